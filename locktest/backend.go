@@ -12,35 +12,35 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Backend is where the nodes of a lock are.
+// Backend is where the nodes of a lock run.
 type Backend int
 
 const (
-	// Memory is in this process, and time is virtual.
+	// Memory nodes are in this process, with virtual time.
 	Memory Backend = iota
-	// Process is redis-server processes of this machine, behind proxies; time is real. What
-	// comes later than the plan can bear makes a run unknown: it is repeated once. Nobody
-	// records what becomes of keys there: L3 is not judged, nor that part of C which looks
-	// at keys (that a release says what is true, and that nothing but a release ends a hold).
+	// Process nodes are redis-server processes on this machine, behind proxies, with real
+	// time. A run in which things happen later than the plan allows is unknown, and is
+	// repeated once. Changes of keys are not recorded: L3 is not judged, nor the part of C
+	// that needs keys (that a release reports the truth, and that nothing else ends a hold).
 	Process
 )
 
-// world is what a backend is to a test.
-type world struct {
+// backendInfo is how a backend is used.
+type backendInfo struct {
 	runner.Backend
-	bubble bool // a run has to be in a bubble of synctest
-	runs   int  // the defaults of Config.Runs
-	again  int  // and of Config.Again
+	bubble bool // runs have to be in a bubble of synctest
+	runs   int  // default of Config.Runs
+	again  int  // default of Config.Again
 }
 
-// worlds are the backends, by their number.
-var worlds = []world{
-	Memory:  {Backend: dialled(memory.Backend{}), bubble: true, runs: 3, again: 100},
-	Process: {Backend: dialled(process.Backend{}), runs: 1, again: -1},
+// backends are the backends by their number.
+var backends = []backendInfo{
+	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 100},
+	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1},
 }
 
-// dialled is a backend as storm knows it.
-func dialled(b interface {
+// runnerBackend returns a backend for the runner.
+func runnerBackend(b interface {
 	Name() string
 	Faults() []nemesis.Kind
 	Features() []nemesis.Feature
@@ -55,7 +55,7 @@ func dialled(b interface {
 	}
 }
 
-// String is what the backend is called, in stored runs, too.
+// String returns the backend's name, also used in stored runs.
 func (b Backend) String() string {
 	if !b.known() {
 		return fmt.Sprintf("Backend(%d)", int(b))
@@ -63,12 +63,12 @@ func (b Backend) String() string {
 	return b.world().Name
 }
 
-func (b Backend) known() bool { return b >= 0 && int(b) < len(worlds) }
+func (b Backend) known() bool { return b >= 0 && int(b) < len(backends) }
 
-// world returns what the backend is to a test; of one that is not known, nothing.
-func (b Backend) world() world {
+// world returns how the backend is used, or the zero value if it is unknown.
+func (b Backend) world() backendInfo {
 	if !b.known() {
-		return world{}
+		return backendInfo{}
 	}
-	return worlds[b]
+	return backends[b]
 }

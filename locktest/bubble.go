@@ -8,40 +8,40 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// enter lets do run where the backend's worlds can be: in a bubble, if time is virtual there.
-func (w world) enter(t *testing.T, do func(ctx context.Context) error) error {
+// enter runs do, in a bubble if time is virtual on the backend.
+func (w backendInfo) enter(t *testing.T, do func(ctx context.Context) error) error {
 	if !w.bubble {
 		return do(t.Context())
 	}
-	return inBubble(t, do)
+	return runInBubble(t, do)
 }
 
-// bubbles lets one bubble after another be: client libraries keep timers for all of a program,
-// and one that was made in a bubble ends the program when it is used in another.
+// bubbles allows one bubble at a time. Client libraries keep timers for the whole program,
+// and a timer that was made in one bubble crashes the program when it is used in another.
 var bubbles sync.Mutex
 
-// inBubble is synctest.Test of a function that fails nothing. What is stuck in the bubble, or
-// panics on the function's own goroutine, is an error; the rest of a bubble that is stuck
-// stays behind.
-func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
+// runInBubble runs do in a bubble without failing the test. If goroutines of the bubble are
+// left, or do panics, it returns an error. The goroutines of a failed bubble are leaked.
+func runInBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
 	bubbles.Lock() // of tests that run in parallel
 	defer bubbles.Unlock()
-	returned, heart := false, new(pulse)
-	defer heart.feel(t.Name())()
+	returned, dog := false, new(watchdog)
+	defer dog.watch(t.Name())()
 	defer func() {
 		if p := recover(); p != nil {
-			err = stuck(p, returned, err)
+			err = bubbleError(p, returned, err)
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		done := make(chan struct{})
 		defer close(done)
-		go heart.beat(done)
+		go dog.run(done)
 		defer func() {
 			returned = true
 			if p := recover(); p != nil {
@@ -49,42 +49,43 @@ func inBubble(t *testing.T, do func(ctx context.Context) error) (err error) {
 			}
 		}()
 		err = do(t.Context())
-		time.Sleep(lingering)
+		time.Sleep(lingerTime)
 	})
 	return err
 }
 
-// lingering is how long goroutines may still take to end when everything is closed: some look
-// only now and then whether they should. It is virtual.
-const lingering = time.Minute
+// lingerTime is how long goroutines may take to end after everything is closed, in virtual
+// time. Some check only now and then whether they should end.
+const lingerTime = time.Minute
 
-// stuck is the error of a bubble that has panicked. Until its function has returned it does not,
-// whatever waits there, for the pulse beats.
-func stuck(p any, returned bool, err error) error {
+// bubbleError returns the error of a bubble that has panicked. While its function runs that
+// cannot be a deadlock, because the watchdog's goroutine always wakes.
+func bubbleError(p any, returned bool, err error) error {
 	if !returned {
-		return errors.Join(err, fmt.Errorf("there is no bubble of testing/synctest: %v", p))
+		return errors.Join(err, fmt.Errorf("cannot start a bubble of testing/synctest: %v", p))
 	}
-	return errors.Join(err, fmt.Errorf("goroutines of the lock are left behind when the run is over and its cleanup functions have returned: end them in a function given to env.Cleanup\n\n%s", bubbled(func(string) bool { return true })))
+	return errors.Join(err, fmt.Errorf("goroutines of the lock are left behind after the run and its cleanup functions: end them in a function passed to env.Cleanup\n\n%s", bubbleGoroutines(func(string) bool { return true })))
 }
 
-// told is how many of the goroutines of a bubble are shown.
-const told = 5
+// maxShownGoroutines is how many goroutines of a bubble are shown.
+const maxShownGoroutines = 5
 
-// durable is how the runtime marks goroutines that do not keep virtual time from going on.
+// durable marks, in stack traces, goroutines that do not stop virtual time.
 const durable = "(durable)"
 
-// bubbleMark is how the runtime marks goroutines of a bubble; its number comes behind it.
+// bubbleMark marks, in stack traces, goroutines of a bubble. The bubble's number follows.
 const bubbleMark = "synctest bubble "
 
-// inside reports whether the caller is in a bubble.
-func inside() bool {
+// insideBubble reports whether the caller is in a bubble.
+func insideBubble() bool {
 	stack := make([]byte, 256)
 	first, _, _ := strings.Cut(string(stack[:runtime.Stack(stack, false)]), "\n")
 	return strings.Contains(first, bubbleMark)
 }
 
-// bubbled tells the goroutines of the last bubble whose first lines are wanted.
-func bubbled(wanted func(first string) bool) string {
+// bubbleGoroutines returns the stack traces of the newest bubble whose first lines are
+// wanted.
+func bubbleGoroutines(wanted func(first string) bool) string {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	in, last := []string{}, 0
@@ -101,8 +102,53 @@ func bubbled(wanted func(first string) bool) string {
 			in = append(in, g)
 		}
 	}
-	if len(in) > told {
-		in = append(in[:told], fmt.Sprintf("and %d more", len(in)-told))
+	if len(in) > maxShownGoroutines {
+		in = append(in[:maxShownGoroutines], fmt.Sprintf("and %d more", len(in)-maxShownGoroutines))
 	}
 	return strings.Join(in, "\n\n")
+}
+
+// stallTimeout is how long, in real time, virtual time may stand still before the test
+// binary ends.
+var stallTimeout = time.Minute
+
+// watchdog checks that virtual time advances: run counts seconds inside the bubble, and
+// watch observes the count from outside.
+type watchdog struct{ seconds atomic.Int64 }
+
+// run counts the seconds of virtual time until done is closed.
+func (p *watchdog) run(done <-chan struct{}) {
+	for {
+		select {
+		case <-time.After(time.Second):
+			p.seconds.Add(1)
+		case <-done:
+			return
+		}
+	}
+}
+
+// watch ends the test binary if virtual time stands still for too long, because nothing
+// else can end a bubble. The returned function ends the watch.
+func (p *watchdog) watch(test string) (stop func()) {
+	stopped := make(chan struct{})
+	go func() {
+		last, since := p.seconds.Load(), time.Now()
+		tick := time.NewTicker(stallTimeout / 10)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-tick.C:
+			}
+			if now := p.seconds.Load(); now != last {
+				last, since = now, time.Now()
+			}
+			if time.Since(since) > stallTimeout {
+				panic(fmt.Sprintf("locktest: %s: virtual time has stood still for %v: a goroutine of the lock retries without a pause, waits for something outside the run (such as a Redis client that was not made in it), or waits for a mutex whose owner waits for the network (which testing/synctest does not count as blocked)\n\n%s", test, stallTimeout, bubbleGoroutines(func(first string) bool { return !strings.Contains(first, durable) })))
+			}
+		}
+	}()
+	return func() { close(stopped) }
 }

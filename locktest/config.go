@@ -14,109 +14,112 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Config says how a lock is tried. The zero value is of use: what is not set has a default.
+// Config configures how a lock is tested. The zero value is useful: every field has a
+// default.
 type Config struct {
-	// Name is what stories and stored runs call the lock. Default: the name of the test.
+	// Name is the lock's name in reports and stored runs. Default: the name of the test.
 	Name string
 
-	// Backend is where the nodes are: [Memory], the default, or [Process].
+	// Backend is where nodes run: [Memory], the default, or [Process].
 	Backend Backend
 
-	// Nodes is how many nodes there are, 1 to 64. Default 5. A lock on one server wants
-	// 1: with more it would be tried with nodes down that it does not use.
+	// Nodes is the number of nodes, 1 to 64. Default 5. Use 1 for a lock on one server:
+	// with more, faults would hit nodes that it does not use.
 	Nodes int
 
-	// Clients is how many use the lock, each with a Locker of its own: 1 to 1000. Default
-	// 3.
+	// Clients is the number of clients, each with its own Locker: 1 to 1000. Default 3.
 	Clients int
 
-	// TTL is what the lock asks for, from 10 ms to 1000 h, as are all times here at most, in
-	// whole milliseconds. Default 2 s. All times of the storms are made of it, so that on [Process] a shorter one makes
-	// them shorter.
+	// TTL is the TTL that the lock uses, from 10 ms to 1000 h (the maximum for all times
+	// here), in whole milliseconds. Default 2 s. All times of the storms are multiples of
+	// it, so a shorter TTL makes them shorter on [Process].
 	TTL time.Duration
 
-	// Rounds is how often each client locks, works and releases, 1 to 100000. Default 40.
-	// A call of Lock that is refused is a round, too: a lock that gives up at once wants
-	// more of them, or it has given up for the last time before the storm is over.
+	// Rounds is how often each client locks, works and releases, 1 to 100000. Default 40. A
+	// call of Lock that fails is a round, too. A lock that gives up at once needs more
+	// rounds, or it has used them all before the storm is over.
 	Rounds int
 
-	// Work is how long a client works under the lock, at most; each time is drawn from
-	// half of it on. Default TTL/10.
+	// Work is how long a client works under the lock at most. Each time is drawn between
+	// half of it and all of it. Default TTL/10.
 	Work time.Duration
 
-	// Think is how long it waits between two rounds, drawn likewise. Default TTL/5.
+	// Think is how long a client waits between rounds, drawn in the same way. Default
+	// TTL/5.
 	Think time.Duration
 
-	// Extend is how often a client extends the lock while it works; each Hold has to have an
+	// Extend is the time between extensions while a client works. Every Hold needs an
 	// Extend then. 0: never.
 	Extend time.Duration
 
-	// Workload is what it does under the lock: "section" reads the guarded resource,
-	// works, and writes the value plus one; "checked" asks just before the write whether
-	// Until has come or the loss was told; "posted" does not wait for the write; "hold"
-	// touches nothing. Default "section".
+	// Workload is what clients do under the lock. "section" reads the guarded resource,
+	// works, and writes the value plus one. "checked" also checks just before the write
+	// whether Until has come or the loss was reported. "posted" does not wait for the
+	// write. "hold" does not use the resource. Default "section".
 	Workload string
 
-	// Guard is what the guarded resource checks. Default: nothing; [guard.Fenced] makes
-	// it refuse fences that are old.
+	// Guard is what the guarded resource checks. Default: nothing. [guard.Fenced] makes it
+	// reject old fences.
 	Guard guard.Mode
 
-	// Persistence is what a node still has after a restart. Default: nothing.
+	// Persistence is what a node keeps over a restart. Default: nothing.
 	Persistence nemesis.Persistence
 
-	// Patience is after how long the context of a call is cancelled. Default 5 TTL.
+	// Patience is the time after which the context of a call is cancelled. Default 5 TTL.
 	Patience time.Duration
 
-	// Bounds are the limits of liveness and contract. What is 0 has a default: Acquire,
-	// Extend and Release, how long a call may take, Patience and 30 s; Grant, how long it
-	// may take until somebody is granted the lock that is free, when faults are over, 10 s
-	// and 5 TTL; Tries, of which one has to succeed while a minority of nodes is gone, 5;
-	// Cleanup, how long a node may keep the key of a try that has failed, or of a hold that
-	// was released, TTL/4. Notice has none: state it of a lock whose Lost is closed when the
-	// end of validity comes, and a holder who runs has to be told so long after that.
+	// Bounds are the limits of liveness and contract. Fields that are 0 have defaults:
+	//
+	//   - Acquire, Extend, Release: how long a call may take. Patience and 30 s.
+	//   - Grant: how long after the faults somebody is granted a free lock. 10 s and 5
+	//     TTL.
+	//   - Tries: of so many tries one succeeds while a minority of nodes is gone. 5.
+	//   - Cleanup: how long a node may keep the key of a failed try or a released hold.
+	//     TTL/4.
+	//   - Notice: how long after the end of validity a running holder is told. No
+	//     default; set it for a lock that closes Lost at the end of validity.
 	Bounds history.Bounds
 
-	// Storms are the plans of faults, one or more. Default (nil): [Storms] of this
-	// configuration, and Drawn others.
+	// Storms are the plans of faults, at least one. Default (nil): [Storms] of this
+	// configuration, and Drawn generated ones.
 	Storms []Storm
 
-	// Drawn is how many plans of the default are drawn from the seed. Default 5; below
-	// 0: none.
+	// Drawn is the number of generated plans in the default. Default 5; negative: none.
 	Drawn int
 
-	// Promises are what fails the test when it is violated. Default (nil): V1, L1 and C; V2
-	// of a lock that tells of a loss; V4 of one whose grants bear fences. Of an empty list
-	// nothing fails; [Survey] is for that. What is promised holds under these plans, and what
-	// is violated under others is a limit:
+	// Promises are the properties whose violation fails the test. Default (nil): V1, L1 and
+	// C; also V2 if the lock reports losses, and V4 if its grants have fences. With an
+	// empty list nothing fails, but see [Survey]. A promise covers the following plans; a
+	// violation under other plans is a limit:
 	//
-	//   - V1: a node that comes back without its keys has been away for a TTL, nodes evict
-	//     no keys, and no clock is wrong. If grants have no Until, no client stands still,
-	//     either;
-	//   - V2, V3: the same, and no client stands still;
-	//   - V4: the same as V1, and nodes forget nothing;
-	//   - L1: no fault lasts for ever by which clients and nodes are slowed down or cut off
-	//     from each other in part;
-	//   - L2, L3, C: any plan. L3 can be promised on [Memory] alone.
+	//   - V1: a node that comes back without its keys was away for a TTL, nodes evict no
+	//     keys, and no clock is wrong. If grants have no Until, also: no client is paused.
+	//   - V2, V3: the same, and no client is paused.
+	//   - V4: the same as V1, and nodes lose nothing.
+	//   - L1: no fault slows clients or nodes down for ever, or cuts some of them off
+	//     from some others for ever.
+	//   - L2, L3, C: any plan. L3 can be promised on [Memory] only.
 	//
-	// docs/assumptions.md says what these words mean.
+	// docs/assumptions.md defines these terms.
 	Promises []checker.Property
 
-	// Seed is that of the first run of each storm; the others follow. Default 1.
+	// Seed is the seed of the first run of each storm. The next runs use the next seeds.
+	// Default 1.
 	Seed uint64
 
-	// Runs is how often each storm is run. Default 3; on [Process] 1.
+	// Runs is the number of runs of each storm. Default 3; on [Process] 1.
 	Runs int
 
-	// Again is how often a run that fails is run again, to tell how often it does, in 15 s
-	// at most. Default 100; on [Process] none. Below 0: never.
+	// Again is how often a failed run is run again, within 15 s, to tell how often it
+	// fails. Default 100; on [Process] none. Negative: never.
 	Again int
 
-	// Dir is where runs that fail are stored, relative to the directory of the test.
-	// Default testdata/locktest. Nothing is written while nothing fails.
+	// Dir is where failed runs are stored, relative to the directory of the test. Default
+	// testdata/locktest. Nothing is written unless a run fails.
 	Dir string
 }
 
-// FieldError says which field of a configuration cannot be.
+// FieldError is the error of a field of a [Config].
 type FieldError struct {
 	Field string
 	Err   error
@@ -129,7 +132,7 @@ func wrong(field, format string, args ...any) error {
 	return &FieldError{field, fmt.Errorf(format, args...)}
 }
 
-// filled returns the configuration of a test with its defaults.
+// filled returns the configuration with its defaults. test is the name of the test.
 func (c Config) filled(test string) Config {
 	c.Name = cmp.Or(c.Name, test)
 	c.Nodes = cmp.Or(c.Nodes, 5)
@@ -162,19 +165,18 @@ func (c Config) bounds() history.Bounds {
 	return b
 }
 
-// workloads are those that do with a lock what its users may.
+// workloads are the workloads that use a lock correctly.
 var workloads = []string{"section", "checked", "posted", "hold"}
 
-// The most that a configuration can ask for.
+// The maxima of a configuration.
 const (
 	maxNodes   = 64
 	maxClients = 1000
 	maxRounds  = 100_000
-	longest    = 1000 * time.Hour // of each time
+	maxTime    = 1000 * time.Hour // of each time
 )
 
-// validate returns a [FieldError] for the first field of a filled configuration that cannot
-// be.
+// validate returns a [FieldError] for the first invalid field of a filled configuration.
 func (c Config) validate() error {
 	switch {
 	case !c.Backend.known():
@@ -183,8 +185,8 @@ func (c Config) validate() error {
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
 	case c.Clients < 1 || c.Clients > maxClients:
 		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
-	case c.TTL < 10*time.Millisecond || c.TTL > longest || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(longest))
+	case c.TTL < 10*time.Millisecond || c.TTL > maxTime || c.TTL%time.Millisecond != 0:
+		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(maxTime))
 	case c.Rounds < 1 || c.Rounds > maxRounds:
 		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case c.Runs < 1:
@@ -215,8 +217,8 @@ func (c Config) validateTimes() error {
 		if d.value < 0 {
 			return wrong(d.field, "%v is negative", d.value)
 		}
-		if d.value > longest {
-			return wrong(d.field, "%v: want at most %s", d.value, textfmt.Whole(longest))
+		if d.value > maxTime {
+			return wrong(d.field, "%v: want at most %s", d.value, textfmt.Whole(maxTime))
 		}
 	}
 	return nil
@@ -226,29 +228,29 @@ func (c Config) validatePromises() error {
 	for _, p := range c.Promises {
 		switch {
 		case !slices.Contains(checker.Properties(), p):
-			return wrong("Promises", "there is no property %q: want some of %q", p, checker.Properties())
+			return wrong("Promises", "unknown property %q: want some of %q", p, checker.Properties())
 		case p == checker.Cleanup && !c.Backend.world().Keys:
-			return wrong("Promises", "%s is judged on locktest.Memory alone, where every change of a key is recorded", p)
+			return wrong("Promises", "%s is judged on locktest.Memory only, where changes of keys are recorded", p)
 		}
 	}
 	return nil
 }
 
-// plainName is what a storm can be called: directories are called after it.
-var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+// namePattern matches names of storms. Directories are named after them.
+var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 func (c Config) validateStorms() error {
 	if c.Storms != nil && len(c.Storms) == 0 {
-		return wrong("Storms", "there are none, so that nothing would be tried; nil means those of the default")
+		return wrong("Storms", "the list is empty, so nothing would be tested; nil means the default")
 	}
 	seen := map[string]bool{}
 	for i, s := range c.Storms {
 		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
 		switch {
-		case !plainName.MatchString(s.Name):
+		case !namePattern.MatchString(s.Name):
 			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)
 		case seen[s.Name]:
-			return wrong(field, "another is called %q, too", s.Name)
+			return wrong(field, "the name %q is used twice", s.Name)
 		case within != nil:
 			return wrong(field, "%s: %w", s.Name, within)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Law: a configuration that cannot be is one error, which names the field.
+// Law: an invalid configuration is an error that names the field.
 func TestFieldsThatCannotBe(t *testing.T) {
 	for field, c := range map[string]locktest.Config{
 		"Backend":     {Backend: 2},
@@ -45,8 +45,8 @@ func TestFieldsThatCannotBe(t *testing.T) {
 	}
 }
 
-// Law: what would try nothing is no pass: rounds that no run can last for, a stored run that is
-// run again no time.
+// Law: a configuration that would test nothing does not pass: more rounds than a run can
+// last for, or zero re-runs.
 func TestWhatTriesNothingIsRefused(t *testing.T) {
 	if err := locktest.Try(t, locktest.Config{}, locktest.Storm{Name: "calm", Rounds: 1 << 62}, 1, nil).Err; err == nil || !strings.Contains(err.Error(), "horizon") {
 		t.Errorf("rounds of a storm for ever: %v", err)
@@ -57,7 +57,7 @@ func TestWhatTriesNothingIsRefused(t *testing.T) {
 	}
 }
 
-// Law: each storm of the default, printed, is loaded as what it is, on any number of nodes.
+// Law: each default storm, printed and loaded, is the same, with any number of nodes.
 func TestStormsArePrintedAsTheyAreLoaded(t *testing.T) {
 	for _, nodes := range []int{1, 2, 3, 5} {
 		c := locktest.Config{Nodes: nodes}
@@ -73,7 +73,7 @@ func TestStormsArePrintedAsTheyAreLoaded(t *testing.T) {
 	}
 }
 
-// A file that is no storm is an error with its name and the line.
+// An invalid storm file is an error with its name and the line.
 func TestStormsThatCannotBeLoaded(t *testing.T) {
 	for text, want := range map[string]string{
 		"name: a\nplan:\n  - crush: {node: 1}\n": "line 3",
@@ -90,7 +90,7 @@ func TestStormsThatCannotBeLoaded(t *testing.T) {
 	}
 }
 
-// Minorities can be gone where there are some, and nothing is said of those who are not.
+// Storms of minorities exist if there are minorities, and name existing nodes only.
 func TestStormsFitTheNodes(t *testing.T) {
 	for nodes, minority := range map[int]bool{1: false, 2: false, 3: true, 5: true} {
 		found := false

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// dependencies are the modules that whoever imports locktest compiles, and why.
+// dependencies are the modules that a test with locktest compiles, and why.
 var dependencies = map[string]string{
 	"github.com/lockstorm/lockstorm":    "",
 	"github.com/alicebob/miniredis/v2":  "nodes in memory",

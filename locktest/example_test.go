@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// Mutex is a lock of yours: a key of one server, with a token of its own, that is deleted by
-// whoever has set it.
+// Mutex is your lock: a key on one server with its own token, deleted only by the client
+// that set it.
 type Mutex struct {
 	Client *redis.Client
 	TTL    time.Duration
@@ -36,7 +36,7 @@ func (m *Mutex) TryLock(ctx context.Context, key, token string) error {
 
 var unlock = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`)
 
-// Unlock deletes the key, if it has the token.
+// Unlock deletes the key if it has the token.
 func (m *Mutex) Unlock(ctx context.Context, key, token string) error {
 	deleted, err := unlock.Run(ctx, m.Client, []string{key}, token).Int()
 	if err == nil && deleted == 0 {
@@ -45,9 +45,9 @@ func (m *Mutex) Unlock(ctx context.Context, key, token string) error {
 	return err
 }
 
-// The test of a lock, whole: in a file _test.go it is called TestMutexInStorm, and t is its
-// argument. What the lock calls its errors and its times is told in a few lines; a call that
-// gives up at once, as here, is tried again in the next round.
+// A complete test of a lock. In a _test.go file it is called TestMutexInStorm, and t is its
+// argument. A few lines translate the lock's errors and times. A call that gives up at
+// once, as here, is repeated in the next round.
 func Example() {
 	TestMutexInStorm := func(t *testing.T) {
 		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {

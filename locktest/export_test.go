@@ -8,22 +8,22 @@ import (
 )
 
 // StandStill sets how long virtual time may stand still.
-func StandStill(d time.Duration) { standstill = d }
+func StandStill(d time.Duration) { stallTimeout = d }
 
-// Tried is what one run of a storm says of a lock.
+// Tried is the result of one run of a storm.
 type Tried struct {
 	Broken, Open, Limits []checker.Finding
-	Err                  error // there was no proper run
+	Err                  error // the run itself failed
 }
 
-// Try runs a storm of the default, by its name, or another once.
+// Try runs a storm once.
 func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (tried Tried) {
 	c = c.filled(t.Name())
 	if err := c.validate(); err != nil {
 		return Tried{Err: err}
 	}
 	tr := trial{c, open}
-	o, err := tr.settled(t, tr.scenario(s), seed)
+	o, err := tr.runSettled(t, tr.scenario(s), seed)
 	if err != nil {
 		return Tried{Err: err}
 	}

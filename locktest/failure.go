@@ -14,11 +14,12 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// failureFile has what the test has printed, beside the stored run.
+// failureFile is the file beside the stored run with the output of the test.
 const failureFile = "failure.txt"
 
-// failure stores a run in which something promised was violated, and tells of it.
-func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
+// failure stores a run that violated a promised property and returns the text of the
+// failure.
+func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
 	first := j.broken[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is violated, by the lock %s, seed %d", named(first.Property), tr.Name, o.Seed)
@@ -33,21 +34,21 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
 	}
 	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
-	dir, err := o.store(filepath.Join(tr.Dir, notPlain.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
+	dir, err := o.store(filepath.Join(tr.Dir, unsafeChars.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
 	if err != nil {
 		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
 	} else {
 		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text. To make a page about it for a browser, with the lockstorm command:\n\n\tlockstorm report %s\n", dir, results.RunFile, results.HistoryFile, textfmt.Quoted(dir))
 	}
 	if tr.Again > 0 {
-		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunning))
+		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunTime))
 		fmt.Fprintf(&b, "\nIt recurs %s.\n", again.of(first.Property))
 		if err != nil {
-			fmt.Fprintf(&b, "Then there was no proper run: %v\n", err)
+			fmt.Fprintf(&b, "Then a run failed: %v\n", err)
 		}
 	}
 	if dir != "" {
-		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", witnessing(t.Name(), dir))
+		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", reproCommand(t.Name(), dir))
 		if err := files.WriteWhole(filepath.Join(dir, failureFile), []byte(b.String())); err != nil {
 			fmt.Fprintf(&b, "\nThis text could not be stored: %v\n", err)
 		}
@@ -55,13 +56,13 @@ func (tr trial) failure(t *testing.T, o outcome, j judgement) string {
 	return b.String()
 }
 
-// indented is a text as a block within another.
+// indented indents a text as a block.
 func indented(text string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
 }
 
-// witnessing is the command that runs a stored run of a test again.
-func witnessing(test, dir string) string {
+// reproCommand returns the command that runs a stored run of a test again.
+func reproCommand(test, dir string) string {
 	parts := strings.Split(test, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
@@ -69,11 +70,11 @@ func witnessing(test, dir string) string {
 	return fmt.Sprintf("go test -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
 }
 
-// notPlain is what a directory is better not called.
-var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+// unsafeChars matches characters that are replaced in names of directories.
+var unsafeChars = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // store stores a run in a new directory below parent.
-func (o outcome) store(parent, name string) (dir string, err error) {
+func (o runResult) store(parent, name string) (dir string, err error) {
 	d, err := results.Create(parent, name, o.header)
 	if err != nil {
 		return "", err

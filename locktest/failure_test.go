@@ -19,8 +19,8 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// inner is the environment variable that names the test of this binary which is to fail: it
-// runs in a process of its own.
+// inner is the environment variable that names the failing test to run. It runs in its own
+// process.
 const inner = "LOCKTEST_INNER"
 
 // innerTests are the tests that fail.
@@ -63,14 +63,14 @@ var innerTests = map[string]func(t *testing.T){
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 }
 
-// TestInner is what runs in the process of its own.
+// TestInner runs in its own process.
 func TestInner(t *testing.T) {
 	if name := os.Getenv(inner); name != "" {
 		innerTests[name](t)
 	}
 }
 
-// runInner runs one of them, and returns what it prints. It has to fail.
+// runInner runs a test that has to fail, and returns its output.
 func runInner(t *testing.T, name, dir string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -85,8 +85,8 @@ func runInner(t *testing.T, name, dir string, args ...string) string {
 	return string(text)
 }
 
-// A test that fails tells the story, the plan, the seed and how often it recurs; stores the
-// run; and names the commands that draw it and that run it again.
+// A failure has the story, the plan, the seed and how often it recurs. It stores the run,
+// and names the commands that draw it and that run it again.
 func TestFailureIsTold(t *testing.T) {
 	dir := t.TempDir()
 	text := runInner(t, "del", dir)
@@ -125,8 +125,8 @@ func TestFailureIsTold(t *testing.T) {
 	}
 }
 
-// wantReadable wants a stored run to be judged again as it was, by whoever does not know its
-// lock.
+// wantReadable checks that a stored run gets the same verdicts again without knowledge of
+// its lock.
 func wantReadable(t *testing.T, dir string) {
 	t.Helper()
 	run, err := results.Load(dir)
@@ -144,10 +144,10 @@ func wantReadable(t *testing.T, dir string) {
 	}
 }
 
-// A lock that cannot be built, and a configuration that cannot be, are told as that.
+// A lock that cannot be built and an invalid configuration are reported as such.
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
-		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "though nothing went wrong: 16 storms more not tried"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 16 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
 		"none":   {"locktest: the function that makes the lock is nil"},
 		"mutex":  {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
@@ -162,7 +162,7 @@ func TestWhatCannotBeIsTold(t *testing.T) {
 	}
 }
 
-// What a lock does that no lock may is an error that says so, with the client, and no verdict.
+// Misuse of the kit is an error with the client, and not a verdict.
 func TestWhatNoLockMayIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		config locktest.Config
@@ -230,14 +230,14 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				env.Cleanup(func() error { select {} })
 				return onOneNode(env)
 			},
-			want: []string{"client 1: what was given to Cleanup has not returned"},
+			want: []string{"client 1: the functions passed to Cleanup have not returned"},
 		},
 		"cleanup that panics": {
 			make: func(env locktest.Env) locktest.Locker {
 				env.Cleanup(nil)
 				return onOneNode(env)
 			},
-			want: []string{"client 1: what was given to Cleanup panics: "},
+			want: []string{"client 1: a function passed to Cleanup panics: "},
 		},
 		"by another way": {
 			make: func(env locktest.Env) locktest.Locker {
@@ -245,7 +245,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				env.Cleanup(client.Close)
 				return &oneNode{client: client, owner: "astray", ttl: env.TTL}
 			},
-			want: []string{"client 1 has called Lock 3 times, and nothing of it has used env.Dial"},
+			want: []string{"client 1 has called Lock 3 times without using env.Dial"},
 		},
 		"a clock that cannot be wrong": {
 			make: func(env locktest.Env) locktest.Locker { return onOneNode(env) },
@@ -271,7 +271,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 	}
 }
 
-// loaded is the storm of a text.
+// loaded loads a storm from a text.
 func loaded(t *testing.T, text string) locktest.Storm {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "storm.yaml")

@@ -6,24 +6,25 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 )
 
-// judgement is what a run says of the lock, beside what was promised of it.
-type judgement struct {
-	broken []checker.Finding // what is promised under the plan, and violated
-	open   []checker.Finding // what is promised under it, and not known
+// judgment is the result of a run compared with the promises.
+type judgment struct {
+	broken []checker.Finding // promised under the plan and violated
+	open   []checker.Finding // promised under the plan and undecided
 	limits []limit
 }
 
-// limit is a violation of what is not promised.
+// limit is a violation of a property that is not promised under the plan.
 type limit struct {
 	checker.Finding
 	why error
 }
 
-// promised are the properties that fail the test where they are violated.
-func (o outcome) promised(c Config) []checker.Property {
+// promised returns the properties whose violation fails the test.
+func (o runResult) promised(c Config) []checker.Property {
 	if c.Promises != nil {
 		return c.Promises
 	}
@@ -37,24 +38,23 @@ func (o outcome) promised(c Config) []checker.Property {
 	return list
 }
 
-// errUnasked is why a violation fails nothing.
-var errUnasked = errors.New("it is not among the promises")
+// errNotPromised is why a violation does not fail the test.
+var errNotPromised = errors.New("it is not among the promises")
 
-// judge holds what was found in a run to what is promised under the plan that was carried
-// out.
-func (o outcome) judge(c Config) (j judgement) {
+// judge compares the findings of a run with what is promised under its plan.
+func (o runResult) judge(c Config) (j judgment) {
 	done, promised := o.Done(), o.promised(c)
 	terms := fuzz.ExternalTerms(done, o.traits.endless)
 	for _, f := range o.Report.Findings {
 		why := terms.Excuse(f.Property, done)
 		if !slices.Contains(promised, f.Property) {
-			why = errUnasked
+			why = errNotPromised
 		}
 		switch {
 		case o.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
 			j.open = append(j.open, checker.Finding{
 				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
-				Undecided: fmt.Sprintf("the machine was too slow for the plan: things came %v late, more than %v", o.Slip, done.AllowedSlip()),
+				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late, more than %v", o.Slip, done.AllowedSlip()),
 			})
 		case o.Slipped():
 		case f.Verdict == checker.Violated && why == nil:
@@ -64,11 +64,37 @@ func (o outcome) judge(c Config) (j judgement) {
 		case f.Verdict == checker.Unknown && why == nil:
 			j.open = append(j.open, f)
 		case f.Property == checker.Cleanup && !o.header.Keys && why == nil:
-			j.open = append(j.open, f) // nobody has seen the keys
+			j.open = append(j.open, f) // keys were not recorded
 		}
 	}
 	return j
 }
 
-// named is what a property is called in a sentence.
+// named returns a property's code and title.
 func named(p checker.Property) string { return fmt.Sprintf("%s (%s)", p.Code(), p.Title()) }
+
+// keysUnrecorded reports whether a history records keys, but none of those that grants rely
+// on. Only strings with an expiry are recorded, so a lock that stores its holds otherwise
+// must not be judged by keys.
+func keysUnrecorded(h history.Header, events history.Log) bool {
+	granted := map[string]bool{}
+	for i := range events {
+		if events[i].Kind == history.Granted {
+			granted[events[i].Token] = true
+		}
+	}
+	return h.Keys && len(granted) > 0 && !slices.ContainsFunc(events, func(e history.Event) bool {
+		return e.Kind == history.KeySet && granted[e.Token]
+	})
+}
+
+// withoutKeys returns the result judged as if keys were not recorded.
+func (o runResult) withoutKeys() runResult {
+	o.header.Keys = false
+	panel := checker.New(o.header)
+	for i := range o.history {
+		panel.Record(&o.history[i])
+	}
+	o.Report = panel.Finish()
+	return o
+}

@@ -11,11 +11,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// Law: of a run for which the machine was too slow nothing that is promised is known, and
-// nothing counts that was seen.
+// Law: if the machine was too slow for a run, everything that is promised is unknown, and
+// violations do not count.
 func TestSlippedRunsSayNothing(t *testing.T) {
 	c := Config{Nodes: 1}.filled("test")
-	o := outcome{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
+	o := runResult{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
 	o.Report.Findings = []checker.Finding{
 		{Property: checker.Lease, Verdict: checker.Violated},
 		{Property: checker.Section, Verdict: checker.Violated},
@@ -44,14 +44,14 @@ func TestSeedsAreAsManyAsRuns(t *testing.T) {
 	}
 }
 
-// Who reads what came of a storm is told what was not judged for want of keys.
+// The summary of a storm says what was not judged because keys were not recorded.
 func TestWantOfKeysIsTold(t *testing.T) {
-	const want = "for want of the lock's keys: L3"
+	const want = "because the lock's keys are not recorded: L3"
 	for _, keys := range []bool{false, true} {
-		o := outcome{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
+		o := runResult{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
 		o.header.Keys = keys
 		sum := newSummary()
-		sum.add(o, judgement{})
+		sum.add(o, judgment{})
 		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
 			t.Errorf("keys are recorded: %v: %s", keys, text)
 		}

@@ -12,8 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// oneNode is a lock on one key of one node, in plain go-redis: as its fields say, right or
-// wrong.
+// oneNode is a lock on one key of one node, in plain go-redis. Its fields select defects.
 type oneNode struct {
 	client *redis.Client
 	owner  string
@@ -110,7 +109,7 @@ func (l *oneNode) set(ctx context.Context, resource, token string) error {
 	return err
 }
 
-// fence is 0 if there is none to be had.
+// fence returns 0 if the lock has no fences.
 func (l *oneNode) fence(ctx context.Context, resource string) uint64 {
 	n, _ := l.client.Incr(ctx, resource+"/fence").Uint64()
 	return n
@@ -143,7 +142,7 @@ func (l *oneNode) extend(ctx context.Context, resource, token string) (time.Time
 	return sent.Add(l.ttl), err
 }
 
-// onMajority is Redlock, as its page tells it.
+// onMajority is Redlock as its page describes it.
 type onMajority struct {
 	nodes   []*oneNode
 	ttl     time.Duration
@@ -160,8 +159,8 @@ func onAllNodes(env locktest.Env) *onMajority {
 	return l
 }
 
-// each asks every node, and counts those that say yes and those that do not hold the lock. Of
-// others nobody knows.
+// each asks every node, and counts those that say yes and those that do not have the key.
+// The others are unknown.
 func (l *onMajority) each(ask func(*oneNode) error) (yes, no int) {
 	answers := make(chan error, len(l.nodes))
 	for _, n := range l.nodes {

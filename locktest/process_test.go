@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// On real servers the same test runs, and finds the same defect.
+// On real servers the same test finds the same defect.
 func TestRealServers(t *testing.T) {
 	c := locktest.Config{Backend: locktest.Process, Nodes: 1, TTL: 400 * time.Millisecond, Rounds: 10}
 	for _, want := range []bool{false, true} {

@@ -5,34 +5,36 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Run tries a lock in storms, each a subtest. open is called for each client of each run, and
-// builds its lock on what it is given.
+// Run tests a lock in storms, each a subtest. open is called for each client of each run
+// and builds the client's lock.
 //
-// A subtest fails where a property that is promised ([Config.Promises]) is violated under a
-// plan for which it is, or where there was no proper run: the lock panics, something of it is
-// left behind. It is skipped where only that is known that something promised could not be
-// decided (of plans that are drawn, by none of the runs): that is never a pass. What is
-// violated beyond the promises is logged.
+// A subtest fails if a promised property ([Config.Promises]) is violated under a plan that
+// the promise covers, or if the run itself fails, because the lock panics or leaves
+// goroutines behind. It is skipped if a promised property could not be decided (with
+// generated plans: in none of the runs). A skip is not a pass. Violations that no promise
+// covers are logged.
 //
-// With -locktest.witness=DIR, a run that is stored there is run again and again instead.
+// With -locktest.witness=DIR only the run stored there is run again.
 func Run(t *testing.T, c Config, open func(Env) Locker) {
 	t.Helper()
 	each(t, c, open, trial.storm)
 }
 
-// each hands each storm to try, as a subtest. An error of that says that there was no proper
-// run. Where that was so though nothing went wrong, it would be so in every storm.
+// each calls try for each storm, in a subtest. An error of try means that a run failed. If
+// the run of a storm without faults fails, the others are not tried.
 func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testing.T, Storm) error) {
 	t.Helper()
-	if inside() {
-		t.Fatal("locktest: called within a run, or another bubble of testing/synctest, in which no test can be run: call it in the test itself")
+	if insideBubble() {
+		t.Fatal("locktest: called within a run, or another bubble of testing/synctest: call it in the test itself")
 	}
 	c = c.filled(t.Name())
 	if err := c.validate(); err != nil {
@@ -45,8 +47,8 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 		c.Storms = storms(c)
 	}
 	tr := trial{c, open}
-	if *witness != "" {
-		tr.again(t, *witness)
+	if *reproDir != "" {
+		tr.repro(t, *reproDir)
 		return
 	}
 	if err := tr.fit(); err != nil {
@@ -55,18 +57,18 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 	for i, s := range c.Storms {
 		var err error
 		t.Run(s.Name, func(t *testing.T) {
-			t.Helper() // so that what is told bears the line of the user's test
+			t.Helper() // so that output has the line of the user's test
 			if err = try(tr, t, s); err != nil {
 				t.Error(err)
 			}
 		})
 		if rest := len(c.Storms) - i - 1; err != nil && rest > 0 && len(s.Plan) == 0 && s.Generate == nil {
-			t.Fatalf("there was no proper run though nothing went wrong: %s more not tried", textfmt.Count(rest, "storm"))
+			t.Fatalf("the run failed without any fault: %s more not tried", textfmt.Count(rest, "storm"))
 		}
 	}
 }
 
-// fit says which storm cannot be run, if one cannot.
+// fit returns an error if a storm cannot be run.
 func (tr trial) fit() error {
 	for i, s := range tr.Storms {
 		_, err := runner.PrepareExternal(tr.Backend.world().Backend, tr.scenario(s), runner.External{Name: tr.Name})
@@ -77,9 +79,9 @@ func (tr trial) fit() error {
 	return nil
 }
 
-// seeds are those of a storm's runs. Behind the largest comes 0. They are a slice because what
-// is told in the body of a loop over a function bears the line of that body, and not that of
-// the user's test.
+// seeds returns the seeds of a storm's runs. After the largest comes 0. It returns a slice
+// and not an iterator, because output from the body of a loop over a function would have
+// the line of that body instead of the user's test.
 func (tr trial) seeds(s Storm) []uint64 {
 	seeds := make([]uint64, cmp.Or(s.Runs, tr.Runs))
 	for i := range seeds {
@@ -88,12 +90,12 @@ func (tr trial) seeds(s Storm) []uint64 {
 	return seeds
 }
 
-// storm runs one storm, with one seed after another up to the first that fails.
+// storm runs one storm with one seed after another until one fails.
 func (tr trial) storm(t *testing.T, s Storm) error {
 	t.Helper()
 	sum := newSummary()
 	for _, seed := range tr.seeds(s) {
-		o, err := tr.settled(t, tr.scenario(s), seed)
+		o, err := tr.runSettled(t, tr.scenario(s), seed)
 		if err != nil {
 			return improper(s, o, err)
 		}
@@ -105,36 +107,36 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 	}
 	t.Log(sum.text(s))
 	if open := sum.undecided(s); open != "" {
-		t.Skip("undecided, which is no pass: " + open)
+		t.Skip("undecided, which is not a pass:  " + open)
 	}
 	return nil
 }
 
-// improper is the error of a storm in which there was no proper run, with the plan that was
-// carried out, or, if it did not come to that, the one that was to be.
-func improper(s Storm, o outcome, err error) error {
+// improper returns the error of a failed run, with the plan that was carried out or
+// planned.
+func improper(s Storm, o runResult, err error) error {
 	plan := s.Plan
 	if o.Plan != nil {
 		plan = o.Plan
 	}
 	if len(plan) == 0 {
-		return fmt.Errorf("there was no proper run: %w", err)
+		return fmt.Errorf("the run failed: %w", err)
 	}
-	return fmt.Errorf("there was no proper run: %w\n\n%s", err, planText(s.Name, plan))
+	return fmt.Errorf("the run failed: %w\n\n%s", err, planText(s.Name, plan))
 }
 
-// planText tells a plan, as a storm that can be loaded.
+// planText returns a plan as a storm that can be loaded.
 func planText(name string, p nemesis.Plan) string {
 	return "The plan:\n\n" + indented(Storm{Name: name, Plan: p}.text())
 }
 
-// summary is what the runs of a storm amount to.
+// summary sums up the runs of a storm.
 type summary struct {
 	tally  runner.Tally
-	limits map[checker.Property]limit  // the first of each
-	open   map[checker.Property]string // the first run in which what is promised was undecided
-	firm   map[checker.Property]bool   // what was decided in some run
-	idle   []int                       // nodes that nobody has dialled
+	limits map[checker.Property]limit  // the first one for each property
+	open   map[checker.Property]string // promised and undecided: the first run
+	firm   map[checker.Property]bool   // decided in some run
+	idle   []int                       // nodes that no client connected to
 	blind  bool                        // some run was judged without keys
 }
 
@@ -142,7 +144,7 @@ func newSummary() *summary {
 	return &summary{limits: map[checker.Property]limit{}, open: map[checker.Property]string{}, firm: map[checker.Property]bool{}}
 }
 
-func (s *summary) add(o outcome, j judgement) {
+func (s *summary) add(o runResult, j judgment) {
 	if s.tally.Runs == 0 {
 		s.tally, s.idle = runner.NewTally(o.Scenario), o.idle
 	}
@@ -165,9 +167,9 @@ func (s *summary) add(o outcome, j judgement) {
 	}
 }
 
-// undecided tells of the first promise of which the runs leave open whether it was kept. Of
-// plans that are drawn some cannot decide one, as where a client is cut off for good: it is
-// enough that another does.
+// undecided returns the first promise that the runs leave undecided, or "". With generated
+// plans one run that decides it is enough, because some plans cannot, such as one that cuts
+// a client off for good.
 func (s *summary) undecided(of Storm) string {
 	for _, p := range checker.Properties() {
 		if open := s.open[p]; open != "" && (of.Generate == nil || !s.firm[p]) {
@@ -177,7 +179,7 @@ func (s *summary) undecided(of Storm) string {
 	return ""
 }
 
-// text tells what was seen, in a line and one more for each limit.
+// text returns one line about the runs, and another one for each limit.
 func (s *summary) text(of Storm) string {
 	var b strings.Builder
 	held := s.tally.Measured.All()
@@ -190,7 +192,7 @@ func (s *summary) text(of Storm) string {
 	}
 	fmt.Fprintf(&b, "; %s", strings.Join(verdicts, ", "))
 	if s.blind {
-		fmt.Fprint(&b, "\n\tnot judged, for want of the lock's keys: L3, and whether releases and extensions say what is true")
+		fmt.Fprint(&b, "\n\tnot judged, because the lock's keys are not recorded: L3, and whether releases and extensions report the truth")
 	}
 	if hint := unused(s.idle); hint != "" {
 		fmt.Fprintf(&b, "\n\t%s", hint)
@@ -200,7 +202,55 @@ func (s *summary) text(of Storm) string {
 		if !seen {
 			continue
 		}
-		fmt.Fprintf(&b, "\n\ta limit: %s was violated in %v runs, and fails nothing: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, textfmt.Sentence(l.Story()))
+		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, textfmt.Sentence(l.Story()))
 	}
 	return b.String()
 }
+
+// Seen is one run of a storm.
+type Seen struct {
+	runner.Result
+	outcome runResult
+	trial   trial
+	t       *testing.T // the storm's
+}
+
+// Survey tests a lock as [Run] does, but judges nothing. Each run is passed to see, in the
+// subtest of its storm, which continues with the next seed while see returns true. Only a
+// run that fails itself fails the test.
+//
+// With -locktest.witness=DIR it does what Run does.
+func Survey(t *testing.T, c Config, open func(Env) Locker, see func(*testing.T, Seen) (more bool)) {
+	t.Helper()
+	each(t, c, open, func(tr trial, t *testing.T, s Storm) error { return tr.survey(t, s, see) })
+}
+
+func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) error {
+	for _, seed := range tr.seeds(s) {
+		o, err := tr.runSettled(t, tr.scenario(s), seed)
+		if err != nil {
+			return improper(s, o, err)
+		}
+		if !see(t, Seen{o.Result, o, tr, t}) {
+			break
+		}
+	}
+	return nil
+}
+
+// Beyond returns why a property is not promised of any lock under the plan that was carried
+// out. nil means that it is, and that a lock that violates it there has a defect.
+func (s Seen) Beyond(p checker.Property) error {
+	done := s.Done()
+	return fuzz.ExternalTerms(done, s.outcome.traits.endless).Excuse(p, done)
+}
+
+// Rerun runs the run again, times times.
+func (s Seen) Rerun(times int) (runner.Tally, error) {
+	again, err := s.trial.rerun(s.t, s.outcome, times, time.Time{})
+	return again.Tally, err
+}
+
+// Keep stores the run in a new directory below parent. If the name is taken, a number is
+// appended.
+func (s Seen) Keep(parent, name string) (dir string, err error) { return s.outcome.store(parent, name) }

@@ -15,32 +15,32 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Storm is what goes wrong in some runs. In a file it is YAML, see [LoadStorm].
+// Storm is a plan of faults and how it is run. Its file format is YAML, see [LoadStorm].
 type Storm struct {
-	// Name is what its subtest is called: up to 64 lower-case letters, digits and hyphens.
+	// Name is the name of the subtest: up to 64 lower-case letters, digits and hyphens.
 	Name string `yaml:"name"`
 
-	// Summary is what happens, in a sentence.
+	// Summary says in a sentence what happens.
 	Summary string `yaml:"summary,omitempty"`
 
-	// Work and Think, where they are not 0, stand in place of those of Config.
+	// Work and Think replace those of Config unless they are 0.
 	Work  time.Duration `yaml:"work,omitempty" want:"0s.."`
 	Think time.Duration `yaml:"think,omitempty" want:"0s.."`
 
-	// Rounds, where it is not 0, stands in place of Config.Rounds.
+	// Rounds replaces Config.Rounds unless it is 0.
 	Rounds int `yaml:"rounds,omitempty" want:"0.."`
 
-	// Plan is what goes wrong, and when.
+	// Plan is the faults and when they happen.
 	Plan nemesis.Plan `yaml:"plan,omitempty"`
 
-	// Generate draws further faults, others in each run; nil: there are none.
+	// Generate adds generated faults, different ones in each run. nil: none.
 	Generate *nemesis.Generator `yaml:"generate,omitempty"`
 
-	// Runs, where it is not 0, stands in place of Config.Runs.
+	// Runs replaces Config.Runs unless it is 0.
 	Runs int `yaml:"runs,omitempty" want:"0.."`
 }
 
-// LoadStorm reads the storm in a file: name, and what else it has, as in
+// LoadStorm reads a storm from a file:
 //
 //	name: node-is-killed
 //	plan:
@@ -48,7 +48,7 @@ type Storm struct {
 //	    start: {client: 1, step: granted}
 //	    end: {after: 3s}
 //
-// docs/faults.md tells of all faults. An error names the file and the line.
+// docs/faults.md describes all faults. An error names the file and the line.
 func LoadStorm(path string) (Storm, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s Storm) Print(w io.Writer) error {
 	return enc.Close()
 }
 
-// text is the storm as Print writes it.
+// text returns the storm as Print writes it.
 func (s Storm) text() string {
 	var b strings.Builder
 	if err := s.Print(&b); err != nil {
@@ -83,9 +83,8 @@ func (s Storm) text() string {
 	return b.String()
 }
 
-// Storms returns the storms that a lock is tried in by default, with the nodes, the TTL and
-// the backend of a configuration: those that the backend can carry out and that make sense
-// for so many nodes.
+// Storms returns the default storms for the nodes, the TTL and the backend of a
+// configuration: those that the backend supports and that make sense with that many nodes.
 func Storms(c Config) []Storm { return storms(c.filled("")) }
 
 func storms(c Config) []Storm {
@@ -100,9 +99,10 @@ func storms(c Config) []Storm {
 	return list
 }
 
-// every lists the storms for a configuration, whatever its backend can do.
+// every returns the storms for a configuration, even those that its backend does not
+// support.
 func every(c Config) []Storm {
-	s := scene{c.Nodes, c.TTL}
+	s := stormParams{c.Nodes, c.TTL}
 	list := []Storm{
 		{Name: "calm", Summary: "nothing goes wrong"},
 		{Name: "contention", Summary: "nothing goes wrong, and everybody wants the lock all the time", Think: time.Millisecond},
@@ -128,15 +128,16 @@ func every(c Config) []Storm {
 	return list
 }
 
-// scene is what the plans of the storms depend on.
-type scene struct {
+// stormParams is what the plans of the storms depend on.
+type stormParams struct {
 	nodes int
 	ttl   time.Duration
 }
 
-// most is a majority of the nodes, fewest all others: the last ones.
-func (s scene) most() []int   { return numbers(1, s.nodes/2+1) }
-func (s scene) fewest() []int { return numbers(s.nodes/2+2, s.nodes) }
+// most returns a majority of the nodes, and fewest the other nodes, which are the last
+// ones.
+func (s stormParams) most() []int   { return numbers(1, s.nodes/2+1) }
+func (s stormParams) fewest() []int { return numbers(s.nodes/2+2, s.nodes) }
 
 func numbers(first, last int) (list []int) {
 	for n := first; n <= last; n++ {
@@ -145,19 +146,19 @@ func numbers(first, last int) (list []int) {
 	return list
 }
 
-// begin is when faults begin that wait for nobody.
-func (s scene) begin() nemesis.Trigger { return nemesis.At(s.ttl / 2) }
+// begin is when faults without a triggering step begin.
+func (s stormParams) begin() nemesis.Trigger { return nemesis.At(s.ttl / 2) }
 
-// long is how long faults last that outlast every key.
-func (s scene) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
+// long is the end of faults that last longer than every key.
+func (s stormParams) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
 
 func second(m nemesis.Trigger) nemesis.Trigger {
 	m.Count = 2
 	return m
 }
 
-// bare leaves client 1 no node but a bare majority, so that each counts.
-func (s scene) bare(plan ...nemesis.Fault) nemesis.Plan {
+// bare cuts client 1 off from all nodes but a bare majority, so that each of those counts.
+func (s stormParams) bare(plan ...nemesis.Fault) nemesis.Plan {
 	if spare := s.fewest(); len(spare) > 0 {
 		alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: spare}}
 		plan = append(nemesis.Plan{{Action: alone, Start: nemesis.At(0), End: nemesis.After(4 * s.ttl)}}, plan...)
@@ -165,39 +166,39 @@ func (s scene) bare(plan ...nemesis.Fault) nemesis.Plan {
 	return plan
 }
 
-func (s scene) cut(nodes []int) nemesis.Plan {
+func (s stormParams) cut(nodes []int) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: nodes}}, Start: s.begin(), End: s.long()}}
 }
 
-func (s scene) down(nodes []int) (plan nemesis.Plan) {
+func (s stormParams) down(nodes []int) (plan nemesis.Plan) {
 	for _, n := range nodes {
 		plan = append(plan, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: s.begin(), End: s.long()})
 	}
 	return plan
 }
 
-func (s scene) restart(away time.Duration) nemesis.Plan {
+func (s stormParams) restart(away time.Duration) nemesis.Plan {
 	return s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, 0), End: nemesis.After(away)})
 }
 
-func (s scene) clockJump() nemesis.Plan {
+func (s stormParams) clockJump() nemesis.Plan {
 	return s.bare(nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: s.ttl}, Start: nemesis.When(1, env.StepGranted, 0)})
 }
 
-func (s scene) nodePaused() nemesis.Plan {
+func (s stormParams) nodePaused() nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: s.begin(), End: nemesis.After(s.ttl * 3 / 2)}}
 }
 
-func (s scene) pause(when nemesis.Trigger) nemesis.Plan {
+func (s stormParams) pause(when nemesis.Trigger) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(when), End: nemesis.After(s.ttl * 3 / 2)}}
 }
 
-func (s scene) slow() nemesis.Plan {
+func (s stormParams) slow() nemesis.Plan {
 	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 4}} // there, and back
 	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: s.begin(), End: nemesis.After(4 * s.ttl)}}
 }
 
-func (s scene) resets() nemesis.Plan {
+func (s stormParams) resets() nemesis.Plan {
 	var plan nemesis.Plan
 	for i := range 6 {
 		plan = append(plan, nemesis.Fault{

@@ -15,14 +15,15 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// resource is what clients lock.
+// resource is the name of the resource that clients lock.
 const resource = "invoice-7"
 
-// nearby is how long messages take where nothing goes wrong, in a world that makes its network.
-var nearby = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
+// usualLatency is the latency of messages without faults, on backends whose network is
+// simulated.
+var usualLatency = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
 
-// scenario is the experiment of a storm. What it says of the lock's inner life means nothing
-// to a foreign one.
+// scenario returns the scenario of a storm. Its parameters of the lock do not apply to the
+// user's lock.
 func (c Config) scenario(s Storm) scenarios.Scenario {
 	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
 	clients := make([]scenarios.Client, c.Clients)
@@ -38,24 +39,24 @@ func (c Config) scenario(s Storm) scenarios.Scenario {
 		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
 		Setting: nemesis.Setting{
 			Nodes: c.Nodes, Persistence: c.Persistence, Guard: c.Guard, Plan: s.Plan,
-			Latency: nemesis.Distribution{Range: nearby},
+			Latency: nemesis.Distribution{Range: usualLatency},
 		},
 	}
 	if c.Extend > 0 {
-		work += c.Patience // an extension is waited for, too
+		work += c.Patience // a client also waits for extensions
 	}
 	made.Horizon = total(span{20, c.TTL}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
 	return made
 }
 
-// span is a time, so many times.
+// span is a duration and a factor.
 type span struct {
 	times float64
 	of    time.Duration
 }
 
-// total is how long spans last together. What no duration can hold is as long as one can be,
-// which a scenario refuses.
+// total returns the sum of spans. If a duration cannot hold it, it returns one so long that
+// a scenario rejects it.
 func total(spans ...span) time.Duration {
 	var sum float64
 	for _, s := range spans {
@@ -64,23 +65,23 @@ func total(spans ...span) time.Duration {
 	return time.Duration(min(sum, math.MaxInt64/2))
 }
 
-// trial is a storm, and a lock that is in it.
+// trial is a lock and how it is tested.
 type trial struct {
 	Config
 	make func(Env) Locker
 }
 
-// outcome is one run of a trial.
-type outcome struct {
+// runResult is the result of one run.
+type runResult struct {
 	runner.Result
-	traits  traits
-	idle    []int // nodes that nobody has dialled
+	traits  capabilities
+	idle    []int // nodes that no client connected to
 	header  history.Header
 	history history.Log
 }
 
-// run runs a scenario once. An error says that there was no proper run.
-func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome, err error) {
+// run runs a scenario once. An error means that the run itself failed.
+func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResult, err error) {
 	u := newUsage()
 	e, err := runner.PrepareExternal(tr.Backend.world().Backend, s, runner.External{
 		Name:  tr.Name,
@@ -95,24 +96,24 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o outcome,
 		return err
 	})
 	if err != nil {
-		err = errors.Join(u.deaf(), err)
+		err = errors.Join(u.unreturned(), err)
 	}
 	o.traits, o.idle = u.seen(s.Nodes)
-	if unseen(o.header, o.history) {
+	if keysUnrecorded(o.header, o.history) {
 		o = o.withoutKeys()
 	}
 	if err == nil && o.Interrupted {
 		err = errors.New("the run was stopped")
 	}
-	return o, cmp.Or(u.misused(), err, u.undialled())
+	return o, cmp.Or(u.misuseError(), err, u.undialledError())
 }
 
-// settled is run, once more if the machine was too slow for the plan.
-func (tr trial) settled(t *testing.T, s scenarios.Scenario, seed uint64) (outcome, error) {
+// runSettled is run, repeated once if the machine was too slow for the plan.
+func (tr trial) runSettled(t *testing.T, s scenarios.Scenario, seed uint64) (runResult, error) {
 	t.Helper()
 	o, err := tr.run(t, s, seed)
 	if err == nil && o.Slipped() {
-		t.Logf("seed %d: things came %v late, more than %v: run again", seed, o.Slip, s.AllowedSlip())
+		t.Logf("seed %d: events were up to %v late, more than %v: running it again", seed, o.Slip, s.AllowedSlip())
 		o, err = tr.run(t, s, seed)
 	}
 	if err != nil {

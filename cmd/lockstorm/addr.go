@@ -89,7 +89,7 @@ func (c *addrChoice) backend() (runner.Backend, error) {
 		return made, &unreadyError{made, fmt.Errorf("--backend %s needs --redis host:port,…, one server for each node", b.Name())}
 	case !c.confirmed:
 		return made, &unreadyError{made, fmt.Errorf("this would set keys %s*, all with a time to live, on %s, run scripts on them, and delete them at the end; nothing else there is touched, and no server is flushed, configured or stopped: confirm by --confirm-these-servers",
-			address.Family, strings.Join(c.addrs, ", "))}
+			address.KeyPrefix, strings.Join(c.addrs, ", "))}
 	}
 	return made, nil
 }

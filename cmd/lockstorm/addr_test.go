@@ -119,7 +119,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 		"one twice":      {"--confirm-these-servers --redis " + addrs + "," + list[1], []string{list[1] + " twice"}},
 		"one by another": {"--confirm-these-servers --redis " + strings.Join(list[:4], ",") + ",localhost:" + port, []string{list[0], "localhost:" + port, "same server"}},
 		"nobody":         {"--confirm-these-servers --redis " + strings.Join(list[:4], ",") + ",127.0.0.1:1", []string{"127.0.0.1:1: nobody answers"}},
-		"no TLS":         {"--confirm-these-servers --redis-tls --redis " + addrs, []string{strings.Join(list[:4], ", ") + " and " + list[4] + " each does not speak TLS: it is a Redis that is spoken to plainly (without --redis-tls)"}},
+		"no TLS":         {"--confirm-these-servers --redis-tls --redis " + addrs, []string{strings.Join(list[:4], ", ") + " and " + list[4] + " each does not support TLS: it is a Redis without TLS (without --redis-tls)"}},
 		"no password":    {"--redis-user alice --redis " + addrs, []string{"--redis-password-file", passwordEnv}},
 		"another world":  {"--redis-db 1 --backend process", []string{"--redis-db is for --backend addr"}},
 		"for TLS only":   {"--redis-ca somewhere --redis " + addrs, []string{"--redis-tls"}},

@@ -117,7 +117,7 @@ func TestNoServerToRun(t *testing.T) {
 	code, _, problems := command(t, "run", "calm", "--backend", "process", "--out", dir)
 	want(t, "exit code", code, exitBadInput)
 	want(t, "lines", strings.Count(problems, "\n"), 1)
-	wantIn(t, problems, "there is no redis-server to run", "apt-get install redis-server")
+	wantIn(t, problems, "redis-server not found", "apt-get install redis-server")
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("left behind: %v", entries)
 	}

@@ -1,3 +1,4 @@
-// Package contract holds the simulated node to what a real Redis does: its
-// test gives the same scripts of commands to both and compares the answers.
+// Package contract tests that the simulated node behaves like a real Redis: it sends the
+// same commands to both and compares the replies. It also checks which packages may import
+// which.
 package contract

@@ -11,18 +11,18 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Parse reads a history in the notation of tests, of one event a line:
+// Parse reads a history in the notation of tests, with one event per line:
 //
 //	TIME KIND [cN] [nN] [TOKEN] [key=value ...]
 //
-// TIME is in milliseconds, cN and nN are a client and a node, and a word with
-// no "=" is a token. Keys are r (resource, "r" if there is none), until, ttl,
-// left (validity), now, value, fence, sent, since, outcome, name, k, reason, fault, detail; times
-// among them are in milliseconds. An outcome of "ok" may be left out, and so may ttl and
-// left, which are 10 and 5. What follows a # is a comment.
+// TIME is in milliseconds, cN and nN are a client and a node, and a word without "=" is a
+// token. Keys are r (resource; the default is "r"), until, ttl, left (validity), now,
+// value, fence, sent, since, outcome, name, k, reason, fault and detail. Times among them
+// are in milliseconds. The defaults of outcome, ttl and left are ok, 10 and 5. A # starts a
+// comment.
 //
-// A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, votes (of each
-// node: 3,1,1), and each bound by the name that it has in files.
+// A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, votes (by node:
+// 3,1,1), and each bound by its name in history files.
 func Parse(text string) (history.Header, []history.Event, error) {
 	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
 	var events []history.Event
@@ -75,8 +75,8 @@ func parseHeader(h *history.Header, words []string) error {
 	return nil
 }
 
-// setBound sets the bound of a name, a duration in milliseconds; it reports whether
-// there is one.
+// setBound sets the bound of a name, a duration in milliseconds. It reports whether there
+// is one.
 func setBound(b *history.Bounds, name string, number float64) bool {
 	v := reflect.ValueOf(b).Elem()
 	for i := range v.NumField() {

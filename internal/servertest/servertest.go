@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
-// Open starts servers that are gone when the test ends.
+// Open starts servers that are stopped when the test ends.
 func Open(t testing.TB, o redisserver.Options) *redisserver.Fleet {
 	t.Helper()
 	fleet, err := redisserver.OpenFleet(t.Context(), o)
@@ -24,11 +24,11 @@ func Open(t testing.TB, o redisserver.Options) *redisserver.Fleet {
 	return fleet
 }
 
-// theirs is the key of somebody whose servers are only lent to us.
+// theirs is the key of the owner of servers that are lent.
 const theirs = "theirs"
 
-// Lent starts servers that are somebody else's, who has a key of their own on each, and
-// returns their addresses.
+// Lent starts servers that belong to somebody else, who has one key on each. It returns
+// them and their addresses.
 func Lent(t testing.TB, nodes int) (f *redisserver.Fleet, addrs []string) {
 	t.Helper()
 	f = Open(t, redisserver.Options{Nodes: nodes})
@@ -39,19 +39,18 @@ func Lent(t testing.TB, nodes int) (f *redisserver.Fleet, addrs []string) {
 	return f, addrs
 }
 
-// Do gives a server a command, whose words have spaces between them, and returns what it
-// answers.
+// Do sends a server a command, given as words separated by spaces, and returns the reply.
 func Do(t testing.TB, s *redisserver.Server, command string) any {
 	t.Helper()
-	said, err := s.Do(t.Context(), strings.Fields(command)...)
+	reply, err := s.Do(t.Context(), strings.Fields(command)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return said
+	return reply
 }
 
-// Ours are the keys of a server that was lent, but for that of its owner, in their order.
-// That one has to be there.
+// Ours returns the sorted keys of a server that was lent, without its owner's, which has to
+// be there.
 func Ours(t testing.TB, s *redisserver.Server) (keys []string) {
 	t.Helper()
 	for _, key := range Do(t, s, "KEYS *").([]any) {

@@ -15,42 +15,40 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// Backend makes worlds of servers at addresses.
+// Backend opens worlds on servers at addresses.
 type Backend struct {
-	// Addrs are the servers, host:port each. A setting with fewer nodes has the first of
-	// them.
+	// Addrs are the servers, as host:port. A setting with fewer nodes uses the first ones.
 	Addrs []string
 
-	// Connect is how they are talked to. Its Prefix, ServerNames and DefaultTTL are
-	// ours.
+	// Connect says how to connect to them. Open sets Prefix, ServerNames and DefaultTTL.
 	Connect redisnode.Options
 }
 
-// Family is what all keys of all runs begin with. A user of the servers needs the right
-// to keys like this, followed by anything.
-const Family = "lockstorm:"
+// KeyPrefix begins all keys of all runs. The user needs access to all keys with this
+// prefix.
+const KeyPrefix = "lockstorm:"
 
-// Afterlife is how much longer than a run may last its keys may.
-const Afterlife = time.Minute
+// KeyGrace is how much longer than a run may last its keys may live.
+const KeyGrace = time.Minute
 
 // handlers lists how each kind of fault is injected.
 var handlers = live.Anywhere()
 
-// Name is what a user calls this backend.
+// Name returns the backend's name in commands and stored runs.
 func (Backend) Name() string { return "addr" }
 
-// Faults lists the kinds of faults that its worlds can carry out.
+// Faults lists the kinds of faults that its worlds can inject.
 func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
 
-// Features lists the features that they have for them.
+// Features lists the features of those kinds that they support.
 func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 
-// Open looks at the servers and makes the network of a setting, which must be valid and
-// ask for no other faults than [Backend.Faults] and [Backend.Features]; the setting's
-// latency, persistence and replication are ignored. The world's history goes to sink, one
-// event at a time. ctx bounds the start only.
+// Open checks the servers and opens a world on them. The setting must be valid and must not
+// need other faults than [Backend.Faults] and [Backend.Features]; its latency, persistence
+// and replication are ignored. Events of the history go to sink one at a time. ctx bounds
+// the start only.
 //
-// The error says of each server that is unfit what is wrong with it, see package vetting.
+// The error names each unfit server and what is wrong with it, see package preflight.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	if len(b.Addrs) < s.Nodes {
 		return nil, fmt.Errorf("%d nodes on %d servers", s.Nodes, len(b.Addrs))
@@ -60,28 +58,30 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		return nil, err
 	}
 	connect.Prefix = prefix()
-	connect.DefaultTTL = (s.Horizon + Afterlife).Truncate(time.Millisecond)
-	conns, err := b.look(ctx, b.Addrs[:s.Nodes], connect)
+	connect.DefaultTTL = (s.Horizon + KeyGrace).Truncate(time.Millisecond)
+	conns, err := b.check(ctx, b.Addrs[:s.Nodes], connect)
 	if err != nil {
 		return nil, err
 	}
-	monitor := watch(conns, connect)
-	connect.ServerNames = hosts(b.Addrs[:s.Nodes])
-	fleet := live.Fleet{Connect: connect, Died: monitor.died, Close: monitor.close}
+	monitor := startMonitor(conns, connect)
+	connect.ServerNames = nil
+	fleet := live.Fleet{Died: monitor.died, Close: monitor.close}
 	for _, addr := range b.Addrs[:s.Nodes] {
+		host, _, _ := net.SplitHostPort(addr)
+		connect.ServerNames = append(connect.ServerNames, host) // the servers' certificates are for the hosts
 		fleet.Servers = append(fleet.Servers, server(addr))
 	}
+	fleet.Connect = connect
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
-// look has the servers looked at, also for what only we ask of them.
-func (b Backend) look(ctx context.Context, addrs []string, connect redisnode.Options) ([]*preflight.Conn, error) {
+// check checks servers, including the commands that only this package uses.
+func (b Backend) check(ctx context.Context, addrs []string, connect redisnode.Options) ([]*preflight.Conn, error) {
 	key := connect.Prefix + "swept"
-	return preflight.All(ctx, addrs, connect, scan("0", connect.Prefix), []string{"UNLINK", key})
+	return preflight.OpenAll(ctx, addrs, connect, scanCommand("0", connect.Prefix), []string{"UNLINK", key})
 }
 
-// Servers looks at all servers, as Open does, and returns what those tell of themselves
-// that are fit.
+// Servers checks all servers as Open does and returns those that are fit.
 func (b Backend) Servers(ctx context.Context) (found []preflight.Server) {
 	connect, err := b.Connect.Resolved()
 	if err != nil {
@@ -89,7 +89,7 @@ func (b Backend) Servers(ctx context.Context) (found []preflight.Server) {
 	}
 	connect.Prefix = prefix()
 	for _, addr := range b.Addrs {
-		if conns, err := b.look(ctx, []string{addr}, connect); err == nil {
+		if conns, err := b.check(ctx, []string{addr}, connect); err == nil {
 			found = append(found, conns[0].Server)
 			_ = conns[0].Close()
 		}
@@ -97,20 +97,11 @@ func (b Backend) Servers(ctx context.Context) (found []preflight.Server) {
 	return found
 }
 
-// prefix is that of the keys of one run. It does not follow from the seed: two runs of one
-// seed may go side by side.
-func prefix() string { return Family + strings.ToLower(rand.Text()[:10]) + ":" }
+// prefix returns the key prefix of a new run. It does not depend on the seed, because two
+// runs of one seed may be under way at a time.
+func prefix() string { return KeyPrefix + strings.ToLower(rand.Text()[:10]) + ":" }
 
-// hosts are those of the addresses, for which the servers' certificates are.
-func hosts(addrs []string) (names []string) {
-	for _, addr := range addrs {
-		host, _, _ := net.SplitHostPort(addr)
-		names = append(names, host)
-	}
-	return names
-}
-
-// server is a server of which nobody here can do more than talk to it.
+// server is the address of a server. Nothing can be done to it but connect.
 type server string
 
 // Addr implements [live.Server].

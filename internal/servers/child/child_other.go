@@ -9,16 +9,16 @@ import (
 	"runtime"
 )
 
-var errNotHere = errors.New("processes can be made to die with us on Linux only, not on " + runtime.GOOS)
+var errNotHere = errors.New("child processes can be made to die with their parent on Linux only, not on " + runtime.GOOS)
 
-// Forker is what NewForker would return on Linux.
+// Forker starts nothing: it works on Linux only.
 type Forker struct{}
 
-// NewForker returns one that starts nothing.
+// NewForker returns a forker whose Start fails.
 func NewForker() *Forker { return new(Forker) }
 
 func (*Forker) Start(*exec.Cmd) error { return errNotHere }
 func (*Forker) Close()                {}
 func Stop(*os.Process) error          { return errNotHere }
 func Continue(*os.Process) error      { return errNotHere }
-func Still(int) bool                  { return true }
+func Stopped(int) bool                { return true }

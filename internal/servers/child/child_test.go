@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -22,7 +23,8 @@ func startSleeper(t *testing.T, f *Forker) *exec.Cmd {
 	return cmd
 }
 
-// A process dies with the forker's thread, as it does with us, even if it stands still.
+// A child dies with the forker's thread, as it does with this program, even if it is
+// stopped.
 func TestNobodyOutlivesTheForker(t *testing.T) {
 	f := NewForker()
 	running, standing := startSleeper(t, f), startSleeper(t, f)
@@ -34,8 +36,8 @@ func TestNobodyOutlivesTheForker(t *testing.T) {
 	mustBeKilled(t, standing)
 }
 
-// Whichever thread the runtime gives a forker first, closing it ends a thread: every
-// other new goroutine finds itself on the process's first one, which never ends.
+// Close ends a thread whichever thread the runtime gives the forker first: every other new
+// goroutine starts on the process's first thread, which never ends.
 func TestForkerIsNeverOnTheFirstThread(t *testing.T) {
 	for range 32 {
 		f := NewForker()
@@ -60,7 +62,7 @@ func mustBeKilled(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// All threads of a process stand still when Stop returns, and go on afterwards.
+// All threads of a process have stopped when Stop returns, and run again after Continue.
 func TestStop(t *testing.T) {
 	f := NewForker()
 	defer f.Close()
@@ -76,7 +78,7 @@ func TestStop(t *testing.T) {
 		if err := Continue(cmd.Process); err != nil {
 			t.Fatal(err)
 		}
-		for last := time.Now().Add(childPatience); Still(cmd.Process.Pid); time.Sleep(time.Millisecond) {
+		for last := time.Now().Add(childPatience); Stopped(cmd.Process.Pid); time.Sleep(time.Millisecond) {
 			if time.Now().After(last) {
 				t.Fatal("it does not go on")
 			}
@@ -84,7 +86,31 @@ func TestStop(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if !Still(cmd.Process.Pid) {
+	if !Stopped(cmd.Process.Pid) {
 		t.Error("somebody who is gone moves")
+	}
+}
+
+// The script runs in the directory before that is removed, with its arguments, and may
+// change the shell's variables.
+func TestReaperRunsTheScript(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	out := filepath.Join(t.TempDir(), "out")
+	r, err := StartReaper(`dir=/nowhere; cat here >"$1"; cd /`, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Dir(), "here"), []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(out); string(got) != "text" {
+		t.Errorf("the script has written %q", got)
+	}
+	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

@@ -10,50 +10,45 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Backend makes worlds of Redis in containers.
+// Backend opens worlds on Redis in containers.
 type Backend struct {
-	// Image is the image to run, which must have redis-server in its PATH. It is pulled
-	// if it is not there. Empty: one that is built from the redis-server in our PATH.
+	// Image is the image to run. It must have redis-server in its PATH, and is pulled if
+	// necessary. If it is empty, an image is built from the redis-server in our PATH.
 	Image string
 
-	// Preload is what redis-server has to preload in that image to have a clock of its
-	// own: the paths of libfaketime and of the C library, with a colon between them. For
-	// an image that we build it is not asked for. Empty: clocks of nodes cannot be set.
+	// Preload is what redis-server has to preload in that image to have its own clock: the
+	// paths of libfaketime and of the C library, separated by a colon. If it is empty,
+	// clocks of nodes cannot be set. It is not used for an image that we build.
 	Preload string
 }
 
-// Name is what a user calls this backend.
+// Name returns the backend's name in commands and stored runs.
 func (Backend) Name() string { return "container" }
 
-// Faults lists the kinds of faults that its worlds can carry out.
+// Faults lists the kinds of faults that its worlds can inject.
 func (b Backend) Faults() []nemesis.Kind { return b.handlers().Kinds() }
 
-// Features lists the features that they have for them.
+// Features lists the features of those kinds that they support.
 func (b Backend) Features() []nemesis.Feature { return b.handlers().Features() }
 
 func (b Backend) handlers() live.FaultHandlers {
 	var features []nemesis.Feature
-	if b.clocks() {
+	if b.Image == "" || b.Preload != "" {
 		features = append(features, nemesis.NodeClockFeature)
 	}
 	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 }
 
-// clocks reports whether servers can have clocks of their own, as far as can be known
-// before anything is started.
-func (b Backend) clocks() bool { return b.Image == "" || b.Preload != "" }
-
-// Open starts the containers and the network of a setting, which must be valid and ask
-// for no other faults than [Backend.Faults] and [Backend.Features]; the setting's latency
-// and sync are ignored, for this network and these disks are real. The world's history
-// goes to sink, one event at a time. ctx bounds the start only.
+// Open starts the containers and opens a world on them. The setting must be valid and must
+// not need other faults than [Backend.Faults] and [Backend.Features]; its latency and sync
+// are ignored because this network and these disks are real. Events of the history go to
+// sink one at a time. ctx bounds the start only.
 //
-// Errors are one line that says what is missing: an engine, the image, redis-server in
-// it; or what is wrong with a server, see package vetting; or have the end of the log of
-// the container that ended. Nothing is left of a world
-// that could not be opened.
+// The error is one line that says what is missing (an engine, the image, redis-server in
+// it) or what is wrong with a server (see package preflight), or it contains the end of the
+// log of a container that ended. After an error nothing is left behind.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
-	kinds, failing := s.Plan.Kinds(), live.FailingOver(s.Plan)
+	kinds, failing := s.Plan.Kinds(), live.FailoverNodes(s.Plan)
 	o := Options{
 		Backend:     b,
 		Nodes:       s.Nodes + len(failing),
@@ -71,33 +66,33 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := live.WithReplicas(ctx, s, seed, live.FleetOf(servers.Servers(), servers.Died(), servers.Close))
+	fleet, err := live.WithReplicas(ctx, s, seed, live.NewFleet(servers.Servers(), servers.Died(), servers.Close))
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
 	}
 	return live.Open(s, seed, sink, fleet, b.handlers())
 }
 
-// Options says which servers to run.
+// Options configures the servers of a [Fleet].
 type Options struct {
 	Backend
 
-	Nodes       int  // how many servers
-	AppendOnly  bool // whether a server keeps every acknowledged write over its death, or nothing at all
-	EverySecond bool // with AppendOnly: whether its file is synced each second, and not at every write
-	Power       bool // whether they can lose what was not synced, or have their files torn, see [Server.LosePower]
-	Journal     bool // whether they can be taken back to a time before, see [Server.Restore]
-	Clocks      bool // whether their wall clocks can be set, see [Server.SetClock]
+	Nodes       int  // number of servers
+	AppendOnly  bool // a server keeps its acknowledged writes over restarts; otherwise it keeps nothing
+	EverySecond bool // with AppendOnly: the file is synced once a second instead of at every write
+	Power       bool // servers can lose what was not synced, or have their files torn, see [Server.LosePower]
+	Journal     bool // servers can be restored to an earlier state, see [Server.Restore]
+	Clocks      bool // their wall clocks can be set, see [Server.SetClock]
 
-	// Linked are the nodes whose servers have to reach one another on loopback. Their
-	// containers have the network of this machine, and not one of the engine's.
+	// Linked are the nodes whose servers have to reach each other on loopback. Their
+	// containers use the host network.
 	Linked []int
 }
 
-// cut reports whether what a server keeps is to be cut off, and shared whether we have to
-// get at what it has written for whatever reason: servers that are linked write what they
-// send one another.
-func (o Options) cut() bool    { return o.Power || o.Journal }
-func (o Options) shared() bool { return o.cut() || len(o.Linked) > 0 }
+// rollsBack reports whether files of servers are truncated. sharesFiles reports whether
+// this program needs access to the files at all: linked servers write what they send to
+// each other.
+func (o Options) rollsBack() bool   { return o.Power || o.Journal }
+func (o Options) sharesFiles() bool { return o.rollsBack() || len(o.Linked) > 0 }
 
-var _ live.Own = (*Server)(nil)
+var _ live.OwnServer = (*Server)(nil)

@@ -23,8 +23,8 @@ import (
 // patience bounds every wait of these tests.
 const patience = time.Minute
 
-// openFleet starts servers under a directory for temporary files of the test's own, and
-// checks in the end that nothing is left there, nor of the containers.
+// openFleet starts servers in a directory of the test for temporary files, and checks at
+// the end that nothing is left there, and no containers.
 func openFleet(t *testing.T, o Options) *Fleet {
 	t.Helper()
 	testkit.NeedEngine(t)
@@ -70,7 +70,7 @@ func (s *Server) mustStart(t *testing.T) {
 	}
 }
 
-// What a container publishes is on loopback, all of it, and gone when the fleet is.
+// All ports of containers are on loopback, and gone when the fleet is closed.
 func TestContainersAnswerOnLoopbackUntilClosed(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 2})
 	for _, s := range f.Servers() {
@@ -103,7 +103,7 @@ func TestContainersAnswerOnLoopbackUntilClosed(t *testing.T) {
 	}
 }
 
-// A container keeps over its death what it is told to keep, and its address.
+// A container keeps over its death what its options say, and its address.
 func TestContainerKeepsWhatItIsToldTo(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -134,8 +134,8 @@ func TestContainerKeepsWhatItIsToldTo(t *testing.T) {
 	}
 }
 
-// A container that stands still does what it was asked when it goes on, and not if it is
-// killed before.
+// A paused container processes what it was sent when it continues, but not if it is killed
+// before.
 func TestContainerStandsStill(t *testing.T) {
 	s := openFleet(t, Options{Nodes: 1, AppendOnly: true}).Server(1)
 	for _, c := range []struct {
@@ -169,8 +169,8 @@ func TestContainerStandsStill(t *testing.T) {
 	}
 }
 
-// A clock is where it is put, and stays so over a restart: that of a server in an image
-// of the user's as well, if he says how.
+// The clock shows the time that was set, also after a restart, and also in an image of the
+// user with Preload.
 func TestContainerHasAClockOfItsOwn(t *testing.T) {
 	testkit.NeedEngine(t)
 	preload, err := redisserver.FindFakeTime()
@@ -181,7 +181,7 @@ func TestContainerHasAClockOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := e.own(t.Context())
+	image, err := e.ownImage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,15 +237,15 @@ func TestContainerWhosePortIsTaken(t *testing.T) {
 	}
 	defer func() { _ = thief.Close() }()
 	err = s.Start(t.Context())
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "another program has taken "+s.Addr()) {
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "another program listens on "+s.Addr()) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// An engine that may be on another machine is refused before anybody dials it.
+// An engine that may be on another machine is rejected before it is dialled.
 func TestEngineOfAnotherMachineIsRefused(t *testing.T) {
 	for host, want := range map[string]bool{"": true, "unix:///x": true, "tcp://192.0.2.1:2375": false, "ssh://there": false, "tcp://127.0.0.1:2375": false} {
-		if err := local(host); (err == nil) != want {
+		if err := checkLocal(host); (err == nil) != want {
 			t.Errorf("%q: %v", host, err)
 		}
 	}
@@ -255,14 +255,14 @@ func TestEngineOfAnotherMachineIsRefused(t *testing.T) {
 	}
 }
 
-// The image lasts as long as this program, whatever else of it is collected.
+// The image stays as long as this program, even if other images are collected.
 func TestContainerImageOutlivesACollection(t *testing.T) {
 	testkit.NeedEngine(t)
 	e, err := connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tag, err := e.own(t.Context())
+	tag, err := e.ownImage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

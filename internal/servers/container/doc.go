@@ -1,37 +1,36 @@
-// Package container is the world of package live over Redis in containers, one for each
-// node, by testcontainers.
+// Package container runs experiments on Redis in containers, through testcontainers: a
+// world of package live with one container for each node.
 //
 //	world, err := Backend{Image: "redis:7"}.Open(ctx, setting, seed, sink)
 //
-// Without an image it builds one from nothing but the redis-server of this machine and
-// the libraries that it needs, so that no registry is asked for anything.
+// Without an image it builds one from the redis-server of this machine and the libraries it
+// needs, so nothing is pulled from a registry.
 //
-// A crash is a container that is killed, and started again with the files that it had;
-// a pause is its control group's. The network between clients and servers is that of
-// package wire, in this process, as for any other servers: a container that is
-// disconnected from its network would not be cut off from one client and within reach of
-// another, and its port would be open all the same, with a proxy of the engine behind it
-// that answers for it.
+// A crash kills the container and starts it again with the files that it had. A pause
+// freezes its control group. The network between clients and servers is package wire, in
+// this process, as for other servers. Disconnecting a container from its network would cut
+// it off from all clients at once, and the engine's port proxy would still accept
+// connections for it.
 //
-// Where a plan takes the power of a node, or takes it back to an old state, its server
-// works in a directory that the container shares with us. Where it lets a node fail over,
-// the node's containers have the network of this machine, for a replica has to reach its
-// master over a link of ours.
+// If a plan contains power losses or old snapshots of a node, its server works in a
+// directory that the container shares with this program. If a plan contains failovers of a
+// node, the node's containers use the host network, because a replica has to reach its
+// master over a link of package wire.
 //
 // # Loopback
 //
 // Containers publish their port on 127.0.0.1, or bind it there, at a number that stays
-// theirs, and the engine is spoken to over a socket of this machine. Testcontainers, where it takes
-// itself to be in a container, would have the engine's gateway dialled: it is told not
-// to, asked where it would go, and whatever we dial ourselves refuses any other address.
+// reserved. The engine is reached over a Unix socket of this machine. If testcontainers
+// believes that it runs in a container, it dials the gateway of the engine; it is
+// configured not to, the address it would use is checked, and this package dials loopback
+// addresses only.
 //
-// # The end
+// # Clean-up
 //
-// Close removes the containers. When the program dies without a word, a shell process
-// that has waited for this moment does (package reaper): it knows their names before
-// they are there. The image that was built goes with the program, in the same way. An
-// image that a user names is left, also if it had to be pulled. Everything bears the
-// label "lockstorm".
+// Close removes the containers. If the program dies without Close, a shell process removes
+// them ([child.Reaper]); it knows their names before they exist. The image that was built
+// is removed in the same way when the program ends. An image that a user names stays, even
+// if it was pulled. Everything has the label "lockstorm".
 //
-// It runs on Linux only.
+// The package runs on Linux only.
 package container

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/moby/moby/client"
@@ -18,7 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
-// label is on everything that we make. Its value is whose it is.
+// label marks everything that this package creates. Its value names the owner.
 const label = "lockstorm"
 
 // engine is the Docker engine of this machine.
@@ -30,20 +31,20 @@ type engine struct {
 
 const unix = "unix://"
 
-// settings are what testcontainers reads of its environment: that servers are found on
-// loopback and nowhere else, and that nobody but us cleans up, for that would take an
-// image out of a registry.
-var settings = map[string]string{"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1", "TESTCONTAINERS_RYUK_DISABLED": "true"}
+// testcontainersEnv is the environment for testcontainers: containers are reached on
+// loopback only, and testcontainers does not clean up itself, which would need an image
+// from a registry.
+var testcontainersEnv = map[string]string{"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1", "TESTCONTAINERS_RYUK_DISABLED": "true"}
 
-// connect finds the engine. Errors are one line.
+// connect finds the engine. Its errors are one line.
 func connect(ctx context.Context) (*engine, error) {
-	if err := needRemover(); err != nil {
+	if err := checkRemover(); err != nil {
 		return nil, err
 	}
-	if err := local(os.Getenv("DOCKER_HOST")); err != nil {
+	if err := checkLocal(os.Getenv("DOCKER_HOST")); err != nil {
 		return nil, err
 	}
-	for name, value := range settings {
+	for name, value := range testcontainersEnv {
 		if err := os.Setenv(name, value); err != nil {
 			return nil, err
 		}
@@ -51,10 +52,10 @@ func connect(ctx context.Context) (*engine, error) {
 	log.SetDefault(log.NewNoopLogger())
 	provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()))
 	if err != nil {
-		return nil, fmt.Errorf("there is no Docker engine to run containers (%w): start one, or name its socket in DOCKER_HOST=unix:///path", absent(err))
+		return nil, fmt.Errorf("no Docker engine found (%w): start one, or name its socket in DOCKER_HOST=unix:///path", unreachable(err))
 	}
 	host := provider.Client().DaemonHost()
-	if err := local(host); err != nil {
+	if err := checkLocal(host); err != nil {
 		return nil, err
 	}
 	where, err := provider.DaemonHost(ctx)
@@ -67,8 +68,8 @@ func connect(ctx context.Context) (*engine, error) {
 	return &engine{provider: provider, client: provider.Client(), socket: strings.TrimPrefix(host, unix)}, nil
 }
 
-// absent says where there is no engine.
-func absent(err error) error {
+// unreachable says why the engine cannot be reached.
+func unreachable(err error) error {
 	host := os.Getenv("DOCKER_HOST")
 	if host == "" {
 		host = unix + defaultSocket
@@ -78,37 +79,102 @@ func absent(err error) error {
 		return oneLine(dialling)
 	}
 	_ = conn.Close()
-	return oneLine(err) // somebody is there, and says something else
+	return oneLine(err) // something listens on the socket
 }
 
-// defaultSocket is where an engine listens if nobody says otherwise.
+// defaultSocket is where an engine listens by default.
 const defaultSocket = "/var/run/docker.sock"
 
-// local returns an error if an engine is not spoken to over a socket of this machine: the
-// ports of its containers would not be here either.
-func local(host string) error {
+// checkLocal returns an error unless the engine is reached over a socket of this machine.
+// The ports of an engine elsewhere would not be on this machine either.
+func checkLocal(host string) error {
 	if host == "" || strings.HasPrefix(host, unix) {
 		return nil
 	}
-	return fmt.Errorf("the Docker engine at %s may be on another machine, and ports on loopback are all that we speak to: name a socket in DOCKER_HOST=unix:///path", host)
+	return fmt.Errorf("the Docker engine at %s may be on another machine, where its ports cannot be reached: name a socket in DOCKER_HOST=unix:///path", host)
 }
 
-// removers are the programs of which one lets a shell remove a container, see remove.sh.
+// removers are programs with which a shell can remove a container, see remove.sh.
 var removers = []string{"docker", "curl"}
 
-func needRemover() error {
+func checkRemover() error {
 	for _, r := range removers {
 		if _, err := exec.LookPath(r); err == nil {
 			return nil
 		}
 	}
-	return errors.New("there is neither docker nor curl, one of which has to remove the containers if this program is killed: install one (apt-get install curl; dnf install curl)")
+	return errors.New("neither docker nor curl found, one of which removes the containers if this program is killed: install one (apt-get install curl; dnf install curl)")
 }
 
-// oneLine is an error that says the same without line breaks.
-func oneLine(err error) error { return flat{err} }
+// oneLine returns an error with the same text on one line.
+func oneLine(err error) error { return oneLineError{err} }
 
-type flat struct{ error }
+type oneLineError struct{ error }
 
-func (f flat) Error() string { return strings.Join(strings.Fields(f.error.Error()), " ") }
-func (f flat) Unwrap() error { return f.error }
+func (f oneLineError) Error() string { return strings.Join(strings.Fields(f.error.Error()), " ") }
+func (f oneLineError) Unwrap() error { return f.error }
+
+// The reasons why an engine does not support some faults.
+var (
+	errUsernsRemap = errors.New("this Docker engine remaps the users of containers (userns-remap), so it does not support power losses, old snapshots and failovers: use --backend process")
+	errRootless    = errors.New("this Docker engine runs without root, where containers cannot use this machine's loopback, so it does not support failovers: use --backend process")
+)
+
+// userFor returns the user that the servers have to run as, or "" for the image's. It
+// returns an error if the engine does not support what the options need.
+func (e *engine) userFor(ctx context.Context, o Options) (user string, err error) {
+	if !o.sharesFiles() {
+		return "", nil
+	}
+	told, err := e.client.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		return "", fmt.Errorf("get the security options of the Docker engine: %w", oneLine(err))
+	}
+	return decideUser(o, told.Info.SecurityOptions)
+}
+
+// decideUser is userFor for the security options of an engine.
+func decideUser(o Options, security []string) (user string, err error) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(security, func(s string) bool {
+			s, _, _ = strings.Cut(s, ",")
+			return s == "name="+name
+		})
+	}
+	switch {
+	case has("userns"):
+		return "", errUsernsRemap
+	case has("rootless") && len(o.Linked) > 0:
+		return "", errRootless
+	case has("rootless"): // root in a container is the user who runs the engine
+		return "0:0", nil
+	}
+	return fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), nil
+}
+
+// Versions returns the versions of the engine, the image and its Redis. Unknown ones are
+// left out.
+func (b Backend) Versions() map[string]string {
+	ctx, cancel := context.WithTimeout(context.Background(), pullTimeout)
+	defer cancel()
+	v := map[string]string{}
+	e, err := connect(ctx)
+	if err != nil {
+		return v
+	}
+	if told, err := e.client.ServerVersion(ctx, client.ServerVersionOptions{}); err == nil {
+		v["docker"] = told.Version
+	}
+	if b.Image == "" || e.ensureImage(ctx, b.Image) != nil {
+		return v
+	}
+	if image, err := e.client.ImageInspect(ctx, b.Image); err == nil {
+		v["image "+b.Image] = image.ID
+		for _, line := range image.Config.Env {
+			if version, is := strings.CutPrefix(line, "REDIS_VERSION="); is {
+				v["redis-server"] = version
+			}
+		}
+	}
+	return v
+}

@@ -22,28 +22,28 @@ import (
 //go:embed remove.sh
 var removeScript string
 
-// closePatience is how long it may take to remove all containers.
-const closePatience = time.Minute
+// closeTimeout bounds how long it may take to remove all containers.
+const closeTimeout = time.Minute
 
-// Fleet is a number of servers, each in a container.
+// Fleet is a number of servers, each in its own container.
 type Fleet struct {
 	options Options
 	image   string
-	preload string // what lets the servers have clocks of their own
+	preload string // see Backend.Preload; empty without Options.Clocks
 	engine  *engine
 	reaper  *child.Reaper
 	servers []*Server // by node, from 0
 	died    chan error
 
-	user  string     // that the servers are, as the engine has it; empty: the image's
+	user  string     // the user to run servers as; empty: the image's
 	watch *aof.Watch // of their files
 
 	closing sync.Once
 	err     error
 }
 
-// OpenFleet starts the servers and returns when all of them answer. After an error
-// nothing is left of them.
+// OpenFleet starts the servers and returns when all of them answer. If it returns an error,
+// it has left nothing behind.
 func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	f := &Fleet{options: o, died: make(chan error, 1), watch: aof.NewWatch()}
 	var err error
@@ -53,14 +53,14 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	if f.engine, err = connect(ctx); err != nil {
 		return nil, err
 	}
-	if f.user, err = f.engine.admit(ctx, o); err != nil {
+	if f.user, err = f.engine.userFor(ctx, o); err != nil {
 		return nil, err
 	}
 	f.image = o.Image
 	if o.Image == "" {
-		f.image, err = f.engine.own(ctx)
+		f.image, err = f.engine.ownImage(ctx)
 	} else {
-		err = f.engine.named(ctx, o.Image)
+		err = f.engine.ensureImage(ctx, o.Image)
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (f *Fleet) start(ctx context.Context) error {
 			return err
 		}
 		f.servers = append(f.servers, s)
-		if err := s.furnish(); err != nil {
+		if err := s.makeDirs(); err != nil {
 			return err
 		}
 	}
@@ -103,15 +103,19 @@ func (f *Fleet) start(ctx context.Context) error {
 		if err := s.Start(ctx); err != nil {
 			return err
 		}
-		return s.vet(ctx)
+		return s.check(ctx)
 	})
 	if err == nil && f.options.Journal {
-		f.keepJournals()
+		var files []*aof.File
+		for _, s := range f.servers {
+			files = append(files, s.file)
+		}
+		f.watch.Journal(files)
 	}
 	return err
 }
 
-// server returns that of a node, which has nothing yet but a port.
+// server returns a server with a reserved port. Its container does not exist yet.
 func (f *Fleet) server(node int) (*Server, error) {
 	port, err := redisserver.ReservePort()
 	if err != nil {
@@ -126,16 +130,8 @@ func (f *Fleet) server(node int) (*Server, error) {
 	}, nil
 }
 
-func (f *Fleet) keepJournals() {
-	var files []*aof.File
-	for _, s := range f.servers {
-		files = append(files, s.file)
-	}
-	f.watch.Journal(files)
-}
-
-// each does something to all servers at once and returns the first of the errors, when
-// all is done.
+// each calls do for all servers at once. When all calls have returned, it returns the first
+// error.
 func (f *Fleet) each(do func(*Server) error) error {
 	var all errgroup.Group
 	for _, s := range f.servers {
@@ -144,7 +140,7 @@ func (f *Fleet) each(do func(*Server) error) error {
 	return all.Wait()
 }
 
-// report tells of a server that died of itself; the first one is enough.
+// report records the end of a server that nobody ended. Only the first one counts.
 func (f *Fleet) report(death error) {
 	select {
 	case f.died <- death:
@@ -152,21 +148,21 @@ func (f *Fleet) report(death error) {
 	}
 }
 
-// Servers are the servers of all nodes, in their order.
+// Servers returns the servers by node.
 func (f *Fleet) Servers() []*Server { return f.servers }
 
-// Server is the server of a node, from 1.
+// Server returns the server of a node, numbered from 1.
 func (f *Fleet) Server(node int) *Server { return f.servers[node-1] }
 
-// Died delivers an error when a container has ended that nobody ended through its
-// [Server]. The error has the end of its log.
+// Died delivers an error when a container has ended and nobody ended it through its
+// [Server]. The error contains the end of its log.
 func (f *Fleet) Died() <-chan error { return f.died }
 
-// Close removes all containers with what they have written. Nobody may use them any
-// more. A second Close does nothing and returns the same error.
+// Close removes all containers and their files. Nobody may use them afterwards. A second
+// Close returns the same error.
 func (f *Fleet) Close() error {
 	f.closing.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		f.watch.Close()
 		err := f.each(func(s *Server) error { return s.remove(ctx) })

@@ -11,19 +11,19 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 )
 
-// Fleet is what OpenFleet would return on Linux.
+// Fleet is empty: containers are supported on Linux only.
 type Fleet struct{}
 
-// Server is one of its servers.
+// Server is empty, too.
 type Server struct{}
 
-// OpenFleet fails: only on Linux is a port kept for a server that is down, and does a
-// process see to the end.
+// OpenFleet fails: ports stay reserved, and containers are removed after a crash of this
+// program, on Linux only.
 func OpenFleet(context.Context, Options) (*Fleet, error) {
 	return nil, errors.New("the container backend runs on Linux only, not on " + runtime.GOOS)
 }
 
-// Versions says what a run would be made with: nothing.
+// Versions returns nothing.
 func (Backend) Versions() map[string]string { return map[string]string{} }
 
 func (*Fleet) Servers() []*Server                          { return nil }

@@ -31,11 +31,11 @@ import (
 //go:embed removeimage.sh
 var removeImageScript string
 
-// pullPatience is how long an image may take to come.
-const pullPatience = 10 * time.Minute
+// pullTimeout bounds how long pulling an image may take.
+const pullTimeout = 10 * time.Minute
 
-// named sees to it that the image that a user names is there.
-func (e *engine) named(ctx context.Context, image string) error {
+// ensureImage pulls the image that a user names unless it is present.
+func (e *engine) ensureImage(ctx context.Context, image string) error {
 	_, err := e.client.ImageInspect(ctx, image)
 	switch {
 	case err == nil:
@@ -43,26 +43,25 @@ func (e *engine) named(ctx context.Context, image string) error {
 	case !errdefs.IsNotFound(err):
 		return fmt.Errorf("the image %s: %w", image, oneLine(err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, pullPatience)
+	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
 	if err := e.provider.PullImage(ctx, image); err != nil {
-		return fmt.Errorf("there is no image %s, and it cannot be pulled: %w", image, oneLine(err))
+		return fmt.Errorf("image %s not found, and pulling it failed: %w", image, oneLine(err))
 	}
-	_, err = e.client.ImageInspect(ctx, image) // what goes wrong in the middle nobody has told yet
+	_, err = e.client.ImageInspect(ctx, image) // a pull that failed half-way is not reported as an error
 	return err
 }
 
-// built is the image that this program has built. It is the program's own: another that
-// runs beside it has another, and takes none away.
+// built is the image that this program has built. Other programs build their own.
 var built struct {
 	sync.Mutex
 	tag    string
-	keeper *child.Reaper // never closed: that it ends is the end of this program
+	reaper *child.Reaper // never closed: it removes the image when this program ends
 }
 
-// own returns the tag of the image that is built once in the life of this program, and
-// goes with it.
-func (e *engine) own(ctx context.Context) (tag string, err error) {
+// ownImage returns the tag of the image that is built once in this program and removed at
+// its end.
+func (e *engine) ownImage(ctx context.Context) (tag string, err error) {
 	built.Lock()
 	defer built.Unlock()
 	if built.tag != "" {
@@ -72,7 +71,7 @@ func (e *engine) own(ctx context.Context) (tag string, err error) {
 	if err != nil {
 		return "", err
 	}
-	files, err := needed(binary)
+	files, err := requiredFiles(binary)
 	if err != nil {
 		return "", err
 	}
@@ -81,26 +80,26 @@ func (e *engine) own(ctx context.Context) (tag string, err error) {
 		return "", err
 	}
 	version := fmt.Sprintf("%.12x-%d", sha256.Sum256(archive), os.Getpid())
-	keeper, err := child.StartReaper(removeImageScript, e.socket, ownImage+":"+version)
+	reaper, err := child.StartReaper(removeImageScript, e.socket, ownImageName+":"+version)
 	if err != nil {
 		return "", err
 	}
 	tag, err = e.build(ctx, archive, version)
 	if err != nil {
-		return "", errors.Join(err, keeper.Close())
+		return "", errors.Join(err, reaper.Close())
 	}
-	built.tag, built.keeper = tag, keeper
+	built.tag, built.reaper = tag, reaper
 	return tag, nil
 }
 
-// ownImage is what images that we build are called; versions tell them apart.
-const ownImage = "lockstorm-redis"
+// ownImageName is the name of images that we build. Their versions differ.
+const ownImageName = "lockstorm-redis"
 
 func (e *engine) build(ctx context.Context, archive []byte, version string) (tag string, err error) {
 	tag, err = e.provider.BuildImage(ctx, &testcontainers.ContainerRequest{
 		FromDockerfile: testcontainers.FromDockerfile{
 			ContextArchive: bytes.NewReader(archive),
-			Repo:           ownImage,
+			Repo:           ownImageName,
 			Tag:            version,
 			KeepImage:      true,
 			BuildOptionsModifier: func(o *client.ImageBuildOptions) {
@@ -109,33 +108,33 @@ func (e *engine) build(ctx context.Context, archive []byte, version string) (tag
 		},
 	})
 	if err != nil {
-		return "", fmt.Errorf("cannot build an image of the local redis-server: %w", oneLine(err))
+		return "", fmt.Errorf("build an image from the local redis-server: %w", oneLine(err))
 	}
 	return tag, nil
 }
 
-// inImage is where redis-server is in an image that we build.
+// inImage is the path of redis-server in an image that we build.
 const inImage = "/usr/local/bin/redis-server"
 
-// buildContext is what an image is built of: the files, each at its path, and
-// redis-server in the PATH, which works in a directory of its own.
+// buildContext returns the build context of an image: the files at their paths, and
+// redis-server in the PATH.
 func buildContext(binary string, files []string) ([]byte, error) {
 	dockerfile := "FROM scratch\nCOPY root /\nWORKDIR /data\n"
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
-	err := put(w, "Dockerfile", 0o644, []byte(dockerfile))
+	err := writeTarFile(w, "Dockerfile", 0o644, []byte(dockerfile))
 	for _, f := range slices.Concat([]string{binary}, files) {
 		at := f
 		if f == binary {
 			at = inImage
 		}
 		content, broken := os.ReadFile(f)
-		err = errors.Join(err, broken, put(w, path.Join("root", filepath.ToSlash(at)), 0o755, content))
+		err = errors.Join(err, broken, writeTarFile(w, path.Join("root", filepath.ToSlash(at)), 0o755, content))
 	}
 	return packed.Bytes(), errors.Join(err, w.Close())
 }
 
-func put(w *tar.Writer, name string, mode int64, content []byte) error {
+func writeTarFile(w *tar.Writer, name string, mode int64, content []byte) error {
 	if err := w.WriteHeader(&tar.Header{Name: name, Mode: mode, Size: int64(len(content))}); err != nil {
 		return err
 	}
@@ -143,9 +142,9 @@ func put(w *tar.Writer, name string, mode int64, content []byte) error {
 	return err
 }
 
-// needed are the paths of the files without which a program does not run: its libraries,
-// and, if they are here, those that give it a clock of its own, with theirs.
-func needed(binary string) ([]string, error) {
+// requiredFiles returns the paths of the files that a program needs: its libraries and, if
+// they are installed, those that give it its own clock.
+func requiredFiles(binary string) ([]string, error) {
 	all, err := libraries(binary)
 	if err != nil {
 		return nil, err
@@ -163,17 +162,17 @@ func needed(binary string) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// libraryPattern finds the path in a line of ldd.
+// libraryPattern matches the path in a line of ldd's output.
 var libraryPattern = regexp.MustCompile(`(?m)^\s*(?:\S+ => )?(/\S+) \(0x`)
 
-// libraries are the paths of what a program is linked with, its loader included. One that
-// is linked with nothing needs none.
+// libraries returns the paths of the libraries that a program is linked with, including its
+// loader. A static program needs none.
 func libraries(binary string) (paths []string, err error) {
 	cmd := exec.Command("ldd", binary)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
 	if err != nil && !strings.Contains(string(out), "not a dynamic executable") {
-		return nil, fmt.Errorf("which libraries %s needs: %w: %s", binary, err, strings.TrimSpace(string(out)))
+		return nil, fmt.Errorf("list the libraries of %s: %w: %s", binary, err, strings.TrimSpace(string(out)))
 	}
 	for _, found := range libraryPattern.FindAllStringSubmatch(string(out), -1) {
 		paths = append(paths, found[1])

@@ -25,52 +25,53 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
-// startPatience is how long a server may take to answer its first PING.
-const startPatience = 20 * time.Second
+// startTimeout bounds how long a server may take to answer its first PING.
+const startTimeout = 20 * time.Second
 
-// quitPatience is how long a server may take to shut down: it has nothing to save.
-const quitPatience = 5 * time.Second
+// quitTimeout bounds how long a server may take to shut down. It has nothing to save.
+const quitTimeout = 5 * time.Second
 
-// enginePatience is how long the engine may take for anything else.
-const enginePatience = 30 * time.Second
+// engineTimeout bounds every other operation of the engine.
+const engineTimeout = 30 * time.Second
 
-// redisPort is where a server listens in its container.
+// redisPort is the port on which a server listens in its container.
 const redisPort = "6379"
 
-// What we share with a container are directories below the server's own: one with the
-// file that is its clock, which is a new one each time, and one that it works in, where we
-// have to get at what it has written.
+// These directories below the server's own are shared with its container: one with the file
+// of its clock, which is replaced at every change, and one that the server works in, if we
+// need access to its files.
 const (
 	clockDir  = "clock"
 	clockFile = "clock"
 	dataDir   = "data"
 )
 
-// inside is where a container has a directory that we share with it.
-func inside(dir string) string { return "/lockstorm-" + dir }
+// mountPoint returns the path of a shared directory in the container.
+func mountPoint(dir string) string { return "/lockstorm-" + dir }
 
-// Server is one Redis in a container on its port, over all its lives.
+// Server is Redis in a container on its port, over all its restarts.
 type Server struct {
 	fleet  *Fleet
-	name   string // of the container
-	dir    string // ours, of which the reaper knows the name
+	name   string // the container's name
+	dir    string // below the reaper's directory
 	port   *redisserver.ReservedPort
-	linked bool                   // it has the network of this machine
-	clock  *redisserver.FakeClock // nil: that of the machine
-	file   *aof.File              // which we get at only if files are shared
+	linked bool                   // it uses the host network
+	clock  *redisserver.FakeClock // nil: the machine's
+	file   *aof.File              // accessible only if files are shared
 
 	mu     sync.Mutex
-	id     string // of the container; empty: there is none yet
-	now    *life  // nil while it is down
-	last   *life  // the one before, whose container may be about to end
+	id     string        // the container's id; empty: there is none yet
+	now    *containerRun // nil while it is down
+	last   *containerRun // the previous run, whose container may still be ending
 	paused bool
 }
 
-// Addr is the server's host:port. It stays the same over restarts.
+// Addr returns the server's host:port, which stays the same over restarts.
 func (s *Server) Addr() string { return s.port.Addr() }
 
-// furnish makes the directories, which a server may look into that is anybody.
-func (s *Server) furnish() error {
+// makeDirs makes the directories. The server may run as any user, so everybody may read
+// them.
+func (s *Server) makeDirs() error {
 	for _, dir := range []string{"", clockDir, dataDir} {
 		at := filepath.Join(s.dir, dir)
 		if err := errors.Join(os.Mkdir(at, 0o755), os.Chmod(at, 0o755)); err != nil { // whatever our umask is
@@ -83,7 +84,7 @@ func (s *Server) furnish() error {
 	return nil
 }
 
-// create makes the container.
+// create creates the container.
 func (s *Server) create(ctx context.Context) error {
 	f := s.fleet
 	request := testcontainers.ContainerRequest{
@@ -91,34 +92,34 @@ func (s *Server) create(ctx context.Context) error {
 		Name:               s.name,
 		Labels:             map[string]string{label: s.name},
 		Cmd:                s.command(),
-		HostConfigModifier: s.place,
+		HostConfigModifier: s.configureHost,
 	}
 	if s.linked {
 		request.EndpointSettingsModifier = func(all map[string]*network.EndpointSettings) { clear(all) }
 	} else {
-		request.ExposedPorts = []string{redisPort + "/tcp"} // and nothing else that the image would
+		request.ExposedPorts = []string{redisPort + "/tcp"} // none of the image's other ports
 	}
 	if s.clock != nil {
 		request.Env = map[string]string{}
-		for _, line := range redisserver.FakeTimeEnv(f.preload, inside(clockDir)+"/"+clockFile) {
+		for _, line := range redisserver.FakeTimeEnv(f.preload, mountPoint(clockDir)+"/"+clockFile) {
 			name, value, _ := strings.Cut(line, "=")
 			request.Env[name] = value
 		}
 	}
-	if f.options.shared() { // what an image starts instead may be somebody else before it is redis-server
+	if f.options.sharesFiles() { // the image's own entry point may switch to another user
 		request.Entrypoint, request.Cmd = request.Cmd[:1], request.Cmd[1:]
 		request.ConfigModifier = func(c *container.Config) { c.User = f.user }
 	}
 	made, err := f.engine.provider.CreateContainer(ctx, request)
 	if err != nil {
-		return fmt.Errorf("cannot make a container of the image %s: %w", f.image, oneLine(err))
+		return fmt.Errorf("create a container of the image %s: %w", f.image, oneLine(err))
 	}
 	s.id = made.GetContainerID()
 	return nil
 }
 
-// place says what of this machine the container has.
-func (s *Server) place(h *container.HostConfig) {
+// configureHost sets the container's network, ports and shared directories.
+func (s *Server) configureHost(h *container.HostConfig) {
 	if s.linked {
 		h.NetworkMode = network.NetworkHost
 	} else {
@@ -127,34 +128,33 @@ func (s *Server) place(h *container.HostConfig) {
 		}}}
 	}
 	share := func(dir string, readOnly bool) {
-		h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: filepath.Join(s.dir, dir), Target: inside(dir), ReadOnly: readOnly})
+		h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeBind, Source: filepath.Join(s.dir, dir), Target: mountPoint(dir), ReadOnly: readOnly})
 	}
 	if s.clock != nil {
 		share(clockDir, true)
 	}
-	if s.fleet.options.shared() {
+	if s.fleet.options.sharesFiles() {
 		share(dataDir, false)
 	}
 }
 
-// command starts the server. Within a container of its own network it may be spoken to by
-// anybody, which is whoever comes by way of the port on loopback, or from another
-// container.
+// command returns the command that starts the server. In a container with its own network
+// the server accepts connections from anywhere, which are those to its port on loopback and
+// those of other containers.
 func (s *Server) command() []string {
 	o := s.fleet.options
 	words := []string{"redis-server", "--port", redisPort, "--bind", "0.0.0.0", "--protected-mode", "no"}
 	if s.linked {
 		words = []string{"redis-server", "--port", strconv.Itoa(s.port.Number()), "--bind", "127.0.0.1"}
 	}
-	if o.shared() {
-		words = append(words, "--dir", inside(dataDir))
+	if o.sharesFiles() {
+		words = append(words, "--dir", mountPoint(dataDir))
 	}
 	return append(words, redisserver.PersistenceArgs(o.AppendOnly || o.Journal, o.EverySecond)...)
 }
 
-// Start starts the server and returns when it answers PING. What it kept of an earlier
-// life is as [Options.AppendOnly] says. If it does not answer in time, or ctx ends, it is
-// killed.
+// Start starts the server and waits until it answers PING. Options.AppendOnly says which
+// keys it has kept. If it does not answer in time, or ctx ends, it is killed.
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Server) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("waited for %v", startTimeout))
 	defer cancel()
 	if err := s.last.wait(ctx); err != nil {
 		return err
@@ -178,10 +178,10 @@ func (s *Server) Start(ctx context.Context) error {
 		return err
 	}
 	if _, err := s.engine().ContainerStart(ctx, s.id, client.ContainerStartOptions{}); err != nil {
-		return s.unstarted(err)
+		return s.startError(err)
 	}
-	l := begin(s.engine(), s.id, s.Addr(), s.fleet.report)
-	err := s.unready(l, l.ready(ctx))
+	l := watchContainer(s.engine(), s.id, s.Addr(), s.fleet.report)
+	err := s.readyError(l, l.ready(ctx))
 	if err == nil && s.clock != nil {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
 	}
@@ -189,9 +189,9 @@ func (s *Server) Start(ctx context.Context) error {
 		err = fmt.Errorf("redis-server in the image %s, with %s preloaded: %w", s.fleet.image, s.fleet.preload, err)
 	}
 	if err != nil {
-		l.doomed.Store(true)
+		l.expected.Store(true)
 		s.last = l
-		if l.line != nil { // it was ready, and not fit
+		if l.line != nil { // it was ready, and its clock could not be set
 			defer func() { _ = l.line.Close() }()
 		}
 		l.finish(func(ctx context.Context) error {
@@ -204,11 +204,11 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends the server by SIGKILL and returns when it is gone. A server that is down
-// stays so; one that stands still does not go on before.
+// Kill ends the server by SIGKILL and waits until it is gone. It does nothing if the server
+// is down. A paused server does not continue before it dies.
 func (s *Server) Kill() { s.kill() }
 
-// kill reports whether there was something to kill.
+// kill reports whether the server was running.
 func (s *Server) kill() bool {
 	return s.end(func(ctx context.Context) error {
 		_, err := s.engine().ContainerKill(ctx, s.id, client.ContainerKillOptions{Signal: "SIGKILL"})
@@ -216,19 +216,19 @@ func (s *Server) kill() bool {
 	})
 }
 
-// Quit shuts the server down, as an operator does, and returns when it is gone. A server
-// that is down stays so.
+// Quit shuts the server down as an operator does and waits until it is gone. It does
+// nothing if the server is down.
 func (s *Server) Quit() {
 	s.end(func(ctx context.Context) error {
-		patience := int(quitPatience.Seconds())
+		patience := int(quitTimeout.Seconds())
 		_, err := s.engine().ContainerStop(ctx, s.id, client.ContainerStopOptions{Signal: "SIGTERM", Timeout: &patience})
 		return err
 	})
 }
 
-// end ends what runs, if something does, and returns when the server is gone. Its
-// container takes its time to end after it, for which no client may have to wait: the next
-// start does.
+// end ends the server by calling how, and waits until it is gone. The container takes
+// longer to end, and no client should have to wait for that, so only the next start does.
+// end reports whether the server was running.
 func (s *Server) end(how func(context.Context) error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,44 +237,44 @@ func (s *Server) end(how func(context.Context) error) bool {
 	}
 	l := s.now
 	s.now, s.last, s.paused = nil, l, false
-	l.doomed.Store(true)
+	l.expected.Store(true)
 	go l.finish(how)
-	l.gone()
+	l.awaitDisconnect()
 	return true
 }
 
-// Stop makes the server stand still, and returns when it does. One that is down it
-// leaves alone, as does Continue.
+// Stop pauses the server and waits until it has stopped. Like Continue it does nothing if
+// the server is down.
 func (s *Server) Stop() error {
-	return s.freeze(true, func(ctx context.Context) error {
+	return s.setPaused(true, func(ctx context.Context) error {
 		for {
 			_, err := s.engine().ContainerPause(ctx, s.id, client.ContainerPauseOptions{})
-			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), unfrozen) {
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), freezeFailed) {
 				return err
 			}
 		}
 	})
 }
 
-// unfrozen is what the engine says on a busy machine where control groups are of the first
-// version: it has tried some hundred times to catch all threads at once, and let them go.
-const unfrozen = "unable to freeze"
+// freezeFailed is part of the engine's error on a busy machine with version 1 of control
+// groups: it has tried some hundred times to stop all threads at once, and given up.
+const freezeFailed = "unable to freeze"
 
-// Continue lets the server go on.
+// Continue lets a paused server run again.
 func (s *Server) Continue() error {
-	return s.freeze(false, func(ctx context.Context) error {
+	return s.setPaused(false, func(ctx context.Context) error {
 		_, err := s.engine().ContainerUnpause(ctx, s.id, client.ContainerUnpauseOptions{})
 		return err
 	})
 }
 
-func (s *Server) freeze(paused bool, how func(context.Context) error) error {
+func (s *Server) setPaused(paused bool, how func(context.Context) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now == nil || s.paused == paused {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), enginePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
 	defer cancel()
 	if err := how(ctx); err != nil {
 		return fmt.Errorf("the container of redis-server on %s: %w", s.Addr(), err)
@@ -283,38 +283,38 @@ func (s *Server) freeze(paused bool, how func(context.Context) error) error {
 	return nil
 }
 
-// Do sends a command over a connection of its own, past any proxy of ours, and returns
-// the reply as go-redis reads it.
+// Do sends a command over its own connection, past any proxy, and returns the reply as
+// go-redis decodes it.
 func (s *Server) Do(ctx context.Context, command ...string) (reply any, err error) {
 	return s.operator().Do(ctx, command...)
 }
 
-// SetClock sets the server's wall clock, as [Options.Clocks] allows: from now on it is
-// ahead of the machine's, or behind it if ahead is below 0, and runs ppm parts per
-// million too fast; with -1,000,000 it stands still. It stays so over restarts.
+// SetClock sets the server's wall clock, with [Options.Clocks]: from now on it is ahead of
+// the machine's clock (behind it if ahead is negative) and runs ppm parts per million too
+// fast. At -1,000,000 it stands still. The setting survives restarts.
 func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.Set(ahead, ppm)
 }
 
-// remove takes the container away, with what it has written, and then the directory by
-// which the reaper would know of it.
+// remove removes the container and its files. The directory goes last, because its name
+// tells the reaper about the container.
 func (s *Server) remove(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.port.Free()
 	if s.now != nil {
-		s.now.doomed.Store(true)
+		s.now.expected.Store(true)
 	}
 	_ = s.last.wait(ctx)
 	_, err := s.engine().ContainerRemove(ctx, s.name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	if err != nil && !errdefs.IsNotFound(err) {
-		return fmt.Errorf("the container %s could not be removed: %w", s.name, err)
+		return fmt.Errorf("remove the container %s: %w", s.name, err)
 	}
 	if s.now != nil {
 		<-s.now.ended
-		s.now.gone()
+		s.now.awaitDisconnect()
 		s.now = nil
 	}
 	return os.RemoveAll(s.dir)
@@ -322,3 +322,16 @@ func (s *Server) remove(ctx context.Context) error {
 
 func (s *Server) engine() client.APIClient       { return s.fleet.engine.client }
 func (s *Server) operator() redisserver.Operator { return redisserver.Operator(s.Addr()) }
+
+// SyncFrom makes the server's disk hold what the server has written as of one instant each
+// second, starting at phase. It is for servers with [Options.Power]; only the first call
+// counts. Without it every acknowledged write is on the disk.
+func (s *Server) SyncFrom(phase time.Duration) { s.fleet.watch.SyncFrom(s.file, phase) }
+
+// LosePower kills the server and removes what was not synced. It does nothing if the server
+// is down.
+func (s *Server) LosePower(l aof.Loss) error { return s.file.LosePower(l, s.kill) }
+
+// Restore kills the server. Its next start finds the state that it had age ago. It is for
+// servers with [Options.Journal], and does nothing if the server is down.
+func (s *Server) Restore(age time.Duration) error { return s.file.Restore(age, s.kill) }

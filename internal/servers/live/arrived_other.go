@@ -4,5 +4,5 @@ package live
 
 import "net"
 
-// readArrived reads what has come over a connection.
-func readArrived(c net.Conn, p []byte) (int, error) { return readSoon(c, p) }
+// readArrived reads data that has arrived on a connection.
+func readArrived(c net.Conn, p []byte) (int, error) { return readBriefly(c, p) }

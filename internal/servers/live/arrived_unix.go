@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// readArrived reads what has come over a connection, and does not wait. Its deadline of
-// reads is gone then.
+// readArrived reads data that has arrived on a connection, without waiting. It clears the
+// read deadline.
 func readArrived(c net.Conn, p []byte) (n int, err error) {
 	at, can := c.(syscall.Conn)
 	if !can {
-		return readSoon(c, p)
+		return readBriefly(c, p)
 	}
 	raw, err := at.SyscallConn()
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// ground is the machine's monotonic clock since the world was opened, which nothing here
-// touches.
+// ground is the ground clock: the machine's monotonic clock since the world was opened.
+// Nothing changes it.
 type ground struct {
 	machine env.Runtime
 	zero    env.Instant
 }
 
-// newGround begins on a machine; nil: the one that this program runs on.
+// newGround returns the ground clock of a machine. nil is the machine of this program.
 func newGround(machine env.Runtime) ground {
 	if machine == nil {
 		machine = env.System()
@@ -25,13 +25,13 @@ func newGround(machine env.Runtime) ground {
 	return ground{machine, machine.Now(env.Monotonic)}
 }
 
-// now is the time in nanoseconds.
+// now returns the time in nanoseconds.
 func (g ground) now() int64 { return int64(g.shows(env.Monotonic).Sub(g.zero)) }
 
-// shows is what a clock of the machine shows.
+// shows reads a clock of the machine.
 func (g ground) shows(which env.Clock) env.Instant { return g.machine.Now(which) }
 
-// instant is the machine's reading at a ground time.
+// instant converts a ground time to the machine's monotonic clock.
 func (g ground) instant(at int64) env.Instant {
 	if at > int64(env.Never)-max(int64(g.zero), 0) {
 		return env.Never
@@ -39,38 +39,37 @@ func (g ground) instant(at int64) env.Instant {
 	return g.zero.Add(time.Duration(at))
 }
 
-// clock is one that shows what a clock of the machine shows, and runs by the ground clock
-// from now on.
+// clock returns a clock that agrees with a clock of the machine now, and advances with the
+// ground clock.
 func (g ground) clock(which env.Clock) world.Clock {
 	return world.ClockShowing(int64(g.shows(which)) - g.now())
 }
 
-// hands are how a client's clocks run, by env.Clock.
-type hands [3]world.Clock
+// clockReadings are a client's clocks, by env.Clock.
+type clockReadings [3]world.Clock
 
-// due is the instant of the machine's monotonic clock at which one of them comes to an
-// instant of its own.
-func (h *hands) due(g ground, which env.Clock, until env.Instant) env.Instant {
+// due converts an instant of one of the clocks to the machine's monotonic clock.
+func (h *clockReadings) due(g ground, which env.Clock, until env.Instant) env.Instant {
 	if until == env.Never {
 		return until
 	}
 	return g.instant(h[which].When(int64(until)))
 }
 
-// clocks are a client's: the machine's own as they were when the world was opened, all
-// run by the ground clock, and what faults do to them. A client that is a process of its
-// own reads them from a page of memory that it has in common with the world: so it cannot
-// go on after a fault and find a clock as it was before.
+// clocks are the clocks of a client. They start as the machine's when the world is opened,
+// advance with the ground clock, and are changed by faults. A client in its own process
+// reads them from a page of shared memory, so it cannot miss a change that was made while
+// it was stopped.
 type clocks struct {
 	ground ground
 
 	mu    sync.Mutex
-	hands hands
+	hands clockReadings
 
-	shown *page // on which another process reads them; nil: none does
-	seen  *page // from which they are read here, for it is another process that changes them; nil: they are ours
+	published *page // the page where another process reads the clocks, or nil
+	source    *page // the page from which this process reads the clocks of another one, or nil
 
-	// era ends with the next change of a clock, or a little after it.
+	// era ends when a clock changes, or shortly after.
 	era    context.Context
 	finish context.CancelFunc
 }
@@ -83,91 +82,91 @@ func newClocks(g ground) *clocks {
 	return c
 }
 
-// clocksSeenOn are those that another process shows on a page.
+// clocksSeenOn returns the clocks that another process writes to a page.
 func clocksSeenOn(p *page, g ground) *clocks {
-	c := &clocks{ground: g, seen: p}
+	c := &clocks{ground: g, source: p}
 	c.newEra()
 	return c
 }
 
-// look returns how the clocks run, and the ground time at which they did.
-func (c *clocks) look() (hands, int64) {
-	if c.seen != nil {
-		return c.seen.read(c.ground.now)
+// read returns the clocks, and the ground time at which they were read.
+func (c *clocks) read() (clockReadings, int64) {
+	if c.source != nil {
+		return c.source.read(c.ground.now)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hands, c.ground.now()
 }
 
-// now is what a clock shows.
+// now reads a clock.
 func (c *clocks) now(which env.Clock) env.Instant {
-	h, at := c.look()
+	h, at := c.read()
 	return env.Instant(h[which].At(at))
 }
 
-// due is the instant of the machine's monotonic clock at which one of these comes to an
-// instant of its own, as it runs in this era.
+// due converts an instant of one of the clocks to the machine's monotonic clock. The result
+// is valid during the returned era.
 func (c *clocks) due(which env.Clock, until env.Instant) (machine env.Instant, era context.Context) {
 	c.mu.Lock()
 	era = c.era
 	c.mu.Unlock()
-	h, _ := c.look() // of this era or of a later one, of which we are going to hear
+	h, _ := c.read() // of this era, or of a later one: then the returned era ends soon
 	return h.due(c.ground, which, until), era
 }
 
-// missed is by how much the wall clock would have run on, if it stands still.
+// missed returns how much the wall clock would have advanced if it stands still.
 func (c *clocks) missed() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hands[env.Wall].Behind(c.ground.now())
 }
 
-// change does something to some of them, and returns how they run then.
-func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) hands {
+// change applies how to the selected clocks and returns all clocks.
+func (c *clocks) change(which world.ClockSelection, how func(*world.Clock)) clockReadings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	move := func() hands {
+	move := func() clockReadings {
 		for _, clock := range which.Of(&c.hands[env.Wall], &c.hands[env.Monotonic], &c.hands[env.Boottime]) {
 			how(clock)
 		}
 		return c.hands
 	}
-	if c.shown != nil {
-		c.shown.write(move)
+	if c.published != nil {
+		c.published.write(move)
 	} else {
 		move()
 	}
-	c.turnLocked()
+	c.newEraLocked()
 	return c.hands
 }
 
-// show shows the clocks on a page from now on; nil: on none any more.
-func (c *clocks) show(p *page) {
+// publish writes the clocks to a page from now on. nil ends that.
+func (c *clocks) publish(p *page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.shown = p; p != nil {
-		p.write(func() hands { return c.hands })
+	if c.published = p; p != nil {
+		p.write(func() clockReadings { return c.hands })
 	}
 }
 
-// newEra begins a new era.
+// newEra ends the era and begins a new one.
 func (c *clocks) newEra() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.turnLocked()
+	c.newEraLocked()
 }
 
-func (c *clocks) turnLocked() {
+func (c *clocks) newEraLocked() {
 	if c.finish != nil {
 		c.finish()
 	}
 	c.era, c.finish = context.WithCancel(context.Background())
 }
 
-// wait lets do wait until the client's monotonic clock comes to an instant, which do is
-// told as one of the machine's. If a clock changes meanwhile do has to end, and is let
-// wait once more.
+// wait calls do to wait until the client's monotonic clock reaches until. do gets that
+// instant on the machine's clock. When a clock changes, the context of do ends and wait
+// calls it again.
 func (c *clocks) wait(ctx context.Context, until env.Instant, do func(ctx context.Context, machine env.Instant) error) error {
 	for {
 		machine, era := c.due(env.Monotonic, until)
@@ -179,15 +178,15 @@ func (c *clocks) wait(ctx context.Context, until env.Instant, do func(ctx contex
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		// Who stood still while the clock was changed hears of it late: the time that
-		// was waited for may be over, and not be the right one any more.
+		// A client that was stopped while its clock changed learns of that late: the
+		// time that it waited for may be over and no longer be the right one.
 		if now, _ := c.due(env.Monotonic, until); era.Err() == nil && now <= machine {
 			return err
 		}
 	}
 }
 
-// clockWorld is the part of a world that clock faults act on.
+// clockWorld is the part of a world that faults of clocks act on.
 type clockWorld struct{ world *World }
 
 // GroundTime implements [world.Clockwork].
@@ -207,7 +206,7 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 		k.world.changeWall(m.Node, how)
 		return
 	}
-	k.world.history.clocksChange(m.Client, func() hands { return k.world.client(m.Client).clocks.change(which, how) })
+	k.world.history.clocksChange(m.Client, func() clockReadings { return k.world.client(m.Client).clocks.change(which, how) })
 	k.world.host(m.Client).clocksChanged()
 }
 
@@ -215,7 +214,19 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 func (k clockWorld) Later(at int64, move func()) { k.world.plan.later(at, move) }
 
 // PauseClient implements [world.ClockWorld].
-func (k clockWorld) PauseClient(client int) { k.world.must(k.world.pauseClient(client)) }
+func (k clockWorld) PauseClient(client int) { k.world.check(k.world.pauseClient(client)) }
 
 // ResumeClient implements [world.ClockWorld].
-func (k clockWorld) ResumeClient(client int) { k.world.must(k.world.resumeClient(client)) }
+func (k clockWorld) ResumeClient(client int) { k.world.check(k.world.resumeClient(client)) }
+
+// changeWall changes the wall clock of a node, by which its server expires keys. Faults of
+// nodes' clocks are for fleets of [Clocked] servers.
+func (w *World) changeWall(node int, how func(*world.Clock)) {
+	wall := &w.walls[node-1]
+	how(wall)
+	ahead := time.Duration(wall.At(w.ground.now()) - int64(w.ground.shows(env.Wall)))
+	w.awaitRestart(node)
+	if err := w.server(node).(Clocked).SetClock(ahead, wall.Pace()); err != nil {
+		w.fail(err)
+	}
+}

@@ -13,12 +13,12 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// slack is more than any of these tests is late, and less than what it looks for.
+// slack is more than any of these tests is late, and less than what they measure.
 const slack = time.Hour
 
 var client1 = nemesis.Machine{Client: 1}
 
-// reading is what a client's clocks show, since the same were read before.
+// reading is how much a client's clocks have advanced since the last reading.
 type reading [3]time.Duration
 
 func (w *trial) read(since *reading) (now reading) {
@@ -34,9 +34,8 @@ func (w *trial) read(since *reading) (now reading) {
 	return now
 }
 
-// What a fault does to a client's clocks, in hours, so that it does not matter how slow
-// the machine is: by the wall clock, the monotonic one and the one that counts
-// suspension.
+// The effect of each fault on a client's wall, monotonic and boot-time clocks, in hours, so
+// that a slow machine does not matter.
 func TestClocksOfAClient(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault nemesis.Action
@@ -75,8 +74,8 @@ func TestClocksOfAClient(t *testing.T) {
 	}
 }
 
-// A frozen wall clock stands; a client whose machine sleeps has missed that time by its
-// monotonic clock, and by no other; one that is restored, by all.
+// A frozen wall clock stands still. A client whose machine was suspended misses that time
+// on its monotonic clock only; a restored one misses it on all clocks.
 func TestClocksThatStandStill(t *testing.T) {
 	const lasts = 100 * time.Millisecond
 	for name, c := range map[string]struct {
@@ -112,13 +111,13 @@ func TestClocksThatStandStill(t *testing.T) {
 	}
 }
 
-// Whoever sleeps sleeps by the client's clock, whatever happens to it meanwhile.
+// Sleep follows the client's clock as it changes.
 func TestSleepGoesByTheClientsClock(t *testing.T) {
 	slower(t, func(nap time.Duration) error { return sleepsByTheClock(t, nap) })
 }
 
-// sleepsByTheClock has a client's clock slow down in the middle of a nap, if the machine is
-// quick enough.
+// sleepsByTheClock slows a client's clock down in the middle of a sleep, if the machine is
+// fast enough.
 func sleepsByTheClock(t *testing.T, nap time.Duration) (undecided error) {
 	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.ClockRate{Machine: client1, PPM: -800_000}, Start: nemesis.When(1, begin, nap/2)},
@@ -141,8 +140,8 @@ func sleepsByTheClock(t *testing.T, nap time.Duration) (undecided error) {
 	return undecided
 }
 
-// A lapse is told at the instant at which the clock comes to it that is watched: a jump
-// of the wall clock brings it forward, and of nothing else.
+// The end of a lease is recorded when the watched clock reaches it. A jump of the wall
+// clock, and of no other, brings it forward.
 func TestLapseComesWithTheClockThatJumps(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},

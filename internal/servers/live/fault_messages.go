@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"math/bits"
 	"time"
 
@@ -127,6 +128,42 @@ func (w *World) copy(d *nemesis.Duplicate, after func() time.Duration) {
 	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
 		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
 			w.network.Link(client, node).Each(nemesis.Requests, func(l *wire.Direction) { l.Copy(after) })
+		}
+	}
+}
+
+// latencyRule is the number of the rule for the setting's latency on a link. No fault of a
+// plan has it.
+const latencyRule = 0
+
+// setLatencies gives messages the latency of the setting. Each link draws from its own
+// stream; if several of the setting's links match, the last one counts. Accesses to the
+// guarded resource are delayed on the way there only.
+func (w *World) setLatencies() {
+	w.setLatency(nemesis.Links{}, w.setting.Latency, nemesis.Both)
+	for _, of := range w.setting.Links {
+		w.setLatency(of.Links, of.Latency, of.Way)
+	}
+	guard := w.setting.Latency
+	if w.setting.GuardLatency != nil {
+		guard = *w.setting.GuardLatency
+	}
+	for client := 1; client <= w.setting.Clients; client++ {
+		rule := (&nemesis.Latency{Add: guard}).Rule(draws(w.seed, fmt.Sprintf("latency of client %d and the guard", client)))
+		w.resource.change(client, func(l world.Rules) world.Rules { return l.With(rule, latencyRule, false) })
+	}
+}
+
+// setLatency sets the latency of the selected links.
+func (w *World) setLatency(which nemesis.Links, latency nemesis.Distribution, way nemesis.Direction) {
+	for _, client := range nemesis.Each(which.Clients, w.setting.Clients) {
+		for _, node := range nemesis.Each(which.Nodes, w.setting.Nodes) {
+			draw := draws(w.seed, fmt.Sprintf("latency of client %d and node %d", client, node))
+			rule := (&nemesis.Latency{Add: latency}).Rule(draw)
+			w.network.Link(client, node).Each(way, func(l *wire.Direction) {
+				l.Lift(latencyRule)
+				l.Impose(latencyRule, rule)
+			})
 		}
 	}
 }

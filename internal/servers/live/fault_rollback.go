@@ -41,7 +41,7 @@ func Failovers() FaultHandlers {
 				w.plan.awaitEnd(w.recoveries[node-1].ending)
 				w.links.Disturb(nemesis.Links{Nodes: []int{node}}, untouched)
 				old := w.server(node).(Replicated)
-				old.Part()
+				old.Disconnect()
 				heir, err := old.Promote(w.over)
 				if err != nil {
 					return err
@@ -79,7 +79,7 @@ func (w *World) leadSome(node int, addr string, which func(client int) bool) err
 		if !which(client) {
 			continue
 		}
-		if err := w.network.Link(client, node).Lead(addr); err != nil {
+		if err := w.network.Link(client, node).Redirect(addr); err != nil {
 			return err
 		}
 	}

@@ -285,8 +285,7 @@ func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
 	}
 }
 
-// A fault cancels the call that is under way: one that waits for time or for a
-// reply sees that.
+// Cancel ends the current call, whether it waits for time or for a reply.
 func TestCancelEndsTheCallUnderWay(t *testing.T) {
 	held := nemesis.Fault{Action: &nemesis.Partition{Way: nemesis.Replies}, Start: nemesis.At(0)}
 	waits := map[string]func(w *trial, ctx context.Context) error{
@@ -334,8 +333,8 @@ func (s slowStarter) Start(ctx context.Context) error {
 	}
 }
 
-// While a server starts again only the client stands still whose step it is to wait
-// for, and the history says so: the others take steps, and their faults come.
+// While a server starts again, only the client whose step waits for it is paused, and the
+// history says so. Others take steps, and their faults happen.
 func TestRestartHoldsUpNobodyElse(t *testing.T) {
 	plan := between(nemesis.Fault{Action: &nemesis.Crash{Node: 1}})
 	at := nemesis.When(2, begin, 0)
@@ -361,8 +360,8 @@ func TestRestartHoldsUpNobodyElse(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.FaultStart, history.Cancel, history.NodeUp, history.FaultEnd, history.Resume)
 }
 
-// An access that is on its way arrives, though its client has given it up or is dead,
-// and not before its time.
+// An access that is on its way arrives at its time, even if its client has given it up or
+// is dead.
 func TestAccessThatIsOnItsWayArrives(t *testing.T) {
 	const takes = 50 * time.Millisecond
 	slow := nemesis.Fault{Action: &nemesis.GuardLatency{Clients: []int{1}, Add: nemesis.Distribution{Range: nemesis.Range{Min: takes, Max: takes}}}, Start: nemesis.At(0)}
@@ -401,9 +400,8 @@ func TestAccessThatIsOnItsWayArrives(t *testing.T) {
 	}
 }
 
-// Between an applied SET and a lost one: a reset of requests comes before the node has
-// seen them, one of replies after it has done what was asked, and the client hears of it
-// at once.
+// A reset of requests comes before the node has seen the SET, a reset of replies after the
+// node has applied it. The client sees both at once.
 func TestResetBreaksConnections(t *testing.T) {
 	for way, applied := range map[nemesis.Direction]bool{nemesis.Requests: false, nemesis.Replies: true, nemesis.Both: false} {
 		t.Run(string(way), func(t *testing.T) {
@@ -432,8 +430,7 @@ func TestResetBreaksConnections(t *testing.T) {
 	}
 }
 
-// What is lost is sent again, and so comes late; a narrow link takes a time for each
-// byte, of all that goes over it.
+// A lost message is sent again and arrives late. A narrow link takes time for each byte.
 func TestLossAndBandwidthTakeTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		action nemesis.Action
@@ -460,5 +457,49 @@ func TestLossAndBandwidthTakeTime(t *testing.T) {
 				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), env.No)
 			})
 		})
+	}
+}
+
+// A copy of a SET arrives after the DEL. Its reply does not shift other replies, and the
+// key exists again under a token that nobody uses any more.
+func TestCopyOfASetLeavesAnOrphan(t *testing.T) {
+	after := nemesis.Distribution{Range: nemesis.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}}
+	w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.Duplicate{After: after}})})
+	w.mustRun(func(int) {
+		w.ask(1, env.OpDelete, "warm up", patience) // the scripts are known from here on
+		w.Reach(1, begin, 0)
+		w.wantAnswers("set", w.ask(1, env.OpSet, "a", patience), env.Yes)
+		w.Reach(1, end, 0)
+		w.wantAnswers("delete", w.ask(1, env.OpDelete, "a", patience), env.Yes)
+		for last := time.Now().Add(patience); w.ask(1, env.OpGet, "", patience)[0] == env.No; {
+			if time.Now().After(last) {
+				t.Fatal("nothing has come twice")
+			}
+		}
+		w.wantAnswers("set by another token", w.ask(1, env.OpSet, "b", patience), env.No)
+		w.wantAnswers("delete by the same token", w.ask(1, env.OpDelete, "a", patience), env.Yes)
+	})
+}
+
+// Clones draw the same numbers from then on.
+func TestClonesDrawTheSame(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 3, Plan: nemesis.Plan{
+		{Action: &nemesis.Clone{Clients: []int{1, 3}}, Start: nemesis.When(1, begin, 0)},
+	}})
+	var drawn [2][3][8]byte
+	w.mustRun(func(client int) {
+		if client != 1 {
+			return
+		}
+		for when := range drawn {
+			for c := range 3 {
+				w.Runtime(c + 1).Random(drawn[when][c][:])
+			}
+			w.Reach(1, begin, 0)
+		}
+	})
+	before, after := drawn[0], drawn[1]
+	if before[0] == before[2] || after[0] != after[2] || after[0] == after[1] || after[0] == before[0] {
+		t.Errorf("before %v, after %v", before, after)
 	}
 }

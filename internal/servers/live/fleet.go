@@ -16,30 +16,29 @@ type Fleet struct {
 	// Servers are the nodes' servers, by node, from 0.
 	Servers []Server
 
-	// Connect says how clients talk to them. Its Runtime is the machine on which this world
-	// is: its clocks are the ground clock, and those of clients and nodes that no fault has
-	// touched. Its Dial is the network's to set.
+	// Connect says how clients connect to the servers. Its Runtime is the machine of this
+	// world: the ground clock, and the clocks of clients and nodes that no fault has
+	// changed, come from it. Its Dial is set by the network.
 	Connect redisnode.Options
 
-	// Network makes the links of so many clients to the servers. nil: proxies on loopback do,
-	// which is a network that takes its own time. Another one takes that of the setting.
+	// Network makes the links of clients to the servers. nil means proxies on loopback,
+	// whose latency is real. Any other network has the latency of the setting.
 	Network func(clients int) (*wire.Network, error)
 
-	// Keys is given what has to be told of each change of the nodes' keys, before anybody
-	// asks anything of them: an event, and when the request was sent that brought it about,
-	// by the Runtime of Connect. nil: nobody knows of them.
+	// Keys is called before anything is sent to the nodes. Each change of the nodes' keys
+	// is then reported with tell: the event, and when the request was sent that caused it,
+	// by the Runtime of Connect. nil means that changes are not known.
 	Keys func(tell func(e history.Event, sent env.Instant))
 
-	// Died delivers an error when a server has died of itself: of no fault of ours.
-	// Nothing: nobody can know.
+	// Died delivers an error when a server has died and no fault killed it. It may be nil.
 	Died <-chan error
 
-	// Close takes the servers back, or lets them go. Nobody uses them any more.
+	// Close stops the servers, or releases them. Nobody uses them any more.
 	Close func() error
 }
 
-// FleetOf makes a fleet of servers of whatever type.
-func FleetOf[S Server](servers []S, died <-chan error, closing func() error) Fleet {
+// NewFleet returns a fleet of servers of any type.
+func NewFleet[S Server](servers []S, died <-chan error, closing func() error) Fleet {
 	f := Fleet{Died: died, Close: closing}
 	for _, s := range servers {
 		f.Servers = append(f.Servers, s)
@@ -47,7 +46,7 @@ func FleetOf[S Server](servers []S, died <-chan error, closing func() error) Fle
 	return f
 }
 
-// network makes the links of so many clients.
+// network makes the links of clients.
 func (f Fleet) network(clients int) (*wire.Network, error) {
 	if f.Network != nil {
 		return f.Network(clients)
@@ -118,15 +117,15 @@ type Refuser interface {
 	Refuse(ctx context.Context) error
 }
 
-// Restorer is a server that can be taken back to a time before.
+// Restorer is a server that can be restored to an earlier state.
 type Restorer interface {
 	Crasher
 
-	// Restore ends the server, which is to start with what it had then.
+	// Restore ends the server. Its next start finds the state of age ago.
 	Restore(age time.Duration) error
 }
 
-// Rewinder is a server whose memory can be taken back to a time before while it runs.
+// Rewinder is a server whose memory can be restored to an earlier state while it runs.
 type Rewinder interface {
 	Stopper
 
@@ -142,9 +141,9 @@ type Replicated interface {
 	// LoseMaster kills the master. Changes under way to the replica are lost.
 	LoseMaster() error
 
-	// Part disconnects the replica from the master, which stays up. Changes under way are
+	// Disconnect disconnects the replica from the master, which stays up. Changes under way are
 	// lost.
-	Part()
+	Disconnect()
 
 	// Demote makes the previous master, which has stayed up, a replica of this one. Changes
 	// that only it has are lost. No client may reach it any more.

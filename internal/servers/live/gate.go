@@ -2,14 +2,17 @@ package live
 
 import (
 	"context"
+	"errors"
+	"net"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// gate is what every goroutine of a client passes when it enters and leaves a
-// port: an open door while the client runs, a closed one while it is paused or
-// dead, and after the run the way out.
+// gate blocks the goroutines of a client while the client is paused or dead. They pass it
+// whenever they enter or leave a call of a port. After the run it ends them.
 type gate struct {
 	over context.Context // ends with the run
 
@@ -25,8 +28,8 @@ func newGate(over context.Context) *gate {
 	return &gate{over: over, moved: make(chan struct{})}
 }
 
-// pass returns while the client runs, and reports whether it had to wait for
-// that. After the run it ends the goroutine.
+// pass waits while the client is paused or dead, and reports whether it had to wait. After
+// the run it ends the goroutine.
 func (g *gate) pass() (waited bool) {
 	waited, over := g.await()
 	if over {
@@ -35,7 +38,7 @@ func (g *gate) pass() (waited bool) {
 	return waited
 }
 
-// await is pass for a goroutine that is not ours to end: it is told that the run is over.
+// await is pass for goroutines that it must not end: it reports that the run is over.
 func (g *gate) await() (waited, over bool) {
 	for {
 		if g.over.Err() != nil {
@@ -69,4 +72,118 @@ func (g *gate) move(how func()) {
 	g.shut.Store(g.paused || g.dead)
 	close(g.moved)
 	g.moved = make(chan struct{})
+}
+
+// Dial connects a client to a node over its link, for a lock that has its own Redis client.
+// While the client is paused the connection blocks reads and writes. It is closed with the
+// run.
+func (w *World) Dial(ctx context.Context, client, node int) (net.Conn, error) {
+	c := w.client(client)
+	if _, over := c.gate.await(); over {
+		return nil, net.ErrClosed
+	}
+	plain, err := w.network.Link(client, node).Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := &gatedConn{Conn: plain, gate: c.gate}
+	conn.withRun = context.AfterFunc(w.over, func() { _ = plain.Close() })
+	return conn, nil
+}
+
+// gatedConn is a connection of a client that can be paused. It pauses goroutines of the
+// lock that this package did not start.
+type gatedConn struct {
+	net.Conn
+	gate     *gate
+	withRun  func() bool  // cancels closing it with the run
+	deadline atomic.Int64 // of reads, in nanoseconds since 1970; 0: none
+}
+
+// Read implements [net.Conn]. A reply that arrived while the client was paused is read
+// before the client sees that its deadline has passed. A real one mostly does the same.
+func (c *gatedConn) Read(p []byte) (int, error) {
+	stood, over := c.gate.await()
+	if over {
+		return 0, net.ErrClosed
+	}
+	n, err := c.Conn.Read(p)
+	waited, over := c.gate.await()
+	switch {
+	case over:
+		return n, net.ErrClosed
+	case (stood || waited) && n == 0 && errors.Is(err, os.ErrDeadlineExceeded):
+		if n, late := c.readLate(p); n > 0 {
+			return n, late
+		}
+	}
+	return n, err
+}
+
+// arrivedReader is a connection that can read without waiting.
+type arrivedReader interface {
+	ReadArrived(p []byte) (int, error)
+}
+
+// readLate reads what has arrived, after the deadline.
+func (c *gatedConn) readLate(p []byte) (int, error) {
+	if at, once := c.Conn.(arrivedReader); once {
+		return at.ReadArrived(p)
+	}
+	defer func() { _ = c.Conn.SetReadDeadline(c.savedDeadline()) }()
+	return readArrived(c.Conn, p)
+}
+
+// readBriefly reads what has arrived on a connection that cannot read without waiting. On a
+// busy machine it may find nothing.
+func readBriefly(c net.Conn, p []byte) (int, error) {
+	_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+	return c.Read(p)
+}
+
+// Write implements [net.Conn].
+func (c *gatedConn) Write(p []byte) (int, error) {
+	if _, over := c.gate.await(); over {
+		return 0, net.ErrClosed
+	}
+	n, err := c.Conn.Write(p)
+	if _, over := c.gate.await(); over {
+		return n, net.ErrClosed
+	}
+	return n, err
+}
+
+// SetDeadline implements [net.Conn].
+func (c *gatedConn) SetDeadline(t time.Time) error {
+	c.saveDeadline(t)
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline implements [net.Conn].
+func (c *gatedConn) SetReadDeadline(t time.Time) error {
+	c.saveDeadline(t)
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *gatedConn) saveDeadline(t time.Time) {
+	if t.IsZero() {
+		c.deadline.Store(0)
+		return
+	}
+	c.deadline.Store(t.UnixNano())
+}
+
+// savedDeadline returns the deadline of reads that the client has set last. It may have
+// been removed since.
+func (c *gatedConn) savedDeadline() time.Time {
+	if at := c.deadline.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
+// Close implements [net.Conn].
+func (c *gatedConn) Close() error {
+	c.withRun()
+	return c.Conn.Close()
 }

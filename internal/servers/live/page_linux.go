@@ -11,23 +11,22 @@ import (
 	"github.com/lockstorm/lockstorm/internal/world"
 )
 
-// page is memory that two processes have in common: one shows on it how the clocks of a
-// client run, the other, the client, reads it. So a change is seen as soon as it is made,
-// also by who stands still meanwhile.
+// page is memory that two processes share. One writes the clocks of a client to it; the
+// client reads them. So the client sees a change at once, even if it was stopped.
 type page struct {
 	file   *os.File
 	memory []byte
-	*sheet
+	*pageLayout
 }
 
-// sheet is what stands on a page.
-type sheet struct {
-	turn  atomic.Uint64 // is odd while it is written
-	rung  atomic.Uint64 // 1: there is a ring that has not been heard
-	lines [len(hands{})][3]atomic.Int64
+// pageLayout is the content of a page.
+type pageLayout struct {
+	version  atomic.Uint64 // odd while the page is written
+	notified atomic.Uint64 // 1: the reader was notified and has not read since
+	lines    [len(clockReadings{})][3]atomic.Int64
 }
 
-// newPage makes a page of which nothing is left when nobody has it any more.
+// newPage makes a page. It disappears when no process uses it.
 func newPage() (*page, error) {
 	fd, err := unix.MemfdCreate("lockstorm-clocks", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -41,53 +40,53 @@ func newPage() (*page, error) {
 	return openPage(file)
 }
 
-// openPage opens the page of another process. It is closed with it.
+// openPage opens the page of another process. Closing it closes file.
 func openPage(file *os.File) (*page, error) {
 	memory, err := unix.Mmap(int(file.Fd()), 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		_ = file.Close()
 		return nil, os.NewSyscallError("mmap", err)
 	}
-	return &page{file, memory, (*sheet)(unsafe.Pointer(&memory[0]))}, nil
+	return &page{file, memory, (*pageLayout)(unsafe.Pointer(&memory[0]))}, nil
 }
 
-// close takes the page back. Nobody here looks at it any more.
+// close unmaps the page. Nobody here reads it any more.
 func (p *page) close() {
-	_ = unix.Munmap(p.memory) // fails only if it is no such memory
+	_ = unix.Munmap(p.memory) // fails only if it is not mapped
 	_ = p.file.Close()
 }
 
-// write shows what move makes of the clocks. Whoever looks meanwhile waits until that is
-// there. Only one writes at a time.
-func (p *page) write(move func() hands) {
-	p.turn.Add(1)
+// write writes the clocks that move returns. Readers wait until it is done. Only one
+// goroutine may write.
+func (p *page) write(move func() clockReadings) {
+	p.version.Add(1)
 	for i, clock := range move() {
 		l := clock.Line()
 		p.lines[i][0].Store(l.Ground)
 		p.lines[i][1].Store(l.Shown)
 		p.lines[i][2].Store(l.PPM)
 	}
-	p.turn.Add(1)
+	p.version.Add(1)
 }
 
-// read returns how the clocks run, and the time at which they did so.
-func (p *page) read(now func() int64) (h hands, at int64) {
+// read returns the clocks, and the time at which they were valid.
+func (p *page) read(now func() int64) (h clockReadings, at int64) {
 	for {
-		turn := p.turn.Load()
+		turn := p.version.Load()
 		for i := range h {
 			h[i] = world.ClockAlong(world.Line{Ground: p.lines[i][0].Load(), Shown: p.lines[i][1].Load(), PPM: p.lines[i][2].Load()})
 		}
 		at = now()
-		if turn%2 == 0 && p.turn.Load() == turn {
+		if turn%2 == 0 && p.version.Load() == turn {
 			return h, at
 		}
 		runtime.Gosched()
 	}
 }
 
-// ring reports whether the reader has to be told that something has changed: it has not, if
-// it has still to hear of the last time.
-func (p *page) ring() bool { return p.rung.CompareAndSwap(0, 1) }
+// notify reports whether the reader has to be told of a change. It need not if it has not
+// yet read since the last time.
+func (p *page) notify() bool { return p.notified.CompareAndSwap(0, 1) }
 
-// heard says that the reader is about to look.
-func (p *page) heard() { p.rung.Store(0) }
+// acknowledge says that the reader is about to read.
+func (p *page) acknowledge() { p.notified.Store(0) }

@@ -8,16 +8,16 @@ import (
 	"runtime"
 )
 
-// page is what newPage would return on Linux.
+// page works on Linux only.
 type page struct{ file *os.File }
 
 func newPage() (*page, error) {
-	return nil, errors.New("clients can be processes of their own on Linux only, not on " + runtime.GOOS)
+	return nil, errors.New("clients can run as processes on Linux only, not on " + runtime.GOOS)
 }
 
-func openPage(*os.File) (*page, error)         { return newPage() }
-func (*page) close()                           {}
-func (*page) write(func() hands)               {}
-func (*page) read(func() int64) (hands, int64) { return hands{}, 0 }
-func (*page) ring() bool                       { return false }
-func (*page) heard()                           {}
+func openPage(*os.File) (*page, error)                 { return newPage() }
+func (*page) close()                                   {}
+func (*page) write(func() clockReadings)               {}
+func (*page) read(func() int64) (clockReadings, int64) { return clockReadings{}, 0 }
+func (*page) notify() bool                             { return false }
+func (*page) acknowledge()                             {}

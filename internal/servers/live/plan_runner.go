@@ -44,7 +44,7 @@ func newPlanRunner(w *World) *planRunner {
 
 // slowEnd is the task that ends a fault, and the fault's number.
 type slowEnd struct {
-	*member
+	*goroutine
 	fault int
 }
 
@@ -52,7 +52,7 @@ type slowEnd struct {
 // triggers has begun or ended.
 func (p *planRunner) step(client int, step env.Step, k int) {
 	for _, end := range p.trigger(client, step, k) {
-		<-end.gone
+		<-end.done
 		p.mu.Lock()
 		p.world.injector.OnBehalf(end.fault, func() { p.world.recordResume(client) })
 		p.mu.Unlock()
@@ -155,11 +155,11 @@ func (p *planRunner) advance() (<-chan time.Time, error) {
 	for len(p.delayed) > 0 && p.delayed[0].at <= p.world.ground.now() {
 		m := p.delayed[0]
 		p.delayed = p.delayed[1:]
-		p.world.probe.saw(time.Duration(p.world.ground.now() - m.at))
+		p.world.probe.observe(time.Duration(p.world.ground.now() - m.at))
 		m.do()
 	}
 	if due, ok := p.scheduler.Next(); ok {
-		p.world.probe.saw(p.now() - due) // other faults are less late
+		p.world.probe.observe(p.now() - due) // other faults are less late
 	}
 	if err := p.scheduler.Advance(p.now()); err != nil {
 		return nil, err

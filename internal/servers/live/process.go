@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"context"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
@@ -12,28 +13,96 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 )
 
-// process is a client that is a process of its own, as the world sees it.
+// readyTimeout bounds how long the processes of clients may take to start.
+const readyTimeout = 30 * time.Second
+
+// RunApart is [World.Run] with clients as processes of their own, so that a pause is a real
+// one. Each process runs this program again. The program has to call [BeClient] before
+// anything else, which passes it the brief: what the client is to do. The ports of this
+// world must not be used then.
+//
+// When RunApart returns, or this program dies, no process is left. It returns an error if a
+// client cannot start or dies by itself; the error contains the end of its standard error.
+// It is not available if servers are reached over TLS that is not given as
+// [redisnode.Certificates].
+func (w *World) RunApart(ctx context.Context, brief []byte) error {
+	switch {
+	case w.fleet.Network != nil:
+		return errors.New("clients cannot run as processes: the network is in the memory of this one")
+	case w.fleet.Connect.TLS != nil && w.fleet.Connect.Certificates == nil || w.fleet.Connect.Runtime != nil:
+		return errors.New("clients cannot run as processes: the TLS configuration of the servers can only be passed on if it is given as certificates")
+	case os.Getenv(clientEnv) != "":
+		return fmt.Errorf("%s is set, but this program does not call BeClient", clientEnv)
+	}
+	forker := child.NewForker()
+	defer forker.Close()
+	clients := make([]*process, 0, len(w.clients))
+	defer func() {
+		for _, p := range clients {
+			p.leave()
+			p.release()
+		}
+	}()
+	for i, c := range w.clients {
+		p, err := startProcess(w, c, forker, brief)
+		if err != nil {
+			return fmt.Errorf("start the process of client %d: %w", c.number, err)
+		}
+		clients, w.hosts[i] = append(clients, p), p
+	}
+	if err := w.awaitReady(ctx, clients); err != nil && ctx.Err() == nil {
+		return err
+	} // if ctx has ended, the run is recorded as interrupted
+	w.history.deferred = true
+	return w.run(ctx, func() {
+		for _, p := range clients {
+			p.send(order{Go: true})
+		}
+	})
+}
+
+// awaitReady waits until all clients are ready.
+func (w *World) awaitReady(ctx context.Context, clients []*process) error {
+	late := time.After(readyTimeout)
+	for _, p := range clients {
+		select {
+		case <-p.ready:
+		case err := <-w.broken:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late:
+			return fmt.Errorf("client %d was not ready after %v", p.number, readyTimeout)
+		}
+	}
+	return nil
+}
+
+// process is a client in its own process, as the world sees it.
 type process struct {
 	world  *World
 	number int
 	clocks *clocks
-	common common
+	common sharedFiles
 	cmd    *exec.Cmd
-	said   tail
+	stderr tail
 
-	ready  chan struct{} // closed when it could begin
-	doomed atomic.Bool   // we have killed it
-	gone   chan struct{} // closed when it is dead, and all that it has told is heard
+	ready  chan struct{} // closed when the client is ready
+	killed atomic.Bool   // we killed it
+	gone   chan struct{} // closed when it is dead and all its reports have been handled
 
-	mu     sync.Mutex // of orders
+	mu     sync.Mutex // protects orders
 	orders *gob.Encoder
 }
 
-// startProcess starts the process of a client and tells it what to do.
+// startProcess starts the process of a client and sends its setup.
 func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*process, error) {
 	connect, err := json.Marshal(w.fleet.Connect)
 	if err != nil {
@@ -48,20 +117,20 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 		ready: make(chan struct{}), gone: make(chan struct{}),
 		orders: gob.NewEncoder(common.orders.write),
 	}
-	p.clocks.show(common.page)
-	p.cmd = exec.Command("/proc/self/exe") // what runs, whatever has become of its file
+	p.clocks.publish(common.page)
+	p.cmd = exec.Command("/proc/self/exe") // this program, even if its file was replaced
 	p.cmd.Args = []string{os.Args[0], fmt.Sprintf("client %d", p.number)}
 	p.cmd.Env = append(os.Environ(), clientEnv+"=1")
 	p.cmd.ExtraFiles = []*os.File{ordersFile: common.orders.read, reportsFile: common.reports.write, pageFile: common.page.file}
-	p.cmd.Stderr = &p.said
+	p.cmd.Stderr = &p.stderr
 	err = forker.Start(p.cmd)
-	common.closeTheirs() // it has its own
+	common.closeChildEnds() // the child has its own copies
 	if err != nil {
-		p.forget()
+		p.release()
 		return nil, err
 	}
 	go p.watch()
-	p.tell(setup{
+	p.send(setup{
 		Client: p.number, Seed: w.seed, Zero: w.ground.zero,
 		Nodes: w.addrs(p.number), Connect: connect,
 		Awaited: w.setting.Plan.StepsOf(p.number), Brief: brief,
@@ -69,23 +138,24 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 	return p, nil
 }
 
-// watch hears what the process says, and sees it die.
+// watch handles the reports of the process until it is dead.
 func (p *process) watch() {
 	defer close(p.gone)
-	nonsense := p.listen()
-	if nonsense != nil {
+	protocolErr := p.readReports()
+	if protocolErr != nil {
 		_ = p.cmd.Process.Kill()
 	}
-	err := cmp.Or(nonsense, p.cmd.Wait())
-	if !p.doomed.Load() {
-		p.world.fail(fmt.Errorf("client %d: its process died of itself (%w); the end of what it said:\n%s", p.number, cmp.Or(err, errDone), &p.said))
+	err := cmp.Or(protocolErr, p.cmd.Wait())
+	if !p.killed.Load() {
+		p.world.fail(fmt.Errorf("client %d: its process died, and no fault killed it (%w); the end of its standard error:\n%s", p.number, cmp.Or(err, errDone), &p.stderr))
 	}
 }
 
 var errDone = errors.New("exit status 0")
 
-// listen hears all reports, until there can be no more. One that was cut off is none.
-func (p *process) listen() error {
+// readReports handles all reports until the pipe is closed. It ignores a report that was
+// cut off.
+func (p *process) readReports() error {
 	for from := gob.NewDecoder(p.common.reports.read); ; {
 		var r report
 		switch err := from.Decode(&r); {
@@ -94,13 +164,13 @@ func (p *process) listen() error {
 		case err != nil:
 			return err
 		}
-		p.hear(r)
+		p.handle(r)
 	}
 }
 
-// hear takes a report. Nothing in it takes time: whoever kills the process waits until all
-// is heard.
-func (p *process) hear(r report) {
+// handle handles a report. It must not block: whoever kills the process waits until all its
+// reports are handled.
+func (p *process) handle(r report) {
 	history := p.world.history
 	switch {
 	case r.Ready:
@@ -108,77 +178,77 @@ func (p *process) hear(r report) {
 	case r.Returned:
 		p.world.finish(p.number)
 	case r.Event != nil:
-		history.ofClient(r.Stamp, *r.Event)
+		history.clientEvent(r.Stamp, *r.Event)
 	case r.Watch != nil:
 		history.watch(r.Stamp, p.number, *r.Watch)
 	case r.Unwatch != "":
 		history.unwatch(r.Stamp, p.number, r.Unwatch)
 	case r.Reach != nil:
-		p.answer(r.Ask, "step", func() (answer, bool) {
+		p.answer(r.Ask, "step", func() (accessResult, bool) {
 			p.world.plan.step(p.number, r.Reach.Step, r.Reach.K)
-			return answer{}, true
+			return accessResult{}, true
 		})
 	case r.Access != nil:
 		delay := p.world.resource.delay(p.number)
-		p.answer(r.Ask, "access on its way", func() (answer, bool) { return p.world.deliver(p.number, delay, *r.Access) })
+		p.answer(r.Ask, "access on its way", func() (accessResult, bool) { return p.world.deliver(p.number, delay, *r.Access) })
 	}
 }
 
-// answer answers a question in its time, unless the run is over before.
-func (p *process) answer(ask uint64, what string, find func() (answer, bool)) {
-	p.world.tasks.start(p.world.client(p.number).named(what), func() {
+// answer answers a question in the background, unless the run ends first.
+func (p *process) answer(ask uint64, what string, find func() (accessResult, bool)) {
+	p.world.tasks.start(p.world.client(p.number).taskName(what), func() {
 		if found, ok := find(); ok {
-			p.tell(order{Ask: ask, Answer: found})
+			p.send(order{Ask: ask, Answer: found})
 		}
 	}, p.world.fail)
 }
 
-// tell tells the process something, if it lives: a setup or an order. The pipe has room
-// for all that there can be to tell to one that stands still.
-func (p *process) tell(what any) {
+// send sends a setup or an order to the process, if it lives. The pipe has room for all
+// orders that a stopped process can get.
+func (p *process) send(what any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.orders.Encode(what) // fails only if nobody hears
+	_ = p.orders.Encode(what) // fails only if the process is dead
 }
 
-// These are what faults do to it: see [clientHost].
+// These methods implement [clientHost].
 
 func (p *process) pause() error  { return p.signal(child.Stop) }
 func (p *process) resume() error { return p.signal(child.Continue) }
 
 func (p *process) signal(how func(*os.Process) error) error {
-	if err := how(p.cmd.Process); err != nil && !p.doomed.Load() {
+	if err := how(p.cmd.Process); err != nil && !p.killed.Load() {
 		return fmt.Errorf("client %d: %w", p.number, err)
 	}
 	return nil
 }
 
 func (p *process) kill() {
-	p.doomed.Store(true)
+	p.killed.Store(true)
 	_ = p.cmd.Process.Kill() // fails only if it is dead
 	<-p.gone
 }
 
-func (p *process) cancel(fault int) { p.tell(order{Cancel: fault}) }
+func (p *process) cancel(fault int) { p.send(order{Cancel: fault}) }
 
 func (p *process) clocksChanged() {
-	if p.common.page.ring() {
-		p.tell(order{Turned: true})
+	if p.common.page.notify() {
+		p.send(order{ClocksChanged: true})
 	}
 }
 
-func (p *process) draws(stream string) { p.tell(order{Draws: stream}) }
+func (p *process) draws(stream string) { p.send(order{Stream: stream}) }
 
 func (p *process) leave() { p.kill() }
 
-// forget takes back what there was of ours. The process has gone.
-func (p *process) forget() {
-	p.clocks.show(nil)
-	p.common.closeOurs()
+// release closes the files of the process, which is gone.
+func (p *process) release() {
+	p.clocks.publish(nil)
+	p.common.closeParentEnds()
 }
 
-// common is what the world and the process of a client have in common.
-type common struct {
+// sharedFiles are the files that the world and the process of a client share.
+type sharedFiles struct {
 	page    *page
 	orders  pipe // to the process
 	reports pipe // from it
@@ -186,35 +256,35 @@ type common struct {
 
 type pipe struct{ read, write *os.File }
 
-func newCommon() (c common, err error) {
+func newCommon() (c sharedFiles, err error) {
 	if c.page, err = newPage(); err != nil {
 		return c, err
 	}
 	for _, p := range []*pipe{&c.orders, &c.reports} {
 		if p.read, p.write, err = os.Pipe(); err != nil {
-			c.closeTheirs()
-			c.closeOurs()
+			c.closeChildEnds()
+			c.closeParentEnds()
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-func (c *common) closeTheirs() {
-	_ = c.orders.read.Close() // fails only if it was never opened
+func (c *sharedFiles) closeChildEnds() {
+	_ = c.orders.read.Close() // fails only if it was not opened
 	_ = c.reports.write.Close()
 }
 
-func (c *common) closeOurs() {
+func (c *sharedFiles) closeParentEnds() {
 	_ = c.orders.write.Close()
 	_ = c.reports.read.Close()
 	c.page.close()
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of what is written to it.
 type tail struct{ text []byte }
 
-// tailLength is how much it keeps, in bytes.
+// tailLength is the number of bytes it keeps.
 const tailLength = 4096
 
 // Write implements [io.Writer].
@@ -229,4 +299,54 @@ func (t *tail) String() string {
 		return text
 	}
 	return "(nothing)"
+}
+
+// setup is the first value that the client receives. The world and a client in its own
+// process exchange values of these types in gob; both are the same program. A value that is
+// cut off by the death of its sender is ignored.
+
+// setup is the first value that the client receives.
+//
+// The world and a client in its own process exchange values of these types in gob; both are
+// the same program. A value that is cut off by the death of its sender is ignored.
+type setup struct {
+	Client  int
+	Seed    uint64
+	Zero    env.Instant // start of the ground clock
+	Nodes   []string    // their addresses
+	Connect []byte      // the [redisnode.Options], in JSON
+	Awaited []env.Step  // the steps that the world waits for
+	Brief   []byte      // what the client is to do
+}
+
+// order is what the client receives later.
+type order struct {
+	Go            bool   // the run begins
+	Ask           uint64 // the number of the question that Answer answers
+	Answer        accessResult
+	Cancel        int    // the fault that cancels the current call
+	ClocksChanged bool   // one of its clocks has changed
+	Stream        string // the random stream to draw from now on
+}
+
+// report is what the client sends.
+type report struct {
+	Stamp env.Instant // by the machine's monotonic clock
+
+	Ready    bool // the client is ready
+	Returned bool
+
+	Event   *history.Event
+	Watch   *watch
+	Unwatch string // a token
+
+	Ask    uint64 // the number of a question
+	Reach  *stepReached
+	Access *access
+}
+
+// stepReached is a step that a client has reached.
+type stepReached struct {
+	Step env.Step
+	K    int
 }

@@ -11,27 +11,27 @@ import (
 	"github.com/lockstorm/lockstorm/internal/world"
 )
 
-// recorder writes the history, in the order of time. What happens in this process it
-// stamps itself and passes on at once, in one critical section. Where clients are
-// processes of their own, which stamp what they do and are heard of later, everything is
-// held back until all of it is known. It takes no other lock but that of clocks.
+// recorder writes the history in the order of time. It stamps what happens in this process
+// and writes it in the same critical section. If clients are processes, which stamp their
+// reports themselves, all events are kept until the end of the run and sorted. It takes no
+// lock except that of clocks.
 type recorder struct {
-	mu     sync.Mutex
-	sink   history.Sink
-	ground ground
-	origin env.Instant // the begin of the run
-	last   history.Time
-	phase  phase
-	lapses *world.LeaseExpiries
-	hands  []hands      // of the clients, from 0, at the time up to which the history is written
-	dead   map[int]bool // clients that are heard no more
+	mu       sync.Mutex
+	sink     history.Sink
+	ground   ground
+	origin   env.Instant // the beginning of the run
+	last     history.Time
+	phase    phase
+	expiries *world.LeaseExpiries
+	hands    []clockReadings // the clients' clocks, from 0, as of the last event written
+	dead     map[int]bool    // clients whose later events are ignored
 
-	late bool // some are heard of later
-	held []entry
-	end  history.Event // if sealed
+	deferred bool // some clients report later
+	entries  []entry
+	end      history.Event // the end event, once sealed
 }
 
-// entry is something that has happened and is held back.
+// entry is an event that is kept.
 type entry struct {
 	at    history.Time
 	write func()
@@ -46,18 +46,17 @@ const (
 	settled
 )
 
-// justNow is the stamp of what happens in this process: it is put on in the critical
-// section.
+// justNow stands for the time at which the critical section is entered. It is the stamp of
+// what happens in this process.
 const justNow env.Instant = math.MinInt64
 
 func newRecorder(sink history.Sink, g ground) *recorder {
 	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}}
-	r.lapses = world.NewLeaseExpiries(r.lapseTime, r.pass)
+	r.expiries = world.NewLeaseExpiries(r.expiryTime, r.emit)
 	return r
 }
 
-// begin makes this instant the time 0. It returns false if it has been called
-// before.
+// begin makes now the time 0. It returns false if it was called before.
 func (r *recorder) begin() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,8 +67,8 @@ func (r *recorder) begin() bool {
 	return true
 }
 
-// seal makes this instant the end: what has happened before and is heard of later still
-// belongs to the history, until it is settled.
+// seal makes now the end of the history. Events that happened before and are reported later
+// still belong to it, until flush.
 func (r *recorder) seal(end *history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,32 +78,32 @@ func (r *recorder) seal(end *history.Event) {
 	}
 }
 
-// settle writes what has been held back, by time, and the end. Of two entries of one
-// time that goes first which was heard of first: whoever acts because of what another
-// has done is heard of after that.
-func (r *recorder) settle() {
+// flush writes the events that were kept, by time, and the end. Of two events with the same
+// time the one that was reported first goes first: whoever acts because of another's action
+// reports later.
+func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.phase != sealed {
 		return
 	}
-	slices.SortStableFunc(r.held, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
-	for _, e := range r.held {
+	slices.SortStableFunc(r.entries, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+	for _, e := range r.entries {
 		e.write()
 	}
-	r.held = nil
-	r.lapses.Flush(r.end.Time)
-	r.pass(&r.end)
+	r.entries = nil
+	r.expiries.Flush(r.end.Time)
+	r.emit(&r.end)
 	r.phase = settled
 }
 
-// now is the time since the run began.
+// now returns the time since the run began.
 func (r *recorder) now() history.Time {
 	return history.Time(r.ground.shows(env.Monotonic).Sub(r.origin))
 }
 
-// add writes something that happened at an instant of the machine's monotonic clock, or
-// holds it back. It is not told of a client that was dead then; client 0 is the world.
+// add writes an event that happened at an instant of the machine's monotonic clock, or
+// keeps it. It ignores clients that were dead then. Client 0 is the world.
 func (r *recorder) add(client int, happened env.Instant, write func(at history.Time)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,32 +111,31 @@ func (r *recorder) add(client int, happened env.Instant, write func(at history.T
 	if happened == justNow {
 		at = r.now()
 	}
-	r.put(at, func() {
+	r.writeOrDefer(at, func() {
 		if !r.dead[client] {
 			write(at)
 		}
 	})
 }
 
-// put is the part of add that has to be in the critical section.
-func (r *recorder) put(at history.Time, write func()) {
+// writeOrDefer is the part of add in the critical section.
+func (r *recorder) writeOrDefer(at history.Time, write func()) {
 	switch {
 	case r.phase != running && (r.phase != sealed || at >= r.end.Time):
-	case r.late:
-		r.held = append(r.held, entry{at, write})
+	case r.deferred:
+		r.entries = append(r.entries, entry{at, write})
 	default:
 		write()
 	}
 }
 
-// ofClient writes what a client tells, unless it is dead.
-func (r *recorder) ofClient(happened env.Instant, e history.Event) {
+// clientEvent records an event of a client, unless the client is dead.
+func (r *recorder) clientEvent(happened env.Instant, e history.Event) {
 	r.add(e.Client, happened, func(at history.Time) { r.write(at, e) })
 }
 
-// ofWorld writes what the world has done. A kill is the last that is heard of
-// its client.
-func (r *recorder) ofWorld(e history.Event) {
+// worldEvent records an event of the world. After a kill the client's events are ignored.
+func (r *recorder) worldEvent(e history.Event) {
 	r.add(0, justNow, func(at history.Time) {
 		r.write(at, e)
 		if e.Kind == history.Kill {
@@ -146,9 +144,9 @@ func (r *recorder) ofWorld(e history.Event) {
 	})
 }
 
-// ofKeys writes what has become of a key, by a request that was sent at an instant of the
-// machine's monotonic clock.
-func (r *recorder) ofKeys(e history.Event, sent env.Instant) {
+// keyEvent records a change of a key, caused by a request that was sent at an instant of
+// the machine's monotonic clock.
+func (r *recorder) keyEvent(e history.Event, sent env.Instant) {
 	r.add(0, justNow, func(at history.Time) {
 		if e.Kind == history.KeySet {
 			e.Sent = history.Time(sent.Sub(r.origin))
@@ -157,13 +155,12 @@ func (r *recorder) ofKeys(e history.Event, sent env.Instant) {
 	})
 }
 
-// watch asks for a lapse. What a client that is dead now has asked for last
-// stands.
+// watch asks for an event when a lease ends. The last request of a client that dies stays.
 func (r *recorder) watch(happened env.Instant, client int, w watch) {
-	r.add(client, happened, func(at history.Time) { r.lapses.Watch(at, client, w.Clock, w.Resource, w.Token, w.Until) })
+	r.add(client, happened, func(at history.Time) { r.expiries.Watch(at, client, w.Clock, w.Resource, w.Token, w.Until) })
 }
 
-// watch is what a client asks for that wants a lapse told.
+// watch is a client's request for an event when a lease ends.
 type watch struct {
 	Clock    env.Clock
 	Resource string
@@ -171,27 +168,27 @@ type watch struct {
 	Until    env.Instant
 }
 
-// unwatch withdraws what was asked for.
+// unwatch cancels such a request.
 func (r *recorder) unwatch(happened env.Instant, client int, token string) {
-	r.add(client, happened, func(at history.Time) { r.lapses.Unwatch(at, client, token) })
+	r.add(client, happened, func(at history.Time) { r.expiries.Unwatch(at, client, token) })
 }
 
-// clocksChange lets a client's clocks be changed, and is told how they run then: what has
-// come due by them as they were comes first.
-func (r *recorder) clocksChange(client int, change func() hands) {
+// clocksChange changes a client's clocks by calling change, which returns them. Leases that
+// end by the clocks as they were are recorded first.
+func (r *recorder) clocksChange(client int, change func() clockReadings) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.now()
 	changed := change()
-	r.put(at, func() {
-		r.lapses.Flush(at)
+	r.writeOrDefer(at, func() {
+		r.expiries.Flush(at)
 		r.hands[client-1] = changed
-		r.lapses.ClockChanged(at, client)
+		r.expiries.ClockChanged(at, client)
 	})
 }
 
-// lapseTime is when the client's clock comes to until.
-func (r *recorder) lapseTime(client int, clock env.Clock, until env.Instant) history.Time {
+// expiryTime returns when the client's clock reaches until.
+func (r *recorder) expiryTime(client int, clock env.Clock, until env.Instant) history.Time {
 	due := r.hands[client-1].due(r.ground, clock, until)
 	if due == env.Never {
 		return math.MaxInt64
@@ -199,17 +196,16 @@ func (r *recorder) lapseTime(client int, clock env.Clock, until env.Instant) his
 	return history.Time(due.Sub(r.origin))
 }
 
-// write passes an event on with its time, behind the lapses that have come due before
-// it.
+// write writes an event at its time, after the leases that have ended before.
 func (r *recorder) write(at history.Time, e history.Event) {
 	e.Time = at
-	r.lapses.Flush(at)
-	r.pass(&e)
+	r.expiries.Flush(at)
+	r.emit(&e)
 }
 
-// pass passes an event on with the time that it bears, unless that lies before
-// the last event's: a lapse can be heard of late.
-func (r *recorder) pass(e *history.Event) {
+// emit writes an event. If its time is before the last event's, it gets that time: the end
+// of a lease can be noticed late.
+func (r *recorder) emit(e *history.Event) {
 	r.last = max(r.last, e.Time)
 	e.Time = r.last
 	r.sink.Record(e)

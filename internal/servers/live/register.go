@@ -13,17 +13,17 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// resource is the guarded resource, which all clients share.
+// resource is the guarded resource that all clients share.
 type resource struct {
-	mu    sync.Mutex
-	state *guard.Guard
-	ways  []world.Rules // what faults do to the accesses of each client, from 0
-	tell  func(history.Event)
+	mu     sync.Mutex
+	state  *guard.Guard
+	rules  []world.Rules // for accesses, by client, from 0
+	record func(history.Event)
 }
 
-// serve carries an access out. What tells of its effect is told before another access
-// can come in between.
-func (r *resource) serve(client int, a access) (got answer) {
+// serve processes an access. Its effect is recorded before the next access can be
+// processed.
+func (r *resource) serve(client int, a access) (got accessResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch a.Op {
@@ -31,7 +31,7 @@ func (r *resource) serve(client int, a access) (got answer) {
 		got.Value, got.Accepted = r.state.Read(a.Resource, a.Token, a.Fence)
 	case toWrite:
 		if got.Accepted = r.state.Write(a.Resource, a.Token, a.Fence, a.Value); got.Accepted {
-			r.tell(history.Event{
+			r.record(history.Event{
 				Kind: history.Apply, Client: client,
 				Resource: a.Resource, Token: a.Token, Value: a.Value, Fence: a.Fence,
 			})
@@ -42,21 +42,21 @@ func (r *resource) serve(client int, a access) (got answer) {
 	return got
 }
 
-// change has the accesses of a client come under other rules from now on.
+// change changes the rules for a client's accesses.
 func (r *resource) change(client int, how func(world.Rules) world.Rules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ways[client-1] = how(r.ways[client-1])
+	r.rules[client-1] = how(r.rules[client-1])
 }
 
-// delay is how long an access of a client takes on its way.
+// delay returns how long an access of a client takes to arrive.
 func (r *resource) delay(client int) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ways[client-1].Delay(nemesis.Message{Client: client, Way: nemesis.Requests})
+	return r.rules[client-1].Delay(nemesis.Message{Client: client, Way: nemesis.Requests})
 }
 
-// access is what a client wants of the resource, decided when it arrives.
+// access is an access to the resource. Its result is decided when it arrives.
 type access struct {
 	Op accessOp
 	env.Access
@@ -68,37 +68,36 @@ type accessOp uint8
 const (
 	toRead accessOp = iota + 1
 	toWrite
-	toDraw // a fence
+	toDraw // draw a fence
 )
 
-type answer struct {
+type accessResult struct {
 	Value    int64
 	Fence    uint64
 	Accepted bool
 }
 
-// send implements [sender]. What is on its way arrives even if nobody waits for it any
-// more.
-func (i localHost) send(ctx context.Context, a access) (answer, error) {
+// send implements [sender]. An access arrives even if nobody waits for it any more.
+func (i localHost) send(ctx context.Context, a access) (accessResult, error) {
 	i.gate.pass()
 	if err := ctx.Err(); err != nil {
-		return answer{}, err
+		return accessResult{}, err
 	}
-	var got answer
+	var got accessResult
 	var err error
 	if delay := i.world.resource.delay(i.number); delay == 0 {
 		got = i.world.resource.serve(i.number, a)
 	} else {
-		got, err = i.late(ctx, delay, a)
+		got, err = i.sendDelayed(ctx, delay, a)
 	}
 	i.gate.pass()
 	return got, err
 }
 
-// late is send for an access that takes its time.
-func (i localHost) late(ctx context.Context, delay time.Duration, a access) (answer, error) {
-	arrived := make(chan answer, 1)
-	m := i.tasks.start(i.named("access on its way"), func() {
+// sendDelayed is send for an access that takes time to arrive.
+func (i localHost) sendDelayed(ctx context.Context, delay time.Duration, a access) (accessResult, error) {
+	arrived := make(chan accessResult, 1)
+	m := i.tasks.start(i.taskName("access on its way"), func() {
 		if got, ok := i.world.deliver(i.number, delay, a); ok {
 			arrived <- got
 		}
@@ -110,32 +109,31 @@ func (i localHost) late(ctx context.Context, delay time.Duration, a access) (ans
 	case got := <-arrived:
 		return got, nil
 	case <-ctx.Done():
-		return answer{}, ctx.Err()
+		return accessResult{}, ctx.Err()
 	case <-i.over.Done():
-		return answer{}, context.Cause(i.over) // the gate is the way out
+		return accessResult{}, context.Cause(i.over) // the gate ends the goroutine
 	}
 }
 
-// deliver lets an access of a client go its way, and returns when it has been carried out;
-// not ok, if the run is over before that.
-func (w *World) deliver(client int, delay time.Duration, a access) (got answer, ok bool) {
+// deliver processes an access after a delay. ok is false if the run ends first.
+func (w *World) deliver(client int, delay time.Duration, a access) (got accessResult, ok bool) {
 	select {
 	case <-time.After(delay):
 		return w.resource.serve(client, a), true
 	case <-w.over.Done():
-		return answer{}, false
+		return accessResult{}, false
 	}
 }
 
-// register is a client's [env.Register], wherever the resource is.
-type register struct{ sender }
+// clientRegister is a client's [env.Register]. The resource may be in another process.
+type clientRegister struct{ sender }
 
-// sender brings an access to the resource, and waits for the answer or the end of ctx.
+// sender sends an access to the resource and waits for the result, or the end of ctx.
 type sender interface {
-	send(ctx context.Context, a access) (answer, error)
+	send(ctx context.Context, a access) (accessResult, error)
 }
 
-func (r register) ask(ctx context.Context, a access) (answer, error) {
+func (r clientRegister) ask(ctx context.Context, a access) (accessResult, error) {
 	got, err := r.send(ctx, a)
 	if err == nil && !got.Accepted {
 		err = env.ErrFenced
@@ -144,19 +142,19 @@ func (r register) ask(ctx context.Context, a access) (answer, error) {
 }
 
 // Read implements [env.Register].
-func (r register) Read(ctx context.Context, a env.Access) (int64, error) {
+func (r clientRegister) Read(ctx context.Context, a env.Access) (int64, error) {
 	got, err := r.ask(ctx, access{Op: toRead, Access: a})
 	return got.Value, err
 }
 
 // Write implements [env.Register].
-func (r register) Write(ctx context.Context, a env.Access, value int64) error {
+func (r clientRegister) Write(ctx context.Context, a env.Access, value int64) error {
 	_, err := r.ask(ctx, access{Op: toWrite, Access: a, Value: value})
 	return err
 }
 
 // Fence implements [env.Register].
-func (r register) Fence(ctx context.Context, resource string) (uint64, error) {
+func (r clientRegister) Fence(ctx context.Context, resource string) (uint64, error) {
 	got, err := r.ask(ctx, access{Op: toDraw, Access: env.Access{Resource: resource}})
 	return got.Fence, err
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// What is done to a server, and what becomes of a key on it: what a SET by another token
-// answers before, during and after the fault.
+// Each fault of a server and its effect on a key: the replies to a SET with another token
+// before, during and after the fault.
 func TestWhatHappensToServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		action        nemesis.Action
@@ -56,8 +56,8 @@ func TestWhatHappensToServers(t *testing.T) {
 	}
 }
 
-// What a server that stands still was asked meanwhile it does when it goes on: a SET of
-// a key that was free then, though its client gave it up long ago.
+// A stopped server processes what it was sent when it continues: a SET of a key that was
+// free then, even if its client gave it up long ago.
 func TestServerThatGoesOnDoesWhatItWasAsked(t *testing.T) {
 	slower(t, func(unit time.Duration) error { return doesWhatItWasAsked(t, unit) })
 }
@@ -81,7 +81,7 @@ func doesWhatItWasAsked(t *testing.T, while time.Duration) (forgotten error) {
 	return forgotten
 }
 
-// A server that is down has nothing to evict, and no plan fails for that.
+// A server that is down has nothing to evict, and the plan does not fail.
 func TestCommandsToAServerThatIsDown(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, begin, 0)},
@@ -93,7 +93,7 @@ func TestCommandsToAServerThatIsDown(t *testing.T) {
 	})
 }
 
-// A machine starts its server again by its own clock: one that jumps has it back at once.
+// A machine restarts its server by its own clock: a jump brings it back at once.
 func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.Crash{Node: 1, RestartDelay: slack}, Start: nemesis.When(1, begin, 0)},
@@ -113,8 +113,8 @@ func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
 	})
 }
 
-// Keys live by the wall clock of their node: one that jumps past their end has them
-// expire, and one that stands still keeps them.
+// Keys expire by their node's wall clock: a jump past their end expires them, and a clock
+// that stands still keeps them.
 func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Nodes: 3, Plan: nemesis.Plan{
 		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},
@@ -145,14 +145,15 @@ func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 	})
 }
 
-// set sets a key of an hour on node 1, by way of client 1.
+// set sets a key for an hour on node 1 as client 1.
 func (w *trial) set(key string) env.Answer {
 	r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
 	reply, _ := r.Next(context.Background(), env.Never)
 	return reply.Answer
 }
 
-// wantSet asks until it is answered: a connection of before breaks with the first request.
+// wantSet retries until there is a reply: the first request may find an old connection
+// broken.
 func (w *trial) wantSet(key string, want env.Answer) {
 	w.t.Helper()
 	got := w.set(key)
@@ -164,10 +165,9 @@ func (w *trial) wantSet(key string, want env.Answer) {
 	}
 }
 
-// A disk that has been stuck for as long as Redis puts its writes off has nothing of what
-// came meanwhile, syncs or not, and a torn record at the end does no harm. A machine that is
-// so slow that the power goes later than the disk got stuck decides nothing, and has another
-// go.
+// A disk that has been stuck for as long as Redis postpones writes has nothing that was
+// written meanwhile, and a torn record at the end does no harm. If the machine was too
+// slow, the test is repeated.
 func TestLossOfPowerWithAStuckDisk(t *testing.T) {
 	const tries = 100
 	for try := 1; try <= tries; try++ {
@@ -204,8 +204,8 @@ func losesPowerWithAStuckDisk(t *testing.T) (inTime bool) {
 	return inTime
 }
 
-// A machine that is restored has the keys of its snapshot and the same run id. What it was
-// asked meanwhile is lost with its connections.
+// A restored machine has the keys of its snapshot and the same run id. Requests sent
+// meanwhile are lost with their connections.
 func TestRestoredMachine(t *testing.T) {
 	const age = 300 * time.Millisecond
 	for _, clock := range []nemesis.GuestClock{nemesis.ClockSynced, nemesis.ClockRestored} {
@@ -235,7 +235,7 @@ func TestRestoredMachine(t *testing.T) {
 	}
 }
 
-// A server that is told not to load a torn file stays away.
+// A server that rejects a torn file stays down.
 func TestTornFileIsRefused(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{Persistence: nemesis.Always, Plan: nemesis.Plan{{
 		Action: &nemesis.PowerLoss{Node: 1, TornTail: nemesis.TornRefuse}, Start: nemesis.When(1, begin, 0),
@@ -248,8 +248,8 @@ func TestTornFileIsRefused(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.NodeDown)
 }
 
-// Without power a node loses what was not on its disk, and its clients learn nothing
-// until it is back.
+// A node without power loses what was not on its disk, and its clients learn nothing until
+// it is back.
 func TestLossOfPower(t *testing.T) {
 	for persistence, c := range map[nemesis.Persistence]struct{ old, young env.Answer }{
 		nemesis.Nothing:     {env.Yes, env.Yes},
@@ -262,7 +262,7 @@ func TestLossOfPower(t *testing.T) {
 	}
 }
 
-// losesPower loses the power right after a sync, or says that it came too late.
+// losesPower cuts the power right after a sync, or reports that it was too late.
 func losesPower(t *testing.T, persistence nemesis.Persistence, old, young env.Answer) (late error) {
 	var synced int64
 	w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
@@ -302,8 +302,8 @@ func losesPower(t *testing.T, persistence nemesis.Persistence, old, young env.An
 	return late
 }
 
-// A node comes back with what it had a time before, whatever its persistence; a crash on
-// the same node leaves it what its persistence does.
+// A node comes back in an earlier state, whatever its persistence is. A crash leaves it
+// what its persistence keeps.
 func TestOldSnapshot(t *testing.T) {
 	for persistence, kept := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
 		t.Run(string(persistence), func(t *testing.T) {
@@ -312,7 +312,8 @@ func TestOldSnapshot(t *testing.T) {
 	}
 }
 
-// comesBackOld takes a node back by an age, in which it has to be asked once more before.
+// comesBackOld restores a node to a state of that age, within which it has to be used once
+// more.
 func comesBackOld(t *testing.T, persistence nemesis.Persistence, kept env.Answer, age time.Duration) (late error) {
 	old := between(nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: age}})
 	again := nemesis.When(1, env.StepAcquire, 0)

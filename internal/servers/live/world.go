@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
@@ -16,11 +17,10 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// World is one place where an experiment runs, once, on real servers. Clients
-// are numbered from 1.
+// World is the place of one run on real servers. Clients are numbered from 1.
 //
-// A call to a client's ports from outside Run's main functions and their tasks
-// is possible before Run, to set a client up, and not after it.
+// A client's ports may be used before Run, to set a client up, and within Run's main
+// functions and their tasks. They must not be used after Run.
 type World struct {
 	setting nemesis.Setting
 	seed    uint64
@@ -28,7 +28,7 @@ type World struct {
 
 	fleet      Fleet
 	network    *wire.Network
-	clients    []*client    // from 0; where they are processes of their own, their clocks
+	clients    []*client    // from 0; if they are processes, only their clocks are used
 	hosts      []clientHost // likewise
 	resource   resource
 	history    *recorder
@@ -47,7 +47,7 @@ type World struct {
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
-	broken chan error    // the first reason why the run cannot go on
+	broken chan error    // the first error that ends the run
 	done   chan struct{} // closed when every client has returned or died
 
 	mu       sync.Mutex
@@ -57,11 +57,11 @@ type World struct {
 	err     error // of Close
 }
 
-// Open makes the world of a setting, which must be valid and ask for no other faults
-// than those of the handlers, over a fleet with a server for each node; the
-// setting's sync is ignored, for these disks are real, and so is its latency, unless the
-// fleet has a network of its own. Pipelined connections are refused. The world's history goes to sink, one event at a time. The fleet is the world's
-// from now on, also after an error.
+// Open opens a world of a setting on a fleet with a server for each node. The setting must
+// be valid and must not need faults that the handlers do not support; its sync is ignored
+// because these disks are real, and so is its latency, unless the fleet has its own
+// network. Pipelined connections are not supported. Events of the history go to sink one at
+// a time. The world owns the fleet from now on, also after an error.
 func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
 	w, err := newWorld(s, seed, sink, fleet, faults)
 	if err != nil {
@@ -72,7 +72,7 @@ func Open(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults
 
 func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, faults FaultHandlers) (*World, error) {
 	if s.Connections.Pipelined {
-		return nil, errors.New("connections: pipelined: the clients of real servers have no such connections (batched and limit can be had)")
+		return nil, errors.New("connections: pipelined is not supported on real servers (batched and limit are)")
 	}
 	network, err := fleet.network(s.Clients)
 	if err != nil {
@@ -83,7 +83,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		seed:       seed,
 		fleet:      fleet,
 		network:    network,
-		resource:   resource{state: guard.New(s.Guard), ways: make([]world.Rules, s.Clients)},
+		resource:   resource{state: guard.New(s.Guard), rules: make([]world.Rules, s.Clients)},
 		ground:     newGround(fleet.Connect.Runtime),
 		calls:      world.NewCalls(s.Clients),
 		broken:     make(chan error, 1),
@@ -95,14 +95,16 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		dead:       make([]bool, s.Clients),
 	}
 	w.history = newRecorder(sink, w.ground)
-	w.resource.tell = w.history.ofWorld
+	w.resource.record = w.history.worldEvent
 	if fleet.Keys != nil {
-		fleet.Keys(w.history.ofKeys)
+		fleet.Keys(w.history.keyEvent)
 	}
 	w.clocks = world.NewClocks(clockWorld{w})
-	w.walls = newWalls(w.ground, len(fleet.Servers))
+	for range fleet.Servers {
+		w.walls = append(w.walls, w.ground.clock(env.Wall))
+	}
 	w.over, w.end = context.WithCancel(context.Background())
-	w.injector = world.NewInjector(w, s.Plan, faults, w.history.ofWorld)
+	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
 	w.plan = newPlanRunner(w)
 	if err := w.injector.Prepare(); err != nil {
@@ -124,8 +126,8 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	return w, nil
 }
 
-// connect is how a client talks to the nodes: over a network that is the fleet's own only
-// that can dial.
+// connect returns the options for a client's connections. If the fleet has its own network,
+// only that can dial.
 func (w *World) connect(client int) redisnode.Options {
 	connect := w.fleet.Connect
 	switch c := w.setting.Connections; {
@@ -141,7 +143,7 @@ func (w *World) connect(client int) redisnode.Options {
 	return connect
 }
 
-// addrs are where a client finds the nodes, from 0.
+// addrs returns the addresses at which a client finds the nodes, from 0.
 func (w *World) addrs(client int) []string {
 	addrs := make([]string, len(w.fleet.Servers))
 	for i := range addrs {
@@ -150,13 +152,13 @@ func (w *World) addrs(client int) []string {
 	return addrs
 }
 
-// state says whether a server runs.
+// state is the state of a node's server.
 type state uint8
 
 const (
 	up      state = iota
-	down          // it does not run
-	stopped       // it stands still
+	down          // not running
+	stopped       // paused
 )
 
 func (w *World) client(number int) *client { return w.clients[number-1] }
@@ -165,28 +167,28 @@ func (w *World) host(client int) clientHost { return w.hosts[client-1] }
 
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
 
-// Runtime returns what the client has of its machine.
-func (w *World) Runtime(client int) env.Runtime { return machine{w.client(client)} }
+// Runtime returns the client's runtime.
+func (w *World) Runtime(client int) env.Runtime { return clientRuntime{w.client(client)} }
 
 // Nodes returns the nodes as the client sees them.
-func (w *World) Nodes(client int) env.Nodes { return nodes{w.client(client)} }
+func (w *World) Nodes(client int) env.Nodes { return clientNodes{w.client(client)} }
 
-// Register returns the guarded resource as the client sees it. It is in this
-// process, so that an access takes next to no time and no fault hinders it.
-func (w *World) Register(client int) env.Register { return register{localHost{w.client(client), w}} }
+// Register returns the guarded resource as the client sees it. It is in this process: an
+// access takes almost no time, and only guard-latency delays it.
+func (w *World) Register(client int) env.Register {
+	return clientRegister{localHost{w.client(client), w}}
+}
 
 // Store returns nil: there is none.
 func (w *World) Store(int) env.Store { return nil }
 
-// Record stamps the event with the ground clock and writes it into the
-// history. Before and after the run, and for a client that is dead, it does
-// nothing.
-func (w *World) Record(e history.Event) { w.history.ofClient(justNow, e) }
+// Record stamps an event with the ground clock and adds it to the history. It does nothing
+// before and after the run, and for a client that is dead.
+func (w *World) Record(e history.Event) { w.history.clientEvent(justNow, e) }
 
-// Reach tells that the client takes a step, k being the position of the reply
-// at [env.StepReply]. Faults that wait for this step, and for nothing else,
-// have begun or ended when Reach returns; a client that is paused or killed by
-// them stays in it.
+// Reach reports that the client takes a step; k is the position of the reply at
+// [env.StepReply]. Faults that wait for this step alone have begun or ended when Reach
+// returns. A client that they pause or kill stays in Reach.
 func (w *World) Reach(client int, step env.Step, k int) {
 	c := w.client(client)
 	c.gate.pass()
@@ -194,18 +196,18 @@ func (w *World) Reach(client int, step env.Step, k int) {
 	c.gate.pass()
 }
 
-// Watch asks for a lapse event once the client's clock has come to until, in
-// place of what was asked for that token before.
+// Watch asks for an event when the client's clock reaches until. It replaces an earlier
+// request for the token.
 func (w *World) Watch(client int, clock env.Clock, resource, token string, until env.Instant) {
 	w.history.watch(justNow, client, watch{clock, resource, token, until})
 }
 
-// Unwatch withdraws what was asked for the token, unless it has come due.
+// Unwatch cancels the Watch of a token, unless it has come due.
 func (w *World) Unwatch(client int, token string) { w.history.unwatch(justNow, client, token) }
 
-// Call returns the context for a call of the client's lock that begins now, and
-// what to do when it has returned. It ends with the run, too: a lock that waits for
-// something else than its ports, because it is not ours, hears of the end by it alone.
+// Call returns the context of a call of the client's lock, and a function to call when it
+// has returned. The context also ends with the run: a lock that does not use the ports
+// learns of the end only from it.
 func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	withRun := context.AfterFunc(w.over, cancel)
@@ -217,10 +219,10 @@ func (w *World) Call(ctx context.Context, client int) (calling context.Context, 
 	}
 }
 
-// Trace says that a run cannot be repeated exactly.
+// Trace returns false: runs cannot be repeated exactly.
 func (w *World) Trace() (hash uint64, exact bool) { return 0, false }
 
-// finish says that a client has returned or died.
+// finish records that a client has returned or died.
 func (w *World) finish(client int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -232,14 +234,14 @@ func (w *World) finish(client int) {
 	}
 }
 
-// must ends the run with an error, if there is one.
-func (w *World) must(err error) {
+// check ends the run if err is not nil.
+func (w *World) check(err error) {
 	if err != nil {
 		w.fail(err)
 	}
 }
 
-// fail ends the run with an error; the first one counts.
+// fail ends the run with an error. Only the first one counts.
 func (w *World) fail(err error) {
 	select {
 	case w.broken <- err:
@@ -247,9 +249,8 @@ func (w *World) fail(err error) {
 	}
 }
 
-// Close kills the servers and takes back everything that the world has made.
-// It must not be called during Run. A second Close does nothing and returns
-// the same error.
+// Close stops the servers and releases everything that the world uses. It must not be
+// called during Run. A second Close returns the same error.
 func (w *World) Close() error {
 	w.closing.Do(func() {
 		w.end()
@@ -266,4 +267,82 @@ func (w *World) closeNodes() error {
 		errs = append(errs, c.nodes.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// unwindTimeout bounds how long the clients' goroutines may take to end after the run. Each
+// ends at its next call of a port.
+const unwindTimeout = 10 * time.Second
+
+// errRunTwice is the error of a second Run.
+var errRunTwice = errors.New("a world runs once")
+
+// Run runs main for every client and carries out the plan. It returns when all clients have
+// returned or died, at the horizon, or when ctx ends (with its error), and ends the
+// history. By then all goroutines of the clients have ended; those that had not returned
+// end at their next call of a port, running their deferred functions.
+//
+// Any other error means that a fault could not be injected, a server died by itself, a
+// client panicked, or a goroutine does not end.
+func (w *World) Run(ctx context.Context, main func(client int)) error {
+	return w.run(ctx, func() {
+		for _, c := range w.clients {
+			w.tasks.start(c.taskName("main"), func() {
+				defer w.finish(c.number)
+				c.gate.pass()
+				main(c.number)
+			}, w.fail)
+		}
+	})
+}
+
+// run is a run in which launch starts the clients.
+func (w *World) run(ctx context.Context, launch func()) error {
+	if !w.history.begin() {
+		return errRunTwice
+	}
+	if _, err := w.plan.advance(); err != nil { // faults that begin with the run
+		return errors.Join(err, w.unwind(world.End(ctx, err)))
+	}
+	horizon := time.NewTimer(w.setting.Horizon)
+	defer horizon.Stop()
+	w.tasks.start("probe", func() { w.probe.run(w.over, w.ground.machine) }, w.fail)
+	w.tasks.start("nemesis", w.plan.run, w.fail)
+	launch()
+	var err error
+	select {
+	case <-w.done:
+	case <-horizon.C:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case err = <-w.broken:
+	case err = <-w.fleet.Died:
+	}
+	if err == nil {
+		err = w.failure()
+	}
+	return errors.Join(err, w.unwind(world.End(ctx, err)))
+}
+
+// failure returns an error that occurred at the same time as the end of the run.
+func (w *World) failure() error {
+	select {
+	case err := <-w.broken:
+		return err
+	case err := <-w.fleet.Died:
+		return err
+	default:
+		return nil
+	}
+}
+
+// unwind ends the history and waits until all goroutines have ended. Connections are closed
+// because a client may be waiting for a reply.
+func (w *World) unwind(end *history.Event) error {
+	w.history.seal(end)
+	for _, b := range w.hosts {
+		b.leave()
+	}
+	w.history.flush()
+	w.end()
+	return errors.Join(w.closeNodes(), w.tasks.wait(unwindTimeout))
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// patience bounds what is expected to happen at once.
+// patience bounds what should happen at once.
 const patience = 2 * time.Minute
 
 // trial is a world and its history.
@@ -34,7 +34,7 @@ type trial struct {
 	ears *ears
 }
 
-// ears hear which kinds of events are told, while a run goes on.
+// ears records which kinds of events have been recorded, during a run.
 type ears struct {
 	mu    sync.Mutex
 	kinds map[history.Kind]bool
@@ -47,15 +47,15 @@ func (e *ears) Record(event *history.Event) {
 	e.kinds[event.Kind] = true
 }
 
-// heard reports whether an event of the kind has been told.
+// heard reports whether an event of the kind was recorded.
 func (w *trial) heard(kind history.Kind) bool {
 	w.ears.mu.Lock()
 	defer w.ears.mu.Unlock()
 	return w.ears.kinds[kind]
 }
 
-// newTrial opens a world for the setting, with a node, a client and a horizon
-// unless it says otherwise. In the end it checks that nothing is left.
+// newTrial opens a world for the setting. The defaults are one node, one client and a
+// horizon. At the end it checks that nothing is left.
 func newTrial(t *testing.T, s nemesis.Setting) *trial {
 	t.Helper()
 	s.Nodes, s.Clients = max(s.Nodes, 1), max(s.Clients, 1)
@@ -88,7 +88,7 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 	return &trial{t, w, log, heard}
 }
 
-// openOn opens a world over servers of its own.
+// openOn opens a world on its own servers.
 func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, error) {
 	rewinds := slices.Contains(s.Plan.Kinds(), "vm-restore")
 	servers, err := redisserver.OpenFleet(ctx, redisserver.Options{
@@ -98,15 +98,14 @@ func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, 
 	if err != nil {
 		return nil, err
 	}
-	return Open(s, 1, sink, FleetOf(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), OldSnapshots(), VMRestores(), Stops(), Commands(), Duplicates()))
+	return Open(s, 1, sink, NewFleet(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), OldSnapshots(), VMRestores(), Stops(), Commands(), Duplicates()))
 }
 
-// pid is the process of a node's server.
+// pid returns the process id of a node's server.
 func (w *trial) pid(node int) int { return w.server(node).(*redisserver.Server).Pid() }
 
-// slower plays a scene that can fail for nothing but that the machine is too slow for its
-// unit of time, and so again and again with a longer one. It fails with what a scene says
-// that had a minute.
+// slower repeats a test that can fail because the machine is too slow for its unit of time,
+// with a longer unit each time. It fails with the error of the one that had a minute.
 func slower(t *testing.T, scene func(unit time.Duration) error) {
 	t.Helper()
 	for unit := 50 * time.Millisecond; ; unit *= 4 {
@@ -132,7 +131,7 @@ func noMoreGoroutines(t *testing.T, than int) {
 	}
 }
 
-// run lets the clients run, and checks the history.
+// run runs the clients and checks the history.
 func (w *trial) run(main func(client int)) error {
 	w.t.Helper()
 	err := w.Run(w.t.Context(), main)
@@ -140,7 +139,7 @@ func (w *trial) run(main func(client int)) error {
 	return err
 }
 
-// check checks what holds of any history.
+// check checks what is true of any history.
 func (w *trial) check() {
 	w.t.Helper()
 	var last history.Time
@@ -162,7 +161,7 @@ func (w *trial) mustRun(main func(client int)) {
 	}
 }
 
-// kinds lists the history's kinds of events, without the end.
+// kinds lists the kinds of events in the history, without the end.
 func (w *trial) kinds() []history.Kind {
 	var kinds []history.Kind
 	for _, e := range *w.log {
@@ -189,8 +188,8 @@ func (w *trial) event(kind history.Kind) history.Event {
 	return history.Event{}
 }
 
-// ask sends a command to all nodes, waits for them at most for the time given,
-// and returns the answers by node from 0.
+// ask sends a command to all nodes, waits for them for at most the given time, and returns
+// the replies by node from 0.
 func (w *trial) ask(client int, op env.Op, token string, wait time.Duration) []env.Answer {
 	nodes, giveUp := w.Nodes(client), w.Runtime(client).Now(env.Monotonic).Add(wait)
 	answers := make([]env.Answer, nodes.Len())
@@ -207,8 +206,8 @@ func (w *trial) ask(client int, op env.Op, token string, wait time.Duration) []e
 	}
 }
 
-// askBriefly sends a command to a node that does not answer, and waits for it no longer than
-// a moment. One that had not been sent by then is sent once more.
+// askBriefly sends a command to a node that does not reply, and waits only briefly. A
+// command that was not sent by then is sent again.
 func (w *trial) askBriefly(client, node int, op env.Op, token string) (answer env.Answer) {
 	m := w.Runtime(client)
 	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
@@ -221,7 +220,7 @@ func (w *trial) askBriefly(client, node int, op env.Op, token string) (answer en
 	}
 }
 
-// askOne sends a command to a node that is expected to answer.
+// askOne sends a command to a node that should reply.
 func (w *trial) askOne(client, node int, op env.Op, token string) env.Answer {
 	m := w.Runtime(client)
 	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
@@ -246,8 +245,8 @@ func (w *trial) comesToHold(client, node int) {
 	}
 }
 
-// isDown stands for what is heard of a server that is down: its last connection ends under
-// a request, or no new one can be made.
+// isDown stands for the reply of a server that is down: its last connection breaks, or no
+// new one can be made.
 const isDown env.Answer = 100
 
 func (w *trial) wantAnswers(what string, got []env.Answer, want ...env.Answer) {
@@ -381,7 +380,7 @@ func TestGoroutineThatDoesNotEndIsNamed(t *testing.T) {
 	var c taskGroup
 	ended := c.start("client 1, main", func() {}, nil)
 	c.start("client 2, main", func() { <-stop }, nil)
-	<-ended.gone
+	<-ended.done
 	err := c.wait(50 * time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "client 2, main") || strings.Contains(err.Error(), "client 1") {
 		t.Error(err)
@@ -517,8 +516,7 @@ func TestRandomnessFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
-// Validity on the wall clock, or on the one that counts suspension, lapses by
-// that clock.
+// Leases on the wall clock, or on the boot-time clock, end by that clock.
 func TestLapsesOnOtherClocks(t *testing.T) {
 	w := newTrial(t, nemesis.Setting{})
 	w.mustRun(func(int) {

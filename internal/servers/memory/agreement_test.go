@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// backend is this backend as storm knows one.
+// backend returns this backend for the runner.
 func backend() runner.Backend {
 	var b memory.Backend
 	return runner.Backend{
@@ -21,8 +21,8 @@ func backend() runner.Backend {
 	}
 }
 
-// agreeing are rows of the debate in which every kind of fault of this backend is that a row
-// has, and of those that break a lock and those that it survives some of each.
+// agreeing are rows of the debate: every kind of fault that this backend supports and a row
+// has, both rows that break a lock and rows that it survives.
 var agreeing = []string{
 	"minority-partition", "minority-partition-one-way", "majority-partition-bridge",
 	"crash-restart", "short-restart", "delayed-restart", "delayed-restart-jump", "majority-crash", "clean-shutdown",
@@ -32,8 +32,8 @@ var agreeing = []string{
 	"fenced-write", "fence-increment", "fence-one-node-lost", "quarantine", "watchdog-cut-off",
 }
 
-// Law: our lock, over go-redis and miniredis in virtual time, shows what the debate expects of
-// it, as in the simulator.
+// Law: the lock over go-redis and miniredis in virtual time has the verdicts that the
+// debate expects, as in the simulator.
 func TestVerdictsAgreeWithTheDebate(t *testing.T) {
 	const runs = 3
 	for _, name := range agreeing {
@@ -63,8 +63,8 @@ func TestVerdictsAgreeWithTheDebate(t *testing.T) {
 	}
 }
 
-// Law: whatever befalls a world in a bubble, for whatever seed, it ends, without an error and
-// without a goroutine that is left.
+// Law: a world in a bubble ends without an error and without goroutines left, for any
+// faults and any seed.
 func TestPlansAtRandom(t *testing.T) {
 	s, err := scenarios.Find("calm")
 	if err != nil {

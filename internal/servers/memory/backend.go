@@ -14,13 +14,13 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// Backend makes worlds of nodes in memory.
+// Backend opens worlds on nodes in memory.
 type Backend struct{}
 
 // handlers lists how each kind of fault is injected.
 var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands(), live.Duplicates())
 
-// Name is what a user calls this backend.
+// Name returns the backend's name in commands and stored runs.
 func (Backend) Name() string { return "memory" }
 
 // Faults lists the kinds of faults that its worlds can inject.
@@ -32,26 +32,26 @@ func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 // Keys says that its worlds record every change of the nodes' keys.
 func (Backend) Keys() bool { return true }
 
-// Open makes the nodes and the network of a setting, which must be valid and ask for no
-// other faults than [Backend.Faults] and [Backend.Features]. The network takes the latency
-// of the setting; its sync is ignored, for there is no disk. The world's history goes to
-// sink, one event at a time.
+// Open opens a world on nodes in memory. The setting must be valid and must not need other
+// faults than [Backend.Faults] and [Backend.Features]. The network has the latency of the
+// setting; its sync is ignored, because there is no disk. Events of the history go to sink
+// one at a time.
 func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	forget()
-	m := newMachine()
+	emptyPools()
+	m := newRuntime()
 	var nodes []*node
 	var hosts []wire.Host
 	for number := 1; number <= s.Nodes; number++ {
 		n := newNode(m, number, s.Persistence != nemesis.Nothing)
 		if err := n.Start(ctx); err != nil {
-			return nil, errors.Join(err, endAll(nodes))
+			return nil, errors.Join(err, stopAll(nodes))
 		}
 		nodes, hosts = append(nodes, n), append(hosts, n)
 	}
-	fleet := live.FleetOf(nodes, nil, func() error { return endAll(nodes) })
+	fleet := live.NewFleet(nodes, nil, func() error { return stopAll(nodes) })
 	fleet.Connect = redisnode.Options{Runtime: m}
 	fleet.Keys = func(tell func(history.Event, env.Instant)) {
 		for _, n := range nodes {
@@ -62,19 +62,19 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
-// forget empties the sync.Pools of all packages, which takes two collections. go-redis
+// emptyPools empties the sync.Pools of all packages, which takes two collections. go-redis
 // pools timers, and a timer from one synctest bubble crashes the program when it is used
 // in the next.
-func forget() {
+func emptyPools() {
 	runtime.GC()
 	runtime.GC()
 }
 
-// endAll ends nodes for good.
-func endAll(nodes []*node) error {
+// stopAll stops nodes for good.
+func stopAll(nodes []*node) error {
 	for _, n := range nodes {
 		n.Kill()
-		n.keys.stop()
+		n.keys.expiryTimer.Stop()
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"math"
 	"sync"
 	"time"
@@ -11,38 +12,75 @@ import (
 	"github.com/lockstorm/lockstorm/internal/world"
 )
 
-// databases is how many a Redis has.
-const databases = 16
-
-// clock is a node's wall clock, by which its keys live as those of Redis do: in whole
-// milliseconds, and up to the first one behind their end. Miniredis counts what is left of
-// a key instead, and has nothing left of it at its end.
-type clock struct {
-	machine machine
-	redis   *miniredis.Miniredis
-
-	mu    sync.Mutex
-	hand  world.Clock
-	shown int64 // ms, at the last tick
+// bubbleRuntime is the machine of a world in memory. Its clocks are those of package time,
+// which are virtual in a bubble. They count from when the world was opened.
+type bubbleRuntime struct {
+	env.Runtime
+	began time.Time
 }
 
-// beyond is what a key lives longer than its end, for a clock that shows milliseconds.
-const beyond = time.Nanosecond
+// Runtime returns the runtime of the machine of a world in memory, for a lock that is not a
+// client of the world. Its clocks are those of package time, which are virtual in a bubble
+// of synctest, unlike those of [env.System]. They count from now.
+func Runtime() env.Runtime { return newRuntime() }
 
-func newClock(m machine, redis *miniredis.Miniredis) *clock {
-	c := &clock{machine: m, redis: redis, hand: world.ClockShowing(int64(m.Now(env.Wall)) - int64(m.Now(env.Monotonic)))}
+func newRuntime() bubbleRuntime { return bubbleRuntime{env.System(), time.Now()} }
+
+// Now implements [env.Runtime]. The machine is never suspended, and nobody sets its wall
+// clock.
+func (m bubbleRuntime) Now(c env.Clock) env.Instant {
+	since := time.Since(m.began)
+	if c == env.Wall {
+		return env.Instant(m.began.UnixNano()).Add(since)
+	}
+	return env.Instant(since)
+}
+
+// Sleep implements [env.Runtime].
+func (m bubbleRuntime) Sleep(ctx context.Context, until env.Instant) error {
+	timer := time.NewTimer(until.Sub(m.Now(env.Monotonic)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// databases is the number of databases of a Redis server.
+const databases = 16
+
+// clock is a node's wall clock. As in Redis, keys live in whole milliseconds, up to the
+// first millisecond after their end. Miniredis instead counts the rest of a key's life, and
+// removes the key when nothing is left.
+type clock struct {
+	machine bubbleRuntime
+	redis   *miniredis.Miniredis
+
+	mu      sync.Mutex
+	reading world.Clock
+	shown   int64 // ms, at the last tick
+}
+
+// extraLife is added to a key's time to live, so that miniredis removes it after its last
+// millisecond.
+const extraLife = time.Nanosecond
+
+func newClock(m bubbleRuntime, redis *miniredis.Miniredis) *clock {
+	c := &clock{machine: m, redis: redis, reading: world.ClockShowing(int64(m.Now(env.Wall)) - int64(m.Now(env.Monotonic)))}
 	c.shown = c.now()
 	redis.SetTime(time.UnixMilli(c.shown))
 	return c
 }
 
-// now is what the clock shows, in milliseconds.
+// now returns the clock's time in milliseconds.
 func (c *clock) now() int64 {
-	return c.hand.At(int64(c.machine.Now(env.Monotonic))) / int64(time.Millisecond)
+	return c.reading.At(int64(c.machine.Now(env.Monotonic))) / int64(time.Millisecond)
 }
 
-// tick lets the server see what time it is: keys that are over go, and those of a clock
-// that was set back have as much longer to live.
+// tick advances the server's time to the clock's. Keys whose time is over expire. If the
+// clock was set back, keys live that much longer.
 func (c *clock) tick() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,19 +88,19 @@ func (c *clock) tick() {
 	if now == c.shown {
 		return
 	}
-	for db := range 2 * databases { // and those of the disk
-		c.round(c.redis.DB(db))
+	for db := range 2 * databases { // including those that simulate the disk
+		c.extendTTLs(c.redis.DB(db))
 	}
 	c.redis.FastForward(time.Duration(now-c.shown) * time.Millisecond)
 	c.redis.SetTime(time.UnixMilli(now))
 	c.shown = now
 }
 
-// round lets the keys that are new since the last tick live beyond their end.
-func (c *clock) round(db *miniredis.RedisDB) {
+// extendTTLs adds extraLife to keys that were set since the last tick.
+func (c *clock) extendTTLs(db *miniredis.RedisDB) {
 	for _, key := range db.Keys() {
 		if left := db.TTL(key); left > 0 && left%time.Millisecond == 0 {
-			db.SetTTL(key, left+beyond)
+			db.SetTTL(key, left+extraLife)
 		}
 	}
 }
@@ -72,33 +110,33 @@ func (n *node) SetClock(ahead time.Duration, ppm int64) error {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.clock.tick()
-	n.clock.turn(ahead, ppm)
-	n.look(cause{}) // keys end at another time now
+	n.clock.set(ahead, ppm)
+	n.look(cause{}) // keys now expire at another time
 	return nil
 }
 
-func (c *clock) turn(ahead time.Duration, ppm int64) {
+func (c *clock) set(ahead time.Duration, ppm int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hand = world.ClockAlong(world.Line{
+	c.reading = world.ClockAlong(world.Line{
 		Ground: int64(c.machine.Now(env.Monotonic)),
 		Shown:  int64(c.machine.Now(env.Wall).Add(ahead)),
 		PPM:    ppm,
 	})
 }
 
-// ticked is what the clock showed at the last tick, in milliseconds.
-func (c *clock) ticked() int64 {
+// lastTick returns the clock's time at the last tick, in milliseconds.
+func (c *clock) lastTick() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.shown
 }
 
-// until is how long it takes until the clock shows so many milliseconds.
+// until returns how long it takes until the clock shows a time in milliseconds.
 func (c *clock) until(shown int64) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.hand.When(shown * int64(time.Millisecond))
+	at := c.reading.When(shown * int64(time.Millisecond))
 	if at == math.MaxInt64 {
 		return math.MaxInt64
 	}

@@ -10,8 +10,7 @@ import (
 
 const enough = 2 * time.Second
 
-// life is how long a key is seen that is given so long to live, by looking every millisecond,
-// for long enough.
+// life returns how long a key with that TTL exists, measured by looking every millisecond.
 func (w *trial) life(ttl time.Duration) time.Duration {
 	cmd := set("a")
 	cmd.TTL = ttl
@@ -27,8 +26,8 @@ func (w *trial) life(ttl time.Duration) time.Duration {
 	}
 }
 
-// Keys live by the wall clock of their node, as those of Redis: in whole milliseconds, and
-// until it shows a later one than their end.
+// Keys expire by their node's wall clock as in Redis: in whole milliseconds, when it shows
+// a later one than their end.
 func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 	const ttl, ms = 100 * time.Millisecond, time.Millisecond
 	node := nemesis.Machine{Node: 1}
@@ -60,8 +59,7 @@ func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 	}
 }
 
-// The clocks of one client can be changed where it reads them by its runtime, in virtual
-// time, of which nobody else hears.
+// The clocks of one client can be changed, in virtual time, without affecting others.
 func TestClocksOfClients(t *testing.T) {
 	const long = 30 * time.Second
 	one := nemesis.Machine{Client: 1}

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/server"
@@ -13,30 +15,127 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
 
-// configuration is what miniredis does not know of a Redis, as far as faults need it.
-type configuration struct {
-	full     bool // it is short of memory
-	evicting bool // it makes room then, of keys that have an end
-	anyKey   bool // and of others
-	replica  bool // of somebody: it is read only
+// The texts of Redis's errors.
+const (
+	outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
+	readOnly    = "READONLY You can't write against a read only replica."
+)
+
+// preHook is called before each command, including those of scripts. It reports whether it
+// has replied to the command itself.
+func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []string) bool {
+	n.mu.Lock()
+	state := l.state
+	_, own := l.own[c]
+	asker := l.peers[c]
+	n.mu.Unlock()
+	if own {
+		return false
+	}
+	if asker != nil {
+		asker.nextCommand()
+	}
+	switch {
+	case command == identifyCommand:
+		n.identify(l, c, words)
+	case state.full && !state.evicting && slices.Contains(memoryCommands, command):
+		c.WriteError(outOfMemory)
+	case state.replica && !slices.Contains(replicaCommands, command) && !l.server.IsReadOnlyCommand(command):
+		c.WriteError(readOnly)
+	case command == "INFO" && len(words) == 1 && strings.EqualFold(words[0], "server"):
+		c.WriteBulk("# Server\r\nredis_mode:standalone\r\nrun_id:" + l.run + "\r\n")
+	case command == "EVAL" || command == "EVALSHA":
+		n.script(l, asker, c, append([]string{command}, words...))
+	case asker == nil: // a command of a script, or one of this package
+		return false
+	case slices.Contains(blockingCommands, command): // waiting must not block the node's only thread
+		return false
+	default:
+		n.carryOut(l, asker, c, append([]string{command}, words...))
+	}
+	return true
 }
 
-// settings are the commands that change it, as faults give them.
-var settings = map[string]func(*configuration){
-	"CONFIG SET maxmemory 1": func(c *configuration) { c.full = true },
-	"CONFIG SET maxmemory 0": func(c *configuration) { c.full = false },
-	"CONFIG SET maxmemory-policy volatile-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *configuration) {
+// carryOut makes the server process a command of a peer as if it had a single thread, and
+// records how that has changed the keys.
+func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	n.look(cause{})
+	l.withoutHook(n, c, func() { l.server.Dispatch(c, words) })
+	n.look(asker.cause())
+}
+
+// commandError matches miniredis's error for a script in which a command failed.
+var commandError = regexp.MustCompile(`^-ERR Error compiling script \(new function\): [^:]*:\d+: ([A-Z]{2,} .*?) stack traceback:  \[G\]: in function 'call'`)
+
+// script runs a script for a peer. An error of one of its commands is returned as Redis
+// does; miniredis reports it as an error of the script.
+func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string) {
+	var said bytes.Buffer
+	w := bufio.NewWriter(&said)
+	own := server.NewPeer(w)
+	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
+	n.carryOut(l, asker, own, words)
+	c.Ctx = own.Ctx
+	own.Flush()
+	if found := commandError.FindSubmatch(said.Bytes()); found != nil {
+		c.WriteError(string(found[1]))
+		return
+	}
+	c.WriteRaw(said.String())
+}
+
+// withoutHook makes miniredis process the commands of a peer itself while do runs.
+func (l *serverRun) withoutHook(n *node, p *server.Peer, do func()) {
+	n.mu.Lock()
+	l.own[p] = struct{}{}
+	n.mu.Unlock()
+	do()
+	n.mu.Lock()
+	delete(l.own, p)
+	n.mu.Unlock()
+}
+
+// memoryCommands are the commands that Redis rejects when it is out of memory.
+var memoryCommands = strings.Fields(`APPEND BITOP BLMOVE BRPOPLPUSH COPY DECR DECRBY GEOADD GETSET
+	HINCRBY HINCRBYFLOAT HMSET HSET HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LMOVE LPUSH LPUSHX LSET
+	MSET MSETNX PFADD PFMERGE PSETEX RESTORE RPOPLPUSH RPUSH RPUSHX SADD SDIFFSTORE SET SETBIT SETEX SETNX
+	SETRANGE SINTERSTORE SUNIONSTORE XADD XGROUP ZADD ZINCRBY ZINTERSTORE ZUNIONSTORE`)
+
+// blockingCommands are the commands that may block their client.
+var blockingCommands = strings.Fields("BLMOVE BLPOP BRPOP BRPOPLPUSH WAIT XREAD XREADGROUP")
+
+// replicaCommands are the commands that a replica processes besides read-only ones.
+var replicaCommands = strings.Fields(`AUTH CLIENT CLUSTER COMMAND DISCARD ECHO EVAL EVALSHA EXEC HELLO INFO MEMORY
+	MULTI OBJECT PING PSUBSCRIBE PUBLISH PUBSUB PUNSUBSCRIBE QUIT SCRIPT SELECT SUBSCRIBE TIME UNSUBSCRIBE
+	UNWATCH WAIT WATCH XINFO`)
+
+// serverState is the state of a Redis server that faults change and miniredis does not
+// have.
+type serverState struct {
+	full     bool // out of memory
+	evicting bool // evicts keys with a time to live when out of memory
+	anyKey   bool // evicts other keys, too
+	replica  bool // read only
+}
+
+// stateCommands are the commands with which faults change the state.
+var stateCommands = map[string]func(*serverState){
+	"CONFIG SET maxmemory 1": func(c *serverState) { c.full = true },
+	"CONFIG SET maxmemory 0": func(c *serverState) { c.full = false },
+	"CONFIG SET maxmemory-policy volatile-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *serverState) {
 		c.full, c.evicting = true, true
 	},
-	"CONFIG SET maxmemory-policy allkeys-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *configuration) {
+	"CONFIG SET maxmemory-policy allkeys-random maxmemory-eviction-tenacity 100 maxmemory 1": func(c *serverState) {
 		c.full, c.evicting, c.anyKey = true, true, true
 	},
-	"CONFIG SET maxmemory-policy noeviction": func(c *configuration) { c.evicting, c.anyKey = false, false },
-	"REPLICAOF 127.0.0.1 1":                  func(c *configuration) { c.replica = true },
-	"REPLICAOF NO ONE":                       func(c *configuration) { c.replica = false },
+	"CONFIG SET maxmemory-policy noeviction": func(c *serverState) { c.evicting, c.anyKey = false, false },
+	"REPLICAOF 127.0.0.1 1":                  func(c *serverState) { c.replica = true },
+	"REPLICAOF NO ONE":                       func(c *serverState) { c.replica = false },
 }
 
-// Do implements [live.Commander], for the commands of faults and those of locks.
+// Do implements [live.Commander], for commands of faults and of locks.
 func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 	l, err := n.running(ctx)
 	if err != nil {
@@ -48,7 +147,7 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 		n.evict(takes)
 		return "OK", nil
 	}
-	set := settings[strings.Join(command, " ")]
+	set := stateCommands[strings.Join(command, " ")]
 	if set == nil {
 		return l.dispatch(command...)
 	}
@@ -62,8 +161,8 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 	return "OK", nil
 }
 
-// evictionOf returns which keys a command takes that a fault gives in place of an eviction
-// of one key, nil if it is none. That a key has gone by it is told as an eviction.
+// evictionOf returns the keys that a command deletes if it is one that a fault sends to
+// evict a single key, or nil. The history records such a key as evicted.
 func evictionOf(command []string) func(key string, ends bool) bool {
 	switch {
 	case len(command) == 2 && command[0] == "UNLINK":
@@ -74,19 +173,19 @@ func evictionOf(command []string) func(key string, ends bool) bool {
 	return nil
 }
 
-// running returns the node's life when it does not stand still.
+// running returns the current run of the node's server when the server is not stopped.
 func (n *node) running(ctx context.Context) (*serverRun, error) {
 	for {
 		l := n.now()
 		if l == nil {
 			return nil, fmt.Errorf("%s is down", n.addr)
 		}
-		still := n.stands(l)
-		if still == nil {
+		stopped := n.stopped(l)
+		if stopped == nil {
 			return l, nil
 		}
 		select {
-		case <-still:
+		case <-stopped:
 		case <-l.over:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -94,7 +193,7 @@ func (n *node) running(ctx context.Context) (*serverRun, error) {
 	}
 }
 
-// dispatch lets the server do a command, past its connections.
+// dispatch makes the server process a command without a connection.
 func (l *serverRun) dispatch(command ...string) (any, error) {
 	var said bytes.Buffer
 	w := bufio.NewWriter(&said)
@@ -112,15 +211,15 @@ func (l *serverRun) dispatch(command ...string) (any, error) {
 	return reply, nil
 }
 
-// evict takes the keys of a sort, which depends on whether they have an end.
-func (n *node) evict(sort func(key string, ends bool) bool) {
+// evict deletes the selected keys. ends says whether a key has a time to live.
+func (n *node) evict(selected func(key string, ends bool) bool) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.look(cause{})
 	for number := range databases {
 		db := n.redis.DB(number)
 		for _, key := range db.Keys() {
-			if sort(key, db.TTL(key) > 0) {
+			if selected(key, db.TTL(key) > 0) {
 				db.Del(key)
 			}
 		}

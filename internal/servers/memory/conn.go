@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"slices"
@@ -16,73 +17,72 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 )
 
-// Connect implements [wire.Host]. A server that stands still has a kernel that accepts. A
-// machine without power says nothing; its links are silent until it is back and knows
-// nothing of the connection.
+// Connect implements [wire.Host]. A server that is stopped still accepts connections, as
+// its kernel would. A machine without power does not reply; its links hold everything until
+// it is back, and it then does not know the connection.
 func (n *node) Connect(client int) (wire.Session, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ours, its := net.Pipe()
 	switch {
 	case n.dark:
-		return refusedConn{ours}, its.Close()
-	case n.life == nil:
+		return darkConn{ours}, its.Close()
+	case n.run == nil:
 		return nil, syscall.ECONNREFUSED
 	}
-	n.life.server.ServeConn(its)
-	return &conn{Conn: ours, client: client, node: n, life: n.life, closed: make(chan struct{})}, nil
+	n.run.server.ServeConn(its)
+	return &conn{Conn: ours, client: client, node: n, run: n.run, closed: make(chan struct{})}, nil
 }
 
-// refusedConn is a connection to a node that does not answer.
-type refusedConn struct{ net.Conn }
+// darkConn is a connection to a machine without power.
+type darkConn struct{ net.Conn }
 
 // Ask implements [wire.Session].
-func (s refusedConn) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
+func (s darkConn) Ask([]byte, time.Time) error { return syscall.ECONNRESET }
 
-// conn is a client's end of a connection to a server.
+// conn is the client's end of a connection to a server.
 type conn struct {
 	net.Conn
 	client int
 	node   *node
-	life   *serverRun
+	run    *serverRun
 
-	known  bool    // to the server: it has been told whose the connection is
-	frames framing // of what is asked
+	known  bool           // the server knows which client the connection belongs to
+	frames commandCounter // of what is asked
 
 	mu     sync.Mutex
-	coming []env.Instant // when the commands were sent that the server has not begun
+	coming []env.Instant // when each command was sent that the server has not started
 
-	sent env.Instant // when that was sent which the server carries out; for who does so
+	sent env.Instant // when the current command was sent; used by the goroutine that processes it
 
 	closing sync.Once
 	closed  chan struct{}
 }
 
-// Ask implements [wire.Session]: it lets the server do something, when it does not stand
-// still, by its clock.
+// Ask implements [wire.Session]. It waits while the server is stopped.
 func (c *conn) Ask(piece []byte, sent time.Time) error {
-	if err := c.runs(); err != nil {
+	if err := c.awaitRunning(); err != nil {
 		return err
 	}
 	if !c.known {
 		c.known = true
-		if err := c.introduce(); err != nil {
+		if err := c.identify(); err != nil {
 			return err
 		}
 	}
-	c.expect(c.frames.ends(piece), sent)
+	c.noteSent(c.frames.count(piece), sent)
 	c.node.clock.tick()
-	c.node.sync(c.life)
+	c.node.sync(c.run)
 	_, err := c.Write(piece)
 	return err
 }
 
-// runs returns when the server does not stand still.
-func (c *conn) runs() error {
-	for still := c.node.stands(c.life); still != nil; still = c.node.stands(c.life) {
+// awaitRunning waits while the server is stopped.
+func (c *conn) awaitRunning() error {
+	for stopped := c.node.stopped(c.run); stopped != nil; stopped = c.node.stopped(c.run) {
 		select {
-		case <-still:
-		case <-c.life.over:
+		case <-stopped:
+		case <-c.run.over:
 			return syscall.ECONNRESET
 		case <-c.closed:
 			return net.ErrClosed
@@ -91,26 +91,26 @@ func (c *conn) runs() error {
 	return nil
 }
 
-// Read hears what the server says, which it does not while it stands still.
+// Read implements [io.Reader]. It returns nothing while the server is stopped.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if still := c.runs(); still != nil {
-		return 0, still
+	if down := c.awaitRunning(); down != nil {
+		return 0, down
 	}
 	return n, err
 }
 
-// expect takes down when so many commands were sent. The server reads on while it carries out
-// one, so that what has come last is not what it is about.
-func (c *conn) expect(commands int, sent time.Time) {
+// noteSent records when commands were sent. The server reads ahead while it processes a
+// command, so the last one that arrived is not necessarily the current one.
+func (c *conn) noteSent(commands int, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := max(env.Instant(sent.Sub(c.node.clock.machine.began)), 1)
 	c.coming = append(c.coming, slices.Repeat([]env.Instant{at}, commands)...)
 }
 
-// begin takes note that the server begins with the next command.
-func (c *conn) begin() {
+// nextCommand notes that the server starts with the next command.
+func (c *conn) nextCommand() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.coming) > 0 {
@@ -118,22 +118,23 @@ func (c *conn) begin() {
 	}
 }
 
-// introduction is a command of ours, by which a server learns which of its peers is the other
-// end of a connection: miniredis does not tell.
-const introduction = "LOCKSTORM-INTRODUCTION"
+// identifyCommand tells a server which of its peers is the other end of a connection.
+// Miniredis does not know that.
+const identifyCommand = "LOCKSTORM-INTRODUCTION"
 
-// introduce has the server know whose the connection is. It does not answer.
-func (c *conn) introduce() error {
+// identify tells the server which client the connection belongs to. The server does not
+// reply.
+func (c *conn) identify() error {
 	c.node.mu.Lock()
-	c.life.coming = append(c.life.coming, c)
-	number := strconv.Itoa(len(c.life.coming))
+	c.run.coming = append(c.run.coming, c)
+	number := strconv.Itoa(len(c.run.coming))
 	c.node.mu.Unlock()
-	_, err := fmt.Fprintf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(introduction), introduction, len(number), number)
+	_, err := fmt.Fprintf(c, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(identifyCommand), identifyCommand, len(number), number)
 	return err
 }
 
-// meet takes down who a peer is.
-func (n *node) meet(l *serverRun, c *server.Peer, words []string) {
+// identify records which connection a peer belongs to.
+func (n *node) identify(l *serverRun, c *server.Peer, words []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if number, err := strconv.Atoi(strings.Join(words, "")); err == nil && number >= 1 && number <= len(l.coming) {
@@ -150,4 +151,50 @@ func (n *node) meet(l *serverRun, c *server.Peer, words []string) {
 func (c *conn) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	return c.Conn.Close()
+}
+
+// commandCounter counts the commands in a stream of requests, which are arrays of strings.
+// The stream may be split anywhere.
+type commandCounter struct {
+	line    []byte // the incomplete line
+	strings int    // strings missing in the current command
+	bytes   int    // bytes missing in the current string, including its line end
+}
+
+// count returns how many commands end in the next piece.
+func (f *commandCounter) count(piece []byte) (commands int) {
+	for len(piece) > 0 {
+		if f.bytes == 0 {
+			piece = f.readLength(piece)
+			continue
+		}
+		n := min(f.bytes, len(piece))
+		f.bytes, piece = f.bytes-n, piece[n:]
+		if f.bytes > 0 {
+			break
+		}
+		if f.strings--; f.strings == 0 {
+			commands++
+		}
+	}
+	return commands
+}
+
+// readLength reads a line that contains a length, and returns the rest of the piece.
+func (f *commandCounter) readLength(piece []byte) (rest []byte) {
+	line, rest, whole := bytes.Cut(piece, []byte("\n"))
+	f.line = append(f.line, line...)
+	if !whole {
+		return nil
+	}
+	if text := bytes.TrimSuffix(f.line, []byte("\r")); len(text) > 1 {
+		switch n, _ := strconv.Atoi(string(text[1:])); text[0] {
+		case '*':
+			f.strings = n
+		case '$':
+			f.bytes = n + len("\r\n")
+		}
+	}
+	f.line = f.line[:0]
+	return rest
 }

@@ -1,14 +1,14 @@
-// Package memory is the world of package live without a socket and without a process: its
-// nodes are miniredis servers in the memory of this program, and its network is that of
-// package wire there.
+// Package memory runs experiments without sockets and processes: a world of package live
+// whose nodes are miniredis servers in this program, and whose network is the in-memory one
+// of package wire.
 //
 //	world, err := Backend{}.Open(ctx, setting, seed, sink)
 //
 // # In a bubble
 //
-// Nothing in it waits but for channels and the timers of package time. So in a bubble of
-// testing/synctest its time is virtual, for the nodes' keys, too, and a pause of 30 s costs
-// nothing. Outside of a bubble it is a world like any other, in real time.
+// Its goroutines block on channels and timers of package time only. So in a bubble of
+// testing/synctest time is virtual, also for the keys of nodes, and a pause of 30 s takes
+// no time. Outside a bubble time is real, as in any other world.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		world, err := Backend{}.Open(t.Context(), setting, 1, sink)
@@ -17,22 +17,22 @@
 //		}
 //		defer world.Close() // a bubble has to end without goroutines
 //		err = world.Run(t.Context(), func(client int) {
-//			conn, err := world.Dial(t.Context(), client, 1) // a lock's own Redis client dials like this
+//			conn, err := world.Dial(t.Context(), client, 1) // for the lock's own Redis client
 //			...
 //		})
 //	})
 //
-// A lock that is not on env reads the time and sleeps by package time, and has a Redis
-// client of its own, whose connections live.World.Dial makes: it stands still where it reads
-// or writes. What cannot befall it says runner.Unbearable. Its client must not sleep within a
-// write, nor wait for a lock while another sleeps with it: go-redis is fit for a bubble with
-// its maintenance notifications disabled.
+// A lock that does not use package env reads the time and sleeps through package time, and
+// has its own Redis client, which connects through live.World.Dial. Such a client is paused
+// where it reads or writes. runner.UnsupportedFault says which faults cannot affect it. Its
+// Redis client must not sleep within a write, nor wait for a mutex whose owner sleeps.
+// go-redis fulfils this if its maintenance notifications are disabled.
 //
-// The world has to be opened, run and closed in the bubble, with contexts that were made
-// there, as that of its t: what waits for a channel from outside keeps the bubble's time
-// from going on.
+// The world has to be opened, run and closed in the bubble, with contexts made there, such
+// as that of its t. A goroutine that waits for a channel from outside stops the bubble's
+// time.
 //
-// Virtual time is not replay: of goroutines that wake together the scheduler chooses one,
-// so that two runs of a seed differ. What the network and the faults draw follows from the
-// seed, one after another.
+// Virtual time is not replay: the scheduler chooses among goroutines that wake at the same
+// time, so two runs of a seed differ. What the network and the faults draw depends on the
+// seed, in the order of the draws.
 package memory

@@ -11,36 +11,35 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// keys are a node's keys as far as the history has been told: strings that have an end. What
-// has none is no lock, but a counter or somebody's data. They are used by who has the node's
-// thread.
+// keys are a node's keys as the history knows them: strings with a time to live. Others are
+// counters or data, not locks. They are used by whoever holds the node's thread lock.
 type keys struct {
-	node  int
-	tell  func(e history.Event, sent env.Instant) // nil: nobody wants to know
-	known map[place]key
-	alarm *time.Timer // at the end of the first that ends
+	node        int
+	tell        func(e history.Event, sent env.Instant) // nil: keys are not recorded
+	known       map[keyID]key
+	expiryTimer *time.Timer // fires when the next key expires
 }
 
-// place is where a key is.
-type place struct {
+// keyID identifies a key.
+type keyID struct {
 	db   int
 	name string
 }
 
 type key struct {
 	token  string
-	expiry int64 // the last millisecond of the node's clock in which it lives
+	expiry int64 // the last millisecond of its life, by the node's clock
 }
 
 // cause is why keys have changed.
 type cause struct {
-	client int         // who asked for it; 0: nobody did
-	sent   env.Instant // when
-	reason string      // why keys are gone, if nobody asked for it and they had not ended
+	client int         // the client that sent the command; 0: there was none
+	sent   env.Instant // when it did
+	reason string      // why keys are gone if neither a command nor expiry removed them
 }
 
-// cause is what comes of a command of the client of a connection; of none, what nobody has
-// asked for.
+// cause returns the cause of changes made by the connection's current command. A nil
+// connection has no client.
 func (c *conn) cause() cause {
 	if c == nil {
 		return cause{}
@@ -48,16 +47,14 @@ func (c *conn) cause() cause {
 	return cause{client: c.client, sent: c.sent}
 }
 
-// newKeys returns the keys of a node that has none. ending is called when one ends.
+// newKeys returns the keys of an empty node. ending is called when one expires.
 func newKeys(node int, ending func()) *keys {
-	k := &keys{node: node, known: map[place]key{}, alarm: time.AfterFunc(math.MaxInt64, ending)}
-	k.alarm.Stop()
+	k := &keys{node: node, known: map[keyID]key{}, expiryTimer: time.AfterFunc(math.MaxInt64, ending)}
+	k.expiryTimer.Stop()
 	return k
 }
 
-func (k *keys) stop() { k.alarm.Stop() }
-
-// expire looks which keys have ended.
+// expire records keys that have expired.
 func (n *node) expire() {
 	n.thread.Lock()
 	defer n.thread.Unlock()
@@ -65,15 +62,15 @@ func (n *node) expire() {
 	n.look(cause{})
 }
 
-// look tells what has become of the node's keys since it was told last, and why.
+// look records how the node's keys have changed since the last look, and why.
 func (n *node) look(by cause) {
 	k := n.keys
 	if k.tell == nil {
 		return
 	}
-	now := n.clock.ticked()
+	now := n.clock.lastTick()
 	there := n.present(now)
-	for _, at := range inOrder(k.known) {
+	for _, at := range sortedIDs(k.known) {
 		was := k.known[at]
 		is, stays := there[at]
 		switch {
@@ -86,7 +83,7 @@ func (n *node) look(by cause) {
 			k.record(history.Event{Kind: history.KeyExtended}, at, is, by)
 		}
 	}
-	for _, at := range inOrder(there) {
+	for _, at := range sortedIDs(there) {
 		if _, old := k.known[at]; !old {
 			k.record(history.Event{Kind: history.KeySet}, at, there[at], by)
 		}
@@ -95,29 +92,29 @@ func (n *node) look(by cause) {
 	n.awaitEnd()
 }
 
-// present is the keys that there are.
-func (n *node) present(now int64) map[place]key {
-	there := map[place]key{}
+// present returns the keys of the server.
+func (n *node) present(now int64) map[keyID]key {
+	there := map[keyID]key{}
 	for number := range databases {
 		db := n.redis.DB(number)
 		for _, name := range db.Keys() {
 			left := db.TTL(name)
 			if token, err := db.Get(name); err == nil && left > 0 {
-				there[place{number, name}] = key{token, now + left.Milliseconds()}
+				there[keyID{number, name}] = key{token, now + left.Milliseconds()}
 			}
 		}
 	}
 	return there
 }
 
-// inOrder lists places in an order that does not depend on the map's.
-func inOrder(of map[place]key) []place {
-	return slices.SortedFunc(maps.Keys(of), func(a, b place) int {
+// sortedIDs returns the IDs in a fixed order.
+func sortedIDs(of map[keyID]key) []keyID {
+	return slices.SortedFunc(maps.Keys(of), func(a, b keyID) int {
 		return cmp.Or(cmp.Compare(a.db, b.db), cmp.Compare(a.name, b.name))
 	})
 }
 
-func (k *keys) gone(at place, was key, by cause, now int64) {
+func (k *keys) gone(at keyID, was key, by cause, now int64) {
 	e := history.Event{Kind: history.KeyGone, Reason: cmp.Or(by.reason, history.Deleted)}
 	if was.expiry < now {
 		e.Reason, by.client = history.Expired, 0
@@ -125,22 +122,22 @@ func (k *keys) gone(at place, was key, by cause, now int64) {
 	k.record(e, at, was, by)
 }
 
-func (k *keys) record(e history.Event, at place, what key, by cause) {
+func (k *keys) record(e history.Event, at keyID, what key, by cause) {
 	e.Node, e.Resource, e.Token, e.Client = k.node, at.name, what.token, by.client
 	k.tell(e, by.sent)
 }
 
-// awaitEnd has a look taken when the first key ends.
+// awaitEnd sets the timer for the next key that expires.
 func (n *node) awaitEnd() {
 	first := int64(math.MaxInt64)
 	for _, key := range n.keys.known {
 		first = min(first, key.expiry)
 	}
-	n.keys.alarm.Stop()
+	n.keys.expiryTimer.Stop()
 	if first == math.MaxInt64 {
 		return
 	}
 	if wait := n.clock.until(first + 1); wait < math.MaxInt64 {
-		n.keys.alarm.Reset(max(wait, 0))
+		n.keys.expiryTimer.Reset(max(wait, 0))
 	}
 }

@@ -16,7 +16,7 @@ func ofKeys(k history.Kind) bool {
 	return slices.Contains([]history.Kind{history.KeySet, history.KeyExtended, history.KeyGone}, k)
 }
 
-// wantKeys asks for the events of keys, one a line.
+// wantKeys checks the events of keys, one per line.
 func (w *trial) wantKeys(want string) {
 	w.t.Helper()
 	var got []string
@@ -30,8 +30,8 @@ func (w *trial) wantKeys(want string) {
 	}
 }
 
-// Every change of a key is in the history at its time, with who asked for it: its expiry,
-// too, though nobody touches it.
+// The history has every change of a key at its time, with the client that caused it,
+// including expiry without any access.
 func TestKeysAreRecorded(t *testing.T) {
 	lasting := func(op env.Op, token string, ttl time.Duration) env.Command {
 		return env.Command{Op: op, Key: "key", Token: token, TTL: ttl}
@@ -66,8 +66,8 @@ func TestKeysAreRecorded(t *testing.T) {
 5.351s key-gone d of 0 expired`)
 }
 
-// A script that changes a key does so for who runs it; what a restart, or a want of memory,
-// takes is told for what it is.
+// A script changes keys on behalf of its client. Keys lost by a restart or an eviction are
+// recorded as such.
 func TestKeysThatFaultsTake(t *testing.T) {
 	for _, evict := range []*nemesis.Evict{{Node: 1}, {Node: 1, Policy: nemesis.AllKeys}, {Node: 1, Resource: "key"}, {Node: 1, Resource: "key", Policy: nemesis.AllKeys}} {
 		t.Run(evict.String(), func(t *testing.T) { keysThatFaultsTake(t, evict) })
@@ -97,7 +97,7 @@ func keysThatFaultsTake(t *testing.T, evict *nemesis.Evict) {
 	}
 }
 
-// The clock of a node that jumps ends keys, and one that is set back keeps them.
+// A jump of a node's clock expires keys; setting it back keeps them.
 func TestKeysGoByTheNodesClock(t *testing.T) {
 	plan := nemesis.Plan{
 		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: time.Hour}, Start: nemesis.At(time.Second)},
@@ -113,8 +113,8 @@ func TestKeysGoByTheNodesClock(t *testing.T) {
 3.001s key-gone a of 0 expired`)
 }
 
-// Law: what a command does is told with when that command was sent, however many of one
-// connection were held up and come at once.
+// Law: a change is recorded with the time at which its command was sent, even if several
+// commands of a connection were held up and arrive together.
 func TestKeysThatComeTogether(t *testing.T) {
 	const commands = 20
 	cut := nemesis.Fault{Action: &nemesis.Partition{}, Start: nemesis.At(0), End: nemesis.After(time.Minute)}

@@ -11,39 +11,37 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Backend makes worlds of real redis-server processes. The zero value uses the
-// redis-server in PATH.
+// Backend opens worlds on redis-server processes. The zero value uses the redis-server in
+// PATH.
 type Backend struct {
-	// Binary is the path of redis-server; empty means to look it up in PATH.
+	// Binary is the path of redis-server. If it is empty, it is looked up in PATH.
 	Binary string
 }
 
 // handlers lists how each kind of fault is injected.
 var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 
-// Name is what a user calls this backend.
+// Name returns the backend's name in commands and stored runs.
 func (Backend) Name() string { return "process" }
 
-// Faults lists the kinds of faults that its worlds can carry out.
+// Faults lists the kinds of faults that its worlds can inject.
 func (Backend) Faults() []nemesis.Kind { return handlers.Kinds() }
 
-// Features lists the features that they have for them.
+// Features lists the features of those kinds that they support.
 func (Backend) Features() []nemesis.Feature { return handlers.Features() }
 
-// Open starts the servers and the network of a setting, which must be valid and
-// ask for no other faults than [Backend.Faults] and [Backend.Features]; the
-// setting's latency and sync are ignored, for this network and this disk are
-// real, and so is its replication, which only a failover would show. The
-// world's history goes to sink, one event at a time. ctx bounds the start only.
+// Open starts the servers and opens a world on them. The setting must be valid and must not
+// need other faults than [Backend.Faults] and [Backend.Features]. Its latency and sync are
+// ignored because this network and disk are real; its replication only matters for
+// failovers. Events of the history go to sink one at a time. ctx bounds the start only.
 //
-// Errors say in full what went wrong: that there is no redis-server and how to
-// get one, or the end of the log of the one that did not start. Nothing is left
-// of a world that could not be opened.
+// The error says how to install a missing redis-server, or contains the end of the log of a
+// server that did not start. After an error nothing is left behind.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	rewinds := slices.Contains(s.Plan.Kinds(), (*nemesis.VMRestore)(nil).Kind())
 	servers, err := redisserver.OpenFleet(ctx, redisserver.Options{
 		Binary:      b.Binary,
-		Nodes:       s.Nodes + len(live.FailingOver(s.Plan)),
+		Nodes:       s.Nodes + len(live.FailoverNodes(s.Plan)),
 		AppendOnly:  s.Persistence != nemesis.Nothing,
 		EverySecond: s.Persistence == nemesis.EverySecond,
 		Torn:        live.Torn(s.Plan),
@@ -54,11 +52,11 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := live.WithReplicas(ctx, s, seed, live.FleetOf(servers.Servers(), servers.Died(), servers.Close))
+	fleet, err := live.WithReplicas(ctx, s, seed, live.NewFleet(servers.Servers(), servers.Died(), servers.Close))
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
 	}
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
-var _ live.Own = (*redisserver.Server)(nil)
+var _ live.OwnServer = (*redisserver.Server)(nil)

@@ -1,18 +1,19 @@
-// Package redisserver runs redis-server processes on loopback, each in a
-// directory of its own, and sees to it that none of them, and no file of
-// theirs, outlives the program that started them.
+// Package redisserver runs redis-server processes on loopback, each in a directory of its
+// own. None of them, and none of their files, outlives the program that started them.
 //
-//	fleet, err := Open(ctx, Options{Nodes: 5})
+//	fleet, err := OpenFleet(ctx, Options{Nodes: 5})
 //	...
 //	defer fleet.Close()
 //	addr := fleet.Server(1).Addr()
 //
-// Three things take care of the end, whatever it is. Close kills the servers
-// and removes their files. When the program dies without a word, by SIGKILL
-// say, the kernel kills the servers (see [child.Forker]), and a small shell process
-// that has been waiting for this moment removes what is left (see package reaper).
-// A signal from the terminal reaches neither the servers nor the shell: it is
-// the program that decides.
+// Cleaning up is safe in three ways:
 //
-// It runs on Linux only.
+//   - Close kills the servers and removes their files.
+//   - When the program dies, even by SIGKILL, the kernel kills the servers
+//     ([child.Forker]) and a small shell process that was waiting for this removes the
+//     files ([child.Reaper]).
+//   - Signals from the terminal reach neither the servers nor the shell. The program
+//     decides what to do about them.
+//
+// Servers run on Linux only.
 package redisserver

@@ -15,16 +15,17 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 )
 
 //go:embed kill.sh
 var killScript string
 
-// Fleet is a number of servers with one directory.
+// Fleet is a number of servers below one directory.
 type Fleet struct {
 	options Options
 	reaper  *child.Reaper
-	preload string    // what lets the servers have clocks of their own
+	preload string    // see FindFakeTime; empty without Options.Clocks
 	servers []*Server // by node, from 0
 	died    chan error
 
@@ -36,8 +37,8 @@ type Fleet struct {
 	err     error
 }
 
-// OpenFleet starts the servers and returns when all of them answer. After an error
-// nothing is left of them.
+// OpenFleet starts the servers and returns when all of them answer. If it returns an error,
+// it has left nothing behind.
 func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	binary, err := FindServer(o.Binary)
 	if err != nil {
@@ -91,8 +92,8 @@ func (f *Fleet) start(ctx context.Context) error {
 	return nil
 }
 
-// each does something to all servers at once and returns the first of the errors, when
-// all is done.
+// each calls do for all servers at once. When all calls have returned, it returns the first
+// error.
 func (f *Fleet) each(do func(*Server) error) error {
 	var all errgroup.Group
 	for _, s := range f.servers {
@@ -101,8 +102,8 @@ func (f *Fleet) each(do func(*Server) error) error {
 	return all.Wait()
 }
 
-// launch starts a server's process, with options beside its own. died is called if it dies
-// and we did not kill it.
+// launch starts a server's process with additional options. died is called if the process
+// dies and was not killed by us.
 func (f *Fleet) launch(s *Server, died func(error), options ...string) (*process, error) {
 	cmd := exec.Command(f.options.Binary, append(s.args(), options...)...)
 	cmd.Dir = s.dir
@@ -112,7 +113,7 @@ func (f *Fleet) launch(s *Server, died func(error), options ...string) (*process
 	return launch(f.forker, cmd, s.Addr(), died)
 }
 
-// report tells of a server that died of itself; the first one is enough.
+// report records the death of a server that nobody killed. Only the first one counts.
 func (f *Fleet) report(death error) {
 	select {
 	case f.died <- death:
@@ -120,21 +121,21 @@ func (f *Fleet) report(death error) {
 	}
 }
 
-// Len is the number of servers.
+// Len returns the number of servers.
 func (f *Fleet) Len() int { return len(f.servers) }
 
-// Servers are the servers of all nodes, in their order.
+// Servers returns the servers by node.
 func (f *Fleet) Servers() []*Server { return f.servers }
 
-// Server is the server of a node, from 1.
+// Server returns the server of a node, numbered from 1.
 func (f *Fleet) Server(node int) *Server { return f.servers[node-1] }
 
-// Died delivers an error when a server has died that nobody killed through
-// [Server.Kill]. The error has the end of its log.
+// Died delivers an error when a server has died without [Server.Kill] or another call that
+// ends it. The error contains the end of the server's log.
 func (f *Fleet) Died() <-chan error { return f.died }
 
-// Close kills all servers and removes what they have written. Nobody may use
-// them any more. A second Close does nothing and returns the same error.
+// Close kills all servers and removes their files. Nobody may use them afterwards. A second
+// Close returns the same error.
 func (f *Fleet) Close() error {
 	f.closing.Do(func() {
 		f.watch.Close()
@@ -143,4 +144,22 @@ func (f *Fleet) Close() error {
 		f.err = f.reaper.Close()
 	})
 	return f.err
+}
+
+// checkVersion returns an error if a redis-server binary is too old. A binary that prints
+// no version passes; starting it shows what it is.
+func checkVersion(ctx context.Context, binary string, o Options) error {
+	version := ServerVersion(ctx, binary)
+	v, err := preflight.ParseVersion(version)
+	if err != nil {
+		return nil
+	}
+	least, why := preflight.LeastVersion, "to be a node of a lock"
+	if o.EverySecond || o.Journal || o.Torn {
+		least, why = aof.LeastVersion, "to be restored to an earlier state of its disk"
+	}
+	if v.Before(least) {
+		return fmt.Errorf("%s is Redis %s, which is too old %s: at least %v is needed", binary, version, why, least)
+	}
+	return nil
 }

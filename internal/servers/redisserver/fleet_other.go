@@ -11,13 +11,13 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 )
 
-// Fleet is what Open would return on Linux.
+// Fleet is empty: servers run on Linux only.
 type Fleet struct{}
 
-// Server is one of its servers.
+// Server is empty, too.
 type Server struct{}
 
-// Open fails: only on Linux can servers be made to die with their parent.
+// OpenFleet fails: servers can be made to die with their parent on Linux only.
 func OpenFleet(context.Context, Options) (*Fleet, error) {
 	return nil, errors.New("the process backend runs on Linux only, not on " + runtime.GOOS)
 }

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// patience bounds every wait of these tests; nothing here takes a second.
+// patience bounds every wait of these tests. None takes a second.
 const patience = 2 * time.Minute
 
-// openFleet starts servers under a directory for temporary files of the test's
-// own, and checks in the end that nothing is left there.
+// openFleet starts servers in a directory of the test for temporary files, and checks at
+// the end that nothing is left there.
 func openFleet(t *testing.T, o Options) *Fleet {
 	t.Helper()
 	tmp := ownTemp(t)
@@ -78,8 +78,7 @@ func ask(t *testing.T, s *Server, command string) string {
 	return strings.TrimSpace(line)
 }
 
-// alive reports whether a process runs. One that is dead and that nobody has
-// waited for yet does not.
+// alive reports whether a process runs. A zombie does not.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -89,7 +88,7 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(state, "Z")
 }
 
-// eventually waits until a condition holds.
+// eventually waits until a condition is true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -168,8 +167,7 @@ func TestCrashKeepsWhatItsPersistenceSays(t *testing.T) {
 	}
 }
 
-// What a server that keeps nothing has sent to a replica, or got as one, it does not keep
-// either.
+// A server that keeps nothing does not keep the dump of a replication either.
 func TestReplicationIsNoPersistence(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 2})
 	master, replica := f.Server(1), f.Server(2)
@@ -245,8 +243,8 @@ func TestOpenHeedsItsContextAndLeavesNothing(t *testing.T) {
 	mustBeEmpty(t, tmp)
 }
 
-// Whoever takes the port of a server that is down is not taken for it, nor the server for
-// one that crashed.
+// A program that takes the port of a server that is down is not mistaken for the server,
+// nor the server for one that crashed.
 func TestPortThatIsTaken(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 1})
 	s := f.Server(1)
@@ -255,7 +253,7 @@ func TestPortThatIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "another program has taken "+s.Addr()) {
+	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "another program listens on "+s.Addr()) {
 		t.Errorf("got %v", err)
 	}
 	_ = taker.Close()
@@ -264,14 +262,14 @@ func TestPortThatIsTaken(t *testing.T) {
 	}
 }
 
-// A redis-server that is too old for what is wanted of it is told before it is started.
+// A redis-server that is too old for the options is rejected before it is started.
 func TestVersionThatIsTooOld(t *testing.T) {
 	for told, c := range map[string]struct {
 		options Options
-		refused string // a part of the error; "": it is started, and dies for being a script
+		refused string // a part of the error; "": it is started, and ends because it is a script
 	}{
 		"Redis server v=5.0.14 sha=0":  {Options{Nodes: 1}, "is Redis 5.0.14, which is too old"},
-		"Redis server v=6.2.14 sha=0":  {Options{Nodes: 1, Journal: true}, "7.0 is the least"},
+		"Redis server v=6.2.14 sha=0":  {Options{Nodes: 1, Journal: true}, "at least 7.0 is needed"},
 		"Redis server v=6.0.16 sha=0":  {Options{Nodes: 1}, ""},
 		"Valkey server v=8.1.0 sha=0":  {Options{Nodes: 1, Journal: true}, ""},
 		"nothing that anybody expects": {Options{Nodes: 1}, ""},
@@ -283,10 +281,28 @@ func TestVersionThatIsTooOld(t *testing.T) {
 		}
 		_, err := OpenFleet(t.Context(), c.options)
 		if c.refused == "" {
-			c.refused = "died of itself"
+			c.refused = "no fault of the plan killed it"
 		}
 		if err == nil || !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: got %v", told, err)
 		}
+	}
+}
+
+func TestReservedPortIsGivenToNobody(t *testing.T) {
+	p, err := ReservePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Free()
+	for range 2000 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Addr().String() == p.Addr() {
+			t.Fatalf("%s was given away", p.Addr())
+		}
+		l.Close()
 	}
 }

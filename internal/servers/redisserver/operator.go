@@ -1,5 +1,3 @@
-// Package operator is what somebody does to a Redis server who runs it: commands beside
-// those of the clients, over connections of his own, past any proxy.
 package redisserver
 
 import (
@@ -9,16 +7,19 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Operator is that of the server at a host:port of this machine: nobody else is spoken to.
+// Operator runs commands on the server at an address (host:port) of this machine, as
+// somebody who operates it would: over its own connections, past any proxy. It refuses
+// addresses of other machines.
 type Operator string
 
-// Do gives a command, and returns the reply as go-redis reads it.
+// Do sends a command and returns the reply as go-redis decodes it.
 func (o Operator) Do(ctx context.Context, command ...string) (reply any, err error) {
 	client := newClient(string(o))
 	defer func() { _ = client.Close() }()
@@ -33,16 +34,16 @@ func (o Operator) Do(ctx context.Context, command ...string) (reply any, err err
 	return reply, nil
 }
 
-// Time is what the server's wall clock shows.
+// Time returns the server's wall clock.
 func (o Operator) Time(ctx context.Context) (time.Time, error) {
 	client := newClient(string(o))
 	defer func() { _ = client.Close() }()
 	return client.Time(ctx).Result()
 }
 
-// newClient returns a client that sends a command once, and only the context of that ends it.
-// It is no method: who compiles against Operator would compile parts of go-redis again, which
-// takes seconds.
+// newClient returns a client that sends each command once and waits until the context ends.
+// It is a function instead of a method because packages that use Operator would otherwise
+// compile parts of go-redis again, which takes seconds.
 func newClient(addr string) *redis.Client {
 	return redis.NewClient(&redis.Options{
 		Addr: addr, Protocol: 2, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
@@ -52,8 +53,7 @@ func newClient(addr string) *redis.Client {
 	})
 }
 
-// Answers reports whether the server answers PING, which it does not while it loads what
-// it has kept.
+// Answers reports whether the server answers PING. It does not while it loads its file.
 func (o Operator) Answers(ctx context.Context) bool {
 	conn, err := Dialer.DialContext(ctx, "tcp", string(o))
 	if err != nil {
@@ -61,44 +61,62 @@ func (o Operator) Answers(ctx context.Context) bool {
 	}
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	return Pongs(conn)
+	return AnswersPing(conn)
 }
 
-// Pongs reports whether who is at the other end of a connection answers PING, if only by
-// asking for a password.
-func Pongs(conn net.Conn) bool {
-	reply := make([]byte, len(answers[0]))
+// AnswersPing reports whether the other end of a connection answers PING, or asks for a
+// password. It does neither while it loads its file.
+func AnswersPing(conn net.Conn) bool {
+	reply := make([]byte, len(pingReplies[0]))
 	_, _ = io.WriteString(conn, "PING\r\n")
 	_, _ = io.ReadFull(conn, reply)
-	return slices.Contains(answers, string(reply)) // or another error, while it loads its file
+	return slices.Contains(pingReplies, string(reply))
 }
 
-// answers are what the first bytes of an answer can be.
-var answers = []string{"+PONG", "-NOAU"}
+// pingReplies are the first bytes of the accepted replies.
+var pingReplies = []string{"+PONG", "-NOAU"}
 
-// Life is that of a server, from a start to its end.
-type Life interface {
-	// Ended is closed after the end, of which Death then is the error.
+// ServerRun is one run of a server, from a start to its end.
+type ServerRun interface {
+	// Ended is closed when the server has ended. Death returns the reason then.
 	Ended() <-chan struct{}
 	Death() error
 
-	// Log is the end of what the server has said.
+	// Log returns the end of the server's log.
 	Log() string
 }
 
-// pollEvery is the time between two looks at whether a server answers.
-const pollEvery = 2 * time.Millisecond
+// pollInterval is the time between two looks at whether a server answers.
+const pollInterval = 2 * time.Millisecond
 
-// Await returns nil once the server answers PING in its life.
-func (o Operator) Await(ctx context.Context, l Life) error {
+// Await waits until the server answers PING. It returns an error if the run ends first.
+func (o Operator) Await(ctx context.Context, run ServerRun) error {
 	for !o.Answers(ctx) {
 		select {
-		case <-l.Ended():
-			return l.Death()
+		case <-run.Ended():
+			return run.Death()
 		case <-ctx.Done():
-			return fmt.Errorf("redis-server on %s does not answer (%w); the end of its log:\n%s", string(o), context.Cause(ctx), l.Log())
-		case <-time.After(pollEvery):
+			return fmt.Errorf("redis-server on %s does not answer (%w); the end of its log:\n%s", string(o), context.Cause(ctx), run.Log())
+		case <-time.After(pollInterval):
 		}
 	}
 	return nil
 }
+
+// CheckLoopback returns an error unless host, an address without a port, is a loopback
+// address.
+func CheckLoopback(host string) error {
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%s is not a loopback address: servers are reached on this machine only", host)
+}
+
+// Dialer refuses connections to other machines, even if a name resolves to one.
+var Dialer = &net.Dialer{Control: func(_, addr string, _ syscall.RawConn) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	return CheckLoopback(host)
+}}

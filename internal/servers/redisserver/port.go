@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// ReservedPort is a port of 127.0.0.1 that nobody else is given.
+// ReservedPort is a port of 127.0.0.1 that stays reserved while its server is down.
 //
-// A port that is merely looked up is free only until somebody takes it: another
-// server at the start, or, while our server is down, any outgoing connection of
-// the machine. This one is bound all the time by a socket that does not listen.
-// Because both ask for SO_REUSEADDR, a server can bind it as well, and the
-// kernel hands it to nobody who asks for any port.
+// A free port that is merely looked up can be taken by another server before ours starts
+// or, while ours is down, by any outgoing connection of the machine. This one is bound all
+// the time, by a socket that does not listen. Both that socket and the server use
+// SO_REUSEADDR, so the server can bind the port as well, and the kernel gives it to nobody
+// who asks for any free port.
 type ReservedPort struct {
 	socket int
 	number int
 }
 
-// ReservePort takes a port that is free.
+// ReservePort reserves a free port.
 func ReservePort() (*ReservedPort, error) {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -51,26 +51,26 @@ func (p *ReservedPort) bind() error {
 	return nil
 }
 
-// Number is that of the port.
+// Number returns the port number.
 func (p *ReservedPort) Number() int { return p.number }
 
-// Addr is its host:port.
+// Addr returns the port's host:port.
 func (p *ReservedPort) Addr() string { return fmt.Sprintf("127.0.0.1:%d", p.number) }
 
-// takenPatience is how long a listener on loopback may take to accept us.
-const takenPatience = time.Second
+// dialTimeout bounds how long a listener on loopback may take to accept a connection.
+const dialTimeout = time.Second
 
-// Vacant returns an error if somebody listens on the port, whose server is to be down.
-// Whoever asks for just this number, and is willing to share it, is given it meanwhile;
-// what then answers on it is another Redis perhaps.
+// Vacant returns an error if somebody listens on the port. It is called while the server is
+// down. Another program can still bind the port if it asks for this number with
+// SO_REUSEADDR, and its replies could be mistaken for those of our server.
 func (p *ReservedPort) Vacant() error {
-	conn, err := net.DialTimeout("tcp", p.Addr(), takenPatience)
+	conn, err := net.DialTimeout("tcp", p.Addr(), dialTimeout)
 	if err != nil {
 		return nil
 	}
 	_ = conn.Close()
-	return fmt.Errorf("another program has taken %s: redis-server cannot be started there", p.Addr())
+	return fmt.Errorf("another program listens on %s: redis-server cannot start there", p.Addr())
 }
 
-// Free gives it back.
+// Free releases the port.
 func (p *ReservedPort) Free() { _ = syscall.Close(p.socket) }

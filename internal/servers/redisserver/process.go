@@ -15,24 +15,24 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 )
 
-// process is one life of a server, from its start to its death.
+// process is one run of a server, from its start to its death. It implements [ServerRun].
 type process struct {
 	addr string
 	log  string
 	cmd  *exec.Cmd
 
-	doomed atomic.Bool   // we have killed it
-	exited chan struct{} // closed after its death
-	death  error         // how it died; to be read after exited
+	killed  atomic.Bool   // we have killed it
+	exited  chan struct{} // closed after its death
+	exitErr error         // how it died; to be read after exited
 }
 
-// launch starts a process. died is called if it dies and we did not kill it.
+// launch starts a process. died is called if it dies and was not killed by us.
 func launch(f *child.Forker, cmd *exec.Cmd, addr string, died func(error)) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(cmd.Dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }() // the process has its own
+	defer func() { _ = log.Close() }() // the process has its own copy
 	p := &process{addr: addr, log: log.Name(), cmd: cmd, exited: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := f.Start(p.cmd); err != nil {
@@ -43,43 +43,35 @@ func launch(f *child.Forker, cmd *exec.Cmd, addr string, died func(error)) (*pro
 }
 
 func (p *process) watch(died func(error)) {
-	err := p.cmd.Wait()
-	p.death = fmt.Errorf("redis-server on %s died of itself, by no fault that we made (%v); the end of its log:\n%s", p.addr, cause(err), tail(p.log))
+	_ = p.cmd.Wait() // its error repeats the process state
+	p.exitErr = fmt.Errorf("redis-server on %s died, and no fault of the plan killed it (%v); the end of its log:\n%s", p.addr, p.cmd.ProcessState, tail(p.log))
 	close(p.exited)
-	if !p.doomed.Load() {
-		died(p.death)
+	if !p.killed.Load() {
+		died(p.exitErr)
 	}
 }
 
-func cause(err error) string {
-	if err == nil {
-		return "exit status 0"
-	}
-	return err.Error()
-}
-
-// kill ends the process by SIGKILL and returns when it is gone.
+// kill ends the process by SIGKILL and waits until it is gone.
 func (p *process) kill() {
-	p.doomed.Store(true)
-	_ = p.cmd.Process.Kill() // fails only if it is dead
+	p.killed.Store(true)
+	_ = p.cmd.Process.Kill() // fails only if it is already dead
 	<-p.exited
 }
 
-// quit ends the process as an operator does, by SIGTERM, and returns when it is gone. One
-// that does not go in time is killed.
-func (p *process) quit(patience time.Duration) {
-	p.doomed.Store(true)
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it is dead
+// quit ends the process as an operator does, by SIGTERM, and waits until it is gone. After
+// the timeout it kills it.
+func (p *process) quit(timeout time.Duration) {
+	p.killed.Store(true)
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it is already dead
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		p.kill()
 	}
 }
 
-// Ended, Death and Log are what [Life] asks for.
 func (p *process) Ended() <-chan struct{} { return p.exited }
-func (p *process) Death() error           { return p.death }
+func (p *process) Death() error           { return p.exitErr }
 func (p *process) Log() string            { return tail(p.log) }
 
 // tail returns the last lines of a file, for an error message.

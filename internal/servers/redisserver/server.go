@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,46 +16,45 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 )
 
-// startPatience is how long a server may take to answer its first PING.
-const startPatience = 10 * time.Second
+// startTimeout bounds how long a server may take to answer its first PING.
+const startTimeout = 10 * time.Second
 
-// quitPatience is how long a server may take to shut down: it has nothing to save.
-const quitPatience = 5 * time.Second
+// quitTimeout bounds how long a server may take to shut down. It has nothing to save.
+const quitTimeout = 5 * time.Second
 
-// Server is one redis-server on its port and directory, over all its lives.
+// Server is one redis-server with its port and directory, over all its restarts.
 type Server struct {
 	fleet *Fleet
 	dir   string
 	port  *ReservedPort
-	clock *FakeClock // nil: that of the machine
+	clock *FakeClock // nil: the machine's
 	file  *aof.File
 
-	mu  sync.Mutex
-	now *process // nil while it is down
+	mu   sync.Mutex
+	proc *process // nil while it is down
 }
 
 func (s *Server) clockFile() string { return filepath.Join(s.dir, "clock") }
 
-// Addr is the server's host:port. It stays the same over restarts.
+// Addr returns the server's host:port, which stays the same over restarts.
 func (s *Server) Addr() string { return s.port.Addr() }
 
-// Pid is the number of the running process, 0 if there is none.
+// Pid returns the process id, or 0 while the server is down.
 func (s *Server) Pid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now == nil {
+	if s.proc == nil {
 		return 0
 	}
-	return s.now.cmd.Process.Pid
+	return s.proc.cmd.Process.Pid
 }
 
-// Start starts the server and returns when it answers PING. What it kept of
-// an earlier life is as [Options.AppendOnly] says. If it does not answer in
-// time, or ctx ends, it is killed.
+// Start starts the server and waits until it answers PING. Options.AppendOnly says which
+// keys it has kept. If it does not answer in time, or ctx ends, it is killed.
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now != nil {
+	if s.proc != nil {
 		return fmt.Errorf("redis-server on %s is already running", s.Addr())
 	}
 	if err := s.file.Prepare(s.fleet.options.AppendOnly); err != nil {
@@ -72,7 +72,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("waited for %v", startPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("waited for %v", startTimeout))
 	defer cancel()
 	err = s.operator().Await(ctx, p)
 	if err == nil && s.clock != nil {
@@ -82,75 +82,75 @@ func (s *Server) Start(ctx context.Context) error {
 		p.kill()
 		return err
 	}
-	s.now = p
+	s.proc = p
 	return nil
 }
 
-// Kill ends the server by SIGKILL and returns when it is gone. A server that
-// is down stays so.
+// Kill ends the server by SIGKILL and waits until it is gone. It does nothing if the server
+// is down.
 func (s *Server) Kill() { s.kill() }
 
-// kill reports whether there was something to kill.
+// kill reports whether the server was running.
 func (s *Server) kill() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now == nil {
+	if s.proc == nil {
 		return false
 	}
-	s.now.kill()
-	s.now = nil
+	s.proc.kill()
+	s.proc = nil
 	return true
 }
 
-// Quit shuts the server down, as an operator does, and returns when it is gone. A
-// server that is down stays so.
+// Quit shuts the server down as an operator does and waits until it is gone. It does
+// nothing if the server is down.
 func (s *Server) Quit() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now != nil {
-		s.now.quit(quitPatience)
-		s.now = nil
+	if s.proc != nil {
+		s.proc.quit(quitTimeout)
+		s.proc = nil
 	}
 }
 
-// Stop makes the server stand still, by SIGSTOP, and returns when it does. One that is
-// down it leaves alone, as does Continue.
+// Stop stops the server's process with SIGSTOP and waits until all its threads have
+// stopped. Like Continue it does nothing if the server is down.
 func (s *Server) Stop() error { return s.running(child.Stop) }
 
-// Continue lets the server go on.
+// Continue lets a stopped server run again.
 func (s *Server) Continue() error { return s.running(child.Continue) }
 
-// running does something to the process, if there is one.
+// running calls do with the process, if there is one.
 func (s *Server) running(do func(*os.Process) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now == nil {
+	if s.proc == nil {
 		return nil
 	}
-	if err := do(s.now.cmd.Process); err != nil {
+	if err := do(s.proc.cmd.Process); err != nil {
 		return fmt.Errorf("redis-server on %s: %w", s.Addr(), err)
 	}
 	return nil
 }
 
-// Do sends a command over a connection of its own, past any proxy, and returns the
-// reply as go-redis reads it.
+// Do sends a command over its own connection, past any proxy, and returns the reply as
+// go-redis decodes it.
 func (s *Server) Do(ctx context.Context, command ...string) (reply any, err error) {
 	return s.operator().Do(ctx, command...)
 }
 
 func (s *Server) operator() Operator { return Operator(s.Addr()) }
 
-// SetClock sets the server's wall clock, as [Options.Clocks] allows: from now on it is
-// ahead of the machine's, or behind it if ahead is below 0, and runs ppm parts per
-// million too fast; with -1,000,000 it stands still. It stays so over restarts.
+// SetClock sets the server's wall clock, with [Options.Clocks]: from now on it is ahead of
+// the machine's clock (behind it if ahead is negative) and runs ppm parts per million too
+// fast. At -1,000,000 it stands still. The setting survives restarts.
 func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.Set(ahead, ppm)
 }
 
-// args is the command line, complete: no configuration file is read.
+// args returns the whole command line. No configuration file is read.
 func (s *Server) args() []string {
 	appendOnly := s.fleet.options.AppendOnly || s.fleet.options.Journal
 	args := []string{
@@ -164,8 +164,8 @@ func (s *Server) args() []string {
 	return append(args, PersistenceArgs(appendOnly, s.fleet.options.EverySecond)...)
 }
 
-// PersistenceArgs is the part of a server's command line that says what it keeps over its death:
-// every acknowledged write, which is synced each second or at once, or nothing at all.
+// PersistenceArgs returns the command-line options that decide what a server keeps over
+// restarts: nothing, or every acknowledged write, synced once a second or at every write.
 func PersistenceArgs(appendOnly, everySecond bool) []string {
 	written, sync := "no", "always"
 	if appendOnly {
@@ -176,11 +176,96 @@ func PersistenceArgs(appendOnly, everySecond bool) []string {
 	}
 	return []string{
 		"--save", "",
-		// By way of the disk a replica that is in step hears of changes at once; without,
-		// only when it has first acknowledged something, which it does once a second.
+		// A replica that was synced from the disk receives changes at once. One that was
+		// synced without it waits for its first acknowledgement, once a second.
 		"--repl-diskless-sync", "no",
 		"--appendonly", written,
 		"--appendfsync", sync,
-		"--auto-aof-rewrite-percentage", "0", // no child that would outlive a SIGKILL
+		"--auto-aof-rewrite-percentage", "0", // a rewrite runs in a child process that would outlive a SIGKILL
+	}
+}
+
+// SyncFrom makes the server's disk hold what the server has written as of one instant each
+// second, starting at phase. It is for servers with [Options.EverySecond]; only the first
+// call counts. Without it every acknowledged write is on the disk.
+func (s *Server) SyncFrom(phase time.Duration) { s.fleet.watch.SyncFrom(s.file, phase) }
+
+// Synced returns how many bytes of the append-only file were on the disk at the last sync.
+func (s *Server) Synced() int64 { return s.file.Synced() }
+
+// LosePower kills the server and removes what was not synced. It does nothing if the server
+// is down.
+func (s *Server) LosePower(l aof.Loss) error { return s.file.LosePower(l, s.kill) }
+
+// Restore kills the server. Its next start finds the state that it had age ago. It is for
+// servers with [Options.Journal], and does nothing if the server is down.
+func (s *Server) Restore(age time.Duration) error { return s.file.Restore(age, s.kill) }
+
+// tornFileMessage is what Redis logs about a file that ends within a record, with
+// aof-load-truncated no.
+const tornFileMessage = "Unexpected end of file reading the append only file"
+
+// Refuse starts the server with aof-load-truncated no and waits until it has rejected its
+// file, torn by [Server.LosePower], and is gone. It returns an error if the server does
+// anything else.
+func (s *Server) Refuse(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc != nil {
+		return fmt.Errorf("redis-server on %s is already running", s.Addr())
+	}
+	if err := s.port.Vacant(); err != nil {
+		return err
+	}
+	p, err := s.fleet.launch(s, func(error) {}, "--aof-load-truncated", "no")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("waited for %v", startTimeout))
+	defer cancel()
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		p.kill()
+		return fmt.Errorf("redis-server on %s does not reject its torn file (%w); the end of its log:\n%s", s.Addr(), context.Cause(ctx), p.Log())
+	}
+	if !strings.Contains(p.Log(), tornFileMessage) {
+		return fmt.Errorf("redis-server on %s did not report its torn file: %w", s.Addr(), p.exitErr)
+	}
+	return nil
+}
+
+// Rewind gives a stopped server the keys that it had at a time, and continues it. The
+// process, and so its run id, stays the same: the server reads its truncated append-only
+// file again with DEBUG LOADAOF. It is for servers with [Options.Rewind], and does nothing
+// if the server is down.
+func (s *Server) Rewind(ctx context.Context, then time.Time) error {
+	if err := s.Continue(); err != nil || s.Pid() == 0 {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("waited for %v", startTimeout))
+	defer cancel()
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	if err := s.file.Rewind(then); err != nil {
+		return err
+	}
+	_, err := s.Do(ctx, "DEBUG", "LOADAOF")
+	return err
+}
+
+// flush waits until the server has written to its file everything that it has acknowledged.
+func (s *Server) flush(ctx context.Context) error {
+	for {
+		info, err := s.Do(ctx, "INFO", "persistence")
+		if err != nil || strings.Contains(fmt.Sprint(info), "\naof_buffer_length:0") {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("redis-server on %s has not written its append-only file: %w", s.Addr(), context.Cause(ctx))
+		case <-time.After(time.Millisecond):
+		}
 	}
 }

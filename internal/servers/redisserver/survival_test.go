@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// Of a program that is killed neither servers are left, nor the reaper, nor their files;
-// also where whoever started it ignores what comes from the terminal.
+// A program that is killed leaves no servers, no reaper and no files, even if it was
+// started with signals of the terminal ignored.
 func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 	interrupt := func(pid int) error { return syscall.Kill(-pid, syscall.SIGINT) }
 	for name, c := range map[string]struct {
@@ -76,8 +76,8 @@ func TestReaperKillsAServerThatOutlivesUs(t *testing.T) {
 	tmp := ownTemp(t)
 	f := openFleet(t, Options{Nodes: 1})
 	pid := f.Server(1).Pid()
-	f.Server(1).now.doomed.Store(true)
-	if err := f.reaper.Close(); err != nil { // as if we had died, but the server had not
+	f.Server(1).proc.killed.Store(true)
+	if err := f.reaper.Close(); err != nil { // as if this program had died and the server had not
 		t.Fatal(err)
 	}
 	eventually(t, "the server is gone", func() bool { return !alive(pid) })

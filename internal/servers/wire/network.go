@@ -3,11 +3,14 @@ package wire
 import (
 	"context"
 	"net"
+	"sync"
+	"time"
 
+	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Link is what lies between one client and one node.
+// Link connects one client to one node.
 type Link struct {
 	Requests *Direction // from the client to the node
 	Replies  *Direction // from the node to the client
@@ -16,36 +19,36 @@ type Link struct {
 	copier *copier
 }
 
-// path is how connections over a link are made.
+// path makes the connections of a link.
 type path interface {
-	// addr is where the client finds the node, host:port.
+	// addr is where the client finds the node, as host:port.
 	addr() string
 
 	// dial makes a connection.
 	dial(ctx context.Context) (net.Conn, error)
 
-	// node makes a connection to where the path leads, past the link.
+	// node makes a connection to the node that bypasses the link.
 	node() (Session, error)
 
-	// lead lets the path lead to another address. Connections over it end.
+	// lead redirects the path to another address and closes its connections.
 	lead(addr string) error
 
-	// stop ends all connections. Nobody dials any more.
+	// stop closes all connections. Nobody dials any more.
 	stop()
 }
 
-// Addr is where the client finds the node: host:port, which stays the same as long as the
-// network lives. On a network of proxies anybody can connect to it.
+// Addr returns where the client finds the node, as host:port. It stays the same as long as
+// the network lives. On a network of proxies anybody can connect to it.
 func (l *Link) Addr() string { return l.path.addr() }
 
 // Dial connects the client to the node.
 func (l *Link) Dial(ctx context.Context) (net.Conn, error) { return l.path.dial(ctx) }
 
-// Lead lets the link lead to another address from now on. Connections over it end. Only
-// links of proxies can.
-func (l *Link) Lead(addr string) error { return l.path.lead(addr) }
+// Redirect makes the link lead to another address and closes its connections. Only links of
+// proxies can do that.
+func (l *Link) Redirect(addr string) error { return l.path.lead(addr) }
 
-// Each does something to the ways of a direction.
+// Each calls do with one direction of the link, or with both.
 func (l *Link) Each(direction nemesis.Direction, do func(*Direction)) {
 	if direction.Includes(nemesis.Requests) {
 		do(l.Requests)
@@ -55,20 +58,20 @@ func (l *Link) Each(direction nemesis.Direction, do func(*Direction)) {
 	}
 }
 
-// Network is the links of all clients to all nodes.
+// Network holds the links of all clients to all nodes.
 type Network struct {
 	links  [][]*Link // by client and node, from 0
 	prefix string    // of keys
 	closed chan struct{}
 }
 
-// newNetwork makes a network without links. Rules know keys without the prefix that the
+// newNetwork returns a network without links. Rules see keys without prefix, which the
 // clients put in front of them.
 func newNetwork(prefix string) *Network {
 	return &Network{prefix: prefix, closed: make(chan struct{})}
 }
 
-// connect gives each of the clients a link to each of so many nodes, all numbered from 1.
+// connect gives each client a link to each node. Clients and nodes are numbered from 1.
 // After an error everything is closed.
 func (n *Network) connect(clients, nodes int, lay func(l *Link, client, node int) error) (*Network, error) {
 	for client := 1; client <= clients; client++ {
@@ -90,10 +93,10 @@ func (n *Network) connect(clients, nodes int, lay func(l *Link, client, node int
 	return n, nil
 }
 
-// Link is the link of a client to a node, both from 1.
+// Link returns the link of a client to a node, both numbered from 1.
 func (n *Network) Link(client, node int) *Link { return n.links[client-1][node-1] }
 
-// Dialer connects a client, from 1, to what it knows by [Link.Addr].
+// Dialer returns a function that connects a client to the node at a [Link.Addr].
 func (n *Network) Dialer(client int) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		for _, l := range n.links[client-1] {
@@ -105,7 +108,7 @@ func (n *Network) Dialer(client int) func(ctx context.Context, network, addr str
 	}
 }
 
-// Close ends all connections. What is held back is dropped.
+// Close closes all connections. Messages that are held back are dropped.
 func (n *Network) Close() {
 	close(n.closed)
 	for _, links := range n.links {
@@ -114,4 +117,91 @@ func (n *Network) Close() {
 			l.copier.close()
 		}
 	}
+}
+
+// Direction is one direction of a link. It is safe for concurrent use.
+type Direction struct {
+	base   nemesis.Message // what all its messages have in common
+	prefix string          // of keys
+	closed <-chan struct{} // closed when the network closes
+	copier *copier         // duplicates requests; nil in the direction of replies
+
+	mu      sync.Mutex
+	faults  directionFaults
+	free    time.Time     // when the last message has left that came while the bandwidth was limited
+	changed chan struct{} // closed and replaced with every change of faults
+}
+
+// directionFaults is what faults currently do to a direction.
+type directionFaults struct {
+	rules     world.Rules
+	resets    bool  // a message resets its connection
+	perSecond int64 // bytes; 0: unlimited
+
+	copies func() time.Duration // how much later a copy of each request arrives; nil: no copies
+}
+
+func (n *Network) newDirection(client, node int, direction nemesis.Direction) *Direction {
+	return &Direction{
+		base:   nemesis.Message{Client: client, Node: node, Way: direction},
+		prefix: n.prefix, closed: n.closed, changed: make(chan struct{}),
+	}
+}
+
+// Impose adds the rule of a fault. Messages already under way keep their delay, but the
+// rule may hold them back. No message overtakes another.
+func (d *Direction) Impose(fault int, r nemesis.Rule) {
+	d.change(func(g *directionFaults) { g.rules = g.rules.With(r, fault, false) })
+}
+
+// Lift removes the rule of a fault. The messages that it held back continue.
+func (d *Direction) Lift(fault int) {
+	d.change(func(g *directionFaults) { g.rules = g.rules.Without(fault) })
+}
+
+// Reset makes each message in this direction reset its connection, or stops that. A
+// request is lost before the node sees it, a reply after the node has applied it.
+func (d *Direction) Reset(on bool) { d.change(func(g *directionFaults) { g.resets = on }) }
+
+// Narrow limits the bytes per second of all connections together. 0 means no limit;
+// messages that waited continue.
+func (d *Direction) Narrow(perSecond int64) {
+	d.change(func(g *directionFaults) { g.perSecond = perSecond })
+}
+
+// Copy sends every request to its node once more, later by what after returns. A copy
+// travels over a connection of its own, which no other fault affects, and its reply is
+// dropped. nil ends the copying; copies under way still arrive.
+func (d *Direction) Copy(after func() time.Duration) {
+	d.change(func(g *directionFaults) { g.copies = after })
+}
+
+func (d *Direction) change(how func(*directionFaults)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	how(&d.faults)
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// now returns the faults and a channel that is closed when it changes.
+func (d *Direction) now() (directionFaults, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.faults, d.changed
+}
+
+// sentBy returns when a message of that size, arriving now, has been sent at the limited
+// bandwidth, after all messages before it. Without a limit it returns the zero time.
+func (d *Direction) sentBy(bytes int) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.faults.perSecond == 0 {
+		return time.Time{}
+	}
+	if now := time.Now(); d.free.Before(now) {
+		d.free = now
+	}
+	d.free = d.free.Add(time.Duration(float64(bytes) / float64(d.faults.perSecond) * float64(time.Second)))
+	return d.free
 }

@@ -1,0 +1,104 @@
+//go:build linux
+
+package child
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Forker starts processes that the kernel kills when this program dies.
+//
+// The kernel sends a child's Pdeathsig when the *thread* that forked it ends, and the Go
+// runtime ends threads at will. So one goroutine, locked to its thread, forks all children
+// and lives until Close.
+type Forker struct {
+	mu       sync.Mutex
+	commands chan *exec.Cmd
+	errs     chan error
+}
+
+// NewForker returns a forker. It has to be closed.
+func NewForker() *Forker {
+	f := &Forker{commands: make(chan *exec.Cmd), errs: make(chan error)}
+	ready := make(chan struct{})
+	go f.run(ready)
+	<-ready
+	return f
+}
+
+// run forks the commands of Start. It closes ready when it runs on a thread that ends with
+// its goroutine. That is every thread but the process's first, which the runtime parks
+// instead.
+func (f *Forker) run(ready chan<- struct{}) {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	if syscall.Gettid() == syscall.Getpid() {
+		defer runtime.UnlockOSThread()
+		other := make(chan struct{})
+		go f.run(other)
+		<-other // the first thread is held until then, so the other goroutine cannot get it
+		close(ready)
+		return
+	}
+	close(ready)
+	for cmd := range f.commands {
+		f.errs <- cmd.Start()
+	}
+}
+
+// Start is [exec.Cmd.Start] for a command without SysProcAttr. It must not be called after
+// Close.
+func (f *Forker) Start(cmd *exec.Cmd) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// In its own process group the child gets no signals from the terminal.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	f.commands <- cmd
+	return <-f.errs
+}
+
+// Close ends the thread. The kernel then kills every process that still runs.
+func (f *Forker) Close() { close(f.commands) }
+
+// stopTimeout bounds how long it may take until all threads of a process have stopped.
+const stopTimeout = 10 * time.Second
+
+// Stop stops a process with SIGSTOP and waits until all its threads have stopped.
+func Stop(p *os.Process) error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return os.NewSyscallError("kill", err)
+	}
+	for last := time.Now().Add(stopTimeout); !Stopped(p.Pid); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(last) {
+			return fmt.Errorf("process %d has not stopped %v after SIGSTOP", p.Pid, stopTimeout)
+		}
+	}
+	return nil
+}
+
+// Continue lets a stopped process run again.
+func Continue(p *os.Process) error { return os.NewSyscallError("kill", p.Signal(syscall.SIGCONT)) }
+
+// Stopped reports whether all threads of a process have stopped, or the process is gone.
+func Stopped(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, t := range threads {
+		stat, err := os.ReadFile(t)
+		if err != nil {
+			continue // the thread has ended
+		}
+		text := string(stat) // the name in front of the state may contain anything
+		state := text[strings.LastIndexByte(text, ')')+1:]
+		if !strings.HasPrefix(state, " T") && !strings.HasPrefix(state, " Z") { // stopped, or dead and not yet waited for
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,219 @@
+//go:build linux
+
+package container
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"github.com/lockstorm/lockstorm/internal/servers/preflight"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+)
+
+// An image that does not exist, has no Redis, or has one that does not start or is not fit
+// is reported in one line, or by the end of a log. Nothing is left.
+func TestContainerOfABadImage(t *testing.T) {
+	testkit.NeedEngine(t)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	e, err := connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := e.ownImage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch := func(name, lines string, programs ...program) string {
+		return build(t, e, name, "FROM scratch\n"+lines, programs...)
+	}
+	onRedis := func(name, lines string, programs ...program) string {
+		return build(t, e, name, "FROM "+own+"\n"+lines, programs...)
+	}
+	const shell = `ENTRYPOINT ["/bin/sh", "-c", "exec \"$@\"", "start"]`
+	sh := program{"/bin/sh", "/bin/sh"}
+	with := func(settings string) string {
+		return strings.Replace(shell, `\"$@\"`, `\"$@\" `+settings, 1)
+	}
+	self := program{os.Args[0], inImage}
+	for name, c := range map[string]struct {
+		options Options
+		image   string
+		why     error
+		want    []string
+	}{
+		"not there":       {image: "127.0.0.1:1/redis:none", want: []string{"image 127.0.0.1:1/redis:none not found, and pulling it failed"}},
+		"not a good name": {image: "Not An Image", want: []string{"Not An Image"}},
+		"without redis":   {image: scratch("empty", "", sh), want: []string{"has no redis-server in its PATH"}},
+		"without redis, and a script finds that out": {image: scratch("script", shell, sh), want: []string{"has no redis-server in its PATH", "exit status 127"}},
+		"ends at once":          {image: scratch("cat", "", program{"/bin/cat", inImage}), want: []string{"redis-server in the image", "does not start", "exit status 1", "--port"}},
+		"does not understand":   {image: onRedis("nonsense", with("--nonsense 1"), sh), want: []string{"redis-server in the image", "does not start", "Bad directive"}},
+		"has no clock":          {options: Options{Clocks: true, Backend: Backend{Preload: "/nowhere/libfaketime.so.1:/nowhere/libc.so.6"}}, image: own, why: redisserver.ErrFakeTimeIgnored, want: []string{"/nowhere/libfaketime.so.1"}},
+		"too old":               {image: onRedis("old", "ENV "+posingEnv+"=5.0.14", self), why: preflight.ErrTooOld, want: []string{"5.0.14", "6.0"}},
+		"too old to lose power": {options: Options{Journal: true}, image: onRedis("older", "ENV "+posingEnv+"=6.2.14", self), want: []string{"6.2.14, which is too old to be restored", "at least 7.0 is needed"}},
+		"a node of a cluster":   {image: onRedis("cluster", with("--cluster-enabled yes"), sh), why: preflight.ErrCluster},
+		"evicts":                {image: onRedis("evicts", with("--maxmemory 100mb --maxmemory-policy allkeys-lru"), sh), why: preflight.ErrEvicts, want: []string{"allkeys-lru"}},
+		"wants a password":      {image: onRedis("password", with("--requirepass secret"), sh), why: preflight.ErrPassword},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.options.Image, c.options.Nodes = c.image, 1
+			f, err := OpenFleet(t.Context(), c.options)
+			if err == nil {
+				err = errors.Join(errors.New("it starts"), f.Close())
+			}
+			t.Log(err)
+			if c.why != nil && (!errors.Is(err, c.why) || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("got %v, want that it %v, in a line", err, c.why)
+			}
+			for _, want := range append(c.want, c.image) {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("no %q in: %v", want, err)
+				}
+			}
+		})
+	}
+	if left, _ := filepath.Glob(filepath.Join(tmp, "*", "node-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	for _, name := range testkit.OurContainers(t) {
+		if strings.Contains(name, "-node-") {
+			t.Errorf("left behind: the container %s", name)
+		}
+	}
+}
+
+// A good image runs, whatever its user and entry point are, also if its files and its clock
+// are shared.
+func TestContainerOfAGoodImage(t *testing.T) {
+	testkit.NeedEngine(t)
+	e, err := connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := e.ownImage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := build(t, e, "nobody", "FROM "+own+"\nUSER 65534:65534\n"+`ENTRYPOINT ["/bin/sh", "-c", "exec \"$@\"", "start"]`, program{"/bin/sh", "/bin/sh"})
+	preload, err := redisserver.FindFakeTime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Options{"with a clock": {Clocks: true}, "with a journal": {Journal: true}, "linked": {Linked: []int{1}}} {
+		t.Run(name, func(t *testing.T) {
+			o.Image, o.Preload, o.Nodes = image, preload, 1
+			s := openFleet(t, o).Server(1)
+			if o.Clocks {
+				mustSetClock(t, s)
+			}
+			s.must(t, "OK", "SET", "key", "token")
+			s.Kill()
+			s.mustStart(t)
+			s.must(t, "redis: nil", "GET", "key")
+		})
+	}
+}
+
+func mustSetClock(t *testing.T, s *Server) {
+	t.Helper()
+	if err := s.SetClock(time.Hour, 0); err != nil {
+		t.Fatal(err)
+	}
+	if shown, err := s.operator().Time(t.Context()); err != nil || time.Until(shown) < time.Minute {
+		t.Errorf("the clock does not move: %v, %v", shown, err)
+	}
+}
+
+// program is a program of this machine, and its path in an image.
+type program struct{ here, there string }
+
+// build builds an image with programs and the libraries that they need.
+func build(t *testing.T, e *engine, name, dockerfile string, programs ...program) (tag string) {
+	t.Helper()
+	files := map[string]string{} // the file here, by its path there
+	for _, p := range programs {
+		files[p.there] = p.here
+		needed, err := libraries(p.here)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range needed {
+			files[l] = l
+		}
+	}
+	var packed bytes.Buffer
+	w := tar.NewWriter(&packed)
+	err := writeTarFile(w, "Dockerfile", 0o644, []byte(dockerfile+"\nCOPY root /\n"))
+	for _, there := range slices.Sorted(maps.Keys(files)) {
+		content, broken := os.ReadFile(files[there])
+		err = errors.Join(err, broken, writeTarFile(w, path.Join("root", there), 0o755, content))
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	tag, err = e.build(t.Context(), packed.Bytes(), fmt.Sprint("test-", name, "-", os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := e.client.ImageRemove(context.Background(), tag, client.ImageRemoveOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	return tag
+}
+
+// posingEnv makes the test binary behave as a redis-server of that version.
+const posingEnv = "LOCKSTORM_TEST_REDIS_VERSION"
+
+// pose replies as such a server would, as far as the check of a server needs it.
+func pose(version string) {
+	l, err := net.Listen("tcp", ":"+redisPort)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	info := "redis_version:" + version + "\r\nrole:master\r\nrun_id:f00"
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			os.Exit(1)
+		}
+		go func() {
+			asked := make([]byte, 1<<12)
+			for {
+				n, err := conn.Read(asked)
+				if err != nil {
+					return
+				}
+				say := "+OK\r\n"
+				switch text := string(asked[:n]); {
+				case strings.Contains(text, "PING"):
+					say = "+PONG\r\n"
+				case strings.Contains(text, "INFO"):
+					say = fmt.Sprintf("$%d\r\n%s\r\n", len(info), info)
+				case strings.Contains(text, "HELLO") && version < "6":
+					say = "-ERR unknown command `HELLO`\r\n"
+				case strings.Contains(text, "HELLO"):
+					say = "*2\r\n$5\r\nproto\r\n:2\r\n"
+				}
+				_, _ = conn.Write([]byte(say))
+			}
+		}()
+	}
+}

@@ -1,0 +1,453 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// lives are what clients in their own processes do in these tests. The brief names one of
+// them, and a file that they may share.
+var lives = map[string]func(c *lodger){
+	"says what it has":       (*lodger).sayWhatItHas,
+	"stands still":           (*lodger).standStill,
+	"is killed":              (*lodger).beKilled,
+	"is cancelled":           (*lodger).beCancelled,
+	"looks at its clocks":    (*lodger).lookAtClocks,
+	"sleeps while it sleeps": (*lodger).sleepSuspended,
+	"talks":                  (*lodger).talk,
+	"panics":                 func(c *lodger) { panic("out of luck") },
+	"goes":                   func(c *lodger) { fmt.Fprintln(os.Stderr, "I have had enough"); os.Exit(3) },
+	"lives on":               func(c *lodger) { c.sleep(time.Hour) },
+}
+
+// lodger is a client in its own process.
+type lodger struct {
+	*Remote
+	file string
+}
+
+// beLodger makes the test binary a client, if it was started as one.
+func beLodger() {
+	BeClient(func(r *Remote, brief []byte) (func(), error) {
+		name, file, _ := strings.Cut(string(brief), "\n")
+		live, ok := lives[name]
+		if !ok {
+			return nil, fmt.Errorf("nobody %s", name)
+		}
+		return func() { live(&lodger{r, file}) }, nil
+	})
+}
+
+func (c *lodger) sleep(d time.Duration) {
+	m := c.Runtime(0)
+	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
+}
+
+func (c *lodger) say(what ...any) {
+	c.Record(history.Event{Kind: history.Step, Client: c.Number(), Detail: fmt.Sprint(what...)})
+}
+
+// first and second are the numbers of the clients in tests of two.
+const first, second = 1, 2
+
+func (c *lodger) reach(step env.Step) { c.Reach(c.Number(), step, 0) }
+
+// runApart runs clients and checks what is true of any history.
+func (w *trial) runApart(live, file string) error {
+	w.t.Helper()
+	err := w.RunApart(w.t.Context(), []byte(live+"\n"+file))
+	w.check()
+	if left := clientsBelow(os.Getenv("TMPDIR")); len(left) > 0 {
+		w.t.Errorf("clients that live on: %v", left)
+	}
+	return err
+}
+
+func (w *trial) mustRunApart(live, file string) {
+	w.t.Helper()
+	if err := w.runApart(live, file); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// details are the details of events, in the order of the history.
+func (w *trial) details(client int) (list []string) {
+	for _, e := range *w.log {
+		if e.Kind == history.Step && (client == 0 || e.Client == client) {
+			list = append(list, e.Detail)
+		}
+	}
+	return list
+}
+
+func (w *trial) wantDetails(client int, want ...string) {
+	w.t.Helper()
+	if got := w.details(client); !slices.Equal(got, want) {
+		w.t.Errorf("client %d says\n%q, want\n%q", client, got, want)
+	}
+}
+
+// clientsBelow returns the processes of clients with this directory for temporary files.
+func clientsBelow(temp string) (pids []int) {
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range environs {
+		text, err := os.ReadFile(name)
+		if vars := strings.Split(string(text), "\x00"); err == nil && slices.Contains(vars, clientEnv+"=1") && slices.Contains(vars, "TMPDIR="+temp) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (c *lodger) sayWhatItHas() {
+	r := c.Register(0)
+	m := c.Runtime(0)
+	if c.Number() == second {
+		for v, err := r.Read(context.Background(), env.Access{Resource: "r"}); v != 7 && err == nil; v, err = r.Read(context.Background(), env.Access{Resource: "r"}) {
+			c.sleep(time.Millisecond)
+		}
+	}
+	drawn := make([]byte, 8)
+	m.Random(drawn)
+	c.say(fmt.Sprintf("%x", drawn))
+	round := c.Nodes(0).Send(env.AllNodes(c.Nodes(0).Len()), env.Command{Op: env.OpSet, Key: "key", Token: "a", TTL: time.Hour}, m.Now(env.Monotonic).Add(patience))
+	for range c.Nodes(0).Len() {
+		reply, err := round.Next(context.Background(), env.Never)
+		c.say(reply.Answer, err)
+	}
+	fence, err := r.Fence(context.Background(), "r")
+	c.say(fence, err)
+	c.say(r.Write(context.Background(), env.Access{Resource: "r"}, 7))
+}
+
+// A client in its own process has the same random stream, servers and shared resource.
+func TestClientApartHasWhatItHasHere(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Nodes: 2, Clients: 2})
+	w.mustRunApart("says what it has", "")
+	for client, answer := range map[int]string{first: "yes", second: "no"} {
+		drawn := make([]byte, 8)
+		newRandom(1, fmt.Sprint("client ", client)).fill(drawn)
+		w.wantDetails(client, fmt.Sprintf("%x", drawn), answer+" <nil>", answer+" <nil>", fmt.Sprint(client, " <nil>"), "<nil>")
+	}
+	applied := w.event(history.Apply)
+	if applied.Client != first || applied.Value != 7 {
+		t.Errorf("%+v", applied)
+	}
+}
+
+func (c *lodger) standStill() {
+	if c.Number() == first {
+		_ = os.WriteFile(c.file, []byte(strconv.Itoa(os.Getpid())), 0o600)
+		c.reach(begin)
+		c.say("goes on")
+		return
+	}
+	for {
+		text, _ := os.ReadFile(c.file)
+		if pid, err := strconv.Atoi(string(text)); err == nil && child.Stopped(pid) {
+			break
+		}
+		c.sleep(time.Millisecond)
+	}
+	c.say("it stands still")
+	c.reach(end)
+}
+
+// A pause is SIGSTOP: another process sees that all threads have stopped. The history has
+// what three processes did in the order in which they did it.
+func TestPauseOfAClientApart(t *testing.T) {
+	over := nemesis.When(second, end, 0)
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}, Start: nemesis.When(first, begin, 0), End: &over}}})
+	w.mustRunApart("stands still", filepath.Join(t.TempDir(), "pid"))
+	// The client may continue before the end of the fault is recorded.
+	told := slices.DeleteFunc(w.kinds(), func(k history.Kind) bool { return k == history.FaultEnd })
+	if want := []history.Kind{history.FaultStart, history.Pause, history.Step, history.Resume, history.Step}; !slices.Equal(told, want) {
+		t.Errorf("the history tells %v, want %v", told, want)
+	}
+	w.wantDetails(0, "it stands still", "goes on")
+}
+
+func (c *lodger) beKilled() {
+	r := c.Register(0)
+	if c.Number() == second {
+		for v, err := r.Read(context.Background(), env.Access{Resource: "r"}); v != 7 && err == nil; v, err = r.Read(context.Background(), env.Access{Resource: "r"}) {
+			c.sleep(time.Millisecond)
+		}
+		c.say("the write has come")
+		return
+	}
+	m := c.Runtime(0)
+	waiting, giveUp := context.WithCancel(context.Background())
+	m.Go("give up", func() { c.sleep(20 * time.Millisecond); giveUp() })
+	c.say(r.Write(waiting, env.Access{Resource: "r"}, 7))
+	c.reach(begin)
+	c.say("is dead")
+}
+
+// A kill is SIGKILL: reports sent before are recorded, and requests sent before arrive.
+func TestKillOfAClientApart(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+		{Action: &nemesis.GuardLatency{Clients: []int{first}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}}}},
+		{Action: &nemesis.Kill{Client: first}, Start: nemesis.When(first, begin, 0)},
+	}})
+	w.mustRunApart("is killed", "")
+	w.wantKinds(history.FaultStart, history.Step, history.FaultStart, history.Kill, history.Apply, history.Step)
+	w.wantDetails(0, "context canceled", "the write has come")
+}
+
+func (c *lodger) beCancelled() {
+	calling, returned := c.Call(context.Background(), c.Number())
+	defer returned()
+	c.reach(begin)
+	<-calling.Done()
+	c.say(calling.Err())
+}
+
+func TestCallOfAClientApartIsCancelled(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: first}, Start: nemesis.When(first, begin, 0)}}})
+	w.mustRunApart("is cancelled", "")
+	w.wantKinds(history.FaultStart, history.Cancel, history.Step)
+	if e := w.event(history.Cancel); e.Client != first || e.Fault != 1 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func (c *lodger) lookAtClocks() {
+	m := c.Runtime(0)
+	before := m.Now(env.Wall)
+	c.Watch(c.Number(), env.Wall, "r", "in an hour", before.Add(slack))
+	c.Watch(c.Number(), env.Wall, "r", "in a day", before.Add(24*slack))
+	c.reach(begin)
+	c.say(m.Now(env.Wall).Sub(before).Truncate(slack))
+}
+
+// A client in its own process sees a change of its clocks as soon as the step that triggers
+// it has returned, and the history records leases that end by it.
+func TestClocksOfAClientApart(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(first, begin, 0)}}})
+	w.mustRunApart("looks at its clocks", "")
+	w.wantKinds(history.FaultStart, history.Lapse, history.Step)
+	w.wantDetails(first, "2h0m0s")
+	if e := w.event(history.Lapse); e.Token != "in an hour" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func (c *lodger) sleepSuspended() {
+	m := c.Runtime(0)
+	if c.Number() == second {
+		c.reach(begin)
+		c.sleep(50 * time.Millisecond)
+		c.reach(end)
+		return
+	}
+	for range 3 {
+		until := m.Now(env.Monotonic).Add(40 * time.Millisecond)
+		err := m.Sleep(context.Background(), until)
+		c.say(m.Now(env.Monotonic) >= until, err)
+	}
+}
+
+// A client that sleeps while its machine is suspended wakes by its own clock, which stood
+// still, and not because the time of another clock was over.
+func TestSleepOfASuspendedClientApart(t *testing.T) {
+	start, over := nemesis.When(second, begin, 0), nemesis.When(second, end, 0)
+	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Suspend{Client: first}, Start: start, End: &over}}})
+	w.mustRunApart("sleeps while it sleeps", "")
+	w.wantDetails(first, "true <nil>", "true <nil>", "true <nil>")
+	w.event(history.Resume)
+}
+
+func (c *lodger) talk() {
+	for i := range 500 {
+		c.say(i)
+	}
+}
+
+// Reports that several processes send at the same time are all recorded, each process's in
+// its order.
+func TestClientsApartAreHeardInOrder(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 3})
+	w.mustRunApart("talks", "")
+	var all []string
+	for i := range 500 {
+		all = append(all, strconv.Itoa(i))
+	}
+	for client := 1; client <= 3; client++ {
+		w.wantDetails(client, all...)
+	}
+}
+
+// A client process that ends by itself is an error with the end of its output.
+func TestClientApartThatDiesOfItself(t *testing.T) {
+	for live, want := range map[string][]string{
+		"panics":   {"client 1", "exit status 2", "panic: out of luck"},
+		"goes":     {"client 1", "exit status 3", "I have had enough"},
+		"is there": {"client 1", "exit status 1", "nobody is there"},
+	} {
+		t.Run(live, func(t *testing.T) {
+			err := newTrial(t, nemesis.Setting{}).RunApart(t.Context(), []byte(live))
+			for _, part := range want {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("%v: no %q in it", err, part)
+				}
+			}
+		})
+	}
+}
+
+// A client process gets all options for connections, except those that cannot be passed to
+// another process.
+func TestConnectionOfAClientApart(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	w.fleet.Connect = redisnode.Options{Prefix: "mine:", DB: 3, PoolSize: 2, DialTimeout: time.Second}
+	w.mustRunApart("says what it has", "")
+	keys, err := w.server(1).(Commander).Do(t.Context(), "SCAN", "0")
+	if err != nil || !strings.Contains(fmt.Sprint(keys), "[]") {
+		t.Errorf("in the first database: %v, %v", keys, err)
+	}
+	keys, err = w.server(1).(Commander).Do(t.Context(), "EVAL", "redis.call('SELECT', 3) return redis.call('KEYS', '*')", "0")
+	if got := fmt.Sprint(keys, err); got != "[mine:key] <nil>" {
+		t.Errorf("in the third: %s", got)
+	}
+}
+
+func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	w.fleet.Connect.TLS = new(tls.Config)
+	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {
+		t.Error(err)
+	}
+}
+
+// A program that does not call BeClient would start itself for ever.
+func TestClientApartHasNoClients(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	t.Setenv(clientEnv, "1")
+	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), clientEnv) {
+		t.Error(err)
+	}
+}
+
+// The run ends in time, even if clients are still there or stopped.
+func TestRunApartEndsAtTheHorizon(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{Clients: 2, Horizon: 200 * time.Millisecond, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}}}})
+	w.mustRunApart("lives on", "")
+	w.wantKinds(history.FaultStart, history.Pause)
+	if err := w.RunApart(t.Context(), []byte("lives on")); err == nil {
+		t.Error("a world ran twice")
+	}
+}
+
+// The clients of a program that is to be killed.
+const (
+	asGoroutines = "goroutines"
+	asProcesses  = "processes"
+)
+
+func TestMain(m *testing.M) {
+	beLodger()
+	testkit.OrphanMain(m, runForEver)
+}
+
+// runForEver runs a world with a server that crashes again and again.
+func runForEver(clients string, tell func(...any)) error {
+	s := nemesis.Setting{Nodes: 3, Clients: 2, Persistence: nemesis.Always, Horizon: time.Hour}
+	for at := time.Duration(0); at < time.Minute; at += 40 * time.Millisecond {
+		s.Plan = append(s.Plan, nemesis.Fault{
+			Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(at), End: nemesis.After(10 * time.Millisecond),
+		})
+	}
+	s.Plan = append(s.Plan, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(10 * time.Millisecond)})
+	w, err := openOn(context.Background(), s, new(history.Log))
+	if err != nil {
+		return err
+	}
+	tell(w.server(2).(*redisserver.Server).Pid(), w.server(3).(*redisserver.Server).Pid())
+	if clients == asProcesses {
+		return w.RunApart(context.Background(), []byte("lives on"))
+	}
+	return w.Run(context.Background(), func(client int) {
+		cmd := env.Command{Op: env.OpSet, Key: "key", Token: "token", TTL: time.Hour}
+		for m := w.Runtime(client); ; {
+			round := w.Nodes(client).Send(env.AllNodes(3), cmd, m.Now(env.Monotonic).Add(time.Second))
+			for err := error(nil); err == nil; _, err = round.Next(context.Background(), env.Never) {
+			}
+		}
+	})
+}
+
+func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
+	for clients, processes := range map[string]int{asGoroutines: 0, asProcesses: 2} {
+		t.Run(clients, func(t *testing.T) { t.Parallel(); nothingSurvives(t, clients, processes) })
+	}
+}
+
+func nothingSurvives(t *testing.T, clients string, processes int) {
+	tmp := t.TempDir()
+	o := testkit.StartOrphan(t, clients, "TMPDIR="+tmp)
+	soon(t, fmt.Sprintf("%d clients are processes", processes), func() bool { return len(clientsBelow(tmp)) == processes })
+	time.Sleep(300 * time.Millisecond) // it is in the middle of its crashes, and a client stands still
+	o.Kill(t)
+	for _, told := range o.Told {
+		pid, err := strconv.Atoi(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		soon(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !runsIn(pid, tmp) })
+	}
+	soon(t, "no server works there", func() bool { return len(workers(t, tmp)) == 0 })
+	soon(t, "no client is there", func() bool { return len(clientsBelow(tmp)) == 0 })
+	soon(t, "the directory is gone", func() bool {
+		left, _ := filepath.Glob(filepath.Join(tmp, "*"))
+		return len(left) == 0
+	})
+}
+
+// workers returns the processes whose working directory is below dir.
+func workers(t *testing.T, dir string) (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && runsIn(pid, dir) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func runsIn(pid int, dir string) bool {
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	return err == nil && strings.HasPrefix(cwd, dir)
+}
+
+// soon waits until a condition is true.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %v still not: %s", patience, what)
+		}
+	}
+}

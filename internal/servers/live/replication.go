@@ -1,0 +1,160 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// OwnServer is a server that this program runs, which supports most faults.
+type OwnServer interface {
+	Server
+	Powered
+	Restorer
+	Stopper
+	Commander
+	Clocked
+}
+
+// pair is a node that can fail over: a master, which clients reach, and its asynchronous
+// replica. Replication runs over a link with the setting's latency.
+type pair struct {
+	OwnServer // the master
+	replica   OwnServer
+	stream    *wire.Link // from the replica to the master
+}
+
+// The numbers of rules on the stream. They are not faults of a plan.
+const (
+	replicationRule = iota
+	disconnectRule
+)
+
+// LoseMaster implements [Replicated].
+func (p *pair) LoseMaster() error {
+	p.Disconnect()
+	p.Kill()
+	return nil
+}
+
+// Disconnect implements [Replicated].
+func (p *pair) Disconnect() { p.stream.Replies.Impose(disconnectRule, nemesis.HoldAll()) }
+
+// Promote implements [Replicated]. The replica becomes a master with the keys that it has
+// received.
+func (p *pair) Promote(ctx context.Context) (Replicated, error) {
+	_, err := p.replica.Do(ctx, "REPLICAOF", "NO", "ONE")
+	return &pair{p.replica, p.OwnServer, p.stream}, err
+}
+
+// Refuse implements [Refuser], and Rewind [Rewinder], if the master does.
+func (p *pair) Refuse(ctx context.Context) error { return p.OwnServer.(Refuser).Refuse(ctx) }
+
+func (p *pair) Rewind(ctx context.Context, then time.Time) error {
+	return p.OwnServer.(Rewinder).Rewind(ctx, then)
+}
+
+// Rejoin implements [Replicated].
+func (p *pair) Rejoin(ctx context.Context) error {
+	if err := p.replica.Start(ctx); err != nil {
+		return err
+	}
+	return p.Demote(ctx)
+}
+
+// Demote implements [Replicated].
+func (p *pair) Demote(ctx context.Context) error {
+	p.stream.Replies.Lift(disconnectRule)
+	if err := p.stream.Redirect(p.Addr()); err != nil {
+		return err
+	}
+	return p.follow(ctx)
+}
+
+// followTimeout bounds how long a replica may take to be in sync, and followInterval is the time
+// between two checks whether it is.
+const (
+	followTimeout  = 10 * time.Second
+	followInterval = 2 * time.Millisecond
+)
+
+// follow makes the replica follow the master and waits until they are in sync.
+func (p *pair) follow(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(p.stream.Addr())
+	if err != nil {
+		return err
+	}
+	if _, err := p.replica.Do(ctx, "REPLICAOF", host, port); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, followTimeout, fmt.Errorf("waited for %v", followTimeout))
+	defer cancel()
+	for {
+		role, err := p.replica.Do(ctx, "ROLE") // "slave", host, port, state, offset
+		if err != nil {
+			return err
+		}
+		if told, ok := role.([]any); ok && len(told) == 5 && told[3] == "connected" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("redis-server on %s has not become a replica of %s: %w", p.replica.Addr(), p.Addr(), context.Cause(ctx))
+		case <-time.After(followInterval):
+		}
+	}
+}
+
+// WithReplicas pairs the nodes that the plan lets fail over with replicas. The fleet has
+// [OwnServer]s for all nodes, followed by one for each of [FailoverNodes]; they reach each
+// other on loopback. After an error the fleet is unchanged.
+func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fleet) (Fleet, error) {
+	failing := FailoverNodes(s.Plan)
+	if len(failing) == 0 {
+		return fleet, nil
+	}
+	masters := make([]string, len(failing))
+	for i, node := range failing {
+		masters[i] = fleet.Servers[node-1].Addr()
+	}
+	streams, err := wire.Open(1, masters, "")
+	if err != nil {
+		return fleet, err
+	}
+	paired := fleet
+	paired.Servers = slices.Clone(fleet.Servers[:s.Nodes])
+	paired.Close = func() error { streams.Close(); return fleet.Close() }
+	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(draws(seed, "replication"))
+	for i, node := range failing {
+		p := &pair{fleet.Servers[node-1].(OwnServer), fleet.Servers[s.Nodes+i].(OwnServer), streams.Link(1, i+1)}
+		if err := p.follow(ctx); err != nil {
+			streams.Close()
+			return fleet, err
+		}
+		p.stream.Replies.Impose(replicationRule, lag)
+		paired.Servers[node-1] = p
+	}
+	return paired, nil
+}
+
+// FailoverNodes returns the nodes that a plan lets fail over, each once.
+func FailoverNodes(p nemesis.Plan) (nodes []int) {
+	for _, f := range p {
+		node := 0
+		switch a := f.Action.(type) {
+		case *nemesis.Failover:
+			node = a.Node
+		case *nemesis.SplitBrain:
+			node = a.Node
+		}
+		if node != 0 && !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,80 @@
+//go:build linux
+
+package live
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// sluggish is a machine that wakes sleepers late by given times, and then ends.
+type sluggish struct {
+	env.Runtime
+	now  env.Instant
+	late []time.Duration
+}
+
+func (m *sluggish) Now(env.Clock) env.Instant { return m.now }
+
+func (m *sluggish) Sleep(_ context.Context, until env.Instant) error {
+	m.now = until.Add(m.late[0])
+	m.late = m.late[1:]
+	if len(m.late) == 0 {
+		return errors.New("over")
+	}
+	return nil
+}
+
+func TestProbeKeepsTheGreatestLateness(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		what string
+		late []time.Duration
+		slip time.Duration
+	}{
+		{"in time", []time.Duration{0, 0}, 0},
+		{"late once, and then less so", []time.Duration{ms, 45 * ms, 3 * ms, -ms}, 45 * ms},
+		{"late at the end of the run", []time.Duration{ms, 7 * ms}, 7 * ms},
+		{"woken early, by the end of the run", []time.Duration{-ms}, 0},
+	} {
+		var p probe
+		p.run(t.Context(), &sluggish{late: c.late})
+		if got := p.max(); got != c.slip {
+			t.Errorf("%s: a slip of %v, want %v", c.what, got, c.slip)
+		}
+	}
+}
+
+// Lateness counts from when an action of the plan was due, whether somebody slept meanwhile
+// or not.
+func TestSchedulerIsLate(t *testing.T) {
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(time.Hour)}
+	for what, due := range map[string]func(*trial){
+		"a fault":           func(w *trial) { w.history.origin = w.history.origin.Add(-3 * time.Hour) },
+		"a move of a fault": func(w *trial) { w.plan.later(w.ground.now()-int64(2*time.Hour), func() {}) },
+	} {
+		w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{pause}})
+		w.history.begin()
+		due(w)
+		if _, err := w.plan.advance(); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Slip(); got < 2*time.Hour {
+			t.Errorf("%s is two hours late: a slip of %v", what, got)
+		}
+	}
+}
+
+// A run has a probe.
+func TestProbeRunsBesideARun(t *testing.T) {
+	w := newTrial(t, nemesis.Setting{})
+	w.mustRun(func(int) { w.sleep(1, 10*probeInterval) })
+	if w.Slip() <= 0 {
+		t.Error("ten sleeps, and none of them was late by a nanosecond")
+	}
+}

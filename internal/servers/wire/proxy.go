@@ -1,0 +1,228 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+)
+
+// Open makes a network of proxies on loopback: for each client a link to every node, given
+// as host:port. Rules see keys without prefix, which the clients put in front of them.
+func Open(clients int, nodes []string, prefix string) (*Network, error) {
+	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("proxy of client %d and node %d: %w", client, node, err)
+		}
+		p := &proxy{
+			listener: listener, upstream: &upstream{nodes[node-1]}, open: map[net.Conn]struct{}{},
+			requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
+		}
+		p.running.Go(p.serve)
+		l.path = p
+		return nil
+	})
+}
+
+// proxy is a path through a TCP proxy. It listens as long as the network lives.
+//
+// Toxiproxy has a proxy, too, but its package brings an HTTP server and Prometheus. Only
+// its streams and toxics are used here.
+type proxy struct {
+	listener net.Listener
+	requests toxics.Toxic
+	replies  toxics.Toxic
+
+	mu       sync.Mutex
+	upstream *upstream             // replaced to close connections, even by the same address
+	open     map[net.Conn]struct{} // both ends of all connections
+
+	running sync.WaitGroup // the goroutines of the listener and of all connections
+}
+
+// upstream is where a proxy leads.
+type upstream struct{ addr string }
+
+func (p *proxy) addr() string { return p.listener.Addr().String() }
+
+func (p *proxy) dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", p.addr())
+}
+
+// current returns where the proxy leads now.
+func (p *proxy) current() *upstream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.upstream
+}
+
+func (p *proxy) lead(addr string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.upstream = &upstream{addr}
+	for conn := range p.open {
+		_ = conn.Close()
+	}
+	return nil
+}
+
+func (p *proxy) node() (Session, error) {
+	conn, err := net.Dial("tcp", p.current().addr)
+	return directConn{conn}, err
+}
+
+// directConn is a connection to a node without a proxy.
+type directConn struct{ net.Conn }
+
+// Ask implements [Session].
+func (d directConn) Ask(piece []byte, _ time.Time) error {
+	_, err := d.Write(piece)
+	return err
+}
+
+// stop implements path. It returns when all connections are closed.
+func (p *proxy) stop() {
+	_ = p.listener.Close()
+	_ = p.lead("") // dialling it fails
+	p.running.Wait()
+}
+
+// serve accepts connections until the listener is closed.
+func (p *proxy) serve() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		if !p.connect(client) {
+			_ = client.Close()
+		}
+	}
+}
+
+// connect connects a client to its node. It reports false if the node is down, or if the
+// proxy leads elsewhere by now.
+func (p *proxy) connect(client net.Conn) bool {
+	to := p.current()
+	node, err := net.Dial("tcp", to.addr)
+	if err != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.upstream != to {
+		_ = node.Close()
+		return false
+	}
+	p.open[client], p.open[node] = struct{}{}, struct{}{}
+	p.forward(client, node, p.requests)
+	p.forward(node, client, p.replies)
+	return true
+}
+
+// forward starts the goroutines for one direction of a connection. Bytes pass the toxic,
+// and so does the end of the connection, which closes the other side.
+func (p *proxy) forward(from, to net.Conn, toxic toxics.Toxic) {
+	in, out := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
+	p.running.Go(func() {
+		w := stream.NewChanWriter(in)
+		_, _ = io.Copy(w, from)
+		_ = w.Close()
+	})
+	p.running.Go(func() { toxic.Pipe(toxics.NewToxicStub(in, out)) })
+	p.running.Go(func() {
+		_, _ = io.Copy(to, stream.NewChanReader(out))
+		_ = to.Close()
+		p.mu.Lock()
+		delete(p.open, to)
+		p.mu.Unlock()
+		drain(out)
+	})
+}
+
+// copier sends requests to a node a second time, as a proxy that retries does. Each copy
+// has its own connection, so it can arrive late. The node's reply to it is dropped: the
+// client would take it for the reply to its next request.
+type copier struct {
+	node func() (Session, error) // makes a connection that bypasses the link
+
+	mu      sync.Mutex
+	closed  bool
+	over    chan struct{} // closed with it
+	pending sync.WaitGroup
+}
+
+func newCopier(node func() (Session, error)) *copier {
+	return &copier{node: node, over: make(chan struct{})}
+}
+
+// send sends a copy after a delay, in the background. sent is when the original was sent.
+func (c *copier) send(piece []byte, sent time.Time, after time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.pending.Go(func() { c.deliver(piece, sent, after) })
+	}
+}
+
+func (c *copier) deliver(piece []byte, sent time.Time, after time.Duration) {
+	timer := time.NewTimer(after)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.over:
+		return
+	}
+	to, err := c.node()
+	if err != nil {
+		return // the node is down, and the copy is lost
+	}
+	var both sync.WaitGroup
+	ended := make(chan struct{})
+	both.Go(func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, to) // until the connection ends
+	})
+	both.Go(func() {
+		_ = to.Ask(append(piece[:len(piece):len(piece)], quitCommand...), sent) // fails only if the connection has ended
+	})
+	select {
+	case <-ended:
+	case <-c.over:
+	}
+	_ = to.Close()
+	both.Wait()
+}
+
+// quitCommand makes the node close a connection when it has processed everything before it.
+const quitCommand = "*1\r\n$4\r\nQUIT\r\n"
+
+// close drops all copies that have not been sent.
+func (c *copier) close() {
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		close(c.over)
+	}
+	c.mu.Unlock()
+	c.pending.Wait()
+}
+
+// wholeCommands reports whether a message consists of complete commands. Others are not
+// copied.
+func wholeCommands(piece []byte) bool {
+	for len(piece) > 0 {
+		_, rest, ok := command(piece)
+		if !ok {
+			return false
+		}
+		piece = rest
+	}
+	return true
+}

@@ -1,0 +1,189 @@
+package wire
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+
+	"github.com/lockstorm/lockstorm/internal/world"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// faultToxic is the toxic that applies a [Direction]'s faults to the connections of a
+// proxy. It ignores interrupts: it is installed before the first connection and never
+// removed.
+type faultToxic struct{ direction *Direction }
+
+// message is a chunk of a connection's bytes or, without a chunk, the end of the
+// connection.
+type message struct {
+	chunk  *stream.StreamChunk
+	due    time.Time // the earliest time at which it may pass
+	leaves time.Time // when it has left, while the bandwidth is limited
+}
+
+// wait returns how long the message still has to wait.
+func (m message) wait(g directionFaults) time.Duration {
+	due := m.due
+	if g.perSecond > 0 && due.Before(m.leaves) {
+		due = m.leaves
+	}
+	return time.Until(due)
+}
+
+// Pipe forwards one direction of one connection.
+func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
+	defer stub.Close()
+	in := stub.Input
+	var queue []message
+	for {
+		g, changed := t.direction.now()
+		if g.resets && len(queue) > 0 && queue[0].chunk != nil {
+			stub.Close()
+			drain(in)
+			return
+		}
+		var out chan<- *stream.StreamChunk
+		var head *stream.StreamChunk
+		var due <-chan time.Time
+		if len(queue) > 0 && !t.held(g.rules, queue[0].chunk) {
+			switch wait := queue[0].wait(g); {
+			case wait > 0:
+				due = time.After(wait)
+			case queue[0].chunk == nil:
+				return
+			default:
+				head, out = queue[0].chunk, stub.Output
+			}
+		}
+		select {
+		case chunk := <-in:
+			queue = append(queue, t.message(g, chunk).after(queue))
+			if chunk == nil {
+				in = nil
+			}
+		case out <- head:
+			queue = queue[1:]
+			t.copy(g, head)
+		case <-due:
+		case <-changed:
+		case <-t.direction.closed:
+			drain(in)
+			return
+		}
+	}
+}
+
+// message makes a message of a chunk, or of the end.
+func (t *faultToxic) message(g directionFaults, chunk *stream.StreamChunk) message {
+	m := message{chunk: chunk, due: time.Now().Add(t.delay(g.rules, chunk))}
+	if chunk != nil && g.perSecond > 0 {
+		m.leaves = t.direction.sentBy(len(chunk.Data))
+	}
+	return m
+}
+
+// delay and held apply the rules. Without rules the bytes need not be parsed.
+func (t *faultToxic) delay(rules world.Rules, chunk *stream.StreamChunk) time.Duration {
+	if len(rules) == 0 {
+		return 0
+	}
+	return rules.Delay(t.seen(chunk))
+}
+
+func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
+	if len(rules) == 0 {
+		return false
+	}
+	held, _ := rules.Holds(t.seen(chunk))
+	return held
+}
+
+// copy sends a chunk that has just passed once more, if a fault duplicates requests.
+func (t *faultToxic) copy(g directionFaults, chunk *stream.StreamChunk) {
+	if g.copies != nil && t.direction.copier != nil && wholeCommands(chunk.Data) {
+		t.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
+	}
+}
+
+// seen returns what rules may know about a chunk. The key is missing for replies, since
+// they do not say which request they answer, and for encrypted requests.
+func (t *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
+	seen := t.direction.base
+	if chunk != nil && seen.Way == nemesis.Requests {
+		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), t.direction.prefix)
+	}
+	return seen
+}
+
+// after makes the message due no earlier than those before it.
+func (m message) after(queue []message) message {
+	if n := len(queue); n > 0 && m.due.Before(queue[n-1].due) {
+		m.due = queue[n-1].due
+	}
+	return m
+}
+
+// drain reads the rest of the input, so that its sender can end.
+func drain(in <-chan *stream.StreamChunk) {
+	if in == nil {
+		return
+	}
+	for range in {
+	}
+}
+
+// keyAt is the position of the key in a lock's commands, counted from the name of the
+// command.
+var keyAt = map[string]int{
+	"SET": 1, "SETNX": 1, "GET": 1, "DEL": 1, "INCR": 1, "PTTL": 1, "PEXPIRE": 1,
+	"EVAL": 3, "EVALSHA": 3,
+}
+
+// keyOf returns the key of the first command in a client's message that has one, or "". It
+// only knows messages that begin with a command.
+func keyOf(piece []byte) string {
+	for {
+		words, rest, ok := command(piece)
+		if !ok {
+			return ""
+		}
+		if at := keyAt[strings.ToUpper(words[0])]; at > 0 && at < len(words) {
+			return words[at]
+		}
+		piece = rest
+	}
+}
+
+// command reads one command in Redis's protocol: *2 $3 GET $1 k, each followed by \r\n.
+func command(piece []byte) (words []string, rest []byte, ok bool) {
+	n, rest, ok := readHeader(piece, '*')
+	if !ok || n < 1 {
+		return nil, nil, false
+	}
+	for range n {
+		var size int
+		size, rest, ok = readHeader(rest, '$')
+		if !ok || size > len(rest)-2 {
+			return nil, nil, false
+		}
+		words = append(words, string(rest[:size]))
+		rest = rest[size+2:]
+	}
+	return words, rest, true
+}
+
+// readHeader reads a line that consists of a mark and a number.
+func readHeader(piece []byte, mark byte) (n int, rest []byte, ok bool) {
+	line, rest, ok := bytes.Cut(piece, []byte("\r\n"))
+	if !ok || len(line) == 0 || line[0] != mark {
+		return 0, nil, false
+	}
+	n, err := strconv.Atoi(string(line[1:]))
+	return n, rest, err == nil && n >= 0
+}
