@@ -75,7 +75,7 @@ func withOwnClock(a Assumptions, s scenarios.Scenario) Assumptions {
 		a.ClientClockStep = new(time.Duration(0))
 	}
 	if s.Lock.Tokens == "time" {
-		a.Without = slices.Concat(a.Without, []nemesis.Kind{"cancel"})
+		a = a.without("cancel")
 	}
 	return a
 }
@@ -90,7 +90,7 @@ func withNoticeClock(a Assumptions, s scenarios.Scenario) Assumptions {
 // withoutPauses adds the assumptions under which a caller need not look at a clock.
 func withoutPauses(a Assumptions) Assumptions {
 	a.NoPauses = true
-	a.Without = slices.Concat(a.Without, []nemesis.Kind{"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze"})
+	a = a.without("clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze")
 	return a
 }
 
@@ -134,7 +134,7 @@ func redlockTerms(s scenarios.Scenario) Terms {
 	excludes := withOwnClock(leaseAssumptions(s), s)
 	if s.Lock.Quarantine >= s.LongestTTL() { // the quarantine relies on the run id, which a restored machine keeps
 		excludes.RestartDelay = 0
-		excludes.Without = slices.Concat(excludes.Without, []nemesis.Kind{"vm-restore"})
+		excludes = excludes.without("vm-restore")
 	}
 	tokens := uniqueTokens(s)
 	progress := independentDelays(tokens)
@@ -235,8 +235,7 @@ func ExternalTerms(s scenarios.Scenario, endless bool) Terms {
 	excludes := leaseAssumptions(s)
 	excludes.ClockRatePPM = new(int64(0))
 	careless := withoutPauses(excludes)
-	updates := careless
-	updates.Without = append(slices.Clip(updates.Without), nemesis.Kind("guard-latency"))
+	updates := careless.without("guard-latency")
 	t := Terms{
 		checker.Lease:           excludes,
 		checker.Section:         careless,

@@ -47,28 +47,28 @@ type Results struct {
 }
 
 // Add adds a run and returns the properties that it is the first to violate.
-func (b *Results) Add(s Run) (first []checker.Property) {
-	b.Runs++
-	b.Grants += s.Result.Report.Measurements.Grants
-	b.Faults += s.Result.Report.Measurements.Faults
-	if s.Contended {
-		b.Contended++
+func (r *Results) Add(run Run) (first []checker.Property) {
+	r.Runs++
+	r.Grants += run.Result.Report.Measurements.Grants
+	r.Faults += run.Result.Report.Measurements.Faults
+	if run.Contended {
+		r.Contended++
 	}
-	if len(s.Broken) == 0 {
-		b.Near = b.Near.closer(s.Near)
+	if len(run.Broken) == 0 {
+		r.Near = r.Near.closer(run.Near)
 	}
-	if b.Tested == nil {
-		b.Tested = map[checker.Property]int{}
+	if r.Tested == nil {
+		r.Tested = map[checker.Property]int{}
 	}
-	for _, p := range s.Tested {
-		b.Tested[p]++
+	for _, p := range run.Tested {
+		r.Tested[p]++
 	}
-	for _, p := range s.Broken {
-		if b.First == nil {
-			b.First, b.Violations = map[checker.Property]Run{}, map[checker.Property]int{}
+	for _, p := range run.Broken {
+		if r.First == nil {
+			r.First, r.Violations = map[checker.Property]Run{}, map[checker.Property]int{}
 		}
-		if b.Violations[p]++; b.Violations[p] == 1 {
-			b.First[p] = s
+		if r.Violations[p]++; r.Violations[p] == 1 {
+			r.First[p] = run
 			first = append(first, p)
 		}
 	}
@@ -76,13 +76,13 @@ func (b *Results) Add(s Run) (first []checker.Property) {
 }
 
 // Has reports whether all of some properties were violated.
-func (b *Results) Has(all []checker.Property) bool {
-	return !slices.ContainsFunc(all, func(p checker.Property) bool { return b.Violations[p] == 0 })
+func (r *Results) Has(all []checker.Property) bool {
+	return !slices.ContainsFunc(all, func(p checker.Property) bool { return r.Violations[p] == 0 })
 }
 
 // Found returns the violated properties, in their order.
-func (b *Results) Found() []checker.Property {
-	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return b.Violations[p] == 0 })
+func (r *Results) Found() []checker.Property {
+	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return r.Violations[p] == 0 })
 }
 
 // contentionSink is a [history.Sink] that finds out whether some fault began while a client

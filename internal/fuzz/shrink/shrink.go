@@ -16,14 +16,6 @@ import (
 // ends the shrinking.
 type Shows func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, error)
 
-// Shrink returns the smallest scenario that it finds to show the same with the same seed. The
-// scenario must be valid, and have a plan and no generator. If it does not show it in the
-// first place, it is returned unchanged.
-func Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (scenarios.Scenario, error) {
-	r, err := Shrinker{KeepSeed: true}.Shrink(ctx, s, seed, shows)
-	return r.Scenario, err
-}
-
 // Shrinker has the limits of a reduction. The zero value has none.
 type Shrinker struct {
 	// Runs is how many runs it may make; 0: no limit.
@@ -60,9 +52,10 @@ type Reduced struct {
 	Unfinished string
 }
 
-// Shrink makes a scenario smaller until no pass makes it smaller. If ctx ends or Shows fails,
-// it returns the smallest so far with that error. If the runs or events are used up, it
-// returns it without an error.
+// Shrink makes a scenario smaller until no pass makes it smaller. The scenario must be valid,
+// and have a plan and no generator. If it does not show anything in the first place, it is
+// returned unchanged. If ctx ends or Shows fails, Shrink returns the smallest so far with that
+// error. If the runs or events are used up, it returns it without an error.
 func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (Reduced, error) {
 	k := &reduction{Shrinker: h, ctx: ctx, shows: shows, best: s, size: SizeOf(s), seeds: []uint64{seed}}
 	k.disjoint = s.Plan.Disjoint(s.World())

@@ -174,6 +174,12 @@ func TestShrinksToTheSame(t *testing.T) {
 	})
 }
 
+// shrunk reduces a scenario without limits, with a fixed seed.
+func shrunk(t *testing.T, s scenarios.Scenario, seed uint64, shows shrink.Shows) (scenarios.Scenario, error) {
+	r, err := shrink.Shrinker{KeepSeed: true}.Shrink(t.Context(), s, seed, shows)
+	return r.Scenario, err
+}
+
 // With KeepSeed a violation that only one seed shows is still shown by that seed.
 func TestKeepsTheSeed(t *testing.T) {
 	s := scenarios.All()[0]
@@ -181,7 +187,7 @@ func TestKeepsTheSeed(t *testing.T) {
 		{Action: &nemesis.Crash{Node: 2}, Start: nemesis.At(0)},
 		{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(0)},
 	}
-	got, err := shrink.Shrink(t.Context(), s, 77, func(_ context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
+	got, err := shrunk(t, s, 77, func(_ context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
 		return seed <= 3 || seed == 77 && has(s, "crash", 1), nil
 	})
 	if err != nil || len(got.Plan) != 1 {
@@ -301,7 +307,7 @@ func TestStepsGoWithTheirClient(t *testing.T) {
 	mine := func(s scenarios.Scenario, m *nemesis.Trigger) bool {
 		return m != nil && m.Client > 0 && s.Clients[m.Client-1].Resource == "mine"
 	}
-	got, err := shrink.Shrink(t.Context(), s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
+	got, err := shrunk(t, s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
 		return len(s.Plan) == 1 && mine(s, &s.Plan[0].Start) && mine(s, s.Plan[0].End), nil
 	})
 	if err != nil {
@@ -320,7 +326,7 @@ func TestHealingGoesWithTheEnd(t *testing.T) {
 		Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: time.Second, Healing: nemesis.Healing{Heal: nemesis.HealSlew}},
 		Start:  nemesis.At(0), End: nemesis.After(time.Second),
 	}}
-	got, err := shrink.Shrink(t.Context(), s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
+	got, err := shrunk(t, s, 1, func(_ context.Context, s scenarios.Scenario, _ uint64) (bool, error) {
 		return has(s, "clock-jump", 1), nil
 	})
 	if err != nil {

@@ -46,16 +46,14 @@ type Size struct {
 }
 
 // Less reports whether a size is smaller than another.
-func (z Size) Less(than Size) bool { return z.compare(than) < 0 }
-
-func (z Size) compare(than Size) int {
+func (z Size) Less(than Size) bool {
 	a, b := reflect.ValueOf(z), reflect.ValueOf(than)
 	for i := range a.NumField() {
 		if c := cmp.Compare(a.Field(i).Int(), b.Field(i).Int()); c != 0 {
-			return c
+			return c < 0
 		}
 	}
-	return 0
+	return false
 }
 
 // IsLastingCut reports whether a fault is a partition from the beginning to the end, which
