@@ -130,10 +130,10 @@ type problem struct {
 	detail string
 }
 
-// probeKey is the key on which commands are tried, and probeTTL how long it lives if we do
-// not come to deleting it, in milliseconds.
+// probeKey is the key on which commands are tried. It expires after probeTTL milliseconds
+// if it cannot be deleted.
 const (
-	probeKey = "vetting"
+	probeKey = "preflight"
 	probeTTL = "10000"
 )
 

@@ -159,19 +159,19 @@ func firstLine(said string) string {
 	return said[:min(len(said), maxQuoted)]
 }
 
-// Connect connects to the server at an address and greets it, as Open does, and asks nothing
-// else: nothing is written, and no right is needed but to say hello.
+// Connect connects to the server at an address and sends HELLO, as Open does, and nothing
+// else. The user needs no rights.
 func Connect(ctx context.Context, addr string, o redisnode.Options) (*Conn, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("%v are over", checkTimeout))
+	connecting, cancel := withCheckTimeout(ctx)
 	defer cancel()
-	c, err := connect(bounded, addr, o)
+	c, err := connect(connecting, addr, o)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return c, err
 }
 
-// Ping has the server answer, and nothing else. A refusal is an [UnfitError].
+// Ping sends PING and waits for the reply. An error reply is an [UnfitError].
 func (c *Conn) Ping(ctx context.Context, o redisnode.Options) error {
 	return c.require(ctx, o, "PING")
 }
