@@ -179,7 +179,7 @@ func play(script []step, n node) (answers []string, late time.Duration) {
 				s.command.Token = known.latest()
 			}
 			reply := n.ask(s.command)
-			answers = append(answers, fmt.Sprintf("%v: %v%s", s, said(reply), known.told(s.command, reply)))
+			answers = append(answers, fmt.Sprintf("%v: %v%s", s, formatAnswer(reply), known.formatExtras(s.command, reply)))
 			n.end(s)
 		}
 		planned += s.wait
@@ -203,8 +203,8 @@ func (r runs) latest() string {
 	return r[len(r)-1]
 }
 
-// told formats what a reply contains besides its answer.
-func (r *runs) told(c env.Command, reply env.Reply) string {
+// formatExtras formats what a reply contains besides its answer.
+func (r *runs) formatExtras(c env.Command, reply env.Reply) string {
 	switch {
 	case reply.Err != nil:
 	case c.Op == env.OpCount, c.Op == env.OpRaise, c.Op == env.OpIncrement:
@@ -220,9 +220,9 @@ func (r *runs) told(c env.Command, reply env.Reply) string {
 	return ""
 }
 
-// said formats a node's answer and, if it is an error, its first word, which is what
+// formatAnswer formats a node's answer and, if it is an error, its first word, which is what
 // programs look at.
-func said(r env.Reply) string {
+func formatAnswer(r env.Reply) string {
 	err := r.Err
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)
@@ -258,13 +258,13 @@ func slower(script []step, n int, boot time.Duration) []step {
 	return script
 }
 
-// rig plays a script on a real server, under keys that contain name.
-type rig func(t *testing.T, name string, script []step) (answers []string, late time.Duration)
+// player plays a script on a real server, under keys that contain name.
+type player func(t *testing.T, name string, script []step) (answers []string, late time.Duration)
 
 // compare plays a script on both nodes and compares the replies. If the machine was too
 // busy to keep time, it plays the script again, each time at half the pace. It reports
 // whether the machine has kept time.
-func compare(t *testing.T, served rig, boot time.Duration, p nemesis.Persistence, name string, original []step) bool {
+func compare(t *testing.T, served player, boot time.Duration, p nemesis.Persistence, name string, original []step) bool {
 	t.Helper()
 	for try := range tries {
 		times := 1 << try
@@ -283,7 +283,7 @@ func compare(t *testing.T, served rig, boot time.Duration, p nemesis.Persistence
 
 // compareMany compares n scripts one after another, starting with number first. It returns
 // for how many the machine has kept time.
-func compareMany(t *testing.T, served rig, boot time.Duration, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
+func compareMany(t *testing.T, served player, boot time.Duration, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
 		if compare(t, served, boot, p, fmt.Sprint(i), all.Example(i)) {
@@ -313,7 +313,7 @@ func sideBySide(jobs int, job func(i int)) {
 
 // answering checks that a simulated node replies as a healthy server does, including the
 // expiry of keys.
-func answering(t *testing.T, served rig, each int) {
+func answering(t *testing.T, served player, each int) {
 	all := scripts()
 	const groups = 12
 	var judged atomic.Int64
@@ -325,7 +325,7 @@ func answering(t *testing.T, served rig, each int) {
 
 // expiring checks what happens to a time to live when a key gets a new value, which random
 // scripts seldom do.
-func expiring(t *testing.T, served rig) {
+func expiring(t *testing.T, served player) {
 	for i, anew := range []env.Command{{Op: env.OpIncrement, Key: "n"}, {Op: env.OpRaise, Key: "n", Count: 7}, {Op: env.OpPut, Key: "n", Token: "a"}} {
 		look := step{what: asked, command: env.Command{Op: env.OpGet, Key: "n"}}
 		script := []step{
@@ -397,7 +397,7 @@ func TestLoadingRefusesEverything(t *testing.T) {
 	defer nodes.Close()
 	for op := env.Op(1); int(op) < env.Ops; op++ {
 		c := env.Command{Op: op, Key: "k", Token: "a", TTL: time.Second}
-		if got := said(only(nodes.Send(1, c, soon()))); got != "failed LOADING" {
+		if got := formatAnswer(only(nodes.Send(1, c, soon()))); got != "failed LOADING" {
 			t.Errorf("%v: %s", op, got)
 		}
 	}

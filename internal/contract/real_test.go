@@ -31,7 +31,7 @@ type server interface {
 }
 
 // on plays scripts on a server.
-func on(server server) rig {
+func on(server server) player {
 	return func(t *testing.T, name string, script []step) ([]string, time.Duration) {
 		return onRedis(t, server, name, script)
 	}

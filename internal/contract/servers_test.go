@@ -109,7 +109,7 @@ func simulated(t *testing.T, p nemesis.Persistence, script []step) []string {
 }
 
 // inMemory plays scripts on nodes in memory, each in its own bubble and world.
-func inMemory(p nemesis.Persistence) rig {
+func inMemory(p nemesis.Persistence) player {
 	return func(t *testing.T, _ string, script []step) (answers []string, late time.Duration) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
@@ -164,9 +164,9 @@ func TestNodeInMemoryAnswersAsSimulatedNode(t *testing.T) {
 	t.Run("values anew", func(t *testing.T) { expiring(t, inMemory(nemesis.Nothing)) })
 }
 
-// ofTheUser plays scripts on a server of the user, each in its own world: through a proxy,
+// onUserServer plays scripts on a server of the user, each in its own world: through a proxy,
 // with a time to live for every key.
-func ofTheUser(addr string) rig {
+func onUserServer(addr string) player {
 	b := address.Backend{Addrs: []string{addr}}
 	s := nemesis.Setting{Nodes: 1, Clients: 1, Persistence: nemesis.Nothing, Horizon: 2 * patience}
 	return func(t *testing.T, _ string, script []step) (answers []string, late time.Duration) {
@@ -204,7 +204,7 @@ func ofTheUser(addr string) rig {
 // Law: a server of the user also does, behind a proxy and with a time to live for every
 // key.
 func TestSimulatedNodeAnswersAsAServerOfTheUsersOwn(t *testing.T) {
-	served := ofTheUser(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1).Addr())
+	served := onUserServer(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1).Addr())
 	t.Run("at random", func(t *testing.T) { answering(t, served, 5) })
 	t.Run("values anew", func(t *testing.T) { expiring(t, served) })
 }
