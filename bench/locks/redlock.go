@@ -13,7 +13,7 @@ import (
 
 // openRedlock is this project's own lock with its defaults, by the same kit as the others.
 func openRedlock(env locktest.Env) locktest.Locker {
-	machine := memory.Machine()
+	machine := memory.Runtime()
 	nodes, err := redisnode.New(env.Addrs, redisnode.Options{Runtime: machine, Dial: env.Dial, PoolSize: roomy})
 	env.Must(err)
 	env.Cleanup(nodes.Close)
