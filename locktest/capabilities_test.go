@@ -13,14 +13,14 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// telling is a lock that reports the loss of its holds, some time after the end of
+// lossReporter is a lock that reports the loss of its holds, some time after the end of
 // validity.
-type telling struct {
+type lossReporter struct {
 	*oneNode
 	late time.Duration
 }
 
-func (l telling) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
+func (l lossReporter) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
 	h, err := l.oneNode.Lock(ctx, resource)
 	if err != nil {
 		return h, err
@@ -61,13 +61,13 @@ func seen(t *testing.T, c locktest.Config, storm string, p checker.Property, ope
 func TestLossIsToldInTime(t *testing.T) {
 	c := locktest.Config{Nodes: 1, Work: 5 * time.Second, Rounds: 10, Workload: "hold"}
 	for late, want := range map[time.Duration]bool{0: false, time.Second: true} {
-		open := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), late} }
+		open := func(env locktest.Env) locktest.Locker { return lossReporter{onOneNode(env), late} }
 		if broken, _ := seen(t, c, "calm", checker.Section, open); broken > 0 != want {
 			t.Errorf("told %v late: V2 is violated in %d of 3 runs", late, broken)
 		}
 	}
 	c.Work = 0 // short
-	open := func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), 0} }
+	open := func(env locktest.Env) locktest.Locker { return lossReporter{onOneNode(env), 0} }
 	if broken, limits := seen(t, c, "holder-stands-still", checker.Section, open); broken > 0 || limits == 0 {
 		t.Errorf("who stood still: V2 is broken in %d runs, and a limit in %d", broken, limits)
 	}
@@ -78,7 +78,7 @@ func TestLossIsToldInTime(t *testing.T) {
 func TestNoticeIsJudgedWhereItIsStated(t *testing.T) {
 	c := locktest.Config{Nodes: 1, Work: 5 * time.Second, Rounds: 10, Workload: "hold"}
 	told := func(late time.Duration) func(locktest.Env) locktest.Locker {
-		return func(env locktest.Env) locktest.Locker { return telling{onOneNode(env), late} }
+		return func(env locktest.Env) locktest.Locker { return lossReporter{onOneNode(env), late} }
 	}
 	silent := func(env locktest.Env) locktest.Locker { return onOneNode(env) }
 	for _, v := range []struct {

@@ -151,7 +151,7 @@ func (s *summary) add(o runResult, j judgment) {
 	s.tally.Add(o.Result)
 	s.blind = s.blind || !o.header.Keys
 	for _, l := range j.limits {
-		if _, told := s.limits[l.Property]; !told {
+		if _, seen := s.limits[l.Property]; !seen {
 			s.limits[l.Property] = l
 		}
 	}

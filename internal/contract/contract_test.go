@@ -25,13 +25,13 @@ const ms = time.Millisecond
 // step is one line of a script.
 type step struct {
 	what    what
-	command env.Command   // where one is asked
-	wait    time.Duration // of wait and stalled
-	start   time.Duration // is long enough for the start of a server
+	command env.Command   // if the step sends one
+	wait    time.Duration // for waits and stalled
+	start   time.Duration // time allowed for a server to start
 }
 
-// what a step is: a command to a node in good health, a wait, something done to
-// the node, or a command to a node that is not well.
+// what is the kind of a step: a command to a healthy node, a wait, something done to the
+// node, or a command to a node that is not healthy.
 type what string
 
 const (
@@ -39,17 +39,17 @@ const (
 	waits     what = "wait"
 	restarts  what = "restart"   // the process is killed and started again
 	shutDown  what = "shutdown"  // the server is shut down and started again
-	evicts    what = "evict"     // it evicts every key that has a time to live
-	evictsAll what = "evict all" // it evicts whatever it has
-	evictsKey what = "evict k"   // it evicts one key, if that has a time to live
-	twice     what = "twice"     // what it is asked comes to it once more, soon after
-	flushes   what = "flush"     // it forgets its scripts
-	stalled   what = "stalled"   // it stands still while it is asked, and goes on after a while
-	full      what = "full"      // it has no memory left
-	follows   what = "follows"   // it is a replica of a master that is gone
+	evicts    what = "evict"     // the node evicts every key with a time to live
+	evictsAll what = "evict all" // the node evicts all keys
+	evictsKey what = "evict k"   // the node evicts one key if it has a time to live
+	twice     what = "twice"     // a command that arrives a second time, soon after
+	flushes   what = "flush"     // the node forgets its scripts
+	stalled   what = "stalled"   // a command to a stopped node, which continues after a while
+	full      what = "full"      // a command to a node without memory
+	follows   what = "follows"   // a command to a replica whose master is gone
 )
 
-// asks reports whether the step asks for a command.
+// asks reports whether the step sends a command.
 func (w what) asks() bool {
 	return w == asked || w == twice || w == stalled || w == full || w == follows
 }
@@ -65,7 +65,7 @@ func (s step) String() string {
 	return text
 }
 
-// words are a command's operation and what concerns it.
+// words formats a command.
 func words(c env.Command) string {
 	switch c.Op {
 	case env.OpDelete, env.OpPut, env.OpAdd:
@@ -86,16 +86,15 @@ func words(c env.Command) string {
 	return text
 }
 
-// Waits are multiples of 50 ms and times to live lie half-way between, so that
-// nothing expires nearer than 25 ms to a command, if the machine keeps time.
+// Waits are multiples of 50 ms and times to live lie half-way between, so that no key
+// expires within 25 ms of a command if the machine keeps time.
 const (
 	grain = 50 * ms
-	slack = 15 * ms // by which a served script may run late before it says nothing
+	slack = 15 * ms // how late a script may run on a real server
 )
 
-// scripts generates scripts over two keys and two tokens, one of each more often
-// than the other, so that commands meet. Beside commands and waits they have
-// steps of the kinds that are given.
+// scripts generates scripts over two keys and two tokens. One of each is more frequent, so
+// that commands meet. Besides commands and waits they contain steps of the given kinds.
 func scripts(kinds ...what) *rapid.Generator[[]step] {
 	kinds = append([]what{asked, asked, waits}, kinds...)
 	one := rapid.Custom(func(t *rapid.T) step {
@@ -118,8 +117,8 @@ func scripts(kinds ...what) *rapid.Generator[[]step] {
 }
 
 // apart is a time to live that is surely shorter, or surely longer, than what a key has
-// left: a replica says yes to an extension that changes nothing, and of two ends at one
-// instant a real server may see either first.
+// left: a replica replies yes to an extension that changes nothing, and of two instants
+// that are equal a real server may see either first.
 func apart(ttl time.Duration) time.Duration {
 	if ttl < 2*grain {
 		return ms
@@ -127,8 +126,8 @@ func apart(ttl time.Duration) time.Duration {
 	return ttl + 10*grain
 }
 
-// operations are mostly what a lock asks of its keys, and what it asks of counters
-// and runs; and what locks ask that pay no heed to whose key it is.
+// operations are mostly those of a lock on its keys, on counters and on run ids, and those
+// of locks that do not check whose key it is.
 var operations = []env.Op{
 	env.OpSet, env.OpSet, env.OpSet, env.OpExtend, env.OpExtend, env.OpDelete, env.OpCount, env.OpRaise, env.OpVouch,
 	env.OpGet, env.OpPut, env.OpAdd, env.OpExpire, env.OpRemove, env.OpIncrement,
@@ -157,17 +156,17 @@ var commands = rapid.Custom(func(t *rapid.T) env.Command {
 	return c
 })
 
-// node is something that executes scripts.
+// node executes scripts.
 type node struct {
 	now   func() time.Duration
 	sleep func(time.Duration)
 	ask   func(env.Command) env.Reply
-	begin func(step) // does something to the node
-	end   func(step) // takes back what lasts while a command is asked
+	begin func(step) // changes the node
+	end   func(step) // undoes the change after the command
 }
 
-// play gives a script to a node. It returns the answers, and how late the
-// script ran at most against a clock on which only waits take time.
+// play runs a script on a node. It returns the replies, and how late the script ran at most
+// compared with a clock on which only waits take time.
 func play(script []step, n node) (answers []string, late time.Duration) {
 	start, planned := n.now(), time.Duration(0)
 	var known runs
@@ -180,7 +179,7 @@ func play(script []step, n node) (answers []string, late time.Duration) {
 				s.command.Token = known.latest()
 			}
 			reply := n.ask(s.command)
-			answers = append(answers, fmt.Sprintf("%v: %v%s", s, said(reply), known.told(s.command, reply)))
+			answers = append(answers, fmt.Sprintf("%v: %v%s", s, formatAnswer(reply), known.formatExtras(s.command, reply)))
 			n.end(s)
 		}
 		planned += s.wait
@@ -193,10 +192,10 @@ func play(script []step, n node) (answers []string, late time.Duration) {
 	return answers, late
 }
 
-// runs are the names of a node's runs, in the order in which it told them.
+// runs are the ids of a node's runs, in the order in which it sent them.
 type runs []string
 
-// latest is the run that was told last, or one that never was.
+// latest returns the last run id, or one that never existed.
 func (r runs) latest() string {
 	if len(r) == 0 {
 		return "none"
@@ -204,8 +203,8 @@ func (r runs) latest() string {
 	return r[len(r)-1]
 }
 
-// told is what a reply says beside its answer, if the command asked for it.
-func (r *runs) told(c env.Command, reply env.Reply) string {
+// formatExtras formats what a reply contains besides its answer.
+func (r *runs) formatExtras(c env.Command, reply env.Reply) string {
 	switch {
 	case reply.Err != nil:
 	case c.Op == env.OpCount, c.Op == env.OpRaise, c.Op == env.OpIncrement:
@@ -221,9 +220,9 @@ func (r *runs) told(c env.Command, reply env.Reply) string {
 	return ""
 }
 
-// said is a node's answer and, if it is an error, its first word, which is what
-// programs go by.
-func said(r env.Reply) string {
+// formatAnswer formats a node's answer and, if it is an error, its first word, which is what
+// programs look at.
+func formatAnswer(r env.Reply) string {
 	err := r.Err
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)
@@ -235,7 +234,7 @@ func said(r env.Reply) string {
 	return fmt.Sprint(r.Answer, " ", word)
 }
 
-// only returns the reply of the one node that was asked.
+// only returns the reply of the only node.
 func only(r env.Round) env.Reply {
 	reply, err := r.Next(context.Background(), env.Never)
 	if err != nil {
@@ -244,11 +243,11 @@ func only(r env.Round) env.Reply {
 	return reply
 }
 
-// tries is how often a script may be played until the machine keeps time.
+// tries is how often a script is played until the machine keeps time.
 const tries = 7
 
-// slower is the script with times so many times as long, for a server that is given so
-// much to start.
+// slower returns the script with times multiplied by n, for a server that may take boot to
+// start.
 func slower(script []step, n int, boot time.Duration) []step {
 	script = slices.Clone(script)
 	for i := range script {
@@ -259,13 +258,13 @@ func slower(script []step, n int, boot time.Duration) []step {
 	return script
 }
 
-// rig plays a script on a real server, under keys of its own that are called by a name.
-type rig func(t *testing.T, name string, script []step) (answers []string, late time.Duration)
+// player plays a script on a real server, under keys that contain name.
+type player func(t *testing.T, name string, script []step) (answers []string, late time.Duration)
 
-// compare plays a script on both and compares. Where the real server could not be
-// held to time, because the machine is busy, it is played again, each time at half the
-// pace: no machine is so busy that nothing of it helps. It reports whether it did.
-func compare(t *testing.T, served rig, boot time.Duration, p nemesis.Persistence, name string, original []step) bool {
+// compare plays a script on both nodes and compares the replies. If the machine was too
+// busy to keep time, it plays the script again, each time at half the pace. It reports
+// whether the machine has kept time.
+func compare(t *testing.T, served player, boot time.Duration, p nemesis.Persistence, name string, original []step) bool {
 	t.Helper()
 	for try := range tries {
 		times := 1 << try
@@ -282,9 +281,9 @@ func compare(t *testing.T, served rig, boot time.Duration, p nemesis.Persistence
 	return false
 }
 
-// compareMany compares so many scripts, from the number first on, one after
-// another. It returns how many scripts could be held to time.
-func compareMany(t *testing.T, served rig, boot time.Duration, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
+// compareMany compares n scripts one after another, starting with number first. It returns
+// for how many the machine has kept time.
+func compareMany(t *testing.T, served player, boot time.Duration, p nemesis.Persistence, all *rapid.Generator[[]step], first, n int) (judged int) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
 		if compare(t, served, boot, p, fmt.Sprint(i), all.Example(i)) {
@@ -294,8 +293,7 @@ func compareMany(t *testing.T, served rig, boot time.Duration, p nemesis.Persist
 	return judged
 }
 
-// enough fails a test that could judge few of its scripts, for want of a machine
-// that keeps time.
+// enough fails a test if the machine has kept time for too few scripts.
 func enough(t *testing.T, judged, all int) {
 	t.Helper()
 	if judged < all/4 {
@@ -303,8 +301,8 @@ func enough(t *testing.T, judged, all int) {
 	}
 }
 
-// sideBySide runs so many jobs at once. They mostly wait, so that the number of
-// processors, which bounds parallel tests, is no bound for them.
+// sideBySide runs jobs in parallel. They mostly wait, so there may be more of them than
+// processors, unlike parallel tests.
 func sideBySide(jobs int, job func(i int)) {
 	var all sync.WaitGroup
 	for i := range jobs {
@@ -313,9 +311,9 @@ func sideBySide(jobs int, job func(i int)) {
 	all.Wait()
 }
 
-// answering checks that a simulated node answers as a server that is in good health,
-// key expiry included, by so many scripts in each of several groups.
-func answering(t *testing.T, served rig, each int) {
+// answering checks that a simulated node replies as a healthy server does, including the
+// expiry of keys.
+func answering(t *testing.T, served player, each int) {
 	all := scripts()
 	const groups = 12
 	var judged atomic.Int64
@@ -325,9 +323,9 @@ func answering(t *testing.T, served rig, each int) {
 	enough(t, int(judged.Load()), groups*each)
 }
 
-// expiring checks what becomes of a time to live when a key is given a value anew, which
-// scripts at random seldom look at.
-func expiring(t *testing.T, served rig) {
+// expiring checks what happens to a time to live when a key gets a new value, which random
+// scripts seldom do.
+func expiring(t *testing.T, served player) {
 	for i, anew := range []env.Command{{Op: env.OpIncrement, Key: "n"}, {Op: env.OpRaise, Key: "n", Count: 7}, {Op: env.OpPut, Key: "n", Token: "a"}} {
 		look := step{what: asked, command: env.Command{Op: env.OpGet, Key: "n"}}
 		script := []step{
@@ -346,15 +344,15 @@ func expiring(t *testing.T, served rig) {
 	}
 }
 
-// Law: a simulated node answers as a real one.
+// Law: a simulated node replies as a real one.
 func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
 	served := on(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1))
 	t.Run("at random", func(t *testing.T) { answering(t, served, 16) })
 	t.Run("values anew", func(t *testing.T) { expiring(t, served) })
 }
 
-// Law: so it does when it is restarted, shut down, stopped, short of memory or a
-// replica, and when it has lost keys or scripts, with every persistence.
+// Law: it also does when it is restarted, shut down, stopped, out of memory or a replica,
+// and when it has lost keys or scripts, with every persistence.
 func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 	all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows)
 	const servers, each = 4, 10
@@ -378,9 +376,9 @@ func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 	enough(t, int(judged.Load()), len(modes)*servers*each)
 }
 
-// While a server loads its keys it refuses everything, and so does a simulated
-// one. This one is a replica that loads what its master sends, slowly; it takes
-// writes, or it would refuse them for being a replica in the first place.
+// While a server loads its keys it rejects all commands, and so does a simulated one. The
+// real one is a replica that loads slowly from its master. It accepts writes, because it
+// would otherwise reject them for being a replica.
 func TestLoadingRefusesEverything(t *testing.T) {
 	fleet := servertest.Open(t, redisserver.Options{Nodes: 2})
 	master, replica := newAdmin(t, fleet.Server(1)), newAdmin(t, fleet.Server(2))
@@ -399,7 +397,7 @@ func TestLoadingRefusesEverything(t *testing.T) {
 	defer nodes.Close()
 	for op := env.Op(1); int(op) < env.Ops; op++ {
 		c := env.Command{Op: op, Key: "k", Token: "a", TTL: time.Second}
-		if got := said(only(nodes.Send(1, c, soon()))); got != "failed LOADING" {
+		if got := formatAnswer(only(nodes.Send(1, c, soon()))); got != "failed LOADING" {
 			t.Errorf("%v: %s", op, got)
 		}
 	}

@@ -17,12 +17,12 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// patience bounds everything that is asked of a real server: what takes longer hangs.
+// patience bounds every operation on a real server.
 const patience = 2 * time.Minute
 
 func soon() env.Instant { return env.System().Now(env.Monotonic).Add(patience) }
 
-// server is a real one, whatever it runs in.
+// server is a real server, in a process or a container.
 type server interface {
 	live.Server
 	live.Crasher
@@ -31,13 +31,13 @@ type server interface {
 }
 
 // on plays scripts on a server.
-func on(server server) rig {
+func on(server server) player {
 	return func(t *testing.T, name string, script []step) ([]string, time.Duration) {
 		return onRedis(t, server, name, script)
 	}
 }
 
-// onRedis plays the script on a real server, under keys of its own.
+// onRedis plays the script on a real server, under its own keys.
 func onRedis(t *testing.T, server server, prefix string, script []step) ([]string, time.Duration) {
 	t.Helper()
 	// Go-redis leaves a connection on which it has read READONLY, and may make the next one
@@ -67,13 +67,13 @@ func onRedis(t *testing.T, server server, prefix string, script []step) ([]strin
 	})
 }
 
-// hand does to a real server what a step says.
+// hand carries out steps on a real server.
 type hand struct {
 	t      *testing.T
 	server server
-	prefix string // of the script's keys
+	prefix string // of keys
 	ask    func(env.Command) env.Reply
-	ping   func() // asks something of the server, over the script's connection
+	ping   func() // sends PING over the script's connection
 }
 
 func (h *hand) begin(s step) {
@@ -97,7 +97,7 @@ func (h *hand) begin(s step) {
 	case full:
 		h.admin().do("CONFIG", "SET", "maxmemory", "1")
 	case follows:
-		h.admin().do("REPLICAOF", "127.0.0.1", "1") // nobody listens there
+		h.admin().do("REPLICAOF", "127.0.0.1", "1") // no server listens there
 	}
 }
 
@@ -119,14 +119,13 @@ func (h *hand) start() {
 	if err := h.server.Start(context.Background()); err != nil {
 		h.t.Error(err)
 	}
-	// The connection to the old server has broken; the first request may find
-	// that out.
+	// The old connection has broken, which the first request may find out.
 	h.ping()
 }
 
-// kill ends a server that has handed to its kernel all that it answered. Under
-// everysec, Redis answers before it writes while an earlier fsync is under way;
-// a mere kill then loses data, which a simulated node does not do (DESIGN.md).
+// kill ends a server after it has written everything that it acknowledged. With everysec,
+// Redis replies before it writes while a sync is under way. A plain kill would then lose
+// data, which a simulated node does not (DESIGN.md).
 func (h *hand) kill() {
 	h.admin().until("INFO", func(info string) bool {
 		return !strings.Contains(info, "\naof_enabled:1") || strings.Contains(info, "\naof_buffer_length:0")
@@ -134,7 +133,7 @@ func (h *hand) kill() {
 	h.server.Kill()
 }
 
-// stop makes the server stand still for a while. It returns when it does.
+// stop stops the server for a while. It returns when the server has stopped.
 func (h *hand) stop(length time.Duration) {
 	began := time.Now()
 	if err := h.server.Stop(); err != nil {
@@ -143,7 +142,7 @@ func (h *hand) stop(length time.Duration) {
 	time.AfterFunc(length-time.Since(began), func() { _ = h.server.Continue() })
 }
 
-// admin is an operator.
+// admin returns the server's operator.
 type admin struct {
 	t      *testing.T
 	server server
@@ -151,7 +150,7 @@ type admin struct {
 
 func newAdmin(t *testing.T, server server) admin { return admin{t, server} }
 
-// do carries out a command that must succeed.
+// do sends a command that must succeed.
 func (a admin) do(words ...string) string {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -163,7 +162,7 @@ func (a admin) do(words ...string) string {
 	return fmt.Sprint(reply)
 }
 
-// until repeats a command until its reply is as it should be.
+// until repeats a command until its reply is as expected.
 func (a admin) until(command string, ok func(reply string) bool) {
 	a.t.Helper()
 	for last := time.Now().Add(patience); !ok(a.do(command)); time.Sleep(ms) {
@@ -174,9 +173,9 @@ func (a admin) until(command string, ok func(reply string) bool) {
 	}
 }
 
-// evict leaves the server no memory until it has evicted every key that its policy lets
-// it take, of which INFO gives the number behind a mark. The last command sees to it that
-// the next is not refused.
+// evict leaves the server no memory until it has evicted every key that its policy allows.
+// mark precedes the number of those keys in INFO. The last command makes sure that the next
+// one is not rejected.
 func (a admin) evict(policy, mark string) {
 	a.do("CONFIG", "SET", "maxmemory-policy", policy)
 	a.do("CONFIG", "SET", "maxmemory", "1")
@@ -193,7 +192,7 @@ func portOf(addr string) string {
 	return port
 }
 
-// startsFew says that a script does not wait long for containers to start.
+// startsFew limits the number of starts in a script, because containers start slowly.
 func startsFew(script []step) bool {
 	starts := 0
 	for _, s := range script {
@@ -204,8 +203,7 @@ func startsFew(script []step) bool {
 	return starts > 0 && starts <= 2
 }
 
-// Law: a server in a container answers as one that is a process of this machine, whatever
-// is done to it.
+// Law: a server in a container replies as one in a process of this machine.
 func TestContainerSuffersAsSimulatedNode(t *testing.T) {
 	testkit.NeedEngine(t)
 	all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows).Filter(startsFew)

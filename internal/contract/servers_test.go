@@ -16,15 +16,15 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// begins and ends are the steps of the client at which the faults of a script
-// do so: the first begins at the first, and so on.
+// begins and ends are the client's steps at which the faults of a script begin and end, in
+// order.
 const (
 	begins = env.StepBeforeWrite
 	ends   = env.StepAfterWrite
 )
 
-// fault is what a step of a script does to a simulated node, its times left
-// open. until says that it lasts while the command is asked.
+// fault returns the fault of a simulated node for a step, without its times. until says
+// that it lasts while the command is processed.
 func (s step) fault() (f nemesis.Fault, until bool) {
 	switch s.what {
 	case restarts:
@@ -52,7 +52,7 @@ func (s step) fault() (f nemesis.Fault, until bool) {
 	return f, false
 }
 
-// plan is what the script does to the node.
+// plan returns the plan of a script.
 func plan(script []step) (p nemesis.Plan) {
 	began, ended := 0, 0
 	for _, s := range script {
@@ -74,8 +74,7 @@ func plan(script []step) (p nemesis.Plan) {
 	return p
 }
 
-// simulated plays the script in a simulated world in which messages take no
-// time.
+// simulated plays the script in a simulated world without latency.
 func simulated(t *testing.T, p nemesis.Persistence, script []step) []string {
 	t.Helper()
 	s := nemesis.Setting{Nodes: 1, Clients: 1, Persistence: p, Horizon: time.Hour, Plan: plan(script)}
@@ -109,8 +108,8 @@ func simulated(t *testing.T, p nemesis.Persistence, script []step) []string {
 	return answers
 }
 
-// inMemory plays scripts on a node in memory, each in a bubble and a world of its own.
-func inMemory(p nemesis.Persistence) rig {
+// inMemory plays scripts on nodes in memory, each in its own bubble and world.
+func inMemory(p nemesis.Persistence) player {
 	return func(t *testing.T, _ string, script []step) (answers []string, late time.Duration) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
@@ -129,7 +128,7 @@ func inMemory(p nemesis.Persistence) rig {
 					begin: func(s step) {
 						w.Reach(1, begins, 0)
 						if s.what == restarts || s.what == shutDown {
-							ask(env.Command{Op: env.OpDelete, Key: "warm-up", Token: "-"}) // finds the connection broken
+							ask(env.Command{Op: env.OpDelete, Key: "warm-up", Token: "-"}) // finds that the connection is broken
 						}
 					},
 					end: func(s step) {
@@ -150,8 +149,8 @@ func inMemory(p nemesis.Persistence) rig {
 	}
 }
 
-// Law: a node in memory answers as a simulated one, and so as Redis, whatever is done to it,
-// with every persistence. Its time is virtual, and every script is held to it.
+// Law: a node in memory replies as a simulated one, and so as Redis, with every
+// persistence. Its time is virtual, so every script keeps time.
 func TestNodeInMemoryAnswersAsSimulatedNode(t *testing.T) {
 	const each = 200
 	for _, p := range []nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always} {
@@ -165,9 +164,9 @@ func TestNodeInMemoryAnswersAsSimulatedNode(t *testing.T) {
 	t.Run("values anew", func(t *testing.T) { expiring(t, inMemory(nemesis.Nothing)) })
 }
 
-// ofTheUser plays scripts on a server that is somebody's own, each in a world of its own:
-// by way of a proxy, and with an end for every key.
-func ofTheUser(addr string) rig {
+// onUserServer plays scripts on a server of the user, each in its own world: through a proxy,
+// with a time to live for every key.
+func onUserServer(addr string) player {
 	b := address.Backend{Addrs: []string{addr}}
 	s := nemesis.Setting{Nodes: 1, Clients: 1, Persistence: nemesis.Nothing, Horizon: 2 * patience}
 	return func(t *testing.T, _ string, script []step) (answers []string, late time.Duration) {
@@ -188,7 +187,7 @@ func ofTheUser(addr string) rig {
 				now:   func() time.Duration { return r.Now(env.Monotonic).Sub(start) },
 				sleep: func(d time.Duration) { _ = r.Sleep(context.Background(), r.Now(env.Monotonic).Add(d)) },
 				ask:   ask,
-				begin: func(step) {}, // nothing is done to such a server
+				begin: func(step) {}, // such a server is not changed
 				end:   func(step) {},
 			})
 		})
@@ -202,10 +201,10 @@ func ofTheUser(addr string) rig {
 	}
 }
 
-// Law: so does a server of the user's own, though a proxy stands before it and keys to
-// which a lock gives no end have one there.
+// Law: a server of the user also does, behind a proxy and with a time to live for every
+// key.
 func TestSimulatedNodeAnswersAsAServerOfTheUsersOwn(t *testing.T) {
-	served := ofTheUser(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1).Addr())
+	served := onUserServer(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1).Addr())
 	t.Run("at random", func(t *testing.T) { answering(t, served, 5) })
 	t.Run("values anew", func(t *testing.T) { expiring(t, served) })
 }

@@ -42,15 +42,15 @@ func Grants(w io.Writer, n int) error {
 	for i := range n {
 		e.Client = i%10 + 1
 		e.Token = fmt.Sprintf("%016x%016x%08x", uint64(i)*0x9e3779b97f4a7c15, uint64(i)*0xbf58476d1ce4e5b9, uint32(i))
-		for _, told := range [EventsPerGrant]history.Event{
+		for _, event := range [EventsPerGrant]history.Event{
 			{Kind: history.Acquire, TTL: time.Second},
 			{Kind: history.Granted, TTL: time.Second, Until: int64(e.Time) + 987_750_000, Validity: 987_500_000, K: 5},
 			{Kind: history.Release},
 			{Kind: history.Released, Outcome: history.OK, K: 5},
 		} {
 			e.Time += 250_000
-			told.Time, told.Client, told.Resource, told.Token = e.Time, e.Client, e.Resource, e.Token
-			out.Record(&told)
+			event.Time, event.Client, event.Resource, event.Token = e.Time, e.Client, e.Resource, e.Token
+			out.Record(&event)
 		}
 	}
 	out.Record(&history.Event{Time: e.Time, Kind: history.End})

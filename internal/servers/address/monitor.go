@@ -160,18 +160,18 @@ func scanPage(ctx context.Context, c *preflight.Conn, cursor, prefix string) (ke
 	if cursor == "" {
 		cursor = "0"
 	}
-	said, err := c.Ask(ctx, scanCommand(cursor, prefix)...)
+	reply, err := c.Ask(ctx, scanCommand(cursor, prefix)...)
 	if err != nil {
 		return nil, "", err
 	}
-	parts, _ := said.([]any)
+	parts, _ := reply.([]any)
 	if len(parts) != 2 {
 		return nil, "", fmt.Errorf("reply to SCAN has %d elements, want 2", len(parts))
 	}
 	next, _ = parts[0].(string)
 	list, ok := parts[1].([]any)
 	if next == "" || !ok {
-		return nil, "", fmt.Errorf("unexpected reply to SCAN: %v", said)
+		return nil, "", fmt.Errorf("unexpected reply to SCAN: %v", reply)
 	}
 	for _, k := range list {
 		key, _ := k.(string)

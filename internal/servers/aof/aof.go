@@ -13,12 +13,11 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 )
 
-// LeastVersion is the oldest Redis that writes the file where this package truncates it.
-var LeastVersion = preflight.Version{Major: 7}
+// LeastMajor is the oldest major version of Redis that writes the file where this package
+// truncates it.
+const LeastMajor = 7
 
 // name is the path of the file below the server's directory, as Redis 7 names it and as
 // long as the server has not rewritten it.

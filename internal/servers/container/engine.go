@@ -126,11 +126,11 @@ func (e *engine) userFor(ctx context.Context, o Options) (user string, err error
 	if !o.sharesFiles() {
 		return "", nil
 	}
-	told, err := e.client.Info(ctx, client.InfoOptions{})
+	info, err := e.client.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return "", fmt.Errorf("get the security options of the Docker engine: %w", oneLine(err))
 	}
-	return decideUser(o, told.Info.SecurityOptions)
+	return decideUser(o, info.Info.SecurityOptions)
 }
 
 // decideUser is userFor for the security options of an engine.
@@ -162,8 +162,8 @@ func (b Backend) Versions() map[string]string {
 	if err != nil {
 		return v
 	}
-	if told, err := e.client.ServerVersion(ctx, client.ServerVersionOptions{}); err == nil {
-		v["docker"] = told.Version
+	if version, err := e.client.ServerVersion(ctx, client.ServerVersionOptions{}); err == nil {
+		v["docker"] = version.Version
 	}
 	if b.Image == "" || e.ensureImage(ctx, b.Image) != nil {
 		return v

@@ -74,7 +74,7 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	return f, nil
 }
 
-// preload is what the servers have to preload; nothing: their clocks are the machine's.
+// preload returns what the servers have to preload, or "" if their clocks cannot be set.
 func (o Options) preload() (string, error) {
 	switch {
 	case !o.Clocks:

@@ -186,8 +186,9 @@ func (s *Server) check(ctx context.Context) error {
 	if !s.fleet.options.rollsBack() {
 		return nil
 	}
-	if v, err := preflight.ParseVersion(c.Server.Version); err == nil && v.Before(aof.LeastVersion) {
-		return fmt.Errorf("the image %s has Redis %s, which is too old to be restored to an earlier state of its disk: at least %v is needed", s.fleet.image, c.Server.Version, aof.LeastVersion)
+	least := preflight.Version{Major: aof.LeastMajor}
+	if v, err := preflight.ParseVersion(c.Server.Version); err == nil && v.Before(least) {
+		return fmt.Errorf("the image %s has Redis %s, which is too old to be restored to an earlier state of its disk: at least %v is needed", s.fleet.image, c.Server.Version, least)
 	}
 	if err := s.file.Writable(); err != nil {
 		return fmt.Errorf("the append-only file of a server of the image %s cannot be truncated from outside its container: %w", s.fleet.image, err)

@@ -21,7 +21,7 @@ var client1 = nemesis.Machine{Client: 1}
 // reading is how much a client's clocks have advanced since the last reading.
 type reading [3]time.Duration
 
-func (w *trial) read(since *reading) (now reading) {
+func (w *testWorld) read(since *reading) (now reading) {
 	m := w.Runtime(1)
 	for which := range now {
 		now[which] = time.Duration(m.Now(env.Clock(which)))
@@ -53,7 +53,7 @@ func TestClocksOfAClient(t *testing.T) {
 				over := nemesis.When(1, end, 0)
 				f.End = &over
 			}
-			w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{f}})
+			w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{f}})
 			w.mustRun(func(int) {
 				before := w.read(nil)
 				for _, at := range []struct {
@@ -87,7 +87,7 @@ func TestClocksThatStandStill(t *testing.T) {
 		"snapshot": {&nemesis.Snapshot{Client: 1}, [3]bool{true, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: c.fault, Start: nemesis.When(1, begin, 0), End: nemesis.After(lasts)}}})
+			w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: c.fault, Start: nemesis.When(1, begin, 0), End: nemesis.After(lasts)}}})
 			w.mustRun(func(client int) {
 				if client == 2 {
 					return
@@ -119,7 +119,7 @@ func TestSleepGoesByTheClientsClock(t *testing.T) {
 // sleepsByTheClock slows a client's clock down in the middle of a sleep, if the machine is
 // fast enough.
 func sleepsByTheClock(t *testing.T, nap time.Duration) (undecided error) {
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.ClockRate{Machine: client1, PPM: -800_000}, Start: nemesis.When(1, begin, nap/2)},
 	}})
 	w.mustRun(func(int) {
@@ -143,7 +143,7 @@ func sleepsByTheClock(t *testing.T, nap time.Duration) (undecided error) {
 // The end of a lease is recorded when the watched clock reaches it. A jump of the wall
 // clock, and of no other, brings it forward.
 func TestLapseComesWithTheClockThatJumps(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},
 	}})
 	w.mustRun(func(int) {

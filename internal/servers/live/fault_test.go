@@ -32,7 +32,7 @@ func between(f nemesis.Fault) nemesis.Plan {
 func TestCrashForgetsWithoutPersistence(t *testing.T) {
 	for persistence, want := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.EverySecond: env.No, nemesis.Always: env.No} {
 		t.Run(string(persistence), func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{
+			w := newTestWorld(t, nemesis.Setting{
 				Nodes: 3, Persistence: persistence,
 				Plan: between(nemesis.Fault{Action: &nemesis.Crash{Node: 2}}),
 			})
@@ -58,7 +58,7 @@ func TestCrashForgetsWithoutPersistence(t *testing.T) {
 
 func TestCrashInPlaceFromTheStart(t *testing.T) {
 	over := nemesis.When(1, end, 0)
-	w := newTrial(t, nemesis.Setting{Nodes: 2, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Nodes: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0), End: &over},
 	}})
 	w.mustRun(func(int) {
@@ -80,7 +80,7 @@ func TestPartitionCutsOneClientOnly(t *testing.T) {
 		applied bool // whether a request over the cut link takes effect at once
 	}{{nemesis.Both, false}, {nemesis.Requests, false}, {nemesis.Replies, true}} {
 		t.Run("cut "+string(c.cut), func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{
+			w := newTestWorld(t, nemesis.Setting{
 				Nodes: 2, Clients: 2,
 				Plan: between(nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{2}}, Way: c.cut}}),
 			})
@@ -121,7 +121,7 @@ func TestPartitionCutsOneClientOnly(t *testing.T) {
 
 // Client 1 is with nodes 1 and 2, client 2 with 2 and 3: node 2 is the bridge.
 func TestSplitCutsEachSideFromTheOther(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{
+	w := newTestWorld(t, nemesis.Setting{
 		Nodes: 3, Clients: 2,
 		Plan: between(nemesis.Fault{Action: &nemesis.Split{Groups: []nemesis.Group{
 			{Clients: []int{1}, Nodes: []int{1, 2}}, {Clients: []int{2}, Nodes: []int{2, 3}},
@@ -155,7 +155,7 @@ func TestSplitCutsEachSideFromTheOther(t *testing.T) {
 
 func TestLatencySlowsEveryMessage(t *testing.T) {
 	const add = 50 * time.Millisecond
-	w := newTrial(t, nemesis.Setting{
+	w := newTestWorld(t, nemesis.Setting{
 		Nodes: 2,
 		Plan:  between(nemesis.Fault{Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{1}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: add, Max: 2 * add}}}}),
 	})
@@ -187,7 +187,7 @@ func TestLatencySlowsEveryMessage(t *testing.T) {
 
 func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
 	over := nemesis.When(1, end, 0)
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.Partition{}, Start: nemesis.When(1, begin, 0), End: &over},
 		{Action: &nemesis.Latency{}, Start: nemesis.When(1, begin, 0), End: nemesis.After(0)},
 	}})
@@ -200,7 +200,7 @@ func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
 
 func TestPauseHoldsAClientAtItsStep(t *testing.T) {
 	over := nemesis.When(2, end, 0)
-	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, begin, 0), End: &over},
 	}})
 	var ticks atomic.Int64
@@ -240,7 +240,7 @@ func TestPauseHoldsAClientAtItsStep(t *testing.T) {
 }
 
 func TestKilledClientNeverComesBack(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, 0)},
 	}})
 	unwound := false
@@ -274,7 +274,7 @@ func TestKilledClientNeverComesBack(t *testing.T) {
 }
 
 func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * time.Millisecond)},
 		{Action: &nemesis.Pause{Client: 2}, Start: nemesis.At(10 * time.Millisecond)},
 		{Action: &nemesis.Kill{Client: 2}, Start: nemesis.At(20 * time.Millisecond)},
@@ -288,9 +288,9 @@ func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
 // Cancel ends the current call, whether it waits for time or for a reply.
 func TestCancelEndsTheCallUnderWay(t *testing.T) {
 	held := nemesis.Fault{Action: &nemesis.Partition{Way: nemesis.Replies}, Start: nemesis.At(0)}
-	waits := map[string]func(w *trial, ctx context.Context) error{
-		"time": func(w *trial, ctx context.Context) error { return w.Runtime(1).Sleep(ctx, env.Never) },
-		"a reply": func(w *trial, ctx context.Context) error {
+	waits := map[string]func(w *testWorld, ctx context.Context) error{
+		"time": func(w *testWorld, ctx context.Context) error { return w.Runtime(1).Sleep(ctx, env.Never) },
+		"a reply": func(w *testWorld, ctx context.Context) error {
 			giveUp := w.Runtime(1).Now(env.Monotonic).Add(patience)
 			_, err := w.Nodes(1).Send(1, env.Command{Op: env.OpDelete, Key: "key", Token: "a"}, giveUp).Next(ctx, env.Never)
 			return err
@@ -298,7 +298,7 @@ func TestCancelEndsTheCallUnderWay(t *testing.T) {
 	}
 	for name, wait := range waits {
 		t.Run(name, func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{held, {Action: &nemesis.Cancel{Client: 1}, Start: nemesis.When(1, begin, 20*time.Millisecond)}}})
+			w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{held, {Action: &nemesis.Cancel{Client: 1}, Start: nemesis.When(1, begin, 20*time.Millisecond)}}})
 			w.mustRun(func(int) {
 				ctx, returned := w.Call(context.Background(), 1)
 				defer returned()
@@ -339,7 +339,7 @@ func TestRestartHoldsUpNobodyElse(t *testing.T) {
 	plan := between(nemesis.Fault{Action: &nemesis.Crash{Node: 1}})
 	at := nemesis.When(2, begin, 0)
 	plan = append(plan, nemesis.Fault{Action: &nemesis.Cancel{Client: 2}, Start: at})
-	w := newTrial(t, nemesis.Setting{Nodes: 1, Clients: 2, Plan: plan})
+	w := newTestWorld(t, nemesis.Setting{Nodes: 1, Clients: 2, Plan: plan})
 	slow := slowStarter{w.server(1), make(chan struct{}), make(chan struct{})}
 	w.fleet.Servers[0] = slow
 	w.mustRun(func(client int) {
@@ -376,7 +376,7 @@ func TestAccessThatIsOnItsWayArrives(t *testing.T) {
 		"dead": {nemesis.Plan{slow, {Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, takes/2)}}, context.WithCancel},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Clients: 2, Plan: c.plan})
+			w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: c.plan})
 			w.mustRun(func(client int) {
 				if client == 1 {
 					ctx, cancel := c.ends(context.Background())
@@ -405,7 +405,7 @@ func TestAccessThatIsOnItsWayArrives(t *testing.T) {
 func TestResetBreaksConnections(t *testing.T) {
 	for way, applied := range map[nemesis.Direction]bool{nemesis.Requests: false, nemesis.Replies: true, nemesis.Both: false} {
 		t.Run(string(way), func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Clients: 2, Plan: between(nemesis.Fault{
+			w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: between(nemesis.Fault{
 				Action: &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: way},
 			})})
 			w.mustRun(func(client int) {
@@ -440,7 +440,7 @@ func TestLossAndBandwidthTakeTime(t *testing.T) {
 		"bandwidth": {&nemesis.Bandwidth{BytesPerSecond: 500, Way: nemesis.Requests}, 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: c.action})})
+			w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: c.action})})
 			w.mustRun(func(int) {
 				w.ask(1, env.OpDelete, "warm up", patience)
 				w.Reach(1, begin, 0)
@@ -464,7 +464,7 @@ func TestLossAndBandwidthTakeTime(t *testing.T) {
 // key exists again under a token that nobody uses any more.
 func TestCopyOfASetLeavesAnOrphan(t *testing.T) {
 	after := nemesis.Distribution{Range: nemesis.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}}
-	w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.Duplicate{After: after}})})
+	w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.Duplicate{After: after}})})
 	w.mustRun(func(int) {
 		w.ask(1, env.OpDelete, "warm up", patience) // the scripts are known from here on
 		w.Reach(1, begin, 0)
@@ -483,7 +483,7 @@ func TestCopyOfASetLeavesAnOrphan(t *testing.T) {
 
 // Clones draw the same numbers from then on.
 func TestClonesDrawTheSame(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Clients: 3, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Clients: 3, Plan: nemesis.Plan{
 		{Action: &nemesis.Clone{Clients: []int{1, 3}}, Start: nemesis.When(1, begin, 0)},
 	}})
 	var drawn [2][3][8]byte

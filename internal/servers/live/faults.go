@@ -83,9 +83,8 @@ func (w *World) resumeClient(client int) error {
 	return w.host(client).resume()
 }
 
-// recordPause counts one more reason for which a client stands still, and recordResume one
-// less. The client resumes when the last reason is gone. Callers hold the lock of
-// [planRunner].
+// recordPause counts one more reason to pause a client, and recordResume one less. The
+// client resumes when the last reason is gone. Callers hold the lock of [planRunner].
 func (w *World) recordPause(client int) {
 	if w.standing[client-1]++; w.standing[client-1] == 1 {
 		w.injector.Record(history.Event{Kind: history.Pause, Client: client})

@@ -17,7 +17,7 @@ import (
 )
 
 // mustDial connects client 1 to node 1.
-func (w *trial) mustDial() net.Conn {
+func (w *testWorld) mustDial() net.Conn {
 	w.t.Helper()
 	conn, err := w.Dial(context.Background(), 1, 1)
 	if err != nil {
@@ -26,14 +26,14 @@ func (w *trial) mustDial() net.Conn {
 	return conn
 }
 
-func (w *trial) asks(conn net.Conn) {
+func (w *testWorld) asks(conn net.Conn) {
 	w.t.Helper()
 	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
 		w.t.Errorf("write: %v", err)
 	}
 }
 
-func (w *trial) hears(conn net.Conn) {
+func (w *testWorld) hears(conn net.Conn) {
 	w.t.Helper()
 	got := make([]byte, 100)
 	if n, err := conn.Read(got); err != nil || string(got[:n]) != "+PONG\r\n" {
@@ -56,9 +56,9 @@ func (c *waitNotice) Done() <-chan struct{} {
 
 // whilePaused pauses client 1 while it does something. Client 2 ends the pause when client
 // 1 is blocked and enough has returned. before runs first on client 1.
-func whilePaused(t *testing.T, before, paused func(w *trial, conn net.Conn), enough func()) {
+func whilePaused(t *testing.T, before, paused func(w *testWorld, conn net.Conn), enough func()) {
 	over := nemesis.When(2, end, 0)
-	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(2, begin, 0), End: &over},
 	}})
 	gate := w.client(1).gate
@@ -94,13 +94,13 @@ func whilePaused(t *testing.T, before, paused func(w *trial, conn net.Conn), eno
 }
 
 func TestDialledConnectionStandsStillWithItsClient(t *testing.T) {
-	nothing := func(*trial, net.Conn) {}
+	nothing := func(*testWorld, net.Conn) {}
 	atOnce := func() {}
-	t.Run("in a write", func(t *testing.T) { whilePaused(t, nothing, (*trial).asks, atOnce) })
-	t.Run("in a read", func(t *testing.T) { whilePaused(t, (*trial).asks, (*trial).hears, atOnce) })
+	t.Run("in a write", func(t *testing.T) { whilePaused(t, nothing, (*testWorld).asks, atOnce) })
+	t.Run("in a read", func(t *testing.T) { whilePaused(t, (*testWorld).asks, (*testWorld).hears, atOnce) })
 	t.Run("in a read that was waiting", func(t *testing.T) {
 		heard := make(chan struct{})
-		whilePaused(t, func(w *trial, conn net.Conn) {
+		whilePaused(t, func(w *testWorld, conn net.Conn) {
 			gated := conn.(*gatedConn)
 			reads := &noticed{Conn: gated.Conn, read: make(chan struct{})}
 			gated.Conn = reads
@@ -109,7 +109,7 @@ func TestDialledConnectionStandsStillWithItsClient(t *testing.T) {
 				w.hears(conn)
 			}()
 			<-reads.read
-		}, func(_ *trial, conn net.Conn) {
+		}, func(_ *testWorld, conn net.Conn) {
 			if _, err := conn.(*gatedConn).Conn.Write([]byte("PING\r\n")); err != nil {
 				t.Error(err)
 			}
@@ -134,11 +134,11 @@ func (c *noticed) Read(p []byte) (int, error) {
 // and then the deadline.
 func TestDialledConnectionHasALateReplyFirst(t *testing.T) {
 	var plain *net.TCPConn
-	whilePaused(t, func(w *trial, conn net.Conn) {
+	whilePaused(t, func(w *testWorld, conn net.Conn) {
 		plain = conn.(*gatedConn).Conn.(*net.TCPConn)
 		w.asks(conn)
 		_ = conn.SetReadDeadline(time.Now().Add(-time.Second)) // it has passed when the client goes on
-	}, func(w *trial, conn net.Conn) {
+	}, func(w *testWorld, conn net.Conn) {
 		w.hears(conn)
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("a second read: %v", err)
@@ -173,7 +173,7 @@ func awaitBytes(t *testing.T, conn *net.TCPConn) {
 
 // The connections and calls of a client end with the run.
 func TestDialledConnectionEndsWithTheRun(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Horizon: 50 * time.Millisecond})
+	w := newTestWorld(t, nemesis.Setting{Horizon: 50 * time.Millisecond})
 	ended := make(chan error, 3)
 	w.mustRun(func(int) {
 		conn := w.mustDial()

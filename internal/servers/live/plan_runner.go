@@ -63,9 +63,9 @@ func (p *planRunner) step(client int, step env.Step, k int) {
 	}
 }
 
-// trigger returns the slow ends that the step has triggered. The client stands still until
-// they are done, and the history records a pause: the time that a server takes to start
-// is not the lock's.
+// trigger returns the slow ends that the step has triggered. The client is paused until
+// they are done, and the history records that: the time that a server takes to start is not
+// the lock's.
 func (p *planRunner) trigger(client int, step env.Step, k int) []slowEnd {
 	p.mu.Lock()
 	defer p.mu.Unlock()

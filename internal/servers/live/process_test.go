@@ -25,53 +25,53 @@ import (
 
 // lives are what clients in their own processes do in these tests. The brief names one of
 // them, and a file that they may share.
-var lives = map[string]func(c *lodger){
-	"says what it has":       (*lodger).sayWhatItHas,
-	"stands still":           (*lodger).standStill,
-	"is killed":              (*lodger).beKilled,
-	"is cancelled":           (*lodger).beCancelled,
-	"looks at its clocks":    (*lodger).lookAtClocks,
-	"sleeps while it sleeps": (*lodger).sleepSuspended,
-	"talks":                  (*lodger).talk,
-	"panics":                 func(c *lodger) { panic("out of luck") },
-	"goes":                   func(c *lodger) { fmt.Fprintln(os.Stderr, "I have had enough"); os.Exit(3) },
-	"lives on":               func(c *lodger) { c.sleep(time.Hour) },
+var lives = map[string]func(c *testClient){
+	"says what it has":       (*testClient).sayWhatItHas,
+	"stands still":           (*testClient).standStill,
+	"is killed":              (*testClient).beKilled,
+	"is cancelled":           (*testClient).beCancelled,
+	"looks at its clocks":    (*testClient).lookAtClocks,
+	"sleeps while it sleeps": (*testClient).sleepSuspended,
+	"talks":                  (*testClient).talk,
+	"panics":                 func(c *testClient) { panic("out of luck") },
+	"goes":                   func(c *testClient) { fmt.Fprintln(os.Stderr, "I have had enough"); os.Exit(3) },
+	"lives on":               func(c *testClient) { c.sleep(time.Hour) },
 }
 
-// lodger is a client in its own process.
-type lodger struct {
+// testClient is a client in its own process.
+type testClient struct {
 	*Remote
 	file string
 }
 
-// beLodger makes the test binary a client, if it was started as one.
-func beLodger() {
+// runTestClient makes the test binary a client, if it was started as one.
+func runTestClient() {
 	BeClient(func(r *Remote, brief []byte) (func(), error) {
 		name, file, _ := strings.Cut(string(brief), "\n")
 		live, ok := lives[name]
 		if !ok {
 			return nil, fmt.Errorf("nobody %s", name)
 		}
-		return func() { live(&lodger{r, file}) }, nil
+		return func() { live(&testClient{r, file}) }, nil
 	})
 }
 
-func (c *lodger) sleep(d time.Duration) {
+func (c *testClient) sleep(d time.Duration) {
 	m := c.Runtime(0)
 	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
 }
 
-func (c *lodger) say(what ...any) {
+func (c *testClient) say(what ...any) {
 	c.Record(history.Event{Kind: history.Step, Client: c.Number(), Detail: fmt.Sprint(what...)})
 }
 
 // first and second are the numbers of the clients in tests of two.
 const first, second = 1, 2
 
-func (c *lodger) reach(step env.Step) { c.Reach(c.Number(), step, 0) }
+func (c *testClient) reach(step env.Step) { c.Reach(c.Number(), step, 0) }
 
 // runApart runs clients and checks what is true of any history.
-func (w *trial) runApart(live, file string) error {
+func (w *testWorld) runApart(live, file string) error {
 	w.t.Helper()
 	err := w.RunApart(w.t.Context(), []byte(live+"\n"+file))
 	w.check()
@@ -81,7 +81,7 @@ func (w *trial) runApart(live, file string) error {
 	return err
 }
 
-func (w *trial) mustRunApart(live, file string) {
+func (w *testWorld) mustRunApart(live, file string) {
 	w.t.Helper()
 	if err := w.runApart(live, file); err != nil {
 		w.t.Fatal(err)
@@ -89,7 +89,7 @@ func (w *trial) mustRunApart(live, file string) {
 }
 
 // details are the details of events, in the order of the history.
-func (w *trial) details(client int) (list []string) {
+func (w *testWorld) details(client int) (list []string) {
 	for _, e := range *w.log {
 		if e.Kind == history.Step && (client == 0 || e.Client == client) {
 			list = append(list, e.Detail)
@@ -98,7 +98,7 @@ func (w *trial) details(client int) (list []string) {
 	return list
 }
 
-func (w *trial) wantDetails(client int, want ...string) {
+func (w *testWorld) wantDetails(client int, want ...string) {
 	w.t.Helper()
 	if got := w.details(client); !slices.Equal(got, want) {
 		w.t.Errorf("client %d says\n%q, want\n%q", client, got, want)
@@ -118,7 +118,7 @@ func clientsBelow(temp string) (pids []int) {
 	return pids
 }
 
-func (c *lodger) sayWhatItHas() {
+func (c *testClient) sayWhatItHas() {
 	r := c.Register(0)
 	m := c.Runtime(0)
 	if c.Number() == second {
@@ -141,7 +141,7 @@ func (c *lodger) sayWhatItHas() {
 
 // A client in its own process has the same random stream, servers and shared resource.
 func TestClientApartHasWhatItHasHere(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Nodes: 2, Clients: 2})
+	w := newTestWorld(t, nemesis.Setting{Nodes: 2, Clients: 2})
 	w.mustRunApart("says what it has", "")
 	for client, answer := range map[int]string{first: "yes", second: "no"} {
 		drawn := make([]byte, 8)
@@ -154,7 +154,7 @@ func TestClientApartHasWhatItHasHere(t *testing.T) {
 	}
 }
 
-func (c *lodger) standStill() {
+func (c *testClient) standStill() {
 	if c.Number() == first {
 		_ = os.WriteFile(c.file, []byte(strconv.Itoa(os.Getpid())), 0o600)
 		c.reach(begin)
@@ -176,7 +176,7 @@ func (c *lodger) standStill() {
 // what three processes did in the order in which they did it.
 func TestPauseOfAClientApart(t *testing.T) {
 	over := nemesis.When(second, end, 0)
-	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}, Start: nemesis.When(first, begin, 0), End: &over}}})
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}, Start: nemesis.When(first, begin, 0), End: &over}}})
 	w.mustRunApart("stands still", filepath.Join(t.TempDir(), "pid"))
 	// The client may continue before the end of the fault is recorded.
 	told := slices.DeleteFunc(w.kinds(), func(k history.Kind) bool { return k == history.FaultEnd })
@@ -186,7 +186,7 @@ func TestPauseOfAClientApart(t *testing.T) {
 	w.wantDetails(0, "it stands still", "goes on")
 }
 
-func (c *lodger) beKilled() {
+func (c *testClient) beKilled() {
 	r := c.Register(0)
 	if c.Number() == second {
 		for v, err := r.Read(context.Background(), env.Access{Resource: "r"}); v != 7 && err == nil; v, err = r.Read(context.Background(), env.Access{Resource: "r"}) {
@@ -205,7 +205,7 @@ func (c *lodger) beKilled() {
 
 // A kill is SIGKILL: reports sent before are recorded, and requests sent before arrive.
 func TestKillOfAClientApart(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.GuardLatency{Clients: []int{first}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}}}},
 		{Action: &nemesis.Kill{Client: first}, Start: nemesis.When(first, begin, 0)},
 	}})
@@ -214,7 +214,7 @@ func TestKillOfAClientApart(t *testing.T) {
 	w.wantDetails(0, "context canceled", "the write has come")
 }
 
-func (c *lodger) beCancelled() {
+func (c *testClient) beCancelled() {
 	calling, returned := c.Call(context.Background(), c.Number())
 	defer returned()
 	c.reach(begin)
@@ -223,7 +223,7 @@ func (c *lodger) beCancelled() {
 }
 
 func TestCallOfAClientApartIsCancelled(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: first}, Start: nemesis.When(first, begin, 0)}}})
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: first}, Start: nemesis.When(first, begin, 0)}}})
 	w.mustRunApart("is cancelled", "")
 	w.wantKinds(history.FaultStart, history.Cancel, history.Step)
 	if e := w.event(history.Cancel); e.Client != first || e.Fault != 1 {
@@ -231,7 +231,7 @@ func TestCallOfAClientApartIsCancelled(t *testing.T) {
 	}
 }
 
-func (c *lodger) lookAtClocks() {
+func (c *testClient) lookAtClocks() {
 	m := c.Runtime(0)
 	before := m.Now(env.Wall)
 	c.Watch(c.Number(), env.Wall, "r", "in an hour", before.Add(slack))
@@ -243,7 +243,7 @@ func (c *lodger) lookAtClocks() {
 // A client in its own process sees a change of its clocks as soon as the step that triggers
 // it has returned, and the history records leases that end by it.
 func TestClocksOfAClientApart(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(first, begin, 0)}}})
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(first, begin, 0)}}})
 	w.mustRunApart("looks at its clocks", "")
 	w.wantKinds(history.FaultStart, history.Lapse, history.Step)
 	w.wantDetails(first, "2h0m0s")
@@ -252,7 +252,7 @@ func TestClocksOfAClientApart(t *testing.T) {
 	}
 }
 
-func (c *lodger) sleepSuspended() {
+func (c *testClient) sleepSuspended() {
 	m := c.Runtime(0)
 	if c.Number() == second {
 		c.reach(begin)
@@ -271,13 +271,13 @@ func (c *lodger) sleepSuspended() {
 // still, and not because the time of another clock was over.
 func TestSleepOfASuspendedClientApart(t *testing.T) {
 	start, over := nemesis.When(second, begin, 0), nemesis.When(second, end, 0)
-	w := newTrial(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Suspend{Client: first}, Start: start, End: &over}}})
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Suspend{Client: first}, Start: start, End: &over}}})
 	w.mustRunApart("sleeps while it sleeps", "")
 	w.wantDetails(first, "true <nil>", "true <nil>", "true <nil>")
 	w.event(history.Resume)
 }
 
-func (c *lodger) talk() {
+func (c *testClient) talk() {
 	for i := range 500 {
 		c.say(i)
 	}
@@ -286,7 +286,7 @@ func (c *lodger) talk() {
 // Reports that several processes send at the same time are all recorded, each process's in
 // its order.
 func TestClientsApartAreHeardInOrder(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Clients: 3})
+	w := newTestWorld(t, nemesis.Setting{Clients: 3})
 	w.mustRunApart("talks", "")
 	var all []string
 	for i := range 500 {
@@ -305,7 +305,7 @@ func TestClientApartThatDiesOfItself(t *testing.T) {
 		"is there": {"client 1", "exit status 1", "nobody is there"},
 	} {
 		t.Run(live, func(t *testing.T) {
-			err := newTrial(t, nemesis.Setting{}).RunApart(t.Context(), []byte(live))
+			err := newTestWorld(t, nemesis.Setting{}).RunApart(t.Context(), []byte(live))
 			for _, part := range want {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("%v: no %q in it", err, part)
@@ -318,7 +318,7 @@ func TestClientApartThatDiesOfItself(t *testing.T) {
 // A client process gets all options for connections, except those that cannot be passed to
 // another process.
 func TestConnectionOfAClientApart(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	w.fleet.Connect = redisnode.Options{Prefix: "mine:", DB: 3, PoolSize: 2, DialTimeout: time.Second}
 	w.mustRunApart("says what it has", "")
 	keys, err := w.server(1).(Commander).Do(t.Context(), "SCAN", "0")
@@ -332,7 +332,7 @@ func TestConnectionOfAClientApart(t *testing.T) {
 }
 
 func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	w.fleet.Connect.TLS = new(tls.Config)
 	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {
 		t.Error(err)
@@ -341,7 +341,7 @@ func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
 
 // A program that does not call BeClient would start itself for ever.
 func TestClientApartHasNoClients(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	t.Setenv(clientEnv, "1")
 	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), clientEnv) {
 		t.Error(err)
@@ -350,7 +350,7 @@ func TestClientApartHasNoClients(t *testing.T) {
 
 // The run ends in time, even if clients are still there or stopped.
 func TestRunApartEndsAtTheHorizon(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Clients: 2, Horizon: 200 * time.Millisecond, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}}}})
+	w := newTestWorld(t, nemesis.Setting{Clients: 2, Horizon: 200 * time.Millisecond, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}}}})
 	w.mustRunApart("lives on", "")
 	w.wantKinds(history.FaultStart, history.Pause)
 	if err := w.RunApart(t.Context(), []byte("lives on")); err == nil {
@@ -365,7 +365,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	beLodger()
+	runTestClient()
 	testkit.OrphanMain(m, runForEver)
 }
 

@@ -99,7 +99,7 @@ func (p *pair) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if told, ok := role.([]any); ok && len(told) == 5 && told[3] == "connected" {
+		if fields, ok := role.([]any); ok && len(fields) == 5 && fields[3] == "connected" {
 			return nil
 		}
 		select {

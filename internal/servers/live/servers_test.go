@@ -40,7 +40,7 @@ func TestWhatHappensToServers(t *testing.T) {
 			if c.momentary {
 				plan[0].End = nil
 			}
-			w := newTrial(t, nemesis.Setting{Persistence: c.persistence, Plan: plan})
+			w := newTestWorld(t, nemesis.Setting{Persistence: c.persistence, Plan: plan})
 			w.mustRun(func(int) {
 				w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes)
 				w.Reach(1, begin, 0)
@@ -64,7 +64,7 @@ func TestServerThatGoesOnDoesWhatItWasAsked(t *testing.T) {
 
 // doesWhatItWasAsked gives a request up after a while, in which it has to be sent.
 func doesWhatItWasAsked(t *testing.T, while time.Duration) (forgotten error) {
-	w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.NodePause{Node: 1}})})
+	w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.NodePause{Node: 1}})})
 	w.mustRun(func(int) {
 		w.ask(1, env.OpDelete, "warm up", patience)
 		w.Reach(1, begin, 0)
@@ -83,7 +83,7 @@ func doesWhatItWasAsked(t *testing.T, while time.Duration) (forgotten error) {
 
 // A server that is down has nothing to evict, and the plan does not fail.
 func TestCommandsToAServerThatIsDown(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, begin, 0)},
 		{Action: &nemesis.Evict{Node: 1}, Start: nemesis.When(1, end, 0)},
 	}})
@@ -95,7 +95,7 @@ func TestCommandsToAServerThatIsDown(t *testing.T) {
 
 // A machine restarts its server by its own clock: a jump brings it back at once.
 func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.Crash{Node: 1, RestartDelay: slack}, Start: nemesis.When(1, begin, 0)},
 		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: slack}, Start: nemesis.When(1, end, 0)},
 	}})
@@ -116,7 +116,7 @@ func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
 // Keys expire by their node's wall clock: a jump past their end expires them, and a clock
 // that stands still keeps them.
 func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Nodes: 3, Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Nodes: 3, Plan: nemesis.Plan{
 		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},
 		{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 3}}, Start: nemesis.When(1, begin, 0)},
 	}})
@@ -146,7 +146,7 @@ func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 }
 
 // set sets a key for an hour on node 1 as client 1.
-func (w *trial) set(key string) env.Answer {
+func (w *testWorld) set(key string) env.Answer {
 	r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
 	reply, _ := r.Next(context.Background(), env.Never)
 	return reply.Answer
@@ -154,7 +154,7 @@ func (w *trial) set(key string) env.Answer {
 
 // wantSet retries until there is a reply: the first request may find an old connection
 // broken.
-func (w *trial) wantSet(key string, want env.Answer) {
+func (w *testWorld) wantSet(key string, want env.Answer) {
 	w.t.Helper()
 	got := w.set(key)
 	for last := time.Now().Add(patience); got != env.Yes && got != env.No && time.Now().Before(last); got = w.set(key) {
@@ -182,7 +182,7 @@ func TestLossOfPowerWithAStuckDisk(t *testing.T) {
 
 func losesPowerWithAStuckDisk(t *testing.T) (inTime bool) {
 	const stuck = 1500 * time.Millisecond
-	w := newTrial(t, nemesis.Setting{Persistence: nemesis.EverySecond, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1, StuckSync: stuck, TornTail: nemesis.TornLoad}})})
+	w := newTestWorld(t, nemesis.Setting{Persistence: nemesis.EverySecond, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1, StuckSync: stuck, TornTail: nemesis.TornLoad}})})
 	synced := w.server(1).(*redisserver.Server).Synced
 	w.mustRun(func(int) {
 		w.wantSet("old", env.Yes)
@@ -210,7 +210,7 @@ func TestRestoredMachine(t *testing.T) {
 	const age = 300 * time.Millisecond
 	for _, clock := range []nemesis.GuestClock{nemesis.ClockSynced, nemesis.ClockRestored} {
 		t.Run(string(clock), func(t *testing.T) {
-			w := newTrial(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.VMRestore{Node: 1, Age: age, Clock: clock}})})
+			w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.VMRestore{Node: 1, Age: age, Clock: clock}})})
 			run := func() string {
 				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: "run", Token: "a", TTL: time.Hour, Vouched: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
 				reply, _ := r.Next(context.Background(), env.Never)
@@ -237,7 +237,7 @@ func TestRestoredMachine(t *testing.T) {
 
 // A server that rejects a torn file stays down.
 func TestTornFileIsRefused(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Persistence: nemesis.Always, Plan: nemesis.Plan{{
+	w := newTestWorld(t, nemesis.Setting{Persistence: nemesis.Always, Plan: nemesis.Plan{{
 		Action: &nemesis.PowerLoss{Node: 1, TornTail: nemesis.TornRefuse}, Start: nemesis.When(1, begin, 0),
 	}}})
 	w.mustRun(func(int) {
@@ -265,7 +265,7 @@ func TestLossOfPower(t *testing.T) {
 // losesPower cuts the power right after a sync, or reports that it was too late.
 func losesPower(t *testing.T, persistence nemesis.Persistence, old, young env.Answer) (late error) {
 	var synced int64
-	w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
+	w := newTestWorld(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
 	set := func(key string) env.Answer {
 		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
 		reply, _ := r.Next(context.Background(), env.Never)
@@ -319,7 +319,7 @@ func comesBackOld(t *testing.T, persistence nemesis.Persistence, kept env.Answer
 	again := nemesis.When(1, env.StepAcquire, 0)
 	over := nemesis.When(1, env.StepReply, 0)
 	old = append(old, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: again, End: &over})
-	w := newTrial(t, nemesis.Setting{Persistence: persistence, Plan: old})
+	w := newTestWorld(t, nemesis.Setting{Persistence: persistence, Plan: old})
 	set := func(key string) env.Answer {
 		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
 		reply, _ := r.Next(context.Background(), env.Never)

@@ -12,16 +12,16 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// sluggish is a machine that wakes sleepers late by given times, and then ends.
-type sluggish struct {
+// slowMachine is a machine that wakes sleepers late by given times, and then ends.
+type slowMachine struct {
 	env.Runtime
 	now  env.Instant
 	late []time.Duration
 }
 
-func (m *sluggish) Now(env.Clock) env.Instant { return m.now }
+func (m *slowMachine) Now(env.Clock) env.Instant { return m.now }
 
-func (m *sluggish) Sleep(_ context.Context, until env.Instant) error {
+func (m *slowMachine) Sleep(_ context.Context, until env.Instant) error {
 	m.now = until.Add(m.late[0])
 	m.late = m.late[1:]
 	if len(m.late) == 0 {
@@ -43,7 +43,7 @@ func TestProbeKeepsTheGreatestLateness(t *testing.T) {
 		{"woken early, by the end of the run", []time.Duration{-ms}, 0},
 	} {
 		var p probe
-		p.run(t.Context(), &sluggish{late: c.late})
+		p.run(t.Context(), &slowMachine{late: c.late})
 		if got := p.max(); got != c.slip {
 			t.Errorf("%s: a slip of %v, want %v", c.what, got, c.slip)
 		}
@@ -54,11 +54,11 @@ func TestProbeKeepsTheGreatestLateness(t *testing.T) {
 // or not.
 func TestSchedulerIsLate(t *testing.T) {
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(time.Hour)}
-	for what, due := range map[string]func(*trial){
-		"a fault":           func(w *trial) { w.history.origin = w.history.origin.Add(-3 * time.Hour) },
-		"a move of a fault": func(w *trial) { w.plan.later(w.ground.now()-int64(2*time.Hour), func() {}) },
+	for what, due := range map[string]func(*testWorld){
+		"a fault":           func(w *testWorld) { w.history.origin = w.history.origin.Add(-3 * time.Hour) },
+		"a move of a fault": func(w *testWorld) { w.plan.later(w.ground.now()-int64(2*time.Hour), func() {}) },
 	} {
-		w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{pause}})
+		w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{pause}})
 		w.history.begin()
 		due(w)
 		if _, err := w.plan.advance(); err != nil {
@@ -72,7 +72,7 @@ func TestSchedulerIsLate(t *testing.T) {
 
 // A run has a probe.
 func TestProbeRunsBesideARun(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	w.mustRun(func(int) { w.sleep(1, 10*probeInterval) })
 	if w.Slip() <= 0 {
 		t.Error("ten sleeps, and none of them was late by a nanosecond")

@@ -26,37 +26,37 @@ import (
 // patience bounds what should happen at once.
 const patience = 2 * time.Minute
 
-// trial is a world and its history.
-type trial struct {
+// testWorld is a world and its history.
+type testWorld struct {
 	t *testing.T
 	*World
-	log  *history.Log
-	ears *ears
+	log           *history.Log
+	recordedKinds *recordedKinds
 }
 
-// ears records which kinds of events have been recorded, during a run.
-type ears struct {
+// recordedKinds records which kinds of events have been recorded, during a run.
+type recordedKinds struct {
 	mu    sync.Mutex
 	kinds map[history.Kind]bool
 }
 
 // Record implements [history.Sink].
-func (e *ears) Record(event *history.Event) {
+func (e *recordedKinds) Record(event *history.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.kinds[event.Kind] = true
 }
 
 // heard reports whether an event of the kind was recorded.
-func (w *trial) heard(kind history.Kind) bool {
-	w.ears.mu.Lock()
-	defer w.ears.mu.Unlock()
-	return w.ears.kinds[kind]
+func (w *testWorld) heard(kind history.Kind) bool {
+	w.recordedKinds.mu.Lock()
+	defer w.recordedKinds.mu.Unlock()
+	return w.recordedKinds.kinds[kind]
 }
 
-// newTrial opens a world for the setting. The defaults are one node, one client and a
+// newTestWorld opens a world for the setting. The defaults are one node, one client and a
 // horizon. At the end it checks that nothing is left.
-func newTrial(t *testing.T, s nemesis.Setting) *trial {
+func newTestWorld(t *testing.T, s nemesis.Setting) *testWorld {
 	t.Helper()
 	s.Nodes, s.Clients = max(s.Nodes, 1), max(s.Clients, 1)
 	if s.Persistence == "" {
@@ -71,7 +71,7 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	before := runtime.NumGoroutine()
-	log, heard := new(history.Log), &ears{kinds: map[history.Kind]bool{}}
+	log, heard := new(history.Log), &recordedKinds{kinds: map[history.Kind]bool{}}
 	w, err := openOn(t.Context(), s, history.Tee(log, heard))
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func newTrial(t *testing.T, s nemesis.Setting) *trial {
 		}
 		noMoreGoroutines(t, before)
 	})
-	return &trial{t, w, log, heard}
+	return &testWorld{t, w, log, heard}
 }
 
 // openOn opens a world on its own servers.
@@ -102,7 +102,7 @@ func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, 
 }
 
 // pid returns the process id of a node's server.
-func (w *trial) pid(node int) int { return w.server(node).(*redisserver.Server).Pid() }
+func (w *testWorld) pid(node int) int { return w.server(node).(*redisserver.Server).Pid() }
 
 // slower repeats a test that can fail because the machine is too slow for its unit of time,
 // with a longer unit each time. It fails with the error of the one that had a minute.
@@ -132,7 +132,7 @@ func noMoreGoroutines(t *testing.T, than int) {
 }
 
 // run runs the clients and checks the history.
-func (w *trial) run(main func(client int)) error {
+func (w *testWorld) run(main func(client int)) error {
 	w.t.Helper()
 	err := w.Run(w.t.Context(), main)
 	w.check()
@@ -140,7 +140,7 @@ func (w *trial) run(main func(client int)) error {
 }
 
 // check checks what is true of any history.
-func (w *trial) check() {
+func (w *testWorld) check() {
 	w.t.Helper()
 	var last history.Time
 	for i, e := range *w.log {
@@ -154,7 +154,7 @@ func (w *trial) check() {
 	}
 }
 
-func (w *trial) mustRun(main func(client int)) {
+func (w *testWorld) mustRun(main func(client int)) {
 	w.t.Helper()
 	if err := w.run(main); err != nil {
 		w.t.Fatal(err)
@@ -162,7 +162,7 @@ func (w *trial) mustRun(main func(client int)) {
 }
 
 // kinds lists the kinds of events in the history, without the end.
-func (w *trial) kinds() []history.Kind {
+func (w *testWorld) kinds() []history.Kind {
 	var kinds []history.Kind
 	for _, e := range *w.log {
 		kinds = append(kinds, e.Kind)
@@ -170,14 +170,14 @@ func (w *trial) kinds() []history.Kind {
 	return kinds[:len(kinds)-1]
 }
 
-func (w *trial) wantKinds(want ...history.Kind) {
+func (w *testWorld) wantKinds(want ...history.Kind) {
 	w.t.Helper()
 	if got := w.kinds(); !slices.Equal(got, want) {
 		w.t.Errorf("the history tells\n%v, want\n%v", got, want)
 	}
 }
 
-func (w *trial) event(kind history.Kind) history.Event {
+func (w *testWorld) event(kind history.Kind) history.Event {
 	w.t.Helper()
 	for _, e := range *w.log {
 		if e.Kind == kind {
@@ -190,7 +190,7 @@ func (w *trial) event(kind history.Kind) history.Event {
 
 // ask sends a command to all nodes, waits for them for at most the given time, and returns
 // the replies by node from 0.
-func (w *trial) ask(client int, op env.Op, token string, wait time.Duration) []env.Answer {
+func (w *testWorld) ask(client int, op env.Op, token string, wait time.Duration) []env.Answer {
 	nodes, giveUp := w.Nodes(client), w.Runtime(client).Now(env.Monotonic).Add(wait)
 	answers := make([]env.Answer, nodes.Len())
 	cmd := env.Command{Op: op, Key: "key", Token: token}
@@ -208,7 +208,7 @@ func (w *trial) ask(client int, op env.Op, token string, wait time.Duration) []e
 
 // askBriefly sends a command to a node that does not reply, and waits only briefly. A
 // command that was not sent by then is sent again.
-func (w *trial) askBriefly(client, node int, op env.Op, token string) (answer env.Answer) {
+func (w *testWorld) askBriefly(client, node int, op env.Op, token string) (answer env.Answer) {
 	m := w.Runtime(client)
 	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
 	for last := m.Now(env.Monotonic).Add(patience); ; {
@@ -221,7 +221,7 @@ func (w *trial) askBriefly(client, node int, op env.Op, token string) (answer en
 }
 
 // askOne sends a command to a node that should reply.
-func (w *trial) askOne(client, node int, op env.Op, token string) env.Answer {
+func (w *testWorld) askOne(client, node int, op env.Op, token string) env.Answer {
 	m := w.Runtime(client)
 	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
 	reply, _ := w.Nodes(client).Send(env.SetOf(node), cmd, m.Now(env.Monotonic).Add(patience)).Next(context.Background(), env.Never)
@@ -229,7 +229,7 @@ func (w *trial) askOne(client, node int, op env.Op, token string) env.Answer {
 }
 
 // comesToHold waits until a node has the key.
-func (w *trial) comesToHold(client, node int) {
+func (w *testWorld) comesToHold(client, node int) {
 	w.t.Helper()
 	m := w.Runtime(client)
 	for last := m.Now(env.Monotonic).Add(patience); ; w.sleep(client, time.Millisecond) {
@@ -249,7 +249,7 @@ func (w *trial) comesToHold(client, node int) {
 // new one can be made.
 const isDown env.Answer = 100
 
-func (w *trial) wantAnswers(what string, got []env.Answer, want ...env.Answer) {
+func (w *testWorld) wantAnswers(what string, got []env.Answer, want ...env.Answer) {
 	w.t.Helper()
 	if !slices.EqualFunc(got, want, func(got, want env.Answer) bool {
 		return got == want || want == isDown && (got == env.Lost || got == env.Failed)
@@ -258,13 +258,13 @@ func (w *trial) wantAnswers(what string, got []env.Answer, want ...env.Answer) {
 	}
 }
 
-func (w *trial) sleep(client int, d time.Duration) {
+func (w *testWorld) sleep(client int, d time.Duration) {
 	m := w.Runtime(client)
 	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
 }
 
 func TestClientsShareTheServers(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Nodes: 5, Clients: 2})
+	w := newTestWorld(t, nemesis.Setting{Nodes: 5, Clients: 2})
 	set := make(chan struct{})
 	w.mustRun(func(client int) {
 		if client == 1 {
@@ -283,7 +283,7 @@ func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
 
 // unwindsAll returns an error if a client had not begun when the run ended.
 func unwindsAll(t *testing.T, horizon time.Duration) error {
-	w := newTrial(t, nemesis.Setting{Clients: 4, Horizon: horizon})
+	w := newTestWorld(t, nemesis.Setting{Clients: 4, Horizon: horizon})
 	var begun, unwound atomic.Int32
 	w.mustRun(func(client int) {
 		begun.Add(1)
@@ -320,7 +320,7 @@ func unwindsAll(t *testing.T, horizon time.Duration) error {
 }
 
 func TestBackgroundTasksEndWithTheRun(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	var ended bool
 	started := make(chan struct{})
 	w.mustRun(func(int) {
@@ -341,7 +341,7 @@ func TestBackgroundTasksEndWithTheRun(t *testing.T) {
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	ctx, cancel := context.WithCancel(t.Context())
 	err := w.Run(ctx, func(int) {
 		cancel()
@@ -360,7 +360,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 }
 
 func TestPanicOfAClientIsAnError(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Clients: 2})
+	w := newTestWorld(t, nemesis.Setting{Clients: 2})
 	err := w.run(func(client int) {
 		if client == 2 {
 			panic("out of luck")
@@ -395,7 +395,7 @@ func TestGoroutineThatDoesNotEndIsNamed(t *testing.T) {
 }
 
 func TestServerThatDiesOfItselfEndsTheRun(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Nodes: 3})
+	w := newTestWorld(t, nemesis.Setting{Nodes: 3})
 	err := w.run(func(int) {
 		_ = syscall.Kill(w.pid(2), syscall.SIGTERM)
 		w.sleep(1, time.Hour)
@@ -406,7 +406,7 @@ func TestServerThatDiesOfItselfEndsTheRun(t *testing.T) {
 }
 
 func TestFaultThatCannotBeCarriedOutEndsTheRun(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Plan: nemesis.Plan{
+	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
 		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0)},
 		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepAcquire, 0)},
 	}})
@@ -420,7 +420,7 @@ func TestFaultThatCannotBeCarriedOutEndsTheRun(t *testing.T) {
 }
 
 func TestLapsesAreInTheOrderOfTime(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	m := w.Runtime(1)
 	w.mustRun(func(int) {
 		begin := m.Now(env.Monotonic)
@@ -453,7 +453,7 @@ func TestLapsesAreInTheOrderOfTime(t *testing.T) {
 }
 
 func TestRegisterTellsOfEveryEffect(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Guard: guard.Fenced})
+	w := newTestWorld(t, nemesis.Setting{Guard: guard.Fenced})
 	r := w.Register(1)
 	w.mustRun(func(int) {
 		ctx := context.Background()
@@ -481,7 +481,7 @@ func TestRegisterTellsOfEveryEffect(t *testing.T) {
 }
 
 func TestRegisterChecksTokens(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{Guard: guard.Token})
+	w := newTestWorld(t, nemesis.Setting{Guard: guard.Token})
 	r := w.Register(1)
 	w.mustRun(func(int) {
 		ctx := context.Background()
@@ -518,7 +518,7 @@ func TestRandomnessFollowsFromTheSeed(t *testing.T) {
 
 // Leases on the wall clock, or on the boot-time clock, end by that clock.
 func TestLapsesOnOtherClocks(t *testing.T) {
-	w := newTrial(t, nemesis.Setting{})
+	w := newTestWorld(t, nemesis.Setting{})
 	w.mustRun(func(int) {
 		for _, c := range []env.Clock{env.Boottime, env.Wall} {
 			w.Watch(1, c, "r", c.String(), w.Runtime(1).Now(c).Add(20*time.Millisecond))

@@ -30,8 +30,8 @@ func between(a nemesis.Action) nemesis.Plan {
 	return nemesis.Plan{{Action: a, Start: nemesis.When(1, begin, 0), End: &over}}
 }
 
-// trial is a world in a bubble, and its history.
-type trial struct {
+// testWorld is a world in a bubble, and its history.
+type testWorld struct {
 	t *testing.T
 	*live.World
 	log *history.Log
@@ -39,7 +39,7 @@ type trial struct {
 
 // try runs the clients of a setting in a bubble. The defaults are one node, one client and
 // a horizon of an hour. A bubble with goroutines left fails the test.
-func try(t *testing.T, s nemesis.Setting, life func(w *trial, client int)) *trial {
+func try(t *testing.T, s nemesis.Setting, life func(w *testWorld, client int)) *testWorld {
 	t.Helper()
 	s.Nodes, s.Clients = max(s.Nodes, 1), max(s.Clients, 1)
 	if s.Persistence == "" {
@@ -49,7 +49,7 @@ func try(t *testing.T, s nemesis.Setting, life func(w *trial, client int)) *tria
 	if err := s.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	w := &trial{log: new(history.Log)}
+	w := &testWorld{log: new(history.Log)}
 	synctest.Test(t, func(t *testing.T) {
 		w.t = t // whose context is that of the bubble
 		world, err := Backend{}.Open(t.Context(), s, 1, w.log)
@@ -70,7 +70,7 @@ func try(t *testing.T, s nemesis.Setting, life func(w *trial, client int)) *tria
 
 // ask sends a command to all nodes and returns the replies by node from 0, and how long
 // they took.
-func (w *trial) ask(client int, cmd env.Command, wait time.Duration) ([]env.Answer, time.Duration) {
+func (w *testWorld) ask(client int, cmd env.Command, wait time.Duration) ([]env.Answer, time.Duration) {
 	nodes, m := w.Nodes(client), w.Runtime(client)
 	began := m.Now(env.Monotonic)
 	answers := make([]env.Answer, nodes.Len())
@@ -87,7 +87,7 @@ func set(token string) env.Command {
 	return env.Command{Op: env.OpSet, Key: "key", Token: token, TTL: time.Hour}
 }
 
-func (w *trial) wantAnswers(what string, cmd env.Command, want ...env.Answer) {
+func (w *testWorld) wantAnswers(what string, cmd env.Command, want ...env.Answer) {
 	w.t.Helper()
 	if got, _ := w.ask(1, cmd, time.Second); !slices.EqualFunc(got, want, func(got, want env.Answer) bool {
 		return got == want || want == isDown && (got == env.Lost || got == env.Failed)
@@ -97,7 +97,7 @@ func (w *trial) wantAnswers(what string, cmd env.Command, want ...env.Answer) {
 }
 
 // wantKinds checks the kinds of events in the history, without those of keys.
-func (w *trial) wantKinds(want ...history.Kind) {
+func (w *testWorld) wantKinds(want ...history.Kind) {
 	w.t.Helper()
 	var got []history.Kind
 	for _, e := range *w.log {
@@ -110,7 +110,7 @@ func (w *trial) wantKinds(want ...history.Kind) {
 	}
 }
 
-func (w *trial) sleep(client int, d time.Duration) {
+func (w *testWorld) sleep(client int, d time.Duration) {
 	m := w.Runtime(client)
 	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
 }
@@ -121,7 +121,7 @@ const isDown env.Answer = 100
 
 func TestCrash(t *testing.T) {
 	for persistence, want := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.EverySecond: env.No, nemesis.Always: env.No} {
-		w := try(t, nemesis.Setting{Nodes: 3, Persistence: persistence, Plan: between(&nemesis.Crash{Node: 2})}, func(w *trial, client int) {
+		w := try(t, nemesis.Setting{Nodes: 3, Persistence: persistence, Plan: between(&nemesis.Crash{Node: 2})}, func(w *testWorld, client int) {
 			w.wantAnswers("at first", set("a"), env.Yes, env.Yes, env.Yes)
 			w.Reach(1, begin, 0)
 			w.wantAnswers("while it is down", set("b"), env.No, isDown, env.No)
@@ -144,7 +144,7 @@ func TestLatencyOfTheSetting(t *testing.T) {
 		Nodes: 2, Latency: always(time.Millisecond),
 		Links: []nemesis.LinkLatency{{Links: nemesis.Links{Nodes: []int{2}}, Way: nemesis.Replies, Latency: always(600 * time.Millisecond)}},
 	}
-	try(t, s, func(w *trial, client int) {
+	try(t, s, func(w *testWorld, client int) {
 		w.ask(1, set("a"), patience)
 		if answers, took := w.ask(1, set("b"), patience); took != 601*time.Millisecond || answers[1] != env.No {
 			t.Errorf("%v after %v", answers, took)
@@ -158,7 +158,7 @@ func TestLatencyOfTheSetting(t *testing.T) {
 // A message that is held back for 30 s takes effect at the end, and waiting takes no real
 // time.
 func TestPartition(t *testing.T) {
-	w := try(t, nemesis.Setting{Nodes: 2, Plan: between(&nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}})}, func(w *trial, client int) {
+	w := try(t, nemesis.Setting{Nodes: 2, Plan: between(&nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}})}, func(w *testWorld, client int) {
 		w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No, env.No)
 		w.Reach(1, begin, 0)
 		w.wantAnswers("over a cut link", set("a"), env.Yes, env.Lost)
@@ -173,7 +173,7 @@ func TestPartition(t *testing.T) {
 // A client is paused in virtual time.
 func TestPause(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, begin, 0), End: nemesis.After(30 * time.Second)}}
-	try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
+	try(t, nemesis.Setting{Plan: plan}, func(w *testWorld, client int) {
 		began := w.Runtime(1).Now(env.Monotonic)
 		w.Reach(1, begin, 0)
 		if stood := w.Runtime(1).Now(env.Monotonic).Sub(began); stood != 30*time.Second {
@@ -246,7 +246,7 @@ func TestWorldInRealTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &trial{t: t, World: world}
+	w := &testWorld{t: t, World: world}
 	if err := w.Run(t.Context(), func(client int) {
 		began, cmd := time.Now(), set("a")
 		cmd.TTL = ttl

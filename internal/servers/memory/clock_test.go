@@ -11,7 +11,7 @@ import (
 const enough = 2 * time.Second
 
 // life returns how long a key with that TTL exists, measured by looking every millisecond.
-func (w *trial) life(ttl time.Duration) time.Duration {
+func (w *testWorld) life(ttl time.Duration) time.Duration {
 	cmd := set("a")
 	cmd.TTL = ttl
 	w.wantAnswers("set", cmd, env.Yes)
@@ -50,7 +50,7 @@ func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 			if c.action != nil {
 				plan = nemesis.Plan{{Action: c.action, Start: nemesis.At(10*ms + ms/2)}} // when nobody looks
 			}
-			try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
+			try(t, nemesis.Setting{Plan: plan}, func(w *testWorld, client int) {
 				if lived := w.life(ttl); lived != c.want {
 					t.Errorf("it lived for %v, want %v", lived, c.want)
 				}
@@ -79,7 +79,7 @@ func TestClocksOfClients(t *testing.T) {
 			if c.stands {
 				f.End = nemesis.After(long)
 			}
-			try(t, nemesis.Setting{Plan: nemesis.Plan{f}}, func(w *trial, client int) {
+			try(t, nemesis.Setting{Plan: nemesis.Plan{f}}, func(w *testWorld, client int) {
 				read := func() (now [3]env.Instant) {
 					for i := range now {
 						now[i] = w.Runtime(1).Now([]env.Clock{env.Wall, env.Monotonic, env.Boottime}[i])

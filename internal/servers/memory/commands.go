@@ -72,18 +72,18 @@ var commandError = regexp.MustCompile(`^-ERR Error compiling script \(new functi
 // script runs a script for a peer. An error of one of its commands is returned as Redis
 // does; miniredis reports it as an error of the script.
 func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string) {
-	var said bytes.Buffer
-	w := bufio.NewWriter(&said)
+	var out bytes.Buffer
+	w := bufio.NewWriter(&out)
 	own := server.NewPeer(w)
 	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
 	n.carryOut(l, asker, own, words)
 	c.Ctx = own.Ctx
 	own.Flush()
-	if found := commandError.FindSubmatch(said.Bytes()); found != nil {
+	if found := commandError.FindSubmatch(out.Bytes()); found != nil {
 		c.WriteError(string(found[1]))
 		return
 	}
-	c.WriteRaw(said.String())
+	c.WriteRaw(out.String())
 }
 
 // withoutHook makes miniredis process the commands of a peer itself while do runs.
@@ -195,13 +195,13 @@ func (n *node) running(ctx context.Context) (*serverRun, error) {
 
 // dispatch makes the server process a command without a connection.
 func (l *serverRun) dispatch(command ...string) (any, error) {
-	var said bytes.Buffer
-	w := bufio.NewWriter(&said)
+	var out bytes.Buffer
+	w := bufio.NewWriter(&out)
 	l.server.Dispatch(server.NewPeer(w), command)
 	if err := w.Flush(); err != nil {
 		return nil, err
 	}
-	reply, err := server.ParseReply(bufio.NewReader(&said))
+	reply, err := server.ParseReply(bufio.NewReader(&out))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", command[0], err)
 	}

@@ -48,7 +48,7 @@ type conn struct {
 	run    *serverRun
 
 	known  bool           // the server knows which client the connection belongs to
-	frames commandCounter // of what is asked
+	frames commandCounter // counts the commands sent
 
 	mu     sync.Mutex
 	coming []env.Instant // when each command was sent that the server has not started

@@ -19,7 +19,7 @@ import (
 )
 
 // own returns a Redis client as a lock outside this project has one.
-func (w *trial) own(client, node int) *redis.Client {
+func (w *testWorld) own(client, node int) *redis.Client {
 	return redis.NewClient(&redis.Options{
 		MaxRetries: -1,
 		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -31,7 +31,7 @@ func (w *trial) own(client, node int) *redis.Client {
 
 // Such a client gets the node's replies, and is refused while the node is down.
 func TestDialForSomebodyElse(t *testing.T) {
-	try(t, nemesis.Setting{Plan: between(&nemesis.Crash{Node: 1})}, func(w *trial, client int) {
+	try(t, nemesis.Setting{Plan: between(&nemesis.Crash{Node: 1})}, func(w *testWorld, client int) {
 		c := w.own(1, 1)
 		defer c.Close()
 		if err := c.Set(w.t.Context(), "key", "value", time.Minute).Err(); err != nil {
@@ -76,7 +76,7 @@ func TestSomebodyElseIsPaused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := nemesis.Setting{Plan: nemesis.Plan{paused}, Latency: always(500 * time.Millisecond)}
-			try(t, s, func(w *trial, client int) {
+			try(t, s, func(w *testWorld, client int) {
 				began := time.Now()
 				conn, err := w.Dial(w.t.Context(), 1, 1)
 				if err != nil {
@@ -98,7 +98,7 @@ func TestSomebodyElseIsPaused(t *testing.T) {
 
 // A call of such a lock ends with the run, as do its connections.
 func TestSomebodyElseEndsWithTheRun(t *testing.T) {
-	try(t, nemesis.Setting{Horizon: time.Hour}, func(w *trial, client int) {
+	try(t, nemesis.Setting{Horizon: time.Hour}, func(w *testWorld, client int) {
 		conn, err := w.Dial(w.t.Context(), 1, 1)
 		if err != nil {
 			t.Error(err)
@@ -116,7 +116,7 @@ func TestSomebodyElseEndsWithTheRun(t *testing.T) {
 // A stopped node sends nothing, not even the timeout of a blocking command.
 func TestSomebodyElseWaitsAtANodeThatStandsStill(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(5 * time.Second), End: nemesis.After(30 * time.Second)}}
-	try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
+	try(t, nemesis.Setting{Plan: plan}, func(w *testWorld, client int) {
 		began := time.Now()
 		conn, err := w.Dial(w.t.Context(), 1, 1)
 		if err != nil {
@@ -135,7 +135,7 @@ func TestSomebodyElseWaitsAtANodeThatStandsStill(t *testing.T) {
 // and learns of a crash. Nothing is left behind.
 func TestSomebodyElseWaitsAtANode(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(time.Minute), End: nemesis.After(time.Minute)}}
-	try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *trial, client int) {
+	try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *testWorld, client int) {
 		c := w.own(client, 1)
 		defer c.Close()
 		if client == 2 {
@@ -186,7 +186,7 @@ func TestFaultsOfMessages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := nemesis.Setting{Plan: between(c.action), Latency: always(ms)}
-			try(t, s, func(w *trial, client int) {
+			try(t, s, func(w *testWorld, client int) {
 				w.ask(1, get, patience)
 				w.Reach(1, begin, 0)
 				if answers, took := w.ask(1, get, patience); answers[0] != env.No || took != c.want {
@@ -205,7 +205,7 @@ func TestFaultsOfMessages(t *testing.T) {
 func TestReset(t *testing.T) {
 	for way, taken := range map[nemesis.Direction]env.Answer{nemesis.Requests: env.Yes, nemesis.Replies: env.No} {
 		s := nemesis.Setting{Plan: between(&nemesis.Reset{Way: way}), Latency: always(time.Millisecond)}
-		try(t, s, func(w *trial, client int) {
+		try(t, s, func(w *testWorld, client int) {
 			w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No)
 			w.Reach(1, begin, 0)
 			w.wantAnswers("reset", set("a"), env.Lost)
@@ -221,7 +221,7 @@ func TestResetOfANodeThatStandsStill(t *testing.T) {
 		{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(2 * time.Second)},
 		{Action: &nemesis.Reset{Way: nemesis.Replies}, Start: nemesis.At(2 * time.Second)},
 	}
-	try(t, nemesis.Setting{Plan: plan, Latency: always(time.Second)}, func(w *trial, client int) {
+	try(t, nemesis.Setting{Plan: plan, Latency: always(time.Second)}, func(w *testWorld, client int) {
 		w.sleep(1, 500*time.Millisecond)
 		conn, err := w.Dial(w.t.Context(), 1, 1)
 		if err != nil {
@@ -245,7 +245,7 @@ func TestKillAndCancel(t *testing.T) {
 		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(time.Second)},
 		{Action: &nemesis.Cancel{Client: 2}, Start: nemesis.At(2 * time.Second)},
 	}
-	w := try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *trial, client int) {
+	w := try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *testWorld, client int) {
 		if client == 1 {
 			w.sleep(1, time.Minute)
 			t.Error("client 1 lives")
@@ -271,7 +271,7 @@ func TestFaultsOfTheDead(t *testing.T) {
 		at(4, &nemesis.Kill{Client: 1}), at(5, &nemesis.Cancel{Client: 1}), at(6, &nemesis.Suspend{Client: 1}),
 	}
 	plan[0].End, plan[4].End = nemesis.After(2*time.Second), nemesis.After(time.Second)
-	w := try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *trial, client int) {
+	w := try(t, nemesis.Setting{Clients: 2, Plan: plan}, func(w *testWorld, client int) {
 		if client == 1 {
 			_, returned := w.Call(w.t.Context(), 1)
 			defer returned()
@@ -293,7 +293,7 @@ func TestGuardTakesItsTime(t *testing.T) {
 		{nemesis.Setting{Latency: always(10 * time.Millisecond), GuardLatency: &own}, 20 * time.Millisecond},
 		{nemesis.Setting{GuardLatency: &own, Plan: nemesis.Plan{{Action: &nemesis.GuardLatency{Add: own}, Start: nemesis.At(0)}}}, 40 * time.Millisecond},
 	} {
-		try(t, c.setting, func(w *trial, client int) {
+		try(t, c.setting, func(w *testWorld, client int) {
 			began := time.Now()
 			if err := w.Register(1).Write(w.t.Context(), env.Access{Resource: "stock", Token: "a"}, 7); err != nil {
 				t.Error(err)

@@ -17,7 +17,7 @@ func ofKeys(k history.Kind) bool {
 }
 
 // wantKeys checks the events of keys, one per line.
-func (w *trial) wantKeys(want string) {
+func (w *testWorld) wantKeys(want string) {
 	w.t.Helper()
 	var got []string
 	for _, e := range *w.log {
@@ -36,7 +36,7 @@ func TestKeysAreRecorded(t *testing.T) {
 	lasting := func(op env.Op, token string, ttl time.Duration) env.Command {
 		return env.Command{Op: op, Key: "key", Token: token, TTL: ttl}
 	}
-	w := try(t, nemesis.Setting{Clients: 2}, func(w *trial, client int) {
+	w := try(t, nemesis.Setting{Clients: 2}, func(w *testWorld, client int) {
 		if client == 2 {
 			w.sleep(2, 5*time.Second)
 			w.ask(2, lasting(env.OpSet, "b", time.Second), patience)
@@ -77,7 +77,7 @@ func TestKeysThatFaultsTake(t *testing.T) {
 func keysThatFaultsTake(t *testing.T, evict *nemesis.Evict) {
 	t.Helper()
 	plan := append(between(&nemesis.Crash{Node: 1}), nemesis.Fault{Action: evict, Start: nemesis.When(1, env.StepGranted, 0)})
-	w := try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
+	w := try(t, nemesis.Setting{Plan: plan}, func(w *testWorld, client int) {
 		w.ask(1, set("a"), patience)
 		w.Reach(1, begin, 0)
 		w.Reach(1, end, 0)
@@ -103,7 +103,7 @@ func TestKeysGoByTheNodesClock(t *testing.T) {
 		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: time.Hour}, Start: nemesis.At(time.Second)},
 		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: -time.Second}, Start: nemesis.At(time.Second)},
 	}
-	w := try(t, nemesis.Setting{Nodes: 2, Plan: plan}, func(w *trial, client int) {
+	w := try(t, nemesis.Setting{Nodes: 2, Plan: plan}, func(w *testWorld, client int) {
 		w.ask(1, env.Command{Op: env.OpSet, Key: "key", Token: "a", TTL: 2 * time.Second}, patience)
 		w.sleep(1, 10*time.Second)
 	})
@@ -118,7 +118,7 @@ func TestKeysGoByTheNodesClock(t *testing.T) {
 func TestKeysThatComeTogether(t *testing.T) {
 	const commands = 20
 	cut := nemesis.Fault{Action: &nemesis.Partition{}, Start: nemesis.At(0), End: nemesis.After(time.Minute)}
-	w := try(t, nemesis.Setting{Plan: nemesis.Plan{cut}}, func(w *trial, client int) {
+	w := try(t, nemesis.Setting{Plan: nemesis.Plan{cut}}, func(w *testWorld, client int) {
 		conn, err := w.Dial(w.t.Context(), 1, 1)
 		if err != nil {
 			t.Error(err)

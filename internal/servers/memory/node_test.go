@@ -24,7 +24,7 @@ func TestPowerLoss(t *testing.T) {
 		nemesis.Always:      {env.Yes, env.Yes, env.No},
 	} {
 		t.Run(string(persistence), func(t *testing.T) {
-			w := try(t, nemesis.Setting{Persistence: persistence, Plan: between(&nemesis.PowerLoss{Node: 1})}, func(w *trial, client int) {
+			w := try(t, nemesis.Setting{Persistence: persistence, Plan: between(&nemesis.PowerLoss{Node: 1})}, func(w *testWorld, client int) {
 				for _, key := range []string{"old", "deleted"} {
 					w.wantAnswers("set", named(env.OpSet, key), env.Yes)
 				}
@@ -48,7 +48,7 @@ func TestPowerLoss(t *testing.T) {
 // not know those made meanwhile.
 func TestDialWithoutPower(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.PowerLoss{Node: 1}, Start: nemesis.At(time.Second), End: nemesis.After(time.Minute)}}
-	try(t, nemesis.Setting{Plan: plan}, func(w *trial, client int) {
+	try(t, nemesis.Setting{Plan: plan}, func(w *testWorld, client int) {
 		w.sleep(1, 2*time.Second)
 		began := time.Now()
 		conn, err := w.Dial(w.t.Context(), 1, 1)

@@ -130,10 +130,10 @@ type problem struct {
 	detail string
 }
 
-// probeKey is the key on which commands are tried, and probeTTL how long it lives if we do
-// not come to deleting it, in milliseconds.
+// probeKey is the key on which commands are tried. It expires after probeTTL milliseconds
+// if it cannot be deleted.
 const (
-	probeKey = "vetting"
+	probeKey = "preflight"
 	probeTTL = "10000"
 )
 
@@ -180,16 +180,16 @@ func (c *Conn) require(ctx context.Context, o redisnode.Options, words ...string
 
 // explainRefusal says what an error reply to a command means.
 func explainRefusal(no errorReply, o redisnode.Options, words []string) *problem {
-	said := fmt.Sprintf("%s: %s", words[0], no)
+	detail := fmt.Sprintf("%s: %s", words[0], no)
 	switch {
 	case strings.Contains(string(no), "NOPERM"): // may also be part of a script's error
 		return &problem{ErrForbidden, fmt.Sprintf("%s by user %q on keys %q: %s", words[0], user(o), o.Prefix+"*", no)}
 	case no.code() == "NOAUTH":
-		return &problem{ErrPassword, said}
+		return &problem{ErrPassword, detail}
 	case no.code() == "READONLY":
-		return &problem{ErrReplica, said}
+		return &problem{ErrReplica, detail}
 	}
-	return &problem{ErrRefuses, said}
+	return &problem{ErrRefuses, detail}
 }
 
 func user(o redisnode.Options) string {
@@ -204,7 +204,7 @@ type info map[string]string
 
 // info sends INFO.
 func (c *Conn) info(ctx context.Context, o redisnode.Options) (info, error) {
-	said, err := c.Ask(ctx, "INFO")
+	reply, err := c.Ask(ctx, "INFO")
 	var no errorReply
 	if errors.As(err, &no) {
 		return nil, c.unfit(explainRefusal(no, o, []string{"INFO"}))
@@ -212,7 +212,7 @@ func (c *Conn) info(ctx context.Context, o redisnode.Options) (info, error) {
 	if err != nil {
 		return nil, c.unfit(c.explainBroken(err))
 	}
-	text, _ := said.(string)
+	text, _ := reply.(string)
 	i := parseInfo(text)
 	if i["redis_version"] == "" {
 		return nil, c.unfit(&problem{ErrNotRedis, "INFO names no redis_version"})

@@ -39,9 +39,9 @@ func (r errorReply) code() string {
 }
 
 // unexpectedReply is a reply that Redis would not send.
-type unexpectedReply struct{ said string }
+type unexpectedReply struct{ text string }
 
-func (e *unexpectedReply) Error() string { return fmt.Sprintf("unexpected reply %q", e.said) }
+func (e *unexpectedReply) Error() string { return fmt.Sprintf("unexpected reply %q", e.text) }
 
 // maxQuoted is how many bytes of an unexpected reply are quoted.
 const maxQuoted = 40
@@ -55,11 +55,11 @@ func (c *Conn) Close() error { return c.conn.Close() }
 // After an error reply of the server the connection can still be used; after any other
 // error it is closed. ctx ends the wait and closes the connection.
 func (c *Conn) Ask(ctx context.Context, words ...string) (any, error) {
-	said, err := c.exchange(ctx, words)
+	reply, err := c.exchange(ctx, words)
 	if err != nil && !errors.As(err, new(errorReply)) {
 		_ = c.conn.Close() // a late reply would be taken for the reply to the next command
 	}
-	return said, err
+	return reply, err
 }
 
 func (c *Conn) exchange(ctx context.Context, words []string) (any, error) {
@@ -68,8 +68,8 @@ func (c *Conn) exchange(ctx context.Context, words []string) (any, error) {
 	}
 	defer context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })()
 	if _, err := io.WriteString(c.conn, encodeCommand(words)); err != nil {
-		if said, mute := c.readReply(maxDepth); mute == nil || errors.As(mute, new(*unexpectedReply)) {
-			return said, mute // the server replied before it closed the connection
+		if reply, readErr := c.readReply(maxDepth); readErr == nil || errors.As(readErr, new(*unexpectedReply)) {
+			return reply, readErr // the server replied before it closed the connection
 		}
 		return nil, err
 	}
@@ -149,29 +149,29 @@ func (c *Conn) readArray(n int64, depth int) (any, error) {
 
 // unexpected quotes what has been received.
 func (c *Conn) unexpected() error {
-	said, _ := c.read.Peek(c.read.Buffered())
-	return &unexpectedReply{firstLine(string(said))}
+	reply, _ := c.read.Peek(c.read.Buffered())
+	return &unexpectedReply{firstLine(string(reply))}
 }
 
-func firstLine(said string) string {
-	said, _, _ = strings.Cut(said, "\n")
-	said = strings.TrimRight(said, "\r")
-	return said[:min(len(said), maxQuoted)]
+func firstLine(reply string) string {
+	reply, _, _ = strings.Cut(reply, "\n")
+	reply = strings.TrimRight(reply, "\r")
+	return reply[:min(len(reply), maxQuoted)]
 }
 
-// Connect connects to the server at an address and greets it, as Open does, and asks nothing
-// else: nothing is written, and no right is needed but to say hello.
+// Connect connects to the server at an address and sends HELLO, as Open does, and nothing
+// else. The user needs no rights.
 func Connect(ctx context.Context, addr string, o redisnode.Options) (*Conn, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("%v are over", checkTimeout))
+	connecting, cancel := withCheckTimeout(ctx)
 	defer cancel()
-	c, err := connect(bounded, addr, o)
+	c, err := connect(connecting, addr, o)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return c, err
 }
 
-// Ping has the server answer, and nothing else. A refusal is an [UnfitError].
+// Ping sends PING and waits for the reply. An error reply is an [UnfitError].
 func (c *Conn) Ping(ctx context.Context, o redisnode.Options) error {
 	return c.require(ctx, o, "PING")
 }

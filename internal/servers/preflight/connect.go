@@ -90,11 +90,11 @@ func (c *Conn) hello(ctx context.Context, o redisnode.Options) error {
 	if o.Password != "" {
 		words = append(words, "AUTH", user(o), o.Password)
 	}
-	said, err := c.Ask(ctx, words...)
+	reply, err := c.Ask(ctx, words...)
 	var no errorReply
 	switch {
 	case err == nil:
-		if _, is := said.([]any); !is {
+		if _, is := reply.([]any); !is {
 			return c.unfit(&problem{ErrNotRedis, "unexpected reply to HELLO"})
 		}
 		return nil
@@ -132,11 +132,11 @@ const alertRecord = "\x15"
 // explainBroken says what a broken connection or an unexpected reply means.
 func (c *Conn) explainBroken(err error) *problem {
 	_, secured := c.conn.(*tls.Conn)
-	var strange *unexpectedReply
+	var unexpected *unexpectedReply
 	switch {
-	case errors.As(err, &strange) && strings.HasPrefix(strange.said, alertRecord):
+	case errors.As(err, &unexpected) && strings.HasPrefix(unexpected.text, alertRecord):
 		return &problem{ErrTLS, ""}
-	case strange != nil:
+	case unexpected != nil:
 		return &problem{ErrNotRedis, err.Error()}
 	case timedOut(err):
 		return &problem{ErrSilent, fmt.Sprintf("no reply within %v", checkTimeout)}

@@ -156,7 +156,7 @@ func checkVersion(ctx context.Context, binary string, o Options) error {
 	}
 	least, why := preflight.LeastVersion, "to be a node of a lock"
 	if o.EverySecond || o.Journal || o.Torn {
-		least, why = aof.LeastVersion, "to be restored to an earlier state of its disk"
+		least, why = preflight.Version{Major: aof.LeastMajor}, "to be restored to an earlier state of its disk"
 	}
 	if v.Before(least) {
 		return fmt.Errorf("%s is Redis %s, which is too old %s: at least %v is needed", binary, version, why, least)

@@ -21,9 +21,9 @@ type process struct {
 	log  string
 	cmd  *exec.Cmd
 
-	killed  atomic.Bool   // we have killed it
+	killed  atomic.Bool   // we killed it
 	exited  chan struct{} // closed after its death
-	exitErr error         // how it died; to be read after exited
+	exitErr error         // how it died; read after exited is closed
 }
 
 // launch starts a process. died is called if it dies and was not killed by us.

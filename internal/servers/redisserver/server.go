@@ -31,7 +31,7 @@ type Server struct {
 	file  *aof.File
 
 	mu   sync.Mutex
-	proc *process // nil while it is down
+	proc *process // nil while the server is down
 }
 
 func (s *Server) clockFile() string { return filepath.Join(s.dir, "clock") }

@@ -142,12 +142,12 @@ func (c *memoryLink) sendRequests(asked <-chan *stream.StreamChunk) {
 }
 
 // readReplies passes on the node's replies, and closes the channel at their end.
-func (c *memoryLink) readReplies(said chan<- *stream.StreamChunk) {
-	defer close(said)
+func (c *memoryLink) readReplies(replies chan<- *stream.StreamChunk) {
+	defer close(replies)
 	for piece := make([]byte, pieceSize); ; {
 		n, err := c.far.Read(piece)
 		if n > 0 {
-			said <- &stream.StreamChunk{Data: slices.Clone(piece[:n])}
+			replies <- &stream.StreamChunk{Data: slices.Clone(piece[:n])}
 		}
 		if err != nil {
 			return
