@@ -62,6 +62,9 @@ func anchor(heading string) string {
 func (p *page) row(t runner.Tally) {
 	s := t.Scenario
 	p.heading(s.Name, s.Summary, s.Claims)
+	if sources := scenarios.Sources(s.Name); len(sources) > 0 {
+		p.say("- Sources: %s", strings.Join(sources, "; "))
+	}
 	p.setting(s)
 	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, report.Found(t))
 	p.say("\nMeasured over all runs: %s.", inWords(t.Measured.Figures()))
