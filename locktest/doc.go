@@ -45,8 +45,9 @@
 // The faults are those of the network, of nodes and of nodes' clocks. A client is paused
 // where it reads from a connection or writes to one, and where the lock returns to its
 // caller; its timers and its other goroutines continue until they get to such a place. The
-// clock that it reads is always right. Faults that wait for a step can wait for those of
-// [runner.ExternalSteps].
+// clock that it reads is always right. Faults that wait for a step can wait for
+// acquire, granted, refused, extend, extended, extend-failed, lost, before-release, released,
+// before-read, after-read, before-write and after-write.
 //
 // # Properties
 //
