@@ -9,8 +9,15 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"context"
+	"math"
+	"strings"
+	"sync"
+	"syscall"
+
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/mutextest"
+	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -64,4 +71,311 @@ func (s servers) Look(t *testing.T, node int, key string) (string, time.Duration
 		t.Fatal(err)
 	}
 	return token, life
+}
+
+// Contenders exclude each other while one server after another stands still.
+func TestLockWhileServersStop(t *testing.T) {
+	s := newServers(t, 3, redisnode.Options{PoolSize: 4})
+	ctx, end := context.WithCancel(t.Context())
+	var stopping sync.WaitGroup
+	stopping.Go(func() {
+		for node := 1; ctx.Err() == nil; node = node%s.fleet.Len() + 1 {
+			s.signal(node, syscall.SIGSTOP)
+			time.Sleep(10 * time.Millisecond)
+			s.signal(node, syscall.SIGCONT)
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	t.Run("exclusion", func(t *testing.T) { mutextest.Exclusion(t, s) })
+	end()
+	stopping.Wait()
+}
+
+// What a server is asked while it stands still comes to it late, over several
+// connections and in any order. No key is left all the same, whether the lock
+// was granted by the others or refused.
+func TestLateRequestsLeaveNoKey(t *testing.T) {
+	for _, inFlight := range []int{1, math.MaxInt} {
+		lateRequestsLeaveNoKey(t, newServers(t, 3, redisnode.Options{MaxInFlight: inFlight}))
+	}
+}
+
+func lateRequestsLeaveNoKey(t *testing.T, s servers) {
+	for range 5 {
+		s.signal(1, syscall.SIGSTOP)
+		m := s.mutex(t, patience)
+		h, err := m.TryLock(t.Context(), "key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Release(t.Context()); err != nil {
+			t.Errorf("release: %v", err)
+		}
+		s.resume(1)
+		s.closeAndWantNoKey(m)
+
+		s.signal(1, syscall.SIGSTOP)
+		s.signal(2, syscall.SIGSTOP)
+		m = s.mutex(t, 20*time.Millisecond)
+		if _, err := m.TryLock(t.Context(), "key"); !errors.Is(err, redlock.ErrNoQuorum) {
+			t.Errorf("try: %v", err)
+		}
+		s.resume(1, 2)
+		s.closeAndWantNoKey(m)
+	}
+}
+
+// linger is long enough to hear in the background of every node, and short enough for
+// what a node refused, or was not sent, to be repeated while a test waits.
+const linger = 5 * time.Second
+
+// mutex returns a mutex that hears every node in the background.
+func (s servers) mutex(t *testing.T, nodeTimeout time.Duration) *redlock.Mutex {
+	t.Helper()
+	c := redlock.Config{TTL: aeon, NodeTimeout: nodeTimeout, Linger: linger}
+	m, err := redlock.New(c, env.System(), s.Connect(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// resume lets servers go on, and returns when each has done what it was sent meanwhile: it
+// looks at all its connections in turn, and answers a second time in a later one.
+func (s servers) resume(nodes ...int) {
+	s.Helper()
+	for _, n := range nodes {
+		s.signal(n, syscall.SIGCONT)
+	}
+	for _, n := range nodes {
+		s.do(n, "PING")
+		s.do(n, "PING")
+	}
+}
+
+// closeAndWantNoKey waits for the deletions that are repeated, which Close does not: those
+// that were not sent to a server because nothing was heard of it.
+func (s servers) closeAndWantNoKey(m *redlock.Mutex) {
+	s.Helper()
+	for end := time.Now().Add(patience); s.keepAny("key") && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	ctx, cancel := context.WithTimeout(s.Context(), 2*patience)
+	defer cancel()
+	if err := m.Close(ctx); err != nil {
+		s.Errorf("close: %v", err)
+	}
+	for n := 1; n <= s.fleet.Len(); n++ {
+		if token, _ := s.Look(s.T, n, "key"); token != "" {
+			s.Errorf("node %d keeps the key of %s", n, token)
+		}
+	}
+}
+
+// keepAny reports whether a server has a key.
+func (s servers) keepAny(key string) bool {
+	for n := 1; n <= s.fleet.Len(); n++ {
+		if token, _ := s.Look(s.T, n, key); token != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// A holder who cannot ask a quorum is told so, keeps what there is of the lock,
+// and can extend and release it as soon as the servers go on, on the same few
+// connections.
+func TestHoldSurvivesStoppedServers(t *testing.T) {
+	s := newServers(t, 3, redisnode.Options{PoolSize: 1})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	m := s.mutex(t, 50*time.Millisecond)
+	h, err := m.Lock(ctx, "key") // as often as a busy machine needs
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := h.Until()
+	s.signal(1, syscall.SIGSTOP)
+	s.signal(2, syscall.SIGSTOP)
+	for range 3 {
+		if err := h.Extend(ctx, 2*aeon); !errors.Is(err, redlock.ErrNoQuorum) {
+			t.Errorf("extend: %v", err)
+		}
+	}
+	if h.Until() != until || h.Context().Err() != nil {
+		t.Errorf("the hold ends at %d and not at %d, with %v", h.Until(), until, context.Cause(h.Context()))
+	}
+	s.signal(1, syscall.SIGCONT)
+	s.signal(2, syscall.SIGCONT)
+	for err := redlock.ErrNoQuorum; err != nil; {
+		if err = h.Extend(ctx, 2*aeon); err != nil && !errors.Is(err, redlock.ErrNoQuorum) {
+			t.Fatalf("extend: %v", err)
+		}
+	}
+	if h.Until() <= until {
+		t.Errorf("extended to %d, which is no later than %d", h.Until(), until)
+	}
+	s.signal(1, syscall.SIGSTOP)
+	s.signal(2, syscall.SIGSTOP)
+	if err := h.Release(ctx); !errors.Is(err, redlock.ErrNoQuorum) {
+		t.Errorf("release: %v", err)
+	}
+	s.resume(1, 2)
+	s.closeAndWantNoKey(m)
+}
+
+// aeon is a time limit that never comes while a test goes on: what returns has
+// not waited for it.
+const aeon = time.Hour
+
+// A node in trouble costs nothing while a quorum is in good health, whatever the
+// trouble is: the node timeout is an hour.
+func TestOneNodeInTrouble(t *testing.T) {
+	for _, c := range eachWay(troubles) {
+		t.Run(c.name, func(t *testing.T) {
+			var err error
+			for _, timeout := range c.patientTimeouts() {
+				if err = newWard(t, c, 1).holdsTheLock(timeout); err == nil {
+					return
+				}
+				t.Logf("with a node timeout of %v: %v", timeout, err)
+			}
+			t.Error(err)
+		})
+	}
+}
+
+// holdsTheLock acquires, extends and releases a lock.
+func (w *ward) holdsTheLock(nodeTimeout time.Duration) error {
+	h, err := w.mutex(nodeTimeout).TryLock(w.ctx, "key")
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.Extend(w.ctx, 2*aeon), h.Release(w.ctx))
+}
+
+// patientTimeouts are node timeouts that nobody has to wait for. Where answers are lost Close
+// does, so as to delete once more what may be set late: a busy machine gets more time only if
+// it needs that.
+func (t trouble) patientTimeouts() []time.Duration {
+	if t.answer == env.Lost {
+		return []time.Duration{time.Second, 10 * time.Second, time.Minute}
+	}
+	return []time.Duration{aeon}
+}
+
+// Where a quorum is in trouble the try fails, and says what ails each node: at
+// once if that is known, and otherwise after the node timeout. Nothing else
+// would end it: a request is given up after an hour, and so is a dial.
+func TestTwoNodesInTrouble(t *testing.T) {
+	for _, c := range eachWay(troubles) {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWard(t, c, 2)
+			timeout := c.patientTimeouts()[0]
+			if c.silent() {
+				timeout = 50 * time.Millisecond
+			}
+			_, err := w.mutex(timeout).TryLock(w.ctx, "key")
+			w.wantDiagnosis(err)
+			w.wantNoKey()
+		})
+	}
+}
+
+// eachWay are the same troubles with requests that go out together, and with requests
+// that each have a connection to themselves.
+func eachWay(troubles []trouble) (all []trouble) {
+	for _, c := range troubles {
+		all = append(all, c)
+		c.name += ", each alone"
+		c.options.MaxInFlight = math.MaxInt
+		all = append(all, c)
+	}
+	return all
+}
+
+// ward is three nodes of which the first are in trouble.
+type ward struct {
+	*bench
+	trouble
+	ctx   context.Context // ends what hangs
+	addrs []string
+	ill   int
+}
+
+func newWard(t *testing.T, c trouble, ill int) *ward {
+	t.Helper()
+	mutextest.NoGoroutineStays(t)
+	w := &ward{bench: newBench(t, 4, redisnode.Options{}), trouble: c, ill: ill} // the fourth is no node, but the master of two
+	if c.prepare != nil {
+		c.prepare(w.bench)
+	}
+	w.addrs = w.bench.addrs()[:3]
+	for n := 1; n <= ill; n++ {
+		w.addrs[n-1] = c.strike(w.bench, n)
+	}
+	w.nodes = w.connect(w.addrs, c.options)
+	if c.busy {
+		w.nodes.Send(env.AllNodes(ill), set("somebody else", aeon), env.Never)
+	}
+	var cancel context.CancelFunc
+	w.ctx, cancel = context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return w
+}
+
+func (w *ward) mutex(nodeTimeout time.Duration) *redlock.Mutex {
+	w.Helper()
+	c := redlock.Config{TTL: aeon, NodeTimeout: nodeTimeout, Linger: nodeTimeout}
+	if w.silent() {
+		c.Linger = aeon
+	}
+	m, err := redlock.New(c, env.System(), punctual{w.nodes, w.T, nodeTimeout}, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if w.silent() {
+			w.nodes.Close() // or the mutex would hear them out
+		}
+		if err := m.Close(ctx); err != nil {
+			w.Errorf("close: %v", err)
+		}
+	})
+	return m
+}
+
+// wantDiagnosis checks that the error of a try tells of each node what ails it.
+func (w *ward) wantDiagnosis(err error) {
+	w.Helper()
+	var q *redlock.QuorumError
+	if !errors.Is(err, redlock.ErrNoQuorum) || !errors.As(err, &q) || len(q.Replies) != w.nodes.Len() {
+		w.Fatalf("got %v", err)
+	}
+	for i, r := range q.Replies {
+		switch {
+		case i >= w.ill:
+			if r.Answer != env.Yes && r.Answer != 0 || r.Err != nil {
+				w.Errorf("of node %d, which is in good health: %+v", i+1, r)
+			}
+		case r.Node != i+1 || r.Answer != w.answer:
+			w.Errorf("of node %d: %+v, want answer %v", i+1, r, w.answer)
+		case !w.silent() && (!strings.Contains(r.Err.Error(), w.reason) || !strings.Contains(r.Err.Error(), w.addrs[i])):
+			w.Errorf("of node %d: %v, want its address and the reason %q", r.Node, r.Err, w.reason)
+		}
+	}
+}
+
+// wantNoKey waits until no node in good health has the key.
+func (w *ward) wantNoKey() {
+	w.Helper()
+	for n := w.ill + 1; n <= w.nodes.Len(); n++ {
+		for end := time.Now().Add(patience); w.plain[n-1].Exists(w.ctx, "key").Val() != 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				w.Errorf("node %d keeps the key", n)
+				break
+			}
+		}
+	}
 }
