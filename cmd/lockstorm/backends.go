@@ -9,14 +9,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"maps"
+
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/servers/address"
 	"github.com/lockstorm/lockstorm/internal/servers/container"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/process"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/redis/go-redis/v9"
 )
 
 // backendKind is one sort of world in which an experiment can run.
@@ -204,4 +208,67 @@ func whoCan(unable string, s scenarios.Scenario) string {
 		return "no backend can"
 	}
 	return "who can: " + strings.Join(able, ", ")
+}
+
+// containerFlags are those with which a user says what runs in the containers.
+func containerFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
+	var b container.Backend
+	set.StringVar(&b.Image, "redis-image", "", "run this image, which has redis-server in its PATH, as redis:7 (default: one that is built of the redis-server here)")
+	set.StringVar(&b.Preload, "redis-preload", "", "what redis-server has to preload in that image for a clock of its own, libfaketime.so.1:libc.so.6 with their paths (default: nothing, and clocks of nodes cannot be set)")
+	return func() (runner.Backend, error) {
+		if b.Preload != "" && b.Image == "" {
+			return runner.Backend{}, errors.New("--redis-preload is for an image that --redis-image names")
+		}
+		return contained(b), nil
+	}
+}
+
+// contained is a backend of containers as storm knows it.
+func contained(b container.Backend) runner.Backend {
+	return runner.Backend{Ability: ability(b), Open: runner.Opener(b.Open), Versions: func() map[string]string {
+		v := b.Versions()
+		if b.Image == "" {
+			maps.Copy(v, ofLocalServer())
+		}
+		return v
+	}}
+}
+
+// What clients are on real servers.
+const (
+	asGoroutines = "goroutines"
+	asProcesses  = "processes"
+)
+
+// whatClientsAre says what that means; the first is the default.
+var whatClientsAre = []struct{ name, what string }{
+	{asGoroutines, "goroutines of this process: one that is paused stands still from its next call on"},
+	{asProcesses, "processes of their own: a pause is SIGSTOP, a kill SIGKILL"},
+}
+
+// beClient is the whole program in a process that is a client of another one's run, and
+// nothing otherwise.
+func beClient() {
+	redis.SetLogger(quiet{})
+	live.BeClient(func(world *live.Remote, brief []byte) (func(), error) {
+		return runner.Client(world, world.Number(), brief)
+	})
+}
+
+func clientsFlag(set *pflag.FlagSet) *string {
+	return set.String("clients", whatClientsAre[0].name, "what clients are on real servers: "+asGoroutines+" of this process, or "+asProcesses+", of which a pause is SIGSTOP and a kill SIGKILL")
+}
+
+// withClients returns the backend with clients of that sort.
+func withClients(b runner.Backend, what string) (runner.Backend, error) {
+	switch {
+	case what == asGoroutines:
+		return b, nil
+	case what != asProcesses:
+		return b, fmt.Errorf("--clients %s: want %s or %s", what, asGoroutines, asProcesses)
+	case b.Exact:
+		return b, fmt.Errorf("--clients %s is for real servers, and not for --backend %s", asProcesses, b.Name)
+	}
+	b.Apart = true
+	return b, nil
 }

@@ -11,7 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"context"
+	"io"
+
 	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -171,4 +175,155 @@ func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 		}
 	}
 	return nil
+}
+
+// stage is one suite of ci, ready to be run: whatever is wrong with its input has been
+// found. It returns what is known also where something could not be run.
+type stage func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error)
+
+// stages makes those that the flags ask for.
+func (o *ciOptions) stages() ([]stage, error) {
+	var all []stage
+	for _, s := range []struct {
+		name string
+		make func() (stage, error)
+	}{{casesSuite, o.caseStage}, {debateSuite, o.rowStage}, {huntSuite, o.huntStage}} {
+		if !slices.Contains(o.suites, s.name) {
+			continue
+		}
+		one, err := s.make()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// deadline is when the budget is spent.
+type deadline struct {
+	at     time.Time
+	budget time.Duration
+}
+
+// limit returns a context that ends with ctx or when the budget is spent.
+func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s was spent: a longer --budget, or fewer --runs, make room", textfmt.Whole(d.budget)))
+}
+
+// whyEnded says why a context has ended, and with it what was run under it.
+func whyEnded(ctx context.Context) string {
+	switch why := context.Cause(ctx); {
+	case why == nil:
+		return "something could not be run"
+	case errors.Is(why, context.Canceled):
+		return "it was stopped"
+	default:
+		return why.Error()
+	}
+}
+
+// run runs the stages, tells what came of each, and then of everything.
+func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Writer) error {
+	began := time.Now()
+	d := deadline{began.Add(o.budget), o.budget}
+	report := ci.Report{With: o.with()}
+	var failed error
+	for _, run := range stages {
+		suite, err := run(ctx, d, problems)
+		if err != nil {
+			suite.Checks = append(suite.Checks, broken(suite.Name, err))
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", suite.Name, err))
+		}
+		printSuite(out, suite)
+		report.Suites = append(report.Suites, suite)
+	}
+	report.Took = time.Since(began)
+	printReport(out, report)
+	failed = errors.Join(failed, o.write(report, out))
+	if failed != nil { // after everything that is known has been told
+		return failed
+	}
+	return exitFor(report.Conclusion())
+}
+
+// broken is the check that stands for what could not be run.
+func broken(suite string, err error) ci.Check {
+	return ci.Check{Name: suite, Outcome: ci.Undecided, Says: oneLine.Replace(err.Error())}
+}
+
+// leftOut is a check for which there was no time.
+func leftOut(ctx context.Context, c ci.Check) ci.Check {
+	c.Outcome, c.Says = ci.NotRun, whyEnded(ctx)
+	return c
+}
+
+// printSuite prints what came of a suite as soon as that is known.
+func printSuite(out io.Writer, s ci.Suite) {
+	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", s.Name, s.Counts(), seconds(s.Took()))
+	if s.Note != "" {
+		_, _ = fmt.Fprintf(out, "  %s\n", s.Note)
+	}
+}
+
+// printReport tells of every check that is not as expected, and what all amounts to.
+func printReport(out io.Writer, r ci.Report) {
+	for s, c := range r.Of(ci.Contradiction, ci.Undecided) {
+		_, _ = fmt.Fprintf(out, "\n%s: %s, %v\n%s", s.Name, c.Name, c.Outcome, c.Text())
+	}
+	for _, o := range []ci.Outcome{ci.NotRun, ci.NotApplicable} {
+		for _, s := range r.Suites {
+			if reasons, names := s.Left(o); len(names) > 0 {
+				_, _ = fmt.Fprintf(out, "\n%s: %s, %v: %s\n", s.Name, textfmt.Count(len(names), "check"), o, reasons)
+			}
+		}
+	}
+	_, _ = fmt.Fprintf(out, "\nci: %v (%s, %s)\n", r.Conclusion(), textfmt.Count(r.Checks(), "check"), seconds(r.Took))
+}
+
+// with says what it was checked with.
+func (o ciOptions) with() string {
+	return fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), textfmt.Whole(o.budget), o.hunt.seed)
+}
+
+// write writes the files that were asked for, and the annotations. What cannot be written
+// keeps nothing else from being so.
+func (o ciOptions) write(r ci.Report, out io.Writer) error {
+	var failed error
+	if o.junit != "" {
+		failed = named("--junit", ci.SaveJUnit(o.junit, r))
+	}
+	if o.summary != "" {
+		failed = errors.Join(failed, named("--summary", appendSummary(o.summary, r)))
+	}
+	if o.annotations {
+		failed = errors.Join(failed, ci.AnnotateGitHub(out, r))
+	}
+	return failed
+}
+
+// appendSummary appends the summary to a file: that of a step is one file for all who have
+// something to say in it, with one limit.
+func appendSummary(path string, r ci.Report) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	room := ci.MaxSummary
+	if info, err := f.Stat(); err == nil {
+		room -= int(info.Size())
+	}
+	_, err = io.WriteString(f, ci.GitHubSummary(r, room))
+	return errors.Join(err, f.Close())
+}
+
+// named says which flag an error is about.
+func named(flag string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return err
 }

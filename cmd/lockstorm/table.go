@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -38,4 +39,15 @@ func printGroups(out io.Writer, t *textfmt.Table) { printWithin(out, t, terminal
 func printWithin(out io.Writer, t *textfmt.Table, width int) {
 	s := terminal.On(out)
 	t.Text(out, textfmt.Look{Width: width, Head: s.Strong, Cell: s.Verdicts})
+}
+
+// coloured is what is said of a conclusion, in its colour.
+func coloured(on terminal.Screen, o runner.Conclusion, text string) string {
+	switch o {
+	case runner.AsExpected:
+		return on.Good(text)
+	case runner.Contradiction:
+		return on.Bad(text)
+	}
+	return on.Strong(text)
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"strings"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -110,4 +112,37 @@ func faultless(t runner.Tally) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d of them without a fault", t.Faultless)
+}
+
+// printMeasured prints a short block of measurements.
+func printMeasured(out io.Writer, a *runner.Aggregate) {
+	t := &textfmt.Table{}
+	for _, f := range a.Figures() {
+		t.Add(f.Name, strings.Join(f.Parts, ", "))
+	}
+	_, _ = fmt.Fprintln(out)
+	printTable(out, t)
+}
+
+// inWords makes one sentence of measurements.
+func inWords(figures []checker.Figure) string {
+	parts := make([]string, len(figures))
+	for i, f := range figures {
+		parts[i] = f.Name + " " + strings.Join(f.Parts, ", ")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// measured reports whether anything was measured where so many properties were judged:
+// where only some were asked for nothing is.
+func measured(judged int) bool { return judged == len(checker.Properties()) }
+
+// tell prints the lines of a story, one under the other. What a line has too much hangs below
+// it.
+func tell(out io.Writer, story ...string) {
+	for _, l := range story {
+		for i, part := range textfmt.Lines(l, terminal.On(out).Prose()-len("    ")) {
+			_, _ = fmt.Fprintf(out, "%s%s\n", strings.Repeat("  ", 1+min(i, 1)), part)
+		}
+	}
 }

@@ -1,13 +1,43 @@
 package main
 
 import (
+	"fmt"
 	"io"
+
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep/plots"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
+
+// printSweep prints the results for a terminal.
+func printSweep(out io.Writer, r sweep.Results) {
+	_, _ = fmt.Fprintf(out, "%s: %s\n", r.Sweep, r.Summary)
+	if len(r.Points()) > 0 {
+		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s a point (a tenth, but no fewer than 100, where the formula is 0 or 1)\n\n", r.Property.Title(), r.Property.Code(), textfmt.Count(r.Runs, "run"))
+		for _, c := range report.CampaignCurves(r.Points()) {
+			_, _ = fmt.Fprintf(out, "%s\n", c.Name)
+			printGroups(out, report.PointsTable(r, c.Outcomes, false))
+			_, _ = fmt.Fprintln(out)
+		}
+	}
+	if len(r.Boundaries()) > 0 {
+		_, _ = fmt.Fprintf(out, "where %s turns, by %s, of %s each\n\n", r.Property.Title(), r.Params[0].Head(), textfmt.Count(r.Runs, "run"))
+		for _, c := range report.CampaignCurves(r.Boundaries()) {
+			_, _ = fmt.Fprintf(out, "%s\n", c.Name)
+			printGroups(out, report.BoundariesTable(r, c.Outcomes))
+			_, _ = fmt.Fprintln(out)
+		}
+	}
+	for _, l := range report.CampaignLines(r) {
+		for _, line := range textfmt.Lines(l, terminal.On(out).Prose()) {
+			_, _ = fmt.Fprintln(out, line)
+		}
+	}
+}
 
 // sweepPage is the summary of a campaign that is done, with its pictures.
 func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
@@ -40,4 +70,24 @@ func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 		p.say("In %s. Violated at: the largest value tried below the boundary, shown by a run; holds at: the smallest above it, at which %s showed nothing. The formula and the rules of thumb are followed by what was found there: ✓ holds, ✗ violated, ? left open. Met: neither side is farther from the formula than what the search was to be exact to.", r.Params[0].Head(), textfmt.Count(r.Runs, "run"))
 	}
 	return p.err
+}
+
+// drawPictures draws the results into their directory and returns the names of the files
+// that the summary shows.
+func drawPictures(dir string, r sweep.Results, problems io.Writer) ([]string, error) {
+	pictures, err := report.CampaignPictures(r)
+	if err != nil {
+		return nil, err
+	}
+	bar := terminal.NewBar(problems, "pictures", int64(len(pictures)), terminal.Steps)
+	defer bar.Done()
+	var names []string
+	for _, p := range pictures {
+		if err := plots.Save(dir, p.Name, p.Chart); err != nil {
+			return nil, err
+		}
+		names = append(names, p.Name+".svg")
+		bar.Step()
+	}
+	return names, nil
 }

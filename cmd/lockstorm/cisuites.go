@@ -1,0 +1,437 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/cases"
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// savedCase is a case that is ready to be run.
+type savedCase struct {
+	replay
+	experiment runner.Experiment
+}
+
+// caseStage makes the stage of saved cases.
+func (o *ciOptions) caseStage() (stage, error) {
+	suite := ci.Suite{Name: casesSuite}
+	from := o.cases
+	if len(from) == 0 {
+		if _, err := os.Stat(usualCases); errors.Is(err, fs.ErrNotExist) {
+			suite.Note = "no cases: there is no " + usualCases + ", and --cases names no other place"
+		} else {
+			from = []string{usualCases}
+		}
+	}
+	var saved []savedCase
+	for _, name := range from {
+		some, err := loadCases(name)
+		if err != nil {
+			return nil, fmt.Errorf("--cases: %w", err)
+		}
+		saved = append(saved, some...)
+	}
+	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
+		ctx, cancel := d.limit(ctx)
+		defer cancel()
+		bar := terminal.NewBar(problems, casesSuite, int64(len(saved)), terminal.Pieces)
+		defer bar.Done()
+		var failed error
+		for _, s := range saved {
+			check, err := o.checkCase(ctx, s, problems)
+			failed = errors.Join(failed, err)
+			suite.Checks = append(suite.Checks, check)
+			bar.Step()
+		}
+		return suite, failed
+	}, nil
+}
+
+// loadCases loads the case in a file, or all in a directory.
+func loadCases(name string) ([]savedCase, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{name}
+	if info.IsDir() {
+		if paths, err = casesIn(name); err != nil {
+			return nil, err
+		}
+	}
+	var all []savedCase
+	for _, path := range paths {
+		r, err := replayOfCase(path)
+		if err != nil {
+			return nil, err
+		}
+		e, err := r.prepare()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, savedCase{r, e})
+	}
+	return all, nil
+}
+
+// casesIn lists the cases in a directory, in the order of their names. That there is none is
+// an error: a suite that is silent because it looks in the wrong place is worth nothing.
+func casesIn(dir string) (paths []string, err error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if isCase(f.Name()) {
+			paths = append(paths, filepath.Join(dir, f.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%s: there is no case in it, which is a file *%s", dir, cases.Extension)
+	}
+	return paths, nil
+}
+
+// checkCase runs a case, and keeps the run if it does not show what the case says.
+func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writer) (ci.Check, error) {
+	path := s.again.name
+	check := ci.Check{Name: filepath.Base(path), File: path, Again: textfmt.Command("replay", path)}
+	if ctx.Err() != nil {
+		return leftOut(ctx, check), nil
+	}
+	began := time.Now()
+	result, err := s.experiment.Run(ctx, s.seed, nil)
+	if err != nil {
+		check.Outcome, check.Says = ci.Undecided, whyEnded(ctx)
+		return check, fmt.Errorf("%s: %w", path, err)
+	}
+	check.Took = time.Since(began)
+	conclusion, finding := s.kept.Judge(result), result.Report.Finding(s.kept.Property)
+	check.Outcome = ci.Of(conclusion)
+	switch {
+	case conclusion == runner.AsExpected:
+		return check, nil
+	case result.Interrupted:
+		check.Says = "not run to its end: " + whyEnded(ctx)
+		return check, nil
+	}
+	check.Says, check.Story = againstCase(*s.kept, finding, conclusion), told(finding.Lines()...)
+	check.Kept, err = o.keepRun(ctx, s.experiment, s.again, s.seed, problems)
+	return check, err
+}
+
+// rowChecks are rows and points of the debate, and scenarios in files, ready to be run.
+type rowChecks struct {
+	suite
+	options *ciOptions
+	files   map[string]string // of the scenarios that come from files, by their names
+}
+
+// rowStage makes the stage of the debate.
+func (o *ciOptions) rowStage() (stage, error) {
+	files := slices.DeleteFunc(slices.Clone(o.rows), func(name string) bool { return !isFile(name) })
+	rows := slices.DeleteFunc(slices.Clone(o.rows), isFile)
+	r := rowChecks{options: o, files: map[string]string{}}
+	options := debateOptions{backend: o.backend, runs: o.runs, seed: 1}
+	options.fill(rows)
+	if len(rows) > 0 || len(files) == 0 {
+		d, err := choose(rows)
+		if err != nil {
+			return nil, fmt.Errorf("--rows: %w", err)
+		}
+		r.tasks = options.suite(d).tasks
+	}
+	r.what, r.backend = debateSuite, o.backend
+	for _, path := range files {
+		if err := r.addFile(path, options.runs); err != nil {
+			return nil, fmt.Errorf("--rows: %w", err)
+		}
+	}
+	if !o.backend.Exact { // what cannot be repeated is kept as it is run
+		r.out = o.runsDir()
+	}
+	return r.run, nil
+}
+
+// addFile adds the scenario in a file.
+func (r *rowChecks) addFile(path string, runs int) error {
+	s, err := findAnd(path, func(s scenarios.Scenario) error {
+		_, err := prepareOn(r.backend, s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(r.tasks, func(t task) bool { return t.scenario.Name == s.Name }) {
+		return fmt.Errorf("%s: its scenario is called %s, as another one that is run: give it another name", path, s.Name)
+	}
+	r.files[s.Name] = path
+	r.tasks = append(r.tasks, task{s, 1, runs})
+	return nil
+}
+
+// run runs everything as one lot, and says of each scenario what it has shown.
+func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
+	ctx, cancel := d.limit(ctx)
+	defer cancel()
+	suite := ci.Suite{Name: debateSuite, Note: "backend " + r.backend.Name}
+	w, err := newWitnesses(r.out)
+	if err != nil {
+		return suite, err
+	}
+	r.each = w.see
+	var found report.Tallies
+	var refused []refusal
+	var failed error
+	if ctx.Err() == nil { // otherwise a run might still begin, and say that it was cut short
+		found, refused, failed = r.suite.run(ctx, problems)
+	}
+	for _, t := range r.tasks {
+		check := r.check(ctx, t, found[t.scenario.Name], refused)
+		check.Took = w.took[t.scenario.Name]
+		if first, seen := w.first[t.scenario.Name]; seen && check.Outcome != ci.AsExpected {
+			check.Says, check.Story = tellRun(first.Result)
+			check.Again = r.again(t.scenario).command(stored{Result: first.Result})
+			check.Kept, err = r.keep(ctx, first, problems)
+			failed = errors.Join(failed, err)
+			w.keep(first)
+		}
+		suite.Checks = append(suite.Checks, check)
+	}
+	return suite, errors.Join(failed, w.tidy())
+}
+
+// name is what a user calls a scenario.
+func (r rowChecks) name(s scenarios.Scenario) string { return cmp.Or(r.files[s.Name], s.Name) }
+
+// again knows how a run of a scenario is repeated.
+func (r rowChecks) again(s scenarios.Scenario) repetition {
+	return repetition{name: r.name(s), backend: r.backend, world: r.options.world}
+}
+
+// check says what the runs of a scenario amount to, of which none need be known.
+func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refused []refusal) ci.Check {
+	again := r.again(t.scenario)
+	check := ci.Check{
+		Name: again.name, File: r.files[t.scenario.Name],
+		Again: textfmt.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.runs),
+	}
+	if i := slices.IndexFunc(refused, func(no refusal) bool { return no.scenario == t.scenario.Name }); i >= 0 {
+		check.Outcome, check.Says, check.Again = ci.NotApplicable, refused[i].why.Error(), ""
+		return check
+	}
+	if tally.Runs == 0 {
+		return leftOut(ctx, check)
+	}
+	check.Outcome = ci.Of(tally.Conclusion())
+	switch {
+	case tally.Runs < t.runs && check.Outcome != ci.Contradiction: // which further runs cannot mend
+		check.Outcome = ci.Undecided
+		check.Says = fmt.Sprintf("run %d times of %d: %s", tally.Runs, t.runs, whyEnded(ctx))
+	case check.Outcome == ci.AsExpected:
+		check.Says, check.Again = verdictsIn(tally), ""
+	case tally.Slipped > 0:
+		check.Says = report.Slowness(tally)
+	default:
+		check.Says = notShown(tally)
+	}
+	return check
+}
+
+// keep keeps a run that tells something: by making it again, or, where that would be
+// another run, as it was stored.
+func (r rowChecks) keep(ctx context.Context, first stored, problems io.Writer) ([]string, error) {
+	if !r.backend.Exact {
+		pictures := album{seen: map[drawnFor]bool{}}
+		pictures.add(first)
+		return evidence(first.dir, pictures.draw(problems)), nil
+	}
+	e, err := prepareOn(r.backend, first.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	return r.options.keepRun(ctx, e, r.again(first.Scenario), first.Seed, problems)
+}
+
+// verdictsIn says what runs have shown, in signs.
+func verdictsIn(t runner.Tally) string {
+	return fmt.Sprintf("%s in %s", report.Signs(t), textfmt.Count(t.Runs, "run"))
+}
+
+// notShown says which violations are expected that no run has shown.
+func notShown(t runner.Tally) string {
+	var titles []string
+	for _, p := range checker.Properties() {
+		if want, _ := t.Scenario.Expect.Want(p); want == checker.Violated && t.Seen[p][checker.Violated] == 0 {
+			titles = append(titles, p.Title())
+		}
+	}
+	return fmt.Sprintf("violations of %s are expected, and none was seen: %s", strings.Join(titles, ", "), verdictsIn(t))
+}
+
+// telling are the findings of a run by which its scenario is not as expected: those that
+// contradict, or else those that were left open.
+func telling(r runner.Result) (list []checker.Finding) {
+	for _, f := range r.Report.Findings {
+		if r.Scenario.Expect.Judge(f.Property, f.Verdict) == scenarios.Contradicted {
+			list = append(list, f)
+		}
+	}
+	if len(list) > 0 || r.Interrupted || r.Slipped() {
+		return list
+	}
+	for _, f := range r.Report.Findings {
+		if want := r.Scenario.Expect[f.Property]; f.Verdict == checker.Unknown && want != checker.Unknown {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// tellRun tells of a run by which its scenario is not as expected, in a line and in a
+// story.
+func tellRun(r runner.Result) (says, story string) {
+	var stands, stories []string // what is said of some properties, once
+	titles := map[string][]string{}
+	var before checker.Finding
+	for _, f := range telling(r) {
+		stand := standingOf(r, f)
+		if titles[stand] == nil {
+			stands = append(stands, stand)
+		}
+		titles[stand] = append(titles[stand], f.Property.Title())
+		if !checker.SameOverlap(before, f) {
+			stories = append(stories, told(f.Lines()...))
+		}
+		before = f
+	}
+	for i, stand := range stands {
+		stands[i] = strings.Join(titles[stand], ", ") + ": " + stand
+	}
+	says = strings.Join(stands, "; ") + seeded(r)
+	if r.Report.Cut != "" {
+		says += ": " + r.Report.Cut
+	}
+	return says, strings.Join(stories, "\n")
+}
+
+// standingOf says how a verdict compares with what was expected.
+func standingOf(r runner.Result, f checker.Finding) string {
+	if want, wanted := r.Scenario.Expect.Want(f.Property); wanted {
+		return fmt.Sprintf("%v, where %v is expected", f.Verdict, want)
+	}
+	return fmt.Sprintf("%v, where nothing is expected", f.Verdict)
+}
+
+// huntStage makes the stage of the hunt.
+func (o *ciOptions) huntStage() (stage, error) {
+	q, err := o.hunt.quest(nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
+		return o.hunted(ctx, q, d, problems)
+	}, nil
+}
+
+// hunted hunts for as long as there is time, and tells of each property what has come of it.
+func (o *ciOptions) hunted(ctx context.Context, q quest, d deadline, problems io.Writer) (ci.Suite, error) {
+	suite := ci.Suite{Name: huntSuite}
+	limited, cancel := d.limit(ctx)
+	defer cancel()
+	if limited.Err() != nil {
+		for _, p := range q.hunted() {
+			suite.Checks = append(suite.Checks, leftOut(limited, huntCheck(p)))
+		}
+		return suite, nil
+	}
+	q.budget = time.Until(d.at)
+	h, err := q.watched(ctx, problems)
+	if err != nil {
+		return suite, err
+	}
+	suite.Note = fmt.Sprintf("%s: %s (%s)", q.Space.Name(), h.headline(), h.figures(true))
+	finds, failed := o.hunt.take(ctx, q, h, problems)
+	for _, p := range q.hunted() {
+		check := huntCheck(p)
+		if shot, found := h.First[p]; found {
+			check = o.broken(check, p, shot)
+		} else {
+			check = unbroken(check, p, q, h)
+		}
+		if i := slices.IndexFunc(finds, func(f find) bool { return f.Property == p }); i >= 0 {
+			check, err = o.found(ctx, check, finds[i], problems)
+			failed = errors.Join(failed, err)
+		}
+		suite.Checks = append(suite.Checks, check)
+	}
+	suite.Checks[0].Took = h.took // they are hunted all at once
+	return suite, failed
+}
+
+func huntCheck(p checker.Property) ci.Check {
+	return ci.Check{Name: fmt.Sprintf("%s %s", p.Code(), p.Title())}
+}
+
+// unbroken is a property of which no violation was found.
+func unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
+	c.Says = textfmt.Count(h.Tested[p], "run") + " put it to the test"
+	switch {
+	case h.stopped:
+		c.Outcome, c.Says = ci.Undecided, c.Says+", then it was stopped"
+	case q.most > h.Runs && !q.enough(&h.Results):
+		c.Outcome, c.Says = ci.Undecided, fmt.Sprintf("%s, and there was time for %d of %d runs", c.Says, h.Runs, q.most)
+	case h.Tested[p] > 0:
+		c.Outcome = ci.AsExpected
+	case h.silent(q):
+		c.Outcome, c.Says = ci.Undecided, "no run put it to the test, nor anything else"
+	default:
+		c.Outcome, c.Says = ci.NotApplicable, "no run put it to the test: it is not promised, what was run is outside the assumptions, or there was nothing to tell it by"
+	}
+	return c
+}
+
+// broken is a property that was violated, and the hunt that finds that again, for as long
+// as nothing shorter is known that does.
+func (o *ciOptions) broken(c ci.Check, p checker.Property, shot fuzz.Run) ci.Check {
+	c.Outcome = ci.Contradiction
+	c.Says = fmt.Sprintf("%s violated in run %d of the hunt", p.Title(), shot.Number)
+	c.Again = textfmt.Command("hunt", "--lock", o.hunt.lock, "--assume", o.hunt.assumed, "--seed", fmt.Sprint(o.hunt.seed), "--runs", fmt.Sprint(shot.Number))
+	return c
+}
+
+// found adds what was found when that was shrunk. Its run is kept beside its case.
+func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.Writer) (ci.Check, error) {
+	c.Says += ": " + f.standing(o.hunt.assumed)
+	c.Story = f.shrunk() + "\n" + told(f.Small.Report.Finding(f.Property).Lines()...)
+	if f.path == "" { // it could not be kept, which is told by itself
+		return c, nil
+	}
+	c.Again, c.Kept = textfmt.Command("replay", f.path), []string{f.path}
+	saved, err := loadCases(f.path)
+	if err != nil {
+		return c, err
+	}
+	run, err := o.keepRun(ctx, saved[0].experiment, saved[0].again, saved[0].seed, problems)
+	c.Kept = append(c.Kept, run...)
+	return c, err
+}
