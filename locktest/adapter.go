@@ -47,37 +47,46 @@ func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runn
 // buildTimeout bounds how long the user's function may take.
 const buildTimeout = time.Minute
 
-// callBuild calls the user's function on a goroutine of its own, because it may call
-// t.Fatal or never return.
+// callBuild calls the user's function.
 func callBuild(build func(Env) Locker, e Env) (Locker, error) {
-	type built struct {
-		locker Locker
-		err    error
+	var locker Locker // read only after the call has returned
+	err := callWithin(buildTimeout, "the function that makes the lock", func() error {
+		if locker = build(e); locker == nil {
+			return errors.New("the function that makes the lock has returned nil")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	done := make(chan built, 1)
+	return locker, nil
+}
+
+// callWithin calls a function of the user on its own goroutine, because it may panic, call
+// t.Fatal or never return. All of these are errors.
+func callWithin(timeout time.Duration, what string, f func() error) error {
+	done := make(chan error, 1)
 	go func() {
-		b := built{err: errors.New("the function that makes the lock has ended its goroutine, as t.Fatal does")}
+		err := fmt.Errorf("%s has ended its goroutine, as t.Fatal does", what)
 		defer func() {
 			switch p := recover().(type) {
 			case nil:
 			case buildError:
-				b.err = p.error
+				err = p.error
 			default:
-				b.err = fmt.Errorf("the function that makes the lock panics: %v\n%s", p, debug.Stack())
+				err = fmt.Errorf("%s panics: %v\n%s", what, p, debug.Stack())
 			}
-			done <- b
+			done <- err
 		}()
-		if b.locker, b.err = build(e), nil; b.locker == nil {
-			b.err = errors.New("the function that makes the lock has returned nil")
-		}
+		err = f()
 	}()
-	late := time.NewTimer(buildTimeout)
+	late := time.NewTimer(timeout)
 	defer late.Stop()
 	select {
-	case b := <-done:
-		return b.locker, b.err
+	case err := <-done:
+		return err
 	case <-late.C:
-		return nil, fmt.Errorf("the function that makes the lock has not returned after %v", buildTimeout)
+		return fmt.Errorf("%s has not returned after %v", what, timeout)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -109,36 +108,20 @@ func (c *cleanup) add(f func() error) {
 	c.funcs = append(c.funcs, f)
 }
 
-// run calls the functions, the last one first. It returns an error if one does not return.
+// run calls the functions, the last one first. Their errors are ignored.
 func (c *cleanup) run(client int) error {
 	c.mu.Lock()
 	funcs := c.funcs
 	c.funcs = nil
 	c.mu.Unlock()
-	done := make(chan error, 1)
-	go func() { done <- undo(funcs) }()
-	late := time.NewTimer(cleanupTimeout)
-	defer late.Stop()
-	select {
-	case err := <-done:
-		if err != nil {
-			return fmt.Errorf("client %d: %w", client, err)
+	err := callWithin(cleanupTimeout, "a function passed to Cleanup", func() error {
+		for _, f := range slices.Backward(funcs) {
+			_ = f()
 		}
 		return nil
-	case <-late.C:
-		return fmt.Errorf("client %d: the functions passed to Cleanup have not returned after %v", client, cleanupTimeout)
-	}
-}
-
-// undo calls functions, the last one first. A panic is returned as an error.
-func undo(funcs []func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("a function passed to Cleanup panics: %v\n%s", p, debug.Stack())
-		}
-	}()
-	for _, f := range slices.Backward(funcs) {
-		_ = f()
+	})
+	if err != nil {
+		return fmt.Errorf("client %d: %w", client, err)
 	}
 	return nil
 }

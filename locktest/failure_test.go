@@ -230,7 +230,7 @@ func TestWhatNoLockMayIsTold(t *testing.T) {
 				env.Cleanup(func() error { select {} })
 				return onOneNode(env)
 			},
-			want: []string{"client 1: the functions passed to Cleanup have not returned"},
+			want: []string{"client 1: a function passed to Cleanup has not returned"},
 		},
 		"cleanup that panics": {
 			make: func(env locktest.Env) locktest.Locker {

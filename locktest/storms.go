@@ -92,7 +92,7 @@ func storms(c Config) []Storm {
 	list := slices.DeleteFunc(every(c), func(s Storm) bool { return able.Refuse(s.Plan) != nil })
 	if c.Drawn > 0 {
 		list = append(list, Storm{
-			Name: "drawn", Summary: "faults of any kind, other ones in each run",
+			Name: "drawn", Summary: "generated faults of any kind, different ones in each run",
 			Generate: &nemesis.Generator{Most: 4}, Runs: c.Drawn,
 		})
 	}
@@ -104,25 +104,25 @@ func storms(c Config) []Storm {
 func every(c Config) []Storm {
 	s := stormParams{c.Nodes, c.TTL}
 	list := []Storm{
-		{Name: "calm", Summary: "nothing goes wrong"},
-		{Name: "contention", Summary: "nothing goes wrong, and everybody wants the lock all the time", Think: time.Millisecond},
-		{Name: "majority-cut-off", Summary: "nobody reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
-		{Name: "node-comes-back-late", Summary: "a node crashes under a hold, and comes back, empty, when no key that it had could still count", Plan: s.restart(s.ttl * 5 / 4)},
-		{Name: "node-comes-back-soon", Summary: "a node crashes under a hold, and comes back at once, empty, while the hold goes on", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
-		{Name: "node-stands-still", Summary: "a node answers nothing for a while, and then everything", Plan: s.nodePaused()},
-		{Name: "node-clock-jumps", Summary: "the clock of a node that keeps the lock jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
-		{Name: "holder-stands-still", Summary: "a client stands still for longer than the TTL when it has been granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
-		{Name: "writer-stands-still", Summary: "a client stands still for longer than the TTL when it is about to write", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
-		{Name: "caller-stands-still", Summary: "a client stands still for longer than the TTL while it asks for the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
-		{Name: "holder-dies", Summary: "a client dies when it has been granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
-		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is asked for", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
+		{Name: "calm", Summary: "no faults"},
+		{Name: "contention", Summary: "no faults, and all clients want the lock all the time", Think: time.Millisecond},
+		{Name: "majority-cut-off", Summary: "no client reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
+		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back without its keys after these would have expired", Plan: s.restart(s.ttl * 5 / 4)},
+		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once without its keys", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
+		{Name: "node-stands-still", Summary: "a node is paused for a while", Plan: s.nodePaused()},
+		{Name: "node-clock-jumps", Summary: "the clock of a node with the lock's key jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
+		{Name: "holder-stands-still", Summary: "a client is paused for longer than the TTL after it was granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
+		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
+		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
+		{Name: "holder-dies", Summary: "a client dies after it was granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
+		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
-		{Name: "replies-are-lost", Summary: "connections break behind requests that took effect", Plan: s.resets()},
+		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Plan: s.resets()},
 	}
 	if minority := s.fewest(); len(minority) > 0 {
 		list = append(list,
-			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back, empty, after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
-			Storm{Name: "minority-cut-off", Summary: "nobody reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
+			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back without keys after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
+			Storm{Name: "minority-cut-off", Summary: "no client reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
 		)
 	}
 	return list

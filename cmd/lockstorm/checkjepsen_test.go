@@ -31,7 +31,7 @@ func TestCheckOfJepsen(t *testing.T) {
 		text string
 		args []string
 		code int
-		told []string
+		storyText []string
 	}{
 		{heldOnce, nil, exitAsExpected, []string{"workload lock: 1 operations", "ownerless mutex    holds", "fenced mutex       n/a"}},
 		{heldTwice, nil, exitContradiction, []string{"ownerless mutex    violated", "acquire (process 1, lines 3 to 4)", "picture of owner-aware mutex: "}},
@@ -46,7 +46,7 @@ func TestCheckOfJepsen(t *testing.T) {
 	for _, c := range cases {
 		code, out, problems := command(t, append([]string{"check", jepsenFile(t, c.text)}, c.args...)...)
 		want(t, "exit code of "+c.text+problems, code, c.code)
-		wantIn(t, out, c.told...)
+		wantIn(t, out, c.storyText...)
 	}
 }
 

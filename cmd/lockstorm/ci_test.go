@@ -277,7 +277,7 @@ func TestCIOfAHuntThatFindsNothing(t *testing.T) {
 		"no run put it to the test, nor anything else":                           {haul{}, 0, ci.Undecided},
 		"no run put it to the test: it is not promised, what was run is outside": {haul{Results: fuzz.Results{Counts: fuzz.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
 	} {
-		got := unbroken(ci.Check{}, checker.Lease, quest{most: c.most}, c.haul)
+		got := unbroken(ci.Check{}, checker.Lease, search{most: c.most}, c.haul)
 		want(t, says, got.Outcome, c.outcome)
 		wantMatch(t, got.Says, "^"+regexp.QuoteMeta(says))
 	}

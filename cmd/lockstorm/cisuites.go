@@ -261,7 +261,7 @@ func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refuse
 // another run, as it was stored.
 func (r rowChecks) keep(ctx context.Context, first stored, problems io.Writer) ([]string, error) {
 	if !r.backend.Exact {
-		pictures := album{seen: map[drawnFor]bool{}}
+		pictures := violations{seen: map[pictured]bool{}}
 		pictures.add(first)
 		return evidence(first.dir, pictures.draw(problems)), nil
 	}
@@ -354,7 +354,7 @@ func (o *ciOptions) huntStage() (stage, error) {
 }
 
 // hunted hunts for as long as there is time, and tells of each property what has come of it.
-func (o *ciOptions) hunted(ctx context.Context, q quest, d deadline, problems io.Writer) (ci.Suite, error) {
+func (o *ciOptions) hunted(ctx context.Context, q search, d deadline, problems io.Writer) (ci.Suite, error) {
 	suite := ci.Suite{Name: huntSuite}
 	limited, cancel := d.limit(ctx)
 	defer cancel()
@@ -393,7 +393,7 @@ func huntCheck(p checker.Property) ci.Check {
 }
 
 // unbroken is a property of which no violation was found.
-func unbroken(c ci.Check, p checker.Property, q quest, h haul) ci.Check {
+func unbroken(c ci.Check, p checker.Property, q search, h haul) ci.Check {
 	c.Says = textfmt.Count(h.Tested[p], "run") + " put it to the test"
 	switch {
 	case h.stopped:

@@ -89,7 +89,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 			}
 			return d.reported(cmd, o.report, side, nil, err)
 		}
-		s, kept := o.suite(d), keptRuns{}
+		s, kept := o.suite(d), storedRuns{}
 		s.each = kept.see
 		err = o.run(cmd.Context(), &d, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return d.reported(cmd, o.report, report.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, kept.dir, err)

@@ -21,7 +21,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	case d.show.format == asMarkdown && !d.show.short:
 		return d.page(out, reference)
 	case d.show.format == asMarkdown:
-		return d.digest(out)
+		return d.summary(out)
 	}
 	terminal.Fit(out)
 	printTable(out, d.table(cellWidth(asText), whole))
@@ -258,8 +258,8 @@ func (p *page) remark(name string) {
 	}
 }
 
-// digest is the main table without variants, and with no more than what breaks.
-func (d debate) digest(out io.Writer) error {
+// summary is the main table without variants, and with no more than what breaks.
+func (d debate) summary(out io.Writer) error {
 	p := &page{out: out}
 	d.table(cellWidth(asMarkdown), outlined).Markdown(p)
 	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", report.Codes())

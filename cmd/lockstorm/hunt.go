@@ -181,8 +181,8 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// quest is a hunt as the flags ask for it.
-type quest struct {
+// search is a hunt as the flags ask for it.
+type search struct {
 	fuzz.Hunt
 	budget time.Duration // 0: as long as it takes
 	most   int           // runs; 0: as many as there are
@@ -190,8 +190,8 @@ type quest struct {
 }
 
 // quest makes the hunt that the flags ask for. What is wrong with them is found here.
-func (o *huntOptions) quest(args []string) (q quest, err error) {
-	q = quest{
+func (o *huntOptions) quest(args []string) (q search, err error) {
+	q = search{
 		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance)},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
@@ -217,7 +217,7 @@ func (o *huntOptions) quest(args []string) (q quest, err error) {
 }
 
 // ground is where the hunt takes place.
-func (o *huntOptions) ground(args []string, q quest) (fuzz.SearchSpace, error) {
+func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) {
 	if len(args) == 0 {
 		g, err := fuzz.SpaceOfLock(o.lock)
 		if err != nil {
@@ -254,7 +254,7 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) fuzz.Terms, error) {
 }
 
 // hunted are the properties that are looked for.
-func (q quest) hunted() []checker.Property {
+func (q search) hunted() []checker.Property {
 	if len(q.Wanted) > 0 {
 		return q.Wanted
 	}
@@ -262,7 +262,7 @@ func (q quest) hunted() []checker.Property {
 }
 
 // enough reports whether the hunt may end.
-func (q quest) enough(b *fuzz.Results) bool {
+func (q search) enough(b *fuzz.Results) bool {
 	return q.most > 0 && b.Runs >= q.most || q.first && len(b.First) > 0 || b.Has(q.hunted())
 }
 
@@ -275,13 +275,13 @@ type haul struct {
 }
 
 // silent reports whether nothing that was found means nothing.
-func (h haul) silent(q quest) bool {
+func (h haul) silent(q search) bool {
 	never := func(p checker.Property) bool { return h.Tested[p] == 0 }
 	return len(h.Tested) == 0 || slices.ContainsFunc(q.Wanted, never)
 }
 
 // ended says how the hunt ends for whoever waits for its exit code.
-func (h haul) ended(q quest) error {
+func (h haul) ended(q search) error {
 	switch {
 	case len(h.First) > 0:
 		return verdictError(exitContradiction)
@@ -292,7 +292,7 @@ func (h haul) ended(q quest) error {
 }
 
 // run hunts until there is enough, the budget is spent or ctx ends.
-func (q quest) run(ctx context.Context, watch huntLine) (haul, error) {
+func (q search) run(ctx context.Context, watch huntLine) (haul, error) {
 	began := time.Now()
 	h := haul{after: map[checker.Property]time.Duration{}}
 	q.Each = func(s fuzz.Run) bool {
@@ -314,7 +314,7 @@ func (q quest) run(ctx context.Context, watch huntLine) (haul, error) {
 }
 
 // watched is run, with a line that tells how it goes.
-func (q quest) watched(ctx context.Context, problems io.Writer) (haul, error) {
+func (q search) watched(ctx context.Context, problems io.Writer) (haul, error) {
 	line := newHuntLine(problems, q.Space.Name())
 	defer line.Done()
 	return q.run(ctx, line)
@@ -327,7 +327,7 @@ func newHuntLine(problems io.Writer, what string) huntLine {
 	return huntLine{terminal.NewBar(problems, what, 0, terminal.Told)}
 }
 
-func (l huntLine) see(q quest, b *fuzz.Results, took time.Duration) {
+func (l huntLine) see(q search, b *fuzz.Results, took time.Duration) {
 	if !l.Due() {
 		return
 	}

@@ -156,7 +156,7 @@ func TestHuntIsStopped(t *testing.T) {
 }
 
 // caught hunts a little around crash-restart.
-func caught(t *testing.T) (huntOptions, quest, haul) {
+func caught(t *testing.T) (huntOptions, search, haul) {
 	t.Helper()
 	o := huntOptions{lock: "redlock", faults: "all", most: 6, runs: 50, seed: 1}
 	q, err := o.quest([]string{"crash-restart"})

@@ -31,7 +31,7 @@ type find struct {
 }
 
 // once hunts once and tells what was found.
-func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
+func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 	ctx, problems := cmd.Context(), cmd.ErrOrStderr()
 	h, err := q.watched(ctx, problems)
 	if err != nil {
@@ -65,7 +65,7 @@ func (o *huntOptions) once(cmd *cobra.Command, q quest) error {
 // take shrinks what was found, and keeps it. Where the hunt was stopped that was about
 // hunting: what was found is worth the seconds. An error takes nothing away from the finds:
 // one that could not be kept has no path.
-func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Writer) ([]find, error) {
+func (o *huntOptions) take(ctx context.Context, q search, h haul, problems io.Writer) ([]find, error) {
 	if h.stopped {
 		ctx = patient(ctx)
 	}
@@ -99,7 +99,7 @@ func (o *huntOptions) take(ctx context.Context, q quest, h haul, problems io.Wri
 
 // printHaul prints what the hunt amounts to. Where it had a budget it depends on the
 // machine in any case, and its times are told; otherwise it is the same each time.
-func (o *huntOptions) printHaul(out io.Writer, q quest, h haul) {
+func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Space.Name(), h.coloured(terminal.On(out)), h.figures(q.budget > 0))
 	if h.stopped {
 		_, _ = fmt.Fprintln(out, stoppedLine)
@@ -150,7 +150,7 @@ func (h haul) headline() string {
 
 // tests says what silence means: how many runs would have shown a violation of each
 // property that is a find.
-func (h haul) tests(q quest) string {
+func (h haul) tests(q search) string {
 	var some, none []string
 	for _, p := range q.hunted() {
 		if n := h.Tested[p]; n > 0 {
@@ -266,7 +266,7 @@ type scoredFind struct {
 	Case       string        `json:"case,omitempty"`
 }
 
-func scoreOf(q quest, h haul, finds []find) haulScore {
+func scoreOf(q search, h haul, finds []find) haulScore {
 	s := haulScore{
 		Ground: q.Space.Name(), Hunted: q.hunted(), Seed: q.Seed, Counts: h.Counts, Seconds: h.took.Seconds(),
 		Finds: []scoredFind{}, Stopped: h.stopped,
@@ -307,7 +307,7 @@ type shrinking struct {
 	end   time.Time // when it is used up; zero: never
 }
 
-func (o *huntOptions) shrinking(q quest) shrinking {
+func (o *huntOptions) shrinking(q search) shrinking {
 	s := shrinking{taker: shrink.Minimizer{Backend: q.Backend, Terms: q.Terms, Promised: fuzz.PromisedTerms}}
 	if all := o.shrinkTime(); all > 0 {
 		s.end = time.Now().Add(all)

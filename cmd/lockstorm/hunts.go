@@ -21,7 +21,7 @@ import (
 
 // repeated hunts again and again, each time with the next seed, and tells how long it
 // takes to the find.
-func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
+func (o *huntOptions) repeated(cmd *cobra.Command, q search) error {
 	q.first = len(q.Wanted) == 0
 	chases, err := q.chase(cmd.Context(), o.hunts, cmd.ErrOrStderr())
 	if err != nil {
@@ -53,7 +53,7 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q quest) error {
 
 // chase repeats a hunt so many times, each to what it is after. What ctx cuts short is
 // left out.
-func (q quest) chase(ctx context.Context, n int, problems io.Writer) (fuzz.Attempts, error) {
+func (q search) chase(ctx context.Context, n int, problems io.Writer) (fuzz.Attempts, error) {
 	var chases fuzz.Attempts
 	line := newHuntLine(problems, "")
 	defer line.Done()
@@ -69,7 +69,7 @@ func (q quest) chase(ctx context.Context, n int, problems io.Writer) (fuzz.Attem
 }
 
 // satisfied reports whether the hunt has found what it was after.
-func (q quest) satisfied(h haul) bool {
+func (q search) satisfied(h haul) bool {
 	return q.first && len(h.First) > 0 || h.Has(q.hunted())
 }
 
@@ -79,7 +79,7 @@ var shares = []struct {
 	percent float64
 }{{"median", 50}, {"p90", 90}, {"p99", 99}}
 
-func printChases(out io.Writer, q quest, c fuzz.Attempts) {
+func printChases(out io.Writer, q search, c fuzz.Attempts) {
 	_, _ = fmt.Fprintf(out, "%s: found by %d of %s\n\n", q.Space.Name(), c.Found(), textfmt.Count(len(c), "hunt"))
 	t := &textfmt.Table{Head: []string{"", "runs", "seconds"}}
 	for _, s := range shares {
@@ -192,7 +192,7 @@ func (o *huntOptions) chaseRows(ctx context.Context, rows []fuzz.Rediscovery, pr
 			return nil, err
 		}
 		h.Guidance = fuzz.Guidance(o.guidance)
-		chases, err := quest{Hunt: h, budget: o.budget, most: o.runs}.chase(ctx, o.hunts, problems)
+		chases, err := search{Hunt: h, budget: o.budget, most: o.runs}.chase(ctx, o.hunts, problems)
 		if err != nil {
 			return nil, err
 		}

@@ -12,23 +12,23 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// album is the stored runs of which pictures are drawn: of each property the first that
+// violations is the stored runs of which pictures are drawn: of each property the first that
 // violated it and the first that left it open, whose stories are told. To draw all takes
 // longer than to run them; check draws any other.
-type album struct {
-	seen map[drawnFor]bool
+type violations struct {
+	seen map[pictured]bool
 	runs []stored
 }
 
-type drawnFor struct {
+type pictured struct {
 	property checker.Property
 	verdict  checker.Verdict
 }
 
-func (a *album) add(r stored) {
+func (a *violations) add(r stored) {
 	first := false
 	for _, f := range r.Report.Findings {
-		v := drawnFor{f.Property, f.Verdict}
+		v := pictured{f.Property, f.Verdict}
 		if (f.Verdict == checker.Violated || f.Verdict == checker.Unknown) && !a.seen[v] {
 			a.seen[v], first = true, true
 		}
@@ -39,7 +39,7 @@ func (a *album) add(r stored) {
 }
 
 // draw draws the pictures into the directories of their runs.
-func (a *album) draw(problems io.Writer) []results.Drawn {
+func (a *violations) draw(problems io.Writer) []results.Drawn {
 	var all []results.Drawn
 	bar := terminal.NewBar(problems, "pictures", int64(len(a.runs)), terminal.Steps)
 	defer bar.Done()

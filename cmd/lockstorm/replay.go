@@ -300,7 +300,7 @@ func (r replay) reported(cmd *cobra.Command, done ran, err error) error {
 func (r replay) printCase(out io.Writer, done ran) error {
 	c, f := r.kept, done.last.Report.Finding(r.kept.Property)
 	conclusion, on := c.Judge(done.last.Result), terminal.On(out)
-	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, coloured(on, conclusion, againstCase(*c, f, conclusion)))
+	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, colored(on, conclusion, againstCase(*c, f, conclusion)))
 	_, _ = fmt.Fprintf(out, "%s %s (seed %d):\n", f.Property.Title(), on.Verdicts(f.Verdict.String()), c.Seed)
 	tell(out, f.Lines()...)
 	if f.Story() != c.Story && c.Story != "" {

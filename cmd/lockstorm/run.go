@@ -149,7 +149,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	defer bar.Done()
 	r := ran{options: o, list: failures{again: again}}
 	var printing error
-	album := album{seen: map[drawnFor]bool{}}
+	album := violations{seen: map[pictured]bool{}}
 	tally, err := batch{
 		experiment: e,
 		first:      o.seed,

@@ -49,24 +49,24 @@ type refusal struct {
 
 func (r refusal) String() string { return fmt.Sprintf("%s: %v", r.scenario, r.why) }
 
-// ranAs is which run of a suite one is.
-type ranAs struct {
+// runKey is which run of a suite one is.
+type runKey struct {
 	scenario string
 	seed     uint64
 }
 
-// keptRuns is where the runs of a suite are stored.
-type keptRuns map[ranAs]string
+// storedRuns is where the runs of a suite are stored.
+type storedRuns map[runKey]string
 
 // see notes where a run is stored, if it is.
-func (k keptRuns) see(r stored) {
+func (k storedRuns) see(r stored) {
 	if r.dir != "" {
-		k[ranAs{r.Scenario.Name, r.Seed}] = r.dir
+		k[runKey{r.Scenario.Name, r.Seed}] = r.dir
 	}
 }
 
 // dir returns where a run is stored, or "".
-func (k keptRuns) dir(scenario, _ string, seed uint64) string { return k[ranAs{scenario, seed}] }
+func (k storedRuns) dir(scenario, _ string, seed uint64) string { return k[runKey{scenario, seed}] }
 
 // stoppedNote is said of what is printed when the suite was stopped.
 const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."

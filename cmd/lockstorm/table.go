@@ -41,8 +41,8 @@ func printWithin(out io.Writer, t *textfmt.Table, width int) {
 	t.Text(out, textfmt.Look{Width: width, Head: s.Strong, Cell: s.Verdicts})
 }
 
-// coloured is what is said of a conclusion, in its colour.
-func coloured(on terminal.Screen, o runner.Conclusion, text string) string {
+// colored is what is said of a conclusion, in its colour.
+func colored(on terminal.Screen, o runner.Conclusion, text string) string {
 	switch o {
 	case runner.AsExpected:
 		return on.Good(text)

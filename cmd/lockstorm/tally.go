@@ -19,7 +19,7 @@ import (
 // unknown.
 func printTally(out io.Writer, t runner.Tally) {
 	on := terminal.On(out)
-	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, coloured(on, t.Conclusion(), headline(t)))
+	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, colored(on, t.Conclusion(), headline(t)))
 	verdicts := &textfmt.Table{Head: []string{"property", "", "expected", "observed", "runs"}}
 	properties := judgedIn(t)
 	for _, p := range properties {
