@@ -1,9 +1,11 @@
 package sim
 
 import (
+	"context"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // connection carries several requests of a client to a node, and the replies,
@@ -183,4 +185,150 @@ func (l *line) pop() int32 {
 	first := l.places[0].message
 	l.places = l.places[1:]
 	return first
+}
+
+// pool is a client's connections to one node, of which there are only so many,
+// with one request on each. Every request has a coroutine of the client that
+// waits for its turn and then for its answer: so the pool stands still while
+// the client does, and goes by the client's clock.
+type pool struct {
+	waiting []*pooled // for a connection, in the order in which they came
+	busy    []*pooled // each on a connection
+}
+
+// pooled is one request that is on a connection or waits for one.
+type pooled struct {
+	round *round
+	node  int
+	co    *coroutine // nil: it has not begun to wait
+}
+
+// sendInTurn sends a request as soon as a connection is free and nobody waits
+// for it longer.
+func (c *client) sendInTurn(r *round, node int) {
+	p := &c.world.network.link(c.id, node).pool
+	q := &pooled{round: r, node: node}
+	p.waiting = append(p.waiting, q)
+	if p.turn(c.world, q) {
+		p.send(c, q)
+	}
+	c.world.start(c, "request", func() { p.accompany(c, q) })
+}
+
+// turn reports whether it is the request's turn.
+func (p *pool) turn(w *World, q *pooled) bool {
+	return len(p.waiting) > 0 && p.waiting[0] == q && len(p.busy) < w.network.connections.Limit
+}
+
+func (p *pool) send(c *client, q *pooled) {
+	p.waiting = p.waiting[1:]
+	p.busy = append(p.busy, q)
+	c.sendAlone(q.round, q.node, nil)
+}
+
+// accompany waits with a request until it has been answered or given up. One
+// that is given up on its way breaks its connection, as go-redis closes one on
+// which a read has timed out; one that is given up before it is never sent.
+func (p *pool) accompany(c *client, q *pooled) {
+	q.co = c.world.current
+	for !p.has(q) && !q.over(c) {
+		if p.turn(c.world, q) {
+			p.send(c, q)
+			p.look(c.world)
+			break
+		}
+		q.co.park(context.Background(), q.round.giveUp, awaitsConnection)
+	}
+	for !q.over(c) {
+		q.co.park(context.Background(), q.round.giveUp, awaitsReply)
+	}
+	p.waiting, p.busy = without(p.waiting, q), without(p.busy, q)
+	p.look(c.world)
+	c.world.drained(c.id, q.node)
+}
+
+// has reports whether the request is on a connection.
+func (p *pool) has(q *pooled) bool { return slices.Contains(p.busy, q) }
+
+// over reports whether there is nothing more to wait for.
+func (q *pooled) over(c *client) bool {
+	return !q.round.silent.Has(q.node) || c.mono() >= q.round.giveUp
+}
+
+// look makes those look again who may have something to do: the first in the
+// queue, and all that are on connections.
+func (p *pool) look(w *World) {
+	for _, q := range p.busy {
+		q.wake(w)
+	}
+	if len(p.waiting) > 0 {
+		p.waiting[0].wake(w)
+	}
+}
+
+func (q *pooled) wake(w *World) {
+	if q.co != nil {
+		w.wake(q.co)
+	}
+}
+
+func without(list []*pooled, q *pooled) []*pooled {
+	return slices.DeleteFunc(list, func(other *pooled) bool { return other == q })
+}
+
+// letGo ends a fault of links: it applies mend to each of them. Messages that the
+// fault held up are still under way, and later requests that share a connection
+// with them wait for them. So such a link keeps counting as down while it drains:
+// no client can expect a quick round trip before.
+func (w *World) letGo(which nemesis.Links, mend func(client, node int)) {
+	w.links.Mend(which, func(client, node int) {
+		mend(client, node)
+		l := w.network.link(client, node)
+		held := len(l.draining) > 0
+		l.draining = l.unfinished()
+		if len(l.draining) > 0 && l.batches != nil {
+			l.batches.watch()
+		}
+		if !held && len(l.draining) > 0 {
+			w.links.Disturb(one(client, node), untouched)
+		}
+	})
+}
+
+// drained has to be called when a message has left a shared connection. It marks
+// the link as up once it has drained.
+func (w *World) drained(client, node int) {
+	l := w.network.link(client, node)
+	if len(l.draining) > 0 && !slices.ContainsFunc(l.draining, l.awaits) {
+		l.draining = nil
+		w.links.Mend(one(client, node), untouched)
+	}
+}
+
+// unfinished returns the rounds whose replies have to arrive before the reply to a
+// request that is sent now.
+func (l *link) unfinished() []*round {
+	var rounds []*round
+	if c := l.connection; c != nil && len(c.asked) > 0 {
+		rounds = append(rounds, c.asked[len(c.asked)-1])
+	}
+	for _, q := range l.pool.busy {
+		rounds = append(rounds, q.round)
+	}
+	if l.batches != nil {
+		rounds = append(rounds, l.batches.rounds()...)
+	}
+	return rounds
+}
+
+// awaits reports whether a shared connection of the link still has to deliver a
+// reply to the round.
+func (l *link) awaits(r *round) bool {
+	return l.connection != nil && slices.Contains(l.connection.asked, r) ||
+		slices.ContainsFunc(l.pool.busy, func(q *pooled) bool { return q.round == r }) ||
+		l.batches != nil && l.batches.carry(r)
+}
+
+func one(client, node int) nemesis.Links {
+	return nemesis.Links{Clients: []int{client}, Nodes: []int{node}}
 }

@@ -1,6 +1,8 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+)
 
 // event is something that happens at an instant. It holds no pointers, so that
 // the queue costs the garbage collector nothing: index leads to the rest.
@@ -117,3 +119,54 @@ func (q *queue) sink(e event) {
 	}
 	h[i] = e
 }
+
+// arena stores values that the queue refers to by index, and reuses their slots.
+type arena[T any] struct {
+	all  []T
+	free []int32
+}
+
+// put stores a value and returns its index, which is good until it is taken.
+func (s *arena[T]) put(v T) int32 {
+	if last := len(s.free) - 1; last >= 0 {
+		i := s.free[last]
+		s.free = s.free[:last]
+		s.all[i] = v
+		return i
+	}
+	s.all = append(s.all, v)
+	return int32(len(s.all) - 1)
+}
+
+// at returns the value at an index. The pointer is good until the next put.
+func (s *arena[T]) at(i int32) *T { return &s.all[i] }
+
+// take returns the value at an index and frees its slot.
+func (s *arena[T]) take(i int32) T {
+	v := s.all[i]
+	var zero T
+	s.all[i] = zero
+	s.free = append(s.free, i)
+	return v
+}
+
+// delayedAction is what a fault or a node does at a later time.
+type delayedAction struct {
+	do     func()
+	clocks bool // it only moves clocks
+}
+
+// later schedules do at a ground time: after the begins and ends of faults at the
+// same instant, and before everything that they may affect.
+func (w *World) later(at int64, do func()) { w.schedule(at, delayedAction{do: do}) }
+
+// moveLater schedules move, which changes clocks and nothing else.
+func (w *World) moveLater(at int64, move func()) {
+	w.schedule(at, delayedAction{do: move, clocks: true})
+}
+
+func (w *World) schedule(at int64, t delayedAction) {
+	w.queue.push(at, delayedActions, w.delayed.put(t))
+}
+
+func (w *World) runDelayed(i int32) { w.delayed.take(i).do() }

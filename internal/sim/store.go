@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -130,4 +132,148 @@ func (m *machine) copied() machine {
 	c := *m
 	c.entries, c.sessions, c.bars = slices.Clone(m.entries), slices.Clone(m.sessions), slices.Clone(m.bars)
 	return c
+}
+
+// session is one session of a store, which the leader counts on its monotonic
+// clock.
+type session struct {
+	id    uint64
+	ttl   time.Duration
+	until int64 // ns; at that instant it is over
+}
+
+// bar is a lock-delay: a key that cannot be created for a while, because the
+// session of its last entry ended by time.
+type bar struct {
+	key   string
+	delay time.Duration
+	until int64 // ns, as that of a session
+}
+
+// open opens a session. It bears the number of the change which that is.
+func (m *machine) open(ttl time.Duration, mono int64) uint64 {
+	m.revision++
+	m.sessions = append(m.sessions, session{id: m.revision, ttl: ttl, until: mono + int64(ttl)})
+	return m.revision
+}
+
+// session returns a session that is not over, or nil; it is good until the next
+// change.
+func (m *machine) session(id uint64) *session {
+	i, found := slices.BinarySearchFunc(m.sessions, id, func(s session, id uint64) int { return cmp.Compare(s.id, id) })
+	if !found {
+		return nil
+	}
+	return &m.sessions[i]
+}
+
+func (m *machine) keep(id uint64, mono int64) bool {
+	s := m.session(id)
+	if s != nil {
+		s.until = mono + int64(s.ttl)
+	}
+	return s != nil
+}
+
+// close ends a session at the wish of whoever opened it, which bars no key.
+func (m *machine) close(id uint64) bool {
+	if m.session(id) == nil {
+		return false
+	}
+	m.revision++
+	m.sessions = slices.DeleteFunc(m.sessions, func(s session) bool { return s.id == id })
+	m.delete(func(e *entry) bool { return e.Session == id })
+	return true
+}
+
+// due returns when the first session is over by time, if nobody keeps it.
+func (m *machine) due() int64 {
+	first := int64(math.MaxInt64)
+	for i := range m.sessions {
+		first = min(first, m.sessions[i].until)
+	}
+	return first
+}
+
+// expire ends the sessions whose time has passed.
+func (m *machine) expire(mono int64) {
+	if mono < m.due() {
+		return
+	}
+	over := map[uint64]bool{}
+	m.sessions = slices.DeleteFunc(m.sessions, func(s session) bool {
+		over[s.id] = s.until <= mono
+		return over[s.id]
+	})
+	m.bars = slices.DeleteFunc(m.bars, func(b bar) bool { return b.until <= mono })
+	m.revision++
+	m.delete(func(e *entry) bool {
+		ends := e.Session != 0 && over[e.Session]
+		if ends && e.delay > 0 {
+			m.bars = append(m.bars, bar{e.Key, e.delay, mono + int64(e.delay)})
+		}
+		return ends
+	})
+}
+
+func (m *machine) barred(key string, mono int64) bool {
+	return slices.ContainsFunc(m.bars, func(b bar) bool { return b.key == key && mono < b.until })
+}
+
+// anew counts everything anew that the leader counts, since there is another one:
+// nobody knows how much time of the old one's had passed.
+func (m *machine) anew(mono int64) {
+	for i := range m.sessions {
+		m.sessions[i].until = mono + int64(m.sessions[i].ttl)
+	}
+	for i := range m.bars {
+		m.bars[i].until = mono + int64(m.bars[i].delay)
+	}
+}
+
+// replica is what has come to the other nodes of a store whose changes are
+// answered before they are replicated. It lags behind the leader's machine by
+// the changes that are on their way.
+type replica struct {
+	machine machine
+	log     []logged // on their way, in their order
+}
+
+// logged is one change: carried out at the same moment it has the same effect on
+// the replica.
+type logged struct {
+	request env.StoreRequest
+	now     clockReading
+	arrives int64 // ground time
+}
+
+// enter puts a change on its way.
+func (r *replica) enter(l logged, now int64) {
+	r.catchUp(now)
+	r.log = append(r.log, l)
+}
+
+// catchUp carries out what has come by a ground time.
+func (r *replica) catchUp(now int64) {
+	for len(r.log) > 0 && r.log[0].arrives <= now {
+		r.machine.do(&r.log[0].request, r.log[0].now)
+		r.log = r.log[1:]
+	}
+}
+
+// takeOver gives a new leader its state. If that is another node than the last
+// one, it is what had come to it when that was lost: what was on its way has not
+// happened, and its revisions are used again. The other nodes catch up with the
+// new leader at once. It returns how many changes are lost.
+func (s *ensemble) takeOver(id int, mono int64) (lost uint64) {
+	if s.replica != nil && id != s.last {
+		lost = s.machine.revision - s.replica.machine.revision
+		s.machine = s.replica.machine
+	}
+	s.machine.anew(mono)
+	if s.replica != nil {
+		s.replica.machine, s.replica.log = s.machine.copied(), nil
+	}
+	s.leader = id
+	return lost
 }
