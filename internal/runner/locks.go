@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -204,4 +205,61 @@ func names[T any](table []T, name func(T) string) []string {
 		list[i] = name(entry)
 	}
 	return list
+}
+
+// locksConfig is what the locks of package locks have in common.
+func locksConfig(l scenarios.Lock) rivals.Config {
+	return rivals.Config{
+		TTL:         l.TTL,
+		Allowance:   allowance(l.TTL, l),
+		Clock:       l.ReadsClock(),
+		NodeTimeout: l.NodeTimeout,
+		Margin:      l.Margin,
+		RetryMin:    l.Retry.Min,
+		RetryMax:    l.Retry.Max,
+		Tries:       l.Tries,
+	}
+}
+
+// rival returns the ports as package locks knows them.
+func (p ports) rival() rivals.Ports {
+	return rivals.Ports{Runtime: p.runtime, Nodes: p.nodes, Store: p.store, Observer: p.observer}
+}
+
+// plain makes of a function that builds a mutex one that builds a [Lock].
+func plain[C any](newMutex func(C, rivals.Ports) (*rivals.Mutex, error)) func(C, ports) (Lock, error) {
+	return func(c C, p ports) (Lock, error) {
+		m, err := newMutex(c, p.rival())
+		return adapter[*rivals.Hold]{m}, err
+	}
+}
+
+// oneKey is a lock that keeps one key, on node 1.
+func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*rivals.Mutex, error)) lockKind {
+	return building(lockKind{
+		name: name, what: what,
+		quorum: func(scenarios.Lock) env.Quorum { return env.Quorum{Voters: env.SetOf(1)} },
+	}, locksConfig, plain(newMutex))
+}
+
+// storeKind is a lock of package locks that lives in a store.
+func storeKind[C config](name, what, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	return building(lockKind{name: name, what: what, fields: fields}, made, build)
+}
+
+func sessionConfig(l scenarios.Lock) rivals.SessionConfig {
+	return rivals.SessionConfig{Config: locksConfig(l), Heartbeat: l.Heartbeat}
+}
+
+func chubbyConfig(l scenarios.Lock) rivals.ChubbyConfig {
+	return rivals.ChubbyConfig{SessionConfig: sessionConfig(l), Grace: l.Grace, LockDelay: l.LockDelay}
+}
+
+func fencedConfig(l scenarios.Lock) rivals.FencedConfig {
+	return rivals.FencedConfig{SessionConfig: sessionConfig(l), Entries: cmp.Or(l.Entries, 1)}
+}
+
+func newFenced(c rivals.FencedConfig, p ports) (Lock, error) {
+	lock, err := rivals.NewFenced(c, p.rival())
+	return adapter[*rivals.Entrance]{lock}, err
 }

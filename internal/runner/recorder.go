@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -216,4 +218,96 @@ type countedStore struct {
 func (s countedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {
 	s.sent.Add(1)
 	return s.Store.Ask(ctx, r, until)
+}
+
+// ends are the ends of validity that count now of the tries and holds of one client, whose
+// callers may be several. There are few at a time.
+type ends struct {
+	mu   sync.Mutex
+	list []end
+}
+
+type end struct {
+	token string
+	until env.Instant
+}
+
+// move follows the end of validity through a step of the lock, and reports whether from
+// now on another one is to be watched for: the one that the step names. An extension that
+// asks for less than there is moves it when it is called, for it may take effect and never
+// be answered.
+func (l *ends) move(e *env.Event) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.list, func(v end) bool { return v.token == e.Token })
+	now := env.Never
+	if i >= 0 {
+		now = l.list[i].until
+	}
+	switch {
+	case e.Step == env.StepRefused || e.Step == env.StepBeforeRelease:
+		if i >= 0 {
+			l.list = slices.Delete(l.list, i, i+1)
+		}
+		return false
+	case e.Step == env.StepBeforeSend && e.Until != env.Never:
+	case e.Step == env.StepGranted && e.Until != now:
+	case e.Step == env.StepExtend && e.Until != 0 && e.Until < now:
+	case e.Step == env.StepExtended:
+	default:
+		return false
+	}
+	if i < 0 {
+		l.list = append(l.list, end{e.Token, e.Until})
+	} else {
+		l.list[i].until = e.Until
+	}
+	return true
+}
+
+// reading is what the clock that the lock reads showed when the acquisition or extension
+// under way came as far as its validity check: behind the last reply, and before the lock
+// has read the clock itself. A judge holds the validity that the lock tells against it.
+//
+// What a lock does in the background takes steps too, under other tokens.
+type reading struct {
+	mu    sync.Mutex
+	token string // of the operation under way
+	at    env.Instant
+	taken bool
+}
+
+// begun takes note that an operation begins.
+func (r *reading) begun(e *env.Event) {
+	if e.Step != env.StepAcquire && e.Step != env.StepExtend {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.token, r.taken = e.Token, false
+}
+
+// passed reads the clock when the client goes on from a step after which the lock does.
+func (r *reading) passed(e *env.Event, now func() env.Instant) {
+	if e.Step != env.StepReply && e.Step != env.StepQuorum && e.Step != env.StepBeforeCheck {
+		return
+	}
+	at := now() // where time is real, a client can be paused in it
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.token == e.Token {
+		r.at, r.taken = at, true
+	}
+}
+
+// of returns the reading for the return of an operation that has succeeded with an end of
+// validity; 0: there is none.
+func (r *reading) of(e *env.Event) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ends := (e.Step == env.StepGranted || e.Step == env.StepExtended) && e.Until != env.Never
+	if !ends || !r.taken || r.token != e.Token {
+		return 0
+	}
+	return int64(r.at)
 }

@@ -1,6 +1,12 @@
 package runner
 
 import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -181,4 +187,168 @@ func (t Tally) Conclusion() Conclusion {
 		}
 	}
 	return AsExpected
+}
+
+// Aggregate is the measurements of many runs together. The zero value is those of
+// none.
+type Aggregate struct {
+	runs    int
+	all     checker.Measurements
+	samples map[int][]int64 // by place among the figures: those whose median is asked for
+}
+
+// Recall returns an aggregate that answers what another one did, whose number of
+// runs and [Aggregate.All] are stored. Runs cannot be added to it.
+func Recall(runs int, all checker.Measurements) Aggregate { return Aggregate{runs: runs, all: all} }
+
+// Runs returns the number of runs.
+func (a *Aggregate) Runs() int { return a.runs }
+
+// All returns the measurements as of one long history. Which figure is a sum, which
+// the most of any run and which a median is said where it is declared; see
+// [checker.Measurements]. Of two values in the middle the median is the lower, and
+// of none it is 0.
+func (a *Aggregate) All() checker.Measurements {
+	m := a.all
+	v := reflect.ValueOf(&m).Elem()
+	for place, list := range a.samples {
+		slices.Sort(list)
+		v.FieldByIndex(joins[place].of).SetInt(list[(len(list)-1)/2])
+	}
+	m.Derive()
+	return m
+}
+
+// Figures tells all measurements in words.
+func (a *Aggregate) Figures() []checker.Figure { return a.All().Figures(a.runs) }
+
+// Add adds the measurements of one run.
+func (a *Aggregate) Add(m checker.Measurements) {
+	if a.samples == nil {
+		a.samples = map[int][]int64{}
+	}
+	a.runs++
+	all, one := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(m)
+	for place, j := range joins {
+		to, value := all.FieldByIndex(j.of), one.FieldByIndex(j.from).Int()
+		switch j.how {
+		case sum:
+			to.SetInt(to.Int() + value)
+		case most:
+			to.SetInt(max(to.Int(), value))
+		case median:
+			a.samples[place] = append(a.samples[place], value)
+		case medianOfSome:
+			if value != 0 {
+				a.samples[place] = append(a.samples[place], value)
+			}
+		}
+	}
+}
+
+// join is how one figure of many runs is made.
+type join struct {
+	of   []int // the figure
+	how  string
+	from []int // the figure of one run that it is made of
+}
+
+// The ways, as the tag runs names them.
+const (
+	sum          = "sum"
+	most         = "max"
+	median       = "median"
+	medianOfSome = "median>0"
+)
+
+var joins = readJoins(reflect.TypeFor[checker.Measurements]())
+
+// readJoins reads the tags of all figures. One that cannot be is a mistake of the
+// program.
+func readJoins(t reflect.Type) []join {
+	var list []join
+	for _, f := range reflect.VisibleFields(t) {
+		tag := f.Tag.Get("runs")
+		if tag == "" {
+			continue
+		}
+		how, name, named := strings.Cut(tag, " ")
+		from, known := f, true
+		if named {
+			from, known = t.FieldByName(name)
+		}
+		if !known || !slices.Contains([]string{sum, most, median, medianOfSome}, how) || from.Type != f.Type {
+			panic(fmt.Sprintf("storm: the measurement %s has the tag runs:%q", f.Name, tag))
+		}
+		list = append(list, join{of: f.Index, how: how, from: from.Index})
+	}
+	return list
+}
+
+// Rate is how often something was seen: K times out of N, 0 ≤ K ≤ N.
+type Rate struct{ K, N int }
+
+// z is the quantile of the normal distribution that leaves 2.5 % on either side.
+const z = 1.959963984540054
+
+// Wilson returns the 95 % score interval of the probability behind the rate
+// (Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
+// JASA 22, 1927; without a correction for continuity). Unlike the textbook's it
+// is of use for rates of 0 and 1. Of no trials it is all of [0, 1].
+func (r Rate) Wilson() (lo, hi float64) {
+	if r.N == 0 {
+		return 0, 1
+	}
+	n, p := float64(r.N), r.Share()
+	middle := p + z*z/(2*n)
+	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	lo, hi = (middle-half)/(1+z*z/n), (middle+half)/(1+z*z/n)
+	if r.K == 0 {
+		lo = 0 // exactly
+	}
+	if r.K == r.N {
+		hi = 1
+	}
+	return lo, hi
+}
+
+// Share returns K/N, or 0 of no trials.
+func (r Rate) Share() float64 {
+	if r.N == 0 {
+		return 0
+	}
+	return float64(r.K) / float64(r.N)
+}
+
+// Plus returns the rate of both together.
+func (r Rate) Plus(s Rate) Rate { return Rate{r.K + s.K, r.N + s.N} }
+
+// String prints as in "3/100".
+func (r Rate) String() string { return fmt.Sprintf("%d/%d", r.K, r.N) }
+
+// Interval prints the interval in percent, as in "[1.0, 8.5]".
+func (r Rate) Interval() string {
+	lo, hi := r.Wilson()
+	return fmt.Sprintf("[%s, %s]", percent(lo), percent(hi))
+}
+
+// Percent prints the share in percent, as in "3.0 %".
+func (r Rate) Percent() string { return percent(r.Share()) + " %" }
+
+// PerMillion prints the rate and its interval per million, as in "30000 [10255,
+// 84519]".
+func (r Rate) PerMillion() string {
+	lo, hi := r.Wilson()
+	return fmt.Sprintf("%.0f [%.0f, %.0f]", 1e6*r.Share(), 1e6*lo, 1e6*hi)
+}
+
+// percent prints a share to a tenth of a percent, small ones to two digits.
+func percent(share float64) string {
+	switch {
+	case share == 0 || share == 1:
+		return fmt.Sprintf("%.0f", 100*share)
+	case share < 0.001:
+		return fmt.Sprintf("%.2g", 100*share)
+	}
+	return fmt.Sprintf("%.1f", 100*share)
 }
