@@ -54,7 +54,7 @@ func (o outcome) judge(c Config) (j judgement) {
 		case o.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
 			j.open = append(j.open, checker.Finding{
 				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
-				Undecided: fmt.Sprintf("the machine was too slow for the plan: things came %v late, more than %v", o.Slip, done.AllowedSlip()),
+				Undecided: fmt.Sprintf("the machine was too slow for the plan: things came %v late, more than %v", o.SchedulingLag, done.AllowedSlip()),
 			})
 		case o.Slipped():
 		case f.Verdict == checker.Violated && why == nil:

@@ -112,7 +112,7 @@ func (tr trial) settled(t *testing.T, s scenarios.Scenario, seed uint64) (outcom
 	t.Helper()
 	o, err := tr.run(t, s, seed)
 	if err == nil && o.Slipped() {
-		t.Logf("seed %d: things came %v late, more than %v: run again", seed, o.Slip, s.AllowedSlip())
+		t.Logf("seed %d: things came %v late, more than %v: run again", seed, o.SchedulingLag, s.AllowedSlip())
 		o, err = tr.run(t, s, seed)
 	}
 	if err != nil {

@@ -53,7 +53,7 @@ func RunOf(r runner.Result, versions map[string]string) Run {
 		Verdicts: r.Report.Verdicts(),
 		Report:   r.Report,
 		Cut:      r.Interrupted,
-		Slip:     r.Slip,
+		Slip:     r.SchedulingLag,
 	}
 	if r.TraceHash != 0 {
 		run.TraceHash = Hash(r.TraceHash)

@@ -126,7 +126,7 @@ func TestRunFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []scenarios.Scenario{calm, runner.InStorm(calm, nemesis.Generator{Most: 5})} {
+	for _, s := range []scenarios.Scenario{calm, runner.WithGenerator(calm, nemesis.Generator{Most: 5})} {
 		dir, r := keep(t, t.TempDir(), s)
 		text, err := os.ReadFile(filepath.Join(dir, results.RunFile))
 		if err != nil {

@@ -150,7 +150,7 @@ func (s Subject) tally() runner.Tally {
 	t := runner.NewTally(s.Run.Scenario.Scenario)
 	t.Add(runner.Result{
 		Scenario: s.Run.Scenario.Scenario, Plan: s.Run.Scenario.Plan, Backend: s.Run.Backend, Seed: s.Run.Seed,
-		Report: s.Run.Report, Slip: s.Run.Slip, Interrupted: s.Run.Cut,
+		Report: s.Run.Report, SchedulingLag: s.Run.Slip, Interrupted: s.Run.Cut,
 	})
 	return t
 }

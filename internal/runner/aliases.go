@@ -19,8 +19,8 @@ import (
 type aliases struct {
 	next  history.Sink
 	calls map[int][]*lockCall // by client, the oldest first
-	keys  map[keyPlace]*kept
-	count map[share]int // keys that are there; a lock may keep several on a node
+	keys  map[keyLocation]*aliasedKey
+	count map[tokenOnNode]int // keys that are there; a lock may keep several on a node
 }
 
 // lockCall is a call of a client for the lock.
@@ -29,32 +29,32 @@ type lockCall struct {
 	began           history.Time
 	granted         bool
 
-	value  string            // of the try under way, or of the hold; empty: no key has been set
-	sent   history.Time      // the first request that set it
-	former map[string]string // tokens, by the values of earlier tries
+	value   string            // of the try under way, or of the hold; empty: no key has been set
+	sent    history.Time      // the first request that set it
+	earlier map[string]string // tokens, by the values of earlier tries
 }
 
-// keyPlace is where a key is, by its own name.
-type keyPlace struct {
+// keyLocation is where a key is, by its own name.
+type keyLocation struct {
 	node int
 	name string
 }
 
-// kept is whose a key is, or was when it was there last.
-type kept struct {
+// aliasedKey is whose a key is, or was when it was there last.
+type aliasedKey struct {
 	call         *lockCall
 	value, token string
-	there        bool
+	exists       bool
 }
 
-// share is what a node keeps under a token.
-type share struct {
+// tokenOnNode is what a node keeps under a token.
+type tokenOnNode struct {
 	node            int
 	resource, token string
 }
 
 func newAliases(next history.Sink) *aliases {
-	return &aliases{next: next, calls: map[int][]*lockCall{}, keys: map[keyPlace]*kept{}, count: map[share]int{}}
+	return &aliases{next: next, calls: map[int][]*lockCall{}, keys: map[keyLocation]*aliasedKey{}, count: map[tokenOnNode]int{}}
 }
 
 // Record implements [history.Sink].
@@ -62,7 +62,7 @@ func (a *aliases) Record(e *history.Event) {
 	switch e.Kind {
 	case history.Acquire:
 		a.calls[e.Client] = append(a.calls[e.Client], &lockCall{
-			resource: e.Resource, token: e.Token, began: e.Time, former: map[string]string{},
+			resource: e.Resource, token: e.Token, began: e.Time, earlier: map[string]string{},
 		})
 	case history.Granted:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
@@ -72,13 +72,13 @@ func (a *aliases) Record(e *history.Event) {
 		a.set(e)
 		return
 	case history.KeyExtended:
-		if k, known := a.keys[keyPlace{e.Node, e.Resource}]; known {
+		if k, known := a.keys[keyLocation{e.Node, e.Resource}]; known {
 			a.pass(e, k)
 		}
 		return
 	case history.KeyGone:
-		if k, known := a.keys[keyPlace{e.Node, e.Resource}]; known {
-			a.gone(e, k)
+		if k, known := a.keys[keyLocation{e.Node, e.Resource}]; known {
+			a.vanished(e, k)
 		}
 		return
 	}
@@ -98,17 +98,17 @@ func (a *aliases) last(client int, at history.Time) *lockCall {
 // set tells that a node keeps something of a call. A key that a node has taken back is that
 // of whom it was; one that was set before all calls is no lock's.
 func (a *aliases) set(e *history.Event) {
-	at := keyPlace{e.Node, e.Resource}
+	at := keyLocation{e.Node, e.Resource}
 	if e.Client != 0 {
 		c := a.last(e.Client, e.Sent)
 		if c == nil {
 			delete(a.keys, at)
 			return
 		}
-		a.keys[at] = &kept{call: c, value: e.Token, token: a.tokenOf(c, e)}
+		a.keys[at] = &aliasedKey{call: c, value: e.Token, token: a.tokenOf(c, e)}
 	}
 	if k, known := a.keys[at]; known {
-		a.come(e, k)
+		a.appeared(e, k)
 	}
 }
 
@@ -118,8 +118,8 @@ func (a *aliases) tokenOf(c *lockCall, e *history.Event) string {
 	case c.value == "":
 		c.value, c.sent = e.Token, e.Sent
 	case e.Token == c.value:
-	case c.former[e.Token] != "" || e.Sent < c.sent:
-		return c.formerly(e.Token)
+	case c.earlier[e.Token] != "" || e.Sent < c.sent:
+		return c.earlierToken(e.Token)
 	case !c.granted:
 		a.supersede(c, e)
 		c.value, c.sent = e.Token, e.Sent
@@ -127,60 +127,60 @@ func (a *aliases) tokenOf(c *lockCall, e *history.Event) string {
 	return c.token
 }
 
-// formerly is the token of an earlier try.
-func (c *lockCall) formerly(value string) string {
-	if c.former[value] == "" {
-		c.former[value] = fmt.Sprintf("%s, try %d", c.token, len(c.former)+1)
+// earlierToken is the token of an earlier try.
+func (c *lockCall) earlierToken(value string) string {
+	if c.earlier[value] == "" {
+		c.earlier[value] = fmt.Sprintf("%s, try %d", c.token, len(c.earlier)+1)
 	}
-	return c.former[value]
+	return c.earlier[value]
 }
 
 // supersede gives the keys of the try under way, which has come to nothing, a token of their
 // own: there is a key of another, by an event.
 func (a *aliases) supersede(c *lockCall, by *history.Event) {
-	var there []keyPlace
-	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareKeyPlaces) {
+	var there []keyLocation
+	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
 		if k := a.keys[at]; k.call == c && k.value == c.value {
-			if k.there {
+			if k.exists {
 				there = append(there, at)
-				a.gone(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: history.Deleted}, k)
+				a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: history.Deleted}, k)
 			}
-			k.token = c.formerly(k.value)
+			k.token = c.earlierToken(k.value)
 		}
 	}
 	for _, at := range there {
-		a.come(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent}, a.keys[at])
+		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent}, a.keys[at])
 	}
 }
 
-func compareKeyPlaces(a, b keyPlace) int {
+func compareLocations(a, b keyLocation) int {
 	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.name, b.name))
 }
 
-func (k *kept) share(node int) share { return share{node, k.call.resource, k.token} }
+func (k *aliasedKey) share(node int) tokenOnNode { return tokenOnNode{node, k.call.resource, k.token} }
 
-// come tells of a key, the first of its token on its node.
-func (a *aliases) come(e *history.Event, k *kept) {
-	k.there = true
+// appeared tells of a key, the first of its token on its node.
+func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
+	k.exists = true
 	s := k.share(e.Node)
 	if a.count[s]++; a.count[s] == 1 {
 		a.pass(e, k)
 	}
 }
 
-// gone tells that a key is gone, the last of its token on its node.
-func (a *aliases) gone(e *history.Event, k *kept) {
-	if !k.there {
+// vanished tells that a key is vanished, the last of its token on its node.
+func (a *aliases) vanished(e *history.Event, k *aliasedKey) {
+	if !k.exists {
 		return
 	}
-	k.there = false
+	k.exists = false
 	s := k.share(e.Node)
 	if a.count[s]--; a.count[s] == 0 {
 		a.pass(e, k)
 	}
 }
 
-func (a *aliases) pass(e *history.Event, k *kept) {
+func (a *aliases) pass(e *history.Event, k *aliasedKey) {
 	named := *e
 	named.Resource, named.Token = k.call.resource, k.token
 	a.next.Record(&named)

@@ -24,12 +24,12 @@ type Backend struct {
 	// Stores says that its worlds have a store where the setting asks for one.
 	Stores bool
 
-	// Apart says that clients run in processes of their own: its worlds are [Apart].
-	Apart bool
+	// ClientProcesses says that clients run in processes of their own: its worlds are [ClientProcesses].
+	ClientProcesses bool
 
-	// Dialled says that locks which are not of this program can run on it: its worlds
-	// are [Dialled].
-	Dialled bool
+	// Dialable says that locks which are not of this program can run on it: its worlds
+	// are [Dialable].
+	Dialable bool
 
 	// Idle says that a run waits for most of its time, so that two share a core. A run that
 	// does not keeps one busy.
@@ -63,9 +63,9 @@ func Opener[W World](open func(context.Context, nemesis.Setting, uint64, history
 	}
 }
 
-// Place is what clients have of a world. They are numbered from 1; what belongs to one
+// Environment is what clients have of a world. They are numbered from 1; what belongs to one
 // client is used by that client only.
-type Place interface {
+type Environment interface {
 	// Runtime, Nodes and Register are what client has of the world.
 	Runtime(client int) env.Runtime
 	Nodes(client int) env.Nodes
@@ -99,7 +99,7 @@ type Place interface {
 
 // World is one place where an experiment runs, once.
 type World interface {
-	Place
+	Environment
 
 	// Run lets every client run main and carries out the plan. It returns
 	// when all clients that still can have returned, when the horizon has
@@ -112,27 +112,27 @@ type World interface {
 	// seed must have the same.
 	Trace() (hash uint64, exact bool)
 
-	// Slip is by how much things came later than they were due in the run, at most; 0
+	// SchedulingLag is by how much things came later than they were due in the run, at most; 0
 	// in virtual time. Of a run that slipped nobody can say whether its plan was
 	// carried out.
-	Slip() time.Duration
+	SchedulingLag() time.Duration
 
 	// Close takes back everything that the world has made.
 	Close() error
 }
 
-// Counting is a [World] that counts what it does, so that its runs can be bounded alike on
+// EventCounter is a [World] that counts what it does, so that its runs can be bounded alike on
 // every machine.
-type Counting interface {
+type EventCounter interface {
 	// Events returns how many events there have been.
 	Events() int
 }
 
-// Apart is a [World] that can let its clients run in processes of their own.
-type Apart interface {
+// ProcessWorld is a [World] that can let its clients run in processes of their own.
+type ProcessWorld interface {
 	World
 
-	// RunApart is Run, where each client's process is given the brief, from which
+	// RunProcesses is Run, where each client's process is given the brief, from which
 	// [Client] makes what the client does.
-	RunApart(ctx context.Context, brief []byte) error
+	RunProcesses(ctx context.Context, brief []byte) error
 }

@@ -43,12 +43,12 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 // It stops at the first error, in the order of the batches and of the seeds, and early but
 // without an error when ctx ends.
 func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, error) {
-	accounts := make([]*account, len(batches))
+	accounts := make([]*batchRun, len(batches))
 	ends := make([]int, len(batches)) // of the batches, in numbers of runs
 	total := 0
 	for i, b := range batches {
 		total += b.Runs
-		accounts[i], ends[i] = &account{Batch: b, tally: NewTally(b.Experiment.scenario)}, total
+		accounts[i], ends[i] = &batchRun{Batch: b, tally: NewTally(b.Experiment.scenario)}, total
 	}
 	of := func(i int) int { return sort.SearchInts(ends, i+1) }
 	next := 0
@@ -56,10 +56,10 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		a, end := accounts[of(i)], ends[of(i)]
 		return a.run(ctx, a.First+uint64(a.Runs-(end-i)))
 	}, func(r Result) {
-		accounts[of(next)].take(r)
+		accounts[of(next)].add(r)
 		next++
 	})
-	tallies, again := make([]Tally, len(batches)), new(repeating)
+	tallies, again := make([]Tally, len(batches)), new(retries)
 	for i, a := range accounts {
 		if err == nil {
 			err = a.settle(ctx, again)
@@ -70,36 +70,36 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 	return tallies, err
 }
 
-// repeats is how often a run is repeated that slipped.
-const repeats = 3
+// maxRetries is how often a run is repeated that slipped.
+const maxRetries = 3
 
-// hopeless is how many repetitions have to slip, one after another, before no more are
+// maxFailedRetries is how many repetitions have to slip, one after another, before no more are
 // made.
-const hopeless = 4 * repeats
+const maxFailedRetries = 4 * maxRetries
 
-// repeating is the repetitions of all runs that slipped.
-type repeating struct{ inVain int } // the last so many
+// retries is the repetitions of all runs that slipped.
+type retries struct{ failed int } // the last so many
 
-// useful reports whether a run should be repeated that has been so n times.
-func (r *repeating) useful(n int) bool { return n < repeats && r.inVain < hopeless }
+// allowed reports whether a run should be repeated that has been so n times.
+func (r *retries) allowed(n int) bool { return n < maxRetries && r.failed < maxFailedRetries }
 
 // done takes note of a repetition.
-func (r *repeating) done(slipped bool) {
-	r.inVain++
+func (r *retries) done(slipped bool) {
+	r.failed++
 	if !slipped {
-		r.inVain = 0
+		r.failed = 0
 	}
 }
 
-// account is a batch and what it amounts to so far.
-type account struct {
+// batchRun is a batch and what it amounts to so far.
+type batchRun struct {
 	Batch
-	tally Tally
-	held  []Result // from the first on that slipped: what counts has to come in order
+	tally    Tally
+	deferred []Result // from the first on that slipped: what counts has to come in order
 }
 
 // run runs one seed.
-func (a *account) run(ctx context.Context, seed uint64) (r Result, err error) {
+func (a *batchRun) run(ctx context.Context, seed uint64) (r Result, err error) {
 	if a.One != nil {
 		r, err = a.One(ctx, seed)
 	} else {
@@ -114,19 +114,19 @@ func (a *account) run(ctx context.Context, seed uint64) (r Result, err error) {
 	return r, err
 }
 
-// take takes the result of the next run.
-func (a *account) take(r Result) {
-	if len(a.held) > 0 || r.Slipped() {
-		a.held = append(a.held, r)
+// add takes the result of the next run.
+func (a *batchRun) add(r Result) {
+	if len(a.deferred) > 0 || r.Slipped() {
+		a.deferred = append(a.deferred, r)
 		return
 	}
 	a.count(r)
 }
 
 // settle repeats what has slipped, and counts what was held back.
-func (a *account) settle(ctx context.Context, again *repeating) error {
-	for _, r := range a.held {
-		for n := 0; r.Slipped() && again.useful(n) && ctx.Err() == nil; n++ {
+func (a *batchRun) settle(ctx context.Context, again *retries) error {
+	for _, r := range a.deferred {
+		for n := 0; r.Slipped() && again.allowed(n) && ctx.Err() == nil; n++ {
 			next, err := a.run(ctx, r.Seed)
 			if err != nil {
 				return err
@@ -141,15 +141,15 @@ func (a *account) settle(ctx context.Context, again *repeating) error {
 	return nil
 }
 
-func (a *account) count(r Result) {
+func (a *batchRun) count(r Result) {
 	a.tally.Add(r)
 	if a.Each != nil {
 		a.Each(r)
 	}
 }
 
-// ahead is how many results a worker may have waiting for one that takes long.
-const ahead = 16
+// maxAhead is how many results a worker may have waiting for one that takes long.
+const maxAhead = 16
 
 // inOrder calls work for 0 to n-1 on some workers, and take for each result in
 // the order of the numbers, on the caller's goroutine. It ends with the first
@@ -171,7 +171,7 @@ func inOrder[T any](ctx context.Context, workers, n int, work func(context.Conte
 		done   chan outcome
 	}
 	todo := make(chan job)
-	pending := make(chan job, ahead*workers) // in the order of the numbers
+	pending := make(chan job, maxAhead*workers) // in the order of the numbers
 	for range workers {
 		group.Go(func() {
 			for j := range todo {

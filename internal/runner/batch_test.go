@@ -27,7 +27,7 @@ func slipping(t *testing.T, name string, late map[uint64][]time.Duration) (b run
 		defer mu.Unlock()
 		*order = append(*order, fmt.Sprint(seed))
 		if list := late[seed]; len(list) > 0 {
-			r.Slip = list[0]
+			r.SchedulingLag = list[0]
 			if len(list) > 1 {
 				late[seed] = list[1:]
 			}
@@ -46,11 +46,11 @@ func TestSlippedRunSaysNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Slip = s.AllowedSlip()
+		r.SchedulingLag = s.AllowedSlip()
 		if r.Slipped() || !r.AsExpected() {
 			t.Errorf("%s: as late as is allowed: %+v", name, r)
 		}
-		r.Slip++
+		r.SchedulingLag++
 		tally := runner.NewTally(s)
 		tally.Add(r)
 		if !r.Slipped() || r.AsExpected() || tally.Conclusion() != runner.Undecided || tally.Observed(checker.Lease) != checker.Unknown {
@@ -61,7 +61,7 @@ func TestSlippedRunSaysNothing(t *testing.T) {
 		if r.Contradicts() {
 			t.Errorf("%s: a run that slipped contradicts", name)
 		}
-		if r.Slip = 0; !r.Contradicts() {
+		if r.SchedulingLag = 0; !r.Contradicts() {
 			t.Errorf("%s: this test shows nothing: the same run in time does not contradict", name)
 		}
 	}
@@ -91,7 +91,7 @@ func TestSlippedRunIsRepeated(t *testing.T) {
 
 	b, order = slipping(t, "crash-restart", map[uint64][]time.Duration{4: {late}})
 	tally, err := b.Run(t.Context())
-	if err != nil || tally.Conclusion() != runner.Undecided || tally.Slipped != 1 || tally.Slipping.Seed != 4 || tally.Slipping.Slip != late {
+	if err != nil || tally.Conclusion() != runner.Undecided || tally.Slipped != 1 || tally.Slipping.Seed != 4 || tally.Slipping.SchedulingLag != late {
 		t.Errorf("always late: %v, %d slipped, %v", tally.Conclusion(), tally.Slipped, err)
 	}
 	if got := tally.Seen[checker.Lease][checker.Unknown]; got != 1 || tally.Runs != 4 {

@@ -21,7 +21,7 @@ import (
 // each of its runs. Only [Prepare] makes one, so whoever has one need not ask again
 // whether it can be run. Its runs may go side by side.
 type Experiment struct {
-	cast
+	participants
 	backend   Backend
 	world     nemesis.Setting // the scenario's, made ready
 	generator *nemesis.Generator
@@ -39,23 +39,23 @@ func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, 
 	if err := s.Validate(); err != nil {
 		return Experiment{}, err
 	}
-	c, err := castOf(b, s, find)
+	c, err := newParticipants(b, s, find)
 	if err != nil {
 		return Experiment{}, err
 	}
 	if b.Nodes > 0 && s.Nodes > b.Nodes {
 		return Experiment{}, &UnfitError{"nodes", fmt.Errorf("the %s backend has too few servers: %d for %d nodes", b.Name, b.Nodes, s.Nodes)}
 	}
-	if err := carriedOut(b, s.Plan); err != nil {
+	if err := checkPlan(b, s.Plan); err != nil {
 		return Experiment{}, err
 	}
 	generator, err := generatorOn(b, s)
 	if err != nil {
 		return Experiment{}, err
 	}
-	c.scenario = judgeable(b, s)
+	c.scenario = withoutUnjudged(b, s)
 	e := Experiment{
-		cast: c, backend: b, world: s.World().Ready(), generator: generator,
+		participants: c, backend: b, world: s.World().Ready(), generator: generator,
 		header: history.Header{
 			Format:     history.Format,
 			Version:    history.Version,
@@ -85,8 +85,8 @@ func (e *UnfitError) Error() string { return e.Unwrap().Error() }
 // Unwrap returns the [nemesis.FieldError] that it is as well.
 func (e *UnfitError) Unwrap() error { return &nemesis.FieldError{Path: e.Path, Err: e.Reason} }
 
-// carriedOut says which fault of a plan the backend cannot carry out, with its place.
-func carriedOut(b Backend, p nemesis.Plan) error {
+// checkPlan says which fault of a plan the backend cannot carry out, with its place.
+func checkPlan(b Backend, p nemesis.Plan) error {
 	err := b.Refuse(p)
 	var r *nemesis.RefusedError
 	if errors.As(err, &r) {
@@ -95,10 +95,10 @@ func carriedOut(b Backend, p nemesis.Plan) error {
 	return err
 }
 
-// judgeable returns the scenario without what it expects of properties that
+// withoutUnjudged returns the scenario without what it expects of properties that
 // cannot be judged on the backend: without the nodes' keys there is no clean-up
 // to see.
-func judgeable(b Backend, s scenarios.Scenario) scenarios.Scenario {
+func withoutUnjudged(b Backend, s scenarios.Scenario) scenarios.Scenario {
 	if !b.Keys && s.Expect != nil {
 		s.Expect = maps.Clone(s.Expect)
 		delete(s.Expect, checker.Cleanup)
@@ -147,8 +147,8 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	e.watch(world, e.Header(seed))
-	result, err := e.drive(ctx, world)
+	e.openWatcher(world, e.Header(seed))
+	result, err := e.runClients(ctx, world)
 	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
 	result.Backend, result.Seed = e.backend.Name, seed
@@ -167,12 +167,12 @@ func selfContradiction(p *checker.Checker) error {
 	return nil
 }
 
-// drive lets the clients loose in the world.
-func (e Experiment) drive(ctx context.Context, world World) (result Result, err error) {
-	if e.backend.Apart {
-		err = e.runApart(ctx, world)
+// runClients lets the clients loose in the world.
+func (e Experiment) runClients(ctx context.Context, world World) (result Result, err error) {
+	if e.backend.ClientProcesses {
+		err = e.runProcesses(ctx, world)
 	} else {
-		err = e.runHere(ctx, world)
+		err = e.runTasks(ctx, world)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		result.Interrupted, err = true, nil
@@ -180,15 +180,15 @@ func (e Experiment) drive(ctx context.Context, world World) (result Result, err 
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
-	if counts, ok := world.(Counting); ok {
+	if counts, ok := world.(EventCounter); ok {
 		result.Events = counts.Events()
 	}
-	result.Slip = world.Slip()
+	result.SchedulingLag = world.SchedulingLag()
 	return result, err
 }
 
-// runHere runs the experiment with clients in this process.
-func (e Experiment) runHere(ctx context.Context, world World) error {
+// runTasks runs the experiment with clients in this process.
+func (e Experiment) runTasks(ctx context.Context, world World) error {
 	users, rounds := make([]*user, 0, len(e.roles)), new(atomic.Int64)
 	var err error
 	for client := 1; client <= cap(users) && err == nil; client++ {
@@ -206,10 +206,10 @@ func (e Experiment) runHere(ctx context.Context, world World) error {
 	return err
 }
 
-// runApart runs the experiment with clients that are processes of their own. Nobody can
+// runProcesses runs the experiment with clients that are processes of their own. Nobody can
 // watch these.
-func (e Experiment) runApart(ctx context.Context, world World) error {
-	apart, ok := world.(Apart)
+func (e Experiment) runProcesses(ctx context.Context, world World) error {
+	apart, ok := world.(ProcessWorld)
 	if !ok || e.watcher != nil {
 		return fmt.Errorf("on the %s backend clients cannot be processes of their own, or be watched there", e.backend.Name)
 	}
@@ -217,7 +217,7 @@ func (e Experiment) runApart(ctx context.Context, world World) error {
 	if err != nil {
 		return err
 	}
-	return apart.RunApart(ctx, brief)
+	return apart.RunProcesses(ctx, brief)
 }
 
 // Result is what one run has shown.
@@ -236,8 +236,8 @@ type Result struct {
 	// must have the same; otherwise 0.
 	TraceHash uint64
 
-	// Slip is by how much things came later than they were due, at most.
-	Slip time.Duration
+	// SchedulingLag is by how much things came later than they were due, at most.
+	SchedulingLag time.Duration
 
 	// Events is how many events the run had, where its world counts them: what
 	// [nemesis.Setting.MaxEvents] bounds. 0: it does not.
@@ -250,7 +250,9 @@ type Result struct {
 // Slipped reports whether things came later than the scenario allows. The run then says
 // nothing of what is expected, whatever was found in it: the machine was too slow for the
 // plan.
-func (r Result) Slipped() bool { return r.Slip > 0 && r.Slip > r.Scenario.AllowedSlip() }
+func (r Result) Slipped() bool {
+	return r.SchedulingLag > 0 && r.SchedulingLag > r.Scenario.AllowedSlip()
+}
 
 // AsExpected reports whether this run alone shows what its scenario expects. One
 // that was cut short, or slipped, does not.
@@ -274,7 +276,7 @@ func (r Result) matches(m scenarios.Match) bool {
 // drew it: it says by itself what was done, and with the seed repeats the run.
 func (r Result) Done() scenarios.Scenario {
 	s := r.Scenario
-	if s.Generate != nil && r.Slip > 0 {
+	if s.Generate != nil && r.SchedulingLag > 0 {
 		s.SlipMargin = s.AllowedSlip() // which the faults that were drawn do not change
 	}
 	s.Plan, s.Generate = r.Plan, nil
@@ -290,9 +292,9 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 	return e.Run(ctx, seed, keep)
 }
 
-// InStorm returns the scenario with further faults that the generator draws.
+// WithGenerator returns the scenario with further faults that the generator draws.
 // What the scenario expects was said of its own plan: now nothing is expected.
-func InStorm(s scenarios.Scenario, g nemesis.Generator) scenarios.Scenario {
+func WithGenerator(s scenarios.Scenario, g nemesis.Generator) scenarios.Scenario {
 	s.Generate, s.Expect = &g, nil
 	return s
 }

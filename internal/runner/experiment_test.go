@@ -56,7 +56,7 @@ func TestRunsOfAnExperimentAreIndependent(t *testing.T) {
 		all = append(all, scenarios.Trials()[0].Enter(c))
 	}
 	for _, s := range all {
-		for _, s := range []scenarios.Scenario{s, runner.InStorm(s, nemesis.Generator{Most: 5})} {
+		for _, s := range []scenarios.Scenario{s, runner.WithGenerator(s, nemesis.Generator{Most: 5})} {
 			t.Run(s.Name, func(t *testing.T) {
 				t.Parallel()
 				wantAlone := func(shared runner.Result) {
@@ -102,7 +102,7 @@ func (s twice) Record(e *history.Event) {
 // for; what was done holds no generator.
 func TestDrawnPlan(t *testing.T) {
 	s := find(t, "crash-restart")
-	in := runner.InStorm(s, nemesis.Generator{Most: 5})
+	in := runner.WithGenerator(s, nemesis.Generator{Most: 5})
 	r, err := runner.Run(context.Background(), simulator, in, 3, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestDrawnPlan(t *testing.T) {
 // left out, what is named is refused, and so is a storm without a fault.
 func TestGeneratorOfABackend(t *testing.T) {
 	tin := runner.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}}
-	s := runner.InStorm(find(t, "calm"), nemesis.Generator{Most: 9})
+	s := runner.WithGenerator(find(t, "calm"), nemesis.Generator{Most: 9})
 	e := prepared(t, tin, s)
 	for seed := range uint64(50) {
 		drawn := s
@@ -156,7 +156,7 @@ func TestErrorOfARunNamesItsSeed(t *testing.T) {
 	broken := runner.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {
 		return nil, errors.New("rust")
 	}}
-	s := runner.InStorm(find(t, "calm"), nemesis.Generator{Most: 1})
+	s := runner.WithGenerator(find(t, "calm"), nemesis.Generator{Most: 1})
 	if _, err := (runner.Batch{Experiment: prepared(t, broken, s), First: 7, Runs: 1}).Run(context.Background()); err == nil || err.Error() != "seed 7: rust" {
 		t.Errorf("got %v", err)
 	}
@@ -167,7 +167,7 @@ func TestErrorOfARunNamesItsSeed(t *testing.T) {
 func TestLeaseExclusionHoldsInsideTheAssumptions(t *testing.T) {
 	inside := nemesis.Generator{Faults: nemesis.Weights{"partition": 1, "latency": 1, "pause": 1, "kill": 1}, Most: 6}
 	for _, name := range []string{"calm", "slow-acquire", "minority-partition"} {
-		tally := runs(t, runner.InStorm(find(t, name), inside), 300)
+		tally := runs(t, runner.WithGenerator(find(t, name), inside), 300)
 		if got := tally.Observed(checker.Lease); got != checker.Holds {
 			first := tally.First[checker.Lease]
 			t.Errorf("%s: %v, seed %d: %s", name, got, first.Seed, first.Report.Finding(checker.Lease).Story())

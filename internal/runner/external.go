@@ -14,9 +14,9 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Dialled is a [World] whose nodes can be dialled, by a lock that has a Redis client of its
-// own. See [Backend.Dialled].
-type Dialled interface {
+// Dialer is a [World] whose nodes can be dialled, by a lock that has a Redis client of its
+// own. See [Backend.Dialer].
+type Dialer interface {
 	World
 
 	// Dial connects a client to a node. The connection stands still while the client
@@ -65,7 +65,7 @@ func ExternalSteps() []env.Step {
 // be given, see [UnsupportedFault]; a generator draws none of these. Where the backend records keys,
 // those that a client sets are taken for its lock's.
 func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment, error) {
-	if !b.Dialled || b.Apart {
+	if !b.Dialable || b.ClientProcesses {
 		return Experiment{}, &UnfitError{"lock.kind", fmt.Errorf("%s is no lock of this program, and the %s backend has none but these", lock.Name, b.Name)}
 	}
 	s.Lock.Kind = lock.Name
@@ -94,7 +94,7 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 // which nobody can change, its random numbers and the names of its keys are its own affair,
 // and some steps are never heard of.
 func UnsupportedFault(f nemesis.Fault) error {
-	if changesClockOfClient(f.Action) {
+	if changesClientClock(f.Action) {
 		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", f.Action.Kind())
 	}
 	switch a := f.Action.(type) {
@@ -116,9 +116,9 @@ func UnsupportedFault(f nemesis.Fault) error {
 	return nil
 }
 
-// changesClockOfClient reports whether a fault makes some clock of a client another than the
+// changesClientClock reports whether a fault makes some clock of a client another than the
 // world's.
-func changesClockOfClient(a nemesis.Action) bool {
+func changesClientClock(a nemesis.Action) bool {
 	switch a.(type) {
 	case *nemesis.Suspend, *nemesis.Snapshot:
 		return true
@@ -128,10 +128,10 @@ func changesClockOfClient(a nemesis.Action) bool {
 
 // kind is what an experiment knows of the lock: what its parameters mean is its own affair.
 func (f External) kind() lockKind {
-	return building(lockKind{
+	return withBuilder(lockKind{
 		name: f.Name, what: "a lock that is not of this program",
 		quorum: func(scenarios.Lock) env.Quorum { return env.Quorum{} },
-	}, func(scenarios.Lock) unknown { return unknown{} }, func(_ unknown, p ports) (Lock, error) {
+	}, func(scenarios.Lock) noConfig { return noConfig{} }, func(_ noConfig, p ports) (Lock, error) {
 		if p.dial == nil {
 			return nil, errors.New("the world's nodes cannot be dialled")
 		}
@@ -139,14 +139,14 @@ func (f External) kind() lockKind {
 	})
 }
 
-// unknown is the configuration of a lock of which nothing is known.
-type unknown struct{}
+// noConfig is the configuration of a lock of which nothing is known.
+type noConfig struct{}
 
-func (unknown) Validate() error { return nil }
+func (noConfig) Validate() error { return nil }
 
-// dialler returns how a client dials the nodes of a place; nil: it cannot.
-func dialler(place Place, client int) func(context.Context, int) (net.Conn, error) {
-	d, ok := place.(Dialled)
+// dialFunc returns how a client dials the nodes of a place; nil: it cannot.
+func dialFunc(place Environment, client int) func(context.Context, int) (net.Conn, error) {
+	d, ok := place.(Dialer)
 	if !ok {
 		return nil
 	}

@@ -34,7 +34,7 @@ func TestGoldenTraces(t *testing.T) {
 	var made strings.Builder
 	for _, name := range []string{"calm", "crash-restart", "clock-drift", "fenced-write"} {
 		plain := find(t, name)
-		stormy := runner.InStorm(plain, nemesis.Generator{Faults: kinds, Most: 6})
+		stormy := runner.WithGenerator(plain, nemesis.Generator{Faults: kinds, Most: 6})
 		for seed := range uint64(5) {
 			traceLine(t, &made, name, plain, seed)
 			traceLine(t, &made, name+" in a storm", stormy, seed)
@@ -213,7 +213,7 @@ func varied(seed uint64) scenarios.Scenario {
 			s.Clients[i].ExtendEvery = s.Lock.TTL / 3
 		}
 	}
-	return runner.InStorm(s, nemesis.Generator{Most: 1 + random.IntN(20), NoSwarm: random.IntN(2) == 0})
+	return runner.WithGenerator(s, nemesis.Generator{Most: 1 + random.IntN(20), NoSwarm: random.IntN(2) == 0})
 }
 
 // connections are all sorts of connections.

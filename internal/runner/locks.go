@@ -89,9 +89,9 @@ type config interface {
 	Validate() error
 }
 
-// building returns the kind with its two functions, of which build takes what made
+// withBuilder returns the kind with its two functions, of which build takes what made
 // returns.
-func building[C config](k lockKind, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+func withBuilder[C config](k lockKind, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
 	k.config = func(l scenarios.Lock) config { return made(l) }
 	k.build = func(c config, p ports) (Lock, error) { return build(c.(C), p) }
 	return k
@@ -108,11 +108,11 @@ var lockKinds = []lockKind{
 	oneKey("setnx-del", "SET NX PX on one node, released by DEL", rivals.NewSetNXDel),
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
-	storeKind("database-row", "a row with a time to live, which others sweep", "", locksConfig, plain(rivals.NewRow)),
-	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", sessionConfig, plain(rivals.NewZooKeeper)),
-	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", sessionConfig, plain(rivals.NewEtcd)),
-	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", sessionConfig, plain(rivals.NewEtcdUnchecked)),
-	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", chubbyConfig, plain(rivals.NewChubby)),
+	storeKind("database-row", "a row with a time to live, which others sweep", "", rivalConfig, mutexBuilder(rivals.NewRow)),
+	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
+	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcd)),
+	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcdUnchecked)),
+	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", chubbyConfig, mutexBuilder(rivals.NewChubby)),
 	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", "heartbeat entries", fencedConfig, newFenced),
 }
 
@@ -143,33 +143,33 @@ func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
 		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
-	case k.stored() && !b.Stores:
+	case k.inStore() && !b.Stores:
 		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
-	case k.stored() && s.Lock.Retry.Max == 0:
+	case k.inStore() && s.Lock.Retry.Max == 0:
 		return wrong("lock.retry", "0s: %s needs more than 0: a store that has no leader is asked again after it", k.name)
-	case k.stored() && s.Store == nil:
+	case k.inStore() && s.Store == nil:
 		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)
 	}
-	if field := k.useless(s.Lock); field != "" {
+	if field := k.unusedField(s.Lock); field != "" {
 		return wrong("lock."+field, "%s has no use for it", k.name)
 	}
 	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
 		return wrong("lock.heartbeat", "%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name)
 	}
 	c := k.config(s.Lock)
-	if err := c.Validate(); err != nil || k.stored() {
+	if err := c.Validate(); err != nil || k.inStore() {
 		return c, nemesis.InField("lock", err)
 	}
 	return c, nemesis.InField("lock", k.quorum(s.Lock).Validate(s.Nodes))
 }
 
-// stored says that the lock is kept in a store, and not on the nodes.
-func (k lockKind) stored() bool { return k.quorum == nil }
+// inStore says that the lock is kept in a store, and not on the nodes.
+func (k lockKind) inStore() bool { return k.quorum == nil }
 
 // describe says in the header of a history what judges have to know of the lock.
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	h.Allowance = allowance(h.LongestTTL, l)
-	if k.stored() {
+	if k.inStore() {
 		h.Keepers = -1
 		return
 	}
@@ -186,8 +186,8 @@ func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	}
 }
 
-// useless names a field that is set and that the lock does not read.
-func (k lockKind) useless(l scenarios.Lock) string {
+// unusedField names a field that is set and that the lock does not read.
+func (k lockKind) unusedField(l scenarios.Lock) string {
 	known := strings.Fields(sharedFields + " " + k.fields)
 	v := reflect.ValueOf(l)
 	for i := range v.NumField() {
@@ -207,8 +207,8 @@ func names[T any](table []T, name func(T) string) []string {
 	return list
 }
 
-// locksConfig is what the locks of package locks have in common.
-func locksConfig(l scenarios.Lock) rivals.Config {
+// rivalConfig is what the locks of package locks have in common.
+func rivalConfig(l scenarios.Lock) rivals.Config {
 	return rivals.Config{
 		TTL:         l.TTL,
 		Allowance:   allowance(l.TTL, l),
@@ -221,34 +221,34 @@ func locksConfig(l scenarios.Lock) rivals.Config {
 	}
 }
 
-// rival returns the ports as package locks knows them.
-func (p ports) rival() rivals.Ports {
+// rivalPorts returns the ports as package locks knows them.
+func (p ports) rivalPorts() rivals.Ports {
 	return rivals.Ports{Runtime: p.runtime, Nodes: p.nodes, Store: p.store, Observer: p.observer}
 }
 
-// plain makes of a function that builds a mutex one that builds a [Lock].
-func plain[C any](newMutex func(C, rivals.Ports) (*rivals.Mutex, error)) func(C, ports) (Lock, error) {
+// mutexBuilder makes of a function that builds a mutex one that builds a [Lock].
+func mutexBuilder[C any](newMutex func(C, rivals.Ports) (*rivals.Mutex, error)) func(C, ports) (Lock, error) {
 	return func(c C, p ports) (Lock, error) {
-		m, err := newMutex(c, p.rival())
+		m, err := newMutex(c, p.rivalPorts())
 		return adapter[*rivals.Hold]{m}, err
 	}
 }
 
 // oneKey is a lock that keeps one key, on node 1.
 func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*rivals.Mutex, error)) lockKind {
-	return building(lockKind{
+	return withBuilder(lockKind{
 		name: name, what: what,
 		quorum: func(scenarios.Lock) env.Quorum { return env.Quorum{Voters: env.SetOf(1)} },
-	}, locksConfig, plain(newMutex))
+	}, rivalConfig, mutexBuilder(newMutex))
 }
 
 // storeKind is a lock of package locks that lives in a store.
 func storeKind[C config](name, what, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
-	return building(lockKind{name: name, what: what, fields: fields}, made, build)
+	return withBuilder(lockKind{name: name, what: what, fields: fields}, made, build)
 }
 
 func sessionConfig(l scenarios.Lock) rivals.SessionConfig {
-	return rivals.SessionConfig{Config: locksConfig(l), Heartbeat: l.Heartbeat}
+	return rivals.SessionConfig{Config: rivalConfig(l), Heartbeat: l.Heartbeat}
 }
 
 func chubbyConfig(l scenarios.Lock) rivals.ChubbyConfig {
@@ -260,6 +260,6 @@ func fencedConfig(l scenarios.Lock) rivals.FencedConfig {
 }
 
 func newFenced(c rivals.FencedConfig, p ports) (Lock, error) {
-	lock, err := rivals.NewFenced(c, p.rival())
+	lock, err := rivals.NewFenced(c, p.rivalPorts())
 	return adapter[*rivals.Entrance]{lock}, err
 }

@@ -222,7 +222,7 @@ func TestNoOrphansInBatches(t *testing.T) {
 
 func noOrphans(t *testing.T, c nemesis.Connections, plans int) {
 	t.Helper()
-	s := runner.InStorm(brief(t), nemesis.Generator{Faults: nemesis.Weights{"all": 1, "duplicate": 0, "clone": 0}, Most: 6})
+	s := runner.WithGenerator(brief(t), nemesis.Generator{Faults: nemesis.Weights{"all": 1, "duplicate": 0, "clone": 0}, Most: 6})
 	s.Connections = c
 	tally, err := runner.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: plans}.Run(context.Background())
 	if err != nil {

@@ -19,17 +19,17 @@ import (
 // client there; a return is recorded after. So the history never makes an
 // operation shorter than it was.
 type recorder struct {
-	world  Place
+	world  Environment
 	client int
 	clock  env.Clock    // that the lock reads
-	ends   ends         // of validity, that the world watches for
+	ends   validityEnds // of validity, that the world watches for
 	sent   atomic.Int64 // requests, since the history was last told
-	read   reading
+	read   clockReading
 }
 
-// told says what the history calls the steps that begin or end an operation, or
+// stepKinds says what the history calls the steps that begin or end an operation, or
 // tell the client something.
-var told = [...]struct {
+var stepKinds = [...]struct {
 	kind    history.Kind
 	returns bool // the step is the end of an operation
 }{
@@ -48,10 +48,10 @@ var told = [...]struct {
 
 // Observe implements [env.Observer].
 func (r *recorder) Observe(e env.Event) {
-	what := told[e.Step]
+	what := stepKinds[e.Step]
 	r.read.begun(&e)
 	if what.kind == 0 {
-		r.passed(&e)
+		r.innerStep(&e)
 		return
 	}
 	h := history.Event{
@@ -76,10 +76,10 @@ func (r *recorder) Observe(e env.Event) {
 		// Who dies here never returns, and what it was granted before still ends: so the
 		// new end is watched for when the return is told, and not before.
 		r.world.Reach(r.client, e.Step, 0)
-		r.follow(&e)
+		r.watchEnd(&e)
 		r.record(&h)
 	} else {
-		r.follow(&e)
+		r.watchEnd(&e)
 		r.called(&h, e.Step)
 	}
 	if e.Step == env.StepRefused || e.Step == env.StepBeforeRelease {
@@ -87,8 +87,8 @@ func (r *recorder) Observe(e env.Event) {
 	}
 }
 
-// follow has the world watch for the end of validity that holds from this step on.
-func (r *recorder) follow(e *env.Event) {
+// watchEnd has the world watch for the end of validity that holds from this step on.
+func (r *recorder) watchEnd(e *env.Event) {
 	if r.ends.move(e) {
 		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
 	}
@@ -111,12 +111,12 @@ func (r *recorder) returned(h *history.Event, step env.Step) {
 	r.record(h)
 }
 
-// passed records a step within an operation.
-func (r *recorder) passed(e *env.Event) {
+// innerStep records a step within an operation.
+func (r *recorder) innerStep(e *env.Event) {
 	if e.Step == env.StepBeforeSend {
 		// From here on the end of validity is known, and the clock may come
 		// to it before the operation returns.
-		r.follow(e)
+		r.watchEnd(e)
 	}
 	r.world.Record(history.Event{
 		Kind:     history.Step,
@@ -220,14 +220,14 @@ func (s countedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Ins
 	return s.Store.Ask(ctx, r, until)
 }
 
-// ends are the ends of validity that count now of the tries and holds of one client, whose
+// validityEnds are the validityEnds of validity that count now of the tries and holds of one client, whose
 // callers may be several. There are few at a time.
-type ends struct {
+type validityEnds struct {
 	mu   sync.Mutex
-	list []end
+	list []validityEnd
 }
 
-type end struct {
+type validityEnd struct {
 	token string
 	until env.Instant
 }
@@ -236,10 +236,10 @@ type end struct {
 // now on another one is to be watched for: the one that the step names. An extension that
 // asks for less than there is moves it when it is called, for it may take effect and never
 // be answered.
-func (l *ends) move(e *env.Event) bool {
+func (l *validityEnds) move(e *env.Event) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.list, func(v end) bool { return v.token == e.Token })
+	i := slices.IndexFunc(l.list, func(v validityEnd) bool { return v.token == e.Token })
 	now := env.Never
 	if i >= 0 {
 		now = l.list[i].until
@@ -258,19 +258,19 @@ func (l *ends) move(e *env.Event) bool {
 		return false
 	}
 	if i < 0 {
-		l.list = append(l.list, end{e.Token, e.Until})
+		l.list = append(l.list, validityEnd{e.Token, e.Until})
 	} else {
 		l.list[i].until = e.Until
 	}
 	return true
 }
 
-// reading is what the clock that the lock reads showed when the acquisition or extension
+// clockReading is what the clock that the lock reads showed when the acquisition or extension
 // under way came as far as its validity check: behind the last reply, and before the lock
 // has read the clock itself. A judge holds the validity that the lock tells against it.
 //
 // What a lock does in the background takes steps too, under other tokens.
-type reading struct {
+type clockReading struct {
 	mu    sync.Mutex
 	token string // of the operation under way
 	at    env.Instant
@@ -278,7 +278,7 @@ type reading struct {
 }
 
 // begun takes note that an operation begins.
-func (r *reading) begun(e *env.Event) {
+func (r *clockReading) begun(e *env.Event) {
 	if e.Step != env.StepAcquire && e.Step != env.StepExtend {
 		return
 	}
@@ -288,7 +288,7 @@ func (r *reading) begun(e *env.Event) {
 }
 
 // passed reads the clock when the client goes on from a step after which the lock does.
-func (r *reading) passed(e *env.Event, now func() env.Instant) {
+func (r *clockReading) passed(e *env.Event, now func() env.Instant) {
 	if e.Step != env.StepReply && e.Step != env.StepQuorum && e.Step != env.StepBeforeCheck {
 		return
 	}
@@ -302,7 +302,7 @@ func (r *reading) passed(e *env.Event, now func() env.Instant) {
 
 // of returns the reading for the return of an operation that has succeeded with an end of
 // validity; 0: there is none.
-func (r *reading) of(e *env.Event) int64 {
+func (r *clockReading) of(e *env.Event) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ends := (e.Step == env.StepGranted || e.Step == env.StepExtended) && e.Until != env.Never

@@ -69,7 +69,7 @@ func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock
 		}
 		return c
 	}
-	return building(lockKind{
+	return withBuilder(lockKind{
 		name: name, what: what, fields: redlockFields + " " + fields,
 		quorum: func(l scenarios.Lock) env.Quorum { return config(l).Quorum },
 	}, config, newRedlock)

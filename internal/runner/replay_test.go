@@ -109,7 +109,7 @@ func TestReplayIsTheSameRun(t *testing.T) {
 	}
 	for _, s := range scenarios.All() {
 		for seed := range uint64(5) {
-			first := run(runner.InStorm(s, g), seed)
+			first := run(runner.WithGenerator(s, g), seed)
 			replay, err := runner.ParseReplay(first.Replay().String())
 			if err != nil {
 				t.Fatal(err)
@@ -141,7 +141,7 @@ func TestStoredHistoryIsJudgedTheSame(t *testing.T) {
 		}
 	}
 	for _, c := range scenarios.Contenders() {
-		s := runner.InStorm(scenarios.Trials()[0].Enter(c), nemesis.Generator{Most: 8})
+		s := runner.WithGenerator(scenarios.Trials()[0].Enter(c), nemesis.Generator{Most: 8})
 		for seed := range uint64(4) {
 			storeAndJudge(t, s, seed)
 		}

@@ -41,7 +41,7 @@ func stormyStore(t *testing.T, kind string, without ...[]nemesis.Kind) scenarios
 			weights[k] = 1
 		}
 	}
-	return runner.InStorm(s, nemesis.Generator{Faults: weights, Most: 20})
+	return runner.WithGenerator(s, nemesis.Generator{Faults: weights, Most: 20})
 }
 
 // never wants no run to violate any of the properties.

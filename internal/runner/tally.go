@@ -197,9 +197,11 @@ type Aggregate struct {
 	samples map[int][]int64 // by place among the figures: those whose median is asked for
 }
 
-// Recall returns an aggregate that answers what another one did, whose number of
+// StoredAggregate returns an aggregate that answers what another one did, whose number of
 // runs and [Aggregate.All] are stored. Runs cannot be added to it.
-func Recall(runs int, all checker.Measurements) Aggregate { return Aggregate{runs: runs, all: all} }
+func StoredAggregate(runs int, all checker.Measurements) Aggregate {
+	return Aggregate{runs: runs, all: all}
+}
 
 // Runs returns the number of runs.
 func (a *Aggregate) Runs() int { return a.runs }
@@ -213,7 +215,7 @@ func (a *Aggregate) All() checker.Measurements {
 	v := reflect.ValueOf(&m).Elem()
 	for place, list := range a.samples {
 		slices.Sort(list)
-		v.FieldByIndex(joins[place].of).SetInt(list[(len(list)-1)/2])
+		v.FieldByIndex(aggregations[place].of).SetInt(list[(len(list)-1)/2])
 	}
 	m.Derive()
 	return m
@@ -229,7 +231,7 @@ func (a *Aggregate) Add(m checker.Measurements) {
 	}
 	a.runs++
 	all, one := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(m)
-	for place, j := range joins {
+	for place, j := range aggregations {
 		to, value := all.FieldByIndex(j.of), one.FieldByIndex(j.from).Int()
 		switch j.how {
 		case sum:
@@ -246,8 +248,8 @@ func (a *Aggregate) Add(m checker.Measurements) {
 	}
 }
 
-// join is how one figure of many runs is made.
-type join struct {
+// aggregation is how one figure of many runs is made.
+type aggregation struct {
 	of   []int // the figure
 	how  string
 	from []int // the figure of one run that it is made of
@@ -261,12 +263,12 @@ const (
 	medianOfSome = "median>0"
 )
 
-var joins = readJoins(reflect.TypeFor[checker.Measurements]())
+var aggregations = readAggregations(reflect.TypeFor[checker.Measurements]())
 
-// readJoins reads the tags of all figures. One that cannot be is a mistake of the
+// readAggregations reads the tags of all figures. One that cannot be is a mistake of the
 // program.
-func readJoins(t reflect.Type) []join {
-	var list []join
+func readAggregations(t reflect.Type) []aggregation {
+	var list []aggregation
 	for _, f := range reflect.VisibleFields(t) {
 		tag := f.Tag.Get("runs")
 		if tag == "" {
@@ -280,7 +282,7 @@ func readJoins(t reflect.Type) []join {
 		if !known || !slices.Contains([]string{sum, most, median, medianOfSome}, how) || from.Type != f.Type {
 			panic(fmt.Sprintf("storm: the measurement %s has the tag runs:%q", f.Name, tag))
 		}
-		list = append(list, join{of: f.Index, how: how, from: from.Index})
+		list = append(list, aggregation{of: f.Index, how: how, from: from.Index})
 	}
 	return list
 }

@@ -41,7 +41,7 @@ func TestAggregate(t *testing.T) {
 	if got := a.All(); got != want || a.Runs() != 4 {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if a := runner.Recall(4, want); a.All() != want || a.Runs() != 4 {
+	if a := runner.StoredAggregate(4, want); a.All() != want || a.Runs() != 4 {
 		t.Errorf("recalled: %+v", a.All())
 	}
 }

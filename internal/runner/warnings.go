@@ -19,31 +19,31 @@ func (e Experiment) Warnings() []*nemesis.FieldError {
 		return nil
 	}
 	var list []*nemesis.FieldError
-	for _, warn := range []func(scenarios.Scenario) []*nemesis.FieldError{spins, hurries, crawls} {
+	for _, warn := range []func(scenarios.Scenario) []*nemesis.FieldError{spinWarnings, instantWarnings, frequencyWarnings} {
 		list = append(list, warn(e.scenario)...)
 	}
 	return list
 }
 
-// spins warns of clients that would try again and again at one instant.
-func spins(s scenarios.Scenario) []*nemesis.FieldError {
-	if s.Store != nil || s.Lock.Retry.Max > 0 || !immediate(s) || s.Lock.Tries > 0 && s.Lock.Tries < manyAtInstant || !contended(s) {
+// spinWarnings warns of clients that would try again and again at one instant.
+func spinWarnings(s scenarios.Scenario) []*nemesis.FieldError {
+	if s.Store != nil || s.Lock.Retry.Max > 0 || !immediate(s) || s.Lock.Tries > 0 && s.Lock.Tries < maxAtInstant || !contended(s) {
 		return nil
 	}
 	return []*nemesis.FieldError{{Path: "lock.retry", Err: errors.New("0s, and messages take no time either: a client that finds the lock taken tries again at the same instant, so time does not move while it waits, and the run ends there")}}
 }
 
-// manyAtInstant is about how many tries, or rounds, have room in one instant.
-const manyAtInstant = 500
+// maxAtInstant is about how many tries, or rounds, have room in one instant.
+const maxAtInstant = 500
 
-// hurries warns of clients of which all rounds are at one instant.
-func hurries(s scenarios.Scenario) (list []*nemesis.FieldError) {
+// instantWarnings warns of clients of which all rounds are at one instant.
+func instantWarnings(s scenarios.Scenario) (list []*nemesis.FieldError) {
 	if s.Store != nil || !immediate(s) {
 		return nil
 	}
 	for i, c := range s.Clients {
-		if c.Rounds >= manyAtInstant && c.Work.Max == 0 && c.Think.Max == 0 {
-			list = append(list, &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].rounds", i), Err: fmt.Errorf("%d without work or think time, and messages take no time either: all of them are at one instant, which has room for about %d", c.Rounds, manyAtInstant)})
+		if c.Rounds >= maxAtInstant && c.Work.Max == 0 && c.Think.Max == 0 {
+			list = append(list, &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].rounds", i), Err: fmt.Errorf("%d without work or think time, and messages take no time either: all of them are at one instant, which has room for about %d", c.Rounds, maxAtInstant)})
 		}
 	}
 	return list
@@ -64,8 +64,8 @@ func contended(s scenarios.Scenario) bool {
 	return false
 }
 
-// crawls warns of what would come so often that a run ends long before its horizon.
-func crawls(s scenarios.Scenario) (list []*nemesis.FieldError) {
+// frequencyWarnings warns of what would come so often that a run ends long before its horizon.
+func frequencyWarnings(s scenarios.Scenario) (list []*nemesis.FieldError) {
 	most := s.EventLimit()
 	often := func(path string, every, lasts time.Duration) {
 		turn := every + 2*s.Latency.Max

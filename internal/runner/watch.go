@@ -12,13 +12,13 @@ import (
 // between them what clients ask of nodes and of the store, which no history tells, with
 // each answer at the moment at which the lock takes it. What comes when the lock listens
 // no more is not heard. Where runs are not exact, several clients call it at a time. Clients that are
-// processes of their own ([Apart]) nobody can watch.
+// processes of their own ([ProcessWorld]) nobody can watch.
 type Watcher interface {
 	history.Sink
 
 	// Open is called before everything else. clocks is nil where the backend does
 	// not show them.
-	Open(h history.Header, clocks Clocks)
+	Open(h history.Header, clocks ClockReader)
 
 	// Sent: the client has sent a command to nodes. Replied: it takes one of the
 	// replies. The rounds of all clients are numbered from 1.
@@ -31,9 +31,9 @@ type Watcher interface {
 	Answered(client, round int, r env.StoreReply, err error)
 }
 
-// Clocks are what the clocks of a world show. A [World] whose runs are exact has them,
+// ClockReader are what the clocks of a world show. A [World] whose runs are exact has them,
 // for watchers alone: nobody within the world can look at more than his own.
-type Clocks interface {
+type ClockReader interface {
 	Ground() history.Time
 	ClientClock(client int, which env.Clock) env.Instant
 	// NodeClock is the wall clock by which the keys of a node expire.
@@ -47,12 +47,12 @@ func (e Experiment) Watched(w Watcher) Experiment {
 	return e
 }
 
-// watch tells the experiment's watcher of a run that begins.
-func (e Experiment) watch(world World, h history.Header) {
+// openWatcher tells the experiment's watcher of a run that begins.
+func (e Experiment) openWatcher(world World, h history.Header) {
 	if e.watcher == nil {
 		return
 	}
-	clocks, _ := world.(Clocks)
+	clocks, _ := world.(ClockReader)
 	e.watcher.Open(h, clocks)
 }
 
@@ -61,7 +61,7 @@ func watched(p ports, w Watcher, rounds *atomic.Int64) ports {
 	if w == nil {
 		return p
 	}
-	h := hearing{w, p.client, rounds}
+	h := clientWatch{w, p.client, rounds}
 	p.nodes = watchedNodes{p.nodes, h}
 	if p.store != nil {
 		p.store = watchedStore{p.store, h}
@@ -69,8 +69,8 @@ func watched(p ports, w Watcher, rounds *atomic.Int64) ports {
 	return p
 }
 
-// hearing is what a watcher hears of one client.
-type hearing struct {
+// clientWatch is what a watcher hears of one client.
+type clientWatch struct {
 	watcher Watcher
 	client  int
 	rounds  *atomic.Int64 // of all clients, so far
@@ -78,18 +78,18 @@ type hearing struct {
 
 type watchedNodes struct {
 	env.Nodes
-	hearing
+	clientWatch
 }
 
 func (n watchedNodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
 	number := int(n.rounds.Add(1))
 	n.watcher.Sent(n.client, number, to, command)
-	return watchedRound{n.Nodes.Send(to, command, giveUp), n.hearing, number}
+	return watchedRound{n.Nodes.Send(to, command, giveUp), n.clientWatch, number}
 }
 
 type watchedRound struct {
 	env.Round
-	hearing
+	clientWatch
 	number int
 }
 
@@ -103,7 +103,7 @@ func (r watchedRound) Next(ctx context.Context, until env.Instant) (env.Reply, e
 
 type watchedStore struct {
 	env.Store
-	hearing
+	clientWatch
 }
 
 func (s watchedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {

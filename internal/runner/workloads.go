@@ -20,10 +20,10 @@ type workload struct {
 
 // workloads lists what a scenario's clients can do.
 var workloads = []workload{
-	{"hold", "holds the lock for a while and touches nothing", (*user).holdOn},
+	{"hold", "holds the lock for a while and touches nothing", (*user).holdOnly},
 	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section},
 	{"checked", "as section, but asks the lock just before the write whether it is still held, and gives up if not", (*user).checked},
-	{"posted", "as section, but the release does not wait for the answer to the write", (*user).posted},
+	{"posted", "as section, but the release does not wait for the answer to the write", (*user).writeAsync},
 	{"misuse", "holds the lock for a while and uses it as nobody should: asks for extensions that cannot be, extends what it has released, and releases it twice", (*user).misuse},
 }
 
@@ -48,7 +48,7 @@ func findWorkload(name string) (workload, error) {
 
 // role is what a client does, the same in every run.
 type role struct {
-	what     scenarios.Client
+	client   scenarios.Client
 	names    []string // of the resources
 	ttl      time.Duration
 	workload workload
@@ -81,13 +81,13 @@ type user struct {
 // heard of; the client goes on with its next round.
 func (u *user) run() {
 	ctx := context.Background()
-	u.wait(ctx, u.what.Start)
-	for range u.what.Rounds {
+	u.wait(ctx, u.client.Start)
+	for range u.client.Rounds {
 		if hold, err := u.acquire(ctx); err == nil {
 			u.workload.work(u, hold)
 			u.release(ctx, hold)
 		}
-		u.wait(ctx, u.what.Think)
+		u.wait(ctx, u.client.Think)
 		u.finish(ctx)
 	}
 }
@@ -124,16 +124,16 @@ func (u *user) call(ctx context.Context, do func(ctx context.Context)) {
 	do(ctx)
 }
 
-// holdOn keeps the lock for a time, or until it is told that it is lost.
-func (u *user) holdOn(h Hold) {
+// holdOnly keeps the lock for a time, or until it is told that it is lost.
+func (u *user) holdOnly(h Hold) {
 	u.work(h.Context(), h)
 }
 
 // work passes the time of the work, and extends the lock meanwhile if the
 // client does so.
 func (u *user) work(ctx context.Context, h Hold) {
-	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.what.Work))
-	for every := u.what.ExtendEvery; every > 0; {
+	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.client.Work))
+	for every := u.client.ExtendEvery; every > 0; {
 		next := u.runtime.Now(env.Monotonic).Add(every)
 		if next >= end {
 			break
@@ -143,26 +143,26 @@ func (u *user) work(ctx context.Context, h Hold) {
 		}
 		ttl := u.extension()
 		u.extend(ctx, h, ttl)
-		every = u.until(ttl)
+		every = u.nextExtension(ttl)
 	}
 	_ = u.runtime.Sleep(ctx, end)
 }
 
-// until is how long the client waits after an extension until it asks for the next: who
+// nextExtension is how long the client waits after an extension until it asks for the next: who
 // asks for so many times the lock's TTL asks so many times less often.
-func (u *user) until(ttl time.Duration) time.Duration {
+func (u *user) nextExtension(ttl time.Duration) time.Duration {
 	if ttl <= u.ttl {
-		return u.what.ExtendEvery
+		return u.client.ExtendEvery
 	}
-	return time.Duration(float64(u.what.ExtendEvery) * float64(ttl) / float64(u.ttl))
+	return time.Duration(float64(u.client.ExtendEvery) * float64(ttl) / float64(u.ttl))
 }
 
 // extension draws the time to live that an extension asks for.
 func (u *user) extension() time.Duration {
-	if u.what.ExtendTTL == (nemesis.Range{}) {
+	if u.client.ExtendTTL == (nemesis.Range{}) {
 		return u.ttl
 	}
-	ttl := u.draw(u.what.ExtendTTL)
+	ttl := u.draw(u.client.ExtendTTL)
 	if ttl > time.Millisecond {
 		ttl = ttl.Truncate(time.Millisecond)
 	}
@@ -218,8 +218,8 @@ func (u *user) check(h Hold) error {
 	return err
 }
 
-// posted is a section of a user who takes the write for done when it is sent.
-func (u *user) posted(h Hold) {
+// writeAsync is a section of a user who takes the write for done when it is sent.
+func (u *user) writeAsync(h Hold) {
 	a, value, ok := u.prepare(h)
 	if !ok {
 		return
@@ -266,21 +266,21 @@ func (u *user) write(a env.Access, value int64) {
 // fence is what the client shows to the guarded resource: what came with the
 // grant, or what the client draws itself.
 func (u *user) fence(ctx context.Context, h Hold) (uint64, error) {
-	if fence := h.Fence(); fence != 0 || !u.what.Fence {
+	if fence := h.Fence(); fence != 0 || !u.client.Fence {
 		return fence, nil
 	}
 	return u.register.Fence(ctx, h.Resource())
 }
 
-// impossible are times to live that no lock can keep to.
-var impossible = []time.Duration{-time.Second, -1, 0, 1, 500 * time.Microsecond, time.Millisecond - 1}
+// invalidTTLs are times to live that no lock can keep to.
+var invalidTTLs = []time.Duration{-time.Second, -1, 0, 1, 500 * time.Microsecond, time.Millisecond - 1}
 
 // misuse holds the lock and does with it what is refused: the caller has made a
 // mistake, and a lock owes it an error and not a promise. The release that follows
 // is the second.
 func (u *user) misuse(h Hold) {
 	ctx := context.Background()
-	for _, ttl := range impossible {
+	for _, ttl := range invalidTTLs {
 		u.extend(ctx, h, ttl)
 	}
 	u.work(h.Context(), h)

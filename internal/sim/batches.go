@@ -18,21 +18,21 @@ import (
 // while something waits: with nothing in the queue, the end of a batch shows nowhere
 // before the next request.
 type batches struct {
-	client   *client
-	node     int
-	waiting  []pending // the oldest first
-	underWay []*batch  // in the order in which they were sent
-	spare    []*batch  // that have ended
-	breaker  breaker
-	heard    env.Instant // when the node answered last; 0: never
-	flush    env.Instant // when what waits goes out all the same, by the client's clock
-	flusher  *coroutine  // sends what waits; nil: nobody does
+	client     *client
+	node       int
+	waiting    []pending // the oldest first
+	underWay   []*batch  // in the order in which they were sent
+	spare      []*batch  // that have ended
+	breaker    breaker
+	answeredAt env.Instant // when the node answered last; 0: never
+	flush      env.Instant // when what waits goes out all the same, by the client's clock
+	flusher    *coroutine  // sends what waits; nil: nobody does
 }
 
 // pending is a request that is not under way.
 type pending struct {
-	round *round
-	whole bool // it brings its script along
+	round      *round
+	withScript bool // it brings its script along
 }
 
 // batch is requests that went out together.
@@ -43,7 +43,7 @@ type batch struct {
 	left       int         // replies that have not come
 	deadline   env.Instant // the last of its requests', at which the connection is closed
 	ended      env.Instant // when its last reply came, or the news of a reset
-	heard      bool        // the node answered one of them
+	answered   bool        // the node answered one of them
 	refused    bool        // there was no connection, which says nothing new of the node
 }
 
@@ -95,11 +95,11 @@ func (b *batches) send() {
 	if len(b.waiting) == 0 {
 		return
 	}
-	next := b.blank()
+	next := b.newBatch()
 	next.probe, next.ended = b.breaker != closed, env.Never
 	first, after := 0, min(len(b.waiting), batchSize)
 	if next.probe {
-		first = b.mostPatient()
+		first = b.latestDeadline()
 		after = first + 1
 	}
 	next.requests = append(next.requests, b.waiting[first:after]...)
@@ -117,12 +117,12 @@ func (b *batches) send() {
 
 // over reports whether there is no point in sending a request any more.
 func (b *batches) over(p pending) bool {
-	return !p.round.silent.Has(b.node) || b.client.mono() >= p.round.giveUp
+	return !p.round.pending.Has(b.node) || b.client.mono() >= p.round.giveUp
 }
 
-// blank returns a batch to be filled, one that has ended if there is any: batches are most
+// newBatch returns a batch to be filled, one that has ended if there is any: batches are most
 // of what would be allocated here.
-func (b *batches) blank() *batch {
+func (b *batches) newBatch() *batch {
 	last := len(b.spare) - 1
 	if last < 0 {
 		return &batch{}
@@ -133,9 +133,9 @@ func (b *batches) blank() *batch {
 	return u
 }
 
-// mostPatient returns the place of the request that waits and is given up last, so that it
+// latestDeadline returns the place of the request that waits and is given up last, so that it
 // hears of a node that is back.
-func (b *batches) mostPatient() int {
+func (b *batches) latestDeadline() int {
 	best := 0
 	for i, p := range b.waiting {
 		if p.round.giveUp > b.waiting[best].round.giveUp {
@@ -148,9 +148,9 @@ func (b *batches) mostPatient() int {
 // sendPending sends a request over the connection that its batch shares, or else over one
 // of its own.
 func (w *World) sendPending(p pending, node int, shared *connection) {
-	i := w.network.messages.put(message{round: p.round, sent: w.now, client: int32(p.round.client.id), node: int32(node), whole: p.whole})
+	i := w.network.messages.put(message{round: p.round, sent: w.now, client: int32(p.round.client.id), node: int32(node), withScript: p.withScript})
 	if shared != nil {
-		w.inLine(i, shared)
+		w.enqueue(i, shared)
 	}
 	w.sendRequest(i)
 }
@@ -168,12 +168,12 @@ func (b *batches) schedule() {
 		}
 		b.flush = b.client.mono().Add(time.Duration(len(b.underWay)) * delay)
 	}
-	b.watch()
+	b.startFlusher()
 }
 
-// watch starts the coroutine that sends what waits, and that notices when what a fault has
+// startFlusher starts the coroutine that sends what waits, and that notices when what a fault has
 // held up is through.
-func (b *batches) watch() {
+func (b *batches) startFlusher() {
 	if b.flusher != nil {
 		return
 	}
@@ -181,8 +181,8 @@ func (b *batches) watch() {
 	w := b.client.world
 	w.start(b.client, "batches", func() {
 		b.flusher = w.current
-		for b.attend() {
-			b.flusher.park(context.Background(), b.due(), awaitsConnection)
+		for b.process() {
+			b.flusher.park(context.Background(), b.nextDue(), awaitsConnection)
 		}
 		b.flusher = nil
 	})
@@ -191,9 +191,9 @@ func (b *batches) watch() {
 // notBegun stands for a coroutine that has been started and has not run.
 var notBegun = new(coroutine)
 
-// attend does what is due, and reports whether there is more to wait for. What has carried
+// process does what is due, and reports whether there is more to wait for. What has carried
 // a batch carries the next one, but to a node that does not answer one connection is enough.
-func (b *batches) attend() bool {
+func (b *batches) process() bool {
 	ended := b.settle()
 	due := b.client.mono() >= b.flush && len(b.underWay) < batchesAtOnce && !b.postpone()
 	if ended || due {
@@ -209,16 +209,16 @@ func (b *batches) attend() bool {
 // postpone puts the flush off, and reports that, while replies come in: a batch that is being
 // answered is waited for.
 func (b *batches) postpone() bool {
-	later := b.heard.Add(time.Duration(len(b.underWay)) * flushDelay)
-	if len(b.underWay) == 0 || b.breaker != closed || b.heard == 0 || later <= b.client.mono() {
+	later := b.answeredAt.Add(time.Duration(len(b.underWay)) * flushDelay)
+	if len(b.underWay) == 0 || b.breaker != closed || b.answeredAt == 0 || later <= b.client.mono() {
 		return false
 	}
 	b.flush = later
 	return true
 }
 
-// due is the next instant at which there is something to do, if no reply comes before.
-func (b *batches) due() env.Instant {
+// nextDue is the next instant at which there is something to do, if no reply comes before.
+func (b *batches) nextDue() env.Instant {
 	at := b.flush
 	for _, u := range b.underWay {
 		at = min(at, u.deadline)
@@ -234,8 +234,8 @@ func (b *batches) settle() bool {
 		if u.left > 0 && now < u.deadline {
 			return false
 		}
-		b.judge(u)
-		refused = u.refused && !u.heard
+		b.updateBreaker(u)
+		refused = u.refused && !u.answered
 		clear(u.requests)
 		b.spare = append(b.spare, u)
 		return true
@@ -260,9 +260,9 @@ func (b *batches) failAll() {
 	}
 }
 
-// judge takes note of what the end of a batch says of the node.
-func (b *batches) judge(u *batch) {
-	if u.heard || u.refused || b.heard > min(u.ended, u.deadline) {
+// updateBreaker takes note of what the end of a batch says of the node.
+func (b *batches) updateBreaker(u *batch) {
+	if u.answered || u.refused || b.answeredAt > min(u.ended, u.deadline) {
 		return
 	}
 	b.breaker = max(b.breaker, halfOpen)
@@ -289,7 +289,7 @@ func (b *batches) arrived(r *round, answer env.Answer, why cause) {
 	case why == refused:
 		u.refused = true
 	case answer != env.Lost:
-		u.heard, b.heard, b.breaker = true, now, closed
+		u.answered, b.answeredAt, b.breaker = true, now, closed
 	}
 	if b.flusher != nil {
 		b.client.world.wake(b.flusher)

@@ -35,8 +35,8 @@ type client struct {
 	earlier int64 // those before instant, which is the last at which it made one
 	instant int64
 
-	connected int      // to this node, as one of the store
-	asking    []*round // what it has asked the store
+	connected   int      // to this node, as one of the store
+	storeRounds []*round // what it has asked the store
 }
 
 func newClient(w *World, id int, seed uint64) *client {
@@ -75,16 +75,16 @@ func (c *client) Now(which env.Clock) env.Instant {
 	if !c.world.sealed {
 		c.count()
 	}
-	return c.shows(which)
+	return c.now(which)
 }
 
-// shows reads a clock.
-func (c *client) shows(which env.Clock) env.Instant {
+// now reads a clock.
+func (c *client) now(which env.Clock) env.Instant {
 	return env.Instant(c.clocks[which].At(c.world.now))
 }
 
 // mono reads the clock on which everything waits.
-func (c *client) mono() env.Instant { return c.shows(env.Monotonic) }
+func (c *client) mono() env.Instant { return c.now(env.Monotonic) }
 
 // clocksChanged works out anew when those wake up who wait for the client's
 // clocks.
@@ -138,7 +138,7 @@ func (w *World) Reach(client int, step env.Step, k int) {
 		co.park(context.Background(), env.Never, awaitsResumption)
 	}
 	for c.stopped() {
-		co.missed = true
+		co.wakeOnResume = true
 		co.park(context.Background(), env.Never, awaitsResumption)
 	}
 }
@@ -150,7 +150,7 @@ func (c *client) pause(first nemesis.First) {
 		return
 	}
 	c.paused = true
-	c.deferred.shut = first == nemesis.TimersFirst
+	c.deferred.active = first == nemesis.TimersFirst
 	c.world.injector.Record(history.Event{Kind: history.Pause, Client: c.id})
 }
 
@@ -163,8 +163,8 @@ func (c *client) resume() {
 	c.releaseDeferred()
 	c.sendUnsent()
 	for _, co := range c.coroutines {
-		if co.missed {
-			co.missed = false
+		if co.wakeOnResume {
+			co.wakeOnResume = false
 			c.world.wake(co)
 		}
 	}
@@ -182,21 +182,21 @@ func (c *client) kill() {
 // arrive while a client is paused with "first: timers". When the client resumes,
 // the queue delivers them at the same instant, but after all timers.
 type deferredDeliveries struct {
-	shut    bool // the client is in such a pause
+	active  bool // the client is in such a pause
 	waiting []func()
 }
 
-// holds stores deliver during such a pause, and reports whether it did.
-func (b *deferredDeliveries) holds(deliver func()) bool {
-	if b.shut {
+// deferIfActive stores deliver during such a pause, and reports whether it did.
+func (b *deferredDeliveries) deferIfActive(deliver func()) bool {
+	if b.active {
 		b.waiting = append(b.waiting, deliver)
 	}
-	return b.shut
+	return b.active
 }
 
 // releaseDeferred schedules the deferred deliveries when the client resumes.
 func (c *client) releaseDeferred() {
-	c.deferred.shut = false
+	c.deferred.active = false
 	if len(c.deferred.waiting) > 0 {
 		c.world.queue.push(c.world.now, deferredArrive, int32(c.id-1))
 	}

@@ -12,7 +12,7 @@ func (w *World) Ground() history.Time { return w.time() }
 
 // ClientClock is what a clock of the client shows.
 func (w *World) ClientClock(client int, which env.Clock) env.Instant {
-	return w.clients[client-1].shows(which)
+	return w.clients[client-1].now(which)
 }
 
 // NodeClock is what the wall clock of the node shows.

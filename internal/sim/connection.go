@@ -11,28 +11,28 @@ import (
 // connection carries several requests of a client to a node, and the replies,
 // each way in the order in which they were sent.
 type connection struct {
-	requests, replies line
+	requests, replies inFlight
 
 	// asked are the rounds whose answer is to come over it, in the order of
 	// their requests.
-	asked []*round
+	awaiting []*round
 
 	// broken: what is on it is lost, and so is what the client still sends
 	// until it hears of that. unheard: it never will.
-	broken  bool
-	unheard bool
+	broken     bool
+	lossUnseen bool
 }
 
-// sendInLine sends a request over the client's one connection to a node.
-func (c *client) sendInLine(r *round, node int) {
+// sendPipelined sends a request over the client's one connection to a node.
+func (c *client) sendPipelined(r *round, node int) {
 	w := c.world
 	i := w.network.messages.put(message{round: r, sent: w.now, client: int32(c.id), node: int32(node)})
-	w.inLine(i, w.network.link(c.id, node).line())
+	w.enqueue(i, w.network.link(c.id, node).sharedConnection())
 	w.sendRequest(i)
 }
 
 // line returns the connection that carries all requests over the link.
-func (l *link) line() *connection {
+func (l *link) sharedConnection() *connection {
 	if l.connection == nil {
 		l.connection = &connection{}
 	}
@@ -55,51 +55,51 @@ func (l *link) shared() []*connection {
 	return shared
 }
 
-// inLine puts a request at the end of what goes over a connection.
-func (w *World) inLine(i int32, c *connection) {
+// enqueue puts a request at the end of what goes over a connection.
+func (w *World) enqueue(i int32, c *connection) {
 	m := w.network.messages.at(i)
 	m.connection = c
-	if !c.unheard {
-		c.asked = append(c.asked, m.round)
+	if !c.lossUnseen {
+		c.awaiting = append(c.awaiting, m.round)
 	}
 	if !c.broken {
 		c.requests.push(i)
 	}
 }
 
-// forget takes message i, which will never arrive, off the connection; or the
+// discard takes message i, which will never arrive, off the connection; or the
 // news of its end, if that is what will never arrive. Of what was asked, the
 // answers on their way come first, and the requests on their way last.
-func (c *connection) forget(i int32, news bool) {
+func (c *connection) discard(i int32, news bool) {
 	if news {
-		c.unheard, c.asked = true, nil
+		c.lossUnseen, c.awaiting = true, nil
 		return
 	}
 	at := c.replies.drop(i)
 	if k := c.requests.drop(i); k >= 0 {
-		at = len(c.asked) - len(c.requests.places) - 1 + k
+		at = len(c.awaiting) - len(c.requests.slots) - 1 + k
 	}
 	if at >= 0 {
-		c.asked = slices.Delete(c.asked, at, at+1)
+		c.awaiting = slices.Delete(c.awaiting, at, at+1)
 	}
 }
 
-// requestInLine serves a request that has come to the node over a connection,
+// receiveRequest serves a request that has come to the node over a connection,
 // unless another has to come before, and then those that waited for it.
-func (w *World) requestInLine(i int32, c *connection) {
+func (w *World) receiveRequest(i int32, c *connection) {
 	if c.broken {
 		w.network.messages.take(i)
 		return
 	}
 	c.requests.arrive(i)
 	for !c.broken && c.requests.next() {
-		w.comeToNode(c.requests.pop())
+		w.deliverToNode(c.requests.pop())
 	}
 }
 
-// replyInLine does the same with a reply that has come to the client. The news
+// receiveReply does the same with a reply that has come to the client. The news
 // of a reset does not wait for what it has made an end of.
-func (w *World) replyInLine(i int32) {
+func (w *World) receiveReply(i int32) {
 	m := w.network.messages.at(i)
 	client, node, c := int(m.client), int(m.node), m.connection
 	switch {
@@ -110,7 +110,7 @@ func (w *World) replyInLine(i int32) {
 	default:
 		c.replies.arrive(i)
 		for c.replies.next() {
-			c.asked = c.asked[1:]
+			c.awaiting = c.awaiting[1:]
 			w.answered(c.replies.pop())
 		}
 		w.drained(client, node)
@@ -125,11 +125,11 @@ func (w *World) closed(i int32) {
 	if l := w.network.link(int(m.client), int(m.node)); l.connection == c {
 		l.connection = nil
 	}
-	for _, r := range c.asked {
+	for _, r := range c.awaiting {
 		w.network.arrived(int(m.node), r, env.Lost, brokenOff)
 		r.deliver(int(m.node), env.Lost, brokenOff)
 	}
-	c.asked = nil
+	c.awaiting = nil
 	w.drained(int(m.client), int(m.node))
 }
 
@@ -137,32 +137,32 @@ func (w *World) closed(i int32) {
 // it is lost at once; what is on its way, when it arrives.
 func (w *World) sever(c *connection) {
 	c.broken = true
-	for _, l := range []*line{&c.requests, &c.replies} {
-		for _, p := range l.places {
-			if p.here {
+	for _, l := range []*inFlight{&c.requests, &c.replies} {
+		for _, p := range l.slots {
+			if p.arrived {
 				w.network.messages.take(p.message)
 			}
 		}
-		l.places = nil
+		l.slots = nil
 	}
 }
 
 // line is one direction of a connection: the messages that have been sent and
 // not yet been taken in, in order. What arrives before something that was sent
 // earlier waits for it, as segments do in TCP.
-type line struct{ places []place }
+type inFlight struct{ slots []slot }
 
-type place struct {
+type slot struct {
 	message int32
-	here    bool // it has arrived
+	arrived bool // it has arrived
 }
 
-func (l *line) push(i int32) { l.places = append(l.places, place{message: i}) }
+func (l *inFlight) push(i int32) { l.slots = append(l.slots, slot{message: i}) }
 
-func (l *line) arrive(i int32) {
-	for k := range l.places {
-		if l.places[k].message == i {
-			l.places[k].here = true
+func (l *inFlight) arrive(i int32) {
+	for k := range l.slots {
+		if l.slots[k].message == i {
+			l.slots[k].arrived = true
 			return
 		}
 	}
@@ -170,20 +170,20 @@ func (l *line) arrive(i int32) {
 
 // drop takes a message out of the line, and returns the place that it had, or
 // -1 if it had none.
-func (l *line) drop(i int32) int {
-	k := slices.IndexFunc(l.places, func(p place) bool { return p.message == i })
+func (l *inFlight) drop(i int32) int {
+	k := slices.IndexFunc(l.slots, func(p slot) bool { return p.message == i })
 	if k >= 0 {
-		l.places = slices.Delete(l.places, k, k+1)
+		l.slots = slices.Delete(l.slots, k, k+1)
 	}
 	return k
 }
 
 // next reports whether the first message has arrived.
-func (l *line) next() bool { return len(l.places) > 0 && l.places[0].here }
+func (l *inFlight) next() bool { return len(l.slots) > 0 && l.slots[0].arrived }
 
-func (l *line) pop() int32 {
-	first := l.places[0].message
-	l.places = l.places[1:]
+func (l *inFlight) pop() int32 {
+	first := l.slots[0].message
+	l.slots = l.slots[1:]
 	return first
 }
 
@@ -192,72 +192,72 @@ func (l *line) pop() int32 {
 // waits for its turn and then for its answer: so the pool stands still while
 // the client does, and goes by the client's clock.
 type pool struct {
-	waiting []*pooled // for a connection, in the order in which they came
-	busy    []*pooled // each on a connection
+	waiting []*poolRequest // for a connection, in the order in which they came
+	busy    []*poolRequest // each on a connection
 }
 
-// pooled is one request that is on a connection or waits for one.
-type pooled struct {
+// poolRequest is one request that is on a connection or waits for one.
+type poolRequest struct {
 	round *round
 	node  int
 	co    *coroutine // nil: it has not begun to wait
 }
 
-// sendInTurn sends a request as soon as a connection is free and nobody waits
+// sendPooled sends a request as soon as a connection is free and nobody waits
 // for it longer.
-func (c *client) sendInTurn(r *round, node int) {
+func (c *client) sendPooled(r *round, node int) {
 	p := &c.world.network.link(c.id, node).pool
-	q := &pooled{round: r, node: node}
+	q := &poolRequest{round: r, node: node}
 	p.waiting = append(p.waiting, q)
-	if p.turn(c.world, q) {
+	if p.isNext(c.world, q) {
 		p.send(c, q)
 	}
-	c.world.start(c, "request", func() { p.accompany(c, q) })
+	c.world.start(c, "request", func() { p.await(c, q) })
 }
 
-// turn reports whether it is the request's turn.
-func (p *pool) turn(w *World, q *pooled) bool {
+// isNext reports whether it is the request's turn.
+func (p *pool) isNext(w *World, q *poolRequest) bool {
 	return len(p.waiting) > 0 && p.waiting[0] == q && len(p.busy) < w.network.connections.Limit
 }
 
-func (p *pool) send(c *client, q *pooled) {
+func (p *pool) send(c *client, q *poolRequest) {
 	p.waiting = p.waiting[1:]
 	p.busy = append(p.busy, q)
 	c.sendAlone(q.round, q.node, nil)
 }
 
-// accompany waits with a request until it has been answered or given up. One
+// await waits with a request until it has been answered or given up. One
 // that is given up on its way breaks its connection, as go-redis closes one on
 // which a read has timed out; one that is given up before it is never sent.
-func (p *pool) accompany(c *client, q *pooled) {
+func (p *pool) await(c *client, q *poolRequest) {
 	q.co = c.world.current
-	for !p.has(q) && !q.over(c) {
-		if p.turn(c.world, q) {
+	for !p.has(q) && !q.finished(c) {
+		if p.isNext(c.world, q) {
 			p.send(c, q)
-			p.look(c.world)
+			p.wakeWaiting(c.world)
 			break
 		}
 		q.co.park(context.Background(), q.round.giveUp, awaitsConnection)
 	}
-	for !q.over(c) {
+	for !q.finished(c) {
 		q.co.park(context.Background(), q.round.giveUp, awaitsReply)
 	}
 	p.waiting, p.busy = without(p.waiting, q), without(p.busy, q)
-	p.look(c.world)
+	p.wakeWaiting(c.world)
 	c.world.drained(c.id, q.node)
 }
 
 // has reports whether the request is on a connection.
-func (p *pool) has(q *pooled) bool { return slices.Contains(p.busy, q) }
+func (p *pool) has(q *poolRequest) bool { return slices.Contains(p.busy, q) }
 
-// over reports whether there is nothing more to wait for.
-func (q *pooled) over(c *client) bool {
-	return !q.round.silent.Has(q.node) || c.mono() >= q.round.giveUp
+// finished reports whether there is nothing more to wait for.
+func (q *poolRequest) finished(c *client) bool {
+	return !q.round.pending.Has(q.node) || c.mono() >= q.round.giveUp
 }
 
 // look makes those look again who may have something to do: the first in the
 // queue, and all that are on connections.
-func (p *pool) look(w *World) {
+func (p *pool) wakeWaiting(w *World) {
 	for _, q := range p.busy {
 		q.wake(w)
 	}
@@ -266,31 +266,31 @@ func (p *pool) look(w *World) {
 	}
 }
 
-func (q *pooled) wake(w *World) {
+func (q *poolRequest) wake(w *World) {
 	if q.co != nil {
 		w.wake(q.co)
 	}
 }
 
-func without(list []*pooled, q *pooled) []*pooled {
-	return slices.DeleteFunc(list, func(other *pooled) bool { return other == q })
+func without(list []*poolRequest, q *poolRequest) []*poolRequest {
+	return slices.DeleteFunc(list, func(other *poolRequest) bool { return other == q })
 }
 
-// letGo ends a fault of links: it applies mend to each of them. Messages that the
+// endLinkFault ends a fault of links: it applies mend to each of them. Messages that the
 // fault held up are still under way, and later requests that share a connection
 // with them wait for them. So such a link keeps counting as down while it drains:
 // no client can expect a quick round trip before.
-func (w *World) letGo(which nemesis.Links, mend func(client, node int)) {
+func (w *World) endLinkFault(which nemesis.Links, mend func(client, node int)) {
 	w.links.Mend(which, func(client, node int) {
 		mend(client, node)
 		l := w.network.link(client, node)
 		held := len(l.draining) > 0
-		l.draining = l.unfinished()
+		l.draining = l.outstanding()
 		if len(l.draining) > 0 && l.batches != nil {
-			l.batches.watch()
+			l.batches.startFlusher()
 		}
 		if !held && len(l.draining) > 0 {
-			w.links.Disturb(one(client, node), untouched)
+			w.links.Disturb(oneLink(client, node), untouched)
 		}
 	})
 }
@@ -301,16 +301,16 @@ func (w *World) drained(client, node int) {
 	l := w.network.link(client, node)
 	if len(l.draining) > 0 && !slices.ContainsFunc(l.draining, l.awaits) {
 		l.draining = nil
-		w.links.Mend(one(client, node), untouched)
+		w.links.Mend(oneLink(client, node), untouched)
 	}
 }
 
-// unfinished returns the rounds whose replies have to arrive before the reply to a
+// outstanding returns the rounds whose replies have to arrive before the reply to a
 // request that is sent now.
-func (l *link) unfinished() []*round {
+func (l *link) outstanding() []*round {
 	var rounds []*round
-	if c := l.connection; c != nil && len(c.asked) > 0 {
-		rounds = append(rounds, c.asked[len(c.asked)-1])
+	if c := l.connection; c != nil && len(c.awaiting) > 0 {
+		rounds = append(rounds, c.awaiting[len(c.awaiting)-1])
 	}
 	for _, q := range l.pool.busy {
 		rounds = append(rounds, q.round)
@@ -324,11 +324,11 @@ func (l *link) unfinished() []*round {
 // awaits reports whether a shared connection of the link still has to deliver a
 // reply to the round.
 func (l *link) awaits(r *round) bool {
-	return l.connection != nil && slices.Contains(l.connection.asked, r) ||
-		slices.ContainsFunc(l.pool.busy, func(q *pooled) bool { return q.round == r }) ||
+	return l.connection != nil && slices.Contains(l.connection.awaiting, r) ||
+		slices.ContainsFunc(l.pool.busy, func(q *poolRequest) bool { return q.round == r }) ||
 		l.batches != nil && l.batches.carry(r)
 }
 
-func one(client, node int) nemesis.Links {
+func oneLink(client, node int) nemesis.Links {
 	return nemesis.Links{Clients: []int{client}, Nodes: []int{node}}
 }

@@ -27,12 +27,12 @@ type coroutine struct {
 	task   *task
 
 	// What a parked coroutine waits for.
-	parked bool
-	awaits awaited         // for diagnostics only
-	ready  bool            // it is in the world's list of those to be resumed
-	missed bool            // it would be in that list if its client could run
-	until  env.Instant     // on the client's monotonic clock
-	ctx    context.Context // nil: none that can end
+	parked       bool
+	waitsFor     waitReason      // for diagnostics only
+	ready        bool            // it is in the world's list of those to be resumed
+	wakeOnResume bool            // it would be in that list if its client could run
+	until        env.Instant     // on the client's monotonic clock
+	ctx          context.Context // nil: none that can end
 
 	// timerAt is the ground time of its earliest timer in the queue. Timers
 	// are not taken out when a wait ends early; one that fires in vain is set
@@ -72,7 +72,7 @@ func (w *World) start(c *client, name string, job func()) *task {
 	}
 	t := &task{client: c, name: name}
 	co.client, co.job, co.task = c, job, t
-	co.parked, co.awaits, co.until, co.ctx = true, awaitsStart, env.Never, nil
+	co.parked, co.waitsFor, co.until, co.ctx = true, awaitsStart, env.Never, nil
 	c.coroutines = append(c.coroutines, co)
 	w.limitTasks()
 	w.wake(co)
@@ -85,7 +85,7 @@ func (w *World) wake(co *coroutine) {
 	switch {
 	case co.ready, co.client == nil: // a task may have outlived who waited for it
 	case co.client.stopped():
-		co.missed = true
+		co.wakeOnResume = true
 	default:
 		co.ready = true
 		w.ready = append(w.ready, co)
@@ -100,7 +100,7 @@ func (w *World) settle() {
 		switch {
 		case co.client == nil:
 		case co.client.stopped():
-			co.missed = true
+			co.wakeOnResume = true
 		default:
 			w.step(co)
 		}
@@ -144,8 +144,8 @@ func (co *coroutine) run() {
 
 // park gives way until what it awaits may have come, ctx has ended, or its
 // client's clock has come to until.
-func (co *coroutine) park(ctx context.Context, until env.Instant, awaits awaited) {
-	co.awaits, co.until, co.ctx = awaits, until, nil
+func (co *coroutine) park(ctx context.Context, until env.Instant, awaits waitReason) {
+	co.waitsFor, co.until, co.ctx = awaits, until, nil
 	if ctx.Done() != nil {
 		co.ctx = ctx
 	}

@@ -37,7 +37,7 @@ func (w *World) disturb(which nemesis.Links, way nemesis.Direction, change func(
 
 // mend applies restore to them when the fault ends.
 func (w *World) mend(which nemesis.Links, way nemesis.Direction, restore func(*linkDirection)) {
-	w.letGo(which, func(client, node int) { w.network.link(client, node).each(way, restore) })
+	w.endLinkFault(which, func(client, node int) { w.network.link(client, node).each(way, restore) })
 }
 
 var nodeFaults = handlers{
@@ -45,7 +45,7 @@ var nodeFaults = handlers{
 		Features: []nemesis.Feature{nemesis.RestartDelayFeature},
 		Begin: func(w *World, f injection[*nemesis.Crash]) error {
 			n := w.node(f.Action.Node)
-			w.goDown(n, w.setting.Persistence.Keeps())
+			w.crash(n, w.setting.Persistence.Keeps())
 			w.keepWritten(n)
 			w.restartAfter(n, f.Number, f.Action.RestartDelay)
 			return nil
@@ -60,9 +60,9 @@ var nodeFaults = handlers{
 		Begin: func(w *World, f injection[*nemesis.Shutdown]) error {
 			n := w.node(f.Action.Node)
 			w.answer(n) // a server finishes what it has begun
-			w.goDown(n, w.setting.Persistence.Keeps())
+			w.crash(n, w.setting.Persistence.Keeps())
 			w.keepWritten(n)
-			n.journal.settle()
+			n.journal.markDurable()
 			w.restartAfter(n, f.Number, f.Action.RestartDelay)
 			return nil
 		},
@@ -77,7 +77,7 @@ var nodeFaults = handlers{
 			switch s := &w.setting; {
 			case s.Persistence == nemesis.EverySecond:
 				j := w.keepJournal(w.node(f.Action.Node))
-				j.everySecond, j.stuck = true, max(j.stuck, int64(f.Action.StuckSync))
+				j.everySecond, j.maxStall = true, max(j.maxStall, int64(f.Action.StuckSync))
 			case s.Persistence == nemesis.Always && s.Sync != nil:
 				w.keepJournal(w.node(f.Action.Node))
 			}
@@ -86,7 +86,7 @@ var nodeFaults = handlers{
 			n := w.node(f.Action.Node)
 			syncing := n.syncing
 			if f.Action.TornTail == nemesis.TornRefuse {
-				w.goDown(n, "")
+				w.crash(n, "")
 			} else {
 				w.goDark(n, w.setting.Persistence.KeepsWithoutPower(), f.ForGood)
 			}
@@ -113,7 +113,7 @@ var nodeFaults = handlers{
 			n.stopped = false
 			w.leaderChanged()
 			w.proceed(n)
-			w.letGo(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
+			w.endLinkFault(nemesis.Links{Nodes: []int{f.Action.Node}}, untouched)
 			return nil
 		},
 	},
@@ -124,7 +124,7 @@ var nodeFaults = handlers{
 func (w *World) keepWritten(n *node) {
 	if w.setting.Persistence == nemesis.Nothing {
 		w.forgetEvery(n, anyKey, history.Forgotten)
-		n.journal.settle()
+		n.journal.markDurable()
 	}
 }
 
@@ -165,7 +165,7 @@ var keyFaults = handlers{
 	},
 	handler[*nemesis.ScriptFlush]{
 		Begin: func(w *World, f injection[*nemesis.ScriptFlush]) error {
-			w.node(f.Action.Node).loadLater()
+			w.node(f.Action.Node).forgetScripts()
 			return nil
 		},
 	},
@@ -179,7 +179,7 @@ var keyFaults = handlers{
 		},
 		End: func(w *World, f injection[*nemesis.NodeError]) error {
 			w.answerWith(f.Action.Nodes, 0)
-			w.letGo(nemesis.Links{Nodes: f.Action.Nodes}, untouched)
+			w.endLinkFault(nemesis.Links{Nodes: f.Action.Nodes}, untouched)
 			return nil
 		},
 	},

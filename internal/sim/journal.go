@@ -27,13 +27,13 @@ type journal struct {
 	// What it is kept for, and how far each loses what is recent.
 	everySecond bool           // a loss of power leads back to the last sync
 	phase       int64          // ground time of a sync, ns; there is one each second before and after
-	stuck       int64          // the longest that a loss of power finds the disk stuck, ns
+	maxStall    int64          // the longest that a loss of power finds the disk stuck, ns
 	command     int            // where the latest command began; while it waits for its sync, a loss of power leads back there
 	lag         *nemesis.Table // to the replica; nil: nobody asks for one
 	random      *rand.PCG      // of the lag
 	arrived     int64          // when the latest change comes to the replica
 	age         int64          // of the oldest snapshot, ns; 0: nobody asks for one
-	firm        int            // what is before is on the disk, and has come to the replica
+	durable     int            // what is before is on the disk, and has come to the replica
 }
 
 // change is what a key was before it was changed.
@@ -58,8 +58,8 @@ func (w *World) keepJournal(n *node) *journal {
 	return n.journal
 }
 
-// enter notes what a key is that is about to change.
-func (w *World) enter(n *node, resource string) {
+// journalChange notes what a key is that is about to change.
+func (w *World) journalChange(n *node, resource string) {
 	j := n.journal
 	before, existed := n.keys[resource]
 	c := change{at: w.now, resource: resource, before: before, existed: existed}
@@ -78,7 +78,7 @@ const leastTrim = 64
 func (j *journal) trim(now int64) {
 	keep := j.end()
 	if j.everySecond {
-		keep = min(keep, j.synced(now-j.stuck))
+		keep = min(keep, j.synced(now-j.maxStall))
 	}
 	if j.lag != nil {
 		keep = min(keep, j.replicated(now))
@@ -113,7 +113,7 @@ func (j *journal) asOf(at int64) int {
 
 // synced is the position of what the disk has under aof-everysec, on which no sync has
 // completed since a ground time.
-func (j *journal) synced(now int64) int { return max(j.firm, j.asOf(lastSync(now, j.phase))) }
+func (j *journal) synced(now int64) int { return max(j.durable, j.asOf(lastSync(now, j.phase))) }
 
 // lastSync is the latest ground time up to now that is whole seconds away from
 // the phase.
@@ -127,15 +127,15 @@ func lastSync(now, phase int64) int64 {
 
 // replicated is the position of what the replica has.
 func (j *journal) replicated(now int64) int {
-	open := j.changes[max(j.firm-j.dropped, 0):]
+	open := j.changes[max(j.durable-j.dropped, 0):]
 	return j.end() - len(open) + sort.Search(len(open), func(i int) bool { return open[i].arrives > now })
 }
 
-// settle says that the present state is on the disk and at the replica: a
+// markDurable says that the present state is on the disk and at the replica: a
 // server that comes up has read the one and filled the other.
-func (j *journal) settle() {
+func (j *journal) markDurable() {
 	if j != nil {
-		j.firm, j.arrived = j.end(), math.MinInt64
+		j.durable, j.arrived = j.end(), math.MinInt64
 	}
 }
 
@@ -148,15 +148,15 @@ func (w *World) rollBack(n *node, to int) {
 		oldest[j.changes[i].resource] = j.changes[i]
 	}
 	for _, resource := range slices.Sorted(maps.Keys(oldest)) {
-		w.takeBack(n, oldest[resource])
+		w.restoreKey(n, oldest[resource])
 	}
-	j.settle()
+	j.markDurable()
 }
 
-// takeBack makes a key what it was before a change: gone as well, if it would
+// restoreKey makes a key what it was before a change: gone as well, if it would
 // have expired by now. A key that is merely to expire earlier again is the same
 // key, and the history has no event for it.
-func (w *World) takeBack(n *node, c change) {
+func (w *World) restoreKey(n *node, c change) {
 	now, exists := n.keys[c.resource]
 	lives := c.existed && (!c.before.volatile() || n.expires(c.before) > w.now)
 	same := exists && lives && now.token == c.before.token
@@ -180,7 +180,7 @@ var rollbackFaults = handlers{
 		},
 		Begin: func(w *World, f injection[*nemesis.Failover]) error {
 			n := w.node(f.Action.Node)
-			w.goDown(n, "as its replica, with the keys that had come to it")
+			w.crash(n, "as its replica, with the keys that had come to it")
 			w.rollBack(n, n.journal.replicated(w.now))
 			return nil
 		},
@@ -206,7 +206,7 @@ var rollbackFaults = handlers{
 		End: func(w *World, f injection[*nemesis.SplitBrain]) error {
 			n := w.node(f.Action.Node)
 			w.demote(n)
-			w.letGo(nemesis.Links{Nodes: []int{n.id}}, untouched)
+			w.endLinkFault(nemesis.Links{Nodes: []int{n.id}}, untouched)
 			return nil
 		},
 	},
@@ -217,7 +217,7 @@ var rollbackFaults = handlers{
 		},
 		Begin: func(w *World, f injection[*nemesis.OldSnapshot]) error {
 			n := w.node(f.Action.Node)
-			w.goDown(n, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
+			w.crash(n, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
 			w.rollBack(n, n.journal.asOf(w.now-int64(f.Action.Age)))
 			return nil
 		},
@@ -257,8 +257,8 @@ var rollbackFaults = handlers{
 // promote makes a node's replica a second master. The replica is another process: it has
 // its own run id and no scripts.
 func (w *World) promote(n *node, split *nemesis.SplitBrain) {
-	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(n.journal.replicated(w.now)), server: server{answering: nothing, fsync: n.fsync, random: n.random}}
-	heir.loadLater()
+	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(n.journal.replicated(w.now)), server: server{answering: noMessage, fsync: n.fsync, random: n.random}}
+	heir.forgetScripts()
 	maps.DeleteFunc(heir.keys, func(_ string, k key) bool { return k.volatile() && heir.expires(k) <= w.now })
 	n.peer, heir.peer, n.split = heir, n, split
 	w.nextExpiry = w.now // to be computed again
@@ -275,13 +275,13 @@ func (w *World) demote(n *node) {
 	w.expireKeys()
 	for _, client := range w.clients {
 		if n.split.Old(client.id) {
-			w.breakUnderWay(client.id, n.id, nemesis.Requests)
+			w.resetUnderWay(client.id, n.id, nemesis.Requests)
 		}
 	}
 	lost := n.unanswered()
 	n.peer, heir.peer, n.split = nil, nil, nil
 	for _, i := range lost {
-		w.breakOff(i)
+		w.resetConnection(i)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(n.keys)) {
 		if k := n.keys[resource]; heir.keeps(resource, k.token) {
@@ -293,11 +293,11 @@ func (w *World) demote(n *node) {
 	for _, resource := range slices.Sorted(maps.Keys(heir.keys)) {
 		w.put(n, resource, heir.keys[resource])
 	}
-	n.journal.settle()
-	n.run, n.attested, n.unscripted = heir.run, heir.attested, heir.unscripted
-	n.deaths++ // nobody waits for the syncs of the old one
+	n.journal.markDurable()
+	n.run, n.attested, n.scriptMissing = heir.run, heir.attested, heir.scriptMissing
+	n.stops++ // nobody waits for the syncs of the old one
 	n.syncing, n.answering, n.waiting = false, heir.answering, heir.waiting
-	heir.deaths++
+	heir.stops++
 	w.proceed(n)
 }
 

@@ -42,12 +42,12 @@ func (w *World) stuck(mains []*task) bool {
 			return false
 		}
 	}
-	return unfinished && !slices.ContainsFunc(w.queue.heap, w.matters)
+	return unfinished && !slices.ContainsFunc(w.queue.heap, w.canWake)
 }
 
-// matters reports whether an event can make somebody go on who waits for no
+// canWake reports whether an event can make somebody go on who waits for no
 // time. A server that its machine starts again has a delayed action of its own.
-func (w *World) matters(e event) bool {
+func (w *World) canWake(e event) bool {
 	switch e.class() {
 	case timerFires:
 		return false
@@ -57,8 +57,8 @@ func (w *World) matters(e event) bool {
 	return true
 }
 
-// mostNamed is how many coroutines a reason names.
-const mostNamed = 12
+// maxNamed is how many coroutines a reason names.
+const maxNamed = 12
 
 // noProgress is why the run ends: what is the matter, and what every coroutine
 // of a client that lives waits for.
@@ -69,18 +69,18 @@ func (w *World) noProgress(matter string) error {
 			continue
 		}
 		for _, co := range c.coroutines {
-			doing = append(doing, co.doing())
+			doing = append(doing, co.describe())
 		}
 	}
-	if more := len(doing) - mostNamed; more > 0 {
-		doing = append(doing[:mostNamed], fmt.Sprintf("and %d more", more))
+	if more := len(doing) - maxNamed; more > 0 {
+		doing = append(doing[:maxNamed], fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Errorf("%w: %s: %s", errNoProgress, matter, strings.Join(doing, "; "))
 }
 
-// doing says what the coroutine does, as in "client 1, main: waits for a reply
+// describe says what the coroutine does, as in "client 1, main: waits for a reply
 // until 1.5s".
-func (co *coroutine) doing() string {
+func (co *coroutine) describe() string {
 	who := fmt.Sprintf("client %d, %s: ", co.client.id, co.task.name)
 	switch {
 	case co.client.paused:
@@ -88,16 +88,16 @@ func (co *coroutine) doing() string {
 	case !co.parked || co.ready:
 		return who + "runs"
 	case co.until == env.Never:
-		return who + "waits for " + co.awaits.String()
+		return who + "waits for " + co.waitsFor.String()
 	}
-	return who + fmt.Sprintf("waits for %v until %v", co.awaits, time.Duration(co.until))
+	return who + fmt.Sprintf("waits for %v until %v", co.waitsFor, time.Duration(co.until))
 }
 
-// awaited is what a parked coroutine waits for.
-type awaited uint8
+// waitReason is what a parked coroutine waits for.
+type waitReason uint8
 
 const (
-	awaitsStart awaited = iota
+	awaitsStart waitReason = iota
 	awaitsTime
 	awaitsReply
 	awaitsConnection
@@ -107,7 +107,7 @@ const (
 	awaitsEnd
 )
 
-func (a awaited) String() string {
+func (a waitReason) String() string {
 	switch a {
 	case awaitsStart:
 		return "its start"
@@ -164,7 +164,7 @@ const (
 type limits struct {
 	done    int64 // events, so far
 	next    int64 // the number of events at which a bound has to be looked at
-	most    int64 // events in all
+	events  int64 // events in all
 	instant int64 // events at one instant
 	calls   int64 // of a client at one instant
 	tasks   int   // at a time
@@ -172,17 +172,17 @@ type limits struct {
 
 func newLimits(s nemesis.Setting) limits {
 	l := limits{
-		most:    int64(s.EventLimit()),
+		events:  int64(s.EventLimit()),
 		instant: maxAtInstant + maxPerClient*int64(s.Clients),
 		calls:   callsFor(s),
 		tasks:   maxTasks + maxTasksPerClient*s.Clients,
 	}
-	l.moves()
+	l.timeAdvanced()
 	return l
 }
 
-// moves takes note that time goes on.
-func (l *limits) moves() { l.next = min(l.most, l.done+l.instant) }
+// timeAdvanced takes note that time goes on.
+func (l *limits) timeAdvanced() { l.next = min(l.events, l.done+l.instant) }
 
 // Events returns how many events there have been: what [nemesis.Setting.MaxEvents] bounds.
 func (w *World) Events() int { return int(w.limits.done) }
@@ -198,9 +198,9 @@ func (w *World) tick() {
 // checkLimits ends a run that has had too many events.
 func (w *World) checkLimits() {
 	switch l := &w.limits; {
-	case l.done >= l.most:
-		w.fail(w.tooMany(fmt.Sprintf("%d events by %v of %v (max_events): %s",
-			l.most, w.time(), w.setting.Horizon, w.busiest())))
+	case l.done >= l.events:
+		w.fail(w.boundError(fmt.Sprintf("%d events by %v of %v (max_events): %s",
+			l.events, w.time(), w.setting.Horizon, w.busiest())))
 	default:
 		w.fail(w.noProgress(fmt.Sprintf("time does not move: it stands still at %v, after %d events at this instant: %s",
 			w.time(), l.instant, w.busiest())))
@@ -208,8 +208,8 @@ func (w *World) checkLimits() {
 	w.limits.next = math.MaxInt64 // said once
 }
 
-// tooMany is why a run ends that has come to a bound.
-func (w *World) tooMany(what string) error { return fmt.Errorf("%w: %s", errBound, what) }
+// boundError is why a run ends that has come to a bound.
+func (w *World) boundError(what string) error { return fmt.Errorf("%w: %s", errBound, what) }
 
 // busiest names the client that has made the most calls.
 func (w *World) busiest() string {
@@ -225,8 +225,8 @@ func (w *World) busiest() string {
 	return fmt.Sprintf("client %d is the busiest, with %d calls", most.id, most.calls)
 }
 
-// spent reports whether one more call of the client is too many, for itself or for the world.
-func (c *client) spent() bool {
+// callExceedsLimit reports whether one more call of the client is too many, for itself or for the world.
+func (c *client) callExceedsLimit() bool {
 	w := c.world
 	c.calls++
 	if c.instant != w.now {
@@ -241,7 +241,7 @@ func (c *client) spent() bool {
 
 // count counts a call of the client. If it is one too many the client goes no further.
 func (c *client) count() {
-	if !c.spent() {
+	if !c.callExceedsLimit() {
 		return
 	}
 	if co := c.world.current; co != nil {
@@ -259,25 +259,25 @@ func (co *coroutine) halt() {
 // countStep counts the resumption of a client's coroutine, after which all that it has
 // are looked at.
 func (w *World) countStep(c *client) {
-	w.limits.done += int64(len(c.coroutines) / manyThings)
+	w.limits.done += int64(len(c.coroutines) / scansPerEvent)
 	w.tick()
 	w.limitPending()
 }
 
-// manyThings is how many things that are looked at, one by one, cost as much as an event.
-const manyThings = 64
+// scansPerEvent is how many things that are looked at, one by one, cost as much as an event.
+const scansPerEvent = 64
 
 // limitPending ends a run in which too much is under way at a time.
 func (w *World) limitPending() {
 	m := &w.network.messages
 	if len(w.queue.heap) > maxPending || len(m.all)-len(m.free) > maxPending {
-		w.fail(w.tooMany(fmt.Sprintf("more than %d messages, timers and faults under way at %v: %s", maxPending, w.time(), w.busiest())))
+		w.fail(w.boundError(fmt.Sprintf("more than %d messages, timers and faults under way at %v: %s", maxPending, w.time(), w.busiest())))
 	}
 }
 
 // limitTasks ends a run in which too many tasks run at a time.
 func (w *World) limitTasks() {
 	if running := len(w.coroutines) - len(w.idle); running > w.limits.tasks {
-		w.fail(w.tooMany(fmt.Sprintf("more than %d tasks of clients at a time, at %v: %s", w.limits.tasks, time.Duration(w.now), w.busiest())))
+		w.fail(w.boundError(fmt.Sprintf("more than %d tasks of clients at a time, at %v: %s", w.limits.tasks, time.Duration(w.now), w.busiest())))
 	}
 }

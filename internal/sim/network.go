@@ -49,9 +49,9 @@ type message struct {
 	answer       env.Answer // 0: it is a request
 	cause        cause      // why, when the answer is env.Failed or env.Lost
 	reset        bool       // so is its connection, see fault_reset.go
-	whole        bool       // it brings its script along
+	withScript   bool       // it brings its script along
 	copy         bool       // of a request, which the client knows nothing of, see fault_duplicate.go
-	again        uint8      // how often it was sent again this way
+	resent       uint8      // how often it was sent again this way
 }
 
 // seen is what the rules of faults are told of a message.
@@ -116,16 +116,16 @@ func (c *client) Len() int { return c.world.network.nodes }
 func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
 	c.enter()
 	w := c.world
-	r := &round{client: c, command: command, giveUp: giveUp, silent: to}
+	r := &round{client: c, command: command, giveUp: giveUp, pending: to}
 	r.replies = r.room[:0]
 	for rest := to; rest != 0; {
 		node := rest.First()
 		rest = rest.Without(node)
 		switch {
 		case w.network.connections.Limit > 0:
-			c.sendInTurn(r, node)
+			c.sendPooled(r, node)
 		case w.network.connections.Pipelined:
-			c.sendInLine(r, node)
+			c.sendPipelined(r, node)
 		case w.network.connections.Batched:
 			c.sendBatched(r, node)
 		default:
@@ -150,7 +150,7 @@ func (w *World) sendRequest(i int32) {
 // transmit puts a message on its way in a direction, at the end of which arrival
 // happens.
 func (w *World) transmit(i int32, l *linkDirection, arrival class) {
-	if l.narrow != nil {
+	if l.bandwidth != nil {
 		w.queueUp(i, l, arrival)
 		return
 	}
@@ -180,10 +180,10 @@ func (w *World) requestArrives(i int32) {
 		return
 	}
 	if m.connection != nil {
-		w.requestInLine(i, m.connection)
+		w.receiveRequest(i, m.connection)
 		return
 	}
-	w.comeToNode(i)
+	w.deliverToNode(i)
 }
 
 // atNode is what becomes of request i, which has come to the end of its way.
@@ -195,7 +195,7 @@ func (w *World) atNode(i int32) {
 	case m.connection != nil && m.connection.broken:
 		w.network.messages.take(i)
 	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets:
-		w.breakOff(i)
+		w.resetConnection(i)
 	default:
 		w.serve(w.reached(m), i)
 	}
@@ -209,14 +209,14 @@ func (w *World) reply(i int32) {
 		w.network.messages.take(i)
 		return
 	}
-	m.again = 0
+	m.resent = 0
 	l := w.network.link(int(m.client), int(m.node))
 	switch c := m.connection; {
 	case c != nil && c.broken:
 		w.network.messages.take(i)
 		return
 	case l.replies.resets && !m.reset:
-		w.breakOff(i)
+		w.resetConnection(i)
 		return
 	case c != nil:
 		c.replies.push(i)
@@ -236,7 +236,7 @@ func (w *World) replyArrives(i int32) {
 		return
 	}
 	if m.connection != nil {
-		w.replyInLine(i)
+		w.receiveReply(i)
 		return
 	}
 	w.answered(i)
@@ -249,7 +249,7 @@ func (w *World) answered(i int32) {
 	m := w.network.messages.at(i)
 	w.network.arrived(int(m.node), m.round, m.answer, m.cause)
 	if m.cause == noScript {
-		w.sendWhole(i)
+		w.sendScript(i)
 		return
 	}
 	node, r, answer, why := int(m.node), m.round, m.answer, m.cause
@@ -267,13 +267,13 @@ func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
 // linkDirection is one direction of a link, or of the path to the guarded resource.
 // Files fault_*.go hold what faults do to it.
 type linkDirection struct {
-	latency *nemesis.Table
-	rules   world.Rules // of faults, applied to each message
-	held    []int32     // messages that a rule holds back, just before they arrive
-	loss    *loss       // nil: none
-	narrow  *bandwidth  // nil: unlimited
-	resets  bool        // a message in this direction resets its connection
-	copies  *copier     // duplicates arriving requests; nil: none
+	latency   *nemesis.Table
+	rules     world.Rules // of faults, applied to each message
+	held      []int32     // messages that a rule holds back, just before they arrive
+	loss      *loss       // nil: none
+	bandwidth *bandwidth  // nil: unlimited
+	resets    bool        // a message in this direction resets its connection
+	copies    *copier     // duplicates arriving requests; nil: none
 }
 
 // each calls do with the link directions that way selects.
@@ -297,7 +297,7 @@ func (w *World) holds(l *linkDirection, i int32) bool {
 	switch {
 	case forGood:
 		if m := w.network.messages.take(i); m.connection != nil {
-			m.connection.forget(i, m.reset)
+			m.connection.discard(i, m.reset)
 		}
 	case held:
 		l.held = append(l.held, i)

@@ -32,11 +32,11 @@ var messageFaults = handlers{
 	handler[*nemesis.Duplicate]{
 		Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
 			on := &copier{after: f.Action.After.Table(), random: nemesis.Stream(w.seed, f.Stream())}
-			w.onCopies(f.Action, on)
+			w.setCopier(f.Action, on)
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Duplicate]) error {
-			w.onCopies(f.Action, nil)
+			w.setCopier(f.Action, nil)
 			return nil
 		},
 	},
@@ -59,11 +59,11 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.Bandwidth]{
 		Begin: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.narrow = &bandwidth{perSecond: f.Action.BytesPerSecond} })
+			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.bandwidth = &bandwidth{perSecond: f.Action.BytesPerSecond} })
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Bandwidth]) error {
-			w.mend(f.Action.Links, f.Action.Way, w.widen)
+			w.mend(f.Action.Links, f.Action.Way, w.liftLimit)
 			return nil
 		},
 	},
@@ -75,8 +75,8 @@ type copier struct {
 	random *rand.PCG // the fault's own
 }
 
-// onCopies sets the copier of a fault's links; nil ends the copying.
-func (w *World) onCopies(d *nemesis.Duplicate, how *copier) {
+// setCopier sets the copier of a fault's links; nil ends the copying.
+func (w *World) setCopier(d *nemesis.Duplicate, how *copier) {
 	for _, client := range nemesis.Each(d.Clients, w.setting.Clients) {
 		for _, node := range nemesis.Each(d.Nodes, w.setting.Nodes) {
 			w.network.link(client, node).requests.copies = how
@@ -84,12 +84,12 @@ func (w *World) onCopies(d *nemesis.Duplicate, how *copier) {
 	}
 }
 
-// comeToNode delivers request i to its node. A proxy in front of the node may send it
+// deliverToNode delivers request i to its node. A proxy in front of the node may send it
 // once more.
-func (w *World) comeToNode(i int32) {
+func (w *World) deliverToNode(i int32) {
 	m := w.network.messages.at(i)
 	if how := w.network.link(int(m.client), int(m.node)).requests.copies; how != nil && !m.reset {
-		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, whole: m.whole, copy: true})
+		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, withScript: m.withScript, copy: true})
 		w.queue.push(w.now+int64(how.after.Draw(how.random.Uint64())), requestArrives, second)
 	}
 	w.atNode(i)
@@ -97,12 +97,12 @@ func (w *World) comeToNode(i int32) {
 
 // bandwidth limits one link direction. Its messages leave one after another.
 type bandwidth struct {
-	perSecond int64    // bytes
-	line      []queued // the first is leaving
+	perSecond int64       // bytes
+	waiting   []throttled // the first is leaving
 }
 
-// queued is a message that waits to leave, and the event of its arrival.
-type queued struct {
+// throttled is a message that waits to leave, and the event of its arrival.
+type throttled struct {
 	message int32
 	arrival class
 }
@@ -117,34 +117,34 @@ func (b *bandwidth) takes(bytes int64) int64 {
 
 // queueUp appends a message to those that wait to leave in a direction.
 func (w *World) queueUp(i int32, l *linkDirection, arrival class) {
-	b := l.narrow
-	b.line = append(b.line, queued{i, arrival})
-	if len(b.line) == 1 {
-		w.squeeze(l, b)
+	b := l.bandwidth
+	b.waiting = append(b.waiting, throttled{i, arrival})
+	if len(b.waiting) == 1 {
+		w.scheduleLeave(l, b)
 	}
 }
 
-// squeeze schedules when the first waiting message leaves, unless the limit is
+// scheduleLeave schedules when the first waiting message leaves, unless the limit is
 // lifted before.
-func (w *World) squeeze(l *linkDirection, b *bandwidth) {
-	takes := b.takes(size(w.network.messages.at(b.line[0].message)))
+func (w *World) scheduleLeave(l *linkDirection, b *bandwidth) {
+	takes := b.takes(size(w.network.messages.at(b.waiting[0].message)))
 	w.later(w.now+takes, func() {
-		if l.narrow != b {
+		if l.bandwidth != b {
 			return
 		}
-		first := b.line[0]
-		b.line = b.line[1:]
+		first := b.waiting[0]
+		b.waiting = b.waiting[1:]
 		w.leave(first.message, l, first.arrival)
-		if len(b.line) > 0 {
-			w.squeeze(l, b)
+		if len(b.waiting) > 0 {
+			w.scheduleLeave(l, b)
 		}
 	})
 }
 
-// widen lifts the limit of a direction. Waiting messages leave at once.
-func (w *World) widen(l *linkDirection) {
-	line := l.narrow.line
-	l.narrow = nil
+// liftLimit lifts the limit of a direction. Waiting messages leave at once.
+func (w *World) liftLimit(l *linkDirection) {
+	line := l.bandwidth.waiting
+	l.bandwidth = nil
 	for _, q := range line {
 		w.leave(q.message, l, q.arrival)
 	}
@@ -166,7 +166,7 @@ var connectionFaults = handlers{
 		Begin: func(w *World, f injection[*nemesis.Reset]) error {
 			w.links.Disturb(f.Action.Links, func(client, node int) {
 				w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = true })
-				w.breakUnderWay(client, node, f.Action.Way)
+				w.resetUnderWay(client, node, f.Action.Way)
 			})
 			return nil
 		},
@@ -197,24 +197,24 @@ func (w *World) loses(i int32, l *linkDirection, arrival class) bool {
 	if m.reset || !l.loss.hits() {
 		return false
 	}
-	timeout := w.now + int64(l.loss.fault.Timeout(int(m.again)))
-	if m.again == nemesis.Retransmissions {
-		w.later(timeout, func() { w.neverSent(i, arrival) })
+	timeout := w.now + int64(l.loss.fault.Timeout(int(m.resent)))
+	if m.resent == nemesis.Retransmissions {
+		w.later(timeout, func() { w.failTransmission(i, arrival) })
 		return true
 	}
-	m.again++
+	m.resent++
 	w.later(timeout, func() { w.transmit(i, l, arrival) })
 	return true
 }
 
-// neverSent resets the connection of a message that could not be sent. The client
+// failTransmission resets the connection of a message that could not be sent. The client
 // learns at once that its own request was not sent.
-func (w *World) neverSent(i int32, arrival class) {
+func (w *World) failTransmission(i int32, arrival class) {
 	m := w.network.messages.at(i)
 	c := m.connection
 	switch {
 	case arrival == replyArrives:
-		w.breakOff(i)
+		w.resetConnection(i)
 	case c != nil:
 		w.sever(c)
 		w.closed(i)
@@ -224,11 +224,11 @@ func (w *World) neverSent(i int32, arrival class) {
 	}
 }
 
-// breakOff resets the connection of a message that is at the node. Everything on
+// resetConnection resets the connection of a message that is at the node. Everything on
 // the connection is lost, and the message becomes the reset that the client sees.
 // The reset travels like a reply: a partition holds it back, but loss does not
 // apply. The client learns nothing of a copy.
-func (w *World) breakOff(i int32) {
+func (w *World) resetConnection(i int32) {
 	m := w.network.messages.at(i)
 	if m.copy {
 		w.network.messages.take(i)
@@ -241,13 +241,13 @@ func (w *World) breakOff(i int32) {
 	w.sendReply(i)
 }
 
-// breakUnderWay resets the connections between a client and a node that carry
+// resetUnderWay resets the connections between a client and a node that carry
 // messages in that direction. A request on a connection of its own travels on to
 // the node, which rejects it; a reply becomes a reset where it is.
-func (w *World) breakUnderWay(client, node int, way nemesis.Direction) {
+func (w *World) resetUnderWay(client, node int, way nemesis.Direction) {
 	for _, c := range w.network.link(client, node).shared() {
 		if c.carries(way) {
-			w.breakOff(w.network.messages.put(message{connection: c, client: int32(client), node: int32(node)}))
+			w.resetConnection(w.network.messages.put(message{connection: c, client: int32(client), node: int32(node)}))
 		}
 	}
 	for i := range w.network.messages.all {
@@ -266,7 +266,7 @@ func (w *World) breakUnderWay(client, node int, way nemesis.Direction) {
 // carries reports whether a message is under way in that direction. A request that
 // the node is processing counts for both directions.
 func (c *connection) carries(way nemesis.Direction) bool {
-	there, back := len(c.requests.places), len(c.replies.places)
-	return !c.broken && (len(c.asked) > there+back ||
+	there, back := len(c.requests.slots), len(c.replies.slots)
+	return !c.broken && (len(c.awaiting) > there+back ||
 		way.Includes(nemesis.Requests) && there > 0 || way.Includes(nemesis.Replies) && back > 0)
 }

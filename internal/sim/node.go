@@ -131,7 +131,7 @@ func (n *node) expiry(now int64, ttl time.Duration) int64 {
 // put and drop are the only ones that change the keys.
 func (w *World) put(n *node, resource string, k key) {
 	if n.journal != nil {
-		w.enter(n, resource)
+		w.journalChange(n, resource)
 	}
 	n.keys[resource] = k
 	n.dirty = true
@@ -142,7 +142,7 @@ func (w *World) put(n *node, resource string, k key) {
 
 func (w *World) drop(n *node, resource string) {
 	if n.journal != nil {
-		w.enter(n, resource)
+		w.journalChange(n, resource)
 	}
 	delete(n.keys, resource)
 	n.dirty = true
@@ -227,7 +227,7 @@ func (w *World) expireDue() {
 
 // dueOn adds the keys of a master that have expired, and notes when the next will.
 func (w *World) dueOn(n *node, due []expiry) []expiry {
-	w.limits.done += int64(len(n.keys) / manyThings)
+	w.limits.done += int64(len(n.keys) / scansPerEvent)
 	for resource, k := range n.keys {
 		if !k.volatile() {
 			continue

@@ -11,7 +11,7 @@ type round struct {
 	client  *client
 	command env.Command
 	giveUp  env.Instant
-	silent  env.NodeSet // asked, and neither answered nor given up
+	pending env.NodeSet // asked, and neither answered nor given up
 	unsent  env.NodeSet // those of them whose request is not on its way yet
 	replies []reply
 	room    [8]reply
@@ -56,20 +56,20 @@ type reply struct {
 // is to see its timers first.
 func (r *round) deliver(node int, answer env.Answer, why cause) {
 	switch c := r.client; {
-	case !r.silent.Has(node):
+	case !r.pending.Has(node):
 		return
 	case c.stopped():
-		if c.deferred.holds(func() { r.deliver(node, answer, why) }) {
+		if c.deferred.deferIfActive(func() { r.deliver(node, answer, why) }) {
 			return
 		}
 	case c.mono() >= r.giveUp:
 		return
 	}
-	r.silent = r.silent.Without(node)
+	r.pending = r.pending.Without(node)
 	r.replies = append(r.replies, reply{uint8(node), answer, why})
 	w := r.client.world
 	if w.network.connections.Limit > 0 {
-		w.network.link(r.client.id, node).pool.look(w)
+		w.network.link(r.client.id, node).pool.wakeWaiting(w)
 	}
 	if r.waiter != nil {
 		w.wake(r.waiter)
@@ -79,9 +79,9 @@ func (r *round) deliver(node int, answer env.Answer, why cause) {
 // abandon reports the nodes that have not answered as lost, and those that were
 // never sent the request as failed.
 func (r *round) abandon() {
-	for r.silent != 0 {
-		node := r.silent.First()
-		r.silent = r.silent.Without(node)
+	for r.pending != 0 {
+		node := r.pending.First()
+		r.pending = r.pending.Without(node)
 		if r.unsent.Has(node) {
 			r.replies = append(r.replies, reply{uint8(node), env.Failed, notSent})
 			continue
@@ -110,13 +110,13 @@ func (r *round) take() env.Reply {
 func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 	co := r.client.enter()
 	for {
-		if r.head == len(r.replies) && r.silent != 0 && r.client.mono() >= r.giveUp {
+		if r.head == len(r.replies) && r.pending != 0 && r.client.mono() >= r.giveUp {
 			r.abandon()
 		}
 		if r.head < len(r.replies) {
 			return r.take(), nil
 		}
-		if r.silent == 0 {
+		if r.pending == 0 {
 			return env.Reply{}, env.ErrRoundOver
 		}
 		if err := ctx.Err(); err != nil {

@@ -29,16 +29,16 @@ type server struct {
 	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
 	random    *rand.PCG      // of those waits
 
-	unscripted [env.Ops]bool // by operation: its script has to be loaded first
-	deaths     int
-	recovery   recovery // while it is down
+	scriptMissing [env.Ops]bool // by operation: its script has to be loaded first
+	stops         int
+	recovery      recovery // while it is down
 }
 
-// nothing is no message.
-const nothing int32 = -1
+// noMessage is no message.
+const noMessage int32 = -1
 
 func newServer(node int, s nemesis.Setting, seed uint64) server {
-	v := server{answering: nothing}
+	v := server{answering: noMessage}
 	if s.Sync != nil && s.Persistence == nemesis.Always {
 		v.fsync, v.random = s.Sync.Table(), nemesis.Stream(seed, fmt.Sprintf("syncs of node %d", node))
 	}
@@ -100,12 +100,12 @@ func (w *World) serve(n *node, i int32) {
 	case n.down && !n.dark:
 		m.answer, m.cause = env.Failed, refused
 	case n.down, n.stopped, n.syncing:
-		w.letWait(n, i)
+		w.holdRequest(n, i)
 		return
 	case m.storeRequest != nil:
-		w.consult(n, i)
+		w.handleStoreRequest(n, i)
 		return
-	case n.unscripted[m.round.command.Op] && !m.whole && n.failing != loading:
+	case n.scriptMissing[m.round.command.Op] && !m.withScript && n.failing != loading:
 		m.answer, m.cause = env.Failed, noScript
 	default:
 		w.perform(n, m)
@@ -117,9 +117,9 @@ func (w *World) serve(n *node, i int32) {
 	w.reply(i)
 }
 
-// letWait leaves a request in the socket of a node that takes nothing in just
+// holdRequest leaves a request in the socket of a node that takes nothing in just
 // now. One that never will forgets it: a run of any length must not grow by it.
-func (w *World) letWait(n *node, i int32) {
+func (w *World) holdRequest(n *node, i int32) {
 	if n.forGood {
 		w.forgetRequest(i)
 	} else {
@@ -131,7 +131,7 @@ func (w *World) letWait(n *node, i int32) {
 func (w *World) forgetRequest(i int32) {
 	m := w.network.messages.take(i)
 	if c := m.connection; c != nil {
-		c.asked = slices.DeleteFunc(c.asked, func(r *round) bool { return r == m.round })
+		c.awaiting = slices.DeleteFunc(c.awaiting, func(r *round) bool { return r == m.round })
 	}
 }
 
@@ -145,8 +145,8 @@ func (w *World) perform(n *node, m *message) {
 	if m.answer == env.Failed && m.cause == 0 {
 		m.cause = n.failing
 	}
-	if m.whole && n.failing != loading {
-		n.unscripted[m.round.command.Op] = false
+	if m.withScript && n.failing != loading {
+		n.scriptMissing[m.round.command.Op] = false
 	}
 }
 
@@ -157,9 +157,9 @@ func (w *World) sync(n *node) bool {
 		return false
 	}
 	n.syncing = true
-	deaths := n.deaths
+	deaths := n.stops
 	w.later(w.now+d, func() {
-		if n.deaths == deaths {
+		if n.stops == deaths {
 			n.syncing = false
 			w.proceed(n)
 		}
@@ -187,8 +187,8 @@ func (w *World) proceed(n *node) {
 
 // answer sends what the node has executed and not answered.
 func (w *World) answer(n *node) {
-	if i := n.answering; i != nothing {
-		n.answering = nothing
+	if i := n.answering; i != noMessage {
+		n.answering = noMessage
 		w.reply(i)
 	}
 }
@@ -197,54 +197,54 @@ func (w *World) answer(n *node) {
 // order.
 func (n *node) unanswered() []int32 {
 	left := n.waiting
-	if n.answering != nothing {
+	if n.answering != noMessage {
 		left = append([]int32{n.answering}, left...)
 	}
-	n.answering, n.waiting = nothing, nil
+	n.answering, n.waiting = noMessage, nil
 	return left
 }
 
-// hangUp breaks the connections to a node: requests that it has not answered,
+// breakConnections breaks the connections to a node: requests that it has not answered,
 // or that are on their way to it, are lost.
-func (w *World) hangUp(n *node) {
+func (w *World) breakConnections(n *node) {
 	for _, i := range n.unanswered() {
 		if c := w.network.messages.at(i).connection; c != nil && c.broken {
 			w.network.messages.take(i)
 		} else {
-			w.breakOff(i)
+			w.resetConnection(i)
 		}
 	}
 	for _, c := range w.clients {
-		w.breakUnderWay(c.id, n.id, nemesis.Requests)
+		w.resetUnderWay(c.id, n.id, nemesis.Requests)
 	}
 }
 
-// loadLater makes the scripts of a node unknown to it.
-func (n *node) loadLater() {
+// forgetScripts makes the scripts of a node unknown to it.
+func (n *node) forgetScripts() {
 	for _, op := range [...]env.Op{env.OpDelete, env.OpExtend, env.OpRaise} {
-		n.unscripted[op] = true
+		n.scriptMissing[op] = true
 	}
 }
 
-// sendWhole sends a script itself, to a node that did not know it by its hash.
+// sendScript sends a script itself, to a node that did not know it by its hash.
 // A client that stands still does so when it goes on, and nobody does for a
 // request that was given up.
-func (w *World) sendWhole(i int32) {
+func (w *World) sendScript(i int32) {
 	m := w.network.messages.at(i)
 	r := m.round
 	switch {
 	case r.client.stopped():
 		r.client.unsent = append(r.client.unsent, i)
-	case !r.silent.Has(int(m.node)) || r.client.mono() >= r.giveUp:
+	case !r.pending.Has(int(m.node)) || r.client.mono() >= r.giveUp:
 		w.network.messages.take(i)
 	case w.network.connections.Batched:
 		node := int(m.node)
 		w.network.messages.take(i)
-		w.network.link(r.client.id, node).batches.submit(pending{round: r, whole: true})
+		w.network.link(r.client.id, node).batches.submit(pending{round: r, withScript: true})
 	default:
-		m.whole, m.answer, m.cause, m.again = true, 0, 0, 0
+		m.withScript, m.answer, m.cause, m.resent = true, 0, 0, 0
 		if m.connection != nil {
-			w.inLine(i, w.network.link(int(m.client), int(m.node)).line())
+			w.enqueue(i, w.network.link(int(m.client), int(m.node)).sharedConnection())
 		}
 		w.sendRequest(i)
 	}
@@ -255,7 +255,7 @@ func (c *client) sendUnsent() {
 	unsent := c.unsent
 	c.unsent = nil
 	for _, i := range unsent {
-		c.world.sendWhole(i)
+		c.world.sendScript(i)
 	}
 }
 
@@ -275,11 +275,11 @@ type snapshot struct {
 	position int
 }
 
-// goDown takes a node's server down. Its machine stays up and resets the
+// crash takes a node's server down. Its machine stays up and resets the
 // connections.
-func (w *World) goDown(n *node, left string) {
+func (w *World) crash(n *node, left string) {
 	w.die(n, left)
-	w.hangUp(n)
+	w.breakConnections(n)
 }
 
 // goDark cuts the power of a node's machine, perhaps for good. No client is told:
@@ -293,23 +293,23 @@ func (w *World) goDark(n *node, left string, forGood bool) {
 func (w *World) silence(n *node, forGood bool) {
 	n.dark, n.forGood = true, forGood
 	for _, i := range n.unanswered() {
-		w.letWait(n, i)
+		w.holdRequest(n, i)
 	}
 }
 
 // die ends the process of a node's server.
 func (w *World) die(n *node, left string) {
-	n.loadLater()
+	n.forgetScripts()
 	w.vanish(n, left)
 }
 
 // vanish makes a node's server unavailable, whether its process died or not.
 func (w *World) vanish(n *node, left string) {
 	n.down, n.syncing, n.evicting = true, false, eviction{}
-	n.deaths++
+	n.stops++
 	n.recovery = recovery{left: left}
 	w.injector.Record(history.Event{Kind: history.NodeDown, Node: n.id})
-	w.leaveBehind(n)
+	w.requeueHeld(n)
 	w.leaderChanged()
 }
 
@@ -325,7 +325,7 @@ func (w *World) resume(n *node) {
 	n.down = false
 	if n.dark {
 		n.dark = false
-		w.hangUp(n)
+		w.breakConnections(n)
 	}
 	w.injector.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.recovery.left})
 	w.leaderChanged()

@@ -225,8 +225,8 @@ func TestSilentServersCostNoMemory(t *testing.T) {
 				if n := len(w.network.messages.all); n > 3 {
 					t.Errorf("%v over %+v: %d messages", silent, c, n)
 				}
-				if c := w.network.link(1, 1).connection; c != nil && len(c.asked) > 3 {
-					t.Errorf("%v: %d rounds", silent, len(c.asked))
+				if c := w.network.link(1, 1).connection; c != nil && len(c.awaiting) > 3 {
+					t.Errorf("%v: %d rounds", silent, len(c.awaiting))
 				}
 			})
 		}

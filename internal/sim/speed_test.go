@@ -190,9 +190,9 @@ func (b *bubble) Run(_ context.Context, main func(client int)) error {
 
 func (b *bubble) Call(ctx context.Context, _ int) (context.Context, func()) { return ctx, func() {} }
 
-func (b *bubble) Trace() (uint64, bool) { return 0, false }
-func (b *bubble) Slip() time.Duration   { return 0 }
-func (b *bubble) Close() error          { return nil }
+func (b *bubble) Trace() (uint64, bool)        { return 0, false }
+func (b *bubble) SchedulingLag() time.Duration { return 0 }
+func (b *bubble) Close() error                 { return nil }
 
 func (b *bubble) Runtime(client int) env.Runtime  { return b.client(client) }
 func (b *bubble) Nodes(client int) env.Nodes      { return b.client(client) }

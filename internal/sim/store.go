@@ -11,18 +11,18 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// machine is the state machine of a store: all that its nodes agree on. It knows
+// stateMachine is the state machine of a store: all that its nodes agree on. It knows
 // no node, no network and no clock, so that the same requests at the same
 // moments lead to the same state wherever they are carried out.
 //
 // It is small: a lock has an entry for its holder and one for each who waits. So
 // everything is in lists, which are gone through.
-type machine struct {
-	revision uint64    // of the latest change
-	gone     int       // how many entries have been deleted so far
-	entries  []entry   // in the order of their creation
-	sessions []session // in the order of their opening
-	bars     []bar
+type stateMachine struct {
+	revision   uint64    // of the latest change
+	deleted    int       // how many entries have been deleted so far
+	entries    []entry   // in the order of their creation
+	sessions   []session // in the order of their opening
+	lockDelays []lockDelay
 }
 
 // entry is an entry with what the store alone knows of it.
@@ -37,7 +37,7 @@ type clockReading struct{ mono, wall int64 } // ns
 
 // do carries out a request. One without an operation does nothing but what time
 // brings about.
-func (m *machine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
+func (m *stateMachine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
 	m.expire(now.mono)
 	switch r.Op {
 	case env.StoreOpen:
@@ -65,7 +65,7 @@ func (m *machine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
 	return env.StoreReply{}
 }
 
-func (m *machine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
+func (m *stateMachine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
 	if r.Session != 0 && m.session(r.Session) == nil {
 		return env.StoreReply{}
 	}
@@ -76,7 +76,7 @@ func (m *machine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
 	if there := m.find(e.Key); there != nil {
 		return env.StoreReply{Entries: []env.Entry{there.Entry}}
 	}
-	if m.barred(e.Key, now.mono) {
+	if m.delayed(e.Key, now.mono) {
 		return env.StoreReply{}
 	}
 	m.revision++
@@ -85,7 +85,7 @@ func (m *machine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
 }
 
 // find returns the entry under a key, or nil; it is good until the next change.
-func (m *machine) find(key string) *entry {
+func (m *stateMachine) find(key string) *entry {
 	for i := range m.entries {
 		if m.entries[i].Key == key {
 			return &m.entries[i]
@@ -94,13 +94,13 @@ func (m *machine) find(key string) *entry {
 	return nil
 }
 
-func (m *machine) has(key string, revision uint64) bool {
+func (m *stateMachine) has(key string, revision uint64) bool {
 	e := m.find(key)
 	return e != nil && e.Revision == revision
 }
 
 // change counts a change if it was one, and reports that.
-func (m *machine) change(was bool) bool {
+func (m *stateMachine) change(was bool) bool {
 	if was {
 		m.revision++
 	}
@@ -108,15 +108,15 @@ func (m *machine) change(was bool) bool {
 }
 
 // delete deletes entries of a sort and reports whether there were any.
-func (m *machine) delete(which func(*entry) bool) bool {
+func (m *stateMachine) delete(which func(*entry) bool) bool {
 	before := len(m.entries)
 	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return which(&e) })
 	gone := before - len(m.entries)
-	m.gone += gone
+	m.deleted += gone
 	return gone > 0
 }
 
-func (m *machine) list(prefix string) []env.Entry {
+func (m *stateMachine) list(prefix string) []env.Entry {
 	var list []env.Entry
 	for i := range m.entries {
 		if strings.HasPrefix(m.entries[i].Key, prefix) {
@@ -126,11 +126,11 @@ func (m *machine) list(prefix string) []env.Entry {
 	return list
 }
 
-// copied returns a machine in the same state that has nothing in common with
+// clone returns a machine in the same state that has nothing in common with
 // this one.
-func (m *machine) copied() machine {
+func (m *stateMachine) clone() stateMachine {
 	c := *m
-	c.entries, c.sessions, c.bars = slices.Clone(m.entries), slices.Clone(m.sessions), slices.Clone(m.bars)
+	c.entries, c.sessions, c.lockDelays = slices.Clone(m.entries), slices.Clone(m.sessions), slices.Clone(m.lockDelays)
 	return c
 }
 
@@ -142,16 +142,16 @@ type session struct {
 	until int64 // ns; at that instant it is over
 }
 
-// bar is a lock-delay: a key that cannot be created for a while, because the
+// lockDelay is a lock-delay: a key that cannot be created for a while, because the
 // session of its last entry ended by time.
-type bar struct {
+type lockDelay struct {
 	key   string
 	delay time.Duration
 	until int64 // ns, as that of a session
 }
 
 // open opens a session. It bears the number of the change which that is.
-func (m *machine) open(ttl time.Duration, mono int64) uint64 {
+func (m *stateMachine) open(ttl time.Duration, mono int64) uint64 {
 	m.revision++
 	m.sessions = append(m.sessions, session{id: m.revision, ttl: ttl, until: mono + int64(ttl)})
 	return m.revision
@@ -159,7 +159,7 @@ func (m *machine) open(ttl time.Duration, mono int64) uint64 {
 
 // session returns a session that is not over, or nil; it is good until the next
 // change.
-func (m *machine) session(id uint64) *session {
+func (m *stateMachine) session(id uint64) *session {
 	i, found := slices.BinarySearchFunc(m.sessions, id, func(s session, id uint64) int { return cmp.Compare(s.id, id) })
 	if !found {
 		return nil
@@ -167,7 +167,7 @@ func (m *machine) session(id uint64) *session {
 	return &m.sessions[i]
 }
 
-func (m *machine) keep(id uint64, mono int64) bool {
+func (m *stateMachine) keep(id uint64, mono int64) bool {
 	s := m.session(id)
 	if s != nil {
 		s.until = mono + int64(s.ttl)
@@ -176,7 +176,7 @@ func (m *machine) keep(id uint64, mono int64) bool {
 }
 
 // close ends a session at the wish of whoever opened it, which bars no key.
-func (m *machine) close(id uint64) bool {
+func (m *stateMachine) close(id uint64) bool {
 	if m.session(id) == nil {
 		return false
 	}
@@ -187,7 +187,7 @@ func (m *machine) close(id uint64) bool {
 }
 
 // due returns when the first session is over by time, if nobody keeps it.
-func (m *machine) due() int64 {
+func (m *stateMachine) due() int64 {
 	first := int64(math.MaxInt64)
 	for i := range m.sessions {
 		first = min(first, m.sessions[i].until)
@@ -196,7 +196,7 @@ func (m *machine) due() int64 {
 }
 
 // expire ends the sessions whose time has passed.
-func (m *machine) expire(mono int64) {
+func (m *stateMachine) expire(mono int64) {
 	if mono < m.due() {
 		return
 	}
@@ -205,29 +205,29 @@ func (m *machine) expire(mono int64) {
 		over[s.id] = s.until <= mono
 		return over[s.id]
 	})
-	m.bars = slices.DeleteFunc(m.bars, func(b bar) bool { return b.until <= mono })
+	m.lockDelays = slices.DeleteFunc(m.lockDelays, func(b lockDelay) bool { return b.until <= mono })
 	m.revision++
 	m.delete(func(e *entry) bool {
 		ends := e.Session != 0 && over[e.Session]
 		if ends && e.delay > 0 {
-			m.bars = append(m.bars, bar{e.Key, e.delay, mono + int64(e.delay)})
+			m.lockDelays = append(m.lockDelays, lockDelay{e.Key, e.delay, mono + int64(e.delay)})
 		}
 		return ends
 	})
 }
 
-func (m *machine) barred(key string, mono int64) bool {
-	return slices.ContainsFunc(m.bars, func(b bar) bool { return b.key == key && mono < b.until })
+func (m *stateMachine) delayed(key string, mono int64) bool {
+	return slices.ContainsFunc(m.lockDelays, func(b lockDelay) bool { return b.key == key && mono < b.until })
 }
 
-// anew counts everything anew that the leader counts, since there is another one:
+// restartTimers counts everything anew that the leader counts, since there is another one:
 // nobody knows how much time of the old one's had passed.
-func (m *machine) anew(mono int64) {
+func (m *stateMachine) restartTimers(mono int64) {
 	for i := range m.sessions {
 		m.sessions[i].until = mono + int64(m.sessions[i].ttl)
 	}
-	for i := range m.bars {
-		m.bars[i].until = mono + int64(m.bars[i].delay)
+	for i := range m.lockDelays {
+		m.lockDelays[i].until = mono + int64(m.lockDelays[i].delay)
 	}
 }
 
@@ -235,7 +235,7 @@ func (m *machine) anew(mono int64) {
 // answered before they are replicated. It lags behind the leader's machine by
 // the changes that are on their way.
 type replica struct {
-	machine machine
+	machine stateMachine
 	log     []logged // on their way, in their order
 }
 
@@ -270,9 +270,9 @@ func (s *ensemble) takeOver(id int, mono int64) (lost uint64) {
 		lost = s.machine.revision - s.replica.machine.revision
 		s.machine = s.replica.machine
 	}
-	s.machine.anew(mono)
+	s.machine.restartTimers(mono)
 	if s.replica != nil {
-		s.replica.machine, s.replica.log = s.machine.copied(), nil
+		s.replica.machine, s.replica.log = s.machine.clone(), nil
 	}
 	s.leader = id
 	return lost

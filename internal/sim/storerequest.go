@@ -15,21 +15,21 @@ import (
 // keep many requests on one connection at a time.
 type storeRequest struct {
 	request env.StoreRequest
-	outcome outcome
+	outcome requestOutcome
 	reply   env.StoreReply // once it has been carried out
 	message int32          // while the store holds it; otherwise nothing
 	woken   bool           // what it waits for has been deleted, and that is being replicated
 }
 
-// outcome is the outcome of a store request. It may have to wait in the node until
+// requestOutcome is the outcome of a store request. It may have to wait in the node until
 // it can be sent back.
-type outcome uint8
+type requestOutcome uint8
 
 const (
-	undecided outcome = iota
+	undecided requestOutcome = iota
 	answered
-	unled    // nobody led: it was not carried out
-	orphaned // who led was lost before the answer
+	noLeader   // nobody led: it was not carried out
+	leaderLost // who led was lost before the answer
 )
 
 // errAsk is what a client's code panics with that asks for nothing that there is.
@@ -45,13 +45,13 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 		return env.StoreReply{}, err
 	}
 	node := c.connected
-	q := &storeRequest{request: request, message: nothing}
-	r := &round{client: c, giveUp: until, silent: env.SetOf(node)}
+	q := &storeRequest{request: request, message: noMessage}
+	r := &round{client: c, giveUp: until, pending: env.SetOf(node)}
 	r.replies = r.room[:0]
-	c.asking = append(c.asking, r)
+	c.storeRounds = append(c.storeRounds, r)
 	c.sendAlone(r, node, q)
 	reply, err := r.Next(ctx, until)
-	c.asking = slices.DeleteFunc(c.asking, func(other *round) bool { return other == r })
+	c.storeRounds = slices.DeleteFunc(c.storeRounds, func(other *round) bool { return other == r })
 	if err != nil {
 		c.world.withdraw(q)
 		return env.StoreReply{}, err
@@ -69,7 +69,7 @@ func (c *client) conclude(q *storeRequest, reply env.Reply) (env.StoreReply, err
 	}
 	c.world.withdraw(q)
 	if !timeout || q.request.Op != env.StoreAwait {
-		c.goOn(reply.Node)
+		c.connectNext(reply.Node)
 	}
 	switch {
 	case timeout:
@@ -80,31 +80,31 @@ func (c *client) conclude(q *storeRequest, reply env.Reply) (env.StoreReply, err
 	return env.StoreReply{}, env.ErrStoreLost
 }
 
-// goOn makes the client leave a node for the next one. It has one connection:
+// connectNext makes the client leave a node for the next one. It has one connection:
 // whatever it has still asked that node is lost to it.
-func (c *client) goOn(from int) {
+func (c *client) connectNext(from int) {
 	if c.connected != from {
 		return
 	}
 	c.connected = from%len(c.world.nodes) + 1
-	for _, r := range c.asking {
+	for _, r := range c.storeRounds {
 		r.deliver(from, env.Lost, brokenOff)
 	}
 }
 
-// consult handles a store request that a node has read from its socket.
-func (w *World) consult(n *node, i int32) {
+// handleStoreRequest handles a store request that a node has read from its socket.
+func (w *World) handleStoreRequest(n *node, i int32) {
 	m := w.network.messages.at(i)
 	q := m.storeRequest
 	switch {
 	case q.outcome != undecided:
-		w.inform(i)
+		w.sendOutcome(i)
 	case n.failing != 0: // it leads and follows as ever, and has no time for clients
 		m.answer, m.cause = env.Failed, n.failing
 		w.reply(i)
 	case w.store.leader == 0:
-		q.outcome = unled
-		w.inform(i)
+		q.outcome = noLeader
+		w.sendOutcome(i)
 	default:
 		q.message = i
 		w.store.held = append(w.store.held, q)
@@ -112,29 +112,29 @@ func (w *World) consult(n *node, i int32) {
 	}
 }
 
-// inform sends the outcome of a request to the client.
-func (w *World) inform(i int32) {
+// sendOutcome sends the outcome of a request to the client.
+func (w *World) sendOutcome(i int32) {
 	m := w.network.messages.at(i)
 	switch m.storeRequest.outcome {
 	case answered:
 		m.answer = env.Yes
-	case unled:
+	case noLeader:
 		m.answer, m.cause = env.Failed, leaderless
-	case orphaned:
+	case leaderLost:
 		m.answer, m.cause = env.Lost, deposed
 	}
 	w.reply(i)
 }
 
-// decide answers a request that the store holds, with its outcome. A
+// finish answers a request that the store holds, with its outcome. A
 // node that stands still passes that on when it goes on.
-func (w *World) decide(q *storeRequest, o outcome) {
+func (w *World) finish(q *storeRequest, o requestOutcome) {
 	q.outcome = o
 	i := w.dismiss(q)
 	if n := w.node(int(w.network.messages.at(i).node)); n.busy() {
-		w.letWait(n, i)
+		w.holdRequest(n, i)
 	} else {
-		w.inform(i)
+		w.sendOutcome(i)
 	}
 }
 
@@ -142,7 +142,7 @@ func (w *World) decide(q *storeRequest, o outcome) {
 func (w *World) dismiss(q *storeRequest) int32 {
 	w.store.held = slices.DeleteFunc(w.store.held, func(other *storeRequest) bool { return other == q })
 	i := q.message
-	q.message = nothing
+	q.message = noMessage
 	return i
 }
 
@@ -152,8 +152,8 @@ func (w *World) withdraw(q *storeRequest) {
 	if q.request.Op != env.StoreAwait {
 		return
 	}
-	q.outcome = orphaned // if it has still to come
-	if q.message != nothing {
+	q.outcome = leaderLost // if it has still to come
+	if q.message != noMessage {
 		w.network.messages.take(w.dismiss(q))
 	}
 }
@@ -161,20 +161,20 @@ func (w *World) withdraw(q *storeRequest) {
 // breakHeld tells the client of a request (nil: there is none) that its
 // connection was reset, if the store has it in its hands.
 func (w *World) breakHeld(q *storeRequest) {
-	if q != nil && q.message != nothing {
-		w.breakOff(w.dismiss(q))
+	if q != nil && q.message != noMessage {
+		w.resetConnection(w.dismiss(q))
 	}
 }
 
-// leaveBehind puts what the store has been asked through a node into that node's
+// requeueHeld puts what the store has been asked through a node into that node's
 // socket, as its server is no more: it shares what becomes of that.
-func (w *World) leaveBehind(n *node) {
+func (w *World) requeueHeld(n *node) {
 	if w.store == nil {
 		return
 	}
 	for _, q := range slices.Clone(w.store.held) {
 		if int(w.network.messages.at(q.message).node) == n.id {
-			w.letWait(n, w.dismiss(q))
+			w.holdRequest(n, w.dismiss(q))
 		}
 	}
 }

@@ -224,7 +224,7 @@ func TestStoreForgets(t *testing.T) {
 	}, func(*World) {})
 	r := w.store
 	for what, n := range map[string]int{
-		"requests": len(r.held), "asked": len(w.clients[0].asking), "sessions": len(r.machine.sessions), "bars": len(r.machine.bars),
+		"requests": len(r.held), "asked": len(w.clients[0].storeRounds), "sessions": len(r.machine.sessions), "bars": len(r.machine.lockDelays),
 		"entries": len(r.machine.entries), "log": len(r.replica.log), "messages": len(w.network.messages.all), "delayed": len(w.delayed.all),
 	} {
 		if n > 10 {

@@ -111,8 +111,8 @@ func (w *World) node(id int) *node { return &w.nodes[id-1] }
 // setting, seed and clients has the same.
 func (w *World) Trace() (hash uint64, exact bool) { return uint64(w.trace), true }
 
-// Slip returns 0: in virtual time nothing is late.
-func (w *World) Slip() time.Duration { return 0 }
+// SchedulingLag returns 0: in virtual time nothing is late.
+func (w *World) SchedulingLag() time.Duration { return 0 }
 
 // Record stamps the event and writes it into the history.
 //
@@ -186,7 +186,7 @@ func (w *World) next() bool {
 	e := w.queue.pop()
 	if e.at > w.now {
 		w.now = e.at
-		w.limits.moves()
+		w.limits.timeAdvanced()
 	}
 	w.tick()
 	w.limitPending()

@@ -19,7 +19,7 @@ const worthTelling = time.Millisecond
 // clocks follows how far each clock is ahead of the ground clock: of a client the one
 // that its lock reads, of a node the one by which its keys expire.
 type clocks struct {
-	of      runner.Clocks // nil: nobody shows them
+	of      runner.ClockReader // nil: nobody shows them
 	lock    env.Clock
 	clients []ahead
 	nodes   []ahead
@@ -28,7 +28,7 @@ type clocks struct {
 // ahead is how far a clock has been ahead: at first, and when it was last told.
 type ahead struct{ first, told time.Duration }
 
-func (c *clocks) open(h history.Header, of runner.Clocks) {
+func (c *clocks) open(h history.Header, of runner.ClockReader) {
 	c.of = of
 	if of == nil {
 		return

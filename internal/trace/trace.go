@@ -52,7 +52,7 @@ type Heard interface {
 }
 
 // Open implements [runner.Watcher].
-func (t *Trace) Open(h history.Header, c runner.Clocks) {
+func (t *Trace) Open(h history.Header, c runner.ClockReader) {
 	t.header = h
 	t.clocks.open(h, c)
 }

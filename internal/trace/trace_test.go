@@ -66,7 +66,7 @@ func TestGoldenTrace(t *testing.T) {
 func TestEveryRunCanBeTold(t *testing.T) {
 	marked := 0
 	for _, s := range scenarios.All() {
-		r, text := traced(t, runner.InStorm(s, nemesis.Generator{Most: 4}), 1, checker.Lease)
+		r, text := traced(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1, checker.Lease)
 		overlaps := strings.Contains(text, "  judge ")
 		if is := r.Report.Finding(checker.Lease).Verdict == checker.Violated; is != overlaps {
 			t.Errorf("%s: violated is %v, and overlaps are told is %v", s.Name, is, overlaps)

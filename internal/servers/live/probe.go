@@ -50,6 +50,6 @@ func (p *probe) run(ctx context.Context, m env.Runtime) {
 	}
 }
 
-// Slip is by how much this machine was late, at most, in the run up to now: with waking
+// SchedulingLag is by how much this machine was late, at most, in the run up to now: with waking
 // somebody who does nothing but sleep, and with what the plan had due by the clock.
-func (w *World) Slip() time.Duration { return w.probe.slip() }
+func (w *World) SchedulingLag() time.Duration { return w.probe.slip() }

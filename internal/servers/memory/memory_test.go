@@ -177,7 +177,7 @@ func TestPause(t *testing.T) {
 		if stood := w.Runtime(1).Now(env.Monotonic).Sub(began); stood != 30*time.Second {
 			t.Errorf("it stood still for %v", stood)
 		}
-		if stood := w.Slip(); stood != 0 {
+		if stood := w.SchedulingLag(); stood != 0 {
 			t.Errorf("virtual time was late by %v", stood)
 		}
 	})
