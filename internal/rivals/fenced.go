@@ -162,7 +162,7 @@ func (f Fences) IncrementEverywhere(ctx context.Context, resource string, _ env.
 // OneNode increments the counter on node 1. That grows as long as the node keeps
 // it, and without the node there is no fence, and no lock.
 func (f Fences) OneNode(ctx context.Context, resource string, _ env.Instant) (uint64, error) {
-	return f.increment(ctx, resource, env.Quorum{Voters: env.SetOf(keeper)})
+	return f.increment(ctx, resource, env.Quorum{Voters: env.SetOf(lockNode)})
 }
 
 // increment returns the highest of the counters of the first quorum that answers.

@@ -93,9 +93,9 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	case h.isReleased():
 		return ErrReleased
 	}
-	h.extending(ttl)
+	h.reportExtend(ttl)
 	until, err := scheme.extend(ctx, h, ttl)
-	return h.extended(ttl, until, err)
+	return h.reportExtended(ttl, until, err)
 }
 
 func (h *Hold) isReleased() bool {
@@ -104,14 +104,14 @@ func (h *Hold) isReleased() bool {
 	return h.state == released
 }
 
-// extending tells that an extension begins.
-func (h *Hold) extending(ttl time.Duration) {
+// reportExtend tells that an extension begins.
+func (h *Hold) reportExtend(ttl time.Duration) {
 	m := h.mutex
 	m.Observer.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: m.validUntil(ttl)})
 }
 
-// extended enters what has become of it.
-func (h *Hold) extended(ttl time.Duration, until env.Instant, err error) error {
+// reportExtended enters what has become of it.
+func (h *Hold) reportExtended(ttl time.Duration, until env.Instant, err error) error {
 	event := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl, Until: until}
 	if err == nil {
 		event.Validity, err = h.prolong(until)
@@ -130,7 +130,7 @@ func (h *Hold) prolong(until env.Instant) (time.Duration, error) {
 	h.mutex.mu.Lock()
 	defer h.mutex.mu.Unlock()
 	switch {
-	case !h.lives():
+	case !h.active():
 		return 0, h.state.ended()
 	case until <= now:
 		return 0, ErrValidity
@@ -139,8 +139,8 @@ func (h *Hold) prolong(until env.Instant) (time.Duration, error) {
 	return until.Sub(now), nil
 }
 
-// lives reports whether the hold can go on. The mutex's mu is held.
-func (h *Hold) lives() bool { return h.state == held || h.state == warned && h.hopes }
+// active reports whether the hold can go on. The mutex's mu is held.
+func (h *Hold) active() bool { return h.state == held || h.state == warned && h.mayRecover }
 
 // Release gives the lock up. It returns nil if the lock was still held, [ErrLost]
 // if it was not, and another error if nobody could tell. Releasing twice is
@@ -172,8 +172,8 @@ func (h *Hold) watch() {
 	for {
 		left := h.Until().Add(-m.config.Margin).Sub(m.now())
 		if left <= 0 {
-			h.tell(warned, env.StepExpiring, ErrExpiring)
-			if !h.hopes {
+			h.setState(warned, env.StepExpiring, ErrExpiring)
+			if !h.mayRecover {
 				return
 			}
 			left = pause
@@ -188,15 +188,15 @@ func (h *Hold) watch() {
 }
 
 // lose tells the holder that the lock is lost, unless the hold has ended already.
-func (h *Hold) lose(cause error) { h.tell(gone, env.StepLost, cause) }
+func (h *Hold) lose(cause error) { h.setState(gone, env.StepLost, cause) }
 
-func (h *Hold) tell(state holdState, step env.Step, cause error) {
+func (h *Hold) setState(state holdState, step env.Step, cause error) {
 	h.mutex.mu.Lock()
-	news := h.lives() && h.state != state
+	news := h.active() && h.state != state
 	if news {
 		h.state = state
 	}
-	over := !h.lives()
+	over := !h.active()
 	h.mutex.mu.Unlock()
 	if !news {
 		return

@@ -101,13 +101,13 @@ type attempt struct {
 	fence    uint64
 
 	// Of a lock on one node; replies is guarded by the mutex's mu.
-	said    env.Answer // of the node that was asked to set the key
-	replies int        // that have counted so far
+	setAnswer env.Answer // of the node that was asked to set the key
+	replies   int        // that have counted so far
 
 	// Of a lock in a store.
-	entry  env.Entry // its key alone: it is not known whether there is one
-	member *member   // of a session; nil: none
-	hopes  bool      // the hold can go on after the end of its validity
+	entry      env.Entry // its key alone: it is not known whether there is one
+	member     *member   // of a session; nil: none
+	mayRecover bool      // the hold can go on after the end of its validity
 }
 
 func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
@@ -137,9 +137,9 @@ func (a *attempt) event(step env.Step) env.Event {
 	return env.Event{Step: step, Resource: a.resource, Token: a.token, TTL: a.mutex.config.TTL, Until: a.until}
 }
 
-// aim sets the end of validity that the try aims at; [env.Never]: none. It is
+// setUntil sets the end of validity that the try aims at; [env.Never]: none. It is
 // called before what it counts from is sent.
-func (a *attempt) aim(until env.Instant) {
+func (a *attempt) setUntil(until env.Instant) {
 	a.until = until
 	a.mutex.Observer.Observe(a.event(env.StepBeforeSend))
 }
@@ -155,9 +155,9 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// replied tells of a reply that counts. They are numbered from the begin of the
+// reportReply tells of a reply that counts. They are numbered from the begin of the
 // try, on into the hold.
-func (a *attempt) replied(op env.Op, r env.Reply) {
+func (a *attempt) reportReply(op env.Op, r env.Reply) {
 	e := a.event(env.StepReply)
 	a.mutex.mu.Lock()
 	a.replies++

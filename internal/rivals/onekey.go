@@ -21,7 +21,7 @@ func NewRow(c Config, p Ports) (*Mutex, error) { return newStoreMutex(c, p, row{
 
 func (row) acquire(ctx context.Context, a *attempt) error {
 	m, key := a.mutex, path(a.resource)
-	a.aim(m.validUntil(m.config.TTL))
+	a.setUntil(m.validUntil(m.config.TTL))
 	if _, err := m.ask(ctx, env.StoreRequest{Op: env.StoreSweep, Key: key}); err != nil {
 		return err
 	}
@@ -37,8 +37,8 @@ func (row) release(ctx context.Context, h *Hold) (env.Answer, error) { return h.
 
 // What the locks have in common that keep one key on one node of Redis.
 
-// keeper is that node.
-const keeper = 1
+// lockNode is that node.
+const lockNode = 1
 
 // askNode sends a command about the key to the node, and waits for the reply. Without
 // one it is [env.Lost].
@@ -46,23 +46,23 @@ func (a *attempt) askNode(ctx context.Context, command env.Command) env.Reply {
 	m := a.mutex
 	command.Key, command.Token = a.resource, a.token
 	giveUp := m.mono().Add(m.config.NodeTimeout)
-	reply, err := m.Nodes.Send(env.SetOf(keeper), command, giveUp).Next(ctx, giveUp)
+	reply, err := m.Nodes.Send(env.SetOf(lockNode), command, giveUp).Next(ctx, giveUp)
 	if err != nil {
-		return env.Reply{Node: keeper, Answer: env.Lost, Err: err}
+		return env.Reply{Node: lockNode, Answer: env.Lost, Err: err}
 	}
 	return reply
 }
 
-// hearNode is askNode, and the reply is a step: there the client can stand still
+// askNodeStep is askNode, and the reply is a step: there the client can stand still
 // before it sends the next request.
-func (a *attempt) hearNode(ctx context.Context, command env.Command) env.Reply {
+func (a *attempt) askNodeStep(ctx context.Context, command env.Command) env.Reply {
 	reply := a.askNode(ctx, command)
-	a.replied(command.Op, reply)
+	a.reportReply(command.Op, reply)
 	return reply
 }
 
-// outcome is what a reply means of which declined is the error if it is No.
-func outcome(r env.Reply, declined error) error {
+// replyError is what a reply means of which declined is the error if it is No.
+func replyError(r env.Reply, declined error) error {
 	switch r.Answer {
 	case env.Yes:
 		return nil
@@ -72,29 +72,29 @@ func outcome(r env.Reply, declined error) error {
 	return fmt.Errorf("%w: %w", ErrNoAnswer, r.Err)
 }
 
-// releaseOutcome is what a reply says of a release.
-func releaseOutcome(r env.Reply) (env.Answer, error) {
+// releaseReply is what a reply says of a release.
+func releaseReply(r env.Reply) (env.Answer, error) {
 	answer := r.Answer
 	if answer == env.Failed {
 		answer = env.Lost
 	}
-	return answer, outcome(r, ErrLost)
+	return answer, replyError(r, ErrLost)
 }
 
 // setForTTL is SET NX PX, and the validity check.
 func (a *attempt) setForTTL(ctx context.Context) error {
 	ttl := a.mutex.config.TTL
-	a.aim(a.mutex.validUntil(ttl))
-	r := a.hearNode(ctx, env.Command{Op: env.OpSet, TTL: ttl})
-	a.said = r.Answer
-	if err := outcome(r, ErrTaken); err != nil {
+	a.setUntil(a.mutex.validUntil(ttl))
+	r := a.askNodeStep(ctx, env.Command{Op: env.OpSet, TTL: ttl})
+	a.setAnswer = r.Answer
+	if err := replyError(r, ErrTaken); err != nil {
 		return err
 	}
 	return a.check()
 }
 
 // mayBeSet reports whether the key of a try was set, or may be.
-func (a *attempt) mayBeSet() bool { return a.said == env.Yes || a.said == env.Lost }
+func (a *attempt) mayBeSet() bool { return a.setAnswer == env.Yes || a.setAnswer == env.Lost }
 
 // NewSingleNode returns the right lock on one node, as the page of the command SET
 // on redis.io has it: SET NX PX with a token that nobody else can have; a script
@@ -118,14 +118,14 @@ func (singleNode) acquire(ctx context.Context, a *attempt) error { return a.setF
 
 func (singleNode) abandon(a *attempt) {
 	if a.mayBeSet() {
-		a.eraseInBackground()
+		a.deleteInBackground()
 	}
 }
 
 func (singleNode) extend(ctx context.Context, h *Hold, ttl time.Duration) (env.Instant, error) {
 	until := h.mutex.validUntil(ttl)
-	r := h.hearNode(ctx, env.Command{Op: env.OpExtend, TTL: ttl})
-	err := outcome(r, ErrLost)
+	r := h.askNodeStep(ctx, env.Command{Op: env.OpExtend, TTL: ttl})
+	err := replyError(r, ErrLost)
 	if r.Answer == env.No {
 		h.lose(err)
 	}
@@ -133,24 +133,24 @@ func (singleNode) extend(ctx context.Context, h *Hold, ttl time.Duration) (env.I
 }
 
 func (singleNode) release(ctx context.Context, h *Hold) (env.Answer, error) {
-	r := h.hearNode(ctx, env.Command{Op: env.OpDelete})
+	r := h.askNodeStep(ctx, env.Command{Op: env.OpDelete})
 	if r.Answer == env.Failed || r.Answer == env.Lost {
-		h.eraseInBackground()
+		h.deleteInBackground()
 	}
-	return releaseOutcome(r)
+	return releaseReply(r)
 }
 
-// eraseInBackground deletes the token's key, and asks again, less and less often,
+// deleteInBackground deletes the token's key, and asks again, less and less often,
 // until the node says that it has done so or the key has expired. That there is
 // none is an answer only if the key is known to have been set: otherwise it may
 // still come. One that comes even after its time to live is left to the next.
-func (a *attempt) eraseInBackground() {
+func (a *attempt) deleteInBackground() {
 	m := a.mutex
 	expired := m.mono().Add(m.config.TTL)
 	m.Runtime.Go("erase", func() {
 		for wait := m.config.NodeTimeout; ; wait *= 2 {
 			r := a.askNode(context.Background(), env.Command{Op: env.OpDelete})
-			if r.Answer == env.Yes || r.Answer == env.No && a.said == env.Yes || m.mono().Add(wait) >= expired {
+			if r.Answer == env.Yes || r.Answer == env.No && a.setAnswer == env.Yes || m.mono().Add(wait) >= expired {
 				return
 			}
 			_ = m.Runtime.Sleep(context.Background(), m.mono().Add(wait))
@@ -167,7 +167,7 @@ type naive struct{}
 func (naive) abandon(*attempt) {}
 
 func (naive) release(ctx context.Context, h *Hold) (env.Answer, error) {
-	return releaseOutcome(h.hearNode(ctx, env.Command{Op: env.OpRemove}))
+	return releaseReply(h.askNodeStep(ctx, env.Command{Op: env.OpRemove}))
 }
 
 // NewCheckThenSet returns a lock that looks whether there is a key (GET), and if
@@ -185,12 +185,12 @@ func NewCheckThenSet(c Config, p Ports) (*Mutex, error) { return newMutex(c, p, 
 type checkThenSet struct{ naive }
 
 func (checkThenSet) acquire(ctx context.Context, a *attempt) error {
-	a.aim(env.Never)
-	looked := a.hearNode(ctx, env.Command{Op: env.OpGet})
+	a.setUntil(env.Never)
+	looked := a.askNodeStep(ctx, env.Command{Op: env.OpGet})
 	if looked.Answer == env.No {
-		return outcome(a.hearNode(ctx, env.Command{Op: env.OpPut}), nil)
+		return replyError(a.askNodeStep(ctx, env.Command{Op: env.OpPut}), nil)
 	}
-	if err := outcome(looked, nil); err != nil {
+	if err := replyError(looked, nil); err != nil {
 		return err
 	}
 	return ErrTaken
@@ -213,7 +213,7 @@ type getThenDel struct{}
 func (getThenDel) acquire(ctx context.Context, a *attempt) error { return a.setForTTL(ctx) }
 
 func (getThenDel) release(ctx context.Context, h *Hold) (env.Answer, error) {
-	return releaseOutcome(h.getThenDelete(ctx, h.hearNode))
+	return releaseReply(h.getThenDelete(ctx, h.askNodeStep))
 }
 
 func (getThenDel) abandon(a *attempt) {
@@ -267,11 +267,11 @@ type setNXThenExpire struct{ naive }
 
 func (setNXThenExpire) acquire(ctx context.Context, a *attempt) error {
 	ttl := a.mutex.config.TTL
-	a.aim(a.mutex.validUntil(ttl))
-	if err := outcome(a.hearNode(ctx, env.Command{Op: env.OpAdd}), ErrTaken); err != nil {
+	a.setUntil(a.mutex.validUntil(ttl))
+	if err := replyError(a.askNodeStep(ctx, env.Command{Op: env.OpAdd}), ErrTaken); err != nil {
 		return err
 	}
-	if err := outcome(a.hearNode(ctx, env.Command{Op: env.OpExpire, TTL: ttl}), ErrLost); err != nil {
+	if err := replyError(a.askNodeStep(ctx, env.Command{Op: env.OpExpire, TTL: ttl}), ErrLost); err != nil {
 		return err
 	}
 	return a.check()

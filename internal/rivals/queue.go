@@ -18,12 +18,12 @@ type queue struct {
 }
 
 func (q *queue) acquire(ctx context.Context, a *attempt) error {
-	return q.within(ctx, a, func(ctx context.Context) error {
+	return q.inSession(ctx, a, func(ctx context.Context) error {
 		if err := q.enqueue(ctx, a); err != nil {
 			return err
 		}
 		for {
-			q.aim(a)
+			q.setUntil(a)
 			before, err := q.before(ctx, a)
 			switch {
 			case err != nil:
@@ -40,7 +40,7 @@ func (q *queue) acquire(ctx context.Context, a *attempt) error {
 
 func (q *queue) enqueue(ctx context.Context, a *attempt) error {
 	s := a.member.session
-	a.aim(s.until())
+	a.setUntil(s.until())
 	there, err := a.create(ctx, env.StoreRequest{Key: q.key(a), Session: s.id, Sequential: q.sequential})
 	if errors.Is(err, ErrTaken) && there.Revision == 0 {
 		s.end(ErrSession) // there is no other reason to decline
@@ -49,14 +49,14 @@ func (q *queue) enqueue(ctx context.Context, a *attempt) error {
 	return err
 }
 
-// aim sets the end of validity for when the try proves to be the first. Who does not
+// setUntil sets the end of validity for when the try proves to be the first. Who does not
 // check takes a session that is past its deadline for one that was kept just now.
-func (q *queue) aim(a *attempt) {
+func (q *queue) setUntil(a *attempt) {
 	m, until := a.mutex, a.member.session.until()
 	if q.unchecked && m.now() >= until {
 		until = m.validUntil(m.config.TTL)
 	}
-	a.aim(until)
+	a.setUntil(until)
 }
 
 // before returns the entry before that of the try; its revision is 0 if there is

@@ -18,11 +18,11 @@ type session struct {
 	id    uint64
 
 	// Guarded by the mutex's mu.
-	deadline env.Instant // on the lock's clock
-	next     env.Instant // when a heartbeat is due, on the monotonic clock
-	over     bool
-	beating  bool // a task sees to the heartbeats
-	members  []*member
+	deadline   env.Instant // on the lock's clock
+	next       env.Instant // when a heartbeat is due, on the monotonic clock
+	over       bool
+	heartbeats bool // a task sees to the heartbeats
+	members    []*member
 }
 
 // member is a try, and the hold that becomes of it.
@@ -34,7 +34,7 @@ type member struct {
 
 // idle reports whether nobody has needed the session for so long that it is past
 // its deadline. The mutex's mu is held.
-func (s *session) idle() bool { return !s.beating && s.mutex.now() >= s.deadline }
+func (s *session) idle() bool { return !s.heartbeats && s.mutex.now() >= s.deadline }
 
 // gone reports whether the session is over, or about to be because nobody keeps it.
 func (s *session) gone() bool {
@@ -87,8 +87,8 @@ func (m *member) adopt(h *Hold) {
 	}
 }
 
-// needs reports whether the session is needed. The mutex's mu is held.
-func (m *member) needs() bool { return m.hold == nil || m.hold.lives() }
+// active reports whether the session is needed. The mutex's mu is held.
+func (m *member) active() bool { return m.hold == nil || m.hold.active() }
 
 func (s *session) until() env.Instant {
 	s.mutex.mu.Lock()
@@ -96,8 +96,8 @@ func (s *session) until() env.Instant {
 	return s.deadline
 }
 
-// beat sends the heartbeats, as long as somebody needs the session.
-func (s *session) beat() {
+// sendHeartbeats sends the heartbeats, as long as somebody needs the session.
+func (s *session) sendHeartbeats() {
 	ctx, m := context.Background(), s.mutex
 	for {
 		due, needed := s.due()
@@ -109,15 +109,15 @@ func (s *session) beat() {
 			continue
 		}
 		if s.extend(ctx) != nil {
-			s.endIfHopeless()
+			s.endIfExpired()
 		}
 	}
 }
 
-// endIfHopeless ends a session that is past its deadline and the grace period. Its
+// endIfExpired ends a session that is past its deadline and the grace period. Its
 // heartbeats end with it: were they to reach a store that cannot answer, they would
 // keep everybody out for ever.
-func (s *session) endIfHopeless() bool {
+func (s *session) endIfExpired() bool {
 	hopeless := s.mutex.now() >= s.until().Add(s.grace)
 	if hopeless {
 		s.end(ErrSession)
@@ -130,19 +130,19 @@ func (s *session) endIfHopeless() bool {
 func (s *session) due() (at env.Instant, needed bool) {
 	s.mutex.mu.Lock()
 	defer s.mutex.mu.Unlock()
-	s.beating = !s.over && slices.ContainsFunc(s.members, (*member).needs)
-	return s.next, s.beating
+	s.heartbeats = !s.over && slices.ContainsFunc(s.members, (*member).active)
+	return s.next, s.heartbeats
 }
 
 // extend sends a heartbeat, and tells of it as an extension of every hold.
 func (s *session) extend(ctx context.Context) error {
 	ttl, holds := s.mutex.config.TTL, s.holds()
 	for _, h := range holds {
-		h.extending(ttl)
+		h.reportExtend(ttl)
 	}
 	until, err := s.keep(ctx)
 	for _, h := range holds {
-		_ = h.extended(ttl, until, err)
+		_ = h.reportExtended(ttl, until, err)
 	}
 	return err
 }
@@ -152,7 +152,7 @@ func (s *session) holds() (list []*Hold) {
 	s.mutex.mu.Lock()
 	defer s.mutex.mu.Unlock()
 	for _, m := range s.members {
-		if m.hold != nil && m.needs() {
+		if m.hold != nil && m.active() {
 			list = append(list, m.hold)
 		}
 	}

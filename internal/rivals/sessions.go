@@ -50,8 +50,8 @@ type sessions struct {
 	current *session // guarded by the mutex's mu
 }
 
-// within lets a try work while its session lives.
-func (ss *sessions) within(ctx context.Context, a *attempt, try func(ctx context.Context) error) (err error) {
+// inSession lets a try work while its session lives.
+func (ss *sessions) inSession(ctx context.Context, a *attempt, try func(ctx context.Context) error) (err error) {
 	trying, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if a.member, err = ss.enter(ctx, a.mutex, cancel); err != nil {
@@ -76,17 +76,17 @@ func (ss *sessions) enter(ctx context.Context, m *Mutex, cancel context.CancelCa
 				return nil, err
 			}
 		default:
-			if err := doubtful.save(ctx); err != nil {
+			if err := doubtful.revalidate(ctx); err != nil {
 				return nil, err
 			}
 		}
 	}
 }
 
-// save finds out whether a session that is past its deadline is over. The error says
+// revalidate finds out whether a session that is past its deadline is over. The error says
 // that nobody can tell.
-func (s *session) save(ctx context.Context) error {
-	if s.endIfHopeless() {
+func (s *session) revalidate(ctx context.Context) error {
+	if s.endIfExpired() {
 		return nil
 	}
 	if _, err := s.keep(ctx); err != nil && !errors.Is(err, ErrSession) {
@@ -110,9 +110,9 @@ func (ss *sessions) join(m *Mutex, cancel context.CancelCauseFunc) (entered *mem
 	}
 	entered = &member{session: s, cancel: cancel}
 	s.members = append(s.members, entered)
-	if !s.beating {
-		s.beating = true
-		m.Runtime.Go("heartbeat", s.beat)
+	if !s.heartbeats {
+		s.heartbeats = true
+		m.Runtime.Go("heartbeat", s.sendHeartbeats)
 	}
 	return entered, nil
 }
@@ -192,11 +192,11 @@ func NewChubby(c ChubbyConfig, p Ports) (*Mutex, error) {
 }
 
 func (c *chubby) acquire(ctx context.Context, a *attempt) error {
-	a.hopes = c.grace > 0
-	return c.within(ctx, a, func(ctx context.Context) error {
+	a.mayRecover = c.grace > 0
+	return c.inSession(ctx, a, func(ctx context.Context) error {
 		s := a.member.session
 		for {
-			a.aim(s.until())
+			a.setUntil(s.until())
 			holder, err := a.create(ctx, env.StoreRequest{Key: path(a.resource), Session: s.id, Delay: c.delay})
 			switch {
 			case err == nil:

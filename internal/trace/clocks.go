@@ -13,27 +13,27 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// worthTelling is by how much a clock has to go wrong, against what was last told of it.
-const worthTelling = time.Millisecond
+// minClockChange is by how much a clock has to go wrong, against what was last told of it.
+const minClockChange = time.Millisecond
 
 // clocks follows how far each clock is ahead of the ground clock: of a client the one
 // that its lock reads, of a node the one by which its keys expire.
 type clocks struct {
 	of      runner.ClockReader // nil: nobody shows them
 	lock    env.Clock
-	clients []ahead
-	nodes   []ahead
+	clients []clockOffset
+	nodes   []clockOffset
 }
 
-// ahead is how far a clock has been ahead: at first, and when it was last told.
-type ahead struct{ first, told time.Duration }
+// clockOffset is how far a clock has been ahead: at first, and when it was last told.
+type clockOffset struct{ first, told time.Duration }
 
 func (c *clocks) open(h history.Header, of runner.ClockReader) {
 	c.of = of
 	if of == nil {
 		return
 	}
-	c.clients, c.nodes = make([]ahead, h.Clients), make([]ahead, h.Nodes)
+	c.clients, c.nodes = make([]clockOffset, h.Clients), make([]clockOffset, h.Nodes)
 	for i := range c.clients {
 		c.clients[i].first = c.client(i + 1)
 	}
@@ -57,7 +57,7 @@ type ClockIs struct {
 	Ahead time.Duration
 }
 
-func (c ClockIs) tell(*teller) (string, string) {
+func (c ClockIs) tell(*describer) (string, string) {
 	way, by := "ahead of", c.Ahead
 	switch {
 	case by == 0:
@@ -94,9 +94,9 @@ var (
 	readsClock    = map[history.Kind]bool{history.Acquire: true, history.Granted: true, history.Extend: true, history.Extended: true, history.Lapse: true, history.Release: true}
 )
 
-func (a *ahead) look(now time.Duration, who, name string, tell func(ClockIs)) {
+func (a *clockOffset) look(now time.Duration, who, name string, tell func(ClockIs)) {
 	now -= a.first
-	if (now - a.told).Abs() < worthTelling {
+	if (now - a.told).Abs() < minClockChange {
 		return
 	}
 	a.told = now

@@ -23,7 +23,7 @@ type row struct {
 // The marks at the begin of a line.
 const (
 	plainMark   = ' '
-	whereMark   = '|' // the judge's finding is about this time
+	findingMark = '|' // the judge's finding is about this time
 	overlapMark = '!' // the windows of two holders overlap
 )
 
@@ -48,8 +48,8 @@ func (t *Trace) Print(to io.Writer, f checker.Finding) error {
 		line := fmt.Sprintf("%c %*s  %-*s  %s", r.mark, atWide, r.at, whoWide, r.who, r.what)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	if t.untold > 0 {
-		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", textfmt.Count(t.untold, "step"), MostRecords)
+	if t.dropped > 0 {
+		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", textfmt.Count(t.dropped, "step"), MostRecords)
 	}
 	_, err := io.WriteString(to, b.String())
 	return err
@@ -88,7 +88,7 @@ func mark(at history.Time, overlaps []overlap, f checker.Finding) byte {
 		return overlapMark
 	}
 	if p := f.Where; p != nil && f.Verdict == checker.Violated && at >= p.From && at <= p.To {
-		return whereMark
+		return findingMark
 	}
 	return plainMark
 }
@@ -112,8 +112,8 @@ type Line struct {
 func (t *Trace) Lines(of checker.Property) []Line { return t.lines(t.Windows(of)) }
 
 func (t *Trace) lines(w windows) []Line {
-	list := t.inOrder()
-	tell := teller{
+	list := t.sorted()
+	tell := describer{
 		header: t.header, rounds: map[int]*round{}, requests: map[int]env.StoreRequest{},
 		windows: w, several: several(list),
 	}
@@ -126,8 +126,8 @@ func (t *Trace) lines(w windows) []Line {
 	return lines
 }
 
-// teller puts records into words, one after another.
-type teller struct {
+// describer puts records into words, one after another.
+type describer struct {
 	header   history.Header
 	rounds   map[int]*round
 	requests map[int]env.StoreRequest

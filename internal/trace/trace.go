@@ -15,7 +15,7 @@ type Trace struct {
 	header  history.Header
 	clocks  *clocks
 	records []record
-	untold  int           // what came when there were [MostRecords]
+	dropped int           // what came when there were [MostRecords]
 	last    history.Event // of the history
 	replies map[int]reply // the last of each client
 }
@@ -48,7 +48,7 @@ type reply struct {
 // [ClockIs].
 type Heard interface {
 	// tell puts it into words: who did it, and what. Without words it is not worth a line.
-	tell(t *teller) (who, what string)
+	tell(t *describer) (who, what string)
 }
 
 // Open implements [runner.Watcher].
@@ -105,7 +105,7 @@ const MostRecords = 200_000
 
 func (t *Trace) add(at history.Time, what Heard) {
 	if len(t.records) >= MostRecords {
-		t.untold++
+		t.dropped++
 		return
 	}
 	if h, is := what.(Happened); is { // the event is the world's, and lent
@@ -123,9 +123,9 @@ func (t *Trace) now() history.Time {
 	return t.clocks.of.Ground()
 }
 
-// inOrder returns the records in the order of their time: a lapse is told by the world
+// sorted returns the records in the order of their time: a lapse is told by the world
 // after the fact.
-func (t *Trace) inOrder() []record {
+func (t *Trace) sorted() []record {
 	list := slices.Clone(t.records)
 	slices.SortStableFunc(list, func(a, b record) int { return cmp.Compare(a.at, b.at) })
 	return list

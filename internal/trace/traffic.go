@@ -20,14 +20,14 @@ type Sent struct {
 	Command       env.Command
 }
 
-func (s Sent) tell(t *teller) (string, string) {
+func (s Sent) tell(t *describer) (string, string) {
 	t.rounds[s.Round] = &round{command: s.Command, asked: s.To}
 	return clientName(s.Client), fmt.Sprintf("→ %s: %s", Nodes(s.To), commandWords(s.Command))
 }
 
-// asks says what each operation asks, of the token and of the time to live where they
+// commandFormats says what each operation asks, of the token and of the time to live where they
 // are verbs of it.
-var asks = [env.Ops]string{
+var commandFormats = [env.Ops]string{
 	env.OpSet: "set %s, to live %v", env.OpDelete: "delete %s", env.OpExtend: "let %s live %v longer",
 	env.OpCount: "what is the counter?", env.OpRaise: "raise the counter to %d", env.OpVouch: "run %s was watched for %v",
 	env.OpGet: "whose key is it?", env.OpPut: "overwrite with %s", env.OpAdd: "set %s, for ever",
@@ -38,13 +38,13 @@ func commandWords(c env.Command) string {
 	token := textfmt.Token(c.Token)
 	switch c.Op {
 	case env.OpSet, env.OpExtend, env.OpVouch, env.OpExpire:
-		return fmt.Sprintf(asks[c.Op], token, c.TTL)
+		return fmt.Sprintf(commandFormats[c.Op], token, c.TTL)
 	case env.OpDelete, env.OpPut, env.OpAdd:
-		return fmt.Sprintf(asks[c.Op], token)
+		return fmt.Sprintf(commandFormats[c.Op], token)
 	case env.OpRaise:
-		return fmt.Sprintf(asks[c.Op], c.Count)
+		return fmt.Sprintf(commandFormats[c.Op], c.Count)
 	}
-	return asks[c.Op]
+	return commandFormats[c.Op]
 }
 
 // Nodes names nodes, as in "nodes 1-3, 5".
@@ -80,7 +80,7 @@ type Replied struct {
 	Counted       history.Outcome // as what it was counted; 0: nobody did
 }
 
-func (r *Replied) tell(t *teller) (string, string) {
+func (r *Replied) tell(t *describer) (string, string) {
 	asked := t.rounds[r.Round]
 	text := fmt.Sprintf("← %s: %s", nodeName(r.Reply.Node), answerWords(asked.command.Op, r.Reply))
 	if op := asked.command.Op; votedOn[op] {
@@ -90,7 +90,7 @@ func (r *Replied) tell(t *teller) (string, string) {
 }
 
 // vote says what an answer is worth.
-func (t *teller) vote(r *Replied, asked *round) string {
+func (t *describer) vote(r *Replied, asked *round) string {
 	switch {
 	case r.Counted == 0 && asked.command.Op == env.OpDelete: // of what was given up
 		return ""
@@ -150,7 +150,7 @@ type Asked struct {
 	Request       env.StoreRequest
 }
 
-func (a Asked) tell(t *teller) (string, string) {
+func (a Asked) tell(t *describer) (string, string) {
 	t.requests[a.Round] = a.Request
 	return clientName(a.Client), "→ store: " + requestWords(a.Request)
 }
@@ -179,7 +179,7 @@ type Answered struct {
 	Err           error // Reply says nothing then
 }
 
-func (a Answered) tell(t *teller) (string, string) {
+func (a Answered) tell(t *describer) (string, string) {
 	op := t.requests[a.Round].Op
 	delete(t.requests, a.Round)
 	switch {
