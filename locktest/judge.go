@@ -43,7 +43,7 @@ var errUnasked = errors.New("it is not among the promises")
 // judge holds what was found in a run to what is promised under the plan that was carried
 // out.
 func (o outcome) judge(c Config) (j judgement) {
-	done, promised := o.Done(), o.promised(c)
+	done, promised := o.Executed(), o.promised(c)
 	terms := fuzz.ExternalTerms(done, o.traits.endless)
 	for _, f := range o.Report.Findings {
 		why := terms.Excuse(f.Property, done)

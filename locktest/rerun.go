@@ -35,7 +35,7 @@ const rerunning = 15 * time.Second
 // rerun runs again, so often, what was done in a run. It stops at the end of its time, and
 // where there is no proper run.
 func (tr trial) rerun(t *testing.T, o outcome, times int, end time.Time) (reruns, error) {
-	done := o.Done()
+	done := o.Executed()
 	all := reruns{Tally: runner.NewTally(done)}
 	for all.Runs < times && t.Context().Err() == nil && (end.IsZero() || time.Now().Before(end)) {
 		again, err := tr.run(t, done, o.Seed)

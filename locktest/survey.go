@@ -43,7 +43,7 @@ func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) e
 // Beyond says why the plan that was carried out is beyond what a property asks of a lock of
 // which nothing is known; nil: it is not, and a lock that violates it there is at fault.
 func (s Seen) Beyond(p checker.Property) error {
-	done := s.Done()
+	done := s.Executed()
 	return fuzz.ExternalTerms(done, s.outcome.traits.endless).Excuse(p, done)
 }
 

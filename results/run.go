@@ -46,7 +46,7 @@ type Run struct {
 func RunOf(r runner.Result, versions map[string]string) Run {
 	run := Run{
 		Version:  RunVersion,
-		Scenario: scenarios.Encoded{Scenario: r.Done()},
+		Scenario: scenarios.Encoded{Scenario: r.Executed()},
 		Backend:  r.Backend,
 		Seed:     r.Seed,
 		Versions: versions,

@@ -61,7 +61,7 @@ func (c Candidate) within(ctx context.Context, b runner.Backend) (runner.Result,
 	if err != nil {
 		return runner.Result{}, err
 	}
-	return e.Within(mostEvents).Run(ctx, c.Seed, nil)
+	return e.WithEventLimit(mostEvents).Run(ctx, c.Seed, nil)
 }
 
 // without is the candidate without its faults of some kinds; none: without its plan.

@@ -176,7 +176,7 @@ func (h Hunt) try(ctx context.Context, t *trial) error {
 		t.shown = newCloseness(e.Header(c.Seed))
 		watch = history.Tee(contention, t.shown)
 	}
-	t.shot.Result, err = e.Within(mostEvents).Run(ctx, c.Seed, watch)
+	t.shot.Result, err = e.WithEventLimit(mostEvents).Run(ctx, c.Seed, watch)
 	if err != nil || t.shot.Result.Interrupted {
 		return err
 	}

@@ -135,7 +135,7 @@ func SubjectOf(e runner.Experiment, result runner.Result, dir string, versions m
 		s.History = plain(filepath.Join(dir, results.HistoryFile))
 	case e.Backend().Exact && !result.Interrupted:
 		s.History = func() (io.ReadCloser, error) {
-			again, err := Replayed(context.Background(), e.Backend(), result.Done(), result.Seed, "")
+			again, err := Replayed(context.Background(), e.Backend(), result.Executed(), result.Seed, "")
 			if err != nil {
 				return nil, err
 			}

@@ -113,10 +113,10 @@ func (e Experiment) Backend() Backend { return e.backend }
 // can be judged on the backend.
 func (e Experiment) Scenario() scenarios.Scenario { return e.scenario }
 
-// Within returns the experiment with a bound on the events of its runs, if it has none that
+// WithEventLimit returns the experiment with a bound on the events of its runs, if it has none that
 // is lower. It is no part of the scenario: what a run has shown by then it shows without the
 // bound.
-func (e Experiment) Within(events int) Experiment {
+func (e Experiment) WithEventLimit(events int) Experiment {
 	e.world.MaxEvents = min(events, e.world.EventLimit())
 	return e
 }
@@ -272,9 +272,9 @@ func (r Result) matches(m scenarios.Match) bool {
 	})
 }
 
-// Done returns the scenario with the plan that was carried out, and without what
+// Executed returns the scenario with the plan that was carried out, and without what
 // drew it: it says by itself what was done, and with the seed repeats the run.
-func (r Result) Done() scenarios.Scenario {
+func (r Result) Executed() scenarios.Scenario {
 	s := r.Scenario
 	if s.Generate != nil && r.SchedulingLag > 0 {
 		s.SlipMargin = s.AllowedSlip() // which the faults that were drawn do not change

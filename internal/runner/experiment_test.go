@@ -110,7 +110,7 @@ func TestDrawnPlan(t *testing.T) {
 	if !reflect.DeepEqual(r.Scenario, in) {
 		t.Errorf("asked for %+v, and the result is of %+v", in, r.Scenario)
 	}
-	done := r.Done()
+	done := r.Executed()
 	if done.Generate != nil || done.Expect != nil {
 		t.Errorf("generator %v, expectations %v", done.Generate, done.Expect)
 	}

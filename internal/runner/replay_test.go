@@ -121,7 +121,7 @@ func TestReplayIsTheSameRun(t *testing.T) {
 			if got := run(again, replay.Seed); !replay.Same(got) || got.TraceHash != first.TraceHash {
 				t.Errorf("%v: another run", replay)
 			}
-			if got := run(first.Done(), seed); got.TraceHash != first.TraceHash {
+			if got := run(first.Executed(), seed); got.TraceHash != first.TraceHash {
 				t.Errorf("%s, seed %d: another run with the plan that was drawn", s.Name, seed)
 			}
 			if replay.Same(run(again, replay.Seed+1)) {

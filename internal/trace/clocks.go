@@ -176,7 +176,7 @@ func (w windows) between(late checker.Window) (last checker.Window, is bool) {
 
 // shows reports whether it is what is told that shows it.
 func (o overlap) shows(l Line) bool {
-	h, is := l.Heard.(Happened)
+	h, is := l.Entry.(Happened)
 	came, at := o.second, o.from
 	if o.late {
 		came, at = o.first, o.first.From

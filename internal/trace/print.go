@@ -49,7 +49,7 @@ func (t *Trace) Print(to io.Writer, f checker.Finding) error {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if t.dropped > 0 {
-		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", textfmt.Count(t.dropped, "step"), MostRecords)
+		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", textfmt.Count(t.dropped, "step"), MaxRecords)
 	}
 	_, err := io.WriteString(to, b.String())
 	return err
@@ -102,7 +102,7 @@ func inMs(at history.Time) string {
 // Line is one thing that was heard, and how it is told.
 type Line struct {
 	At    history.Time
-	Heard Heard
+	Entry Entry
 	Who   string // "client 1", "node 2", "store", "resource", "fault 1", "link 1-2", "run"
 	What  string // empty: it is not worth a line
 }

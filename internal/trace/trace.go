@@ -35,7 +35,7 @@ func Of(e runner.Experiment) (runner.Experiment, *Trace) {
 // record is something that was heard, and when it happened.
 type record struct {
 	at   history.Time
-	what Heard
+	what Entry
 }
 
 // reply is an answer that may turn out to be counted.
@@ -44,9 +44,9 @@ type reply struct {
 	what *Replied
 }
 
-// Heard is one thing that was heard: [Happened], [Sent], [*Replied], [Asked], [Answered] or
+// Entry is one thing that was heard: [Happened], [Sent], [*Replied], [Asked], [Answered] or
 // [ClockIs].
-type Heard interface {
+type Entry interface {
 	// tell puts it into words: who did it, and what. Without words it is not worth a line.
 	tell(t *describer) (who, what string)
 }
@@ -99,12 +99,12 @@ func (t *Trace) Answered(client, round int, r env.StoreReply, err error) {
 	t.add(t.now(), Answered{client, round, r, err})
 }
 
-// MostRecords is how many things a trace keeps: a hundred megabytes of them. A run can have
+// MaxRecords is how many things a trace keeps: a hundred megabytes of them. A run can have
 // a hundred times as many, and nobody reads so far.
-const MostRecords = 200_000
+const MaxRecords = 200_000
 
-func (t *Trace) add(at history.Time, what Heard) {
-	if len(t.records) >= MostRecords {
+func (t *Trace) add(at history.Time, what Entry) {
+	if len(t.records) >= MaxRecords {
 		t.dropped++
 		return
 	}

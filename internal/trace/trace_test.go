@@ -168,7 +168,7 @@ func TestTracesAreBounded(t *testing.T) {
 	const beyond = 7
 	tr := trace.New(env.Monotonic)
 	tr.Open(history.Header{Nodes: 1, Clients: 1}, nil)
-	for i := range trace.MostRecords + beyond {
+	for i := range trace.MaxRecords + beyond {
 		tr.Record(&history.Event{Time: history.Time(i), Kind: history.NodeDown, Node: 1})
 	}
 	var text strings.Builder

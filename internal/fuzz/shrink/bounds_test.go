@@ -41,11 +41,11 @@ func TestShrinkingLeavesBoundsThatCanBeKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, after := fuzz.BoundsKept(found.Scenario), fuzz.BoundsKept(got.Small.Done())
+		before, after := fuzz.BoundsKept(found.Scenario), fuzz.BoundsKept(got.Small.Executed())
 		for _, b := range before {
 			bound++
 			if !slices.Contains(after, b) {
-				t.Errorf("%s, %v: the bound of %s cannot be kept any more:\n%+v", lock, found.Broken, b, got.Small.Done().Lock)
+				t.Errorf("%s, %v: the bound of %s cannot be kept any more:\n%+v", lock, found.Broken, b, got.Small.Executed().Lock)
 			}
 		}
 	}

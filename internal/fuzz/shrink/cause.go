@@ -29,7 +29,7 @@ type cause struct {
 }
 
 func (t Minimizer) cause(ctx context.Context, p checker.Property, r runner.Result) (cause, error) {
-	done := r.Done()
+	done := r.Executed()
 	c := cause{broken: []checker.Property{p}, left: map[checker.Property][]string{}, bounds: fuzz.BoundsKept(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
 	if i := slices.Index(exclusions, p); i > 0 {
 		for _, q := range exclusions[:i] {
@@ -49,13 +49,13 @@ func (t Minimizer) cause(ctx context.Context, p checker.Property, r runner.Resul
 
 // due returns those of some properties that a run violates by its faults.
 func (t Minimizer) due(ctx context.Context, r runner.Result, violated []checker.Property) ([]checker.Property, error) {
-	return fuzz.Candidate{Scenario: r.Done(), Seed: r.Seed}.Due(ctx, t.Backend, t.Causes, violated)
+	return fuzz.Candidate{Scenario: r.Executed(), Seed: r.Seed}.Due(ctx, t.Backend, t.Causes, violated)
 }
 
 // same reports whether a run breaks what another has broken, by the same cause. A limit
 // may turn out to be a defect: that is worth more.
 func (t Minimizer) same(ctx context.Context, c cause, r runner.Result) (bool, error) {
-	done := r.Done()
+	done := r.Executed()
 	promised := t.Promised(done)
 	for _, q := range c.broken {
 		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].Left(done), c.left[q]) {

@@ -61,7 +61,7 @@ const leastNodes = 3
 // Shrunk.Unfinished says why.
 func (t Minimizer) Take(ctx context.Context, p checker.Property, found fuzz.Run) (Finding, error) {
 	trophy := Finding{Property: p, Found: found, Small: found.Result}
-	least, err := t.leastNodes(found.Result.Done())
+	least, err := t.leastNodes(found.Result.Executed())
 	if err != nil {
 		return trophy, err
 	}
@@ -84,7 +84,7 @@ func (t Minimizer) Take(ctx context.Context, p checker.Property, found fuzz.Run)
 	}
 	limited, cancel := t.limited(ctx)
 	defer cancel()
-	small, err := t.shrinker(least, cost).Shrink(limited, found.Result.Done(), found.Seed, shows)
+	small, err := t.shrinker(least, cost).Shrink(limited, found.Result.Executed(), found.Seed, shows)
 	if err != nil && limited.Err() == nil {
 		return trophy, err
 	}
@@ -92,7 +92,7 @@ func (t Minimizer) Take(ctx context.Context, p checker.Property, found fuzz.Run)
 	// The run is made once more, whoever is in a hurry: what was asked of last need not
 	// be what remained.
 	trophy.Small, err = runner.Run(context.WithoutCancel(ctx), t.Backend, small.Scenario, small.Seed, nil)
-	trophy.Excuse = t.excuse(p, trophy.Small.Done())
+	trophy.Excuse = t.excuse(p, trophy.Small.Executed())
 	return trophy, err
 }
 

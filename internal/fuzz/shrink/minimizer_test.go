@@ -40,10 +40,10 @@ func TestTrophiesAreSmallerAndShowTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shrink.ExtentOf(got.Small.Done()).Faults >= len(found.Scenario.Plan) {
+	if shrink.ExtentOf(got.Small.Executed()).Faults >= len(found.Scenario.Plan) {
 		t.Errorf("it is not smaller: %v", got.Small.Plan)
 	}
-	again, err := fuzz.Candidate{Scenario: got.Small.Done(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
+	again, err := fuzz.Candidate{Scenario: got.Small.Executed(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestTrophiesKeepTheCause(t *testing.T) {
 			t.Fatalf("with %v lease exclusion is %v: want %v", plan, got, lease)
 		}
 		want := map[checker.Verdict]string{checker.Violated: "evict", checker.Holds: "no fault"}[lease]
-		if got := blamed(taken(t, taker, checker.Effect, shot).Small.Done()); got != want {
+		if got := blamed(taken(t, taker, checker.Effect, shot).Small.Executed()); got != want {
 			t.Errorf("%v is shrunk to %s: want %s", plan, got, want)
 		}
 	}

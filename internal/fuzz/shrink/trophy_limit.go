@@ -36,7 +36,7 @@ func (b *budget) run(ctx context.Context, backend runner.Backend, s scenarios.Sc
 	if err != nil {
 		return runner.Result{}, err
 	}
-	r, err := e.Within(b.each).Run(ctx, seed, nil)
+	r, err := e.WithEventLimit(b.each).Run(ctx, seed, nil)
 	b.spent += r.Events
 	return r, err
 }

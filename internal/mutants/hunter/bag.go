@@ -21,7 +21,7 @@ type bag struct {
 // properties.
 func (b *bag) take(s fuzz.Run, named []checker.Property) (found bool, err error) {
 	for _, p := range b.Add(s) {
-		done, err := json.Marshal(s.Result.Done())
+		done, err := json.Marshal(s.Result.Executed())
 		if err != nil {
 			return false, err
 		}
