@@ -9,13 +9,13 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// aliases is a sink for the history of a foreign lock. What such a lock keeps on the nodes, and
-// under which name, is its own affair: here the keys are given the names that they have in
-// the history, those of the call during which the client had sent the request for them.
+// aliases is a sink for the history of an external lock. Such a lock chooses the names and
+// values of its keys itself. aliases renames the keys to the resource and token of the
+// call during which the client sent the request that set them.
 //
-// A call may try several times before it is granted the lock, with another value each time.
-// The last is that of the hold; what is there of an earlier one is told under a token of its
-// own, which nobody holds, as soon as there is a later one.
+// A call may try several times before it is granted the lock, each time with another
+// value. The last value is the one of the hold. When a later try sets a key, keys of
+// earlier tries get a token of their own, which nobody holds.
 type aliases struct {
 	next  history.Sink
 	calls map[int][]*lockCall // by client, the oldest first
@@ -23,7 +23,7 @@ type aliases struct {
 	count map[tokenOnNode]int // keys that are there; a lock may keep several on a node
 }
 
-// lockCall is a call of a client for the lock.
+// lockCall is a client's call of Lock.
 type lockCall struct {
 	resource, token string
 	began           history.Time
@@ -34,20 +34,20 @@ type lockCall struct {
 	earlier map[string]string // tokens, by the values of earlier tries
 }
 
-// keyLocation is where a key is, by its own name.
+// keyLocation is the node and the real name of a key.
 type keyLocation struct {
 	node int
 	name string
 }
 
-// aliasedKey is whose a key is, or was when it was there last.
+// aliasedKey says which call set a key, or set it last.
 type aliasedKey struct {
 	call         *lockCall
 	value, token string
 	exists       bool
 }
 
-// tokenOnNode is what a node keeps under a token.
+// tokenOnNode identifies the keys that a node has under one token.
 type tokenOnNode struct {
 	node            int
 	resource, token string
@@ -85,7 +85,7 @@ func (a *aliases) Record(e *history.Event) {
 	a.next.Record(e)
 }
 
-// last is the call of a client that had begun last at a time; nil: none had.
+// last returns the client's latest call that began by a time, or nil.
 func (a *aliases) last(client int, at history.Time) *lockCall {
 	for _, c := range slices.Backward(a.calls[client]) {
 		if c.began <= at {
@@ -95,8 +95,8 @@ func (a *aliases) last(client int, at history.Time) *lockCall {
 	return nil
 }
 
-// set tells that a node keeps something of a call. A key that a node has taken back is that
-// of whom it was; one that was set before all calls is no lock's.
+// set records that a node has a key. A key that a node has restored belongs to the call
+// that set it. A key that was set before all calls belongs to no lock.
 func (a *aliases) set(e *history.Event) {
 	at := keyLocation{e.Node, e.Resource}
 	if e.Client != 0 {
@@ -112,7 +112,7 @@ func (a *aliases) set(e *history.Event) {
 	}
 }
 
-// tokenOf is the token of what a call has set.
+// tokenOf returns the token of what a call has set.
 func (a *aliases) tokenOf(c *lockCall, e *history.Event) string {
 	switch {
 	case c.value == "":
@@ -127,7 +127,7 @@ func (a *aliases) tokenOf(c *lockCall, e *history.Event) string {
 	return c.token
 }
 
-// earlierToken is the token of an earlier try.
+// earlierToken returns the token of an earlier try.
 func (c *lockCall) earlierToken(value string) string {
 	if c.earlier[value] == "" {
 		c.earlier[value] = fmt.Sprintf("%s, try %d", c.token, len(c.earlier)+1)
@@ -135,8 +135,8 @@ func (c *lockCall) earlierToken(value string) string {
 	return c.earlier[value]
 }
 
-// supersede gives the keys of the try under way, which has come to nothing, a token of their
-// own: there is a key of another, by an event.
+// supersede gives the keys of the current try, which has failed, a token of their own. by
+// is the event of the next try's first key.
 func (a *aliases) supersede(c *lockCall, by *history.Event) {
 	var there []keyLocation
 	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
@@ -159,7 +159,7 @@ func compareLocations(a, b keyLocation) int {
 
 func (k *aliasedKey) share(node int) tokenOnNode { return tokenOnNode{node, k.call.resource, k.token} }
 
-// appeared tells of a key, the first of its token on its node.
+// appeared records a key if it is the first of its token on its node.
 func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
 	k.exists = true
 	s := k.share(e.Node)
@@ -168,7 +168,7 @@ func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
 	}
 }
 
-// vanished tells that a key is vanished, the last of its token on its node.
+// vanished records that a key is gone if it was the last of its token on its node.
 func (a *aliases) vanished(e *history.Event, k *aliasedKey) {
 	if !k.exists {
 		return

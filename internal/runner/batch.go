@@ -14,18 +14,19 @@ type Batch struct {
 	First      uint64
 	Runs       int
 
-	// Name begins the errors of its runs; empty: nothing does.
+	// Name is a prefix for the errors of its runs. It may be empty.
 	Name string
 
 	// One runs one seed; nil means [Experiment.Run] without keeping the history.
 	One func(ctx context.Context, seed uint64) (Result, error)
 
-	// Each is called for every result that counts, in the order of the seeds.
+	// Each is called for every result that counts, in the order of the seeds. It may be
+	// nil.
 	Each func(Result)
 }
 
-// Run is [RunBatches] of this batch alone: on all cores where the backend's runs are
-// exact, one run after another where they share the machine's real time.
+// Run runs this batch alone with [RunBatches]: on all cores if the backend is exact, and
+// otherwise one run after another, because the runs share real time.
 func (b Batch) Run(ctx context.Context) (Tally, error) {
 	sideBySide := 1
 	if b.Experiment.backend.Exact {
@@ -35,13 +36,13 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 	return tallies[0], err
 }
 
-// RunBatches runs batches as if they were one, so many runs at a time, and returns what
-// each amounts to, also after an error. A run that slipped is repeated when all others are
-// done, with nothing beside it, a few times; one that slips whenever it is run counts as
-// that, and so do all others on a machine that is too slow for any.
+// RunBatches runs several batches as one, with at most sideBySide runs at a time, and
+// returns the tally of each, also after an error. A run that slipped is repeated a few
+// times, alone, when all others are done. If every repetition slips too, the run counts as
+// slipped. After too many failed repetitions no more are made.
 //
-// It stops at the first error, in the order of the batches and of the seeds, and early but
-// without an error when ctx ends.
+// It stops at the first error, in the order of batches and seeds. When ctx ends it stops
+// early without an error.
 func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, error) {
 	accounts := make([]*batchRun, len(batches))
 	ends := make([]int, len(batches)) // of the batches, in numbers of runs
@@ -70,20 +71,20 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 	return tallies, err
 }
 
-// maxRetries is how often a run is repeated that slipped.
+// maxRetries is how often a run that slipped is repeated.
 const maxRetries = 3
 
-// maxFailedRetries is how many repetitions have to slip, one after another, before no more are
-// made.
+// maxFailedRetries is the number of failed repetitions in a row after which no more are
+// made: the machine is too slow.
 const maxFailedRetries = 4 * maxRetries
 
-// retries is the repetitions of all runs that slipped.
+// retries counts the repetitions in a row that slipped.
 type retries struct{ failed int } // the last so many
 
-// allowed reports whether a run should be repeated that has been so n times.
+// allowed reports whether a run that has been repeated n times should be repeated.
 func (r *retries) allowed(n int) bool { return n < maxRetries && r.failed < maxFailedRetries }
 
-// done takes note of a repetition.
+// done counts a repetition.
 func (r *retries) done(slipped bool) {
 	r.failed++
 	if !slipped {
@@ -91,7 +92,7 @@ func (r *retries) done(slipped bool) {
 	}
 }
 
-// batchRun is a batch and what it amounts to so far.
+// batchRun is a batch and its results so far.
 type batchRun struct {
 	Batch
 	tally    Tally
@@ -114,7 +115,7 @@ func (a *batchRun) run(ctx context.Context, seed uint64) (r Result, err error) {
 	return r, err
 }
 
-// add takes the result of the next run.
+// add adds the result of the next run.
 func (a *batchRun) add(r Result) {
 	if len(a.deferred) > 0 || r.Slipped() {
 		a.deferred = append(a.deferred, r)
@@ -123,7 +124,7 @@ func (a *batchRun) add(r Result) {
 	a.count(r)
 }
 
-// settle repeats what has slipped, and counts what was held back.
+// settle repeats the runs that slipped, and counts the deferred results.
 func (a *batchRun) settle(ctx context.Context, again *retries) error {
 	for _, r := range a.deferred {
 		for n := 0; r.Slipped() && again.allowed(n) && ctx.Err() == nil; n++ {
@@ -148,14 +149,13 @@ func (a *batchRun) count(r Result) {
 	}
 }
 
-// maxAhead is how many results a worker may have waiting for one that takes long.
+// maxAhead is how many results per worker may wait for an earlier run that takes long.
 const maxAhead = 16
 
-// inOrder calls work for 0 to n-1 on some workers, and take for each result in
-// the order of the numbers, on the caller's goroutine. It ends with the first
-// error, by number; when ctx ends it takes what is done up to the first gap. No
-// worker runs further ahead than a few numbers, so that memory does not grow
-// with n.
+// inOrder calls work for 0 to n-1 on several workers, and take for each result in the
+// order of the numbers, on the caller's goroutine. It returns the first error, by number.
+// When ctx ends, it takes the finished results up to the first gap. Workers run only a
+// limited number of jobs ahead, so that memory does not grow with n.
 func inOrder[T any](ctx context.Context, workers, n int, work func(context.Context, int) (T, error), take func(T)) error {
 	ctx, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup

@@ -17,9 +17,9 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Experiment is a scenario that a backend can run, with all that is the same in
-// each of its runs. Only [Prepare] makes one, so whoever has one need not ask again
-// whether it can be run. Its runs may go side by side.
+// Experiment is a scenario on a backend, with everything that is the same in each of its
+// runs. Only [Prepare] and [PrepareExternal] make one, so an experiment can be run. Its
+// runs may go side by side.
 type Experiment struct {
 	participants
 	backend   Backend
@@ -34,7 +34,7 @@ type Experiment struct {
 // run.
 func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) { return prepare(b, s, findLock) }
 
-// prepare is Prepare with the lock that find knows by its name.
+// prepare is Prepare with a function that finds the lock by its name.
 func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (Experiment, error) {
 	if err := s.Validate(); err != nil {
 		return Experiment{}, err
@@ -85,7 +85,8 @@ func (e *UnfitError) Error() string { return e.Unwrap().Error() }
 // Unwrap returns the [nemesis.FieldError] that it is as well.
 func (e *UnfitError) Unwrap() error { return &nemesis.FieldError{Path: e.Path, Err: e.Reason} }
 
-// checkPlan says which fault of a plan the backend cannot carry out, with its place.
+// checkPlan returns an error with the position of the first fault that the backend does
+// not support.
 func checkPlan(b Backend, p nemesis.Plan) error {
 	err := b.Refuse(p)
 	var r *nemesis.RefusedError
@@ -95,9 +96,8 @@ func checkPlan(b Backend, p nemesis.Plan) error {
 	return err
 }
 
-// withoutUnjudged returns the scenario without what it expects of properties that
-// cannot be judged on the backend: without the nodes' keys there is no clean-up
-// to see.
+// withoutUnjudged returns the scenario without the expectations that cannot be checked on
+// the backend: without the nodes' keys there is no verdict on clean-up.
 func withoutUnjudged(b Backend, s scenarios.Scenario) scenarios.Scenario {
 	if !b.Keys && s.Expect != nil {
 		s.Expect = maps.Clone(s.Expect)
@@ -109,8 +109,8 @@ func withoutUnjudged(b Backend, s scenarios.Scenario) scenarios.Scenario {
 // Backend returns the backend that the experiment runs on.
 func (e Experiment) Backend() Backend { return e.backend }
 
-// Scenario returns the scenario that is run, with those of its expectations that
-// can be judged on the backend.
+// Scenario returns the scenario with those of its expectations that can be checked on the
+// backend.
 func (e Experiment) Scenario() scenarios.Scenario { return e.scenario }
 
 // WithEventLimit returns the experiment with a bound on the events of its runs, if it has none that
@@ -121,16 +121,16 @@ func (e Experiment) WithEventLimit(events int) Experiment {
 	return e
 }
 
-// Header returns what the judges of a run must know beside its events.
+// Header returns the header of a run's history.
 func (e Experiment) Header(seed uint64) history.Header {
 	h := e.header
 	h.Seed = seed
 	return h
 }
 
-// Run runs the experiment once and judges it while it runs. The history goes to
-// keep as well, unless that is nil. An error says that there was no proper run;
-// when ctx ends the run is judged as far as it came.
+// Run runs the experiment once and checks the history while it runs. The history also goes
+// to keep, unless that is nil. An error says that there was no valid run. When ctx ends,
+// the run is checked as far as it got.
 func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
 	panel := checker.New(e.Header(seed))
 	sink := history.Sink(panel)
@@ -156,9 +156,9 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	return result, cmp.Or(err, selfContradiction(panel))
 }
 
-// selfContradiction is the error of a run whose own history cannot be true: it is a
-// defect of the harness, and says nothing of the lock. One that is too much to judge is
-// left open, as its report says.
+// selfContradiction returns an error if a run's own history cannot be true. That is a
+// defect of the harness and says nothing about the lock. A history that is too large to
+// check is not an error: its report has unknown verdicts.
 func selfContradiction(p *checker.Checker) error {
 	var c *checker.Contradiction
 	if errors.As(p.Err(), &c) && !c.TooMuch {
@@ -167,7 +167,7 @@ func selfContradiction(p *checker.Checker) error {
 	return nil
 }
 
-// runClients lets the clients loose in the world.
+// runClients runs the clients in the world.
 func (e Experiment) runClients(ctx context.Context, world World) (result Result, err error) {
 	if e.backend.ClientProcesses {
 		err = e.runProcesses(ctx, world)
@@ -206,8 +206,8 @@ func (e Experiment) runTasks(ctx context.Context, world World) error {
 	return err
 }
 
-// runProcesses runs the experiment with clients that are processes of their own. Nobody can
-// watch these.
+// runProcesses runs the experiment with clients in processes of their own, which cannot be
+// watched.
 func (e Experiment) runProcesses(ctx context.Context, world World) error {
 	apart, ok := world.(ProcessWorld)
 	if !ok || e.watcher != nil {
@@ -220,52 +220,52 @@ func (e Experiment) runProcesses(ctx context.Context, world World) error {
 	return apart.RunProcesses(ctx, brief)
 }
 
-// Result is what one run has shown.
+// Result is the result of one run.
 type Result struct {
-	// Scenario is what was asked for, Plan what was carried out: the scenario's
-	// own plan, and behind it what its generator drew.
+	// Scenario is the scenario that was run. Plan is the plan that was carried out: the
+	// scenario's own plan and the faults that its generator drew.
 	Scenario scenarios.Scenario
 	Plan     nemesis.Plan
 	Backend  string
 	Seed     uint64
 
-	// Report is what the judges found in the history.
+	// Report has the verdicts on the history.
 	Report checker.Report
 
-	// TraceHash is the hash of everything that happened, where a repetition
-	// must have the same; otherwise 0.
+	// TraceHash is the hash of everything that happened if a repetition must have the same
+	// hash; otherwise 0.
 	TraceHash uint64
 
-	// SchedulingLag is by how much things came later than they were due, at most.
+	// SchedulingLag is by how much events came later than planned, at most.
 	SchedulingLag time.Duration
 
-	// Events is how many events the run had, where its world counts them: what
-	// [nemesis.Setting.MaxEvents] bounds. 0: it does not.
+	// Events is the number of events of the run, which [nemesis.Setting.MaxEvents] limits;
+	// 0: not counted.
 	Events int
 
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool
 }
 
-// Slipped reports whether things came later than the scenario allows. The run then says
-// nothing of what is expected, whatever was found in it: the machine was too slow for the
-// plan.
+// Slipped reports whether events came later than the scenario allows. The machine was then
+// too slow for the plan, so the run neither confirms nor contradicts an expectation,
+// whatever the checker found.
 func (r Result) Slipped() bool {
 	return r.SchedulingLag > 0 && r.SchedulingLag > r.Scenario.AllowedSlip()
 }
 
-// AsExpected reports whether this run alone shows what its scenario expects. One
-// that was cut short, or slipped, does not.
+// AsExpected reports whether this run alone shows what its scenario expects. A run that
+// was cut short, or slipped, does not.
 func (r Result) AsExpected() bool {
 	return !r.Interrupted && !r.Slipped() && r.Report.Cut == "" && !r.matches(scenarios.Contradicted) && !r.matches(scenarios.Open)
 }
 
-// Contradicts reports whether this run shows what no further run can mend: a
-// violation that was not expected, or, where something was expected to hold or
-// to say nothing, a verdict that is neither that nor unknown. One that slipped does not.
+// Contradicts reports whether this run shows something that no further run can change: an
+// unexpected violation, or a verdict other than the expected one or unknown. A run that
+// slipped does not.
 func (r Result) Contradicts() bool { return !r.Slipped() && r.matches(scenarios.Contradicted) }
 
-// matches reports whether some finding compares so with what was expected.
+// matches reports whether the comparison of some finding with the expectation gives m.
 func (r Result) matches(m scenarios.Match) bool {
 	return slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
 		return r.Scenario.Expect.Judge(f.Property, f.Verdict) == m

@@ -39,7 +39,7 @@ type Hold interface {
 	Release(ctx context.Context) error
 }
 
-// adapter makes a [Lock] of one whose holds have a type of their own.
+// adapter turns a lock whose holds have a type of their own into a [Lock].
 type adapter[H Hold] struct {
 	lock interface {
 		Lock(ctx context.Context, resource string) (H, error)
@@ -70,34 +70,31 @@ type ports struct {
 type lockKind struct {
 	name string
 	what string
-	// quorum says which nodes hold the lock with their keys. Nil: none, for it needs a
-	// store.
+	// quorum returns which nodes hold the lock. It is nil for a lock in a store.
 	quorum func(scenarios.Lock) env.Quorum
-	// fields are the names, in a file, of those fields of a lock that this one
-	// reads beside what all do: see [sharedFields]. A law holds them to what config
-	// makes of each field.
+	// fields are the YAML fields that this lock reads besides [sharedFields]. A test
+	// compares them with what config reads.
 	fields string
-	// config is what a lock of this kind makes of a scenario's parameters, the
-	// same for every client; build makes one client's lock of it.
+	// config returns the configuration of a lock with a scenario's parameters, the same
+	// for every client. build creates one client's lock.
 	config func(scenarios.Lock) config
 	build  func(config, ports) (Lock, error)
 }
 
-// config is the configuration of a lock, as the package that has the lock knows it.
+// config is the configuration of a lock, as the lock's package defines it.
 type config interface {
 	// Validate refuses parameters that cannot be.
 	Validate() error
 }
 
-// withBuilder returns the kind with its two functions, of which build takes what made
-// returns.
+// withBuilder sets the kind's config and build functions.
 func withBuilder[C config](k lockKind, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
 	k.config = func(l scenarios.Lock) config { return made(l) }
 	k.build = func(c config, p ports) (Lock, error) { return build(c.(C), p) }
 	return k
 }
 
-// sharedFields are those that every lock reads.
+// sharedFields are the YAML fields that every lock reads.
 const sharedFields = "kind ttl drift_factor clock node_timeout margin retry tries"
 
 // lockKinds lists the locks that a scenario can name.
@@ -135,9 +132,9 @@ func findLock(name string) (lockKind, error) {
 	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, list)
 }
 
-// configured returns the configuration of a scenario's locks, if the backend and the
-// setting have what the lock needs, and the lock has a use for all that the scenario
-// says of it.
+// configured returns the configuration of a scenario's locks. It is an error if the
+// backend or the setting lacks something that the lock needs, or if the scenario sets a
+// field that the lock does not read.
 func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
 	wrong := func(path string, format string, args ...any) (config, error) {
 		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
@@ -163,10 +160,11 @@ func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
 	return c, nemesis.InField("lock", k.quorum(s.Lock).Validate(s.Nodes))
 }
 
-// inStore says that the lock is kept in a store, and not on the nodes.
+// inStore reports whether the lock is kept in a store, not on the nodes.
 func (k lockKind) inStore() bool { return k.quorum == nil }
 
-// describe says in the header of a history what judges have to know of the lock.
+// describe writes into the header of a history what the checker has to know about the
+// lock.
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	h.Allowance = allowance(h.LongestTTL, l)
 	if k.inStore() {
@@ -186,7 +184,8 @@ func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	}
 }
 
-// unusedField names a field that is set and that the lock does not read.
+// unusedField returns the name of a field that is set and that the lock does not read, or
+// "".
 func (k lockKind) unusedField(l scenarios.Lock) string {
 	known := strings.Fields(sharedFields + " " + k.fields)
 	v := reflect.ValueOf(l)
@@ -207,7 +206,7 @@ func names[T any](table []T, name func(T) string) []string {
 	return list
 }
 
-// rivalConfig is what the locks of package locks have in common.
+// rivalConfig returns the common configuration of the locks of package rivals.
 func rivalConfig(l scenarios.Lock) rivals.Config {
 	return rivals.Config{
 		TTL:         l.TTL,
@@ -221,12 +220,12 @@ func rivalConfig(l scenarios.Lock) rivals.Config {
 	}
 }
 
-// rivalPorts returns the ports as package locks knows them.
+// rivalPorts returns the ports as package rivals defines them.
 func (p ports) rivalPorts() rivals.Ports {
 	return rivals.Ports{Runtime: p.runtime, Nodes: p.nodes, Store: p.store, Observer: p.observer}
 }
 
-// mutexBuilder makes of a function that builds a mutex one that builds a [Lock].
+// mutexBuilder adapts a constructor of a mutex to one of a [Lock].
 func mutexBuilder[C any](newMutex func(C, rivals.Ports) (*rivals.Mutex, error)) func(C, ports) (Lock, error) {
 	return func(c C, p ports) (Lock, error) {
 		m, err := newMutex(c, p.rivalPorts())
@@ -234,7 +233,7 @@ func mutexBuilder[C any](newMutex func(C, rivals.Ports) (*rivals.Mutex, error)) 
 	}
 }
 
-// oneKey is a lock that keeps one key, on node 1.
+// oneKey is a lock with a single key, on node 1.
 func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*rivals.Mutex, error)) lockKind {
 	return withBuilder(lockKind{
 		name: name, what: what,
@@ -242,7 +241,7 @@ func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*riva
 	}, rivalConfig, mutexBuilder(newMutex))
 }
 
-// storeKind is a lock of package locks that lives in a store.
+// storeKind is a lock of package rivals in a store.
 func storeKind[C config](name, what, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
 	return withBuilder(lockKind{name: name, what: what, fields: fields}, made, build)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// participants is what the clients of a scenario are, in whatever world.
+// participants is the lock and the clients of a scenario, in any world.
 type participants struct {
 	scenario scenarios.Scenario
 	lock     lockKind
@@ -15,8 +15,8 @@ type participants struct {
 	roles    []role // of the clients
 }
 
-// newParticipants returns the cast of a scenario that is valid, on a backend, with the lock that find
-// knows by the name which the scenario gives it.
+// newParticipants returns the participants of a valid scenario on a backend. find returns
+// the lock kind of a name.
 func newParticipants(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (c participants, err error) {
 	c.scenario = s
 	if c.lock, err = find(s.Lock.Kind); err != nil {
@@ -29,7 +29,7 @@ func newParticipants(b Backend, s scenarios.Scenario, find func(name string) (lo
 	return c, err
 }
 
-// newUser puts a client into a place. equip is what else is done to its ports.
+// newUser creates a client in an environment. equip wraps the ports of its lock.
 func (c participants) newUser(place Environment, client int, equip func(ports) ports) (*user, error) {
 	r := &recorder{world: place, client: client, clock: c.scenario.Lock.ReadsClock()}
 	p := r.counted(ports{
@@ -49,9 +49,9 @@ func (c participants) newUser(place Environment, client int, equip func(ports) p
 	}, nil
 }
 
-// ClientMain puts a client into a place, in a process that knows no more than the brief which
-// [ProcessWorld] has given it, and returns what the client does there: the same as in the process
-// of the world.
+// ClientMain creates a client in an environment, in a process that knows only the brief
+// from [ProcessWorld.RunProcesses], and returns the client's program. It does the same as
+// the program in the process of the world.
 func ClientMain(place Environment, client int, brief []byte) (life func(), err error) {
 	var c participants
 	_, err = scenarios.Read(bytes.NewReader(brief), "", func(s scenarios.Scenario) error {

@@ -11,13 +11,12 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// recorder writes the steps of one client into the history, and tells the
-// world of each. It is the observer of the client's lock; the workload reports
-// its own steps to it as well.
+// recorder writes the steps of one client into the history and reports them to the world.
+// It is the observer of the client's lock; the workload reports its own steps to it as
+// well.
 //
-// A call is recorded before the world hears of the step, which may pause the
-// client there; a return is recorded after. So the history never makes an
-// operation shorter than it was.
+// A call is recorded before the world gets the step, at which it may pause the client; a
+// return is recorded after. So the history never makes an operation shorter than it was.
 type recorder struct {
 	world  Environment
 	client int
@@ -27,8 +26,8 @@ type recorder struct {
 	read   clockReading
 }
 
-// stepKinds says what the history calls the steps that begin or end an operation, or
-// tell the client something.
+// stepKinds maps steps that begin or end an operation, or notify the client, to kinds of
+// events.
 var stepKinds = [...]struct {
 	kind    history.Kind
 	returns bool // the step is the end of an operation
@@ -87,7 +86,7 @@ func (r *recorder) Observe(e env.Event) {
 	}
 }
 
-// watchEnd has the world watch for the end of validity that holds from this step on.
+// watchEnd makes the world watch the end of validity that is in force after this step.
 func (r *recorder) watchEnd(e *env.Event) {
 	if r.ends.move(e) {
 		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
@@ -99,7 +98,7 @@ func (r *recorder) record(h *history.Event) {
 	r.world.Record(*h)
 }
 
-// called records the begin of an operation, or a message to the client.
+// called records the begin of an operation, or a notification of the client.
 func (r *recorder) called(h *history.Event, step env.Step) {
 	r.record(h)
 	r.world.Reach(r.client, step, 0)
@@ -190,8 +189,8 @@ func outcomeOf(a env.Answer) history.Outcome {
 	return 0
 }
 
-// counted returns the ports with nodes and a store that count the requests which
-// go out, so that the history tells them.
+// counted wraps the nodes and the store of the ports so that requests are counted for the
+// history.
 func (r *recorder) counted(p ports) ports {
 	p.nodes = countedNodes{p.nodes, &r.sent}
 	if p.store != nil {
@@ -220,8 +219,8 @@ func (s countedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Ins
 	return s.Store.Ask(ctx, r, until)
 }
 
-// validityEnds are the validityEnds of validity that count now of the tries and holds of one client, whose
-// callers may be several. There are few at a time.
+// validityEnds has the current ends of validity of one client's tries and holds, of which
+// several may be in progress. The list is short.
 type validityEnds struct {
 	mu   sync.Mutex
 	list []validityEnd
@@ -232,10 +231,9 @@ type validityEnd struct {
 	until env.Instant
 }
 
-// move follows the end of validity through a step of the lock, and reports whether from
-// now on another one is to be watched for: the one that the step names. An extension that
-// asks for less than there is moves it when it is called, for it may take effect and never
-// be answered.
+// move updates the end of validity at a step of the lock, and reports whether the world
+// has to watch the end that the step names. An extension to an earlier end counts from its
+// call on, because it may take effect without an answer.
 func (l *validityEnds) move(e *env.Event) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -265,11 +263,11 @@ func (l *validityEnds) move(e *env.Event) bool {
 	return true
 }
 
-// clockReading is what the clock that the lock reads showed when the acquisition or extension
-// under way came as far as its validity check: behind the last reply, and before the lock
-// has read the clock itself. A judge holds the validity that the lock tells against it.
+// clockReading is what the lock's clock showed when the current acquisition or extension
+// reached its validity check: after the last reply, and before the lock itself read the
+// clock. The checker compares it with the validity that the lock reports.
 //
-// What a lock does in the background takes steps too, under other tokens.
+// Background work of a lock takes steps too, under other tokens.
 type clockReading struct {
 	mu    sync.Mutex
 	token string // of the operation under way
@@ -277,7 +275,7 @@ type clockReading struct {
 	taken bool
 }
 
-// begun takes note that an operation begins.
+// begun resets the reading when an operation begins.
 func (r *clockReading) begun(e *env.Event) {
 	if e.Step != env.StepAcquire && e.Step != env.StepExtend {
 		return
@@ -287,7 +285,8 @@ func (r *clockReading) begun(e *env.Event) {
 	r.token, r.taken = e.Token, false
 }
 
-// passed reads the clock when the client goes on from a step after which the lock does.
+// passed reads the clock when the client continues from a step after which the lock reads
+// it.
 func (r *clockReading) passed(e *env.Event, now func() env.Instant) {
 	if e.Step != env.StepReply && e.Step != env.StepQuorum && e.Step != env.StepBeforeCheck {
 		return
@@ -300,8 +299,8 @@ func (r *clockReading) passed(e *env.Event, now func() env.Instant) {
 	}
 }
 
-// of returns the reading for the return of an operation that has succeeded with an end of
-// validity; 0: there is none.
+// of returns the reading for the return of a successful operation with an end of validity,
+// or 0 if there is none.
 func (r *clockReading) of(e *env.Event) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,38 +11,38 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Tally is what a batch of runs amounts to.
+// Tally is the summary of a batch of runs.
 type Tally struct {
 	Scenario scenarios.Scenario
 	Runs     int
 
-	// Seen counts the runs by the verdict that a property got.
+	// Seen counts the runs by property and verdict.
 	Seen map[checker.Property]map[checker.Verdict]int
 
 	// Violations counts the violations of a property in all runs.
 	Violations map[checker.Property]int
 
-	// First and FirstUnknown hold, for each property, the first run that
-	// violated it or left it open.
+	// First and FirstUnknown hold, for each property, the first run with a violation or an
+	// unknown verdict.
 	First, FirstUnknown map[checker.Property]Result
 
-	// Shown counts the runs that showed by themselves what was expected, Against
-	// those that showed what no further run can mend. Witness is the seed of the
-	// first against, or else of the first that showed it, and WitnessTrace the hash
-	// of its trace.
+	// Shown counts the runs that showed what was expected by themselves, Against those
+	// that contradict the expectation whatever further runs show. Witness is the seed of
+	// the first contradicting run, or else of the first that showed it; WitnessTrace is
+	// the hash of its trace.
 	Shown, Against int
 	Witness        uint64
 	WitnessTrace   uint64
 
-	// Measured is the measurements of all runs.
+	// Measured has the measurements of all runs.
 	Measured Aggregate
 
-	// Slipped counts the runs that slipped, and Slipping is the first of them. All
-	// properties count as left open in them, and nothing is measured.
+	// Slipped counts the runs that slipped, and Slipping is the first of them. All their
+	// verdicts count as unknown, and their measurements are left out.
 	Slipped  int
 	Slipping Result
 
-	// Faultless counts the runs in which no fault took place: silence in them says
+	// Faultless counts the runs without any fault. That they show no violation means
 	// little.
 	Faultless int
 
@@ -101,7 +101,7 @@ func (t *Tally) Add(r Result) {
 	}
 }
 
-// addSlipped counts a run that says nothing.
+// addSlipped counts a run that slipped.
 func (t *Tally) addSlipped(r Result) {
 	if t.Slipped == 0 {
 		t.Slipping = r
@@ -132,22 +132,21 @@ func (t Tally) Observed(p checker.Property) checker.Verdict {
 	return checker.NotApplicable
 }
 
-// Rate is the share of runs that violated the property, of those in which that
-// was decided: a run that left it open, or in which there was nothing to judge,
-// is not counted.
+// Rate returns the share of runs that violated the property, among those with a verdict of
+// holds or violated.
 func (t Tally) Rate(p checker.Property) Rate {
 	k := t.Seen[p][checker.Violated]
 	return Rate{K: k, N: k + t.Seen[p][checker.Holds]}
 }
 
-// PerGrant is how often the property was violated, of all grants. It is at most 1,
-// though a grant may have part in several violations.
+// PerGrant returns the number of violations per grant. It is at most 1, though a grant may
+// be part of several violations.
 func (t Tally) PerGrant(p checker.Property) Rate {
 	grants := t.Measured.All().Grants
 	return Rate{K: min(t.Violations[p], grants), N: grants}
 }
 
-// Conclusion is how runs compare with what was expected of them.
+// Conclusion is how runs compare with the scenario's expectation.
 type Conclusion uint8
 
 // The conclusions.
@@ -172,8 +171,8 @@ func (c Conclusion) String() string {
 	return "undecided"
 }
 
-// Conclusion compares the runs with the scenario's expectations. One run can
-// contradict them; nothing less than all runs can fulfil them.
+// Conclusion compares the runs with the scenario's expectations. One run can contradict
+// them; only all runs together can fulfil them.
 func (t Tally) Conclusion() Conclusion {
 	switch {
 	case t.Against > 0:
@@ -189,16 +188,15 @@ func (t Tally) Conclusion() Conclusion {
 	return AsExpected
 }
 
-// Aggregate is the measurements of many runs together. The zero value is those of
-// none.
+// Aggregate is the measurements of many runs. The zero value has no runs.
 type Aggregate struct {
 	runs    int
 	all     checker.Measurements
 	samples map[int][]int64 // by place among the figures: those whose median is asked for
 }
 
-// StoredAggregate returns an aggregate that answers what another one did, whose number of
-// runs and [Aggregate.All] are stored. Runs cannot be added to it.
+// StoredAggregate returns an aggregate with a stored number of runs and stored
+// measurements. Runs cannot be added to it.
 func StoredAggregate(runs int, all checker.Measurements) Aggregate {
 	return Aggregate{runs: runs, all: all}
 }
@@ -206,10 +204,9 @@ func StoredAggregate(runs int, all checker.Measurements) Aggregate {
 // Runs returns the number of runs.
 func (a *Aggregate) Runs() int { return a.runs }
 
-// All returns the measurements as of one long history. Which figure is a sum, which
-// the most of any run and which a median is said where it is declared; see
-// [checker.Measurements]. Of two values in the middle the median is the lower, and
-// of none it is 0.
+// All returns the measurements as of one long history. The tag of each field of
+// [checker.Measurements] says whether it is the sum, the maximum or the median of the
+// runs. Of two middle values the median is the lower; without values it is 0.
 func (a *Aggregate) All() checker.Measurements {
 	m := a.all
 	v := reflect.ValueOf(&m).Elem()
@@ -221,7 +218,7 @@ func (a *Aggregate) All() checker.Measurements {
 	return m
 }
 
-// Figures tells all measurements in words.
+// Figures describes all measurements in words.
 func (a *Aggregate) Figures() []checker.Figure { return a.All().Figures(a.runs) }
 
 // Add adds the measurements of one run.
@@ -248,7 +245,7 @@ func (a *Aggregate) Add(m checker.Measurements) {
 	}
 }
 
-// aggregation is how one figure of many runs is made.
+// aggregation says how one figure of many runs is computed.
 type aggregation struct {
 	of   []int // the figure
 	how  string
@@ -265,8 +262,7 @@ const (
 
 var aggregations = readAggregations(reflect.TypeFor[checker.Measurements]())
 
-// readAggregations reads the tags of all figures. One that cannot be is a mistake of the
-// program.
+// readAggregations reads the tags of all figures. A wrong tag is a programming error.
 func readAggregations(t reflect.Type) []aggregation {
 	var list []aggregation
 	for _, f := range reflect.VisibleFields(t) {
@@ -280,14 +276,14 @@ func readAggregations(t reflect.Type) []aggregation {
 			from, known = t.FieldByName(name)
 		}
 		if !known || !slices.Contains([]string{sum, most, median, medianOfSome}, how) || from.Type != f.Type {
-			panic(fmt.Sprintf("storm: the measurement %s has the tag runs:%q", f.Name, tag))
+			panic(fmt.Sprintf("runner: measurement %s has the tag runs:%q", f.Name, tag))
 		}
 		list = append(list, aggregation{of: f.Index, how: how, from: from.Index})
 	}
 	return list
 }
 
-// Rate is how often something was seen: K times out of N, 0 ≤ K ≤ N.
+// Rate is how often something occurred: K times out of N, 0 ≤ K ≤ N.
 type Rate struct{ K, N int }
 
 // z is the quantile of the normal distribution that leaves 2.5 % on either side.

@@ -10,10 +10,10 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Warnings returns what keeps simulated runs of the experiment from coming to their
-// horizon, as far as that is clear beforehand, each with the field that it is about. Such a
-// scenario can be run: the run then ends at a bound, and what it has not violated by then is
-// unknown. On real servers everything takes time, so nothing is said there.
+// Warnings returns the fields that prevent simulated runs of the experiment from reaching
+// their horizon, as far as that is known beforehand. Such a scenario can be run. The run
+// then ends at a limit, and verdicts other than violations are unknown. On real servers
+// everything takes time, so there are no warnings.
 func (e Experiment) Warnings() []*nemesis.FieldError {
 	if !e.backend.Exact {
 		return nil
@@ -25,7 +25,7 @@ func (e Experiment) Warnings() []*nemesis.FieldError {
 	return list
 }
 
-// spinWarnings warns of clients that would try again and again at one instant.
+// spinWarnings warns of clients that would retry without end at one instant.
 func spinWarnings(s scenarios.Scenario) []*nemesis.FieldError {
 	if s.Store != nil || s.Lock.Retry.Max > 0 || !immediate(s) || s.Lock.Tries > 0 && s.Lock.Tries < maxAtInstant || !contended(s) {
 		return nil
@@ -33,10 +33,11 @@ func spinWarnings(s scenarios.Scenario) []*nemesis.FieldError {
 	return []*nemesis.FieldError{{Path: "lock.retry", Err: errors.New("0s, and messages take no time either: a client that finds the lock taken tries again at the same instant, so time does not move while it waits, and the run ends there")}}
 }
 
-// maxAtInstant is about how many tries, or rounds, have room in one instant.
+// maxAtInstant is about how many tries, or rounds, fit into one instant before a limit
+// ends the run.
 const maxAtInstant = 500
 
-// instantWarnings warns of clients of which all rounds are at one instant.
+// instantWarnings warns of clients whose rounds all happen at one instant.
 func instantWarnings(s scenarios.Scenario) (list []*nemesis.FieldError) {
 	if s.Store != nil || !immediate(s) {
 		return nil
@@ -54,7 +55,7 @@ func immediate(s scenarios.Scenario) bool {
 	return s.Latency.Max == 0 && !slices.ContainsFunc(s.Links, func(l nemesis.LinkLatency) bool { return l.Latency.Max > 0 })
 }
 
-// contended reports whether two clients may want one resource.
+// contended reports whether two clients may lock the same resource.
 func contended(s scenarios.Scenario) bool {
 	for i, c := range s.Clients {
 		if slices.ContainsFunc(s.Clients[:i], func(other scenarios.Client) bool { return other.Resource == c.Resource }) {
@@ -64,7 +65,8 @@ func contended(s scenarios.Scenario) bool {
 	return false
 }
 
-// frequencyWarnings warns of what would come so often that a run ends long before its horizon.
+// frequencyWarnings warns of periodic actions that are so frequent that a run ends long
+// before its horizon.
 func frequencyWarnings(s scenarios.Scenario) (list []*nemesis.FieldError) {
 	most := s.EventLimit()
 	often := func(path string, every, lasts time.Duration) {

@@ -11,14 +11,14 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// workload is what a client does under the lock.
+// workload is what a client does while it holds the lock.
 type workload struct {
 	name string
 	what string
 	work func(u *user, h Hold)
 }
 
-// workloads lists what a scenario's clients can do.
+// workloads lists the workloads that a scenario's clients can have.
 var workloads = []workload{
 	{"hold", "holds the lock for a while and touches nothing", (*user).holdOnly},
 	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section},
@@ -46,7 +46,7 @@ func findWorkload(name string) (workload, error) {
 	return workload{}, fmt.Errorf("unknown workload %q: there is %v", name, list)
 }
 
-// role is what a client does, the same in every run.
+// role is the behaviour of a client, which is the same in every run.
 type role struct {
 	client   scenarios.Client
 	names    []string // of the resources
@@ -67,7 +67,7 @@ func rolesOf(s scenarios.Scenario) ([]role, error) {
 	return roles, nil
 }
 
-// user is one client at work: it locks, works, releases, thinks.
+// user is the program of one client: in each round it locks, works, releases and waits.
 type user struct {
 	role
 	runtime  env.Runtime
@@ -77,8 +77,8 @@ type user struct {
 	posting  env.Task // the write of this round that nobody has waited for; nil: none
 }
 
-// run is the life of a client. Its errors are outcomes, which the recorder has
-// heard of; the client goes on with its next round.
+// run runs the client's rounds. An error of the lock is recorded, and the client goes on
+// with the next round.
 func (u *user) run() {
 	ctx := context.Background()
 	u.wait(ctx, u.client.Start)
@@ -92,13 +92,13 @@ func (u *user) run() {
 	}
 }
 
-// resource picks what the next round locks.
+// resource draws the resource of the next round.
 func (u *user) resource() string {
 	last := time.Duration(len(u.names) - 1)
 	return u.names[u.draw(nemesis.Range{Max: last})]
 }
 
-// resources lists the names of what a client locks. known are those of clients before.
+// resources lists the resources of a client. known has those of earlier clients.
 func resources(c scenarios.Client, known map[string][]string) []string {
 	if c.Resources <= 1 {
 		return []string{c.Resource}
@@ -116,15 +116,15 @@ func (u *user) acquire(ctx context.Context) (hold Hold, err error) {
 	return hold, err
 }
 
-// call makes one call of the lock. The world may cancel its context; after the
-// call that is over, as with a caller who cancels it when it has returned.
+// call makes one call of the lock. The world may cancel its context, and it is cancelled
+// after the call.
 func (u *user) call(ctx context.Context, do func(ctx context.Context)) {
 	ctx, returned := u.recorder.world.Call(ctx, u.recorder.client)
 	defer returned()
 	do(ctx)
 }
 
-// holdOnly keeps the lock for a time, or until it is told that it is lost.
+// holdOnly keeps the lock for a time, or until the lock reports that it is lost.
 func (u *user) holdOnly(h Hold) {
 	u.work(h.Context(), h)
 }
@@ -148,8 +148,8 @@ func (u *user) work(ctx context.Context, h Hold) {
 	_ = u.runtime.Sleep(ctx, end)
 }
 
-// nextExtension is how long the client waits after an extension until it asks for the next: who
-// asks for so many times the lock's TTL asks so many times less often.
+// nextExtension returns how long the client waits after an extension before it requests
+// the next. The wait grows with the requested TTL.
 func (u *user) nextExtension(ttl time.Duration) time.Duration {
 	if ttl <= u.ttl {
 		return u.client.ExtendEvery
@@ -157,7 +157,7 @@ func (u *user) nextExtension(ttl time.Duration) time.Duration {
 	return time.Duration(float64(u.client.ExtendEvery) * float64(ttl) / float64(u.ttl))
 }
 
-// extension draws the time to live that an extension asks for.
+// extension draws the TTL of an extension.
 func (u *user) extension() time.Duration {
 	if u.client.ExtendTTL == (nemesis.Range{}) {
 		return u.ttl
@@ -192,8 +192,8 @@ func (u *user) draw(r nemesis.Range) time.Duration {
 	return r.Draw(binary.LittleEndian.Uint64(bits[:]))
 }
 
-// section is one read-modify-write of a user who trusts the lock and looks at
-// nothing else. It stops only when the resource refuses it.
+// section is a read-modify-write by a user who trusts the lock. It stops only if the
+// resource rejects it.
 func (u *user) section(h Hold) {
 	if a, value, ok := u.prepare(h); ok {
 		u.recorder.writeCalled(a, value)
@@ -201,8 +201,8 @@ func (u *user) section(h Hold) {
 	}
 }
 
-// checked is a section of a user who reads the clock once more before the write.
-// What comes between that and the write's arrival nobody looks at.
+// checked is a section that checks the hold once more before the write. The hold may still
+// end between that check and the arrival of the write.
 func (u *user) checked(h Hold) {
 	if a, value, ok := u.prepare(h); ok && u.check(h) == nil {
 		u.recorder.writeCalled(a, value)
@@ -218,7 +218,8 @@ func (u *user) check(h Hold) error {
 	return err
 }
 
-// writeAsync is a section of a user who takes the write for done when it is sent.
+// writeAsync is a section that releases the lock without waiting for the answer to its
+// write.
 func (u *user) writeAsync(h Hold) {
 	a, value, ok := u.prepare(h)
 	if !ok {
@@ -228,8 +229,8 @@ func (u *user) writeAsync(h Hold) {
 	u.posting = u.runtime.Go("write", func() { u.write(a, value) })
 }
 
-// finish waits for a write that was posted, so that each client has one under
-// way at most, and does not leave before it is answered.
+// finish waits for an asynchronous write, so that each client has at most one, and gets
+// the answer before it ends.
 func (u *user) finish(ctx context.Context) {
 	if u.posting != nil {
 		_ = u.posting.Wait(ctx)
@@ -237,8 +238,8 @@ func (u *user) finish(ctx context.Context) {
 	}
 }
 
-// prepare reads the resource and works. It returns what to write, and how; or
-// not ok, if the resource refused.
+// prepare reads the resource and works. It returns the access and the value to be written;
+// ok is false if the resource rejected the read.
 func (u *user) prepare(h Hold) (a env.Access, value int64, ok bool) {
 	ctx := context.Background()
 	a = env.Access{Resource: h.Resource(), Token: h.Token()}
@@ -257,14 +258,14 @@ func (u *user) prepare(h Hold) (a env.Access, value int64, ok bool) {
 	return a, value + 1, true
 }
 
-// write sends the write that was called, and waits for its answer.
+// write writes and waits for the answer. The call was recorded before.
 func (u *user) write(a env.Access, value int64) {
 	err := u.register.Write(context.Background(), a, value)
 	u.recorder.writeReturned(a, value, err)
 }
 
-// fence is what the client shows to the guarded resource: what came with the
-// grant, or what the client draws itself.
+// fence returns the fence that the client sends to the guarded resource: that of the
+// grant, or one that the client draws itself.
 func (u *user) fence(ctx context.Context, h Hold) (uint64, error) {
 	if fence := h.Fence(); fence != 0 || !u.client.Fence {
 		return fence, nil
@@ -272,12 +273,11 @@ func (u *user) fence(ctx context.Context, h Hold) (uint64, error) {
 	return u.register.Fence(ctx, h.Resource())
 }
 
-// invalidTTLs are times to live that no lock can keep to.
+// invalidTTLs are TTLs that a lock has to reject.
 var invalidTTLs = []time.Duration{-time.Second, -1, 0, 1, 500 * time.Microsecond, time.Millisecond - 1}
 
-// misuse holds the lock and does with it what is refused: the caller has made a
-// mistake, and a lock owes it an error and not a promise. The release that follows
-// is the second.
+// misuse holds the lock and makes calls that the lock has to reject with an error. The run
+// loop's release is the second one.
 func (u *user) misuse(h Hold) {
 	ctx := context.Background()
 	for _, ttl := range invalidTTLs {
