@@ -145,8 +145,8 @@ func (noConfig) Validate() error { return nil }
 
 // dialFunc returns a function with which a client connects to nodes, or nil if the world
 // is not a [Dialer].
-func dialFunc(place Environment, client int) func(context.Context, int) (net.Conn, error) {
-	d, ok := place.(Dialer)
+func dialFunc(world Environment, client int) func(context.Context, int) (net.Conn, error) {
+	d, ok := world.(Dialer)
 	if !ok {
 		return nil
 	}

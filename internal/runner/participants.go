@@ -30,11 +30,11 @@ func newParticipants(b Backend, s scenarios.Scenario, find func(name string) (lo
 }
 
 // newUser creates a client in an environment. equip wraps the ports of its lock.
-func (c participants) newUser(place Environment, client int, equip func(ports) ports) (*user, error) {
-	r := &recorder{world: place, client: client, clock: c.scenario.Lock.ReadsClock()}
+func (c participants) newUser(world Environment, client int, equip func(ports) ports) (*user, error) {
+	r := &recorder{world: world, client: client, clock: c.scenario.Lock.ReadsClock()}
 	p := r.counted(ports{
-		client: client, runtime: place.Runtime(client), nodes: place.Nodes(client), store: place.Store(client), observer: r,
-		dial: dialFunc(place, client), members: c.scenario.Nodes,
+		client: client, runtime: world.Runtime(client), nodes: world.Nodes(client), store: world.Store(client), observer: r,
+		dial: dialFunc(world, client), members: c.scenario.Nodes,
 	})
 	lock, err := c.lock.build(c.config, equip(p))
 	if err != nil {
@@ -42,8 +42,8 @@ func (c participants) newUser(place Environment, client int, equip func(ports) p
 	}
 	return &user{
 		role:     c.roles[client-1],
-		runtime:  place.Runtime(client),
-		register: place.Register(client),
+		runtime:  world.Runtime(client),
+		register: world.Register(client),
 		recorder: r,
 		lock:     lock,
 	}, nil
@@ -52,7 +52,7 @@ func (c participants) newUser(place Environment, client int, equip func(ports) p
 // ClientMain creates a client in an environment, in a process that knows only the brief
 // from [ProcessWorld.RunProcesses], and returns the client's program. It does the same as
 // the program in the process of the world.
-func ClientMain(place Environment, client int, brief []byte) (life func(), err error) {
+func ClientMain(world Environment, client int, brief []byte) (life func(), err error) {
 	var c participants
 	_, err = scenarios.Read(bytes.NewReader(brief), "", func(s scenarios.Scenario) error {
 		c, err = newParticipants(Backend{Stores: true}, s, findLock) // what the backend has was asked before the run
@@ -61,7 +61,7 @@ func ClientMain(place Environment, client int, brief []byte) (life func(), err e
 	if err != nil {
 		return nil, err
 	}
-	u, err := c.newUser(place, client, func(p ports) ports { return p })
+	u, err := c.newUser(world, client, func(p ports) ports { return p })
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// executePlain carries out what pays no heed to whose key it is.
+// executePlain executes commands that ignore the token of the key.
 func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Answer {
 	switch op := m.round.command.Op; {
 	case op == env.OpGet && exists:
@@ -29,7 +29,7 @@ func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Ans
 	return env.Yes
 }
 
-// overwrite is one change, of which the history tells two things.
+// overwrite is one change, but two events of the history.
 func (w *World) overwrite(n *node, m *message, held key, exists bool) {
 	if exists && !held.counter {
 		w.injector.Record(history.Event{
@@ -40,7 +40,7 @@ func (w *World) overwrite(n *node, m *message, held key, exists bool) {
 	w.create(n, m, unending)
 }
 
-// expireIn gives a key a new time to live.
+// expireIn sets the TTL of a key.
 func (w *World) expireIn(n *node, m *message, held key) {
 	command := &m.round.command
 	held.expiry = n.expiry(w.now, command.TTL)
@@ -54,10 +54,10 @@ func (w *World) expireIn(n *node, m *message, held key) {
 // lost, and comes back, with the node's other keys. The history, which has keys of
 // locks, does not tell of it.
 
-// isLock reports whether there is a key, and it is no counter.
+// isLock reports whether the key exists and is not a counter.
 func (k key) isLock() bool { return k.token != "" && !k.counter }
 
-// count is the value of a counter, 0 if there is none.
+// count returns the value of a counter, or 0 if there is none.
 func (k key) count() uint64 {
 	n, _ := strconv.ParseUint(k.token, 10, 64) // put writes digits only
 	return n
@@ -126,17 +126,18 @@ func setRunID(r *env.Reply, number uint64) {
 	r.Run, r.Vouched = runName(number/2), number%2 == 1
 }
 
-// runName stands for the run id that Redis draws for each start of a server.
+// runName returns a name in place of the run id that Redis draws at each start of a
+// server.
 func runName(run uint64) string { return "run " + strconv.FormatUint(run, 10) }
 
-// attestation notes which run a client has watched, and when it said so.
+// attestation records which run a client has watched, and when it said so.
 type attestation struct {
 	run uint64
 	at  int64 // ground time
 }
 
-// attest notes that a client has watched the node's current run. Attestations of
-// other runs are of no use and are dropped.
+// attest records that a client has watched the node's current run. Attestations of other
+// runs are dropped.
 func (n *node) attest(command *env.Command, now int64) {
 	if command.Token != runName(n.run) {
 		return

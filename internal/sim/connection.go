@@ -8,22 +8,22 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// connection carries several requests of a client to a node, and the replies,
-// each way in the order in which they were sent.
+// connection carries several requests of a client to a node and their replies. Each
+// direction keeps its order.
 type connection struct {
 	requests, replies inFlight
 
-	// asked are the rounds whose answer is to come over it, in the order of
+	// awaiting are the rounds whose replies are due on the connection, in the order of
 	// their requests.
 	awaiting []*round
 
-	// broken: what is on it is lost, and so is what the client still sends
-	// until it hears of that. unheard: it never will.
+	// broken: everything on the connection is lost, and so is what the client sends until
+	// it learns of that. lossUnseen: it never will.
 	broken     bool
 	lossUnseen bool
 }
 
-// sendPipelined sends a request over the client's one connection to a node.
+// sendPipelined sends a request over the client's only connection to a node.
 func (c *client) sendPipelined(r *round, node int) {
 	w := c.world
 	i := w.network.messages.put(message{round: r, sent: w.now, client: int32(c.id), node: int32(node)})
@@ -31,7 +31,7 @@ func (c *client) sendPipelined(r *round, node int) {
 	w.sendRequest(i)
 }
 
-// line returns the connection that carries all requests over the link.
+// sharedConnection returns the connection that carries all requests over the link.
 func (l *link) sharedConnection() *connection {
 	if l.connection == nil {
 		l.connection = &connection{}
@@ -55,7 +55,7 @@ func (l *link) shared() []*connection {
 	return shared
 }
 
-// enqueue puts a request at the end of what goes over a connection.
+// enqueue appends a request to those on a connection.
 func (w *World) enqueue(i int32, c *connection) {
 	m := w.network.messages.at(i)
 	m.connection = c
@@ -67,9 +67,9 @@ func (w *World) enqueue(i int32, c *connection) {
 	}
 }
 
-// discard takes message i, which will never arrive, off the connection; or the
-// news of its end, if that is what will never arrive. Of what was asked, the
-// answers on their way come first, and the requests on their way last.
+// discard removes message i, which will never arrive, from the connection. With news it is
+// the reset itself that never arrives. The awaited replies are, in order: those on their
+// way, those that the node works on, and those whose requests are on their way.
 func (c *connection) discard(i int32, news bool) {
 	if news {
 		c.lossUnseen, c.awaiting = true, nil
@@ -84,8 +84,8 @@ func (c *connection) discard(i int32, news bool) {
 	}
 }
 
-// receiveRequest serves a request that has come to the node over a connection,
-// unless another has to come before, and then those that waited for it.
+// receiveRequest handles a request that has arrived at the node, unless an earlier one is
+// missing, and then those that waited for it.
 func (w *World) receiveRequest(i int32, c *connection) {
 	if c.broken {
 		w.network.messages.take(i)
@@ -97,8 +97,8 @@ func (w *World) receiveRequest(i int32, c *connection) {
 	}
 }
 
-// receiveReply does the same with a reply that has come to the client. The news
-// of a reset does not wait for what it has made an end of.
+// receiveReply does the same with a reply that has arrived at the client. A reset does not
+// wait for the messages that it has cut off.
 func (w *World) receiveReply(i int32) {
 	m := w.network.messages.at(i)
 	client, node, c := int(m.client), int(m.node), m.connection
@@ -117,8 +117,8 @@ func (w *World) receiveReply(i int32) {
 	}
 }
 
-// closed tells the client that the connection of message i is no more. Its
-// next request makes a new one. That it hears so once more does no harm.
+// closed tells the client that the connection of message i is closed. Its next request
+// opens a new one. A second call does no harm.
 func (w *World) closed(i int32) {
 	m := w.network.messages.take(i)
 	c := m.connection
@@ -133,8 +133,8 @@ func (w *World) closed(i int32) {
 	w.drained(int(m.client), int(m.node))
 }
 
-// sever breaks the connection. What has arrived and waits for something before
-// it is lost at once; what is on its way, when it arrives.
+// sever breaks the connection. Messages that have arrived and wait for earlier ones are
+// lost at once; those on their way are lost when they arrive.
 func (w *World) sever(c *connection) {
 	c.broken = true
 	for _, l := range []*inFlight{&c.requests, &c.replies} {
@@ -147,9 +147,9 @@ func (w *World) sever(c *connection) {
 	}
 }
 
-// line is one direction of a connection: the messages that have been sent and
-// not yet been taken in, in order. What arrives before something that was sent
-// earlier waits for it, as segments do in TCP.
+// inFlight is one direction of a connection: the messages that were sent and not yet
+// received, in order. A message that arrives before an earlier one waits for it, as TCP
+// segments do.
 type inFlight struct{ slots []slot }
 
 type slot struct {
@@ -168,8 +168,7 @@ func (l *inFlight) arrive(i int32) {
 	}
 }
 
-// drop takes a message out of the line, and returns the place that it had, or
-// -1 if it had none.
+// drop removes a message and returns its position, or -1.
 func (l *inFlight) drop(i int32) int {
 	k := slices.IndexFunc(l.slots, func(p slot) bool { return p.message == i })
 	if k >= 0 {
@@ -187,24 +186,23 @@ func (l *inFlight) pop() int32 {
 	return first
 }
 
-// pool is a client's connections to one node, of which there are only so many,
-// with one request on each. Every request has a coroutine of the client that
-// waits for its turn and then for its answer: so the pool stands still while
-// the client does, and goes by the client's clock.
+// pool is a client's limited number of connections to one node, with one request on each.
+// A coroutine of the client accompanies each request while it waits for a connection and
+// then for its answer: so the pool is paused with the client, and uses the client's clock.
 type pool struct {
 	waiting []*poolRequest // for a connection, in the order in which they came
 	busy    []*poolRequest // each on a connection
 }
 
-// poolRequest is one request that is on a connection or waits for one.
+// poolRequest is a request that is on a connection or waits for one.
 type poolRequest struct {
 	round *round
 	node  int
 	co    *coroutine // nil: it has not begun to wait
 }
 
-// sendPooled sends a request as soon as a connection is free and nobody waits
-// for it longer.
+// sendPooled sends a request as soon as a connection is free and no earlier request waits
+// for it.
 func (c *client) sendPooled(r *round, node int) {
 	p := &c.world.network.link(c.id, node).pool
 	q := &poolRequest{round: r, node: node}
@@ -215,7 +213,7 @@ func (c *client) sendPooled(r *round, node int) {
 	c.world.start(c, "request", func() { p.await(c, q) })
 }
 
-// isNext reports whether it is the request's turn.
+// isNext reports whether the request can be sent.
 func (p *pool) isNext(w *World, q *poolRequest) bool {
 	return len(p.waiting) > 0 && p.waiting[0] == q && len(p.busy) < w.network.connections.Limit
 }
@@ -226,9 +224,9 @@ func (p *pool) send(c *client, q *poolRequest) {
 	c.sendAlone(q.round, q.node, nil)
 }
 
-// await waits with a request until it has been answered or given up. One
-// that is given up on its way breaks its connection, as go-redis closes one on
-// which a read has timed out; one that is given up before it is never sent.
+// await waits until a request has been answered or given up. A request that is given up on
+// its way breaks its connection, as go-redis closes a connection after a read timeout. One
+// that is given up earlier is never sent.
 func (p *pool) await(c *client, q *poolRequest) {
 	q.co = c.world.current
 	for !p.has(q) && !q.finished(c) {
@@ -250,13 +248,13 @@ func (p *pool) await(c *client, q *poolRequest) {
 // has reports whether the request is on a connection.
 func (p *pool) has(q *poolRequest) bool { return slices.Contains(p.busy, q) }
 
-// finished reports whether there is nothing more to wait for.
+// finished reports whether the request has been answered or given up.
 func (q *poolRequest) finished(c *client) bool {
 	return !q.round.pending.Has(q.node) || c.mono() >= q.round.giveUp
 }
 
-// look makes those look again who may have something to do: the first in the
-// queue, and all that are on connections.
+// wakeWaiting wakes the coroutines that may have something to do: that of the first
+// waiting request, and those of all requests on connections.
 func (p *pool) wakeWaiting(w *World) {
 	for _, q := range p.busy {
 		q.wake(w)
@@ -277,9 +275,9 @@ func without(list []*poolRequest, q *poolRequest) []*poolRequest {
 }
 
 // endLinkFault ends a fault of links: it applies mend to each of them. Messages that the
-// fault held up are still under way, and later requests that share a connection
-// with them wait for them. So such a link keeps counting as down while it drains:
-// no client can expect a quick round trip before.
+// fault held up are still under way, and later requests that share a connection with them
+// wait for them. So such a link counts as down while it drains: no client can expect a
+// quick round trip before.
 func (w *World) endLinkFault(which nemesis.Links, mend func(client, node int)) {
 	w.links.Mend(which, func(client, node int) {
 		mend(client, node)

@@ -16,8 +16,8 @@ type (
 	injection[A nemesis.Action] = world.Injection[A]
 )
 
-// faultHandlers lists the handler of every kind of fault. Each topic has a file
-// fault_*.go. Clock faults are handled in package world, alike for all worlds.
+// faultHandlers lists the handler of every kind of fault. Package world handles clock
+// faults for all worlds.
 var faultHandlers = slices.Concat(
 	nodeFaults, rollbackFaults, keyFaults, messageFaults, connectionFaults, clientFaults,
 	world.ClockFaults(func(w *World) *world.Clocks { return w.clocks }, nemesis.NodeClockFeature),

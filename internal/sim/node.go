@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// node is one Redis master: a key store whose keys expire by its wall clock,
-// behind a server.
+// node is one Redis master: a key store whose keys expire by its wall clock, behind a
+// server.
 type node struct {
 	id       int
 	wall     world.Clock
@@ -29,14 +29,14 @@ type node struct {
 	server
 }
 
-// key is what a node keeps under a name: the token of a lock, or a counter.
+// key is the value of a key: the token of a lock, or a counter.
 type key struct {
 	token   string // in a counter, its digits
 	expiry  int64  // the last millisecond of the node's wall clock in which it lives, or unending
 	counter bool   // it is one
 }
 
-// unending is the expiry of a key without a time to live.
+// unending is the expiry of a key without a TTL.
 const unending int64 = math.MaxInt64
 
 func newNode(id int, s nemesis.Setting, seed uint64) node {
@@ -49,7 +49,7 @@ func newNode(id int, s nemesis.Setting, seed uint64) node {
 // millis reads the node's clock as Redis does, in whole milliseconds.
 func (n *node) millis(now int64) int64 { return n.wall.At(now) / int64(time.Millisecond) }
 
-// execute carries out the command of a message.
+// execute executes the command of a message.
 func (w *World) execute(n *node, m *message) env.Answer {
 	command := &m.round.command
 	if n.failing != 0 && n.failing.meets(command.Op) {
@@ -88,7 +88,7 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 	return env.Yes
 }
 
-// create makes a lock's key as the message asks.
+// create creates a lock's key as requested by the message.
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
 	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
@@ -123,12 +123,12 @@ func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
 	return env.Yes
 }
 
-// expiry is the last millisecond in which a key lives that is set now.
+// expiry returns the last millisecond in which a key with this TTL that is set now exists.
 func (n *node) expiry(now int64, ttl time.Duration) int64 {
 	return n.millis(now) + ttl.Milliseconds()
 }
 
-// put and drop are the only ones that change the keys.
+// put and drop are the only functions that change keys.
 func (w *World) put(n *node, resource string, k key) {
 	if n.journal != nil {
 		w.journalChange(n, resource)
@@ -148,8 +148,7 @@ func (w *World) drop(n *node, resource string) {
 	n.dirty = true
 }
 
-// forget takes a key away. That a counter is gone is not told: the history has
-// keys of locks.
+// forget deletes a key. The history has no events about counters.
 func (w *World) forget(n *node, gone history.Event) {
 	counter := n.keys[gone.Resource].counter
 	w.drop(n, gone.Resource)
@@ -160,13 +159,13 @@ func (w *World) forget(n *node, gone history.Event) {
 	}
 }
 
-// volatile reports whether the key has a time to live.
+// volatile reports whether the key has a TTL.
 func (k key) volatile() bool { return k.expiry != unending }
 
 func anyKey(string, key) bool { return true }
 
-// forgetEvery takes away every key of a sort, in an order that does not depend
-// on the map's.
+// forgetEvery deletes every selected key, in an order that does not depend on that of the
+// map.
 func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, reason string) {
 	resources := make([]string, 0, len(n.keys))
 	for r, k := range n.keys {
@@ -199,15 +198,15 @@ type expiry struct {
 	resource string
 }
 
-// expireKeys takes away the keys that have expired.
+// expireKeys deletes the keys that have expired.
 func (w *World) expireKeys() {
 	if w.now >= w.nextExpiry {
 		w.expireDue()
 	}
 }
 
-// expireDue is apart so that expireKeys, which mostly has nothing to do, is
-// inlined.
+// expireDue is a function of its own so that expireKeys, which mostly has nothing to do,
+// is inlined.
 func (w *World) expireDue() {
 	var due []expiry
 	w.nextExpiry = math.MaxInt64
@@ -225,7 +224,7 @@ func (w *World) expireDue() {
 	}
 }
 
-// dueOn adds the keys of a master that have expired, and notes when the next will.
+// dueOn appends the keys of a master that have expired, and notes when the next one will.
 func (w *World) dueOn(n *node, due []expiry) []expiry {
 	w.limits.done += int64(len(n.keys) / scansPerEvent)
 	for resource, k := range n.keys {
@@ -257,8 +256,8 @@ func (w *World) expire(e expiry) {
 	}
 }
 
-// catchUp writes what has come due by itself: expiries and lapses, in the order
-// of their times.
+// catchUp records the expiries of keys and leases that are due, in the order of their
+// times.
 func (w *World) catchUp() {
 	w.expireKeys()
 	w.leaseExpiries.Flush(w.time())

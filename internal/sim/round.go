@@ -6,7 +6,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// round is one command sent to some nodes, and the replies that have come.
+// round is one command sent to some nodes, and the replies so far.
 type round struct {
 	client  *client
 	command env.Command
@@ -20,15 +20,15 @@ type round struct {
 	details map[int]replyDetail // by node, where the command asks for more than an answer
 }
 
-// replyDetail is what a node sends beside its answer.
+// replyDetail is what a reply contains besides its answer.
 type replyDetail struct {
 	number uint64 // a counter, or a run id
 	token  string
 }
 
-// setDetail stores more than an answer. The round keeps it while the answer is under way,
-// whether or not it arrives: a node answers a request once. The detail for a copy is
-// dropped.
+// setDetail stores the detail of a reply. The round keeps it while the reply is on its
+// way, whether or not it arrives, because a node answers a request once. The detail of a
+// reply to a copy is dropped.
 func (m *message) setDetail(more replyDetail) {
 	if m.copy {
 		return
@@ -39,21 +39,19 @@ func (m *message) setDetail(more replyDetail) {
 	m.round.details[int(m.node)] = more
 }
 
-// detail returns what the node has sent beside the answer that the message bears.
+// detail returns the detail of the reply.
 func (m *message) detail() replyDetail { return m.round.details[int(m.node)] }
 
-// reply is an env.Reply in three bytes: rounds are most of what the simulator
-// allocates.
+// reply is an env.Reply in three bytes: rounds are most of what the simulator allocates.
 type reply struct {
 	node   uint8
 	answer env.Answer
 	why    cause
 }
 
-// deliver hands a reply over, unless the client has given the request up. A
-// client that stands still gives nothing up: the reply waits in its socket,
-// and is seen before the deadline that has passed meanwhile, unless the client
-// is to see its timers first.
+// deliver hands over a reply, unless the client has given the request up. A paused client
+// gives nothing up: the reply waits in its socket, and the client gets it even after the
+// deadline, unless its timers come first.
 func (r *round) deliver(node int, answer env.Answer, why cause) {
 	switch c := r.client; {
 	case !r.pending.Has(node):
@@ -76,8 +74,8 @@ func (r *round) deliver(node int, answer env.Answer, why cause) {
 	}
 }
 
-// abandon reports the nodes that have not answered as lost, and those that were
-// never sent the request as failed.
+// abandon reports the nodes that have not answered as lost, and those to which nothing was
+// sent as failed.
 func (r *round) abandon() {
 	for r.pending != 0 {
 		node := r.pending.First()
@@ -90,7 +88,7 @@ func (r *round) abandon() {
 	}
 }
 
-// take returns the next of the replies that have come.
+// take returns the next reply.
 func (r *round) take() env.Reply {
 	next := r.replies[r.head]
 	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}

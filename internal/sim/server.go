@@ -12,9 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// server is what stands between the network and a node's keys: one process of
-// one thread, which may be down, stand still, wait for its disk, or answer with
-// errors.
+// server is the process between the network and a node's keys. It has one thread, and can
+// be down, be stopped, wait for its disk, or answer with errors.
 type server struct {
 	down    bool
 	dark    bool // it is down because its machine has no power: nobody is there to refuse
@@ -34,7 +33,6 @@ type server struct {
 	recovery      recovery // while it is down
 }
 
-// noMessage is no message.
 const noMessage int32 = -1
 
 func newServer(node int, s nemesis.Setting, seed uint64) server {
@@ -80,9 +78,9 @@ var causes = [...]error{
 	deposed:     env.ErrStoreLost,
 }
 
-// meets reports whether a server answers an operation with the error whatever
-// its keys are. A read-only one, or one without memory, finds out in a script when
-// it comes to write; without memory it can still delete and expire.
+// meets reports whether a server in this state answers an operation with the error,
+// whatever its keys are. A read-only server, or one without memory, notices in a script
+// only when the script writes; without memory it can still delete and expire.
 func (c cause) meets(op env.Op) bool {
 	switch op {
 	case env.OpSet, env.OpVouch, env.OpPut, env.OpAdd, env.OpIncrement:
@@ -93,7 +91,7 @@ func (c cause) meets(op env.Op) bool {
 	return c == loading
 }
 
-// serve deals with a request that has come to a node.
+// serve handles a request that has arrived at a node.
 func (w *World) serve(n *node, i int32) {
 	m := w.network.messages.at(i)
 	switch {
@@ -117,8 +115,9 @@ func (w *World) serve(n *node, i int32) {
 	w.reply(i)
 }
 
-// holdRequest leaves a request in the socket of a node that takes nothing in just
-// now. One that never will forgets it: a run of any length must not grow by it.
+// holdRequest leaves a request in the socket of a node that reads nothing at present. If
+// the node never will, the request is dropped, so that memory does not grow with the
+// length of the run.
 func (w *World) holdRequest(n *node, i int32) {
 	if n.forGood {
 		w.forgetRequest(i)
@@ -127,7 +126,7 @@ func (w *World) holdRequest(n *node, i int32) {
 	}
 }
 
-// forgetRequest drops a request which nobody will ever answer.
+// forgetRequest drops a request that will never be answered.
 func (w *World) forgetRequest(i int32) {
 	m := w.network.messages.take(i)
 	if c := m.connection; c != nil {
@@ -167,11 +166,11 @@ func (w *World) sync(n *node) bool {
 	return true
 }
 
-// busy reports whether a node's thread can do nothing just now.
+// busy reports whether a node's thread cannot run.
 func (n *node) busy() bool { return n.down || n.stopped || n.syncing }
 
-// proceed lets a node's thread go on, which answers what it has executed, evicts
-// what it has to, and then takes what waits in its socket.
+// proceed continues a node's thread: it sends the pending answer, evicts keys if
+// requested, and then reads its socket.
 func (w *World) proceed(n *node) {
 	if n.busy() {
 		return
@@ -185,7 +184,7 @@ func (w *World) proceed(n *node) {
 	}
 }
 
-// answer sends what the node has executed and not answered.
+// answer sends the answer to the command that the node has executed.
 func (w *World) answer(n *node) {
 	if i := n.answering; i != noMessage {
 		n.answering = noMessage
@@ -193,7 +192,7 @@ func (w *World) answer(n *node) {
 	}
 }
 
-// unanswered takes from a node the requests that it has not answered, in their
+// unanswered removes and returns the requests that a node has not answered, in their
 // order.
 func (n *node) unanswered() []int32 {
 	left := n.waiting
@@ -204,8 +203,8 @@ func (n *node) unanswered() []int32 {
 	return left
 }
 
-// breakConnections breaks the connections to a node: requests that it has not answered,
-// or that are on their way to it, are lost.
+// breakConnections breaks the connections to a node. Requests that it has not answered, or
+// that are on their way to it, are lost.
 func (w *World) breakConnections(n *node) {
 	for _, i := range n.unanswered() {
 		if c := w.network.messages.at(i).connection; c != nil && c.broken {
@@ -219,16 +218,15 @@ func (w *World) breakConnections(n *node) {
 	}
 }
 
-// forgetScripts makes the scripts of a node unknown to it.
+// forgetScripts empties the script cache of a node.
 func (n *node) forgetScripts() {
 	for _, op := range [...]env.Op{env.OpDelete, env.OpExtend, env.OpRaise} {
 		n.scriptMissing[op] = true
 	}
 }
 
-// sendScript sends a script itself, to a node that did not know it by its hash.
-// A client that stands still does so when it goes on, and nobody does for a
-// request that was given up.
+// sendScript sends a script itself to a node that did not know its hash. A paused client
+// does so when it resumes. For a request that was given up nothing is sent.
 func (w *World) sendScript(i int32) {
 	m := w.network.messages.at(i)
 	r := m.round
@@ -250,7 +248,7 @@ func (w *World) sendScript(i int32) {
 	}
 }
 
-// sendUnsent sends what the client would have sent while it stood still.
+// sendUnsent sends the scripts that the client could not send while it was paused.
 func (c *client) sendUnsent() {
 	unsent := c.unsent
 	c.unsent = nil
