@@ -13,11 +13,12 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// minClockChange is by how much a clock has to go wrong, against what was last told of it.
+// minClockChange is how much a clock has to change, compared with what was last shown, to
+// be shown again.
 const minClockChange = time.Millisecond
 
-// clocks follows how far each clock is ahead of the ground clock: of a client the one
-// that its lock reads, of a node the one by which its keys expire.
+// clocks tracks how far each clock is ahead of the ground clock: the clock that a client's
+// lock reads, and the clock by which a node's keys expire.
 type clocks struct {
 	of      runner.ClockReader // nil: nobody shows them
 	lock    env.Clock
@@ -25,7 +26,7 @@ type clocks struct {
 	nodes   []clockOffset
 }
 
-// clockOffset is how far a clock has been ahead: at first, and when it was last told.
+// clockOffset is how far a clock was ahead: at first, and when it was last shown.
 type clockOffset struct{ first, told time.Duration }
 
 func (c *clocks) open(h history.Header, of runner.ClockReader) {
@@ -50,7 +51,7 @@ func (c *clocks) node(n int) time.Duration {
 	return time.Duration(c.of.NodeClock(n)) - time.Duration(c.of.Ground())
 }
 
-// ClockIs is a clock that is no more where it was.
+// ClockIs says that a clock has changed against the ground clock.
 type ClockIs struct {
 	Whose string // the name of the client or node
 	Clock string // which of its clocks
@@ -68,8 +69,8 @@ func (c ClockIs) tell(*describer) (string, string) {
 	return c.Whose, fmt.Sprintf("its %s clock is %s %s the ground clock", c.Clock, textfmt.Duration(by), way)
 }
 
-// look tells of the clocks that have gone wrong since the event before, where that may
-// have changed one, and of those that the event makes matter.
+// look reports the clocks that have changed: all of them after an event that can change
+// clocks, and those that the new event depends on.
 func (c *clocks) look(before, now *history.Event, tell func(ClockIs)) {
 	if c.of == nil {
 		return
@@ -103,11 +104,11 @@ func (a *clockOffset) look(now time.Duration, who, name string, tell func(ClockI
 	tell(ClockIs{who, name, now})
 }
 
-// windows are those of all holds, as the judge of exclusion sees them.
+// windows are the windows of all holds, as the checker of exclusion sees them.
 type windows []checker.Window
 
-// Windows returns the windows of all holds in the order in which they began, as the judge
-// of lease or section exclusion sees them.
+// Windows returns the windows of all holds in the order of their begins, as the checker of
+// lease or section exclusion sees them.
 func (t *Trace) Windows(p checker.Property) (all []checker.Window) {
 	panel := checker.New(t.header, p)
 	panel.Windows(p, func(w checker.Window) { all = append(all, w) })
@@ -121,7 +122,7 @@ func (t *Trace) Windows(p checker.Property) (all []checker.Window) {
 	return all
 }
 
-// of tells the window that a grant begins.
+// of describes the window that a grant begins.
 func (w windows) of(e *history.Event) string {
 	for _, one := range w {
 		switch {
@@ -137,16 +138,16 @@ func (w windows) of(e *history.Event) string {
 	return ""
 }
 
-// overlap is two windows of a resource that share some time, or would if the hold of the
-// first had gone on, as an extension says with which the first begins.
+// overlap is two windows of a resource that share time. If it is late, the first is an
+// extension, and the second lies between the end of the hold and the extension.
 type overlap struct {
 	first, second checker.Window
 	from, to      history.Time
 	late          bool
 }
 
-// overlaps finds what shares time: of those that are not empty, each with those that
-// begin before it ends; of those that are late, also what lay in between.
+// overlaps returns the windows that share time: each non-empty window with those that
+// begin before it ends, and each late one with the window in between.
 func (w windows) overlaps() (list []overlap) {
 	for i, a := range w {
 		if b, is := w.between(a); is {
@@ -164,7 +165,7 @@ func (w windows) overlaps() (list []overlap) {
 	return list
 }
 
-// between returns the window that ended last while the hold of a late one was over.
+// between returns the window that ended last while the hold of a late window was over.
 func (w windows) between(late checker.Window) (last checker.Window, is bool) {
 	for _, v := range w {
 		if late.Late && !v.Empty && v.Grant.Resource == late.Grant.Resource && v.To > late.Over && (v.To <= late.From || late.Empty && v.From < late.From) && v.To > last.To {
@@ -174,7 +175,7 @@ func (w windows) between(late checker.Window) (last checker.Window, is bool) {
 	return last, is
 }
 
-// shows reports whether it is what is told that shows it.
+// shows reports whether the line is the event that causes the overlap.
 func (o overlap) shows(l Line) bool {
 	h, is := l.Entry.(Happened)
 	came, at := o.second, o.from

@@ -19,7 +19,7 @@ func (h Happened) tell(t *describer) (who, what string) {
 	return actor(h.Event), h.Kind.String()
 }
 
-// actor is who an event is about.
+// actor returns whom an event is about.
 func actor(e *history.Event) string {
 	switch e.Kind {
 	case history.FaultStart, history.FaultEnd:
@@ -39,8 +39,8 @@ func actor(e *history.Event) string {
 	return clientName(e.Client)
 }
 
-// eventTexts put the events into words. An event without words is not told; of a kind that
-// is not here its name is.
+// eventTexts has the text of each kind of event; an empty text hides the event. Other
+// kinds show their name.
 var eventTexts = map[history.Kind]func(t *describer, e *history.Event) string{
 	history.Acquire: func(t *describer, e *history.Event) string {
 		return fmt.Sprintf("tries to lock %q as %s, for %v", e.Resource, t.token(e), e.TTL)
@@ -112,7 +112,7 @@ func constText(text string) func(*describer, *history.Event) string {
 	return func(*describer, *history.Event) string { return text }
 }
 
-// token names the hold, and the resource where there are several.
+// token returns the token, with the resource if there are several.
 func (t *describer) token(e *history.Event) string {
 	if t.several && e.Resource != "" && e.Kind != history.Acquire {
 		return fmt.Sprintf("%s of %q", textfmt.Token(e.Token), e.Resource)
@@ -120,9 +120,8 @@ func (t *describer) token(e *history.Event) string {
 	return textfmt.Token(e.Token)
 }
 
-// Reason is why, as it stands behind what happened: without the name of the package that
-// says so, and up to where it goes through the nodes one by one, whose answers have been
-// told.
+// Reason returns the reason of an event as a suffix. It leaves out the name of the
+// package, and the replies of the single nodes, which the trace shows anyway.
 func Reason(e *history.Event) string {
 	why, _, _ := strings.Cut(e.Reason, ";")
 	if name, rest, named := strings.Cut(why, ": "); named && !strings.Contains(name, " ") {
@@ -145,7 +144,7 @@ func fenceText(e *history.Event) string {
 	return fmt.Sprintf(", fence %d", e.Fence)
 }
 
-// accessText tells how an access to the guarded resource came back.
+// accessText describes the result of an access to the guarded resource.
 func accessText(e *history.Event, did, what string) string {
 	switch e.Outcome {
 	case history.Declined:
@@ -158,7 +157,7 @@ func accessText(e *history.Event, did, what string) string {
 
 func trimComma(text string) string { return strings.TrimRight(text, ", ") }
 
-// byClient is who asked for a change of a key.
+// byClient returns the client that requested the change of a key.
 func byClient(e *history.Event) string {
 	if e.Client == 0 {
 		return ""
@@ -166,7 +165,7 @@ func byClient(e *history.Event) string {
 	return ", by " + clientName(e.Client)
 }
 
-// longDelay is how long a request has to be on its way for that to be told.
+// longDelay is the travel time of a request from which it is shown.
 const longDelay = 10 * time.Millisecond
 
 func (t *describer) keySet(e *history.Event) string {
@@ -187,7 +186,7 @@ func leaderText(_ *describer, e *history.Event) string {
 	return trimComma(nodeName(e.Node) + " leads, " + e.Detail)
 }
 
-// granted tells the validity, and the window that the judge sees.
+// granted describes the validity and the window that the checker uses.
 func (t *describer) granted(e *history.Event) string {
 	text := "GRANTED " + t.token(e)
 	if e.Until != 0 {
@@ -203,8 +202,8 @@ var stepWords = map[string]string{
 	history.Woken:  "is woken",
 }
 
-// step tells a named point where something happens to the client at it, and else only
-// those that say something by themselves.
+// step describes a step if something happens to the client there, or if the step is of
+// interest by itself.
 func (t *describer) step(e *history.Event) string {
 	switch text := stepWords[e.Name]; {
 	case e.Node > 0:

@@ -27,9 +27,8 @@ const (
 	overlapMark = '!' // the windows of two holders overlap
 )
 
-// Print tells the run line by line, and marks where the judge's finding points to. The
-// windows are those of the property of the finding, if it is one of windows, or else of
-// lease exclusion.
+// Print prints the run line by line and marks the time of the finding. The windows are
+// those of the property of the finding if it has windows, or else of lease exclusion.
 func (t *Trace) Print(to io.Writer, f checker.Finding) error {
 	of := checker.Lease
 	if f.Property == checker.Section {
@@ -65,7 +64,7 @@ func (t *Trace) legend(of checker.Property) []string {
 	}
 }
 
-// rows are all lines that say something, and the judge's.
+// rows returns the lines with a text, and those about overlaps.
 func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
 	windows := windows(t.Windows(of))
 	overlaps := windows.overlaps()
@@ -82,7 +81,7 @@ func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
 	return rows
 }
 
-// mark says whether an instant is one to look at.
+// mark returns the mark of an instant.
 func mark(at history.Time, overlaps []overlap, f checker.Finding) byte {
 	if slices.ContainsFunc(overlaps, func(o overlap) bool { return at >= o.from && at <= o.to }) {
 		return overlapMark
@@ -99,7 +98,7 @@ func inMs(at history.Time) string {
 	return fmt.Sprintf("%d.%03d", us/1000, us%1000)
 }
 
-// Line is one thing that was heard, and how it is told.
+// Line is one entry with its description.
 type Line struct {
 	At    history.Time
 	Entry Entry
@@ -107,8 +106,8 @@ type Line struct {
 	What  string // empty: it is not worth a line
 }
 
-// Lines tells everything in its order. The windows that are told are those of lease or
-// section exclusion.
+// Lines describes all entries in order. The windows are those of lease or section
+// exclusion.
 func (t *Trace) Lines(of checker.Property) []Line { return t.lines(t.Windows(of)) }
 
 func (t *Trace) lines(w windows) []Line {
@@ -152,7 +151,8 @@ func several(list []record) bool {
 	return false
 }
 
-// strikes reports whether something happens to a client at the step before.
+// strikes reports whether the record is of something that happens to a client, at the step
+// before it.
 func strikes(r record) bool {
 	h, is := r.what.(Happened)
 	return is && slices.Contains([]history.Kind{history.FaultStart, history.FaultEnd, history.Pause, history.Kill, history.Cancel}, h.Kind)

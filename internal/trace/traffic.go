@@ -25,8 +25,7 @@ func (s Sent) tell(t *describer) (string, string) {
 	return clientName(s.Client), fmt.Sprintf("→ %s: %s", Nodes(s.To), commandWords(s.Command))
 }
 
-// commandFormats says what each operation asks, of the token and of the time to live where they
-// are verbs of it.
+// commandFormats has the text of each operation. Its verbs are the token and the TTL.
 var commandFormats = [env.Ops]string{
 	env.OpSet: "set %s, to live %v", env.OpDelete: "delete %s", env.OpExtend: "let %s live %v longer",
 	env.OpCount: "what is the counter?", env.OpRaise: "raise the counter to %d", env.OpVouch: "run %s was watched for %v",
@@ -66,14 +65,14 @@ func Nodes(set env.NodeSet) string {
 	return textfmt.Plural(len(list), "node") + " " + strings.Join(parts, ", ")
 }
 
-// round is what has come of a request.
+// round is a request and the votes for it so far.
 type round struct {
 	command env.Command
 	asked   env.NodeSet
 	yes     int // votes
 }
 
-// Replied is an answer that a client has taken.
+// Replied is a reply that a client has received.
 type Replied struct {
 	Client, Round int
 	Reply         env.Reply
@@ -89,7 +88,7 @@ func (r *Replied) tell(t *describer) (string, string) {
 	return clientName(r.Client), text
 }
 
-// vote says what an answer is worth.
+// vote returns what a reply is worth.
 func (t *describer) vote(r *Replied, asked *round) string {
 	switch {
 	case r.Counted == 0 && asked.command.Op == env.OpDelete: // of what was given up
@@ -106,10 +105,10 @@ func (t *describer) vote(r *Replied, asked *round) string {
 	return fmt.Sprintf(", %d of the %s needed", asked.yes, textfmt.Count(voting.Needed(), "vote"))
 }
 
-// votedOn are the operations of which the answers are votes.
+// votedOn has the operations whose replies are votes.
 var votedOn = [env.Ops]bool{env.OpSet: true, env.OpExtend: true, env.OpDelete: true, env.OpRaise: true}
 
-// refusals say why a node says no.
+// refusals says why a node declines.
 var refusals = [env.Ops]string{
 	env.OpSet: "somebody's key is there", env.OpAdd: "somebody's key is there",
 	env.OpDelete: "the key is not there", env.OpExtend: "the key is not there", env.OpExpire: "no key is there",
@@ -172,7 +171,7 @@ func requestWords(r env.StoreRequest) string {
 	return strings.Join(text, " ")
 }
 
-// Answered is what a client has learnt of its request to the store.
+// Answered is the reply to a request to the store, or its error.
 type Answered struct {
 	Client, Round int
 	Reply         env.StoreReply
