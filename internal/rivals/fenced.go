@@ -30,14 +30,13 @@ func (c FencedConfig) Validate() error {
 // ErrEntries says that the owner has entered the lock as often as it may.
 var ErrEntries = errors.New("the lock has been entered too often")
 
-// Fenced is the FencedLock of Hazelcast's CP subsystem: a lock on consensus that
-// its owner, here the Fenced, may enter again, and whose fence grows with each
-// owner. Each entrance has the fence of the first, and the last that is released
-// releases the lock.
+// Fenced is the FencedLock of Hazelcast's CP subsystem: a reentrant lock on consensus,
+// with a fence that grows with each owner. The owner is the Fenced. Each entrance has the
+// fence of the first, and the last one to be released releases the lock.
 //
-// Hazelcast gives its holder no deadline of its own; here the hold has that of the
-// session, as with the other locks. Of two calls of Lock at a time, of which none has
-// the lock, one waits for the other as another owner would.
+// Hazelcast gives the holder no deadline; here the hold has that of the session, like the
+// other locks. Of two concurrent calls of Lock without a hold, one waits for the other as
+// another owner would.
 type Fenced struct {
 	mutex   *Mutex
 	entries int
@@ -71,10 +70,9 @@ func NewFenced(c FencedConfig, p Ports) (*Fenced, error) {
 	return &Fenced{mutex: mutex, entries: c.Entries, owned: map[string]*ownership{}}, err
 }
 
-// Lock enters the resource, if the owner holds it; else it acquires it as
-// [Mutex.Lock] does. One entrance too many is [ErrEntries]. A hold that has ended, and
-// has not been released by all who entered it, is its error ([ErrExpiring],
-// [ErrLost]).
+// Lock enters the resource again if the owner holds it, and otherwise acquires it as
+// [Mutex.Lock] does. One entrance too many is [ErrEntries]. If a hold has ended that some
+// entrance has not released, the error is the hold's ([ErrExpiring], [ErrLost]).
 func (f *Fenced) Lock(ctx context.Context, resource string) (*Entrance, error) {
 	if entrance, err := f.enter(resource); entrance != nil || err != nil {
 		return entrance, err
@@ -90,7 +88,7 @@ func (f *Fenced) Lock(ctx context.Context, resource string) (*Entrance, error) {
 	return &Entrance{ownership: owned, fenced: f}, nil
 }
 
-// enter enters what is owned; nil if that is not so.
+// enter enters a lock that is owned, or returns nil.
 func (f *Fenced) enter(resource string) (*Entrance, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,10 +131,10 @@ func (e *Entrance) leave() (last bool, err error) {
 	return e.entries == 0, nil
 }
 
-// Fences draws fences for Redlock out of counters on its nodes, in the two ways
-// that come to mind first. Its methods are sources of fences as package redlock
-// takes them, which has a third way of its own. They stop at the end of a call's
-// patience, and not of its validity: the lock checks that afterwards.
+// Fences draws fences for Redlock from counters on its nodes, in the two ways that are
+// most obvious. Its methods are fence sources for package redlock, which has a third way
+// of its own. They stop at the node timeout, not at the end of validity: the lock checks
+// that afterwards.
 type Fences struct {
 	Runtime env.Runtime
 	Nodes   env.Nodes
@@ -151,16 +149,16 @@ type Fences struct {
 // counterKey names the counter of a resource. No lock may use it.
 func counterKey(resource string) string { return resource + ":fences" }
 
-// IncrementEverywhere increments the counters on all nodes, and takes the highest
-// of the first quorum that answers. That does not grow, though no node ever
-// forgets anything: the majorities {1,2,3}, {1,4,5} and {2,3,4} of five give 1, 2
-// and 2. A quorum of nodes has counted more than another only where they meet.
+// IncrementEverywhere increments the counters on all nodes, and returns the highest of the
+// first quorum of replies. Such fences do not always grow, even if no node forgets
+// anything: the majorities {1,2,3}, {1,4,5} and {2,3,4} of five give 1, 2 and 2, because
+// two quorums share only some nodes.
 func (f Fences) IncrementEverywhere(ctx context.Context, resource string, _ env.Instant) (uint64, error) {
 	return f.increment(ctx, resource, f.Quorum.Among(f.Nodes.Len()))
 }
 
-// OneNode increments the counter on node 1. That grows as long as the node keeps
-// it, and without the node there is no fence, and no lock.
+// OneNode increments the counter on node 1. The fences grow as long as the node keeps its
+// counter. Without the node there is no fence, and so no lock.
 func (f Fences) OneNode(ctx context.Context, resource string, _ env.Instant) (uint64, error) {
 	return f.increment(ctx, resource, env.Quorum{Voters: env.SetOf(lockNode)})
 }

@@ -8,40 +8,13 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// row is a row for each resource, which is there while somebody holds it.
-type row struct{}
+// The locks in this file keep one key on one Redis node.
 
-// NewRow returns the lock of a table in a database, as articles have it: it deletes
-// the rows that are past their TTL, inserts one of its own under a unique key, and
-// deletes that when it is done. Who fails tries again after a random delay. The
-// fence is the row's increasing number.
-//
-// The TTL is counted by the database's clock. A row cannot be extended.
-func NewRow(c Config, p Ports) (*Mutex, error) { return newStoreMutex(c, p, row{}) }
-
-func (row) acquire(ctx context.Context, a *attempt) error {
-	m, key := a.mutex, path(a.resource)
-	a.setUntil(m.validUntil(m.config.TTL))
-	if _, err := m.ask(ctx, env.StoreRequest{Op: env.StoreSweep, Key: key}); err != nil {
-		return err
-	}
-	if _, err := a.create(ctx, env.StoreRequest{Key: key, TTL: m.config.TTL}); err != nil {
-		return err
-	}
-	return a.check()
-}
-
-func (row) abandon(a *attempt) { a.clear() }
-
-func (row) release(ctx context.Context, h *Hold) (env.Answer, error) { return h.drop(ctx) }
-
-// What the locks have in common that keep one key on one node of Redis.
-
-// lockNode is that node.
+// lockNode is the node that has the key.
 const lockNode = 1
 
-// askNode sends a command about the key to the node, and waits for the reply. Without
-// one it is [env.Lost].
+// askNode sends a command about the key to the node and waits for the reply, which is
+// [env.Lost] if none arrives.
 func (a *attempt) askNode(ctx context.Context, command env.Command) env.Reply {
 	m := a.mutex
 	command.Key, command.Token = a.resource, a.token
@@ -53,7 +26,7 @@ func (a *attempt) askNode(ctx context.Context, command env.Command) env.Reply {
 	return reply
 }
 
-// askNodeStep is askNode, and the reply is a step: there the client can stand still
+// askNodeStep is askNode and reports the reply as a step: there the client can be paused
 // before it sends the next request.
 func (a *attempt) askNodeStep(ctx context.Context, command env.Command) env.Reply {
 	reply := a.askNode(ctx, command)
@@ -61,7 +34,7 @@ func (a *attempt) askNodeStep(ctx context.Context, command env.Command) env.Repl
 	return reply
 }
 
-// replyError is what a reply means of which declined is the error if it is No.
+// replyError returns the error of a reply; declined is that of No.
 func replyError(r env.Reply, declined error) error {
 	switch r.Answer {
 	case env.Yes:
@@ -72,7 +45,7 @@ func replyError(r env.Reply, declined error) error {
 	return fmt.Errorf("%w: %w", ErrNoAnswer, r.Err)
 }
 
-// releaseReply is what a reply says of a release.
+// releaseReply returns the result of a release.
 func releaseReply(r env.Reply) (env.Answer, error) {
 	answer := r.Answer
 	if answer == env.Failed {
@@ -81,7 +54,7 @@ func releaseReply(r env.Reply) (env.Answer, error) {
 	return answer, replyError(r, ErrLost)
 }
 
-// setForTTL is SET NX PX, and the validity check.
+// setForTTL does SET NX PX and the validity check.
 func (a *attempt) setForTTL(ctx context.Context) error {
 	ttl := a.mutex.config.TTL
 	a.setUntil(a.mutex.validUntil(ttl))
@@ -93,23 +66,24 @@ func (a *attempt) setForTTL(ctx context.Context) error {
 	return a.check()
 }
 
-// mayBeSet reports whether the key of a try was set, or may be.
+// mayBeSet reports whether the try's key was set, or may be.
 func (a *attempt) mayBeSet() bool { return a.setAnswer == env.Yes || a.setAnswer == env.Lost }
 
-// NewSingleNode returns the right lock on one node, as the page of the command SET
-// on redis.io has it: SET NX PX with a token that nobody else can have; a script
-// deletes the key if it holds the token, and another extends it.
+// NewSingleNode returns the correct lock on one node, as on the page of the command SET on
+// redis.io: SET NX PX with a unique token, a script that deletes the key if it holds the
+// token, and another that extends it.
 //
-// It excludes as long as the node keeps its keys and clocks behave. With the node
-// the lock is gone, and what the node forgets, another is granted: after a restart
-// without an append-only file, or when a replica takes its place that had not
-// heard of the key yet. ([redis.io on distributed locks] therefore asks several
-// nodes.)
+// It excludes others as long as the node keeps its keys and clocks are correct. If the
+// node fails, nobody can have the lock. If the node forgets a key, another client is
+// granted the lock: after a restart without an append-only file, or when a replica takes
+// over that had not received the key. ([redis.io on distributed locks] therefore uses
+// several nodes.)
 //
-// A key that is set, or may be set, by a try that fails is deleted in the
-// background; as is that of a release without an answer.
+// If a try fails whose key is set, or may be, the key is deleted in the background. The
+// same applies to a release without an answer.
 //
-// [redis.io on distributed locks]: https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
+// [redis.io on distributed locks]:
+// https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
 func NewSingleNode(c Config, p Ports) (*Mutex, error) { return newMutex(c, p, singleNode{}) }
 
 type singleNode struct{}
@@ -140,10 +114,10 @@ func (singleNode) release(ctx context.Context, h *Hold) (env.Answer, error) {
 	return releaseReply(r)
 }
 
-// deleteInBackground deletes the token's key, and asks again, less and less often,
-// until the node says that it has done so or the key has expired. That there is
-// none is an answer only if the key is known to have been set: otherwise it may
-// still come. One that comes even after its time to live is left to the next.
+// deleteInBackground deletes the token's key. It repeats the request, with growing delays,
+// until the node confirms or the key has expired. "No such key" is a confirmation only if
+// the key is known to have been set: otherwise the SET may still arrive. A SET that
+// arrives after the TTL is not handled.
 func (a *attempt) deleteInBackground() {
 	m := a.mutex
 	expired := m.mono().Add(m.config.TTL)
@@ -158,10 +132,9 @@ func (a *attempt) deleteInBackground() {
 	})
 }
 
-// naive is what the naive schemes have in common: whoever gives the lock up
-// deletes the key, whoever's it is by then. They know no extension. What a failed
-// try has left is left to the key's time to live, if it has one: the only delete
-// that they know could hit somebody else.
+// naive is the common part of the naive schemes: a release deletes the key, whoever's it
+// is by then. They have no extension. After a failed try the key stays until its TTL, if
+// it has one, because their delete could hit somebody else's key.
 type naive struct{}
 
 func (naive) abandon(*attempt) {}
@@ -170,16 +143,15 @@ func (naive) release(ctx context.Context, h *Hold) (env.Answer, error) {
 	return releaseReply(h.askNodeStep(ctx, env.Command{Op: env.OpRemove}))
 }
 
-// NewCheckThenSet returns a lock that looks whether there is a key (GET), and if
-// there is none sets it (SET), for ever; it is released by DEL. That is what one
-// writes who takes a key for a boolean variable.
+// NewCheckThenSet returns a lock that checks whether the key exists (GET), and if not sets
+// it (SET), without a TTL. It is released by DEL. This is what one writes who takes a key
+// for a boolean variable.
 //
-// Between the look and the SET another can look as well: both find nothing, both
-// set the key, and both hold the lock. The first of them to release it deletes the
-// key of the other, and lets a third in. If the holder dies, or the answer to its
-// SET is lost, the lock is taken for ever, because the key has no time to live. So
-// there is no end of validity either, [Hold.Until]; and no use for
-// [Config.TTL], but for its being there.
+// Another client can check between the GET and the SET: both find nothing, both set the
+// key, and both hold the lock. The first of them to release it deletes the key of the
+// other and lets a third in. If the holder dies, or the answer to its SET is lost, the
+// lock is taken for ever, because the key has no TTL. So there is no end of validity
+// either ([Hold.Until]), and [Config.TTL] is only validated.
 func NewCheckThenSet(c Config, p Ports) (*Mutex, error) { return newMutex(c, p, checkThenSet{}) }
 
 type checkThenSet struct{ naive }
@@ -196,16 +168,15 @@ func (checkThenSet) acquire(ctx context.Context, a *attempt) error {
 	return ErrTaken
 }
 
-// NewGetThenDel returns a lock that creates the key with its time to live (SET NX
-// PX); to release it the client looks whose key it is (GET), and if it is its own
-// deletes it (DEL). It does in two requests what [NewSingleNode] has a script do in
-// one.
+// NewGetThenDel returns a lock that creates the key with its TTL (SET NX PX). To release
+// it the client reads the token (GET), and if that is its own deletes the key (DEL).
+// [NewSingleNode] does both in one script.
 //
-// If the key expires between the two, and another gets the lock, it is the other's
-// key that is deleted, and a third gets in. A failed try whose key may be set gives
-// it back in the same way, once, in the background, and with the same gap. A client
-// that can send and hears nothing cannot do even that, and keeps everybody out for
-// a TTL with each of its tries; a script it could send all the same.
+// If the key expires between the two requests and another client gets the lock, the DEL
+// deletes the other's key, and a third gets in. A failed try whose key may be set deletes
+// it in the same way, once, in the background, with the same gap. A client whose requests
+// arrive but that receives no replies cannot do that, and blocks everybody for a TTL with
+// each of its tries; a script would still delete the key.
 func NewGetThenDel(c Config, p Ports) (*Mutex, error) { return newMutex(c, p, getThenDel{}) }
 
 type getThenDel struct{}
@@ -222,7 +193,7 @@ func (getThenDel) abandon(a *attempt) {
 	}
 }
 
-// getThenDelete returns the reply to DEL, or what has made that needless.
+// getThenDelete returns the reply to DEL, or the reply that makes the DEL needless.
 func (a *attempt) getThenDelete(ctx context.Context, ask func(context.Context, env.Command) env.Reply) env.Reply {
 	looked := ask(ctx, env.Command{Op: env.OpGet})
 	switch {
@@ -234,31 +205,29 @@ func (a *attempt) getThenDelete(ctx context.Context, ask func(context.Context, e
 	return ask(ctx, env.Command{Op: env.OpRemove})
 }
 
-// NewSetNXDel returns a lock that creates the key with its time to live at once
-// (SET NX PX), and is released by DEL. The page of the command SET on redis.io
-// shows it first ("SET resource-name anystring NX EX max-lock-time"), and then why
-// it should be more robust.
+// NewSetNXDel returns a lock that creates the key with its TTL (SET NX PX) and is released
+// by DEL. The page of the command SET on redis.io shows it first ("SET resource-name
+// anystring NX EX max-lock-time"), and then how to make it more robust.
 //
-// A holder who is late deletes a key that is not its own any more: its lock has
-// expired, another has got it, and is now without; a third gets in. And it is told
-// that it still held the lock.
+// A holder whose lock has expired deletes the key of the next holder, and a third gets in.
+// The late holder is told that it still held the lock.
 func NewSetNXDel(c Config, p Ports) (*Mutex, error) { return newMutex(c, p, setNXDel{}) }
 
 type setNXDel struct{ naive }
 
 func (setNXDel) acquire(ctx context.Context, a *attempt) error { return a.setForTTL(ctx) }
 
-// NewSetNXThenExpire returns a lock that creates the key (SETNX), gives it a time
-// to live (EXPIRE, here in milliseconds) when it has got it, and is released by
-// DEL. It is from before SET had options (Redis 2.6.12); the book "Redis in
-// Action", section 6.2.5, has it with a cure: whoever finds the lock taken looks
-// whether the key has a time to live, and gives it one. Here it is without.
+// NewSetNXThenExpire returns a lock that creates the key (SETNX), then sets its TTL
+// (EXPIRE, here in milliseconds), and is released by DEL. It is from before SET had
+// options (Redis 2.6.12). The book "Redis in Action", section 6.2.5, has it with a remedy
+// that is missing here: a client that finds the lock taken sets the TTL of a key without
+// one.
 //
-// If the client dies between the two, or its EXPIRE is lost, the lock is taken for
-// ever. Its release is that of [NewSetNXDel], with the same defect.
+// If the client dies between the two requests, or its EXPIRE is lost, the lock is taken
+// for ever. Its release is that of [NewSetNXDel], with the same defect.
 //
-// The validity is counted from before SETNX. EXPIRE comes later, and so does the
-// end of the key's life.
+// The validity is counted from before SETNX. EXPIRE comes later, and so does the expiry of
+// the key.
 func NewSetNXThenExpire(c Config, p Ports) (*Mutex, error) {
 	return newMutex(c, p, setNXThenExpire{})
 }

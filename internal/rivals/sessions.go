@@ -10,13 +10,13 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// SessionConfig is that of a lock whose holds hang on a session of the client's in
-// the store. The TTL is the session's.
+// SessionConfig configures a lock whose holds depend on a session of the client in the
+// store. The TTL is the session's.
 type SessionConfig struct {
 	Config
 
-	// Heartbeat is how often the store is told that the client lives, counted from
-	// send to send. More than 0; with less than half of the TTL one may get lost.
+	// Heartbeat is the interval of heartbeats to the store, from send to send. It is more
+	// than 0; if it is less than half of the TTL, one heartbeat may get lost.
 	Heartbeat time.Duration
 }
 
@@ -31,12 +31,11 @@ func (c SessionConfig) Validate() error {
 	return nil
 }
 
-// ErrSession says that the session in the store is over, and what hung on it is gone.
+// ErrSession says that the session in the store is over, and its entries are gone.
 var ErrSession = fmt.Errorf("%w: the session is over", ErrLost)
 
-// sessions is the part of a scheme that sees to the client's session. One is
-// opened when a try needs it, kept alive while a try or a hold does, and opened
-// anew when it is over.
+// sessions manages the client's session for a scheme. It opens a session when a try needs
+// one, keeps it alive while a try or a hold needs it, and opens another when it is over.
 type sessions struct {
 	heartbeat time.Duration
 
@@ -50,7 +49,7 @@ type sessions struct {
 	current *session // guarded by the mutex's mu
 }
 
-// inSession lets a try work while its session lives.
+// inSession runs a try, and ends it with its session.
 func (ss *sessions) inSession(ctx context.Context, a *attempt, try func(ctx context.Context) error) (err error) {
 	trying, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -63,8 +62,7 @@ func (ss *sessions) inSession(ctx context.Context, a *attempt, try func(ctx cont
 	return err
 }
 
-// enter makes a try, which cancel ends, a member of a session that is not known to
-// be over.
+// enter adds a try, which cancel ends, to a session that is not known to be over.
 func (ss *sessions) enter(ctx context.Context, m *Mutex, cancel context.CancelCauseFunc) (*member, error) {
 	for {
 		entered, doubtful := ss.join(m, cancel)
@@ -83,8 +81,8 @@ func (ss *sessions) enter(ctx context.Context, m *Mutex, cancel context.CancelCa
 	}
 }
 
-// revalidate finds out whether a session that is past its deadline is over. The error says
-// that nobody can tell.
+// revalidate checks whether a session that is past its deadline is over. An error says
+// that this is unknown.
 func (s *session) revalidate(ctx context.Context) error {
 	if s.endIfExpired() {
 		return nil
@@ -95,9 +93,9 @@ func (s *session) revalidate(ctx context.Context) error {
 	return nil
 }
 
-// join enters the present session. If that is past its deadline it returns the
-// session instead, or nothing if nobody has needed it either: such a session is used
-// no more, so that what may be left in it goes with it.
+// join enters the current session. If the session is past its deadline, join returns it as
+// doubtful, or nil if nobody has needed it since: such a session is not used again, so
+// that entries left in it vanish with it.
 func (ss *sessions) join(m *Mutex, cancel context.CancelCauseFunc) (entered *member, doubtful *session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +115,7 @@ func (ss *sessions) join(m *Mutex, cancel context.CancelCauseFunc) (entered *mem
 	return entered, nil
 }
 
-// open opens a session. Of two that are opened at once the client uses one.
+// open opens a session. If two are opened at once the client uses one of them.
 func (ss *sessions) open(ctx context.Context, m *Mutex) error {
 	s := &session{sessions: ss, mutex: m, deadline: m.validUntil(m.config.TTL), next: m.mono().Add(ss.heartbeat)}
 	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreOpen, TTL: m.config.TTL})
@@ -167,7 +165,7 @@ func (c ChubbyConfig) Validate() error {
 	return c.SessionConfig.Validate()
 }
 
-// chubby is a node for each resource, which is there while somebody holds it.
+// chubby is a node for each resource, which exists while somebody holds the lock.
 type chubby struct {
 	sessions
 	delay time.Duration
