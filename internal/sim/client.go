@@ -18,7 +18,7 @@ import (
 // that no clock fault brings near to zero.
 const epoch = int64(1_600_000_000_000_000_000)
 
-// client is one lock user's machine. It is the user's env.Runtime, env.Nodes,
+// client is the machine of one lock user. It implements env.Runtime, env.Nodes,
 // env.Register and env.Store.
 type client struct {
 	world      *World
@@ -86,8 +86,7 @@ func (c *client) now(which env.Clock) env.Instant {
 // mono reads the clock on which everything waits.
 func (c *client) mono() env.Instant { return c.now(env.Monotonic) }
 
-// clocksChanged works out anew when those wake up who wait for the client's
-// clocks.
+// clocksChanged recomputes the timers that depend on the client's clocks.
 func (c *client) clocksChanged() {
 	c.world.catchUp()
 	c.world.leaseExpiries.ClockChanged(c.world.time(), c.id)
@@ -127,8 +126,8 @@ func (c *client) Random(p []byte) {
 	}
 }
 
-// Reach tells the plan that the client takes a step. If it is paused or killed
-// by that, Reach returns when it goes on.
+// Reach reports a step of the client to the fault plan. If a fault pauses or kills the
+// client there, Reach returns when the client resumes, or never.
 func (w *World) Reach(client int, step env.Step, k int) {
 	c := w.clients[client-1]
 	co := c.enter()
@@ -143,8 +142,8 @@ func (w *World) Reach(client int, step env.Step, k int) {
 	}
 }
 
-// pause and resume stop and continue the client's code; its clocks run on, and
-// messages go on arriving. With a client that is dead they do nothing.
+// pause and resume stop and continue the client's code. Its clocks run on, and messages
+// still arrive. They do nothing to a dead client.
 func (c *client) pause(first nemesis.First) {
 	if c.dead {
 		return

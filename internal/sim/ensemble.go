@@ -10,9 +10,9 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// ensemble is the nodes as those of one store. One of them leads; the log that
-// they replicate is abstracted to the time which that takes, and so there is one
-// state machine for all of them.
+// ensemble is the nodes as members of one store. One of them leads. Their replicated log
+// is reduced to the time that replication takes, so there is one state machine for all of
+// them.
 type ensemble struct {
 	setting  *nemesis.Store
 	machine  stateMachine
@@ -45,9 +45,8 @@ func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
 	return r
 }
 
-// leaderChanged has to be called when a node's server has begun or ceased to run. A
-// leader that stands still is deposed as one that is down is, and does not come
-// back to find itself leading.
+// leaderChanged has to be called when a node's server starts or stops running. A leader
+// that is paused is replaced like one that is down, and does not lead when it resumes.
 func (w *World) leaderChanged() {
 	s := w.store
 	if s == nil {
@@ -75,8 +74,8 @@ func (w *World) hasQuorum() bool {
 	return run > len(w.nodes)/2 || w.store.setting.Asynchronous && run > 0
 }
 
-// depose makes an end of a leader. What it was asked and has not answered may
-// have been carried out, and nobody will say.
+// depose removes the leader. Requests that it has not answered may have taken effect, but
+// nobody learns whether they did.
 func (w *World) depose() {
 	s := w.store
 	s.last, s.leader = s.leader, 0
@@ -89,7 +88,7 @@ func (w *World) depose() {
 	}
 }
 
-// elect makes the next node that runs the leader, if enough do.
+// elect makes the next running node the leader, if there is a quorum.
 func (w *World) elect() {
 	s := w.store
 	s.electing = false
@@ -117,15 +116,15 @@ func lostChanges(n uint64) string {
 	return fmt.Sprintf("without the last %d changes", n)
 }
 
-// leaderClocks returns what the clocks of the leader's machine show.
+// leaderClocks reads the clocks of the leader's machine.
 func (w *World) leaderClocks() clockReading {
 	n := w.node(w.store.leader)
 	return clockReading{mono: n.mono.At(w.now), wall: n.wall.At(w.now)}
 }
 
-// lead processes a request at the leader. This is the instant at which it
-// takes effect; only a wait may have to wait. Reads are the leader's as well:
-// those of ZooKeeper come from the node asked, and may be stale.
+// lead processes a request at the leader. It takes effect at this instant; only StoreAwait
+// may have to wait. Reads go to the leader too, while those of ZooKeeper are answered by
+// the node asked, and may be stale.
 func (w *World) lead(q *storeRequest) {
 	w.endSessions()
 	switch q.request.Op {
@@ -143,9 +142,9 @@ func (w *World) lead(q *storeRequest) {
 	}
 }
 
-// change changes the leader's machine. Whoever hears of it, who has asked for it
-// (nil: nobody) and those who have waited for it, does so when it is replicated,
-// unless the leader is lost first; where replication is asynchronous, at once.
+// change changes the leader's state machine. The client that requested it (nil: none) and
+// those that wait for it are answered when the change is replicated, unless the leader is
+// lost first; with asynchronous replication, at once.
 func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	s := w.store
 	now, gone := w.leaderClocks(), s.machine.deleted
@@ -168,8 +167,8 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	w.later(s.committed, func() { w.answerAll(hear) })
 }
 
-// recordingGone tells which entries a change deletes that no client has asked to be
-// deleted: those of sessions that are over, and the rows that are swept.
+// recordingGone makes a change and records the entries that it deletes without a client's
+// request: those of expired sessions, and swept rows.
 func (w *World) recordingGone(op env.StoreOp, change func() env.StoreReply) env.StoreReply {
 	reason := history.SessionOver
 	switch op {
@@ -185,7 +184,7 @@ func (w *World) recordingGone(op env.StoreOp, change func() env.StoreReply) env.
 	return reply
 }
 
-// recordGone tells which of the entries are there no more.
+// recordGone records which of the entries no longer exist.
 func (w *World) recordGone(before []entry, reason string) {
 	s := w.store
 	for _, e := range before {
@@ -195,7 +194,7 @@ func (w *World) recordGone(before []entry, reason string) {
 	}
 }
 
-// wake returns the requests that wait for something which is gone by now.
+// wake returns the requests that wait for an entry which is now gone.
 func (s *ensemble) wake() []*storeRequest {
 	var woken []*storeRequest
 	for _, q := range s.held {
@@ -216,8 +215,8 @@ func (w *World) answerAll(requests []*storeRequest) {
 	}
 }
 
-// awaitSessions makes sure that a look is taken at the leader's clock when the
-// first session is over, at the latest. One that was taken in vain is set anew.
+// awaitSessions schedules a check of the leader's clock for when the first session ends. A
+// check that comes too early schedules the next one.
 func (w *World) awaitSessions() {
 	s := w.store
 	due := s.machine.due()

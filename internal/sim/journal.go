@@ -13,12 +13,11 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// journal is what a node's keys were before each of its changes, so that the
-// node can be taken back to an earlier state. It reaches back only as far as
-// some fault of the plan can need it.
+// journal records the previous value of a node's keys at each change, so that the node can
+// be rolled back. It reaches back only as far as some fault of the plan needs.
 //
-// A position in it is the state before the change of that number, counted from
-// the begin of the run.
+// A position in it is the state before the change of that number, counted from the begin
+// of the run.
 type journal struct {
 	changes []change // the oldest that is kept first
 	dropped int      // changes that are no longer kept
@@ -36,7 +35,7 @@ type journal struct {
 	durable     int            // what is before is on the disk, and has come to the replica
 }
 
-// change is what a key was before it was changed.
+// change is the value of a key before a change.
 type change struct {
 	at       int64 // ground time
 	arrives  int64 // at the replica
@@ -58,7 +57,7 @@ func (w *World) keepJournal(n *node) *journal {
 	return n.journal
 }
 
-// journalChange notes what a key is that is about to change.
+// journalChange records a key that is about to change.
 func (w *World) journalChange(n *node, resource string) {
 	j := n.journal
 	before, existed := n.keys[resource]
@@ -70,11 +69,11 @@ func (w *World) journalChange(n *node, resource string) {
 	j.changes = append(j.changes, c)
 }
 
-// leastTrim is how many changes are kept without looking which can go.
+// leastTrim is the number of changes that are kept without checking which can be dropped.
 const leastTrim = 64
 
-// trim drops what nobody can need any more. It waits until as much again has
-// been added as was left, so that a change costs little on average.
+// trim drops what no fault can need any more. It runs when the journal has doubled, so
+// that a change costs little on average.
 func (j *journal) trim(now int64) {
 	keep := j.end()
 	if j.everySecond {
@@ -93,8 +92,8 @@ func (j *journal) trim(now int64) {
 	j.trimAt = max(leastTrim, 2*len(j.changes))
 }
 
-// begin says that a command begins; all before it are synced by then, if each
-// has to be.
+// begin marks the begin of a command. With a sync for each command, all earlier ones are
+// synced.
 func (j *journal) begin(now int64) {
 	if len(j.changes) >= j.trimAt {
 		j.trim(now)
@@ -102,16 +101,16 @@ func (j *journal) begin(now int64) {
 	j.command = j.end()
 }
 
-// end is the position of the present state.
+// end returns the position of the present state.
 func (j *journal) end() int { return j.dropped + len(j.changes) }
 
-// asOf is the position of the state at a ground time, with the changes of that
-// very instant.
+// asOf returns the position of the state at a ground time, including the changes at that
+// instant.
 func (j *journal) asOf(at int64) int {
 	return j.dropped + sort.Search(len(j.changes), func(i int) bool { return j.changes[i].at > at })
 }
 
-// synced is the position of what the disk has under aof-everysec, on which no sync has
+// synced returns the position of what the disk has under aof-everysec, if no sync has
 // completed since a ground time.
 func (j *journal) synced(now int64) int { return max(j.durable, j.asOf(lastSync(now, j.phase))) }
 
@@ -125,22 +124,22 @@ func lastSync(now, phase int64) int64 {
 	return now - since
 }
 
-// replicated is the position of what the replica has.
+// replicated returns the position of the replica's state.
 func (j *journal) replicated(now int64) int {
 	open := j.changes[max(j.durable-j.dropped, 0):]
 	return j.end() - len(open) + sort.Search(len(open), func(i int) bool { return open[i].arrives > now })
 }
 
-// markDurable says that the present state is on the disk and at the replica: a
-// server that comes up has read the one and filled the other.
+// markDurable marks the present state as being on disk and at the replica: a server that
+// starts has loaded the former and filled the latter.
 func (j *journal) markDurable() {
 	if j != nil {
 		j.durable, j.arrived = j.end(), math.MinInt64
 	}
 }
 
-// rollBack takes a node's keys back to what they were at a position of its
-// journal. That is a change as well, which an older snapshot may not have.
+// rollBack restores a node's keys at a position of its journal. That is a change itself,
+// which an older snapshot may not have.
 func (w *World) rollBack(n *node, to int) {
 	j := n.journal
 	oldest := map[string]change{}
@@ -153,9 +152,9 @@ func (w *World) rollBack(n *node, to int) {
 	j.markDurable()
 }
 
-// restoreKey makes a key what it was before a change: gone as well, if it would
-// have expired by now. A key that is merely to expire earlier again is the same
-// key, and the history has no event for it.
+// restoreKey restores a key as it was before a change, or deletes it if it would have
+// expired by now. If only the expiry changes, it is the same key, and the history has no
+// event.
 func (w *World) restoreKey(n *node, c change) {
 	now, exists := n.keys[c.resource]
 	lives := c.existed && (!c.before.volatile() || n.expires(c.before) > w.now)

@@ -13,24 +13,22 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// errNoProgress is what ends a run whose world cannot go on, because time has
-// ceased to pass or nobody waits for anything that can come. That is no fault of
-// the world's: the history says it, and nothing that did not happen can be told
-// from it.
+// errNoProgress ends a run whose world cannot continue, because time does not advance or
+// nobody waits for anything that can happen. It is not an error of the world: the history
+// states it, and the checker concludes nothing from what did not happen.
 var errNoProgress = errors.New("no progress")
 
-// endIfStuck ends a run in which nobody can go on, though some client should.
+// endIfStuck ends a run in which some client should continue and none can.
 func (w *World) endIfStuck(mains []*task) {
 	if w.stuck(mains) {
 		w.fail(w.noProgress(fmt.Sprintf("nothing happens after %v any more", w.time())))
 	}
 }
 
-// stuck reports whether some client has not returned and no client will ever go
-// on: the queue holds nothing that could make a difference, not even after the
-// horizon, and nobody waits for a time, so that no clock matters. A client that
-// the plan has killed or paused for ever is not stuck; nor is one that waits for
-// what such a client holds, since it does so by trying again from time to time.
+// stuck reports whether some client has not returned and no client will ever continue: the
+// queue holds no event that matters, not even after the horizon, and nobody waits for a
+// time, so that no clock matters. A client that the plan has killed or paused for ever is
+// not stuck. Neither is one that waits for such a client's lock, because it retries.
 func (w *World) stuck(mains []*task) bool {
 	unfinished := false
 	for i, c := range w.clients {
@@ -45,8 +43,8 @@ func (w *World) stuck(mains []*task) bool {
 	return unfinished && !slices.ContainsFunc(w.queue.heap, w.canWake)
 }
 
-// canWake reports whether an event can make somebody go on who waits for no
-// time. A server that its machine starts again has a delayed action of its own.
+// canWake reports whether an event can wake somebody who does not wait for a time. A
+// server that its machine restarts has a delayed action.
 func (w *World) canWake(e event) bool {
 	switch e.class() {
 	case timerFires:
@@ -57,11 +55,11 @@ func (w *World) canWake(e event) bool {
 	return true
 }
 
-// maxNamed is how many coroutines a reason names.
+// maxNamed is the number of coroutines that a reason lists.
 const maxNamed = 12
 
-// noProgress is why the run ends: what is the matter, and what every coroutine
-// of a client that lives waits for.
+// noProgress returns the reason for the end of the run, with what every coroutine of a
+// living client waits for.
 func (w *World) noProgress(matter string) error {
 	var doing []string
 	for _, c := range w.clients {
@@ -78,8 +76,8 @@ func (w *World) noProgress(matter string) error {
 	return fmt.Errorf("%w: %s: %s", errNoProgress, matter, strings.Join(doing, "; "))
 }
 
-// describe says what the coroutine does, as in "client 1, main: waits for a reply
-// until 1.5s".
+// describe says what the coroutine does, as in "client 1, main: waits for a reply until
+// 1.5s".
 func (co *coroutine) describe() string {
 	who := fmt.Sprintf("client %d, %s: ", co.client.id, co.task.name)
 	switch {
@@ -134,15 +132,15 @@ func (a waitReason) String() string {
 // resumptions of coroutines, and the calls by which clients wait, send, look at a clock or
 // tell of a step: every way around a loop does one of them.
 
-// errBound is what ends a run that has come to one of its bounds.
+// errBound ends a run that has reached one of its limits.
 var errBound = errors.New("bound exceeded")
 
-// maxCalls is how many calls one client may make at one instant, for each node and a few
-// beside: enough for about 500 tries. A client that makes more waits for nothing, and the
-// horizon does not come nearer.
+// maxCalls is how many calls one client may make at one instant, times the number of nodes
+// plus five: enough for about 500 tries. A client that makes more does not wait for
+// anything, and the run does not come nearer to its horizon.
 const maxCalls = 2000
 
-// callsFor returns the bound on a client's calls at one instant.
+// callsFor returns the limit on a client's calls at one instant.
 func callsFor(s nemesis.Setting) int64 { return maxCalls * int64(s.Nodes+5) }
 
 // maxAtInstant is how many events one instant may have, in which no single client makes
@@ -160,7 +158,7 @@ const (
 	maxTasksPerClient = 16
 )
 
-// limits are the bounds of a run, and how much of them is used up.
+// limits are the limits of a run, and how much of them is used up.
 type limits struct {
 	done    int64 // events, so far
 	next    int64 // the number of events at which a bound has to be looked at
@@ -181,13 +179,13 @@ func newLimits(s nemesis.Setting) limits {
 	return l
 }
 
-// timeAdvanced takes note that time goes on.
+// timeAdvanced has to be called when time advances.
 func (l *limits) timeAdvanced() { l.next = min(l.events, l.done+l.instant) }
 
-// Events returns how many events there have been: what [nemesis.Setting.MaxEvents] bounds.
+// Events returns the number of events so far, which [nemesis.Setting.MaxEvents] limits.
 func (w *World) Events() int { return int(w.limits.done) }
 
-// tick counts an event of the world. A client's call is counted by [client.count].
+// tick counts an event of the world. [client.count] counts a client's calls.
 func (w *World) tick() {
 	w.limits.done++
 	if w.limits.done >= w.limits.next {
@@ -208,7 +206,7 @@ func (w *World) checkLimits() {
 	w.limits.next = math.MaxInt64 // said once
 }
 
-// boundError is why a run ends that has come to a bound.
+// boundError returns the error of a run that has reached a limit.
 func (w *World) boundError(what string) error { return fmt.Errorf("%w: %s", errBound, what) }
 
 // busiest names the client that has made the most calls.
@@ -225,7 +223,8 @@ func (w *World) busiest() string {
 	return fmt.Sprintf("client %d is the busiest, with %d calls", most.id, most.calls)
 }
 
-// callExceedsLimit reports whether one more call of the client is too many, for itself or for the world.
+// callExceedsLimit counts a call of the client, and reports whether it is one too many for
+// the client or the world.
 func (c *client) callExceedsLimit() bool {
 	w := c.world
 	c.calls++
@@ -239,7 +238,7 @@ func (c *client) callExceedsLimit() bool {
 	return w.err != nil
 }
 
-// count counts a call of the client. If it is one too many the client goes no further.
+// count counts a call of the client, and stops the client if it is one too many.
 func (c *client) count() {
 	if !c.callExceedsLimit() {
 		return
@@ -249,25 +248,25 @@ func (c *client) count() {
 	}
 }
 
-// halt keeps a coroutine from going on in a run that has ended. It does not return.
+// halt stops a coroutine in a run that has ended. It does not return.
 func (co *coroutine) halt() {
 	for {
 		co.park(context.Background(), env.Never, awaitsEnd)
 	}
 }
 
-// countStep counts the resumption of a client's coroutine, after which all that it has
-// are looked at.
+// countStep counts the resumption of a client's coroutine, after which all of the client's
+// coroutines are scanned.
 func (w *World) countStep(c *client) {
 	w.limits.done += int64(len(c.coroutines) / scansPerEvent)
 	w.tick()
 	w.limitPending()
 }
 
-// scansPerEvent is how many things that are looked at, one by one, cost as much as an event.
+// scansPerEvent is how many items of a scan cost as much as an event.
 const scansPerEvent = 64
 
-// limitPending ends a run in which too much is under way at a time.
+// limitPending ends a run with too many events or messages under way.
 func (w *World) limitPending() {
 	m := &w.network.messages
 	if len(w.queue.heap) > maxPending || len(m.all)-len(m.free) > maxPending {
@@ -275,7 +274,7 @@ func (w *World) limitPending() {
 	}
 }
 
-// limitTasks ends a run in which too many tasks run at a time.
+// limitTasks ends a run with too many concurrent tasks.
 func (w *World) limitTasks() {
 	if running := len(w.coroutines) - len(w.idle); running > w.limits.tasks {
 		w.fail(w.boundError(fmt.Sprintf("more than %d tasks of clients at a time, at %v: %s", w.limits.tasks, time.Duration(w.now), w.busiest())))

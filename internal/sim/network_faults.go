@@ -84,8 +84,8 @@ func (w *World) setCopier(d *nemesis.Duplicate, how *copier) {
 	}
 }
 
-// deliverToNode delivers request i to its node. A proxy in front of the node may send it
-// once more.
+// deliverToNode delivers request i to its node. A proxy in front of the node may send a
+// copy too.
 func (w *World) deliverToNode(i int32) {
 	m := w.network.messages.at(i)
 	if how := w.network.link(int(m.client), int(m.node)).requests.copies; how != nil && !m.reset {
@@ -141,7 +141,7 @@ func (w *World) scheduleLeave(l *linkDirection, b *bandwidth) {
 	})
 }
 
-// liftLimit lifts the limit of a direction. Waiting messages leave at once.
+// liftLimit removes the bandwidth limit of a direction. Waiting messages are sent at once.
 func (w *World) liftLimit(l *linkDirection) {
 	line := l.bandwidth.waiting
 	l.bandwidth = nil

@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// call is one access to the guarded resource: a request, which is decided when
-// it arrives, and its answer.
+// call is one access to the guarded resource: a request, which is decided when it arrives,
+// and its reply.
 type call struct {
 	client    *client
 	kind      callKind
@@ -30,8 +30,8 @@ const (
 	drawCall
 )
 
-// do sends the call over the network and waits for the answer. The way to the
-// resource is none of the links between clients and nodes.
+// do sends the call over the network and waits for the reply. The path to the resource is
+// not one of the links between clients and nodes.
 func (c *client) do(ctx context.Context, request call) (call, error) {
 	co := c.enter()
 	w := c.world

@@ -11,12 +11,12 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// stateMachine is the state machine of a store: all that its nodes agree on. It knows
-// no node, no network and no clock, so that the same requests at the same
-// moments lead to the same state wherever they are carried out.
+// stateMachine is the state of a store, on which its nodes agree. It knows no node,
+// network or clock, so that the same requests at the same times lead to the same state on
+// every node.
 //
-// It is small: a lock has an entry for its holder and one for each who waits. So
-// everything is in lists, which are gone through.
+// It is small: a lock has an entry for its holder and one for each waiting client. So
+// everything is in lists that are scanned.
 type stateMachine struct {
 	revision   uint64    // of the latest change
 	deleted    int       // how many entries have been deleted so far
@@ -25,7 +25,7 @@ type stateMachine struct {
 	lockDelays []lockDelay
 }
 
-// entry is an entry with what the store alone knows of it.
+// entry is an entry with its internal data.
 type entry struct {
 	env.Entry
 	ttl, delay time.Duration
@@ -35,8 +35,7 @@ type entry struct {
 // clockReading is what the clocks of the leader's machine show.
 type clockReading struct{ mono, wall int64 } // ns
 
-// do carries out a request. One without an operation does nothing but what time
-// brings about.
+// do executes a request. One without an operation only expires what is due.
 func (m *stateMachine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
 	m.expire(now.mono)
 	switch r.Op {
@@ -84,7 +83,7 @@ func (m *stateMachine) create(r *env.StoreRequest, now clockReading) env.StoreRe
 	return env.StoreReply{Done: true, Entries: []env.Entry{e}}
 }
 
-// find returns the entry under a key, or nil; it is good until the next change.
+// find returns the entry of a key, or nil. The pointer is valid until the next change.
 func (m *stateMachine) find(key string) *entry {
 	for i := range m.entries {
 		if m.entries[i].Key == key {
@@ -99,7 +98,7 @@ func (m *stateMachine) has(key string, revision uint64) bool {
 	return e != nil && e.Revision == revision
 }
 
-// change counts a change if it was one, and reports that.
+// change increments the revision if there was a change, and reports whether there was.
 func (m *stateMachine) change(was bool) bool {
 	if was {
 		m.revision++
@@ -107,7 +106,7 @@ func (m *stateMachine) change(was bool) bool {
 	return was
 }
 
-// delete deletes entries of a sort and reports whether there were any.
+// delete deletes the selected entries and reports whether there were any.
 func (m *stateMachine) delete(which func(*entry) bool) bool {
 	before := len(m.entries)
 	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return which(&e) })
@@ -126,38 +125,36 @@ func (m *stateMachine) list(prefix string) []env.Entry {
 	return list
 }
 
-// clone returns a machine in the same state that has nothing in common with
-// this one.
+// clone returns a deep copy.
 func (m *stateMachine) clone() stateMachine {
 	c := *m
 	c.entries, c.sessions, c.lockDelays = slices.Clone(m.entries), slices.Clone(m.sessions), slices.Clone(m.lockDelays)
 	return c
 }
 
-// session is one session of a store, which the leader counts on its monotonic
-// clock.
+// session is one session of a store, which expires by the leader's monotonic clock.
 type session struct {
 	id    uint64
 	ttl   time.Duration
 	until int64 // ns; at that instant it is over
 }
 
-// lockDelay is a lock-delay: a key that cannot be created for a while, because the
-// session of its last entry ended by time.
+// lockDelay is a key that cannot be created for a while, because the session of its last
+// entry expired.
 type lockDelay struct {
 	key   string
 	delay time.Duration
 	until int64 // ns, as that of a session
 }
 
-// open opens a session. It bears the number of the change which that is.
+// open opens a session. Its id is the revision.
 func (m *stateMachine) open(ttl time.Duration, mono int64) uint64 {
 	m.revision++
 	m.sessions = append(m.sessions, session{id: m.revision, ttl: ttl, until: mono + int64(ttl)})
 	return m.revision
 }
 
-// session returns a session that is not over, or nil; it is good until the next
+// session returns a session that is not over, or nil. The pointer is valid until the next
 // change.
 func (m *stateMachine) session(id uint64) *session {
 	i, found := slices.BinarySearchFunc(m.sessions, id, func(s session, id uint64) int { return cmp.Compare(s.id, id) })
@@ -175,7 +172,7 @@ func (m *stateMachine) keep(id uint64, mono int64) bool {
 	return s != nil
 }
 
-// close ends a session at the wish of whoever opened it, which bars no key.
+// close ends a session on request, without lock-delays.
 func (m *stateMachine) close(id uint64) bool {
 	if m.session(id) == nil {
 		return false
@@ -186,7 +183,7 @@ func (m *stateMachine) close(id uint64) bool {
 	return true
 }
 
-// due returns when the first session is over by time, if nobody keeps it.
+// due returns when the first session expires, if it gets no heartbeat.
 func (m *stateMachine) due() int64 {
 	first := int64(math.MaxInt64)
 	for i := range m.sessions {
@@ -220,8 +217,8 @@ func (m *stateMachine) delayed(key string, mono int64) bool {
 	return slices.ContainsFunc(m.lockDelays, func(b lockDelay) bool { return b.key == key && mono < b.until })
 }
 
-// restartTimers counts everything anew that the leader counts, since there is another one:
-// nobody knows how much time of the old one's had passed.
+// restartTimers restarts the timers of sessions and lock-delays at a new leader, which
+// does not know how much of them has passed.
 func (m *stateMachine) restartTimers(mono int64) {
 	for i := range m.sessions {
 		m.sessions[i].until = mono + int64(m.sessions[i].ttl)
@@ -231,29 +228,28 @@ func (m *stateMachine) restartTimers(mono int64) {
 	}
 }
 
-// replica is what has come to the other nodes of a store whose changes are
-// answered before they are replicated. It lags behind the leader's machine by
-// the changes that are on their way.
+// replica is the state of the other nodes of a store that answers before it replicates. It
+// lags behind the leader by the changes that are on their way.
 type replica struct {
 	machine stateMachine
 	log     []logged // on their way, in their order
 }
 
-// logged is one change: carried out at the same moment it has the same effect on
-// the replica.
+// logged is one change. Executed with the same clock reading it has the same effect on the
+// replica.
 type logged struct {
 	request env.StoreRequest
 	now     clockReading
 	arrives int64 // ground time
 }
 
-// enter puts a change on its way.
+// enter sends a change to the replica.
 func (r *replica) enter(l logged, now int64) {
 	r.catchUp(now)
 	r.log = append(r.log, l)
 }
 
-// catchUp carries out what has come by a ground time.
+// catchUp executes the changes that have arrived by a ground time.
 func (r *replica) catchUp(now int64) {
 	for len(r.log) > 0 && r.log[0].arrives <= now {
 		r.machine.do(&r.log[0].request, r.log[0].now)
@@ -261,10 +257,10 @@ func (r *replica) catchUp(now int64) {
 	}
 }
 
-// takeOver gives a new leader its state. If that is another node than the last
-// one, it is what had come to it when that was lost: what was on its way has not
-// happened, and its revisions are used again. The other nodes catch up with the
-// new leader at once. It returns how many changes are lost.
+// takeOver gives a new leader its state. If it is another node than the last leader, that
+// is the replica's state when the leader was lost: changes on their way are lost, and
+// their revisions are used again. The other nodes catch up with the new leader at once. It
+// returns the number of lost changes.
 func (s *ensemble) takeOver(id int, mono int64) (lost uint64) {
 	if s.replica != nil && id != s.last {
 		lost = s.machine.revision - s.replica.machine.revision

@@ -22,7 +22,7 @@ type storeRequest struct {
 }
 
 // requestOutcome is the outcome of a store request. It may have to wait in the node until
-// it can be sent back.
+// it can be sent.
 type requestOutcome uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	leaderLost // who led was lost before the answer
 )
 
-// errAsk is what a client's code panics with that asks for nothing that there is.
+// errAsk is the panic for an unknown store operation.
 var errAsk = errors.New("sim: no such operation of a store")
 
 // Ask implements [env.Store].
@@ -59,9 +59,9 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 	return c.conclude(q, reply)
 }
 
-// conclude returns the outcome of a request as its client sees it.
-// After every failure the client goes on to the next node. Only a wait that was
-// long enough says nothing about the node.
+// conclude returns the outcome of a request as its client sees it. After every failure the
+// client connects to the next node. Only the timeout of a StoreAwait says nothing about
+// the node.
 func (c *client) conclude(q *storeRequest, reply env.Reply) (env.StoreReply, error) {
 	timeout := errors.Is(reply.Err, causes[gaveUp])
 	if reply.Err == nil {
@@ -80,8 +80,8 @@ func (c *client) conclude(q *storeRequest, reply env.Reply) (env.StoreReply, err
 	return env.StoreReply{}, env.ErrStoreLost
 }
 
-// connectNext makes the client leave a node for the next one. It has one connection:
-// whatever it has still asked that node is lost to it.
+// connectNext makes the client leave a node for the next one. It has one connection: its
+// other requests to that node are lost.
 func (c *client) connectNext(from int) {
 	if c.connected != from {
 		return
@@ -126,8 +126,8 @@ func (w *World) sendOutcome(i int32) {
 	w.reply(i)
 }
 
-// finish answers a request that the store holds, with its outcome. A
-// node that stands still passes that on when it goes on.
+// finish answers a request that the store holds. A node that is busy sends the answer
+// later.
 func (w *World) finish(q *storeRequest, o requestOutcome) {
 	q.outcome = o
 	i := w.dismiss(q)
@@ -146,8 +146,8 @@ func (w *World) dismiss(q *storeRequest) int32 {
 	return i
 }
 
-// withdraw makes an end of a wait whose client has given it up, so that it is not
-// kept for ever. That takes no message, for nothing follows from it.
+// withdraw ends a StoreAwait that its client has given up, so that it is not kept for
+// ever. That takes no message, because nothing depends on it.
 func (w *World) withdraw(q *storeRequest) {
 	if q.request.Op != env.StoreAwait {
 		return
@@ -158,16 +158,16 @@ func (w *World) withdraw(q *storeRequest) {
 	}
 }
 
-// breakHeld tells the client of a request (nil: there is none) that its
-// connection was reset, if the store has it in its hands.
+// breakHeld tells the client of a request that its connection was reset, if the store
+// holds the request. q may be nil.
 func (w *World) breakHeld(q *storeRequest) {
 	if q != nil && q.message != noMessage {
 		w.resetConnection(w.dismiss(q))
 	}
 }
 
-// requeueHeld puts what the store has been asked through a node into that node's
-// socket, as its server is no more: it shares what becomes of that.
+// requeueHeld moves the requests that the store got through a node into that node's
+// socket, because its server is down.
 func (w *World) requeueHeld(n *node) {
 	if w.store == nil {
 		return
@@ -179,8 +179,8 @@ func (w *World) requeueHeld(n *node) {
 	}
 }
 
-// bytes is about the size of a request or its answer in a protocol with numbers
-// of eight bytes and counted strings, as ZooKeeper's.
+// bytes is about the size of a request or its reply in a protocol with numbers of eight
+// bytes and counted strings, like ZooKeeper's.
 func (q *storeRequest) bytes(asked bool) int64 {
 	const head = 16
 	if asked {
