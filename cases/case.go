@@ -42,7 +42,7 @@ type Case struct {
 
 // New returns a case of what a run has shown of a property.
 func New(r runner.Result, p checker.Property) Case {
-	s := r.Done()
+	s := r.Executed()
 	s.Claims, s.Expect = scenarios.Claims{}, nil
 	f := r.Report.Finding(p)
 	return Case{

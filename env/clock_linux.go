@@ -13,12 +13,12 @@ const (
 	clockBoottime  = 7
 )
 
-// The Go runtime reads CLOCK_MONOTONIC without a system call, which a lock would otherwise
-// make a dozen times for each grant, but tells only how much later it is than it was.
+// The Go runtime reads CLOCK_MONOTONIC without a system call, of which a lock would
+// otherwise make a dozen for each grant, but returns only differences.
 var began, origin = anchor()
 
-// anchor returns a moment with its reading of the clock. Of a few that it takes it is the
-// one between whose two readings the least time has passed, some tens of nanoseconds.
+// anchor returns a moment and the reading of the clock at it. It tries several times and
+// returns the pair whose two readings are closest, some tens of nanoseconds apart.
 func anchor() (began time.Time, origin Instant) {
 	least := time.Hour
 	for range 10 {

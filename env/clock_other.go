@@ -10,6 +10,6 @@ var start = time.Now()
 // comparable across processes.
 func monotonic() Instant { return Instant(time.Since(start)) }
 
-// boottime is the best there is without a system call of its own: where
-// Monotonic stands still in suspension, so does this.
+// boottime is the best approximation without a system call of its own: if Monotonic stops
+// during suspension, so does boottime.
 func boottime() Instant { return monotonic() }

@@ -8,7 +8,7 @@ import (
 
 // System returns the runtime of the machine that the program runs on: its
 // clocks, goroutines for tasks, and crypto/rand. It is the only place in env,
-// redlock and locks where time and randomness come from the machine.
+// redlock and internal/rivals where time and randomness come from the machine.
 func System() Runtime { return system{} }
 
 type system struct{}

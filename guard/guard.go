@@ -1,27 +1,27 @@
-// Package guard is the state of the resource that a lock guards, as a plain
-// state machine: a register and a counter for each resource name, the fence that
-// was seen last, and the token of the last reader. It decides accesses; when
-// they arrive, and what becomes of the answers, is the business of the world
-// that holds it.
+// Package guard is the state of the resource that a lock guards, as a plain state machine.
+// Each resource name has a register, a counter of fences, the highest fence seen, and the
+// token of the last reader. The package decides accesses. The world that uses it carries
+// the requests and replies.
 package guard
 
 import "fmt"
 
-// Mode is which accesses a resource checks, and by what.
+// Mode says which accesses a resource checks, and how.
 type Mode string
 
 // The modes. The zero value means Plain.
 const (
-	// Plain: none, every access is accepted.
+	// Plain accepts every access.
 	Plain Mode = "plain"
-	// FencedWrites: writes only. A reader whose fence is out of date is not
-	// found out, so that an update can be lost.
+	// FencedWrites checks the fence of writes only. A reader with an outdated fence is not
+	// rejected, so that an update can be lost.
 	FencedWrites Mode = "fenced-writes"
-	// Fenced: reads and writes, and each raises the bar.
+	// Fenced checks the fence of reads and writes. Each access raises the lowest fence
+	// accepted.
 	Fenced Mode = "fenced"
-	// Token: a read leaves its token beside the value, and a write is accepted
-	// only while the writer's is there: compare-and-set on the token of the
-	// lock, which is unique but has no order (antirez, "Is Redlock safe?").
+	// Token accepts a write only if the writer's token is the one of the last read:
+	// compare-and-set on the token of the lock, which is unique but has no order (antirez,
+	// "Is Redlock safe?").
 	Token Mode = "token"
 )
 
@@ -34,8 +34,8 @@ func (m Mode) Validate() error {
 	return fmt.Errorf("unknown guard %q: want %s, %s, %s or %s", m, Plain, FencedWrites, Fenced, Token)
 }
 
-// Guard is the guarded resources of one world. The zero value of each
-// resource is 0; no fence has been seen, and no token.
+// Guard is the guarded resources of one world. A resource begins with the value 0, no
+// fence and no token.
 type Guard struct {
 	mode  Mode
 	cells map[string]*cell
@@ -48,7 +48,7 @@ type cell struct {
 	reader  string // the token of the last read, in mode Token
 }
 
-// New returns resources that check accesses as mode says.
+// New returns resources that check accesses according to mode.
 func New(mode Mode) *Guard { return &Guard{mode: mode, cells: map[string]*cell{}} }
 
 func (g *Guard) cell(resource string) *cell {

@@ -50,7 +50,7 @@ func runnerBackend(b interface {
 	return runner.Backend{
 		Ability: nemesis.Ability{Name: b.Name(), Kinds: b.Faults(), Features: b.Features()},
 		Keys:    recording != nil && recording.Keys(),
-		Idle:    true, Dialled: true,
+		Idle:    true, Dialable: true,
 		Open: runner.Opener(b.Open),
 	}
 }

@@ -43,7 +43,7 @@ var errNotPromised = errors.New("it is not among the promises")
 
 // judge compares the findings of a run with what is promised under its plan.
 func (o runResult) judge(c Config) (j judgment) {
-	done, promised := o.Done(), o.promised(c)
+	done, promised := o.Executed(), o.promised(c)
 	terms := fuzz.ExternalTerms(done, o.traits.endless)
 	for _, f := range o.Report.Findings {
 		why := terms.Excuse(f.Property, done)
@@ -54,7 +54,7 @@ func (o runResult) judge(c Config) (j judgment) {
 		case o.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
 			j.open = append(j.open, checker.Finding{
 				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
-				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late, more than %v", o.Slip, done.AllowedSlip()),
+				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late, more than %v", o.SchedulingLag, done.AllowedSlip()),
 			})
 		case o.Slipped():
 		case f.Verdict == checker.Violated && why == nil:

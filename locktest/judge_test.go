@@ -15,7 +15,7 @@ import (
 // violations do not count.
 func TestSlippedRunsSayNothing(t *testing.T) {
 	c := Config{Nodes: 1}.filled("test")
-	o := runResult{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), Slip: time.Hour}}
+	o := runResult{Result: runner.Result{Scenario: c.scenario(Storm{Name: "calm"}), SchedulingLag: time.Hour}}
 	o.Report.Findings = []checker.Finding{
 		{Property: checker.Lease, Verdict: checker.Violated},
 		{Property: checker.Section, Verdict: checker.Violated},
@@ -26,7 +26,7 @@ func TestSlippedRunsSayNothing(t *testing.T) {
 	if len(j.broken) > 0 || len(j.limits) > 0 || len(j.open) != 2 {
 		t.Errorf("%+v", j)
 	}
-	o.Slip = 0
+	o.SchedulingLag = 0
 	j = o.judge(c)
 	if len(j.broken) != 1 || len(j.limits) != 1 || len(j.open) > 0 {
 		t.Errorf("in time: %+v", j)

@@ -103,7 +103,7 @@ const rerunTime = 15 * time.Second
 
 // rerun runs a run again, up to times times. It stops at end, and when a run fails.
 func (tr trial) rerun(t *testing.T, o runResult, times int, end time.Time) (reruns, error) {
-	done := o.Done()
+	done := o.Executed()
 	all := reruns{Tally: runner.NewTally(done)}
 	for all.Runs < times && t.Context().Err() == nil && (end.IsZero() || time.Now().Before(end)) {
 		again, err := tr.run(t, done, o.Seed)

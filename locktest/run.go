@@ -241,7 +241,7 @@ func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) e
 // Beyond returns why a property is not promised of any lock under the plan that was carried
 // out. nil means that it is, and that a lock that violates it there has a defect.
 func (s Seen) Beyond(p checker.Property) error {
-	done := s.Done()
+	done := s.Executed()
 	return fuzz.ExternalTerms(done, s.outcome.traits.endless).Excuse(p, done)
 }
 

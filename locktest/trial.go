@@ -113,7 +113,7 @@ func (tr trial) runSettled(t *testing.T, s scenarios.Scenario, seed uint64) (run
 	t.Helper()
 	o, err := tr.run(t, s, seed)
 	if err == nil && o.Slipped() {
-		t.Logf("seed %d: events were up to %v late, more than %v: running it again", seed, o.Slip, s.AllowedSlip())
+		t.Logf("seed %d: events were up to %v late, more than %v: running it again", seed, o.SchedulingLag, s.AllowedSlip())
 		o, err = tr.run(t, s, seed)
 	}
 	if err != nil {

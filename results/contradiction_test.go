@@ -26,7 +26,7 @@ func stormy(t *testing.T) []file {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := runner.Prepare(simulator, runner.InStorm(s, nemesis.Generator{Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 8}))
+		e, err := runner.Prepare(simulator, runner.WithGenerator(s, nemesis.Generator{Faults: nemesis.Weights{nemesis.AllKinds: 1}, Most: 8}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,7 +91,7 @@ func RowOf(t runner.Tally, first uint64) Row {
 		Measured: t.Measured.All(),
 	}
 	if t.Slipped > 0 {
-		r.Slipped = &Slipped{t.Slipped, t.Slipping.Seed, t.Slipping.Slip}
+		r.Slipped = &Slipped{t.Slipped, t.Slipping.Seed, t.Slipping.SchedulingLag}
 	}
 	for p, counts := range t.Seen {
 		r.Seen[p] = map[checker.Verdict]int{}
@@ -124,10 +124,10 @@ func (r Row) Tally(s scenarios.Scenario) runner.Tally {
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
 	measured := r.Runs
 	if s := r.Slipped; s != nil {
-		t.Slipped, t.Slipping = s.Runs, runner.Result{Scenario: t.Scenario, Seed: s.Seed, Slip: s.Slip}
+		t.Slipped, t.Slipping = s.Runs, runner.Result{Scenario: t.Scenario, Seed: s.Seed, SchedulingLag: s.Slip}
 		measured -= s.Runs
 	}
-	t.Measured = runner.Recall(measured, r.Measured)
+	t.Measured = runner.StoredAggregate(measured, r.Measured)
 	for p, counts := range r.Seen {
 		for v, n := range counts {
 			t.Seen[p][v] = n

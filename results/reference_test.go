@@ -48,7 +48,7 @@ func late(t *testing.T) results.Row {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Slip = time.Duration(seed) * time.Minute
+		r.SchedulingLag = time.Duration(seed) * time.Minute
 		tally.Add(r)
 	}
 	return results.RowOf(tally, 0)

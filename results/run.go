@@ -46,14 +46,14 @@ type Run struct {
 func RunOf(r runner.Result, versions map[string]string) Run {
 	run := Run{
 		Version:  RunVersion,
-		Scenario: scenarios.Encoded{Scenario: r.Done()},
+		Scenario: scenarios.Encoded{Scenario: r.Executed()},
 		Backend:  r.Backend,
 		Seed:     r.Seed,
 		Versions: versions,
 		Verdicts: r.Report.Verdicts(),
 		Report:   r.Report,
 		Cut:      r.Interrupted,
-		Slip:     r.Slip,
+		Slip:     r.SchedulingLag,
 	}
 	if r.TraceHash != 0 {
 		run.TraceHash = Hash(r.TraceHash)

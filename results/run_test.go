@@ -126,7 +126,7 @@ func TestRunFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []scenarios.Scenario{calm, runner.InStorm(calm, nemesis.Generator{Most: 5})} {
+	for _, s := range []scenarios.Scenario{calm, runner.WithGenerator(calm, nemesis.Generator{Most: 5})} {
 		dir, r := keep(t, t.TempDir(), s)
 		text, err := os.ReadFile(filepath.Join(dir, results.RunFile))
 		if err != nil {
@@ -137,7 +137,7 @@ func TestRunFile(t *testing.T) {
 			t.Errorf("%v, stored\n%s\nwant\n%s", err, text, want)
 		}
 		run, err := results.Load(dir)
-		if err != nil || !reflect.DeepEqual(run.Scenario.Scenario, r.Done()) || len(run.Scenario.Plan) == 0 && s.Generate != nil {
+		if err != nil || !reflect.DeepEqual(run.Scenario.Scenario, r.Executed()) || len(run.Scenario.Plan) == 0 && s.Generate != nil {
 			t.Errorf("%v, loaded %+v", err, run.Scenario)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {

@@ -56,7 +56,7 @@ func agreementOn(t *testing.T, known ...scenarios.Difference) agreementView {
 	tin.Kinds = slices.DeleteFunc(slices.Clone(tin.Kinds), func(k nemesis.Kind) bool { return k == "crash" })
 	all := []checker.Property{checker.Lease, checker.Section, checker.Effect}
 	late := shownBy(t, "node-pause", 1, nil, nil)
-	late.Slipped, late.Slipping = 1, runner.Result{Scenario: late.Scenario, Slip: 1e9}
+	late.Slipped, late.Slipping = 1, runner.Result{Scenario: late.Scenario, SchedulingLag: 1e9}
 	return agreementView{report.Agree([]scenarios.Topic{topic}, []report.Side{
 		{Backend: sim, Found: report.Tallies{
 			"calm": shownBy(t, "calm", 100, nil, nil), "crash-restart": shownBy(t, "crash-restart", 100, all, nil),

@@ -251,7 +251,7 @@ var whatClientsAre = []struct{ name, what string }{
 func beClient() {
 	redis.SetLogger(quiet{})
 	live.BeClient(func(world *live.Remote, brief []byte) (func(), error) {
-		return runner.Client(world, world.Number(), brief)
+		return runner.ClientMain(world, world.Number(), brief)
 	})
 }
 
@@ -269,6 +269,6 @@ func withClients(b runner.Backend, what string) (runner.Backend, error) {
 	case b.Exact:
 		return b, fmt.Errorf("--clients %s is for real servers, and not for --backend %s", asProcesses, b.Name)
 	}
-	b.Apart = true
+	b.ClientProcesses = true
 	return b, nil
 }

@@ -215,7 +215,7 @@ func limit(excuse error) string {
 
 // shrunk says how much was found, and what is left of it.
 func (f find) shrunk() string {
-	found, small := shrink.ExtentOf(f.Found.Result.Done()), shrink.ExtentOf(f.Small.Done())
+	found, small := shrink.ExtentOf(f.Found.Result.Executed()), shrink.ExtentOf(f.Small.Executed())
 	switch {
 	case !f.cut && f.Shrunk.Unfinished != "":
 		return fmt.Sprintf("shrunk from %v to %v; not fully shrunk: %s (--shrink)", found, small, f.Shrunk.Unfinished)
@@ -277,7 +277,7 @@ func scoreOf(q search, h haul, finds []find) haulScore {
 				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
 				Story: f.Small.Report.Finding(f.Property).Story(),
 			},
-			Defect: f.Excuse == nil, Found: shrink.ExtentOf(f.Found.Result.Done()), Shrunk: shrink.ExtentOf(f.Small.Done()), Unfinished: f.Shrunk.Unfinished, Case: f.path,
+			Defect: f.Excuse == nil, Found: shrink.ExtentOf(f.Found.Result.Executed()), Shrunk: shrink.ExtentOf(f.Small.Executed()), Unfinished: f.Shrunk.Unfinished, Case: f.path,
 		}
 		if f.Excuse != nil {
 			one.Limit = f.Excuse.Error()

@@ -94,7 +94,7 @@ is 3 unless something was.`,
 			return err
 		}
 		if generator != nil {
-			if e, err = prepareOn(b, runner.InStorm(s, *generator)); err != nil {
+			if e, err = prepareOn(b, runner.WithGenerator(s, *generator)); err != nil {
 				return err
 			}
 		}
@@ -278,7 +278,7 @@ func line(r stored) jsonLine {
 		AsExpected: r.AsExpected(),
 
 		Cut:     r.Report.Cut,
-		Slip:    r.Slip,
+		Slip:    r.SchedulingLag,
 		Slipped: r.Slipped(),
 		Dir:     r.dir,
 	}

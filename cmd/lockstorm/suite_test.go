@@ -50,7 +50,7 @@ type lateWorld struct {
 	slip time.Duration
 }
 
-func (w lateWorld) Slip() time.Duration { return w.slip }
+func (w lateWorld) SchedulingLag() time.Duration { return w.slip }
 
 // late is the simulator on a machine that is late by so much, in every world.
 func late(by time.Duration) runner.Backend {

@@ -46,7 +46,7 @@ func versions(b runner.Backend) map[string]string {
 	if b.Versions != nil {
 		maps.Copy(v, b.Versions())
 	}
-	if b.Apart {
+	if b.ClientProcesses {
 		v["clients"] = asProcesses
 	}
 	return v

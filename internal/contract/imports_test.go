@@ -250,7 +250,7 @@ func TestBannedImports(t *testing.T) {
 
 // waiting lists the folders and files in which nothing may wait but through
 // env, and spawning those in which no goroutine may start.
-var waiting = []string{"redlock", "internal/rivals", "internal/runner/workloads.go", "internal/runner/sections.go", "internal/runner/recorder.go", "internal/runner/redlock.go", "internal/runner/onekeylocks.go", "internal/runner/storelocks.go", "internal/world", "internal/sim"}
+var waiting = []string{"redlock", "internal/rivals", "internal/runner/workloads.go", "internal/runner/recorder.go", "internal/runner/redlock.go", "internal/runner/locks.go", "internal/world", "internal/sim"}
 
 const waitingWhy = "whatever waits, waits through env, or it cannot run in the simulator"
 

@@ -62,7 +62,7 @@ func (c Candidate) within(ctx context.Context, b runner.Backend) (runner.Result,
 	if err != nil {
 		return runner.Result{}, err
 	}
-	return e.Within(maxEvents).Run(ctx, c.Seed, nil)
+	return e.WithEventLimit(maxEvents).Run(ctx, c.Seed, nil)
 }
 
 // without returns the candidate without its faults of some kinds; without kinds, without its

@@ -177,7 +177,7 @@ func (h Hunt) try(ctx context.Context, t *trial) error {
 		t.fitness = newFitness(e.Header(c.Seed))
 		watch = history.Tee(contention, t.fitness)
 	}
-	t.run.Result, err = e.Within(maxEvents).Run(ctx, c.Seed, watch)
+	t.run.Result, err = e.WithEventLimit(maxEvents).Run(ctx, c.Seed, watch)
 	if err != nil || t.run.Result.Interrupted {
 		return err
 	}

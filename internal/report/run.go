@@ -135,7 +135,7 @@ func SubjectOf(e runner.Experiment, result runner.Result, dir string, versions m
 		s.History = plain(filepath.Join(dir, results.HistoryFile))
 	case e.Backend().Exact && !result.Interrupted:
 		s.History = func() (io.ReadCloser, error) {
-			again, err := Replayed(context.Background(), e.Backend(), result.Done(), result.Seed, "")
+			again, err := Replayed(context.Background(), e.Backend(), result.Executed(), result.Seed, "")
 			if err != nil {
 				return nil, err
 			}
@@ -150,7 +150,7 @@ func (s Subject) tally() runner.Tally {
 	t := runner.NewTally(s.Run.Scenario.Scenario)
 	t.Add(runner.Result{
 		Scenario: s.Run.Scenario.Scenario, Plan: s.Run.Scenario.Plan, Backend: s.Run.Backend, Seed: s.Run.Seed,
-		Report: s.Run.Report, Slip: s.Run.Slip, Interrupted: s.Run.Cut,
+		Report: s.Run.Report, SchedulingLag: s.Run.Slip, Interrupted: s.Run.Cut,
 	})
 	return t
 }

@@ -121,7 +121,7 @@ func Violated(t runner.Tally) []checker.Property {
 func Slowness(t runner.Tally) string {
 	r := t.Slipping
 	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
-		t.Slipped, textfmt.Count(t.Runs, "run"), r.Slip.Round(time.Millisecond), r.Scenario.AllowedSlip())
+		t.Slipped, textfmt.Count(t.Runs, "run"), r.SchedulingLag.Round(time.Millisecond), r.Scenario.AllowedSlip())
 }
 
 // Fact is one thing that is told of a scenario.

@@ -8,28 +8,28 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Config is what the locks have in common. A field that a lock has no use for
-// says so there.
+// Config is the common configuration of the locks. A lock that does not use a field says
+// so.
 type Config struct {
 	// TTL is the time to live of the lock's key or row, or of its session.
 	TTL time.Duration
 
-	// Allowance is what is set aside of the TTL for clock error: the validity is
+	// Allowance is the part of the TTL that is reserved for clock error: the validity is
 	// counted from before the send and ends so much before the TTL has passed.
 	Allowance time.Duration
 
-	// Clock is what the validity is counted on. Waits are on the monotonic one.
+	// Clock is the clock on which the validity is counted. Waits use the monotonic one.
 	Clock env.Clock
 
-	// NodeTimeout is how long the answer of a node, or of the store, is waited for.
+	// NodeTimeout is how long to wait for the reply of a node or the store.
 	NodeTimeout time.Duration
 
-	// Margin is how long before the end of validity the holder is told of it.
+	// Margin is how long before the end of validity the holder is warned.
 	Margin time.Duration
 
-	// RetryMin and RetryMax bound the random time between two tries of a lock
-	// that spins, or that could not reach whom it asks. Tries is the most that
-	// [Mutex.Lock] makes; 0: any number.
+	// RetryMin and RetryMax are the bounds of the random delay between two tries, for a
+	// lock that polls or could not reach the nodes or the store. Tries is the maximum
+	// number of tries of [Mutex.Lock]; 0: no limit.
 	RetryMin, RetryMax time.Duration
 	Tries              int
 }

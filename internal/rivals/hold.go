@@ -80,9 +80,9 @@ func (h *Hold) Check() error {
 	return nil
 }
 
-// Extend asks for a new life of the lock, of ttl from now on, in whole milliseconds.
-// No longer TTL than the lock's own is accepted: the allowance covers no more. Such a
-// one is [ErrConfig], and what has been released [ErrReleased].
+// Extend requests a TTL from now on, in whole milliseconds, at most the lock's own TTL,
+// because the allowance covers no more. Another TTL is an [ErrConfig]. After a release the
+// error is [ErrReleased].
 func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	scheme, can := h.mutex.scheme.(extender)
 	switch longest := h.mutex.config.TTL; {
@@ -93,9 +93,9 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	case h.isReleased():
 		return ErrReleased
 	}
-	h.extending(ttl)
+	h.reportExtend(ttl)
 	until, err := scheme.extend(ctx, h, ttl)
-	return h.extended(ttl, until, err)
+	return h.reportExtended(ttl, until, err)
 }
 
 func (h *Hold) isReleased() bool {
@@ -104,14 +104,14 @@ func (h *Hold) isReleased() bool {
 	return h.state == released
 }
 
-// extending tells that an extension begins.
-func (h *Hold) extending(ttl time.Duration) {
+// reportExtend reports the begin of an extension.
+func (h *Hold) reportExtend(ttl time.Duration) {
 	m := h.mutex
 	m.Observer.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: m.validUntil(ttl)})
 }
 
-// extended enters what has become of it.
-func (h *Hold) extended(ttl time.Duration, until env.Instant, err error) error {
+// reportExtended applies and reports the result of an extension.
+func (h *Hold) reportExtended(ttl time.Duration, until env.Instant, err error) error {
 	event := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl, Until: until}
 	if err == nil {
 		event.Validity, err = h.prolong(until)
@@ -123,14 +123,14 @@ func (h *Hold) extended(ttl time.Duration, until env.Instant, err error) error {
 	return err
 }
 
-// prolong moves the end of validity, if that is still to come, and returns what is
+// prolong moves the end of validity if the hold has not ended, and returns the validity
 // left.
 func (h *Hold) prolong(until env.Instant) (time.Duration, error) {
 	now := h.mutex.now()
 	h.mutex.mu.Lock()
 	defer h.mutex.mu.Unlock()
 	switch {
-	case !h.lives():
+	case !h.active():
 		return 0, h.state.ended()
 	case until <= now:
 		return 0, ErrValidity
@@ -139,12 +139,11 @@ func (h *Hold) prolong(until env.Instant) (time.Duration, error) {
 	return until.Sub(now), nil
 }
 
-// lives reports whether the hold can go on. The mutex's mu is held.
-func (h *Hold) lives() bool { return h.state == held || h.state == warned && h.hopes }
+// active reports whether the hold can continue. The mutex's mu is held.
+func (h *Hold) active() bool { return h.state == held || h.state == warned && h.mayRecover }
 
-// Release gives the lock up. It returns nil if the lock was still held, [ErrLost]
-// if it was not, and another error if nobody could tell. Releasing twice is
-// [ErrReleased].
+// Release releases the lock. It returns nil if the lock was still held, [ErrLost] if it
+// was not, and another error if that is unknown. A second release returns [ErrReleased].
 func (h *Hold) Release(ctx context.Context) error {
 	m := h.mutex
 	m.mu.Lock()
@@ -163,17 +162,16 @@ func (h *Hold) Release(ctx context.Context) error {
 	return event.Err
 }
 
-// watch tells the holder when the validity is about to end. Where the lock does
-// not read the monotonic clock it looks at the other again and again, and so it
-// does where there is hope that the hold goes on.
+// watch warns the holder when the validity is about to end. It polls if the lock does not
+// use the monotonic clock, or if the hold may recover.
 func (h *Hold) watch() {
 	m := h.mutex
 	pause := max(m.config.TTL/16, time.Millisecond)
 	for {
 		left := h.Until().Add(-m.config.Margin).Sub(m.now())
 		if left <= 0 {
-			h.tell(warned, env.StepExpiring, ErrExpiring)
-			if !h.hopes {
+			h.setState(warned, env.StepExpiring, ErrExpiring)
+			if !h.mayRecover {
 				return
 			}
 			left = pause
@@ -187,16 +185,16 @@ func (h *Hold) watch() {
 	}
 }
 
-// lose tells the holder that the lock is lost, unless the hold has ended already.
-func (h *Hold) lose(cause error) { h.tell(gone, env.StepLost, cause) }
+// lose reports to the holder that the lock is lost, unless the hold has ended already.
+func (h *Hold) lose(cause error) { h.setState(gone, env.StepLost, cause) }
 
-func (h *Hold) tell(state holdState, step env.Step, cause error) {
+func (h *Hold) setState(state holdState, step env.Step, cause error) {
 	h.mutex.mu.Lock()
-	news := h.lives() && h.state != state
+	news := h.active() && h.state != state
 	if news {
 		h.state = state
 	}
-	over := !h.lives()
+	over := !h.active()
 	h.mutex.mu.Unlock()
 	if !news {
 		return

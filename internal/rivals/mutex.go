@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Ports are what a lock is built on: what one client has of its world. A lock
-// that keeps its state in a store has no use for nodes, and the other way round.
+// Ports are what a lock is built on: one client's view of its world. A lock in a store
+// does not use nodes, and other locks do not use the store.
 type Ports struct {
 	Runtime  env.Runtime
 	Nodes    env.Nodes
@@ -30,13 +30,13 @@ type Mutex struct {
 	mu sync.Mutex // never held across a wait
 }
 
-// scheme is what tells one lock from another.
+// scheme is the part in which locks differ.
 type scheme interface {
 	// acquire tries once. It returns nil if the attempt's token has the lock; what
 	// it has set of the attempt (see [attempt.aim]) is then the hold's.
 	acquire(ctx context.Context, a *attempt) error
 
-	// abandon sees to what a failed try may have left behind. It does not wait.
+	// abandon cleans up after a failed try. It does not wait.
 	abandon(a *attempt)
 
 	// release gives the lock up. The error says why if the answer is not Yes;
@@ -76,9 +76,8 @@ var (
 	errNoExtension = errors.New("this lock cannot be extended")
 )
 
-// Lock acquires the resource, and tries again after a random delay. It gives up
-// with the last try's error after [Config.Tries], and with that of ctx when it
-// ends.
+// Lock acquires the resource, and retries after a random delay. It gives up with the last
+// try's error after [Config.Tries], and with that of ctx when ctx ends.
 func (m *Mutex) Lock(ctx context.Context, resource string) (*Hold, error) {
 	for try := 1; ; try++ {
 		hold, err := m.tryLock(ctx, resource)
@@ -101,13 +100,13 @@ type attempt struct {
 	fence    uint64
 
 	// Of a lock on one node; replies is guarded by the mutex's mu.
-	said    env.Answer // of the node that was asked to set the key
-	replies int        // that have counted so far
+	setAnswer env.Answer // of the node that was asked to set the key
+	replies   int        // that have counted so far
 
 	// Of a lock in a store.
-	entry  env.Entry // its key alone: it is not known whether there is one
-	member *member   // of a session; nil: none
-	hopes  bool      // the hold can go on after the end of its validity
+	entry      env.Entry // its key alone: it is not known whether there is one
+	member     *member   // of a session; nil: none
+	mayRecover bool      // the hold can go on after the end of its validity
 }
 
 func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
@@ -132,19 +131,19 @@ func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
 	return hold, nil
 }
 
-// event is what is told of the try at a step.
+// event returns the event of a step of the try.
 func (a *attempt) event(step env.Step) env.Event {
 	return env.Event{Step: step, Resource: a.resource, Token: a.token, TTL: a.mutex.config.TTL, Until: a.until}
 }
 
-// aim sets the end of validity that the try aims at; [env.Never]: none. It is
-// called before what it counts from is sent.
-func (a *attempt) aim(until env.Instant) {
+// setUntil sets the end of validity of the try; [env.Never]: none. It is called before the
+// request is sent from which the validity is counted.
+func (a *attempt) setUntil(until env.Instant) {
 	a.until = until
 	a.mutex.Observer.Observe(a.event(env.StepBeforeSend))
 }
 
-// check is the validity check, the last that a scheme does.
+// check is the validity check, which a scheme does last.
 func (a *attempt) check() error {
 	m := a.mutex
 	m.Observer.Observe(a.event(env.StepBeforeCheck))
@@ -155,9 +154,9 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// replied tells of a reply that counts. They are numbered from the begin of the
-// try, on into the hold.
-func (a *attempt) replied(op env.Op, r env.Reply) {
+// reportReply reports a reply that counts. Replies are numbered from the begin of the try,
+// on into the hold.
+func (a *attempt) reportReply(op env.Op, r env.Reply) {
 	e := a.event(env.StepReply)
 	a.mutex.mu.Lock()
 	a.replies++
@@ -166,15 +165,15 @@ func (a *attempt) replied(op env.Op, r env.Reply) {
 	a.mutex.Observer.Observe(e)
 }
 
-// validUntil is the end of validity of what is sent now.
+// validUntil returns the end of validity of a request that is sent now.
 func (m *Mutex) validUntil(ttl time.Duration) env.Instant {
 	return m.now().Add(ttl - m.config.Allowance)
 }
 
-// now reads the clock that the validity is counted on.
+// now reads the clock on which the validity is counted.
 func (m *Mutex) now() env.Instant { return m.Runtime.Now(m.config.Clock) }
 
-// mono reads the clock that waits are on.
+// mono reads the clock that waits use.
 func (m *Mutex) mono() env.Instant { return m.Runtime.Now(env.Monotonic) }
 
 func (m *Mutex) newToken() string {

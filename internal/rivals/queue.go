@@ -7,10 +7,10 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// queue is a scheme in which each try has an entry in the store, which its session
-// keeps there. The entry that was created first has the lock, and each of the others
-// waits for the one before it to go: so a release wakes one client. The revision
-// that created the entry is the fence.
+// queue is a scheme in which each try has an entry in the store, which belongs to its
+// session. The oldest entry has the lock, and each of the others waits until the entry
+// before it is gone: so a release wakes one client. The fence is the revision that created
+// the entry.
 type queue struct {
 	sessions
 	key        func(a *attempt) string
@@ -18,12 +18,12 @@ type queue struct {
 }
 
 func (q *queue) acquire(ctx context.Context, a *attempt) error {
-	return q.within(ctx, a, func(ctx context.Context) error {
+	return q.inSession(ctx, a, func(ctx context.Context) error {
 		if err := q.enqueue(ctx, a); err != nil {
 			return err
 		}
 		for {
-			q.aim(a)
+			q.setUntil(a)
 			before, err := q.before(ctx, a)
 			switch {
 			case err != nil:
@@ -40,7 +40,7 @@ func (q *queue) acquire(ctx context.Context, a *attempt) error {
 
 func (q *queue) enqueue(ctx context.Context, a *attempt) error {
 	s := a.member.session
-	a.aim(s.until())
+	a.setUntil(s.until())
 	there, err := a.create(ctx, env.StoreRequest{Key: q.key(a), Session: s.id, Sequential: q.sequential})
 	if errors.Is(err, ErrTaken) && there.Revision == 0 {
 		s.end(ErrSession) // there is no other reason to decline
@@ -49,18 +49,17 @@ func (q *queue) enqueue(ctx context.Context, a *attempt) error {
 	return err
 }
 
-// aim sets the end of validity for when the try proves to be the first. Who does not
-// check takes a session that is past its deadline for one that was kept just now.
-func (q *queue) aim(a *attempt) {
+// setUntil sets the end of validity for the case that the try is the first. A lock that
+// does not check its session treats an expired one as if it had just been kept alive.
+func (q *queue) setUntil(a *attempt) {
 	m, until := a.mutex, a.member.session.until()
 	if q.unchecked && m.now() >= until {
 		until = m.validUntil(m.config.TTL)
 	}
-	a.aim(until)
+	a.setUntil(until)
 }
 
-// before returns the entry before that of the try; its revision is 0 if there is
-// none.
+// before returns the entry before the try's own, or one with revision 0 if there is none.
 func (q *queue) before(ctx context.Context, a *attempt) (before env.Entry, err error) {
 	reply, err := a.mutex.ask(ctx, env.StoreRequest{Op: env.StoreList, Key: path(a.resource) + "/"})
 	if err != nil {

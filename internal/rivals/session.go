@@ -9,41 +9,40 @@ import (
 
 // session is one session in the store.
 //
-// Its deadline is when the store may declare it over at the earliest, as the
-// client's clock tells: the TTL after the last heartbeat that was acknowledged was
-// sent, less the allowance.
+// Its deadline is the earliest time on the client's clock at which the store may end it:
+// the TTL, less the allowance, after the last acknowledged heartbeat was sent.
 type session struct {
 	*sessions
 	mutex *Mutex
 	id    uint64
 
 	// Guarded by the mutex's mu.
-	deadline env.Instant // on the lock's clock
-	next     env.Instant // when a heartbeat is due, on the monotonic clock
-	over     bool
-	beating  bool // a task sees to the heartbeats
-	members  []*member
+	deadline   env.Instant // on the lock's clock
+	next       env.Instant // when a heartbeat is due, on the monotonic clock
+	over       bool
+	heartbeats bool // a task sees to the heartbeats
+	members    []*member
 }
 
-// member is a try, and the hold that becomes of it.
+// member is a try in a session, and the hold that it leads to.
 type member struct {
 	session *session
 	cancel  context.CancelCauseFunc // of the try
 	hold    *Hold                   // nil: not yet
 }
 
-// idle reports whether nobody has needed the session for so long that it is past
-// its deadline. The mutex's mu is held.
-func (s *session) idle() bool { return !s.beating && s.mutex.now() >= s.deadline }
+// idle reports whether nobody has needed the session for so long that it is past its
+// deadline. The mutex's mu is held.
+func (s *session) idle() bool { return !s.heartbeats && s.mutex.now() >= s.deadline }
 
-// gone reports whether the session is over, or about to be because nobody keeps it.
+// gone reports whether the session is over, or will be because it has no heartbeats.
 func (s *session) gone() bool {
 	s.mutex.mu.Lock()
 	defer s.mutex.mu.Unlock()
 	return s.over || s.idle()
 }
 
-// leave ends the need of a session, if there was one.
+// leave removes the member from its session, if it has one.
 func (m *member) leave() {
 	if m == nil {
 		return
@@ -56,9 +55,9 @@ func (m *member) leave() {
 	}
 }
 
-// retire keeps further tries out of the session: it ends when the last that hangs on
-// it does. Otherwise a client whose heartbeats get through now and then, and little
-// else, would keep everybody out with what its tries have left.
+// retire keeps further tries out of the session, so that it ends with its last member.
+// Otherwise a client for which only some heartbeats succeed would block everybody with the
+// entries that its tries have left.
 func (m *member) retire() {
 	if m == nil {
 		return
@@ -71,8 +70,7 @@ func (m *member) retire() {
 	}
 }
 
-// adopt makes the hold of a try that was granted hang on the try's session, if it
-// has one.
+// adopt attaches the hold of a granted try to the try's session, if it has one.
 func (m *member) adopt(h *Hold) {
 	if m == nil {
 		return
@@ -87,8 +85,8 @@ func (m *member) adopt(h *Hold) {
 	}
 }
 
-// needs reports whether the session is needed. The mutex's mu is held.
-func (m *member) needs() bool { return m.hold == nil || m.hold.lives() }
+// active reports whether the member needs the session. The mutex's mu is held.
+func (m *member) active() bool { return m.hold == nil || m.hold.active() }
 
 func (s *session) until() env.Instant {
 	s.mutex.mu.Lock()
@@ -96,8 +94,8 @@ func (s *session) until() env.Instant {
 	return s.deadline
 }
 
-// beat sends the heartbeats, as long as somebody needs the session.
-func (s *session) beat() {
+// sendHeartbeats sends heartbeats while some member needs the session.
+func (s *session) sendHeartbeats() {
 	ctx, m := context.Background(), s.mutex
 	for {
 		due, needed := s.due()
@@ -109,15 +107,15 @@ func (s *session) beat() {
 			continue
 		}
 		if s.extend(ctx) != nil {
-			s.endIfHopeless()
+			s.endIfExpired()
 		}
 	}
 }
 
-// endIfHopeless ends a session that is past its deadline and the grace period. Its
-// heartbeats end with it: were they to reach a store that cannot answer, they would
-// keep everybody out for ever.
-func (s *session) endIfHopeless() bool {
+// endIfExpired ends a session that is past its deadline and the grace period, and its
+// heartbeats: if they reached a store that cannot reply, they would block everybody for
+// ever.
+func (s *session) endIfExpired() bool {
 	hopeless := s.mutex.now() >= s.until().Add(s.grace)
 	if hopeless {
 		s.end(ErrSession)
@@ -125,42 +123,42 @@ func (s *session) endIfHopeless() bool {
 	return hopeless
 }
 
-// due says when the next heartbeat is, and whether anybody needs it; if not the
+// due returns when the next heartbeat is due, and whether any member needs it; if not, the
 // task is about to end.
 func (s *session) due() (at env.Instant, needed bool) {
 	s.mutex.mu.Lock()
 	defer s.mutex.mu.Unlock()
-	s.beating = !s.over && slices.ContainsFunc(s.members, (*member).needs)
-	return s.next, s.beating
+	s.heartbeats = !s.over && slices.ContainsFunc(s.members, (*member).active)
+	return s.next, s.heartbeats
 }
 
-// extend sends a heartbeat, and tells of it as an extension of every hold.
+// extend sends a heartbeat and reports it as an extension of every hold.
 func (s *session) extend(ctx context.Context) error {
 	ttl, holds := s.mutex.config.TTL, s.holds()
 	for _, h := range holds {
-		h.extending(ttl)
+		h.reportExtend(ttl)
 	}
 	until, err := s.keep(ctx)
 	for _, h := range holds {
-		_ = h.extended(ttl, until, err)
+		_ = h.reportExtended(ttl, until, err)
 	}
 	return err
 }
 
-// holds returns those that are worth a heartbeat.
+// holds returns the holds that need the session.
 func (s *session) holds() (list []*Hold) {
 	s.mutex.mu.Lock()
 	defer s.mutex.mu.Unlock()
 	for _, m := range s.members {
-		if m.hold != nil && m.needs() {
+		if m.hold != nil && m.active() {
 			list = append(list, m.hold)
 		}
 	}
 	return list
 }
 
-// keep sends a heartbeat and returns the deadline that it gives. If the store says
-// that the session is over, so it is.
+// keep sends a heartbeat and returns the new deadline. It ends the session if the store
+// says that it is over.
 func (s *session) keep(ctx context.Context) (env.Instant, error) {
 	m := s.mutex
 	sent, deadline := m.mono(), m.validUntil(m.config.TTL)
@@ -180,7 +178,7 @@ func (s *session) keep(ctx context.Context) (env.Instant, error) {
 	return s.deadline, nil
 }
 
-// end tells all that hangs on the session of its end.
+// end ends the session for all its members.
 func (s *session) end(cause error) {
 	s.mutex.mu.Lock()
 	s.over = true

@@ -17,15 +17,15 @@ func newStoreMutex(c Config, p Ports, s scheme) (*Mutex, error) {
 	return newMutex(c, p, s)
 }
 
-// path is the name of a resource in the store: one step, so that no resource's
-// entries lie below another's.
+// path returns the name of a resource in the store. It is a single path element, so that
+// no resource's entries are below another's.
 func path(resource string) string { return pathEscaper.Replace(resource) }
 
 var pathEscaper = strings.NewReplacer("%", "%25", "/", "%2F")
 
-// ask hands a request to the store, again while that has no leader, and for no
-// longer than the timeout. If the error is [env.ErrNoLeader] too the request has no
-// effect; else it may have, or may get one later.
+// ask sends a request to the store, and repeats it while the store has no leader, up to
+// the timeout. If the error is also [env.ErrNoLeader] the request has no effect; after
+// other errors it may have one, now or later.
 func (m *Mutex) ask(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
 	giveUp := m.mono().Add(m.config.NodeTimeout)
 	for {
@@ -39,14 +39,14 @@ func (m *Mutex) ask(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	}
 }
 
-// wait waits for a retry delay, and until an instant at most.
+// wait sleeps for a retry delay, but not beyond until.
 func (m *Mutex) wait(ctx context.Context, until env.Instant) error {
 	return m.Runtime.Sleep(ctx, min(m.mono().Add(m.retryDelay()), until))
 }
 
-// create creates the entry of the try, whose value is its token. Where the reply
-// is lost it looks whether the entry is there. With [ErrTaken] it returns the entry
-// that is there in its place, if there is one.
+// create creates the entry of the try, whose value is its token. If the reply is lost it
+// checks whether the entry exists. With [ErrTaken] it returns the entry that exists
+// instead, if there is one.
 func (a *attempt) create(ctx context.Context, r env.StoreRequest) (instead env.Entry, err error) {
 	r.Op, r.Value = env.StoreCreate, a.token
 	a.entry = env.Entry{Key: r.Key}
@@ -74,7 +74,7 @@ func (a *attempt) create(ctx context.Context, r env.StoreRequest) (instead env.E
 	return instead, nil
 }
 
-// find looks for the entry with that value; its revision is 0 if there is none.
+// find returns the entry with that value, or one with revision 0 if there is none.
 func (m *Mutex) find(ctx context.Context, key, value string) (env.Entry, error) {
 	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreList, Key: key})
 	for _, e := range reply.Entries {
@@ -85,7 +85,7 @@ func (m *Mutex) find(ctx context.Context, key, value string) (env.Entry, error) 
 	return env.Entry{}, err
 }
 
-// await waits until the entry is gone, and tells that it does.
+// await waits until the entry is gone, and reports the wait to the observer.
 func (a *attempt) await(ctx context.Context, e env.Entry) error {
 	m := a.mutex
 	m.Observer.Observe(a.event(env.StepQueued))
@@ -143,8 +143,8 @@ func (a *attempt) clear() {
 	})
 }
 
-// expired reports whether the try's entry will go without anybody's doing, if it is
-// there, or comes: a row by its TTL, any other with its session.
+// expired reports whether the try's entry will vanish by itself, even if it is created
+// later: a row by its TTL, any other entry with its session.
 func (a *attempt) expired(begin env.Instant) bool {
 	m := a.mutex
 	if a.member == nil {
@@ -156,8 +156,8 @@ func (a *attempt) expired(begin env.Instant) bool {
 // errAbsent: the entry is not there, and nobody has seen it.
 var errAbsent = errors.New("there is no such entry yet")
 
-// delete deletes the entry, which it looks for by its value if it is not known. It
-// returns nil if the store has answered that the entry is gone.
+// delete deletes the entry, and finds it by its value if its revision is unknown. It
+// returns nil if the store has confirmed that the entry is gone.
 func (m *Mutex) delete(ctx context.Context, e *env.Entry, value string) error {
 	if e.Revision == 0 {
 		found, err := m.find(ctx, e.Key, value)
@@ -172,3 +172,30 @@ func (m *Mutex) delete(ctx context.Context, e *env.Entry, value string) error {
 	_, err := m.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision})
 	return err
 }
+
+// row is a row for each resource, which exists while somebody holds the lock.
+type row struct{}
+
+// NewRow returns the lock of a table in a database, as articles describe it. It deletes
+// the rows that are past their TTL, inserts a row under a unique key, and deletes that row
+// to release the lock. If the insertion fails, it retries after a random delay. The fence
+// is the row's increasing number.
+//
+// The TTL is measured by the database's clock. A row cannot be extended.
+func NewRow(c Config, p Ports) (*Mutex, error) { return newStoreMutex(c, p, row{}) }
+
+func (row) acquire(ctx context.Context, a *attempt) error {
+	m, key := a.mutex, path(a.resource)
+	a.setUntil(m.validUntil(m.config.TTL))
+	if _, err := m.ask(ctx, env.StoreRequest{Op: env.StoreSweep, Key: key}); err != nil {
+		return err
+	}
+	if _, err := a.create(ctx, env.StoreRequest{Key: key, TTL: m.config.TTL}); err != nil {
+		return err
+	}
+	return a.check()
+}
+
+func (row) abandon(a *attempt) { a.clear() }
+
+func (row) release(ctx context.Context, h *Hold) (env.Answer, error) { return h.drop(ctx) }

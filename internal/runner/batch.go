@@ -14,18 +14,19 @@ type Batch struct {
 	First      uint64
 	Runs       int
 
-	// Name begins the errors of its runs; empty: nothing does.
+	// Name is a prefix for the errors of its runs. It may be empty.
 	Name string
 
 	// One runs one seed; nil means [Experiment.Run] without keeping the history.
 	One func(ctx context.Context, seed uint64) (Result, error)
 
-	// Each is called for every result that counts, in the order of the seeds.
+	// Each is called for every result that counts, in the order of the seeds. It may be
+	// nil.
 	Each func(Result)
 }
 
-// Run is [RunBatches] of this batch alone: on all cores where the backend's runs are
-// exact, one run after another where they share the machine's real time.
+// Run runs this batch alone with [RunBatches]: on all cores if the backend is exact, and
+// otherwise one run after another, because the runs share real time.
 func (b Batch) Run(ctx context.Context) (Tally, error) {
 	sideBySide := 1
 	if b.Experiment.backend.Exact {
@@ -35,20 +36,20 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 	return tallies[0], err
 }
 
-// RunBatches runs batches as if they were one, so many runs at a time, and returns what
-// each amounts to, also after an error. A run that slipped is repeated when all others are
-// done, with nothing beside it, a few times; one that slips whenever it is run counts as
-// that, and so do all others on a machine that is too slow for any.
+// RunBatches runs several batches as one, with at most sideBySide runs at a time, and
+// returns the tally of each, also after an error. A run that slipped is repeated a few
+// times, alone, when all others are done. If every repetition slips too, the run counts as
+// slipped. After too many failed repetitions no more are made.
 //
-// It stops at the first error, in the order of the batches and of the seeds, and early but
-// without an error when ctx ends.
+// It stops at the first error, in the order of batches and seeds. When ctx ends it stops
+// early without an error.
 func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, error) {
-	accounts := make([]*account, len(batches))
+	accounts := make([]*batchRun, len(batches))
 	ends := make([]int, len(batches)) // of the batches, in numbers of runs
 	total := 0
 	for i, b := range batches {
 		total += b.Runs
-		accounts[i], ends[i] = &account{Batch: b, tally: NewTally(b.Experiment.scenario)}, total
+		accounts[i], ends[i] = &batchRun{Batch: b, tally: NewTally(b.Experiment.scenario)}, total
 	}
 	of := func(i int) int { return sort.SearchInts(ends, i+1) }
 	next := 0
@@ -56,10 +57,10 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		a, end := accounts[of(i)], ends[of(i)]
 		return a.run(ctx, a.First+uint64(a.Runs-(end-i)))
 	}, func(r Result) {
-		accounts[of(next)].take(r)
+		accounts[of(next)].add(r)
 		next++
 	})
-	tallies, again := make([]Tally, len(batches)), new(repeating)
+	tallies, again := make([]Tally, len(batches)), new(retries)
 	for i, a := range accounts {
 		if err == nil {
 			err = a.settle(ctx, again)
@@ -70,36 +71,36 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 	return tallies, err
 }
 
-// repeats is how often a run is repeated that slipped.
-const repeats = 3
+// maxRetries is how often a run that slipped is repeated.
+const maxRetries = 3
 
-// hopeless is how many repetitions have to slip, one after another, before no more are
-// made.
-const hopeless = 4 * repeats
+// maxFailedRetries is the number of failed repetitions in a row after which no more are
+// made: the machine is too slow.
+const maxFailedRetries = 4 * maxRetries
 
-// repeating is the repetitions of all runs that slipped.
-type repeating struct{ inVain int } // the last so many
+// retries counts the repetitions in a row that slipped.
+type retries struct{ failed int } // the last so many
 
-// useful reports whether a run should be repeated that has been so n times.
-func (r *repeating) useful(n int) bool { return n < repeats && r.inVain < hopeless }
+// allowed reports whether a run that has been repeated n times should be repeated.
+func (r *retries) allowed(n int) bool { return n < maxRetries && r.failed < maxFailedRetries }
 
-// done takes note of a repetition.
-func (r *repeating) done(slipped bool) {
-	r.inVain++
+// done counts a repetition.
+func (r *retries) done(slipped bool) {
+	r.failed++
 	if !slipped {
-		r.inVain = 0
+		r.failed = 0
 	}
 }
 
-// account is a batch and what it amounts to so far.
-type account struct {
+// batchRun is a batch and its results so far.
+type batchRun struct {
 	Batch
-	tally Tally
-	held  []Result // from the first on that slipped: what counts has to come in order
+	tally    Tally
+	deferred []Result // from the first on that slipped: what counts has to come in order
 }
 
 // run runs one seed.
-func (a *account) run(ctx context.Context, seed uint64) (r Result, err error) {
+func (a *batchRun) run(ctx context.Context, seed uint64) (r Result, err error) {
 	if a.One != nil {
 		r, err = a.One(ctx, seed)
 	} else {
@@ -114,19 +115,19 @@ func (a *account) run(ctx context.Context, seed uint64) (r Result, err error) {
 	return r, err
 }
 
-// take takes the result of the next run.
-func (a *account) take(r Result) {
-	if len(a.held) > 0 || r.Slipped() {
-		a.held = append(a.held, r)
+// add adds the result of the next run.
+func (a *batchRun) add(r Result) {
+	if len(a.deferred) > 0 || r.Slipped() {
+		a.deferred = append(a.deferred, r)
 		return
 	}
 	a.count(r)
 }
 
-// settle repeats what has slipped, and counts what was held back.
-func (a *account) settle(ctx context.Context, again *repeating) error {
-	for _, r := range a.held {
-		for n := 0; r.Slipped() && again.useful(n) && ctx.Err() == nil; n++ {
+// settle repeats the runs that slipped, and counts the deferred results.
+func (a *batchRun) settle(ctx context.Context, again *retries) error {
+	for _, r := range a.deferred {
+		for n := 0; r.Slipped() && again.allowed(n) && ctx.Err() == nil; n++ {
 			next, err := a.run(ctx, r.Seed)
 			if err != nil {
 				return err
@@ -141,21 +142,20 @@ func (a *account) settle(ctx context.Context, again *repeating) error {
 	return nil
 }
 
-func (a *account) count(r Result) {
+func (a *batchRun) count(r Result) {
 	a.tally.Add(r)
 	if a.Each != nil {
 		a.Each(r)
 	}
 }
 
-// ahead is how many results a worker may have waiting for one that takes long.
-const ahead = 16
+// maxAhead is how many results per worker may wait for an earlier run that takes long.
+const maxAhead = 16
 
-// inOrder calls work for 0 to n-1 on some workers, and take for each result in
-// the order of the numbers, on the caller's goroutine. It ends with the first
-// error, by number; when ctx ends it takes what is done up to the first gap. No
-// worker runs further ahead than a few numbers, so that memory does not grow
-// with n.
+// inOrder calls work for 0 to n-1 on several workers, and take for each result in the
+// order of the numbers, on the caller's goroutine. It returns the first error, by number.
+// When ctx ends, it takes the finished results up to the first gap. Workers run only a
+// limited number of jobs ahead, so that memory does not grow with n.
 func inOrder[T any](ctx context.Context, workers, n int, work func(context.Context, int) (T, error), take func(T)) error {
 	ctx, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -171,7 +171,7 @@ func inOrder[T any](ctx context.Context, workers, n int, work func(context.Conte
 		done   chan outcome
 	}
 	todo := make(chan job)
-	pending := make(chan job, ahead*workers) // in the order of the numbers
+	pending := make(chan job, maxAhead*workers) // in the order of the numbers
 	for range workers {
 		group.Go(func() {
 			for j := range todo {

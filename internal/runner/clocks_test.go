@@ -1,6 +1,8 @@
 package runner_test
 
 import (
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -184,4 +186,85 @@ func TestStrobe(t *testing.T) {
 	wantLease(t, "a node's, by less than what is left", onNode3(t, 0, strobe(node, 50*ms)), checker.Holds)
 	wantLease(t, "a node's, back", onNode3(t, 0, strobe(node, -2*time.Second)), checker.Holds)
 	wantLease(t, "the holder's", keeper(t, env.Monotonic, strobe(holder, time.Second)), checker.Holds)
+}
+
+// share runs a scenario and returns how many of the runs violate lease exclusion.
+func share(t *testing.T, s scenarios.Scenario, n int) float64 {
+	t.Helper()
+	return float64(runs(t, s, n).Seen[checker.Lease][checker.Violated]) / float64(n)
+}
+
+// A holder outlives its keys where (fast + slow) / (1 + fast) is more than the
+// allowance has of the TTL, whichever side the error is on; and soon beyond that
+// in every run.
+func TestDriftFollowsItsFormula(t *testing.T) {
+	const reach = 0.006 // of the TTL: what a rival needs, at most, to find keys that have expired
+	for _, factor := range []float64{0, 0.01, 0.05} {
+		for _, nodes := range []float64{0, 0.5, 1} { // their part of the error
+			t.Run(fmt.Sprintf("factor %v, nodes %v", factor, nodes), func(t *testing.T) {
+				t.Parallel()
+				s := find(t, "clock-drift")
+				s.Lock.DriftFactor = factor
+				allowance := factor + 0.002
+				s.Plan = apart(nodes, allowance-0.0003)
+				if got := share(t, s, 20); got > 0 {
+					t.Errorf("%v of the runs violate exclusion, and the allowance covers the error", got)
+				}
+				s.Plan = apart(nodes, allowance+reach)
+				if got := share(t, s, 20); got < 1 {
+					t.Errorf("only %v of the runs violate exclusion", got)
+				}
+			})
+		}
+	}
+}
+
+// apart is clocks whose error is such that (fast + slow) / (1 + fast) comes to sum,
+// a part of it the nodes'.
+func apart(nodes, sum float64) (plan nemesis.Plan) {
+	ppm := func(x float64) int64 { return int64(math.Round(x * 1e6)) }
+	fast := nodes * sum / (1 - nodes*sum)
+	slow := sum*(1+fast) - fast
+	if f := ppm(fast); f != 0 {
+		plan = append(plan, everyNode(func(m nemesis.Machine) nemesis.Fault {
+			return nemesis.Fault{Action: &nemesis.ClockRate{Machine: m, PPM: f}, Start: nemesis.At(0)}
+		})...)
+	}
+	if s := ppm(slow); s != 0 {
+		plan = append(plan, nemesis.Fault{Action: &nemesis.ClockRate{Machine: holder, PPM: -s}, Start: nemesis.At(0)})
+	}
+	return plan
+}
+
+// The rates of the series of restart delays are those of their formulas: with the
+// validity V, the delay D and ℓ until the rival is granted the lock,
+// 1 − (D+ℓ)/V, and (V−D−ℓ)/e with an extension every e.
+func TestRestartDelaysFollowTheirFormulas(t *testing.T) {
+	const (
+		validity = 988 * ms
+		rival    = 3 * ms
+		every    = 302 * ms // the wait of 300 ms, and the extension itself
+		n        = 200
+	)
+	plain := func(d time.Duration) float64 { return 1 - float64(d+rival)/float64(validity) }
+	extended := func(d time.Duration) float64 { return min(1, float64(validity-d-rival)/float64(every)) }
+	for _, c := range []struct {
+		name    string
+		formula func(d time.Duration) float64
+		delays  []int // in ms
+	}{
+		{"delayed-restart-at-%dms", plain, []int{200, 500, 800}},
+		{"delayed-restart-extended-%dms", extended, []int{300, 750, 850}},
+	} {
+		for _, d := range c.delays {
+			s := find(t, fmt.Sprintf(c.name, d))
+			t.Run(s.Name, func(t *testing.T) {
+				t.Parallel()
+				want := c.formula(time.Duration(d) * ms)
+				if got := share(t, s, n); math.Abs(got-want) > 3*math.Sqrt(want*(1-want)/n) {
+					t.Errorf("%v of the runs violate exclusion, want about %.3f", got, want)
+				}
+			})
+		}
+	}
 }

@@ -1,10 +1,8 @@
-// Package storm runs a scenario on a backend: it makes an [Experiment] of the two
-// ([Prepare]), runs that once or many times ([Batch]), records what happens, and
-// has it judged.
+// Package runner runs a scenario on a backend. [Prepare] makes an [Experiment] of the two,
+// [Experiment.Run] runs it once and [Batch] many times. A run is recorded and checked.
 //
-// It is the only package that knows both locks and worlds: it builds the
-// scenario's lock on the ports of a [World], drives it with a workload, and
-// writes what the lock's observer hears into the history. It sees a world only
-// through the interface that it defines. Locks are listed in locks.go,
-// workloads in workloads.go; each has one line there.
+// It is the only package that knows both locks and worlds: it builds the scenario's lock
+// on the ports of a [World], drives it with a workload, and writes the events of the
+// lock's observer into the history. It sees a world only through the interface that it
+// defines. locks.go lists the locks and workloads.go the workloads, one line each.
 package runner

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -16,11 +17,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Experiment is a scenario that a backend can run, with all that is the same in
-// each of its runs. Only [Prepare] makes one, so whoever has one need not ask again
-// whether it can be run. Its runs may go side by side.
+// Experiment is a scenario on a backend, with everything that is the same in each of its
+// runs. Only [Prepare] and [PrepareExternal] make one, so an experiment can be run. Its
+// runs may go side by side.
 type Experiment struct {
-	cast
+	participants
 	backend   Backend
 	world     nemesis.Setting // the scenario's, made ready
 	generator *nemesis.Generator
@@ -33,28 +34,28 @@ type Experiment struct {
 // run.
 func Prepare(b Backend, s scenarios.Scenario) (Experiment, error) { return prepare(b, s, findLock) }
 
-// prepare is Prepare with the lock that find knows by its name.
+// prepare is Prepare with a function that finds the lock by its name.
 func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (Experiment, error) {
 	if err := s.Validate(); err != nil {
 		return Experiment{}, err
 	}
-	c, err := castOf(b, s, find)
+	c, err := newParticipants(b, s, find)
 	if err != nil {
 		return Experiment{}, err
 	}
 	if b.Nodes > 0 && s.Nodes > b.Nodes {
 		return Experiment{}, &UnfitError{"nodes", fmt.Errorf("the %s backend has too few servers: %d for %d nodes", b.Name, b.Nodes, s.Nodes)}
 	}
-	if err := carriedOut(b, s.Plan); err != nil {
+	if err := checkPlan(b, s.Plan); err != nil {
 		return Experiment{}, err
 	}
 	generator, err := generatorOn(b, s)
 	if err != nil {
 		return Experiment{}, err
 	}
-	c.scenario = judgeable(b, s)
+	c.scenario = withoutUnjudged(b, s)
 	e := Experiment{
-		cast: c, backend: b, world: s.World().Ready(), generator: generator,
+		participants: c, backend: b, world: s.World().Ready(), generator: generator,
 		header: history.Header{
 			Format:     history.Format,
 			Version:    history.Version,
@@ -84,8 +85,9 @@ func (e *UnfitError) Error() string { return e.Unwrap().Error() }
 // Unwrap returns the [nemesis.FieldError] that it is as well.
 func (e *UnfitError) Unwrap() error { return &nemesis.FieldError{Path: e.Path, Err: e.Reason} }
 
-// carriedOut says which fault of a plan the backend cannot carry out, with its place.
-func carriedOut(b Backend, p nemesis.Plan) error {
+// checkPlan returns an error with the position of the first fault that the backend does
+// not support.
+func checkPlan(b Backend, p nemesis.Plan) error {
 	err := b.Refuse(p)
 	var r *nemesis.RefusedError
 	if errors.As(err, &r) {
@@ -94,10 +96,9 @@ func carriedOut(b Backend, p nemesis.Plan) error {
 	return err
 }
 
-// judgeable returns the scenario without what it expects of properties that
-// cannot be judged on the backend: without the nodes' keys there is no clean-up
-// to see.
-func judgeable(b Backend, s scenarios.Scenario) scenarios.Scenario {
+// withoutUnjudged returns the scenario without the expectations that cannot be checked on
+// the backend: without the nodes' keys there is no verdict on clean-up.
+func withoutUnjudged(b Backend, s scenarios.Scenario) scenarios.Scenario {
 	if !b.Keys && s.Expect != nil {
 		s.Expect = maps.Clone(s.Expect)
 		delete(s.Expect, checker.Cleanup)
@@ -108,28 +109,28 @@ func judgeable(b Backend, s scenarios.Scenario) scenarios.Scenario {
 // Backend returns the backend that the experiment runs on.
 func (e Experiment) Backend() Backend { return e.backend }
 
-// Scenario returns the scenario that is run, with those of its expectations that
-// can be judged on the backend.
+// Scenario returns the scenario with those of its expectations that can be checked on the
+// backend.
 func (e Experiment) Scenario() scenarios.Scenario { return e.scenario }
 
-// Within returns the experiment with a bound on the events of its runs, if it has none that
+// WithEventLimit returns the experiment with a bound on the events of its runs, if it has none that
 // is lower. It is no part of the scenario: what a run has shown by then it shows without the
 // bound.
-func (e Experiment) Within(events int) Experiment {
+func (e Experiment) WithEventLimit(events int) Experiment {
 	e.world.MaxEvents = min(events, e.world.EventLimit())
 	return e
 }
 
-// Header returns what the judges of a run must know beside its events.
+// Header returns the header of a run's history.
 func (e Experiment) Header(seed uint64) history.Header {
 	h := e.header
 	h.Seed = seed
 	return h
 }
 
-// Run runs the experiment once and judges it while it runs. The history goes to
-// keep as well, unless that is nil. An error says that there was no proper run;
-// when ctx ends the run is judged as far as it came.
+// Run runs the experiment once and checks the history while it runs. The history also goes
+// to keep, unless that is nil. An error says that there was no valid run. When ctx ends,
+// the run is checked as far as it got.
 func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
 	panel := checker.New(e.Header(seed))
 	sink := history.Sink(panel)
@@ -146,8 +147,8 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	e.watch(world, e.Header(seed))
-	result, err := e.drive(ctx, world)
+	e.openWatcher(world, e.Header(seed))
+	result, err := e.runClients(ctx, world)
 	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
 	result.Backend, result.Seed = e.backend.Name, seed
@@ -155,9 +156,9 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	return result, cmp.Or(err, selfContradiction(panel))
 }
 
-// selfContradiction is the error of a run whose own history cannot be true: it is a
-// defect of the harness, and says nothing of the lock. One that is too much to judge is
-// left open, as its report says.
+// selfContradiction returns an error if a run's own history cannot be true. That is a
+// defect of the harness and says nothing about the lock. A history that is too large to
+// check is not an error: its report has unknown verdicts.
 func selfContradiction(p *checker.Checker) error {
 	var c *checker.Contradiction
 	if errors.As(p.Err(), &c) && !c.TooMuch {
@@ -166,12 +167,12 @@ func selfContradiction(p *checker.Checker) error {
 	return nil
 }
 
-// drive lets the clients loose in the world.
-func (e Experiment) drive(ctx context.Context, world World) (result Result, err error) {
-	if e.backend.Apart {
-		err = e.runApart(ctx, world)
+// runClients runs the clients in the world.
+func (e Experiment) runClients(ctx context.Context, world World) (result Result, err error) {
+	if e.backend.ClientProcesses {
+		err = e.runProcesses(ctx, world)
 	} else {
-		err = e.runHere(ctx, world)
+		err = e.runTasks(ctx, world)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		result.Interrupted, err = true, nil
@@ -179,15 +180,15 @@ func (e Experiment) drive(ctx context.Context, world World) (result Result, err 
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
-	if counts, ok := world.(Counting); ok {
+	if counts, ok := world.(EventCounter); ok {
 		result.Events = counts.Events()
 	}
-	result.Slip = world.Slip()
+	result.SchedulingLag = world.SchedulingLag()
 	return result, err
 }
 
-// runHere runs the experiment with clients in this process.
-func (e Experiment) runHere(ctx context.Context, world World) error {
+// runTasks runs the experiment with clients in this process.
+func (e Experiment) runTasks(ctx context.Context, world World) error {
 	users, rounds := make([]*user, 0, len(e.roles)), new(atomic.Int64)
 	var err error
 	for client := 1; client <= cap(users) && err == nil; client++ {
@@ -205,10 +206,10 @@ func (e Experiment) runHere(ctx context.Context, world World) error {
 	return err
 }
 
-// runApart runs the experiment with clients that are processes of their own. Nobody can
-// watch these.
-func (e Experiment) runApart(ctx context.Context, world World) error {
-	apart, ok := world.(Apart)
+// runProcesses runs the experiment with clients in processes of their own, which cannot be
+// watched.
+func (e Experiment) runProcesses(ctx context.Context, world World) error {
+	apart, ok := world.(ProcessWorld)
 	if !ok || e.watcher != nil {
 		return fmt.Errorf("on the %s backend clients cannot be processes of their own, or be watched there", e.backend.Name)
 	}
@@ -216,5 +217,108 @@ func (e Experiment) runApart(ctx context.Context, world World) error {
 	if err != nil {
 		return err
 	}
-	return apart.RunApart(ctx, brief)
+	return apart.RunProcesses(ctx, brief)
+}
+
+// Result is the result of one run.
+type Result struct {
+	// Scenario is the scenario that was run. Plan is the plan that was carried out: the
+	// scenario's own plan and the faults that its generator drew.
+	Scenario scenarios.Scenario
+	Plan     nemesis.Plan
+	Backend  string
+	Seed     uint64
+
+	// Report has the verdicts on the history.
+	Report checker.Report
+
+	// TraceHash is the hash of everything that happened if a repetition must have the same
+	// hash; otherwise 0.
+	TraceHash uint64
+
+	// SchedulingLag is by how much events came later than planned, at most.
+	SchedulingLag time.Duration
+
+	// Events is the number of events of the run, which [nemesis.Setting.MaxEvents] limits;
+	// 0: not counted.
+	Events int
+
+	// Interrupted says that the run was stopped before its end.
+	Interrupted bool
+}
+
+// Slipped reports whether events came later than the scenario allows. The machine was then
+// too slow for the plan, so the run neither confirms nor contradicts an expectation,
+// whatever the checker found.
+func (r Result) Slipped() bool {
+	return r.SchedulingLag > 0 && r.SchedulingLag > r.Scenario.AllowedSlip()
+}
+
+// AsExpected reports whether this run alone shows what its scenario expects. A run that
+// was cut short, or slipped, does not.
+func (r Result) AsExpected() bool {
+	return !r.Interrupted && !r.Slipped() && r.Report.Cut == "" && !r.matches(scenarios.Contradicted) && !r.matches(scenarios.Open)
+}
+
+// Contradicts reports whether this run shows something that no further run can change: an
+// unexpected violation, or a verdict other than the expected one or unknown. A run that
+// slipped does not.
+func (r Result) Contradicts() bool { return !r.Slipped() && r.matches(scenarios.Contradicted) }
+
+// matches reports whether the comparison of some finding with the expectation gives m.
+func (r Result) matches(m scenarios.Match) bool {
+	return slices.ContainsFunc(r.Report.Findings, func(f checker.Finding) bool {
+		return r.Scenario.Expect.Judge(f.Property, f.Verdict) == m
+	})
+}
+
+// Executed returns the scenario with the plan that was carried out, and without what
+// drew it: it says by itself what was done, and with the seed repeats the run.
+func (r Result) Executed() scenarios.Scenario {
+	s := r.Scenario
+	if s.Generate != nil && r.SchedulingLag > 0 {
+		s.SlipMargin = s.AllowedSlip() // which the faults that were drawn do not change
+	}
+	s.Plan, s.Generate = r.Plan, nil
+	return s
+}
+
+// Run prepares a scenario and runs it once: see [Experiment.Run].
+func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep history.Sink) (Result, error) {
+	e, err := Prepare(b, s)
+	if err != nil {
+		return Result{}, err
+	}
+	return e.Run(ctx, seed, keep)
+}
+
+// WithGenerator returns the scenario with further faults that the generator draws.
+// What the scenario expects was said of its own plan: now nothing is expected.
+func WithGenerator(s scenarios.Scenario, g nemesis.Generator) scenarios.Scenario {
+	s.Generate, s.Expect = &g, nil
+	return s
+}
+
+// generatorOn returns the scenario's generator, if it has one, without the kinds
+// and features of faults that the backend cannot carry out or the setting has
+// no room for. It is an error if the generator names one of those kinds.
+func generatorOn(b Backend, s scenarios.Scenario) (*nemesis.Generator, error) {
+	if s.Generate == nil {
+		return nil, nil
+	}
+	g, err := s.Generate.Only(s.World(), b.Ability)
+	var wrong *nemesis.FieldError
+	if errors.As(nemesis.InField("generate", err), &wrong) {
+		return nil, &UnfitError{wrong.Path, wrong.Err}
+	}
+	return &g, err
+}
+
+// draw draws the faults of a seed that come beside the scenario's plan, if there
+// is a generator.
+func (e Experiment) draw(seed uint64) nemesis.Plan {
+	if e.generator == nil {
+		return nil
+	}
+	return e.generator.Plan(e.world, e.scenario.Lock.TTL, nemesis.Stream(seed, nemesis.PlanStream))
 }

@@ -29,23 +29,23 @@ func init() {
 		return lockKind{name: name, what: inTestsOnly, fields: sound.fields, quorum: sound.quorum}
 	}
 	over := func(name string, nodes func(ports) env.Nodes) lockKind {
-		return building(kind(name), redlockConfig, redlockOver(nodes))
+		return withBuilder(kind(name), redlockConfig, redlockOver(nodes))
 	}
 	lockKinds = append(lockKinds,
-		building(kind("oracle"), func(l scenarios.Lock) oracleConfig { return oracleConfig(l.TTL) }, newOracle),
-		building(kind("careless"), carelessConfig, redlockOver(func(p ports) env.Nodes { return careless{p.nodes} })),
-		building(kind("grudging"), grudgingConfig, redlockOver(func(p ports) env.Nodes { return grudging{p.nodes} })),
+		withBuilder(kind("oracle"), func(l scenarios.Lock) oracleConfig { return oracleConfig(l.TTL) }, newOracle),
+		withBuilder(kind("careless"), carelessConfig, redlockOver(func(p ports) env.Nodes { return careless{p.nodes} })),
+		withBuilder(kind("grudging"), grudgingConfig, redlockOver(func(p ports) env.Nodes { return grudging{p.nodes} })),
 		over("fragile", func(p ports) env.Nodes { return fragile{p.nodes} }),
 		over("littering", func(p ports) env.Nodes { return littering{p.nodes, 1} }),
 		over("hoarding", func(p ports) env.Nodes { return littering{p.nodes, 1000} }),
 		over("usurping", func(p ports) env.Nodes { return usurping{littering{p.nodes, 1000}} }),
 		over("dawdling", func(p ports) env.Nodes { return dawdling{p.nodes, p.runtime} }),
 		over("lying", func(p ports) env.Nodes { return lying{p.nodes} }),
-		building(kind("obliging"), redlockConfig, newObliging),
-		building(kind("dreaming"), redlockConfig, newDreaming),
-		building(kind("hasty"), redlockConfig, newHasty),
-		building(kind("haggling"), redlockConfig, newHaggling),
-		building(kind("redating"), redlockConfig, newRedating),
+		withBuilder(kind("obliging"), redlockConfig, newObliging),
+		withBuilder(kind("dreaming"), redlockConfig, newDreaming),
+		withBuilder(kind("hasty"), redlockConfig, newHasty),
+		withBuilder(kind("haggling"), redlockConfig, newHaggling),
+		withBuilder(kind("redating"), redlockConfig, newRedating),
 	)
 	fenceSources["constant"] = func(rivals.Fences) redlock.FenceSource {
 		return func(context.Context, string, env.Instant) (uint64, error) { return math.MaxInt32, nil }
@@ -61,7 +61,7 @@ func Fitted(l scenarios.Lock, kind string) scenarios.Lock {
 		panic(err)
 	}
 	v := reflect.ValueOf(&l).Elem()
-	for field := k.useless(l); field != ""; field = k.useless(l) {
+	for field := k.unusedField(l); field != ""; field = k.unusedField(l) {
 		for i := range v.NumField() {
 			if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); name == field {
 				v.Field(i).SetZero()

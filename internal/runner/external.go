@@ -14,43 +14,42 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Dialled is a [World] whose nodes can be dialled, by a lock that has a Redis client of its
-// own. See [Backend.Dialled].
-type Dialled interface {
+// Dialer is a [World] in which an external lock with its own Redis client can connect to
+// nodes. See [Backend.Dialable].
+type Dialer interface {
 	World
 
-	// Dial connects a client to a node. The connection stands still while the client
-	// does, and is closed with the run.
+	// Dial connects a client to a node. The connection is paused while the client is
+	// paused, and closed when the run ends.
 	Dial(ctx context.Context, client, node int) (net.Conn, error)
 }
 
-// External is a lock that is not kept here: it talks to the nodes by connections of its own,
-// and waits by the machine's clock.
+// External is a lock that is not part of this program. It talks to the nodes over its own
+// connections and uses the machine's clock.
 type External struct {
-	// Name is what scenarios and histories call it.
+	// Name is its name in scenarios and histories.
 	Name string
 
-	// Build makes one client's lock, before the run. A lock that is an [io.Closer] is
-	// closed behind the run, before the world is.
+	// Build makes one client's lock before the run. A lock that is an [io.Closer] is
+	// closed after the run, before the world is.
 	Build func(ClientEnv) (Lock, error)
 }
 
-// ClientEnv is what one client's foreign lock is built on.
+// ClientEnv is what one client's external lock is built on.
 type ClientEnv struct {
 	Client  int // its number
 	Nodes   int // how many there are
 	Runtime env.Runtime
 
-	// Observer has to hear of each step that [ForeignSteps] lists, as it hears of those
-	// of our own locks.
+	// Observer has to be called for each step of [ExternalSteps].
 	Observer env.Observer
 
 	// Dial connects the client to a node.
 	Dial func(ctx context.Context, node int) (net.Conn, error)
 }
 
-// ExternalSteps are the steps of a lock of whose inner life nobody here knows, with those of
-// the work under it: those for which a fault can wait.
+// ExternalSteps lists the steps that are known of an external lock and of the work under
+// it. Faults can wait for these steps.
 func ExternalSteps() []env.Step {
 	return []env.Step{
 		env.StepAcquire, env.StepGranted, env.StepRefused,
@@ -60,12 +59,13 @@ func ExternalSteps() []env.Step {
 	}
 }
 
-// PrepareExternal is [Prepare] for a scenario whose lock is a foreign one. It refuses, by an
-// [UnfitError], a backend whose nodes cannot be dialled and faults that such a lock cannot
-// be given, see [UnsupportedFault]; a generator draws none of these. Where the backend records keys,
-// those that a client sets are taken for its lock's.
+// PrepareExternal is [Prepare] for a scenario with an external lock. It returns an
+// [UnfitError] if the backend is not [Backend.Dialable], or if the plan has a fault that
+// external locks do not support (see [UnsupportedFault]). A generator draws no such
+// faults. If the backend records keys, every key that a client sets counts as a key of its
+// lock.
 func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment, error) {
-	if !b.Dialled || b.Apart {
+	if !b.Dialable || b.ClientProcesses {
 		return Experiment{}, &UnfitError{"lock.kind", fmt.Errorf("%s is no lock of this program, and the %s backend has none but these", lock.Name, b.Name)}
 	}
 	s.Lock.Kind = lock.Name
@@ -89,12 +89,12 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 	return e, nil
 }
 
-// UnsupportedFault says why a fault cannot befall a foreign lock, whatever the backend, if it cannot:
-// the clock that such a lock reads is that of package time, which is one for all clients and
-// which nobody can change, its random numbers and the names of its keys are its own affair,
-// and some steps are never heard of.
+// UnsupportedFault returns why a fault cannot affect an external lock on any backend, or
+// nil. Such a lock reads the clock of package time, which is the same for all clients and
+// cannot be changed; it draws random numbers and names keys itself; and some of its steps
+// are unknown.
 func UnsupportedFault(f nemesis.Fault) error {
-	if changesClockOfClient(f.Action) {
+	if changesClientClock(f.Action) {
 		return fmt.Errorf("a lock that is not of this program reads the clock of the machine, which %s of a client cannot change", f.Action.Kind())
 	}
 	switch a := f.Action.(type) {
@@ -116,9 +116,8 @@ func UnsupportedFault(f nemesis.Fault) error {
 	return nil
 }
 
-// changesClockOfClient reports whether a fault makes some clock of a client another than the
-// world's.
-func changesClockOfClient(a nemesis.Action) bool {
+// changesClientClock reports whether a fault changes a clock of a client.
+func changesClientClock(a nemesis.Action) bool {
 	switch a.(type) {
 	case *nemesis.Suspend, *nemesis.Snapshot:
 		return true
@@ -126,12 +125,12 @@ func changesClockOfClient(a nemesis.Action) bool {
 	return nemesis.Plan{{Action: a}}.AsksFor(nemesis.ClientClockFeature)
 }
 
-// kind is what an experiment knows of the lock: what its parameters mean is its own affair.
+// kind returns the lock kind of an external lock. Its parameters are not interpreted.
 func (f External) kind() lockKind {
-	return building(lockKind{
+	return withBuilder(lockKind{
 		name: f.Name, what: "a lock that is not of this program",
 		quorum: func(scenarios.Lock) env.Quorum { return env.Quorum{} },
-	}, func(scenarios.Lock) unknown { return unknown{} }, func(_ unknown, p ports) (Lock, error) {
+	}, func(scenarios.Lock) noConfig { return noConfig{} }, func(_ noConfig, p ports) (Lock, error) {
 		if p.dial == nil {
 			return nil, errors.New("the world's nodes cannot be dialled")
 		}
@@ -139,21 +138,22 @@ func (f External) kind() lockKind {
 	})
 }
 
-// unknown is the configuration of a lock of which nothing is known.
-type unknown struct{}
+// noConfig is the configuration of an external lock.
+type noConfig struct{}
 
-func (unknown) Validate() error { return nil }
+func (noConfig) Validate() error { return nil }
 
-// dialler returns how a client dials the nodes of a place; nil: it cannot.
-func dialler(place Place, client int) func(context.Context, int) (net.Conn, error) {
-	d, ok := place.(Dialled)
+// dialFunc returns a function with which a client connects to nodes, or nil if the world
+// is not a [Dialer].
+func dialFunc(world Environment, client int) func(context.Context, int) (net.Conn, error) {
+	d, ok := world.(Dialer)
 	if !ok {
 		return nil
 	}
 	return func(ctx context.Context, node int) (net.Conn, error) { return d.Dial(ctx, client, node) }
 }
 
-// close closes the lock of a client that has something to close.
+// close closes the client's lock if it is an [io.Closer].
 func (u *user) close() error {
 	if c, ok := u.lock.(io.Closer); ok {
 		return c.Close()

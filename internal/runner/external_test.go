@@ -19,9 +19,9 @@ import (
 
 // dialled is a backend whose nodes can be dialled.
 var dialled = runner.Backend{
-	Ability: nemesis.Ability{Name: "memory", Kinds: memory.Backend{}.Faults(), Features: memory.Backend{}.Features()},
-	Dialled: true,
-	Open:    runner.Opener(memory.Backend{}.Open),
+	Ability:  nemesis.Ability{Name: "memory", Kinds: memory.Backend{}.Faults(), Features: memory.Backend{}.Features()},
+	Dialable: true,
+	Open:     runner.Opener(memory.Backend{}.Open),
 }
 
 // shared is a lock of which nobody here knows anything: it asks node 1, in plain text, for a

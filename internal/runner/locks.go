@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -38,7 +39,7 @@ type Hold interface {
 	Release(ctx context.Context) error
 }
 
-// adapter makes a [Lock] of one whose holds have a type of their own.
+// adapter turns a lock whose holds have a type of their own into a [Lock].
 type adapter[H Hold] struct {
 	lock interface {
 		Lock(ctx context.Context, resource string) (H, error)
@@ -69,34 +70,31 @@ type ports struct {
 type lockKind struct {
 	name string
 	what string
-	// quorum says which nodes hold the lock with their keys. Nil: none, for it needs a
-	// store.
+	// quorum returns which nodes hold the lock. It is nil for a lock in a store.
 	quorum func(scenarios.Lock) env.Quorum
-	// fields are the names, in a file, of those fields of a lock that this one
-	// reads beside what all do: see [sharedFields]. A law holds them to what config
-	// makes of each field.
+	// fields are the YAML fields that this lock reads besides [sharedFields]. A test
+	// compares them with what config reads.
 	fields string
-	// config is what a lock of this kind makes of a scenario's parameters, the
-	// same for every client; build makes one client's lock of it.
+	// config returns the configuration of a lock with a scenario's parameters, the same
+	// for every client. build creates one client's lock.
 	config func(scenarios.Lock) config
 	build  func(config, ports) (Lock, error)
 }
 
-// config is the configuration of a lock, as the package that has the lock knows it.
+// config is the configuration of a lock, as the lock's package defines it.
 type config interface {
 	// Validate refuses parameters that cannot be.
 	Validate() error
 }
 
-// building returns the kind with its two functions, of which build takes what made
-// returns.
-func building[C config](k lockKind, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+// withBuilder sets the kind's config and build functions.
+func withBuilder[C config](k lockKind, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
 	k.config = func(l scenarios.Lock) config { return made(l) }
 	k.build = func(c config, p ports) (Lock, error) { return build(c.(C), p) }
 	return k
 }
 
-// sharedFields are those that every lock reads.
+// sharedFields are the YAML fields that every lock reads.
 const sharedFields = "kind ttl drift_factor clock node_timeout margin retry tries"
 
 // lockKinds lists the locks that a scenario can name.
@@ -107,11 +105,11 @@ var lockKinds = []lockKind{
 	oneKey("setnx-del", "SET NX PX on one node, released by DEL", rivals.NewSetNXDel),
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
-	storeKind("database-row", "a row with a time to live, which others sweep", "", locksConfig, plain(rivals.NewRow)),
-	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", sessionConfig, plain(rivals.NewZooKeeper)),
-	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", sessionConfig, plain(rivals.NewEtcd)),
-	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", sessionConfig, plain(rivals.NewEtcdUnchecked)),
-	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", chubbyConfig, plain(rivals.NewChubby)),
+	storeKind("database-row", "a row with a time to live, which others sweep", "", rivalConfig, mutexBuilder(rivals.NewRow)),
+	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
+	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcd)),
+	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcdUnchecked)),
+	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", chubbyConfig, mutexBuilder(rivals.NewChubby)),
 	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", "heartbeat entries", fencedConfig, newFenced),
 }
 
@@ -134,41 +132,42 @@ func findLock(name string) (lockKind, error) {
 	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, list)
 }
 
-// configured returns the configuration of a scenario's locks, if the backend and the
-// setting have what the lock needs, and the lock has a use for all that the scenario
-// says of it.
+// configured returns the configuration of a scenario's locks. It is an error if the
+// backend or the setting lacks something that the lock needs, or if the scenario sets a
+// field that the lock does not read.
 func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
 	wrong := func(path string, format string, args ...any) (config, error) {
 		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
-	case k.stored() && !b.Stores:
+	case k.inStore() && !b.Stores:
 		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
-	case k.stored() && s.Lock.Retry.Max == 0:
+	case k.inStore() && s.Lock.Retry.Max == 0:
 		return wrong("lock.retry", "0s: %s needs more than 0: a store that has no leader is asked again after it", k.name)
-	case k.stored() && s.Store == nil:
+	case k.inStore() && s.Store == nil:
 		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)
 	}
-	if field := k.useless(s.Lock); field != "" {
+	if field := k.unusedField(s.Lock); field != "" {
 		return wrong("lock."+field, "%s has no use for it", k.name)
 	}
 	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
 		return wrong("lock.heartbeat", "%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name)
 	}
 	c := k.config(s.Lock)
-	if err := c.Validate(); err != nil || k.stored() {
+	if err := c.Validate(); err != nil || k.inStore() {
 		return c, nemesis.InField("lock", err)
 	}
 	return c, nemesis.InField("lock", k.quorum(s.Lock).Validate(s.Nodes))
 }
 
-// stored says that the lock is kept in a store, and not on the nodes.
-func (k lockKind) stored() bool { return k.quorum == nil }
+// inStore reports whether the lock is kept in a store, not on the nodes.
+func (k lockKind) inStore() bool { return k.quorum == nil }
 
-// describe says in the header of a history what judges have to know of the lock.
+// describe writes into the header of a history what the checker has to know about the
+// lock.
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	h.Allowance = allowance(h.LongestTTL, l)
-	if k.stored() {
+	if k.inStore() {
 		h.Keepers = -1
 		return
 	}
@@ -185,8 +184,9 @@ func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	}
 }
 
-// useless names a field that is set and that the lock does not read.
-func (k lockKind) useless(l scenarios.Lock) string {
+// unusedField returns the name of a field that is set and that the lock does not read, or
+// "".
+func (k lockKind) unusedField(l scenarios.Lock) string {
 	known := strings.Fields(sharedFields + " " + k.fields)
 	v := reflect.ValueOf(l)
 	for i := range v.NumField() {
@@ -204,4 +204,61 @@ func names[T any](table []T, name func(T) string) []string {
 		list[i] = name(entry)
 	}
 	return list
+}
+
+// rivalConfig returns the common configuration of the locks of package rivals.
+func rivalConfig(l scenarios.Lock) rivals.Config {
+	return rivals.Config{
+		TTL:         l.TTL,
+		Allowance:   allowance(l.TTL, l),
+		Clock:       l.ReadsClock(),
+		NodeTimeout: l.NodeTimeout,
+		Margin:      l.Margin,
+		RetryMin:    l.Retry.Min,
+		RetryMax:    l.Retry.Max,
+		Tries:       l.Tries,
+	}
+}
+
+// rivalPorts returns the ports as package rivals defines them.
+func (p ports) rivalPorts() rivals.Ports {
+	return rivals.Ports{Runtime: p.runtime, Nodes: p.nodes, Store: p.store, Observer: p.observer}
+}
+
+// mutexBuilder adapts a constructor of a mutex to one of a [Lock].
+func mutexBuilder[C any](newMutex func(C, rivals.Ports) (*rivals.Mutex, error)) func(C, ports) (Lock, error) {
+	return func(c C, p ports) (Lock, error) {
+		m, err := newMutex(c, p.rivalPorts())
+		return adapter[*rivals.Hold]{m}, err
+	}
+}
+
+// oneKey is a lock with a single key, on node 1.
+func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*rivals.Mutex, error)) lockKind {
+	return withBuilder(lockKind{
+		name: name, what: what,
+		quorum: func(scenarios.Lock) env.Quorum { return env.Quorum{Voters: env.SetOf(1)} },
+	}, rivalConfig, mutexBuilder(newMutex))
+}
+
+// storeKind is a lock of package rivals in a store.
+func storeKind[C config](name, what, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	return withBuilder(lockKind{name: name, what: what, fields: fields}, made, build)
+}
+
+func sessionConfig(l scenarios.Lock) rivals.SessionConfig {
+	return rivals.SessionConfig{Config: rivalConfig(l), Heartbeat: l.Heartbeat}
+}
+
+func chubbyConfig(l scenarios.Lock) rivals.ChubbyConfig {
+	return rivals.ChubbyConfig{SessionConfig: sessionConfig(l), Grace: l.Grace, LockDelay: l.LockDelay}
+}
+
+func fencedConfig(l scenarios.Lock) rivals.FencedConfig {
+	return rivals.FencedConfig{SessionConfig: sessionConfig(l), Entries: cmp.Or(l.Entries, 1)}
+}
+
+func newFenced(c rivals.FencedConfig, p ports) (Lock, error) {
+	lock, err := rivals.NewFenced(c, p.rivalPorts())
+	return adapter[*rivals.Entrance]{lock}, err
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// cast is what the clients of a scenario are, in whatever world.
-type cast struct {
+// participants is the lock and the clients of a scenario, in any world.
+type participants struct {
 	scenario scenarios.Scenario
 	lock     lockKind
 	config   config // of the lock
 	roles    []role // of the clients
 }
 
-// castOf returns the cast of a scenario that is valid, on a backend, with the lock that find
-// knows by the name which the scenario gives it.
-func castOf(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (c cast, err error) {
+// newParticipants returns the participants of a valid scenario on a backend. find returns
+// the lock kind of a name.
+func newParticipants(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (c participants, err error) {
 	c.scenario = s
 	if c.lock, err = find(s.Lock.Kind); err != nil {
 		return c, &nemesis.FieldError{Path: "lock.kind", Err: err}
@@ -29,12 +29,12 @@ func castOf(b Backend, s scenarios.Scenario, find func(name string) (lockKind, e
 	return c, err
 }
 
-// newUser puts a client into a place. equip is what else is done to its ports.
-func (c cast) newUser(place Place, client int, equip func(ports) ports) (*user, error) {
-	r := &recorder{world: place, client: client, clock: c.scenario.Lock.ReadsClock()}
+// newUser creates a client in an environment. equip wraps the ports of its lock.
+func (c participants) newUser(world Environment, client int, equip func(ports) ports) (*user, error) {
+	r := &recorder{world: world, client: client, clock: c.scenario.Lock.ReadsClock()}
 	p := r.counted(ports{
-		client: client, runtime: place.Runtime(client), nodes: place.Nodes(client), store: place.Store(client), observer: r,
-		dial: dialler(place, client), members: c.scenario.Nodes,
+		client: client, runtime: world.Runtime(client), nodes: world.Nodes(client), store: world.Store(client), observer: r,
+		dial: dialFunc(world, client), members: c.scenario.Nodes,
 	})
 	lock, err := c.lock.build(c.config, equip(p))
 	if err != nil {
@@ -42,26 +42,26 @@ func (c cast) newUser(place Place, client int, equip func(ports) ports) (*user, 
 	}
 	return &user{
 		role:     c.roles[client-1],
-		runtime:  place.Runtime(client),
-		register: place.Register(client),
+		runtime:  world.Runtime(client),
+		register: world.Register(client),
 		recorder: r,
 		lock:     lock,
 	}, nil
 }
 
-// Client puts a client into a place, in a process that knows no more than the brief which
-// [Apart] has given it, and returns what the client does there: the same as in the process
-// of the world.
-func Client(place Place, client int, brief []byte) (life func(), err error) {
-	var c cast
+// ClientMain creates a client in an environment, in a process that knows only the brief
+// from [ProcessWorld.RunProcesses], and returns the client's program. It does the same as
+// the program in the process of the world.
+func ClientMain(world Environment, client int, brief []byte) (life func(), err error) {
+	var c participants
 	_, err = scenarios.Read(bytes.NewReader(brief), "", func(s scenarios.Scenario) error {
-		c, err = castOf(Backend{Stores: true}, s, findLock) // what the backend has was asked before the run
+		c, err = newParticipants(Backend{Stores: true}, s, findLock) // what the backend has was asked before the run
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	u, err := c.newUser(place, client, func(p ports) ports { return p })
+	u, err := c.newUser(world, client, func(p ports) ports { return p })
 	if err != nil {
 		return nil, err
 	}

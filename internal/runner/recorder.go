@@ -3,31 +3,32 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// recorder writes the steps of one client into the history, and tells the
-// world of each. It is the observer of the client's lock; the workload reports
-// its own steps to it as well.
+// recorder writes the steps of one client into the history and reports them to the world.
+// It is the observer of the client's lock; the workload reports its own steps to it as
+// well.
 //
-// A call is recorded before the world hears of the step, which may pause the
-// client there; a return is recorded after. So the history never makes an
-// operation shorter than it was.
+// A call is recorded before the world gets the step, at which it may pause the client; a
+// return is recorded after. So the history never makes an operation shorter than it was.
 type recorder struct {
-	world  Place
+	world  Environment
 	client int
 	clock  env.Clock    // that the lock reads
-	ends   ends         // of validity, that the world watches for
+	ends   validityEnds // of validity, that the world watches for
 	sent   atomic.Int64 // requests, since the history was last told
-	read   reading
+	read   clockReading
 }
 
-// told says what the history calls the steps that begin or end an operation, or
-// tell the client something.
-var told = [...]struct {
+// stepKinds maps steps that begin or end an operation, or notify the client, to kinds of
+// events.
+var stepKinds = [...]struct {
 	kind    history.Kind
 	returns bool // the step is the end of an operation
 }{
@@ -46,10 +47,10 @@ var told = [...]struct {
 
 // Observe implements [env.Observer].
 func (r *recorder) Observe(e env.Event) {
-	what := told[e.Step]
+	what := stepKinds[e.Step]
 	r.read.begun(&e)
 	if what.kind == 0 {
-		r.passed(&e)
+		r.innerStep(&e)
 		return
 	}
 	h := history.Event{
@@ -74,10 +75,10 @@ func (r *recorder) Observe(e env.Event) {
 		// Who dies here never returns, and what it was granted before still ends: so the
 		// new end is watched for when the return is told, and not before.
 		r.world.Reach(r.client, e.Step, 0)
-		r.follow(&e)
+		r.watchEnd(&e)
 		r.record(&h)
 	} else {
-		r.follow(&e)
+		r.watchEnd(&e)
 		r.called(&h, e.Step)
 	}
 	if e.Step == env.StepRefused || e.Step == env.StepBeforeRelease {
@@ -85,8 +86,8 @@ func (r *recorder) Observe(e env.Event) {
 	}
 }
 
-// follow has the world watch for the end of validity that holds from this step on.
-func (r *recorder) follow(e *env.Event) {
+// watchEnd makes the world watch the end of validity that is in force after this step.
+func (r *recorder) watchEnd(e *env.Event) {
 	if r.ends.move(e) {
 		r.world.Watch(r.client, r.clock, e.Resource, e.Token, e.Until)
 	}
@@ -97,7 +98,7 @@ func (r *recorder) record(h *history.Event) {
 	r.world.Record(*h)
 }
 
-// called records the begin of an operation, or a message to the client.
+// called records the begin of an operation, or a notification of the client.
 func (r *recorder) called(h *history.Event, step env.Step) {
 	r.record(h)
 	r.world.Reach(r.client, step, 0)
@@ -109,12 +110,12 @@ func (r *recorder) returned(h *history.Event, step env.Step) {
 	r.record(h)
 }
 
-// passed records a step within an operation.
-func (r *recorder) passed(e *env.Event) {
+// innerStep records a step within an operation.
+func (r *recorder) innerStep(e *env.Event) {
 	if e.Step == env.StepBeforeSend {
 		// From here on the end of validity is known, and the clock may come
 		// to it before the operation returns.
-		r.follow(e)
+		r.watchEnd(e)
 	}
 	r.world.Record(history.Event{
 		Kind:     history.Step,
@@ -188,8 +189,8 @@ func outcomeOf(a env.Answer) history.Outcome {
 	return 0
 }
 
-// counted returns the ports with nodes and a store that count the requests which
-// go out, so that the history tells them.
+// counted wraps the nodes and the store of the ports so that requests are counted for the
+// history.
 func (r *recorder) counted(p ports) ports {
 	p.nodes = countedNodes{p.nodes, &r.sent}
 	if p.store != nil {
@@ -216,4 +217,96 @@ type countedStore struct {
 func (s countedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {
 	s.sent.Add(1)
 	return s.Store.Ask(ctx, r, until)
+}
+
+// validityEnds has the current ends of validity of one client's tries and holds, of which
+// several may be in progress. The list is short.
+type validityEnds struct {
+	mu   sync.Mutex
+	list []validityEnd
+}
+
+type validityEnd struct {
+	token string
+	until env.Instant
+}
+
+// move updates the end of validity at a step of the lock, and reports whether the world
+// has to watch the end that the step names. An extension to an earlier end counts from its
+// call on, because it may take effect without an answer.
+func (l *validityEnds) move(e *env.Event) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.list, func(v validityEnd) bool { return v.token == e.Token })
+	now := env.Never
+	if i >= 0 {
+		now = l.list[i].until
+	}
+	switch {
+	case e.Step == env.StepRefused || e.Step == env.StepBeforeRelease:
+		if i >= 0 {
+			l.list = slices.Delete(l.list, i, i+1)
+		}
+		return false
+	case e.Step == env.StepBeforeSend && e.Until != env.Never:
+	case e.Step == env.StepGranted && e.Until != now:
+	case e.Step == env.StepExtend && e.Until != 0 && e.Until < now:
+	case e.Step == env.StepExtended:
+	default:
+		return false
+	}
+	if i < 0 {
+		l.list = append(l.list, validityEnd{e.Token, e.Until})
+	} else {
+		l.list[i].until = e.Until
+	}
+	return true
+}
+
+// clockReading is what the lock's clock showed when the current acquisition or extension
+// reached its validity check: after the last reply, and before the lock itself read the
+// clock. The checker compares it with the validity that the lock reports.
+//
+// Background work of a lock takes steps too, under other tokens.
+type clockReading struct {
+	mu    sync.Mutex
+	token string // of the operation under way
+	at    env.Instant
+	taken bool
+}
+
+// begun resets the reading when an operation begins.
+func (r *clockReading) begun(e *env.Event) {
+	if e.Step != env.StepAcquire && e.Step != env.StepExtend {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.token, r.taken = e.Token, false
+}
+
+// passed reads the clock when the client continues from a step after which the lock reads
+// it.
+func (r *clockReading) passed(e *env.Event, now func() env.Instant) {
+	if e.Step != env.StepReply && e.Step != env.StepQuorum && e.Step != env.StepBeforeCheck {
+		return
+	}
+	at := now() // where time is real, a client can be paused in it
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.token == e.Token {
+		r.at, r.taken = at, true
+	}
+}
+
+// of returns the reading for the return of a successful operation with an end of validity,
+// or 0 if there is none.
+func (r *clockReading) of(e *env.Event) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ends := (e.Step == env.StepGranted || e.Step == env.StepExtended) && e.Until != env.Never
+	if !ends || !r.taken || r.token != e.Token {
+		return 0
+	}
+	return int64(r.at)
 }

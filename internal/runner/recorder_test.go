@@ -3,9 +3,12 @@ package runner_test
 import (
 	"context"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -165,5 +168,165 @@ func TestHeader(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) || got.Bounds.Tries == 0 {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// An extension that asks for less than there is moves the end of validity when it is
+// called, whatever becomes of it: the clock comes to the earlier end, and the history has
+// a lapse of it.
+func TestTheEarlierEndThatAnExtensionAsksForLapses(t *testing.T) {
+	s := alone(t)
+	s.Lock.Kind = "haggling"
+	log := record(t, s)
+	called, lapsed := firstOf(log, history.Extend, 1), firstOf(log, history.Lapse, 1)
+	if called.Until == 0 || lapsed.Until != called.Until || lapsed.Since != 0 || lapsed.Time <= called.Time {
+		t.Errorf("the extension %+v, the first lapse %+v: want one of the same end", called, lapsed)
+	}
+}
+
+// A lock may tell, when it grants, of another end of validity than before it sent its
+// requests, and its client may have stood still past both. The history says since when the
+// second was over: who was granted the lock in between is not accused.
+func TestALapseThatIsToldLateAccusesNobody(t *testing.T) {
+	s := alone(t, nemesis.Fault{
+		Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepAfterCheck, 0), End: nemesis.After(2 * time.Second),
+	})
+	s.Lock.Kind = "redating"
+	second := s.Clients[0]
+	second.Start = nemesis.Range{Min: 100 * ms, Max: 100 * ms}
+	s.Clients = append(s.Clients, second)
+	log := record(t, s)
+	lapsed := history.Event{}
+	for _, e := range log {
+		if e.Kind == history.Lapse && e.Client == 1 && e.Since != 0 {
+			lapsed = e
+		}
+	}
+	if lapsed.Since == 0 || lapsed.Since >= lapsed.Time {
+		t.Fatal("no lapse of client 1 is told late")
+	}
+	if granted := firstOf(log, history.Granted, 2); granted.Time <= lapsed.Since || granted.Time >= lapsed.Time {
+		t.Fatalf("client 2 was granted the lock at %v; want it between %v and %v, while client 1 stands still", granted.Time, lapsed.Since, lapsed.Time)
+	}
+	panel := checker.New(prepared(t, simulator, s).Header(1), checker.Lease)
+	for i := range log {
+		panel.Record(&log[i])
+	}
+	if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
+		t.Errorf("lease exclusion is %v: %s", f.Verdict, f.Story())
+	}
+}
+
+// firstOf returns the first event of a kind that is about a client.
+func firstOf(log history.Log, kind history.Kind, client int) history.Event {
+	for _, e := range log {
+		if e.Kind == kind && e.Client == client {
+			return e
+		}
+	}
+	return history.Event{}
+}
+
+// suspendedHolder is a holder whose machine sleeps past the TTL, and which looks at the
+// lock before it writes.
+func suspendedHolder(t *testing.T, kind string) scenarios.Scenario {
+	s := find(t, "client-suspend-counted")
+	s.Lock.Kind, s.Lock.Margin = kind, 0
+	s.Clients = slices.Clone(s.Clients)
+	for i := range s.Clients {
+		s.Clients[i].Workload = "checked"
+	}
+	s.Clients[1].Work = nemesis.Range{Min: 300 * ms, Max: 300 * ms}
+	return s
+}
+
+// A lock that counts on a clock which stands still in suspension, and was asked for one that
+// goes on, loses an update. V1 goes by the end of validity that the lock has told; the
+// contract does not.
+func TestSuspendedHolderIsToldInTime(t *testing.T) {
+	sound := runs(t, suspendedHolder(t, "redlock"), 20)
+	if got := sound.Observed(checker.Contract); got != checker.Holds {
+		t.Errorf("a sound lock: contract %v: %s", got, sound.First[checker.Contract].Report.Finding(checker.Contract).Story())
+	}
+	tally := runs(t, suspendedHolder(t, "dreaming"), 20)
+	for p, want := range map[checker.Property]checker.Verdict{
+		checker.Lease: checker.Holds, checker.Effect: checker.Violated, checker.Contract: checker.Violated,
+	} {
+		if got := tally.Observed(p); got != want {
+			t.Errorf("a deadline on the wrong clock: %v %v, want %v", p, got, want)
+		}
+	}
+	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
+	if want := "No assumption is seen to be broken: the clock that the lock reads had come to the end of validity"; !strings.Contains(story, want) {
+		t.Errorf("got %q, want it to say %q", story, want)
+	}
+}
+
+// Where the clock that the lock reads sleeps with the machine, the cause is that.
+func TestSleepingClockIsTheCause(t *testing.T) {
+	tally := runs(t, find(t, "client-suspend"), 5)
+	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
+	if want := "Broken assumption: the clock that a lock reads counts all the time that passes (the machine of client 1 sleeps"; !strings.Contains(story, want) {
+		t.Errorf("got %q, want it to say %q", story, want)
+	}
+}
+
+// The validity that a lock tells is held against its client's clock.
+func TestValidityIsThatOfTheClock(t *testing.T) {
+	for kind, want := range map[string]checker.Verdict{"redlock": checker.Holds, "hasty": checker.Violated} {
+		s := find(t, "calm")
+		s.Lock.Kind = kind
+		tally := runs(t, s, 3)
+		if got := tally.Observed(checker.Contract); got != want {
+			t.Errorf("%s: contract %v, want %v", kind, got, want)
+		}
+	}
+	late := find(t, "calm")
+	late.Lock.Kind, late.Expect = "hasty", nil
+	late.Plan = nemesis.Plan{{
+		Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepQuorum, 0), End: nemesis.After(1500 * time.Millisecond),
+	}}
+	tally := runs(t, late, 3)
+	if got := tally.Observed(checker.Contract); got != checker.Violated {
+		t.Errorf("a check after the end of validity has led to a grant: contract %v", got)
+	}
+}
+
+// What the clock shows is written with a grant and an extension, and never so that the
+// validity of a sound lock is more than that leaves.
+func TestGrantsBearTheirClock(t *testing.T) {
+	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepBeforeCheck, 0), End: nemesis.After(70 * ms)}
+	log := record(t, alone(t, pause))
+	seen := 0
+	for _, e := range log {
+		if e.Kind != history.Granted && e.Kind != history.Extended {
+			continue
+		}
+		seen++
+		if left := time.Duration(e.Until - e.Now); e.Now == 0 || e.Validity != left {
+			t.Errorf("%v at %v: %v of validity, want %v by the clock", e.Kind, e.Time, e.Validity, left)
+		}
+	}
+	if seen < 3 {
+		t.Errorf("%d grants and extensions: want more", seen)
+	}
+}
+
+// What a holder asks and hears is in the history.
+func TestChecksAreRecorded(t *testing.T) {
+	s := find(t, "pause-then-write")
+	s.Clients = slices.Clone(s.Clients)
+	for i := range s.Clients {
+		s.Clients[i].Workload = "checked"
+	}
+	log := record(t, s)
+	asked, told := times(log, history.Check), map[int]history.Outcome{}
+	for _, e := range log {
+		if e.Kind == history.Checked {
+			told[e.Client] = e.Outcome
+		}
+	}
+	if len(asked) != 2 || told[1] != history.Declined || told[2] != history.OK {
+		t.Errorf("asked at %v and told %v: want client 1 refused, which stood still past its validity, and client 2 not", asked, told)
 	}
 }

@@ -10,18 +10,17 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// allowance is what a lock sets aside of a TTL for clock error; every one does as
-// Redlock.
+// allowance is the part of a TTL that a lock reserves for clock error. All locks compute
+// it as Redlock does.
 func allowance(ttl time.Duration, l scenarios.Lock) time.Duration {
 	return redlock.Allowance(ttl, l.DriftFactor)
 }
 
-// tokens are the kinds of tokens, as scenarios name them: the tag of the scenario's field lists
-// and checks the names. nil is the lock's own.
+// tokens maps a scenario's names for token generators, which a tag of the scenario's field
+// validates; nil is the lock's own.
 var tokens = map[string]func(env.Runtime, string) func() string{"": nil, "random": nil, "time": rivals.TimeTokens}
 
-// fenceSources are the ways to draw fences, as scenarios name them likewise; nil is
-// the lock's own.
+// fenceSources maps a scenario's names for fence sources; nil is the lock's own source.
 var fenceSources = map[string]func(rivals.Fences) redlock.FenceSource{
 	"": nil, "quorum": nil,
 	"increment": func(f rivals.Fences) redlock.FenceSource { return f.IncrementEverywhere },
@@ -64,12 +63,10 @@ func lockClock(c env.Clock) env.Clock {
 	return c
 }
 
-// redlockFields are the names, in a file, of the fields of a lock that Redlock and
-// its variants read.
+// redlockFields are the YAML fields of a lock that only Redlock and its variants read.
 const redlockFields = "linger watchdog quarantine fence sequential tokens"
 
-// redlockKind is Redlock, or a variant of it that adjusts the configuration as the
-// lock's further fields say; nil: it does not.
+// redlockKind returns Redlock, or a variant whose configuration adjust changes.
 func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock.Config)) lockKind {
 	config := func(l scenarios.Lock) redlockSetup {
 		c := redlockConfig(l)
@@ -78,7 +75,7 @@ func redlockKind(name, what, fields string, adjust func(scenarios.Lock, *redlock
 		}
 		return c
 	}
-	return building(lockKind{
+	return withBuilder(lockKind{
 		name: name, what: what, fields: redlockFields + " " + fields,
 		quorum: func(l scenarios.Lock) env.Quorum { return config(l).Quorum },
 	}, config, newRedlock)

@@ -31,7 +31,7 @@ func busy(t *testing.T, most int, kinds ...nemesis.Kind) scenarios.Scenario {
 	for _, kind := range kinds {
 		weights[kind] = 1
 	}
-	return runner.InStorm(s, nemesis.Generator{Faults: weights, Most: most})
+	return runner.WithGenerator(s, nemesis.Generator{Faults: weights, Most: most})
 }
 
 var lawTimes = flag.Int("times", 1, "how many times as many storms the laws about them are tried in; the campaign's are 5")

@@ -45,7 +45,7 @@ const longestNames = 23
 const noSwarm = "n"
 
 // Replay returns the replay of a result whose scenario is one of the table, as it
-// stands there or [InStorm].
+// stands there or [WithGenerator].
 func (r Result) Replay() Replay {
 	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Trace: upper(r.TraceHash)}
 }
@@ -59,7 +59,7 @@ func (r Replay) Same(result Result) bool { return upper(result.TraceHash) == r.T
 func (r Replay) Find() (scenarios.Scenario, error) {
 	s, err := scenarios.Find(r.Scenario)
 	if err == nil && r.Generator != nil {
-		s = InStorm(s, *r.Generator)
+		s = WithGenerator(s, *r.Generator)
 	}
 	return s, err
 }

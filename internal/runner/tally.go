@@ -1,42 +1,48 @@
 package runner
 
 import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Tally is what a batch of runs amounts to.
+// Tally is the summary of a batch of runs.
 type Tally struct {
 	Scenario scenarios.Scenario
 	Runs     int
 
-	// Seen counts the runs by the verdict that a property got.
+	// Seen counts the runs by property and verdict.
 	Seen map[checker.Property]map[checker.Verdict]int
 
 	// Violations counts the violations of a property in all runs.
 	Violations map[checker.Property]int
 
-	// First and FirstUnknown hold, for each property, the first run that
-	// violated it or left it open.
+	// First and FirstUnknown hold, for each property, the first run with a violation or an
+	// unknown verdict.
 	First, FirstUnknown map[checker.Property]Result
 
-	// Shown counts the runs that showed by themselves what was expected, Against
-	// those that showed what no further run can mend. Witness is the seed of the
-	// first against, or else of the first that showed it, and WitnessTrace the hash
-	// of its trace.
+	// Shown counts the runs that showed what was expected by themselves, Against those
+	// that contradict the expectation whatever further runs show. Witness is the seed of
+	// the first contradicting run, or else of the first that showed it; WitnessTrace is
+	// the hash of its trace.
 	Shown, Against int
 	Witness        uint64
 	WitnessTrace   uint64
 
-	// Measured is the measurements of all runs.
+	// Measured has the measurements of all runs.
 	Measured Aggregate
 
-	// Slipped counts the runs that slipped, and Slipping is the first of them. All
-	// properties count as left open in them, and nothing is measured.
+	// Slipped counts the runs that slipped, and Slipping is the first of them. All their
+	// verdicts count as unknown, and their measurements are left out.
 	Slipped  int
 	Slipping Result
 
-	// Faultless counts the runs in which no fault took place: silence in them says
+	// Faultless counts the runs without any fault. That they show no violation means
 	// little.
 	Faultless int
 
@@ -95,7 +101,7 @@ func (t *Tally) Add(r Result) {
 	}
 }
 
-// addSlipped counts a run that says nothing.
+// addSlipped counts a run that slipped.
 func (t *Tally) addSlipped(r Result) {
 	if t.Slipped == 0 {
 		t.Slipping = r
@@ -126,22 +132,21 @@ func (t Tally) Observed(p checker.Property) checker.Verdict {
 	return checker.NotApplicable
 }
 
-// Rate is the share of runs that violated the property, of those in which that
-// was decided: a run that left it open, or in which there was nothing to judge,
-// is not counted.
+// Rate returns the share of runs that violated the property, among those with a verdict of
+// holds or violated.
 func (t Tally) Rate(p checker.Property) Rate {
 	k := t.Seen[p][checker.Violated]
 	return Rate{K: k, N: k + t.Seen[p][checker.Holds]}
 }
 
-// PerGrant is how often the property was violated, of all grants. It is at most 1,
-// though a grant may have part in several violations.
+// PerGrant returns the number of violations per grant. It is at most 1, though a grant may
+// be part of several violations.
 func (t Tally) PerGrant(p checker.Property) Rate {
 	grants := t.Measured.All().Grants
 	return Rate{K: min(t.Violations[p], grants), N: grants}
 }
 
-// Conclusion is how runs compare with what was expected of them.
+// Conclusion is how runs compare with the scenario's expectation.
 type Conclusion uint8
 
 // The conclusions.
@@ -166,8 +171,8 @@ func (c Conclusion) String() string {
 	return "undecided"
 }
 
-// Conclusion compares the runs with the scenario's expectations. One run can
-// contradict them; nothing less than all runs can fulfil them.
+// Conclusion compares the runs with the scenario's expectations. One run can contradict
+// them; only all runs together can fulfil them.
 func (t Tally) Conclusion() Conclusion {
 	switch {
 	case t.Against > 0:
@@ -181,4 +186,167 @@ func (t Tally) Conclusion() Conclusion {
 		}
 	}
 	return AsExpected
+}
+
+// Aggregate is the measurements of many runs. The zero value has no runs.
+type Aggregate struct {
+	runs    int
+	all     checker.Measurements
+	samples map[int][]int64 // by place among the figures: those whose median is asked for
+}
+
+// StoredAggregate returns an aggregate with a stored number of runs and stored
+// measurements. Runs cannot be added to it.
+func StoredAggregate(runs int, all checker.Measurements) Aggregate {
+	return Aggregate{runs: runs, all: all}
+}
+
+// Runs returns the number of runs.
+func (a *Aggregate) Runs() int { return a.runs }
+
+// All returns the measurements as of one long history. The tag of each field of
+// [checker.Measurements] says whether it is the sum, the maximum or the median of the
+// runs. Of two middle values the median is the lower; without values it is 0.
+func (a *Aggregate) All() checker.Measurements {
+	m := a.all
+	v := reflect.ValueOf(&m).Elem()
+	for place, list := range a.samples {
+		slices.Sort(list)
+		v.FieldByIndex(aggregations[place].of).SetInt(list[(len(list)-1)/2])
+	}
+	m.Derive()
+	return m
+}
+
+// Figures describes all measurements in words.
+func (a *Aggregate) Figures() []checker.Figure { return a.All().Figures(a.runs) }
+
+// Add adds the measurements of one run.
+func (a *Aggregate) Add(m checker.Measurements) {
+	if a.samples == nil {
+		a.samples = map[int][]int64{}
+	}
+	a.runs++
+	all, one := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(m)
+	for place, j := range aggregations {
+		to, value := all.FieldByIndex(j.of), one.FieldByIndex(j.from).Int()
+		switch j.how {
+		case sum:
+			to.SetInt(to.Int() + value)
+		case most:
+			to.SetInt(max(to.Int(), value))
+		case median:
+			a.samples[place] = append(a.samples[place], value)
+		case medianOfSome:
+			if value != 0 {
+				a.samples[place] = append(a.samples[place], value)
+			}
+		}
+	}
+}
+
+// aggregation says how one figure of many runs is computed.
+type aggregation struct {
+	of   []int // the figure
+	how  string
+	from []int // the figure of one run that it is made of
+}
+
+// The ways, as the tag runs names them.
+const (
+	sum          = "sum"
+	most         = "max"
+	median       = "median"
+	medianOfSome = "median>0"
+)
+
+var aggregations = readAggregations(reflect.TypeFor[checker.Measurements]())
+
+// readAggregations reads the tags of all figures. A wrong tag is a programming error.
+func readAggregations(t reflect.Type) []aggregation {
+	var list []aggregation
+	for _, f := range reflect.VisibleFields(t) {
+		tag := f.Tag.Get("runs")
+		if tag == "" {
+			continue
+		}
+		how, name, named := strings.Cut(tag, " ")
+		from, known := f, true
+		if named {
+			from, known = t.FieldByName(name)
+		}
+		if !known || !slices.Contains([]string{sum, most, median, medianOfSome}, how) || from.Type != f.Type {
+			panic(fmt.Sprintf("runner: measurement %s has the tag runs:%q", f.Name, tag))
+		}
+		list = append(list, aggregation{of: f.Index, how: how, from: from.Index})
+	}
+	return list
+}
+
+// Rate is how often something occurred: K times out of N, 0 ≤ K ≤ N.
+type Rate struct{ K, N int }
+
+// z is the quantile of the normal distribution that leaves 2.5 % on either side.
+const z = 1.959963984540054
+
+// Wilson returns the 95 % score interval of the probability behind the rate
+// (Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
+// JASA 22, 1927; without a correction for continuity). Unlike the textbook's it
+// is of use for rates of 0 and 1. Of no trials it is all of [0, 1].
+func (r Rate) Wilson() (lo, hi float64) {
+	if r.N == 0 {
+		return 0, 1
+	}
+	n, p := float64(r.N), r.Share()
+	middle := p + z*z/(2*n)
+	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	lo, hi = (middle-half)/(1+z*z/n), (middle+half)/(1+z*z/n)
+	if r.K == 0 {
+		lo = 0 // exactly
+	}
+	if r.K == r.N {
+		hi = 1
+	}
+	return lo, hi
+}
+
+// Share returns K/N, or 0 of no trials.
+func (r Rate) Share() float64 {
+	if r.N == 0 {
+		return 0
+	}
+	return float64(r.K) / float64(r.N)
+}
+
+// Plus returns the rate of both together.
+func (r Rate) Plus(s Rate) Rate { return Rate{r.K + s.K, r.N + s.N} }
+
+// String prints as in "3/100".
+func (r Rate) String() string { return fmt.Sprintf("%d/%d", r.K, r.N) }
+
+// Interval prints the interval in percent, as in "[1.0, 8.5]".
+func (r Rate) Interval() string {
+	lo, hi := r.Wilson()
+	return fmt.Sprintf("[%s, %s]", percent(lo), percent(hi))
+}
+
+// Percent prints the share in percent, as in "3.0 %".
+func (r Rate) Percent() string { return percent(r.Share()) + " %" }
+
+// PerMillion prints the rate and its interval per million, as in "30000 [10255,
+// 84519]".
+func (r Rate) PerMillion() string {
+	lo, hi := r.Wilson()
+	return fmt.Sprintf("%.0f [%.0f, %.0f]", 1e6*r.Share(), 1e6*lo, 1e6*hi)
+}
+
+// percent prints a share to a tenth of a percent, small ones to two digits.
+func percent(share float64) string {
+	switch {
+	case share == 0 || share == 1:
+		return fmt.Sprintf("%.0f", 100*share)
+	case share < 0.001:
+		return fmt.Sprintf("%.2g", 100*share)
+	}
+	return fmt.Sprintf("%.1f", 100*share)
 }

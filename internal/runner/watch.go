@@ -8,60 +8,61 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Watcher hears what happens in a run, in its order: the events of the history, and
-// between them what clients ask of nodes and of the store, which no history tells, with
-// each answer at the moment at which the lock takes it. What comes when the lock listens
-// no more is not heard. Where runs are not exact, several clients call it at a time. Clients that are
-// processes of their own ([Apart]) nobody can watch.
+// Watcher receives what happens in a run, in order: the events of the history and, between
+// them, the requests of clients to nodes and the store, which no history has, and each
+// reply at the moment at which the lock receives it. Replies after the lock has stopped
+// waiting are missing. If runs are not exact, several clients call it concurrently.
+// Clients in processes of their own ([ProcessWorld]) cannot be watched.
 type Watcher interface {
 	history.Sink
 
-	// Open is called before everything else. clocks is nil where the backend does
-	// not show them.
-	Open(h history.Header, clocks Clocks)
+	// Open is called before everything else. clocks is nil if the backend does not provide
+	// them.
+	Open(h history.Header, clocks ClockReader)
 
-	// Sent: the client has sent a command to nodes. Replied: it takes one of the
-	// replies. The rounds of all clients are numbered from 1.
+	// Sent reports that the client has sent a command to nodes, Replied that it has
+	// received one of the replies. The rounds of all clients are numbered from 1.
 	Sent(client, round int, to env.NodeSet, c env.Command)
 	Replied(client, round int, r env.Reply)
 
-	// Asked: the client has sent a request to the store. Answered: it takes the reply,
-	// or learns that none comes.
+	// Asked reports that the client has sent a request to the store, Answered that it has
+	// received the reply or an error.
 	Asked(client, round int, r env.StoreRequest)
 	Answered(client, round int, r env.StoreReply, err error)
 }
 
-// Clocks are what the clocks of a world show. A [World] whose runs are exact has them,
-// for watchers alone: nobody within the world can look at more than his own.
-type Clocks interface {
+// ClockReader reads the clocks of a world. A [World] with exact runs implements it, for
+// watchers only: a client can read only its own clocks.
+type ClockReader interface {
 	Ground() history.Time
 	ClientClock(client int, which env.Clock) env.Instant
 	// NodeClock is the wall clock by which the keys of a node expire.
 	NodeClock(node int) env.Instant
 }
 
-// Watched returns the experiment with a watcher, who hears of all its runs: they must
-// not go side by side. A run is the same with a watcher as without.
+// Watched returns the experiment with a watcher of its runs, which must not go side by
+// side. A watcher does not change a run.
 func (e Experiment) Watched(w Watcher) Experiment {
 	e.watcher = w
 	return e
 }
 
-// watch tells the experiment's watcher of a run that begins.
-func (e Experiment) watch(world World, h history.Header) {
+// openWatcher tells the watcher that a run begins.
+func (e Experiment) openWatcher(world World, h history.Header) {
 	if e.watcher == nil {
 		return
 	}
-	clocks, _ := world.(Clocks)
+	clocks, _ := world.(ClockReader)
 	e.watcher.Open(h, clocks)
 }
 
-// watched returns the ports with nodes and a store whose traffic the watcher hears.
+// watched wraps the nodes and the store of the ports so that the watcher receives the
+// traffic.
 func watched(p ports, w Watcher, rounds *atomic.Int64) ports {
 	if w == nil {
 		return p
 	}
-	h := hearing{w, p.client, rounds}
+	h := clientWatch{w, p.client, rounds}
 	p.nodes = watchedNodes{p.nodes, h}
 	if p.store != nil {
 		p.store = watchedStore{p.store, h}
@@ -69,8 +70,8 @@ func watched(p ports, w Watcher, rounds *atomic.Int64) ports {
 	return p
 }
 
-// hearing is what a watcher hears of one client.
-type hearing struct {
+// clientWatch reports the traffic of one client to the watcher.
+type clientWatch struct {
 	watcher Watcher
 	client  int
 	rounds  *atomic.Int64 // of all clients, so far
@@ -78,18 +79,18 @@ type hearing struct {
 
 type watchedNodes struct {
 	env.Nodes
-	hearing
+	clientWatch
 }
 
 func (n watchedNodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
 	number := int(n.rounds.Add(1))
 	n.watcher.Sent(n.client, number, to, command)
-	return watchedRound{n.Nodes.Send(to, command, giveUp), n.hearing, number}
+	return watchedRound{n.Nodes.Send(to, command, giveUp), n.clientWatch, number}
 }
 
 type watchedRound struct {
 	env.Round
-	hearing
+	clientWatch
 	number int
 }
 
@@ -103,7 +104,7 @@ func (r watchedRound) Next(ctx context.Context, until env.Instant) (env.Reply, e
 
 type watchedStore struct {
 	env.Store
-	hearing
+	clientWatch
 }
 
 func (s watchedStore) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {

@@ -14,13 +14,13 @@ import (
 // history counts.
 type counter struct {
 	t       *testing.T
-	clocks  runner.Clocks
+	clocks  runner.ClockReader
 	sent    map[int]int // by client, since its last return
 	rounds  map[int]env.NodeSet
 	replies int
 }
 
-func (c *counter) Open(_ history.Header, clocks runner.Clocks) {
+func (c *counter) Open(_ history.Header, clocks runner.ClockReader) {
 	c.clocks, c.sent, c.rounds = clocks, map[int]int{}, map[int]env.NodeSet{}
 }
 
@@ -60,7 +60,7 @@ func (*counter) Answered(int, int, env.StoreReply, error) {}
 // every request that the history counts, and of replies to them alone.
 func TestWatchedRunsAreTheSame(t *testing.T) {
 	for _, s := range scenarios.All() {
-		e, err := runner.Prepare(simulator, runner.InStorm(s, nemesis.Generator{Most: 3}))
+		e, err := runner.Prepare(simulator, runner.WithGenerator(s, nemesis.Generator{Most: 3}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,19 +11,19 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// workload is what a client does under the lock.
+// workload is what a client does while it holds the lock.
 type workload struct {
 	name string
 	what string
 	work func(u *user, h Hold)
 }
 
-// workloads lists what a scenario's clients can do.
+// workloads lists the workloads that a scenario's clients can have.
 var workloads = []workload{
-	{"hold", "holds the lock for a while and touches nothing", (*user).holdOn},
+	{"hold", "holds the lock for a while and touches nothing", (*user).holdOnly},
 	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section},
 	{"checked", "as section, but asks the lock just before the write whether it is still held, and gives up if not", (*user).checked},
-	{"posted", "as section, but the release does not wait for the answer to the write", (*user).posted},
+	{"posted", "as section, but the release does not wait for the answer to the write", (*user).writeAsync},
 	{"misuse", "holds the lock for a while and uses it as nobody should: asks for extensions that cannot be, extends what it has released, and releases it twice", (*user).misuse},
 }
 
@@ -46,9 +46,9 @@ func findWorkload(name string) (workload, error) {
 	return workload{}, fmt.Errorf("unknown workload %q: there is %v", name, list)
 }
 
-// role is what a client does, the same in every run.
+// role is the behaviour of a client, which is the same in every run.
 type role struct {
-	what     scenarios.Client
+	client   scenarios.Client
 	names    []string // of the resources
 	ttl      time.Duration
 	workload workload
@@ -67,7 +67,7 @@ func rolesOf(s scenarios.Scenario) ([]role, error) {
 	return roles, nil
 }
 
-// user is one client at work: it locks, works, releases, thinks.
+// user is the program of one client: in each round it locks, works, releases and waits.
 type user struct {
 	role
 	runtime  env.Runtime
@@ -77,28 +77,28 @@ type user struct {
 	posting  env.Task // the write of this round that nobody has waited for; nil: none
 }
 
-// run is the life of a client. Its errors are outcomes, which the recorder has
-// heard of; the client goes on with its next round.
+// run runs the client's rounds. An error of the lock is recorded, and the client goes on
+// with the next round.
 func (u *user) run() {
 	ctx := context.Background()
-	u.wait(ctx, u.what.Start)
-	for range u.what.Rounds {
+	u.wait(ctx, u.client.Start)
+	for range u.client.Rounds {
 		if hold, err := u.acquire(ctx); err == nil {
 			u.workload.work(u, hold)
 			u.release(ctx, hold)
 		}
-		u.wait(ctx, u.what.Think)
+		u.wait(ctx, u.client.Think)
 		u.finish(ctx)
 	}
 }
 
-// resource picks what the next round locks.
+// resource draws the resource of the next round.
 func (u *user) resource() string {
 	last := time.Duration(len(u.names) - 1)
 	return u.names[u.draw(nemesis.Range{Max: last})]
 }
 
-// resources lists the names of what a client locks. known are those of clients before.
+// resources lists the resources of a client. known has those of earlier clients.
 func resources(c scenarios.Client, known map[string][]string) []string {
 	if c.Resources <= 1 {
 		return []string{c.Resource}
@@ -116,24 +116,24 @@ func (u *user) acquire(ctx context.Context) (hold Hold, err error) {
 	return hold, err
 }
 
-// call makes one call of the lock. The world may cancel its context; after the
-// call that is over, as with a caller who cancels it when it has returned.
+// call makes one call of the lock. The world may cancel its context, and it is cancelled
+// after the call.
 func (u *user) call(ctx context.Context, do func(ctx context.Context)) {
 	ctx, returned := u.recorder.world.Call(ctx, u.recorder.client)
 	defer returned()
 	do(ctx)
 }
 
-// holdOn keeps the lock for a time, or until it is told that it is lost.
-func (u *user) holdOn(h Hold) {
+// holdOnly keeps the lock for a time, or until the lock reports that it is lost.
+func (u *user) holdOnly(h Hold) {
 	u.work(h.Context(), h)
 }
 
 // work passes the time of the work, and extends the lock meanwhile if the
 // client does so.
 func (u *user) work(ctx context.Context, h Hold) {
-	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.what.Work))
-	for every := u.what.ExtendEvery; every > 0; {
+	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.client.Work))
+	for every := u.client.ExtendEvery; every > 0; {
 		next := u.runtime.Now(env.Monotonic).Add(every)
 		if next >= end {
 			break
@@ -143,26 +143,26 @@ func (u *user) work(ctx context.Context, h Hold) {
 		}
 		ttl := u.extension()
 		u.extend(ctx, h, ttl)
-		every = u.until(ttl)
+		every = u.nextExtension(ttl)
 	}
 	_ = u.runtime.Sleep(ctx, end)
 }
 
-// until is how long the client waits after an extension until it asks for the next: who
-// asks for so many times the lock's TTL asks so many times less often.
-func (u *user) until(ttl time.Duration) time.Duration {
+// nextExtension returns how long the client waits after an extension before it requests
+// the next. The wait grows with the requested TTL.
+func (u *user) nextExtension(ttl time.Duration) time.Duration {
 	if ttl <= u.ttl {
-		return u.what.ExtendEvery
+		return u.client.ExtendEvery
 	}
-	return time.Duration(float64(u.what.ExtendEvery) * float64(ttl) / float64(u.ttl))
+	return time.Duration(float64(u.client.ExtendEvery) * float64(ttl) / float64(u.ttl))
 }
 
-// extension draws the time to live that an extension asks for.
+// extension draws the TTL of an extension.
 func (u *user) extension() time.Duration {
-	if u.what.ExtendTTL == (nemesis.Range{}) {
+	if u.client.ExtendTTL == (nemesis.Range{}) {
 		return u.ttl
 	}
-	ttl := u.draw(u.what.ExtendTTL)
+	ttl := u.draw(u.client.ExtendTTL)
 	if ttl > time.Millisecond {
 		ttl = ttl.Truncate(time.Millisecond)
 	}
@@ -190,4 +190,102 @@ func (u *user) draw(r nemesis.Range) time.Duration {
 	var bits [8]byte
 	u.runtime.Random(bits[:])
 	return r.Draw(binary.LittleEndian.Uint64(bits[:]))
+}
+
+// section is a read-modify-write by a user who trusts the lock. It stops only if the
+// resource rejects it.
+func (u *user) section(h Hold) {
+	if a, value, ok := u.prepare(h); ok {
+		u.recorder.writeCalled(a, value)
+		u.write(a, value)
+	}
+}
+
+// checked is a section that checks the hold once more before the write. The hold may still
+// end between that check and the arrival of the write.
+func (u *user) checked(h Hold) {
+	if a, value, ok := u.prepare(h); ok && u.check(h) == nil {
+		u.recorder.writeCalled(a, value)
+		u.write(a, value)
+	}
+}
+
+// check asks the lock whether it is still held.
+func (u *user) check(h Hold) error {
+	u.recorder.checkCalled(h)
+	err := h.Check()
+	u.recorder.checkReturned(h, err)
+	return err
+}
+
+// writeAsync is a section that releases the lock without waiting for the answer to its
+// write.
+func (u *user) writeAsync(h Hold) {
+	a, value, ok := u.prepare(h)
+	if !ok {
+		return
+	}
+	u.recorder.writeCalled(a, value)
+	u.posting = u.runtime.Go("write", func() { u.write(a, value) })
+}
+
+// finish waits for an asynchronous write, so that each client has at most one, and gets
+// the answer before it ends.
+func (u *user) finish(ctx context.Context) {
+	if u.posting != nil {
+		_ = u.posting.Wait(ctx)
+		u.posting = nil
+	}
+}
+
+// prepare reads the resource and works. It returns the access and the value to be written;
+// ok is false if the resource rejected the read.
+func (u *user) prepare(h Hold) (a env.Access, value int64, ok bool) {
+	ctx := context.Background()
+	a = env.Access{Resource: h.Resource(), Token: h.Token()}
+	fence, err := u.fence(ctx, h)
+	if err != nil {
+		return a, 0, false
+	}
+	a.Fence = fence
+	u.recorder.readCalled(a)
+	value, err = u.register.Read(ctx, a)
+	u.recorder.readReturned(a, value, err)
+	if err != nil {
+		return a, 0, false
+	}
+	u.work(ctx, h)
+	return a, value + 1, true
+}
+
+// write writes and waits for the answer. The call was recorded before.
+func (u *user) write(a env.Access, value int64) {
+	err := u.register.Write(context.Background(), a, value)
+	u.recorder.writeReturned(a, value, err)
+}
+
+// fence returns the fence that the client sends to the guarded resource: that of the
+// grant, or one that the client draws itself.
+func (u *user) fence(ctx context.Context, h Hold) (uint64, error) {
+	if fence := h.Fence(); fence != 0 || !u.client.Fence {
+		return fence, nil
+	}
+	return u.register.Fence(ctx, h.Resource())
+}
+
+// invalidTTLs are TTLs that a lock has to reject.
+var invalidTTLs = []time.Duration{-time.Second, -1, 0, 1, 500 * time.Microsecond, time.Millisecond - 1}
+
+// misuse holds the lock and makes calls that the lock has to reject with an error. The run
+// loop's release is the second one.
+func (u *user) misuse(h Hold) {
+	ctx := context.Background()
+	for _, ttl := range invalidTTLs {
+		u.extend(ctx, h, ttl)
+	}
+	u.work(h.Context(), h)
+	u.release(ctx, h)
+	// In the instant of the release nobody could tell which came first.
+	u.wait(ctx, nemesis.Range{Min: time.Microsecond, Max: time.Millisecond})
+	u.extend(ctx, h, u.ttl)
 }

@@ -8,34 +8,34 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// batches is what package redisnode, with its default options, does with the requests of a
-// client to one node. A request goes out alone while none is under way. Others wait, and
-// go out together, over one connection, when what is under way has ended, or after a flush
-// delay over a further connection. A breaker keeps a node that does not answer from
+// batches sends the requests of a client to one node as package redisnode does with its
+// default options. A request is sent alone while none is under way. Others wait, and are
+// sent together, over one connection, when the requests under way have ended, or after a
+// flush delay over another connection. A breaker keeps a node that does not answer from
 // costing a connection each time.
 //
-// A client that stands still sends nothing that waits. The work costs a coroutine only
-// while something waits: with nothing in the queue, the end of a batch shows nowhere
-// before the next request.
+// While the client is paused, waiting requests are not sent. A coroutine runs only while
+// requests wait: with an empty queue, the end of a batch makes no difference before the
+// next request.
 type batches struct {
-	client   *client
-	node     int
-	waiting  []pending // the oldest first
-	underWay []*batch  // in the order in which they were sent
-	spare    []*batch  // that have ended
-	breaker  breaker
-	heard    env.Instant // when the node answered last; 0: never
-	flush    env.Instant // when what waits goes out all the same, by the client's clock
-	flusher  *coroutine  // sends what waits; nil: nobody does
+	client     *client
+	node       int
+	waiting    []pending // the oldest first
+	underWay   []*batch  // in the order in which they were sent
+	spare      []*batch  // that have ended
+	breaker    breaker
+	answeredAt env.Instant // when the node answered last; 0: never
+	flush      env.Instant // when what waits goes out all the same, by the client's clock
+	flusher    *coroutine  // sends what waits; nil: nobody does
 }
 
 // pending is a request that is not under way.
 type pending struct {
-	round *round
-	whole bool // it brings its script along
+	round      *round
+	withScript bool // it brings its script along
 }
 
-// batch is requests that went out together.
+// batch is a group of requests that were sent together.
 type batch struct {
 	requests   []pending
 	connection *connection // nil: one request, on a connection to itself
@@ -43,11 +43,11 @@ type batch struct {
 	left       int         // replies that have not come
 	deadline   env.Instant // the last of its requests', at which the connection is closed
 	ended      env.Instant // when its last reply came, or the news of a reset
-	heard      bool        // the node answered one of them
+	answered   bool        // the node answered one of them
 	refused    bool        // there was no connection, which says nothing new of the node
 }
 
-// breaker says what is sent to a node by what was heard of it.
+// breaker says what is sent to a node, depending on its last replies.
 type breaker uint8
 
 const (
@@ -64,7 +64,7 @@ const (
 	probeDelay    = 64 * time.Millisecond // the same, where the node does not answer
 )
 
-// sendBatched hands a request to what carries those of its client to a node.
+// sendBatched sends a request in the client's batches to a node.
 func (c *client) sendBatched(r *round, node int) {
 	l := c.world.network.link(c.id, node)
 	if l.batches == nil {
@@ -73,8 +73,8 @@ func (c *client) sendBatched(r *round, node int) {
 	l.batches.submit(pending{round: r})
 }
 
-// submit sends a request, or lets it wait. To a node that does not answer no more than
-// one waits.
+// submit sends a request or queues it. For a node that does not answer at most one request
+// waits.
 func (b *batches) submit(p pending) {
 	b.settle()
 	if b.breaker == open && len(b.underWay) > 0 && len(b.waiting) > 0 {
@@ -89,17 +89,17 @@ func (b *batches) submit(p pending) {
 	b.schedule()
 }
 
-// send sends what waits, as far as it goes out together.
+// send sends the next batch of waiting requests.
 func (b *batches) send() {
 	b.waiting = slices.DeleteFunc(b.waiting, b.over)
 	if len(b.waiting) == 0 {
 		return
 	}
-	next := b.blank()
+	next := b.newBatch()
 	next.probe, next.ended = b.breaker != closed, env.Never
 	first, after := 0, min(len(b.waiting), batchSize)
 	if next.probe {
-		first = b.mostPatient()
+		first = b.latestDeadline()
 		after = first + 1
 	}
 	next.requests = append(next.requests, b.waiting[first:after]...)
@@ -115,14 +115,14 @@ func (b *batches) send() {
 	}
 }
 
-// over reports whether there is no point in sending a request any more.
+// over reports whether the request has been answered or given up.
 func (b *batches) over(p pending) bool {
-	return !p.round.silent.Has(b.node) || b.client.mono() >= p.round.giveUp
+	return !p.round.pending.Has(b.node) || b.client.mono() >= p.round.giveUp
 }
 
-// blank returns a batch to be filled, one that has ended if there is any: batches are most
-// of what would be allocated here.
-func (b *batches) blank() *batch {
+// newBatch returns an empty batch, if possible one that has ended: batches are most of
+// what would be allocated here.
+func (b *batches) newBatch() *batch {
 	last := len(b.spare) - 1
 	if last < 0 {
 		return &batch{}
@@ -133,9 +133,9 @@ func (b *batches) blank() *batch {
 	return u
 }
 
-// mostPatient returns the place of the request that waits and is given up last, so that it
-// hears of a node that is back.
-func (b *batches) mostPatient() int {
+// latestDeadline returns the index of the waiting request with the latest deadline, which
+// is the most likely to see the node come back.
+func (b *batches) latestDeadline() int {
 	best := 0
 	for i, p := range b.waiting {
 		if p.round.giveUp > b.waiting[best].round.giveUp {
@@ -145,17 +145,16 @@ func (b *batches) mostPatient() int {
 	return best
 }
 
-// sendPending sends a request over the connection that its batch shares, or else over one
-// of its own.
+// sendPending sends a request over the connection of its batch, or over one of its own.
 func (w *World) sendPending(p pending, node int, shared *connection) {
-	i := w.network.messages.put(message{round: p.round, sent: w.now, client: int32(p.round.client.id), node: int32(node), whole: p.whole})
+	i := w.network.messages.put(message{round: p.round, sent: w.now, client: int32(p.round.client.id), node: int32(node), withScript: p.withScript})
 	if shared != nil {
-		w.inLine(i, shared)
+		w.enqueue(i, shared)
 	}
 	w.sendRequest(i)
 }
 
-// schedule sees to it that what waits goes out when it is due.
+// schedule makes sure that waiting requests are sent when they are due.
 func (b *batches) schedule() {
 	switch {
 	case len(b.waiting) == 0:
@@ -168,12 +167,12 @@ func (b *batches) schedule() {
 		}
 		b.flush = b.client.mono().Add(time.Duration(len(b.underWay)) * delay)
 	}
-	b.watch()
+	b.startFlusher()
 }
 
-// watch starts the coroutine that sends what waits, and that notices when what a fault has
-// held up is through.
-func (b *batches) watch() {
+// startFlusher starts the coroutine that sends waiting requests, and that notices when
+// messages held up by a fault have arrived.
+func (b *batches) startFlusher() {
 	if b.flusher != nil {
 		return
 	}
@@ -181,8 +180,8 @@ func (b *batches) watch() {
 	w := b.client.world
 	w.start(b.client, "batches", func() {
 		b.flusher = w.current
-		for b.attend() {
-			b.flusher.park(context.Background(), b.due(), awaitsConnection)
+		for b.process() {
+			b.flusher.park(context.Background(), b.nextDue(), awaitsConnection)
 		}
 		b.flusher = nil
 	})
@@ -191,9 +190,9 @@ func (b *batches) watch() {
 // notBegun stands for a coroutine that has been started and has not run.
 var notBegun = new(coroutine)
 
-// attend does what is due, and reports whether there is more to wait for. What has carried
-// a batch carries the next one, but to a node that does not answer one connection is enough.
-func (b *batches) attend() bool {
+// process does what is due, and reports whether there is more to wait for. The end of a
+// batch triggers the next; for a node that does not answer, one connection is enough.
+func (b *batches) process() bool {
 	ended := b.settle()
 	due := b.client.mono() >= b.flush && len(b.underWay) < batchesAtOnce && !b.postpone()
 	if ended || due {
@@ -206,19 +205,20 @@ func (b *batches) attend() bool {
 	return len(b.waiting) > 0 || len(b.client.world.network.link(b.client.id, b.node).draining) > 0
 }
 
-// postpone puts the flush off, and reports that, while replies come in: a batch that is being
-// answered is waited for.
+// postpone delays the flush while replies arrive, and reports whether it did: the batch
+// that is being answered will end soon.
 func (b *batches) postpone() bool {
-	later := b.heard.Add(time.Duration(len(b.underWay)) * flushDelay)
-	if len(b.underWay) == 0 || b.breaker != closed || b.heard == 0 || later <= b.client.mono() {
+	later := b.answeredAt.Add(time.Duration(len(b.underWay)) * flushDelay)
+	if len(b.underWay) == 0 || b.breaker != closed || b.answeredAt == 0 || later <= b.client.mono() {
 		return false
 	}
 	b.flush = later
 	return true
 }
 
-// due is the next instant at which there is something to do, if no reply comes before.
-func (b *batches) due() env.Instant {
+// nextDue returns the next time at which there is something to do if no reply arrives
+// before.
+func (b *batches) nextDue() env.Instant {
 	at := b.flush
 	for _, u := range b.underWay {
 		at = min(at, u.deadline)
@@ -226,16 +226,16 @@ func (b *batches) due() env.Instant {
 	return at
 }
 
-// settle takes the batches away that have ended, and reports whether there were any. If the
-// last that was under way was refused, so is what waits.
+// settle removes the batches that have ended, and reports whether there were any. If the
+// last one under way was refused, the waiting requests are refused too.
 func (b *batches) settle() bool {
 	now, before, refused := b.client.mono(), len(b.underWay), false
 	b.underWay = slices.DeleteFunc(b.underWay, func(u *batch) bool {
 		if u.left > 0 && now < u.deadline {
 			return false
 		}
-		b.judge(u)
-		refused = u.refused && !u.heard
+		b.updateBreaker(u)
+		refused = u.refused && !u.answered
 		clear(u.requests)
 		b.spare = append(b.spare, u)
 		return true
@@ -250,7 +250,7 @@ func (b *batches) settle() bool {
 	return ended
 }
 
-// failAll fails what waits: the node refuses connections.
+// failAll fails the waiting requests: the node refuses connections.
 func (b *batches) failAll() {
 	waiting := b.waiting
 	b.waiting = nil
@@ -260,9 +260,9 @@ func (b *batches) failAll() {
 	}
 }
 
-// judge takes note of what the end of a batch says of the node.
-func (b *batches) judge(u *batch) {
-	if u.heard || u.refused || b.heard > min(u.ended, u.deadline) {
+// updateBreaker updates the breaker at the end of a batch.
+func (b *batches) updateBreaker(u *batch) {
+	if u.answered || u.refused || b.answeredAt > min(u.ended, u.deadline) {
 		return
 	}
 	b.breaker = max(b.breaker, halfOpen)
@@ -271,8 +271,8 @@ func (b *batches) judge(u *batch) {
 	}
 }
 
-// arrived takes note of a reply to a request, or of the news that its connection was
-// reset. A client that stands still does so as well: it finds what came in its socket.
+// arrived records a reply to a request, or the reset of its connection. A paused client
+// does so as well: the reply waits in its socket.
 func (b *batches) arrived(r *round, answer env.Answer, why cause) {
 	if !b.client.stopped() {
 		b.settle()
@@ -289,7 +289,7 @@ func (b *batches) arrived(r *round, answer env.Answer, why cause) {
 	case why == refused:
 		u.refused = true
 	case answer != env.Lost:
-		u.heard, b.heard, b.breaker = true, now, closed
+		u.answered, b.answeredAt, b.breaker = true, now, closed
 	}
 	if b.flusher != nil {
 		b.client.world.wake(b.flusher)
@@ -305,7 +305,7 @@ func (b *batches) carry(r *round) bool {
 	return slices.ContainsFunc(b.underWay, func(u *batch) bool { return u.carries(r) })
 }
 
-// rounds are those of which a request is under way.
+// rounds returns the rounds with a request under way.
 func (b *batches) rounds() []*round {
 	var rounds []*round
 	for _, u := range b.underWay {

@@ -18,7 +18,7 @@ import (
 // that no clock fault brings near to zero.
 const epoch = int64(1_600_000_000_000_000_000)
 
-// client is one lock user's machine. It is the user's env.Runtime, env.Nodes,
+// client is the machine of one lock user. It implements env.Runtime, env.Nodes,
 // env.Register and env.Store.
 type client struct {
 	world      *World
@@ -35,8 +35,8 @@ type client struct {
 	earlier int64 // those before instant, which is the last at which it made one
 	instant int64
 
-	connected int      // to this node, as one of the store
-	asking    []*round // what it has asked the store
+	connected   int      // to this node, as one of the store
+	storeRounds []*round // what it has asked the store
 }
 
 func newClient(w *World, id int, seed uint64) *client {
@@ -75,19 +75,18 @@ func (c *client) Now(which env.Clock) env.Instant {
 	if !c.world.sealed {
 		c.count()
 	}
-	return c.shows(which)
+	return c.now(which)
 }
 
-// shows reads a clock.
-func (c *client) shows(which env.Clock) env.Instant {
+// now reads a clock.
+func (c *client) now(which env.Clock) env.Instant {
 	return env.Instant(c.clocks[which].At(c.world.now))
 }
 
 // mono reads the clock on which everything waits.
-func (c *client) mono() env.Instant { return c.shows(env.Monotonic) }
+func (c *client) mono() env.Instant { return c.now(env.Monotonic) }
 
-// clocksChanged works out anew when those wake up who wait for the client's
-// clocks.
+// clocksChanged recomputes the timers that depend on the client's clocks.
 func (c *client) clocksChanged() {
 	c.world.catchUp()
 	c.world.leaseExpiries.ClockChanged(c.world.time(), c.id)
@@ -127,8 +126,8 @@ func (c *client) Random(p []byte) {
 	}
 }
 
-// Reach tells the plan that the client takes a step. If it is paused or killed
-// by that, Reach returns when it goes on.
+// Reach reports a step of the client to the fault plan. If a fault pauses or kills the
+// client there, Reach returns when the client resumes, or never.
 func (w *World) Reach(client int, step env.Step, k int) {
 	c := w.clients[client-1]
 	co := c.enter()
@@ -138,19 +137,19 @@ func (w *World) Reach(client int, step env.Step, k int) {
 		co.park(context.Background(), env.Never, awaitsResumption)
 	}
 	for c.stopped() {
-		co.missed = true
+		co.wakeOnResume = true
 		co.park(context.Background(), env.Never, awaitsResumption)
 	}
 }
 
-// pause and resume stop and continue the client's code; its clocks run on, and
-// messages go on arriving. With a client that is dead they do nothing.
+// pause and resume stop and continue the client's code. Its clocks run on, and messages
+// still arrive. They do nothing to a dead client.
 func (c *client) pause(first nemesis.First) {
 	if c.dead {
 		return
 	}
 	c.paused = true
-	c.deferred.shut = first == nemesis.TimersFirst
+	c.deferred.active = first == nemesis.TimersFirst
 	c.world.injector.Record(history.Event{Kind: history.Pause, Client: c.id})
 }
 
@@ -163,8 +162,8 @@ func (c *client) resume() {
 	c.releaseDeferred()
 	c.sendUnsent()
 	for _, co := range c.coroutines {
-		if co.missed {
-			co.missed = false
+		if co.wakeOnResume {
+			co.wakeOnResume = false
 			c.world.wake(co)
 		}
 	}
@@ -176,4 +175,38 @@ func (c *client) kill() {
 	}
 	c.dead = true
 	c.world.injector.Record(history.Event{Kind: history.Kill, Client: c.id})
+}
+
+// deferredDeliveries holds the replies of nodes and of the guarded resource that
+// arrive while a client is paused with "first: timers". When the client resumes,
+// the queue delivers them at the same instant, but after all timers.
+type deferredDeliveries struct {
+	active  bool // the client is in such a pause
+	waiting []func()
+}
+
+// deferIfActive stores deliver during such a pause, and reports whether it did.
+func (b *deferredDeliveries) deferIfActive(deliver func()) bool {
+	if b.active {
+		b.waiting = append(b.waiting, deliver)
+	}
+	return b.active
+}
+
+// releaseDeferred schedules the deferred deliveries when the client resumes.
+func (c *client) releaseDeferred() {
+	c.deferred.active = false
+	if len(c.deferred.waiting) > 0 {
+		c.world.queue.push(c.world.now, deferredArrive, int32(c.id-1))
+	}
+}
+
+// deliverDeferred makes the deferred deliveries. If the client has been paused again
+// meanwhile, that pause decides what happens to them.
+func (c *client) deliverDeferred() {
+	waiting := c.deferred.waiting
+	c.deferred.waiting = nil
+	for _, deliver := range waiting {
+		deliver()
+	}
 }

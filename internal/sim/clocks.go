@@ -7,29 +7,29 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Ground is the time of the world itself.
+// Ground returns the time of the world itself.
 func (w *World) Ground() history.Time { return w.time() }
 
-// ClientClock is what a clock of the client shows.
+// ClientClock returns what a clock of the client shows.
 func (w *World) ClientClock(client int, which env.Clock) env.Instant {
-	return w.clients[client-1].shows(which)
+	return w.clients[client-1].now(which)
 }
 
-// NodeClock is what the wall clock of the node shows.
+// NodeClock returns what the wall clock of the node shows.
 func (w *World) NodeClock(node int) env.Instant { return env.Instant(w.node(node).wall.At(w.now)) }
 
 // clockWorld is the part of the world that clock faults act on.
 type clockWorld struct{ world *World }
 
-// GroundTime implements [world.Clockwork].
+// GroundTime implements [world.ClockWorld].
 func (k clockWorld) GroundTime() int64 { return k.world.now }
 
-// Missed implements [world.Clockwork].
+// Missed implements [world.ClockWorld].
 func (k clockWorld) Missed(m nemesis.Machine) int64 {
 	return k.clocks(m, world.WallClock)[0].Behind(k.world.now)
 }
 
-// Change implements [world.Clockwork]. What has come due by the clocks as they were
+// Change implements [world.ClockWorld]. What has come due by the clocks as they were
 // comes first.
 func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
 	k.world.catchUp()
@@ -43,8 +43,8 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 	}
 }
 
-// clocks returns those of a machine that are meant. A node has two: keys live by its
-// wall clock, and sessions of a store by its monotonic one.
+// clocks returns the selected clocks of a machine. A node has two: keys expire by its wall
+// clock, and sessions of a store by its monotonic clock.
 func (k clockWorld) clocks(m nemesis.Machine, which world.ClockSelection) []*world.Clock {
 	if m.Client == 0 {
 		n := k.world.node(m.Node)
@@ -57,7 +57,7 @@ func (k clockWorld) clocks(m nemesis.Machine, which world.ClockSelection) []*wor
 	return which.Of(&clocks[env.Wall], &clocks[env.Monotonic], &clocks[env.Boottime])
 }
 
-// Later implements [world.Clockwork].
+// Later implements [world.ClockWorld].
 func (k clockWorld) Later(at int64, move func()) { k.world.moveLater(at, move) }
 
 // PauseClient implements [world.ClockWorld].

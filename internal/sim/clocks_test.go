@@ -2,12 +2,14 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"pgregory.net/rapid"
 )
 
 var (
@@ -160,5 +162,66 @@ func TestFreezeAfterFreeze(t *testing.T) {
 	play(t, setting(1, 1, fault(freeze, 10*ms, 10*ms), fault(freeze, 50*ms, 10*ms)), func(w *World) {
 		sleep(w, 1, 100*ms)
 		expect(t, "clocks", shows(w, 1), "100ms 100ms 100ms")
+	})
+}
+
+// A key lives by the wall clock of its node, whatever the time that has passed.
+// Here it is set at 1 ms for 100 ms, so that with a true clock it is gone from
+// 102 ms on, before another request finds that out.
+func TestKeysExpireByTheNodesClock(t *testing.T) {
+	runs := func(ppm int64) nemesis.Fault {
+		return nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: 1}, PPM: ppm}, Start: nemesis.At(0)}
+	}
+	jumps := func(by time.Duration) nemesis.Fault {
+		return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: by}, Start: nemesis.At(50 * ms)}
+	}
+	for name, c := range map[string]struct {
+		plan []nemesis.Fault
+		want string
+	}{
+		"true":           {nil, "key-gone@102ms"},
+		"fast":           {[]nemesis.Fault{runs(250_000)}, "key-gone@81.6ms"},
+		"slow":           {[]nemesis.Fault{runs(-500_000)}, "key-gone@202ms"},
+		"jumps forward":  {[]nemesis.Fault{jumps(30 * ms)}, "key-gone@72ms"},
+		"jumps past it":  {[]nemesis.Fault{jumps(time.Hour)}, "key-gone@50ms"},
+		"jumps backward": {[]nemesis.Fault{jumps(-30 * ms)}, "key-gone@132ms"},
+	} {
+		log := play(t, setting(1, 1, c.plan...), func(w *World) {
+			ask(w, 1, 1, set, time.Second)
+			other := set
+			other.Token = "b"
+			for ask(w, 1, 1, other, time.Second) != env.Yes.String() {
+			}
+		})
+		expect(t, name, kinds(log, history.KeyGone), c.want)
+	}
+}
+
+// Law: a machine that is restored has the keys of its snapshot. With the time of now those
+// are gone that have expired since; with the time of then none has.
+func TestRestoredMachineHasTheKeysOfItsSnapshot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := commands(t)
+		at := instant(t, list) + ms
+		age := time.Duration(rapid.IntRange(1, 3000).Draw(t, "age")) * ms
+		away := time.Duration(rapid.IntRange(0, 3000).Draw(t, "away")) * ms
+		then := at - age
+		clock := rapid.SampledFrom([]nemesis.GuestClock{"", nemesis.ClockSynced, nemesis.ClockRestored}).Draw(t, "clock")
+		s := nemesis.Setting{Persistence: nemesis.Nothing, Plan: nemesis.Plan{
+			{Action: &nemesis.VMRestore{Node: 1, Age: age, Clock: clock}, Start: nemesis.At(at), End: nemesis.After(away)},
+		}}
+		n := work(t, s, before(slices.Clone(list), at-1), at+away)
+		if n.run != 1 {
+			t.Fatalf("run %d, want the first", n.run)
+		}
+		now := at + away
+		if clock == nemesis.ClockRestored {
+			now = max(then, 0)
+		}
+		want := replay(t, before(list, then), max(now, 1))
+		if then < 0 {
+			want = map[string]key{}
+		}
+		sameKeys(t, fmt.Sprintf("restored at %v to %v", at+away, then), n.keys, want)
 	})
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// coroutine runs one job of a client at a time and is used again for the next.
-// A job that has to wait parks: it says what could end the wait, gives way to
-// the event loop, and looks again when it is resumed. Being resumed for no
-// reason does no harm.
+// coroutine runs one job of a client at a time, and is reused for the next. A job that has
+// to wait parks: it says what could end the wait, yields to the event loop, and checks
+// again when it is resumed. It may be resumed without a reason.
 type coroutine struct {
 	world  *World
 	index  int32
@@ -27,12 +26,12 @@ type coroutine struct {
 	task   *task
 
 	// What a parked coroutine waits for.
-	parked bool
-	awaits awaited         // for diagnostics only
-	ready  bool            // it is in the world's list of those to be resumed
-	missed bool            // it would be in that list if its client could run
-	until  env.Instant     // on the client's monotonic clock
-	ctx    context.Context // nil: none that can end
+	parked       bool
+	waitsFor     waitReason      // for diagnostics only
+	ready        bool            // it is in the world's list of those to be resumed
+	wakeOnResume bool            // it would be in that list if its client could run
+	until        env.Instant     // on the client's monotonic clock
+	ctx          context.Context // nil: none that can end
 
 	// timerAt is the ground time of its earliest timer in the queue. Timers
 	// are not taken out when a wait ends early; one that fires in vain is set
@@ -62,7 +61,7 @@ func (w *World) newCoroutine() *coroutine {
 	return co
 }
 
-// start gives a job to an idle coroutine and puts it in line.
+// start gives a job to an idle coroutine and schedules it.
 func (w *World) start(c *client, name string, job func()) *task {
 	var co *coroutine
 	if last := len(w.idle) - 1; last >= 0 {
@@ -72,20 +71,20 @@ func (w *World) start(c *client, name string, job func()) *task {
 	}
 	t := &task{client: c, name: name}
 	co.client, co.job, co.task = c, job, t
-	co.parked, co.awaits, co.until, co.ctx = true, awaitsStart, env.Never, nil
+	co.parked, co.waitsFor, co.until, co.ctx = true, awaitsStart, env.Never, nil
 	c.coroutines = append(c.coroutines, co)
 	w.limitTasks()
 	w.wake(co)
 	return t
 }
 
-// wake puts a coroutine in line to be resumed at this instant; if its client
-// stands still, once it goes on.
+// wake schedules a coroutine to be resumed at this instant, or when its paused client
+// resumes.
 func (w *World) wake(co *coroutine) {
 	switch {
 	case co.ready, co.client == nil: // a task may have outlived who waited for it
 	case co.client.stopped():
-		co.missed = true
+		co.wakeOnResume = true
 	default:
 		co.ready = true
 		w.ready = append(w.ready, co)
@@ -100,7 +99,7 @@ func (w *World) settle() {
 		switch {
 		case co.client == nil:
 		case co.client.stopped():
-			co.missed = true
+			co.wakeOnResume = true
 		default:
 			w.step(co)
 		}
@@ -108,8 +107,8 @@ func (w *World) settle() {
 	w.ready = w.ready[:0]
 }
 
-// step runs one coroutine until it parks, and then wakes those of its client
-// whose context has ended meanwhile: a context has no way to tell the world.
+// step runs one coroutine until it parks, and then wakes the coroutines of its client
+// whose context has ended meanwhile: contexts do not notify the world.
 func (w *World) step(co *coroutine) {
 	c := co.client
 	w.countStep(c)
@@ -129,7 +128,7 @@ func (c *client) wakeCancelled() {
 	}
 }
 
-// run is the job's frame: what unwinds it ends here.
+// run runs the job and recovers its panics.
 func (co *coroutine) run() {
 	defer func() {
 		if p := recover(); p != nil && p != errEnded { //nolint:errorlint // what was thrown, and not an error that somebody wrapped
@@ -142,10 +141,10 @@ func (co *coroutine) run() {
 	co.job()
 }
 
-// park gives way until what it awaits may have come, ctx has ended, or its
-// client's clock has come to until.
-func (co *coroutine) park(ctx context.Context, until env.Instant, awaits awaited) {
-	co.awaits, co.until, co.ctx = awaits, until, nil
+// park yields until something of the awaited kind may have happened, ctx has ended, or the
+// client's clock has reached until.
+func (co *coroutine) park(ctx context.Context, until env.Instant, awaits waitReason) {
+	co.waitsFor, co.until, co.ctx = awaits, until, nil
 	if ctx.Done() != nil {
 		co.ctx = ctx
 	}
@@ -156,7 +155,7 @@ func (co *coroutine) park(ctx context.Context, until env.Instant, awaits awaited
 	}
 }
 
-// setTimer makes sure that a timer fires when the wait is over, at the latest.
+// setTimer makes sure that a timer fires at the end of the wait, at the latest.
 func (co *coroutine) setTimer() {
 	if co.until == env.Never {
 		return
@@ -168,7 +167,7 @@ func (co *coroutine) setTimer() {
 	}
 }
 
-// timer is what happens when a timer of the coroutine fires.
+// timer handles a timer of the coroutine.
 func (co *coroutine) timer(at int64) {
 	if at != co.timerAt {
 		return
@@ -184,7 +183,7 @@ func (co *coroutine) timer(at int64) {
 	co.setTimer()
 }
 
-// task is a job that others may wait for.
+// task is a job that others can wait for.
 type task struct {
 	client  *client
 	name    string

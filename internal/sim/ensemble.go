@@ -10,20 +10,20 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// ensemble is the nodes as those of one store. One of them leads; the log that
-// they replicate is abstracted to the time which that takes, and so there is one
-// state machine for all of them.
+// ensemble is the nodes as members of one store. One of them leads. Their replicated log
+// is reduced to the time that replication takes, so there is one state machine for all of
+// them.
 type ensemble struct {
 	setting  *nemesis.Store
-	machine  machine
+	machine  stateMachine
 	replica  *replica // nil: what is answered is replicated
 	leader   int      // 0: none
 	last     int      // who led last
 	electing bool
 
-	held      []*storeRequest // in the hands of the leader, in the order in which they came
-	committed int64           // ground time at which all changes are replicated
-	look      int64           // ground time of the earliest look at the sessions in the queue
+	held         []*storeRequest // in the hands of the leader, in the order in which they came
+	committed    int64           // ground time at which all changes are replicated
+	sessionCheck int64           // ground time of the earliest look at the sessions in the queue
 
 	election, commit   *nemesis.Table
 	elections, commits *rand.PCG
@@ -35,7 +35,7 @@ func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
 		return nil
 	}
 	r := &ensemble{
-		setting: s.Store, leader: 1, last: 1, look: noTimer,
+		setting: s.Store, leader: 1, last: 1, sessionCheck: noTimer,
 		election: s.Store.Election.Table(), elections: nemesis.Stream(seed, "elections of the store"),
 		commit: s.Store.Commit.Table(), commits: nemesis.Stream(seed, "commits of the store"),
 	}
@@ -45,18 +45,17 @@ func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
 	return r
 }
 
-// leaderChanged has to be called when a node's server has begun or ceased to run. A
-// leader that stands still is deposed as one that is down is, and does not come
-// back to find itself leading.
+// leaderChanged has to be called when a node's server starts or stops running. A leader
+// that is paused is replaced like one that is down, and does not lead when it resumes.
 func (w *World) leaderChanged() {
 	s := w.store
 	if s == nil {
 		return
 	}
-	if s.leader != 0 && (!w.node(s.leader).runs() || !w.quorate()) {
+	if s.leader != 0 && (!w.node(s.leader).runs() || !w.hasQuorum()) {
 		w.depose()
 	}
-	if s.leader == 0 && !s.electing && w.quorate() {
+	if s.leader == 0 && !s.electing && w.hasQuorum() {
 		s.electing = true
 		w.later(w.now+int64(s.election.Draw(s.elections.Uint64())), w.elect)
 	}
@@ -64,8 +63,8 @@ func (w *World) leaderChanged() {
 
 func (n *node) runs() bool { return !n.down && !n.stopped }
 
-// quorate reports whether enough nodes run for one of them to lead.
-func (w *World) quorate() bool {
+// hasQuorum reports whether enough nodes run for one of them to lead.
+func (w *World) hasQuorum() bool {
 	run := 0
 	for i := range w.nodes {
 		if w.nodes[i].runs() {
@@ -75,8 +74,8 @@ func (w *World) quorate() bool {
 	return run > len(w.nodes)/2 || w.store.setting.Asynchronous && run > 0
 }
 
-// depose makes an end of a leader. What it was asked and has not answered may
-// have been carried out, and nobody will say.
+// depose removes the leader. Requests that it has not answered may have taken effect, but
+// nobody learns whether they did.
 func (w *World) depose() {
 	s := w.store
 	s.last, s.leader = s.leader, 0
@@ -85,15 +84,15 @@ func (w *World) depose() {
 	}
 	w.injector.Record(history.Event{Kind: history.Leader})
 	for _, q := range slices.Clone(s.held) {
-		w.decide(q, orphaned)
+		w.finish(q, leaderLost)
 	}
 }
 
-// elect makes the next node that runs the leader, if enough do.
+// elect makes the next running node the leader, if there is a quorum.
 func (w *World) elect() {
 	s := w.store
 	s.electing = false
-	if !w.quorate() {
+	if !w.hasQuorum() {
 		return
 	}
 	id := s.last%len(w.nodes) + 1
@@ -106,7 +105,7 @@ func (w *World) elect() {
 		leads.Detail = lostChanges(lost)
 	}
 	w.injector.Record(leads)
-	w.tellGone(before, history.Forgotten)
+	w.recordGone(before, history.Forgotten)
 	w.awaitSessions()
 }
 
@@ -117,15 +116,15 @@ func lostChanges(n uint64) string {
 	return fmt.Sprintf("without the last %d changes", n)
 }
 
-// leaderShows returns what the clocks of the leader's machine show.
-func (w *World) leaderShows() clockReading {
+// leaderClocks reads the clocks of the leader's machine.
+func (w *World) leaderClocks() clockReading {
 	n := w.node(w.store.leader)
 	return clockReading{mono: n.mono.At(w.now), wall: n.wall.At(w.now)}
 }
 
-// lead processes a request at the leader. This is the instant at which it
-// takes effect; only a wait may have to wait. Reads are the leader's as well:
-// those of ZooKeeper come from the node asked, and may be stale.
+// lead processes a request at the leader. It takes effect at this instant; only StoreAwait
+// may have to wait. Reads go to the leader too, while those of ZooKeeper are answered by
+// the node asked, and may be stale.
 func (w *World) lead(q *storeRequest) {
 	w.endSessions()
 	switch q.request.Op {
@@ -135,28 +134,28 @@ func (w *World) lead(q *storeRequest) {
 		}
 		fallthrough
 	case env.StoreList:
-		q.reply = w.store.machine.do(&q.request, w.leaderShows())
-		w.decide(q, answered)
+		q.reply = w.store.machine.do(&q.request, w.leaderClocks())
+		w.finish(q, answered)
 	default:
 		w.change(&q.request, q)
 		w.awaitSessions()
 	}
 }
 
-// change changes the leader's machine. Whoever hears of it, who has asked for it
-// (nil: nobody) and those who have waited for it, does so when it is replicated,
-// unless the leader is lost first; where replication is asynchronous, at once.
+// change changes the leader's state machine. The client that requested it (nil: none) and
+// those that wait for it are answered when the change is replicated, unless the leader is
+// lost first; with asynchronous replication, at once.
 func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	s := w.store
-	now, gone := w.leaderShows(), s.machine.gone
-	reply := w.tellingGone(r.Op, func() env.StoreReply { return s.machine.do(r, now) })
-	w.trace.words(uint64(r.Op), s.machine.revision, uint64(s.machine.gone))
+	now, gone := w.leaderClocks(), s.machine.deleted
+	reply := w.recordingGone(r.Op, func() env.StoreReply { return s.machine.do(r, now) })
+	w.trace.words(uint64(r.Op), s.machine.revision, uint64(s.machine.deleted))
 	var hear []*storeRequest
 	if asker != nil {
 		asker.reply = reply
 		hear = append(hear, asker)
 	}
-	if s.machine.gone > gone {
+	if s.machine.deleted > gone {
 		hear = append(hear, s.wake()...)
 	}
 	s.committed = max(s.committed, w.now+int64(s.commit.Draw(s.commits.Uint64())))
@@ -168,9 +167,9 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	w.later(s.committed, func() { w.answerAll(hear) })
 }
 
-// tellingGone tells which entries a change deletes that no client has asked to be
-// deleted: those of sessions that are over, and the rows that are swept.
-func (w *World) tellingGone(op env.StoreOp, change func() env.StoreReply) env.StoreReply {
+// recordingGone makes a change and records the entries that it deletes without a client's
+// request: those of expired sessions, and swept rows.
+func (w *World) recordingGone(op env.StoreOp, change func() env.StoreReply) env.StoreReply {
 	reason := history.SessionOver
 	switch op {
 	case 0: // nothing but what time brings about
@@ -181,12 +180,12 @@ func (w *World) tellingGone(op env.StoreOp, change func() env.StoreReply) env.St
 	}
 	before := slices.Clone(w.store.machine.entries)
 	reply := change()
-	w.tellGone(before, reason)
+	w.recordGone(before, reason)
 	return reply
 }
 
-// tellGone tells which of the entries are there no more.
-func (w *World) tellGone(before []entry, reason string) {
+// recordGone records which of the entries no longer exist.
+func (w *World) recordGone(before []entry, reason string) {
 	s := w.store
 	for _, e := range before {
 		if there := s.machine.find(e.Key); there == nil || there.Value != e.Value {
@@ -195,7 +194,7 @@ func (w *World) tellGone(before []entry, reason string) {
 	}
 }
 
-// wake returns the requests that wait for something which is gone by now.
+// wake returns the requests that wait for an entry which is now gone.
 func (s *ensemble) wake() []*storeRequest {
 	var woken []*storeRequest
 	for _, q := range s.held {
@@ -210,14 +209,14 @@ func (s *ensemble) wake() []*storeRequest {
 // answerAll answers the requests that the store still holds.
 func (w *World) answerAll(requests []*storeRequest) {
 	for _, q := range requests {
-		if q.message != nothing {
-			w.decide(q, answered)
+		if q.message != noMessage {
+			w.finish(q, answered)
 		}
 	}
 }
 
-// awaitSessions makes sure that a look is taken at the leader's clock when the
-// first session is over, at the latest. One that was taken in vain is set anew.
+// awaitSessions schedules a check of the leader's clock for when the first session ends. A
+// check that comes too early schedules the next one.
 func (w *World) awaitSessions() {
 	s := w.store
 	due := s.machine.due()
@@ -225,18 +224,18 @@ func (w *World) awaitSessions() {
 		return
 	}
 	at := max(w.node(s.leader).mono.When(due), w.now)
-	if at < s.look {
-		s.look = at
-		w.later(at, func() { w.lookAtSessions(at) })
+	if at < s.sessionCheck {
+		s.sessionCheck = at
+		w.later(at, func() { w.checkSessions(at) })
 	}
 }
 
-func (w *World) lookAtSessions(at int64) {
+func (w *World) checkSessions(at int64) {
 	s := w.store
-	if s.look != at {
+	if s.sessionCheck != at {
 		return
 	}
-	s.look = noTimer
+	s.sessionCheck = noTimer
 	if s.leader != 0 {
 		w.endSessions()
 		w.awaitSessions()
@@ -245,7 +244,7 @@ func (w *World) lookAtSessions(at int64) {
 
 // endSessions ends the sessions whose time has passed.
 func (w *World) endSessions() {
-	if w.store.machine.due() <= w.leaderShows().mono {
+	if w.store.machine.due() <= w.leaderClocks().mono {
 		w.change(&env.StoreRequest{}, nil)
 	}
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// journal is what a node's keys were before each of its changes, so that the
-// node can be taken back to an earlier state. It reaches back only as far as
-// some fault of the plan can need it.
+// journal records the previous value of a node's keys at each change, so that the node can
+// be rolled back. It reaches back only as far as some fault of the plan needs.
 //
-// A position in it is the state before the change of that number, counted from
-// the begin of the run.
+// A position in it is the state before the change of that number, counted from the begin
+// of the run.
 type journal struct {
 	changes []change // the oldest that is kept first
 	dropped int      // changes that are no longer kept
@@ -27,16 +26,16 @@ type journal struct {
 	// What it is kept for, and how far each loses what is recent.
 	everySecond bool           // a loss of power leads back to the last sync
 	phase       int64          // ground time of a sync, ns; there is one each second before and after
-	stuck       int64          // the longest that a loss of power finds the disk stuck, ns
+	maxStall    int64          // the longest that a loss of power finds the disk stuck, ns
 	command     int            // where the latest command began; while it waits for its sync, a loss of power leads back there
 	lag         *nemesis.Table // to the replica; nil: nobody asks for one
 	random      *rand.PCG      // of the lag
 	arrived     int64          // when the latest change comes to the replica
 	age         int64          // of the oldest snapshot, ns; 0: nobody asks for one
-	firm        int            // what is before is on the disk, and has come to the replica
+	durable     int            // what is before is on the disk, and has come to the replica
 }
 
-// change is what a key was before it was changed.
+// change is the value of a key before a change.
 type change struct {
 	at       int64 // ground time
 	arrives  int64 // at the replica
@@ -58,8 +57,8 @@ func (w *World) keepJournal(n *node) *journal {
 	return n.journal
 }
 
-// enter notes what a key is that is about to change.
-func (w *World) enter(n *node, resource string) {
+// journalChange records a key that is about to change.
+func (w *World) journalChange(n *node, resource string) {
 	j := n.journal
 	before, existed := n.keys[resource]
 	c := change{at: w.now, resource: resource, before: before, existed: existed}
@@ -70,15 +69,15 @@ func (w *World) enter(n *node, resource string) {
 	j.changes = append(j.changes, c)
 }
 
-// leastTrim is how many changes are kept without looking which can go.
+// leastTrim is the number of changes that are kept without checking which can be dropped.
 const leastTrim = 64
 
-// trim drops what nobody can need any more. It waits until as much again has
-// been added as was left, so that a change costs little on average.
+// trim drops what no fault can need any more. It runs when the journal has doubled, so
+// that a change costs little on average.
 func (j *journal) trim(now int64) {
 	keep := j.end()
 	if j.everySecond {
-		keep = min(keep, j.synced(now-j.stuck))
+		keep = min(keep, j.synced(now-j.maxStall))
 	}
 	if j.lag != nil {
 		keep = min(keep, j.replicated(now))
@@ -93,8 +92,8 @@ func (j *journal) trim(now int64) {
 	j.trimAt = max(leastTrim, 2*len(j.changes))
 }
 
-// begin says that a command begins; all before it are synced by then, if each
-// has to be.
+// begin marks the begin of a command. With a sync for each command, all earlier ones are
+// synced.
 func (j *journal) begin(now int64) {
 	if len(j.changes) >= j.trimAt {
 		j.trim(now)
@@ -102,18 +101,18 @@ func (j *journal) begin(now int64) {
 	j.command = j.end()
 }
 
-// end is the position of the present state.
+// end returns the position of the present state.
 func (j *journal) end() int { return j.dropped + len(j.changes) }
 
-// asOf is the position of the state at a ground time, with the changes of that
-// very instant.
+// asOf returns the position of the state at a ground time, including the changes at that
+// instant.
 func (j *journal) asOf(at int64) int {
 	return j.dropped + sort.Search(len(j.changes), func(i int) bool { return j.changes[i].at > at })
 }
 
-// synced is the position of what the disk has under aof-everysec, on which no sync has
+// synced returns the position of what the disk has under aof-everysec, if no sync has
 // completed since a ground time.
-func (j *journal) synced(now int64) int { return max(j.firm, j.asOf(lastSync(now, j.phase))) }
+func (j *journal) synced(now int64) int { return max(j.durable, j.asOf(lastSync(now, j.phase))) }
 
 // lastSync is the latest ground time up to now that is whole seconds away from
 // the phase.
@@ -125,22 +124,22 @@ func lastSync(now, phase int64) int64 {
 	return now - since
 }
 
-// replicated is the position of what the replica has.
+// replicated returns the position of the replica's state.
 func (j *journal) replicated(now int64) int {
-	open := j.changes[max(j.firm-j.dropped, 0):]
+	open := j.changes[max(j.durable-j.dropped, 0):]
 	return j.end() - len(open) + sort.Search(len(open), func(i int) bool { return open[i].arrives > now })
 }
 
-// settle says that the present state is on the disk and at the replica: a
-// server that comes up has read the one and filled the other.
-func (j *journal) settle() {
+// markDurable marks the present state as being on disk and at the replica: a server that
+// starts has loaded the former and filled the latter.
+func (j *journal) markDurable() {
 	if j != nil {
-		j.firm, j.arrived = j.end(), math.MinInt64
+		j.durable, j.arrived = j.end(), math.MinInt64
 	}
 }
 
-// rollBack takes a node's keys back to what they were at a position of its
-// journal. That is a change as well, which an older snapshot may not have.
+// rollBack restores a node's keys at a position of its journal. That is a change itself,
+// which an older snapshot may not have.
 func (w *World) rollBack(n *node, to int) {
 	j := n.journal
 	oldest := map[string]change{}
@@ -148,15 +147,15 @@ func (w *World) rollBack(n *node, to int) {
 		oldest[j.changes[i].resource] = j.changes[i]
 	}
 	for _, resource := range slices.Sorted(maps.Keys(oldest)) {
-		w.takeBack(n, oldest[resource])
+		w.restoreKey(n, oldest[resource])
 	}
-	j.settle()
+	j.markDurable()
 }
 
-// takeBack makes a key what it was before a change: gone as well, if it would
-// have expired by now. A key that is merely to expire earlier again is the same
-// key, and the history has no event for it.
-func (w *World) takeBack(n *node, c change) {
+// restoreKey restores a key as it was before a change, or deletes it if it would have
+// expired by now. If only the expiry changes, it is the same key, and the history has no
+// event.
+func (w *World) restoreKey(n *node, c change) {
 	now, exists := n.keys[c.resource]
 	lives := c.existed && (!c.before.volatile() || n.expires(c.before) > w.now)
 	same := exists && lives && now.token == c.before.token
@@ -169,4 +168,176 @@ func (w *World) takeBack(n *node, c change) {
 			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: c.resource, Token: c.before.token})
 		}
 	}
+}
+
+var rollbackFaults = handlers{
+	// A master and its replica are one node with one wall clock. After a failover the
+	// new master has a replica too, which starts in sync.
+	handler[*nemesis.Failover]{
+		Prepare: func(w *World, f injection[*nemesis.Failover]) {
+			w.keepJournal(w.node(f.Action.Node)).lag = w.setting.Replication.Table()
+		},
+		Begin: func(w *World, f injection[*nemesis.Failover]) error {
+			n := w.node(f.Action.Node)
+			w.crash(n, "as its replica, with the keys that had come to it")
+			w.rollBack(n, n.journal.replicated(w.now))
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.Failover]) error {
+			w.comeUp(w.node(f.Action.Node))
+			return nil
+		},
+	},
+	// A split brain gives a node a second master until the fault ends. The history shows one
+	// node, which has the keys of both. Its links count as down, because clients that reach
+	// different masters see different keys. Other faults of the node affect the old master,
+	// except for clock faults, which affect both.
+	handler[*nemesis.SplitBrain]{
+		Prepare: func(w *World, f injection[*nemesis.SplitBrain]) {
+			w.keepJournal(w.node(f.Action.Node)).lag = w.setting.Replication.Table()
+		},
+		Begin: func(w *World, f injection[*nemesis.SplitBrain]) error {
+			n := w.node(f.Action.Node)
+			w.links.Disturb(nemesis.Links{Nodes: []int{n.id}}, untouched)
+			w.promote(n, f.Action)
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.SplitBrain]) error {
+			n := w.node(f.Action.Node)
+			w.demote(n)
+			w.endLinkFault(nemesis.Links{Nodes: []int{n.id}}, untouched)
+			return nil
+		},
+	},
+	handler[*nemesis.OldSnapshot]{
+		Prepare: func(w *World, f injection[*nemesis.OldSnapshot]) {
+			j := w.keepJournal(w.node(f.Action.Node))
+			j.age = max(j.age, int64(f.Action.Age))
+		},
+		Begin: func(w *World, f injection[*nemesis.OldSnapshot]) error {
+			n := w.node(f.Action.Node)
+			w.crash(n, fmt.Sprintf("with the keys of a snapshot %v old", f.Action.Age))
+			w.rollBack(n, n.journal.asOf(w.now-int64(f.Action.Age)))
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.OldSnapshot]) error {
+			w.comeUp(w.node(f.Action.Node))
+			return nil
+		},
+	},
+	// A restore takes back the whole machine. The server does not notice, so its run id stays.
+	// Its scripts are those of now; a missing one costs a client a round trip.
+	handler[*nemesis.VMRestore]{
+		Features: []nemesis.Feature{nemesis.NodeClockFeature},
+		Prepare: func(w *World, f injection[*nemesis.VMRestore]) {
+			j := w.keepJournal(w.node(f.Action.Node))
+			j.age = max(j.age, int64(f.Action.Age))
+		},
+		Begin: func(w *World, f injection[*nemesis.VMRestore]) error {
+			n := w.node(f.Action.Node)
+			w.clocks.BeginRestore(f)
+			w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
+			w.silence(n, f.ForGood)
+			n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.VMRestore]) error {
+			n := w.node(f.Action.Node)
+			then := n.recovery.state
+			w.clocks.EndRestore(f)
+			w.rollBack(n, then.position)
+			maps.DeleteFunc(n.attested, func(_ time.Duration, v attestation) bool { return v.at > then.at })
+			w.resume(n)
+			return nil
+		},
+	},
+}
+
+// promote makes a node's replica a second master. The replica is another process: it has
+// its own run id and no scripts.
+func (w *World) promote(n *node, split *nemesis.SplitBrain) {
+	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(n.journal.replicated(w.now)), server: server{answering: noMessage, fsync: n.fsync, random: n.random}}
+	heir.forgetScripts()
+	maps.DeleteFunc(heir.keys, func(_ string, k key) bool { return k.volatile() && heir.expires(k) <= w.now })
+	n.peer, heir.peer, n.split = heir, n, split
+	w.nextExpiry = w.now // to be computed again
+	for _, resource := range slices.Sorted(maps.Keys(heir.keys)) {
+		if k := heir.keys[resource]; !n.keeps(resource, k.token) {
+			w.showKept(heir, resource, k.token)
+		}
+	}
+}
+
+// demote ends a node's old master. The new one replaces it.
+func (w *World) demote(n *node) {
+	heir := n.peer
+	w.expireKeys()
+	for _, client := range w.clients {
+		if n.split.Old(client.id) {
+			w.resetUnderWay(client.id, n.id, nemesis.Requests)
+		}
+	}
+	lost := n.unanswered()
+	n.peer, heir.peer, n.split = nil, nil, nil
+	for _, i := range lost {
+		w.resetConnection(i)
+	}
+	for _, resource := range slices.Sorted(maps.Keys(n.keys)) {
+		if k := n.keys[resource]; heir.keeps(resource, k.token) {
+			w.drop(n, resource)
+		} else {
+			w.forget(n, history.Event{Resource: resource, Token: k.token, Reason: history.RolledBack})
+		}
+	}
+	for _, resource := range slices.Sorted(maps.Keys(heir.keys)) {
+		w.put(n, resource, heir.keys[resource])
+	}
+	n.journal.markDurable()
+	n.run, n.attested, n.scriptMissing = heir.run, heir.attested, heir.scriptMissing
+	n.stops++ // nobody waits for the syncs of the old one
+	n.syncing, n.answering, n.waiting = false, heir.answering, heir.waiting
+	heir.stops++
+	w.proceed(n)
+}
+
+// at returns the node's keys at a position of its journal.
+func (n *node) at(position int) map[string]key {
+	keys := maps.Clone(n.keys)
+	for _, c := range slices.Backward(n.journal.changes[max(position-n.journal.dropped, 0):]) {
+		if c.existed {
+			keys[c.resource] = c.before
+		} else {
+			delete(keys, c.resource)
+		}
+	}
+	return keys
+}
+
+// keeps reports whether a master has a key with that token.
+func (n *node) keeps(resource, token string) bool {
+	k, exists := n.keys[resource]
+	return exists && k.token == token
+}
+
+// showKept records that a node has a key which no client has set there.
+func (w *World) showKept(n *node, resource, token string) {
+	if !n.keys[resource].counter {
+		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: resource, Token: token})
+	}
+}
+
+// showPeer records that a key which one of two masters has lost is still on the other.
+func (w *World) showPeer(n *node, resource, token string) {
+	if n.peer != nil && n.peer.keeps(resource, token) {
+		w.showKept(n.peer, resource, token)
+	}
+}
+
+// reached returns the master that a message has arrived at.
+func (w *World) reached(m *message) *node {
+	n := &w.nodes[m.node-1]
+	if n.peer != nil && m.storeRequest == nil && !n.split.Old(int(m.client)) {
+		return n.peer
+	}
+	return n
 }

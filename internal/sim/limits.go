@@ -5,26 +5,142 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
+// errNoProgress ends a run whose world cannot continue, because time does not advance or
+// nobody waits for anything that can happen. It is not an error of the world: the history
+// states it, and the checker concludes nothing from what did not happen.
+var errNoProgress = errors.New("no progress")
+
+// endIfStuck ends a run in which some client should continue and none can.
+func (w *World) endIfStuck(mains []*task) {
+	if w.stuck(mains) {
+		w.fail(w.noProgress(fmt.Sprintf("nothing happens after %v any more", w.time())))
+	}
+}
+
+// stuck reports whether some client has not returned and no client will ever continue: the
+// queue holds no event that matters, not even after the horizon, and nobody waits for a
+// time, so that no clock matters. A client that the plan has killed or paused for ever is
+// not stuck. Neither is one that waits for such a client's lock, because it retries.
+func (w *World) stuck(mains []*task) bool {
+	unfinished := false
+	for i, c := range w.clients {
+		if c.stopped() {
+			continue
+		}
+		unfinished = unfinished || !mains[i].done
+		if slices.ContainsFunc(c.coroutines, func(co *coroutine) bool { return co.until != env.Never }) {
+			return false
+		}
+	}
+	return unfinished && !slices.ContainsFunc(w.queue.heap, w.canWake)
+}
+
+// canWake reports whether an event can wake somebody who does not wait for a time. A
+// server that its machine restarts has a delayed action.
+func (w *World) canWake(e event) bool {
+	switch e.class() {
+	case timerFires:
+		return false
+	case delayedActions:
+		return !w.delayed.at(e.index()).clocks
+	}
+	return true
+}
+
+// maxNamed is the number of coroutines that a reason lists.
+const maxNamed = 12
+
+// noProgress returns the reason for the end of the run, with what every coroutine of a
+// living client waits for.
+func (w *World) noProgress(matter string) error {
+	var doing []string
+	for _, c := range w.clients {
+		if c.dead {
+			continue
+		}
+		for _, co := range c.coroutines {
+			doing = append(doing, co.describe())
+		}
+	}
+	if more := len(doing) - maxNamed; more > 0 {
+		doing = append(doing[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("%w: %s: %s", errNoProgress, matter, strings.Join(doing, "; "))
+}
+
+// describe says what the coroutine does, as in "client 1, main: waits for a reply until
+// 1.5s".
+func (co *coroutine) describe() string {
+	who := fmt.Sprintf("client %d, %s: ", co.client.id, co.task.name)
+	switch {
+	case co.client.paused:
+		return who + "is paused"
+	case !co.parked || co.ready:
+		return who + "runs"
+	case co.until == env.Never:
+		return who + "waits for " + co.waitsFor.String()
+	}
+	return who + fmt.Sprintf("waits for %v until %v", co.waitsFor, time.Duration(co.until))
+}
+
+// waitReason is what a parked coroutine waits for.
+type waitReason uint8
+
+const (
+	awaitsStart waitReason = iota
+	awaitsTime
+	awaitsReply
+	awaitsConnection
+	awaitsRegister
+	awaitsTask
+	awaitsResumption
+	awaitsEnd
+)
+
+func (a waitReason) String() string {
+	switch a {
+	case awaitsStart:
+		return "its start"
+	case awaitsTime:
+		return "the time to pass"
+	case awaitsReply:
+		return "a reply"
+	case awaitsConnection:
+		return "a connection"
+	case awaitsRegister:
+		return "the guarded resource"
+	case awaitsTask:
+		return "a task"
+	case awaitsResumption:
+		return "the end of a pause"
+	case awaitsEnd:
+		return "the end of the run"
+	}
+	return fmt.Sprintf("awaited(%d)", uint8(a))
+}
+
 // A run is bounded by what it does and not by how long that takes, so that a bound comes
 // at the same event on every machine. What counts are the events of the queue, the
 // resumptions of coroutines, and the calls by which clients wait, send, look at a clock or
 // tell of a step: every way around a loop does one of them.
 
-// errBound is what ends a run that has come to one of its bounds.
+// errBound ends a run that has reached one of its limits.
 var errBound = errors.New("bound exceeded")
 
-// maxCalls is how many calls one client may make at one instant, for each node and a few
-// beside: enough for about 500 tries. A client that makes more waits for nothing, and the
-// horizon does not come nearer.
+// maxCalls is how many calls one client may make at one instant, times the number of nodes
+// plus five: enough for about 500 tries. A client that makes more does not wait for
+// anything, and the run does not come nearer to its horizon.
 const maxCalls = 2000
 
-// callsFor returns the bound on a client's calls at one instant.
+// callsFor returns the limit on a client's calls at one instant.
 func callsFor(s nemesis.Setting) int64 { return maxCalls * int64(s.Nodes+5) }
 
 // maxAtInstant is how many events one instant may have, in which no single client makes
@@ -42,11 +158,11 @@ const (
 	maxTasksPerClient = 16
 )
 
-// limits are the bounds of a run, and how much of them is used up.
+// limits are the limits of a run, and how much of them is used up.
 type limits struct {
 	done    int64 // events, so far
 	next    int64 // the number of events at which a bound has to be looked at
-	most    int64 // events in all
+	events  int64 // events in all
 	instant int64 // events at one instant
 	calls   int64 // of a client at one instant
 	tasks   int   // at a time
@@ -54,22 +170,22 @@ type limits struct {
 
 func newLimits(s nemesis.Setting) limits {
 	l := limits{
-		most:    int64(s.EventLimit()),
+		events:  int64(s.EventLimit()),
 		instant: maxAtInstant + maxPerClient*int64(s.Clients),
 		calls:   callsFor(s),
 		tasks:   maxTasks + maxTasksPerClient*s.Clients,
 	}
-	l.moves()
+	l.timeAdvanced()
 	return l
 }
 
-// moves takes note that time goes on.
-func (l *limits) moves() { l.next = min(l.most, l.done+l.instant) }
+// timeAdvanced has to be called when time advances.
+func (l *limits) timeAdvanced() { l.next = min(l.events, l.done+l.instant) }
 
-// Events returns how many events there have been: what [nemesis.Setting.MaxEvents] bounds.
+// Events returns the number of events so far, which [nemesis.Setting.MaxEvents] limits.
 func (w *World) Events() int { return int(w.limits.done) }
 
-// tick counts an event of the world. A client's call is counted by [client.count].
+// tick counts an event of the world. [client.count] counts a client's calls.
 func (w *World) tick() {
 	w.limits.done++
 	if w.limits.done >= w.limits.next {
@@ -80,9 +196,9 @@ func (w *World) tick() {
 // checkLimits ends a run that has had too many events.
 func (w *World) checkLimits() {
 	switch l := &w.limits; {
-	case l.done >= l.most:
-		w.fail(w.tooMany(fmt.Sprintf("%d events by %v of %v (max_events): %s",
-			l.most, w.time(), w.setting.Horizon, w.busiest())))
+	case l.done >= l.events:
+		w.fail(w.boundError(fmt.Sprintf("%d events by %v of %v (max_events): %s",
+			l.events, w.time(), w.setting.Horizon, w.busiest())))
 	default:
 		w.fail(w.noProgress(fmt.Sprintf("time does not move: it stands still at %v, after %d events at this instant: %s",
 			w.time(), l.instant, w.busiest())))
@@ -90,8 +206,8 @@ func (w *World) checkLimits() {
 	w.limits.next = math.MaxInt64 // said once
 }
 
-// tooMany is why a run ends that has come to a bound.
-func (w *World) tooMany(what string) error { return fmt.Errorf("%w: %s", errBound, what) }
+// boundError returns the error of a run that has reached a limit.
+func (w *World) boundError(what string) error { return fmt.Errorf("%w: %s", errBound, what) }
 
 // busiest names the client that has made the most calls.
 func (w *World) busiest() string {
@@ -107,8 +223,9 @@ func (w *World) busiest() string {
 	return fmt.Sprintf("client %d is the busiest, with %d calls", most.id, most.calls)
 }
 
-// spent reports whether one more call of the client is too many, for itself or for the world.
-func (c *client) spent() bool {
+// callExceedsLimit counts a call of the client, and reports whether it is one too many for
+// the client or the world.
+func (c *client) callExceedsLimit() bool {
 	w := c.world
 	c.calls++
 	if c.instant != w.now {
@@ -121,9 +238,9 @@ func (c *client) spent() bool {
 	return w.err != nil
 }
 
-// count counts a call of the client. If it is one too many the client goes no further.
+// count counts a call of the client, and stops the client if it is one too many.
 func (c *client) count() {
-	if !c.spent() {
+	if !c.callExceedsLimit() {
 		return
 	}
 	if co := c.world.current; co != nil {
@@ -131,35 +248,35 @@ func (c *client) count() {
 	}
 }
 
-// halt keeps a coroutine from going on in a run that has ended. It does not return.
+// halt stops a coroutine in a run that has ended. It does not return.
 func (co *coroutine) halt() {
 	for {
 		co.park(context.Background(), env.Never, awaitsEnd)
 	}
 }
 
-// countStep counts the resumption of a client's coroutine, after which all that it has
-// are looked at.
+// countStep counts the resumption of a client's coroutine, after which all of the client's
+// coroutines are scanned.
 func (w *World) countStep(c *client) {
-	w.limits.done += int64(len(c.coroutines) / manyThings)
+	w.limits.done += int64(len(c.coroutines) / scansPerEvent)
 	w.tick()
 	w.limitPending()
 }
 
-// manyThings is how many things that are looked at, one by one, cost as much as an event.
-const manyThings = 64
+// scansPerEvent is how many items of a scan cost as much as an event.
+const scansPerEvent = 64
 
-// limitPending ends a run in which too much is under way at a time.
+// limitPending ends a run with too many events or messages under way.
 func (w *World) limitPending() {
 	m := &w.network.messages
 	if len(w.queue.heap) > maxPending || len(m.all)-len(m.free) > maxPending {
-		w.fail(w.tooMany(fmt.Sprintf("more than %d messages, timers and faults under way at %v: %s", maxPending, w.time(), w.busiest())))
+		w.fail(w.boundError(fmt.Sprintf("more than %d messages, timers and faults under way at %v: %s", maxPending, w.time(), w.busiest())))
 	}
 }
 
-// limitTasks ends a run in which too many tasks run at a time.
+// limitTasks ends a run with too many concurrent tasks.
 func (w *World) limitTasks() {
 	if running := len(w.coroutines) - len(w.idle); running > w.limits.tasks {
-		w.fail(w.tooMany(fmt.Sprintf("more than %d tasks of clients at a time, at %v: %s", w.limits.tasks, time.Duration(w.now), w.busiest())))
+		w.fail(w.boundError(fmt.Sprintf("more than %d tasks of clients at a time, at %v: %s", w.limits.tasks, time.Duration(w.now), w.busiest())))
 	}
 }

@@ -4,16 +4,14 @@ import (
 	"math/rand/v2"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// network carries messages between clients and nodes, and to the guarded
-// resource. Unless the setting says otherwise it is that of a client with a
-// pool of connections, one request on each at a time: no message overtakes
-// another on its connection, because there is none, and requests on different
-// connections arrive in any order. Nothing is dropped but what is on a
-// connection that is reset; a cut link holds messages back until it is mended,
-// as TCP does.
+// network carries messages between clients and nodes, and to the guarded resource. By
+// default a client has a pool of connections with one request on each at a time, so
+// requests to a node arrive in any order. Only a reset loses messages: a partition holds
+// them back until it is healed, as TCP does.
 type network struct {
 	nodes       int
 	connections nemesis.Connections
@@ -22,38 +20,37 @@ type network struct {
 	toGuard     []linkDirection // by client
 	fromGuard   linkDirection
 
-	messages arena[message] // on their way
+	messages arena[message] // under way
 }
 
-// link is what is between one client and one node.
+// link connects one client and one node.
 type link struct {
 	requests, replies linkDirection
 
-	connection *connection // that is pipelined; nil: there is none yet
-	pool       pool        // of connections, if they are limited
-	batches    *batches    // that carry the requests; nil: nothing does so in batches, or none was sent yet
+	connection *connection // the pipelined one; nil: none yet
+	pool       pool        // used if connections are limited
+	batches    *batches    // nil: no request was sent in a batch yet
 
-	draining []*round // that faults have held up, and that what comes later waits for
+	draining []*round // held up by a fault that has ended; later requests wait for them
 }
 
-// message is one request, and then its reply, or the news that its connection
-// was reset.
+// message is a request, then its reply, or the news that its connection was reset.
 type message struct {
 	round        *round
-	storeRequest *storeRequest // to the store, in place of the round's command
+	storeRequest *storeRequest // replaces the round's command; nil: none
 	sent         int64         // ground time
-	connection   *connection   // nil: one to itself
+	connection   *connection   // nil: one of its own
 	client       int32
 	node         int32
-	answer       env.Answer // 0: it is a request
-	cause        cause      // why, when the answer is env.Failed or env.Lost
-	reset        bool       // so is its connection, see fault_reset.go
-	whole        bool       // it brings its script along
-	copy         bool       // of a request, which the client knows nothing of, see fault_duplicate.go
-	again        uint8      // how often it was sent again this way
+	answer       env.Answer // 0: this is a request
+	cause        cause      // of env.Failed or env.Lost
+	reset        bool       // its connection was reset
+	withScript   bool       // it contains the script itself, not its hash
+	copy         bool       // it duplicates a request, and the client does not know of it
+	resent       uint8      // retransmissions in this direction
 }
 
-// seen is what the rules of faults are told of a message.
+// seen returns the message as the rules of faults see it.
 func (m *message) seen() nemesis.Message {
 	seen := nemesis.Message{Client: int(m.client), Node: int(m.node), Way: nemesis.Requests}
 	if m.answer != 0 {
@@ -115,16 +112,16 @@ func (c *client) Len() int { return c.world.network.nodes }
 func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
 	c.enter()
 	w := c.world
-	r := &round{client: c, command: command, giveUp: giveUp, silent: to}
+	r := &round{client: c, command: command, giveUp: giveUp, pending: to}
 	r.replies = r.room[:0]
 	for rest := to; rest != 0; {
 		node := rest.First()
 		rest = rest.Without(node)
 		switch {
 		case w.network.connections.Limit > 0:
-			c.sendInTurn(r, node)
+			c.sendPooled(r, node)
 		case w.network.connections.Pipelined:
-			c.sendInLine(r, node)
+			c.sendPipelined(r, node)
 		case w.network.connections.Batched:
 			c.sendBatched(r, node)
 		default:
@@ -134,8 +131,8 @@ func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) e
 	return r
 }
 
-// sendAlone sends a request over a connection of its own, with a store request if it
-// goes to the store.
+// sendAlone sends a request over a connection of its own. q is the store request if the
+// request goes to the store.
 func (c *client) sendAlone(r *round, node int, q *storeRequest) {
 	w := c.world
 	w.sendRequest(w.network.messages.put(message{round: r, storeRequest: q, sent: w.now, client: int32(c.id), node: int32(node)}))
@@ -146,17 +143,16 @@ func (w *World) sendRequest(i int32) {
 	w.transmit(i, &w.network.link(int(m.client), int(m.node)).requests, requestArrives)
 }
 
-// transmit puts a message on its way in a direction, at the end of which arrival
-// happens.
+// transmit sends a message in a direction. arrival is the event at the other end.
 func (w *World) transmit(i int32, l *linkDirection, arrival class) {
-	if l.narrow != nil {
+	if l.bandwidth != nil {
 		w.queueUp(i, l, arrival)
 		return
 	}
 	w.leave(i, l, arrival)
 }
 
-// leave sends a message that the direction has bandwidth for.
+// leave sends a message that need not wait for bandwidth.
 func (w *World) leave(i int32, l *linkDirection, arrival class) {
 	if l.loss != nil && w.loses(i, l, arrival) {
 		return
@@ -179,13 +175,13 @@ func (w *World) requestArrives(i int32) {
 		return
 	}
 	if m.connection != nil {
-		w.requestInLine(i, m.connection)
+		w.receiveRequest(i, m.connection)
 		return
 	}
-	w.comeToNode(i)
+	w.deliverToNode(i)
 }
 
-// atNode is what becomes of request i, which has come to the end of its way.
+// atNode handles request i at the node.
 func (w *World) atNode(i int32) {
 	m := w.network.messages.at(i)
 	switch {
@@ -194,13 +190,13 @@ func (w *World) atNode(i int32) {
 	case m.connection != nil && m.connection.broken:
 		w.network.messages.take(i)
 	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets:
-		w.breakOff(i)
+		w.resetConnection(i)
 	default:
 		w.serve(w.reached(m), i)
 	}
 }
 
-// reply sends the answer of a node on its way.
+// reply sends the answer of a node.
 func (w *World) reply(i int32) {
 	m := w.network.messages.at(i)
 	w.trace.add(uint64(m.answer))
@@ -208,14 +204,14 @@ func (w *World) reply(i int32) {
 		w.network.messages.take(i)
 		return
 	}
-	m.again = 0
+	m.resent = 0
 	l := w.network.link(int(m.client), int(m.node))
 	switch c := m.connection; {
 	case c != nil && c.broken:
 		w.network.messages.take(i)
 		return
 	case l.replies.resets && !m.reset:
-		w.breakOff(i)
+		w.resetConnection(i)
 		return
 	case c != nil:
 		c.replies.push(i)
@@ -235,20 +231,19 @@ func (w *World) replyArrives(i int32) {
 		return
 	}
 	if m.connection != nil {
-		w.replyInLine(i)
+		w.receiveReply(i)
 		return
 	}
 	w.answered(i)
 }
 
-// answered hands a reply, or the news of a reset, to the client. One that says
-// that a script is missing stays with the client's transport, which sends the
-// script itself.
+// answered hands a reply, or the news of a reset, to the client. If the reply says that a
+// script is missing, the client's transport handles it by sending the script itself.
 func (w *World) answered(i int32) {
 	m := w.network.messages.at(i)
 	w.network.arrived(int(m.node), m.round, m.answer, m.cause)
 	if m.cause == noScript {
-		w.sendWhole(i)
+		w.sendScript(i)
 		return
 	}
 	node, r, answer, why := int(m.node), m.round, m.answer, m.cause
@@ -256,9 +251,66 @@ func (w *World) answered(i int32) {
 	r.deliver(node, answer, why)
 }
 
-// arrived tells what carries a client's requests that one is over.
+// arrived tells the client's batches that one of their requests is over.
 func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
 	if b := n.link(r.client.id, node).batches; b != nil {
 		b.arrived(r, answer, why)
+	}
+}
+
+// linkDirection is one direction of a link, or of the path to the guarded resource.
+type linkDirection struct {
+	latency   *nemesis.Table
+	rules     world.Rules // of faults, applied to each message
+	held      []int32     // messages that a rule holds back, just before they arrive
+	loss      *loss       // nil: none
+	bandwidth *bandwidth  // nil: unlimited
+	resets    bool        // a message in this direction resets its connection
+	copies    *copier     // duplicates arriving requests; nil: none
+}
+
+// each calls do with the link directions that way selects.
+func (l *link) each(way nemesis.Direction, do func(*linkDirection)) {
+	if way.Includes(nemesis.Requests) {
+		do(&l.requests)
+	}
+	if way.Includes(nemesis.Replies) {
+		do(&l.replies)
+	}
+}
+
+// takes draws the latency of a message, without the delays of rules.
+func (n *network) takes(l *linkDirection) int64 { return int64(l.latency.Draw(n.random.Uint64())) }
+
+// holds reports whether a rule holds back message i, which is about to arrive, and
+// stores it if so. If the rule never ends, the message is dropped, so that memory
+// does not grow with the length of the run.
+func (w *World) holds(l *linkDirection, i int32) bool {
+	held, forGood := l.rules.Holds(w.network.messages.at(i).seen())
+	switch {
+	case forGood:
+		if m := w.network.messages.take(i); m.connection != nil {
+			m.connection.discard(i, m.reset)
+		}
+	case held:
+		l.held = append(l.held, i)
+	}
+	return held
+}
+
+// lift removes the rule of a fault. The messages that it held back are sent on,
+// unless another rule holds them.
+func (w *World) lift(l *linkDirection, fault int) {
+	l.rules = l.rules.Without(fault)
+	held := l.held
+	l.held = held[:0] // reused: it grows no faster than the loop reads it
+	for _, i := range held {
+		switch {
+		case w.holds(l, i):
+		case w.network.messages.at(i).answer == 0:
+			w.sendRequest(i)
+		default:
+			w.sendReply(i)
+		}
 	}
 }

@@ -300,7 +300,7 @@ func TestSizes(t *testing.T) {
 		{message{round: command(env.OpExtend), answer: env.No}, ":0\r\n"},
 		{message{round: command(env.OpSet), answer: env.Failed, cause: refused}, ""},
 		{message{round: command(env.OpSet), answer: env.Failed, cause: oom}, "-OOM command not allowed when used memory > 'maxmemory'\r\n"},
-		{message{round: command(env.OpDelete), whole: true}, "*5\r\n$4\r\neval\r\n$120\r\n" + strings.Repeat("s", scriptBytes) + strings.TrimPrefix(script, evalsha) + "\r\n"},
+		{message{round: command(env.OpDelete), withScript: true}, "*5\r\n$4\r\neval\r\n$120\r\n" + strings.Repeat("s", scriptBytes) + strings.TrimPrefix(script, evalsha) + "\r\n"},
 		{message{reset: true, answer: env.Lost}, ""},
 		{message{round: command(env.OpGet)}, "*2\r\n$3\r\nget\r\n$5\r\nstock\r\n"},
 		{message{round: command(env.OpPut)}, "*3\r\n$3\r\nset\r\n$5\r\nstock\r\n" + token},
@@ -513,7 +513,7 @@ func TestCutForGoodKeepsNothing(t *testing.T) {
 				l := w.network.link(1, 1)
 				kept := len(w.network.messages.all) - len(w.network.messages.free) + len(l.requests.held) + len(l.replies.held)
 				if c := l.connection; c != nil {
-					kept += len(c.asked) + len(c.requests.places) + len(c.replies.places)
+					kept += len(c.awaiting) + len(c.requests.slots) + len(c.replies.slots)
 				}
 				if kept > 3 {
 					t.Errorf("%s, connections %v: %d messages, places and rounds are kept", name, connections, kept)

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -11,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// node is one Redis master: a key store whose keys expire by its wall clock,
-// behind a server.
+// node is one Redis master: a key store whose keys expire by its wall clock, behind a
+// server.
 type node struct {
 	id       int
 	wall     world.Clock
@@ -27,14 +29,14 @@ type node struct {
 	server
 }
 
-// key is what a node keeps under a name: the token of a lock, or a counter.
+// key is the value of a key: the token of a lock, or a counter.
 type key struct {
 	token   string // in a counter, its digits
 	expiry  int64  // the last millisecond of the node's wall clock in which it lives, or unending
 	counter bool   // it is one
 }
 
-// unending is the expiry of a key without a time to live.
+// unending is the expiry of a key without a TTL.
 const unending int64 = math.MaxInt64
 
 func newNode(id int, s nemesis.Setting, seed uint64) node {
@@ -47,7 +49,7 @@ func newNode(id int, s nemesis.Setting, seed uint64) node {
 // millis reads the node's clock as Redis does, in whole milliseconds.
 func (n *node) millis(now int64) int64 { return n.wall.At(now) / int64(time.Millisecond) }
 
-// execute carries out the command of a message.
+// execute executes the command of a message.
 func (w *World) execute(n *node, m *message) env.Answer {
 	command := &m.round.command
 	if n.failing != 0 && n.failing.meets(command.Op) {
@@ -86,7 +88,7 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 	return env.Yes
 }
 
-// create makes a lock's key as the message asks.
+// create creates a lock's key as requested by the message.
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
 	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
@@ -121,15 +123,15 @@ func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
 	return env.Yes
 }
 
-// expiry is the last millisecond in which a key lives that is set now.
+// expiry returns the last millisecond in which a key with this TTL that is set now exists.
 func (n *node) expiry(now int64, ttl time.Duration) int64 {
 	return n.millis(now) + ttl.Milliseconds()
 }
 
-// put and drop are the only ones that change the keys.
+// put and drop are the only functions that change keys.
 func (w *World) put(n *node, resource string, k key) {
 	if n.journal != nil {
-		w.enter(n, resource)
+		w.journalChange(n, resource)
 	}
 	n.keys[resource] = k
 	n.dirty = true
@@ -140,14 +142,13 @@ func (w *World) put(n *node, resource string, k key) {
 
 func (w *World) drop(n *node, resource string) {
 	if n.journal != nil {
-		w.enter(n, resource)
+		w.journalChange(n, resource)
 	}
 	delete(n.keys, resource)
 	n.dirty = true
 }
 
-// forget takes a key away. That a counter is gone is not told: the history has
-// keys of locks.
+// forget deletes a key. The history has no events about counters.
 func (w *World) forget(n *node, gone history.Event) {
 	counter := n.keys[gone.Resource].counter
 	w.drop(n, gone.Resource)
@@ -158,13 +159,13 @@ func (w *World) forget(n *node, gone history.Event) {
 	}
 }
 
-// volatile reports whether the key has a time to live.
+// volatile reports whether the key has a TTL.
 func (k key) volatile() bool { return k.expiry != unending }
 
 func anyKey(string, key) bool { return true }
 
-// forgetEvery takes away every key of a sort, in an order that does not depend
-// on the map's.
+// forgetEvery deletes every selected key, in an order that does not depend on that of the
+// map.
 func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, reason string) {
 	resources := make([]string, 0, len(n.keys))
 	for r, k := range n.keys {
@@ -176,4 +177,88 @@ func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, rea
 	for _, r := range resources {
 		w.forget(n, history.Event{Resource: r, Token: n.keys[r].token, Reason: reason})
 	}
+}
+
+// Keys expire by their node's clock, whether anybody touches them or not. That
+// costs no events of the queue: what has come due is taken away, with its own
+// time, before the next command is executed and before the next event of the
+// history is written.
+
+// expires returns the ground time at which a key expires, as the node's clock
+// runs now. Like Redis, a node counts a key as expired when its clock shows a
+// later millisecond than the expiry.
+func (n *node) expires(k key) int64 {
+	return n.wall.When((k.expiry + 1) * int64(time.Millisecond))
+}
+
+// expiry is a key that has expired.
+type expiry struct {
+	at       int64 // ground time
+	node     *node
+	resource string
+}
+
+// expireKeys deletes the keys that have expired.
+func (w *World) expireKeys() {
+	if w.now >= w.nextExpiry {
+		w.expireDue()
+	}
+}
+
+// expireDue is a function of its own so that expireKeys, which mostly has nothing to do,
+// is inlined.
+func (w *World) expireDue() {
+	var due []expiry
+	w.nextExpiry = math.MaxInt64
+	for i := range w.nodes {
+		due = w.dueOn(&w.nodes[i], due)
+		if heir := w.nodes[i].peer; heir != nil {
+			due = w.dueOn(heir, due)
+		}
+	}
+	slices.SortFunc(due, func(a, b expiry) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node.id, b.node.id), cmp.Compare(a.node.run, b.node.run), strings.Compare(a.resource, b.resource))
+	})
+	for _, e := range due {
+		w.expire(e)
+	}
+}
+
+// dueOn appends the keys of a master that have expired, and notes when the next one will.
+func (w *World) dueOn(n *node, due []expiry) []expiry {
+	w.limits.done += int64(len(n.keys) / scansPerEvent)
+	for resource, k := range n.keys {
+		if !k.volatile() {
+			continue
+		}
+		if at := n.expires(k); at <= w.now {
+			due = append(due, expiry{at, n, resource})
+		} else {
+			w.nextExpiry = min(w.nextExpiry, at)
+		}
+	}
+	return due
+}
+
+func (w *World) expire(e expiry) {
+	w.leaseExpiries.Flush(history.Time(e.at))
+	k := e.node.keys[e.resource]
+	w.drop(e.node, e.resource)
+	if k.counter {
+		return
+	}
+	w.write(&history.Event{
+		Time: history.Time(e.at), Kind: history.KeyGone,
+		Node: e.node.id, Resource: e.resource, Token: k.token, Reason: history.Expired,
+	})
+	if e.node.peer != nil && e.node.peer.keeps(e.resource, k.token) && !k.counter {
+		w.write(&history.Event{Time: history.Time(e.at), Kind: history.KeySet, Node: e.node.id, Resource: e.resource, Token: k.token})
+	}
+}
+
+// catchUp records the expiries of keys and leases that are due, in the order of their
+// times.
+func (w *World) catchUp() {
+	w.expireKeys()
+	w.leaseExpiries.Flush(w.time())
 }

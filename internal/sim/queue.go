@@ -1,12 +1,13 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+)
 
-// event is something that happens at an instant. It holds no pointers, so that
-// the queue costs the garbage collector nothing: index leads to the rest.
+// event is something that happens at an instant. It holds no pointers, so that the queue
+// costs the garbage collector nothing: index refers to the rest.
 //
-// It has 16 bytes, so that the four children of a place in the queue fill one
-// cache line.
+// It has 16 bytes, so that four siblings in the heap fill one cache line.
 type event struct {
 	at   int64  // ground time, ns
 	rest uint64 // class, sequence and index, from the highest bits down
@@ -24,12 +25,12 @@ func newEvent(at int64, c class, sequence uint64, index int32) event {
 
 func (e *event) class() class { return class(e.rest >> (sequenceBits + indexBits)) }
 
-// index leads to the message, call, delayed action or coroutine of the event.
+// index refers to the message, call, delayed action or coroutine of the event.
 func (e *event) index() int32 { return int32(e.rest & (1<<indexBits - 1)) }
 
-// class is what happens. Of two events at one instant the one of the lower
-// class comes first: faults before what they may hit, and replies before the
-// timers that wait for them. Deferred deliveries come after both.
+// class is the kind of event. Of two events at one instant the one of the lower class
+// comes first: faults before what they may affect, and replies before the timers that wait
+// for them. Deferred deliveries come after both.
 type class uint8
 
 const (
@@ -45,10 +46,9 @@ const (
 
 func (e *event) before(o *event) bool { return e.precedes(o) != 0 }
 
-// precedes is 1 if e comes before o, and otherwise 0: the borrow of a
-// subtraction of 128 bits. Times are not negative. Which of two events is the
-// earlier is a coin toss that no processor can predict, so nothing may jump on
-// it where many are compared.
+// precedes is 1 if e comes before o, and otherwise 0: the borrow of a subtraction of 128
+// bits. Times are not negative. Which of two events is earlier is unpredictable for the
+// processor, so loops over many events must not branch on it.
 func (e *event) precedes(o *event) uint64 {
 	_, borrow := bits.Sub64(e.rest, o.rest, 0)
 	_, borrow = bits.Sub64(uint64(e.at), uint64(o.at), borrow)
@@ -84,7 +84,7 @@ func (q *queue) push(at int64, c class, index int32) {
 	q.heap[i] = e
 }
 
-// pop takes the first event off a queue that is not empty.
+// pop removes the first event of a queue that is not empty.
 func (q *queue) pop() event {
 	first := q.heap[0]
 	last := len(q.heap) - 1
@@ -96,8 +96,7 @@ func (q *queue) pop() event {
 	return first
 }
 
-// sink puts e into the place of the root and moves it down to where it
-// belongs.
+// sink puts e at the root and moves it down to its position.
 func (q *queue) sink(e event) {
 	h, i := q.heap, 0
 	for {
@@ -117,3 +116,54 @@ func (q *queue) sink(e event) {
 	}
 	h[i] = e
 }
+
+// arena stores values that the queue refers to by index, and reuses their slots.
+type arena[T any] struct {
+	all  []T
+	free []int32
+}
+
+// put stores a value and returns its index, which is good until it is taken.
+func (s *arena[T]) put(v T) int32 {
+	if last := len(s.free) - 1; last >= 0 {
+		i := s.free[last]
+		s.free = s.free[:last]
+		s.all[i] = v
+		return i
+	}
+	s.all = append(s.all, v)
+	return int32(len(s.all) - 1)
+}
+
+// at returns the value at an index. The pointer is good until the next put.
+func (s *arena[T]) at(i int32) *T { return &s.all[i] }
+
+// take returns the value at an index and frees its slot.
+func (s *arena[T]) take(i int32) T {
+	v := s.all[i]
+	var zero T
+	s.all[i] = zero
+	s.free = append(s.free, i)
+	return v
+}
+
+// delayedAction is what a fault or a node does at a later time.
+type delayedAction struct {
+	do     func()
+	clocks bool // it only moves clocks
+}
+
+// later schedules do at a ground time: after the begins and ends of faults at the
+// same instant, and before everything that they may affect.
+func (w *World) later(at int64, do func()) { w.schedule(at, delayedAction{do: do}) }
+
+// moveLater schedules move, which changes clocks and nothing else.
+func (w *World) moveLater(at int64, move func()) {
+	w.schedule(at, delayedAction{do: move, clocks: true})
+}
+
+func (w *World) schedule(at int64, t delayedAction) {
+	w.queue.push(at, delayedActions, w.delayed.put(t))
+}
+
+func (w *World) runDelayed(i int32) { w.delayed.take(i).do() }

@@ -8,18 +8,18 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// call is one access to the guarded resource: a request, which is decided when
-// it arrives, and its answer.
+// call is one access to the guarded resource: a request, which is decided when it arrives,
+// and its reply.
 type call struct {
-	client   *client
-	kind     callKind
-	access   env.Access
-	value    int64
-	fence    uint64
-	accepted bool
-	returned bool
-	deserted bool // nobody waits for the answer any more
-	waiter   *coroutine
+	client    *client
+	kind      callKind
+	access    env.Access
+	value     int64
+	fence     uint64
+	accepted  bool
+	returned  bool
+	abandoned bool // nobody waits for the answer any more
+	waiter    *coroutine
 }
 
 type callKind uint8
@@ -30,8 +30,8 @@ const (
 	drawCall
 )
 
-// do sends the call over the network and waits for the answer. The way to the
-// resource is none of the links between clients and nodes.
+// do sends the call over the network and waits for the reply. The path to the resource is
+// not one of the links between clients and nodes.
 func (c *client) do(ctx context.Context, request call) (call, error) {
 	co := c.enter()
 	w := c.world
@@ -42,7 +42,7 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 	w.queue.push(w.now+takes, callArrives, i)
 	for !w.calls.at(i).returned {
 		if err := ctx.Err(); err != nil {
-			w.calls.at(i).deserted = true
+			w.calls.at(i).abandoned = true
 			return call{}, err
 		}
 		w.calls.at(i).waiter = co
@@ -75,12 +75,12 @@ func (w *World) callArrives(i int32) {
 
 func (w *World) callReturns(i int32) {
 	c := w.calls.at(i)
-	if c.client.stopped() && c.client.deferred.holds(func() { w.callReturns(i) }) {
+	if c.client.stopped() && c.client.deferred.deferIfActive(func() { w.callReturns(i) }) {
 		return
 	}
 	c.returned = true
 	switch {
-	case c.deserted:
+	case c.abandoned:
 		w.calls.take(i)
 	case c.waiter != nil:
 		w.wake(c.waiter)

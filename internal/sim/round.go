@@ -6,12 +6,12 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// round is one command sent to some nodes, and the replies that have come.
+// round is one command sent to some nodes, and the replies so far.
 type round struct {
 	client  *client
 	command env.Command
 	giveUp  env.Instant
-	silent  env.NodeSet // asked, and neither answered nor given up
+	pending env.NodeSet // asked, and neither answered nor given up
 	unsent  env.NodeSet // those of them whose request is not on its way yet
 	replies []reply
 	room    [8]reply
@@ -20,15 +20,15 @@ type round struct {
 	details map[int]replyDetail // by node, where the command asks for more than an answer
 }
 
-// replyDetail is what a node sends beside its answer.
+// replyDetail is what a reply contains besides its answer.
 type replyDetail struct {
 	number uint64 // a counter, or a run id
 	token  string
 }
 
-// setDetail stores more than an answer. The round keeps it while the answer is under way,
-// whether or not it arrives: a node answers a request once. The detail for a copy is
-// dropped.
+// setDetail stores the detail of a reply. The round keeps it while the reply is on its
+// way, whether or not it arrives, because a node answers a request once. The detail of a
+// reply to a copy is dropped.
 func (m *message) setDetail(more replyDetail) {
 	if m.copy {
 		return
@@ -39,49 +39,47 @@ func (m *message) setDetail(more replyDetail) {
 	m.round.details[int(m.node)] = more
 }
 
-// detail returns what the node has sent beside the answer that the message bears.
+// detail returns the detail of the reply.
 func (m *message) detail() replyDetail { return m.round.details[int(m.node)] }
 
-// reply is an env.Reply in three bytes: rounds are most of what the simulator
-// allocates.
+// reply is an env.Reply in three bytes: rounds are most of what the simulator allocates.
 type reply struct {
 	node   uint8
 	answer env.Answer
 	why    cause
 }
 
-// deliver hands a reply over, unless the client has given the request up. A
-// client that stands still gives nothing up: the reply waits in its socket,
-// and is seen before the deadline that has passed meanwhile, unless the client
-// is to see its timers first.
+// deliver hands over a reply, unless the client has given the request up. A paused client
+// gives nothing up: the reply waits in its socket, and the client gets it even after the
+// deadline, unless its timers come first.
 func (r *round) deliver(node int, answer env.Answer, why cause) {
 	switch c := r.client; {
-	case !r.silent.Has(node):
+	case !r.pending.Has(node):
 		return
 	case c.stopped():
-		if c.deferred.holds(func() { r.deliver(node, answer, why) }) {
+		if c.deferred.deferIfActive(func() { r.deliver(node, answer, why) }) {
 			return
 		}
 	case c.mono() >= r.giveUp:
 		return
 	}
-	r.silent = r.silent.Without(node)
+	r.pending = r.pending.Without(node)
 	r.replies = append(r.replies, reply{uint8(node), answer, why})
 	w := r.client.world
 	if w.network.connections.Limit > 0 {
-		w.network.link(r.client.id, node).pool.look(w)
+		w.network.link(r.client.id, node).pool.wakeWaiting(w)
 	}
 	if r.waiter != nil {
 		w.wake(r.waiter)
 	}
 }
 
-// abandon reports the nodes that have not answered as lost, and those that were
-// never sent the request as failed.
+// abandon reports the nodes that have not answered as lost, and those to which nothing was
+// sent as failed.
 func (r *round) abandon() {
-	for r.silent != 0 {
-		node := r.silent.First()
-		r.silent = r.silent.Without(node)
+	for r.pending != 0 {
+		node := r.pending.First()
+		r.pending = r.pending.Without(node)
 		if r.unsent.Has(node) {
 			r.replies = append(r.replies, reply{uint8(node), env.Failed, notSent})
 			continue
@@ -90,7 +88,7 @@ func (r *round) abandon() {
 	}
 }
 
-// take returns the next of the replies that have come.
+// take returns the next reply.
 func (r *round) take() env.Reply {
 	next := r.replies[r.head]
 	reply := env.Reply{Node: int(next.node), Answer: next.answer, Err: causes[next.why]}
@@ -110,13 +108,13 @@ func (r *round) take() env.Reply {
 func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 	co := r.client.enter()
 	for {
-		if r.head == len(r.replies) && r.silent != 0 && r.client.mono() >= r.giveUp {
+		if r.head == len(r.replies) && r.pending != 0 && r.client.mono() >= r.giveUp {
 			r.abandon()
 		}
 		if r.head < len(r.replies) {
 			return r.take(), nil
 		}
-		if r.silent == 0 {
+		if r.pending == 0 {
 			return env.Reply{}, env.ErrRoundOver
 		}
 		if err := ctx.Err(); err != nil {

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// server is what stands between the network and a node's keys: one process of
-// one thread, which may be down, stand still, wait for its disk, or answer with
-// errors.
+// server is the process between the network and a node's keys. It has one thread, and can
+// be down, be stopped, wait for its disk, or answer with errors.
 type server struct {
 	down    bool
 	dark    bool // it is down because its machine has no power: nobody is there to refuse
@@ -27,16 +28,15 @@ type server struct {
 	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
 	random    *rand.PCG      // of those waits
 
-	unscripted [env.Ops]bool // by operation: its script has to be loaded first
-	deaths     int
-	recovery   recovery // while it is down
+	scriptMissing [env.Ops]bool // by operation: its script has to be loaded first
+	stops         int
+	recovery      recovery // while it is down
 }
 
-// nothing is no message.
-const nothing int32 = -1
+const noMessage int32 = -1
 
 func newServer(node int, s nemesis.Setting, seed uint64) server {
-	v := server{answering: nothing}
+	v := server{answering: noMessage}
 	if s.Sync != nil && s.Persistence == nemesis.Always {
 		v.fsync, v.random = s.Sync.Table(), nemesis.Stream(seed, fmt.Sprintf("syncs of node %d", node))
 	}
@@ -78,9 +78,9 @@ var causes = [...]error{
 	deposed:     env.ErrStoreLost,
 }
 
-// meets reports whether a server answers an operation with the error whatever
-// its keys are. A read-only one, or one without memory, finds out in a script when
-// it comes to write; without memory it can still delete and expire.
+// meets reports whether a server in this state answers an operation with the error,
+// whatever its keys are. A read-only server, or one without memory, notices in a script
+// only when the script writes; without memory it can still delete and expire.
 func (c cause) meets(op env.Op) bool {
 	switch op {
 	case env.OpSet, env.OpVouch, env.OpPut, env.OpAdd, env.OpIncrement:
@@ -91,19 +91,19 @@ func (c cause) meets(op env.Op) bool {
 	return c == loading
 }
 
-// serve deals with a request that has come to a node.
+// serve handles a request that has arrived at a node.
 func (w *World) serve(n *node, i int32) {
 	m := w.network.messages.at(i)
 	switch {
 	case n.down && !n.dark:
 		m.answer, m.cause = env.Failed, refused
 	case n.down, n.stopped, n.syncing:
-		w.letWait(n, i)
+		w.holdRequest(n, i)
 		return
 	case m.storeRequest != nil:
-		w.consult(n, i)
+		w.handleStoreRequest(n, i)
 		return
-	case n.unscripted[m.round.command.Op] && !m.whole && n.failing != loading:
+	case n.scriptMissing[m.round.command.Op] && !m.withScript && n.failing != loading:
 		m.answer, m.cause = env.Failed, noScript
 	default:
 		w.perform(n, m)
@@ -115,9 +115,10 @@ func (w *World) serve(n *node, i int32) {
 	w.reply(i)
 }
 
-// letWait leaves a request in the socket of a node that takes nothing in just
-// now. One that never will forgets it: a run of any length must not grow by it.
-func (w *World) letWait(n *node, i int32) {
+// holdRequest leaves a request in the socket of a node that reads nothing at present. If
+// the node never will, the request is dropped, so that memory does not grow with the
+// length of the run.
+func (w *World) holdRequest(n *node, i int32) {
 	if n.forGood {
 		w.forgetRequest(i)
 	} else {
@@ -125,11 +126,11 @@ func (w *World) letWait(n *node, i int32) {
 	}
 }
 
-// forgetRequest drops a request which nobody will ever answer.
+// forgetRequest drops a request that will never be answered.
 func (w *World) forgetRequest(i int32) {
 	m := w.network.messages.take(i)
 	if c := m.connection; c != nil {
-		c.asked = slices.DeleteFunc(c.asked, func(r *round) bool { return r == m.round })
+		c.awaiting = slices.DeleteFunc(c.awaiting, func(r *round) bool { return r == m.round })
 	}
 }
 
@@ -143,8 +144,8 @@ func (w *World) perform(n *node, m *message) {
 	if m.answer == env.Failed && m.cause == 0 {
 		m.cause = n.failing
 	}
-	if m.whole && n.failing != loading {
-		n.unscripted[m.round.command.Op] = false
+	if m.withScript && n.failing != loading {
+		n.scriptMissing[m.round.command.Op] = false
 	}
 }
 
@@ -155,9 +156,9 @@ func (w *World) sync(n *node) bool {
 		return false
 	}
 	n.syncing = true
-	deaths := n.deaths
+	deaths := n.stops
 	w.later(w.now+d, func() {
-		if n.deaths == deaths {
+		if n.stops == deaths {
 			n.syncing = false
 			w.proceed(n)
 		}
@@ -165,11 +166,11 @@ func (w *World) sync(n *node) bool {
 	return true
 }
 
-// busy reports whether a node's thread can do nothing just now.
+// busy reports whether a node's thread cannot run.
 func (n *node) busy() bool { return n.down || n.stopped || n.syncing }
 
-// proceed lets a node's thread go on, which answers what it has executed, evicts
-// what it has to, and then takes what waits in its socket.
+// proceed continues a node's thread: it sends the pending answer, evicts keys if
+// requested, and then reads its socket.
 func (w *World) proceed(n *node) {
 	if n.busy() {
 		return
@@ -183,76 +184,190 @@ func (w *World) proceed(n *node) {
 	}
 }
 
-// answer sends what the node has executed and not answered.
+// answer sends the answer to the command that the node has executed.
 func (w *World) answer(n *node) {
-	if i := n.answering; i != nothing {
-		n.answering = nothing
+	if i := n.answering; i != noMessage {
+		n.answering = noMessage
 		w.reply(i)
 	}
 }
 
-// unanswered takes from a node the requests that it has not answered, in their
+// unanswered removes and returns the requests that a node has not answered, in their
 // order.
 func (n *node) unanswered() []int32 {
 	left := n.waiting
-	if n.answering != nothing {
+	if n.answering != noMessage {
 		left = append([]int32{n.answering}, left...)
 	}
-	n.answering, n.waiting = nothing, nil
+	n.answering, n.waiting = noMessage, nil
 	return left
 }
 
-// hangUp breaks the connections to a node: requests that it has not answered,
-// or that are on their way to it, are lost.
-func (w *World) hangUp(n *node) {
+// breakConnections breaks the connections to a node. Requests that it has not answered, or
+// that are on their way to it, are lost.
+func (w *World) breakConnections(n *node) {
 	for _, i := range n.unanswered() {
 		if c := w.network.messages.at(i).connection; c != nil && c.broken {
 			w.network.messages.take(i)
 		} else {
-			w.breakOff(i)
+			w.resetConnection(i)
 		}
 	}
 	for _, c := range w.clients {
-		w.breakUnderWay(c.id, n.id, nemesis.Requests)
+		w.resetUnderWay(c.id, n.id, nemesis.Requests)
 	}
 }
 
-// loadLater makes the scripts of a node unknown to it.
-func (n *node) loadLater() {
+// forgetScripts empties the script cache of a node.
+func (n *node) forgetScripts() {
 	for _, op := range [...]env.Op{env.OpDelete, env.OpExtend, env.OpRaise} {
-		n.unscripted[op] = true
+		n.scriptMissing[op] = true
 	}
 }
 
-// sendWhole sends a script itself, to a node that did not know it by its hash.
-// A client that stands still does so when it goes on, and nobody does for a
-// request that was given up.
-func (w *World) sendWhole(i int32) {
+// sendScript sends a script itself to a node that did not know its hash. A paused client
+// does so when it resumes. For a request that was given up nothing is sent.
+func (w *World) sendScript(i int32) {
 	m := w.network.messages.at(i)
 	r := m.round
 	switch {
 	case r.client.stopped():
 		r.client.unsent = append(r.client.unsent, i)
-	case !r.silent.Has(int(m.node)) || r.client.mono() >= r.giveUp:
+	case !r.pending.Has(int(m.node)) || r.client.mono() >= r.giveUp:
 		w.network.messages.take(i)
 	case w.network.connections.Batched:
 		node := int(m.node)
 		w.network.messages.take(i)
-		w.network.link(r.client.id, node).batches.submit(pending{round: r, whole: true})
+		w.network.link(r.client.id, node).batches.submit(pending{round: r, withScript: true})
 	default:
-		m.whole, m.answer, m.cause, m.again = true, 0, 0, 0
+		m.withScript, m.answer, m.cause, m.resent = true, 0, 0, 0
 		if m.connection != nil {
-			w.inLine(i, w.network.link(int(m.client), int(m.node)).line())
+			w.enqueue(i, w.network.link(int(m.client), int(m.node)).sharedConnection())
 		}
 		w.sendRequest(i)
 	}
 }
 
-// sendUnsent sends what the client would have sent while it stood still.
+// sendUnsent sends the scripts that the client could not send while it was paused.
 func (c *client) sendUnsent() {
 	unsent := c.unsent
 	c.unsent = nil
 	for _, i := range unsent {
-		c.world.sendWhole(i)
+		c.world.sendScript(i)
 	}
+}
+
+// recovery says how a server that is down starts again.
+type recovery struct {
+	left    string // which keys it still has, for the report
+	fault   int    // number of the fault that the machine ends itself; 0: the plan ends it
+	at      int64  // restart time on the node's wall clock, if the machine restarts it
+	checkAt int64  // ground time of the next check of that clock
+
+	state snapshot // to which a vm-restore restores the machine
+}
+
+// snapshot is the state of a node at a ground time, and its position in the journal.
+type snapshot struct {
+	at       int64
+	position int
+}
+
+// crash takes a node's server down. Its machine stays up and resets the
+// connections.
+func (w *World) crash(n *node, left string) {
+	w.die(n, left)
+	w.breakConnections(n)
+}
+
+// goDark cuts the power of a node's machine, perhaps for good. No client is told:
+// messages wait for the machine, which resets their connections when it is back.
+func (w *World) goDark(n *node, left string, forGood bool) {
+	w.die(n, left)
+	w.silence(n, forGood)
+}
+
+// silence makes the machine of a server that is down unreachable.
+func (w *World) silence(n *node, forGood bool) {
+	n.dark, n.forGood = true, forGood
+	for _, i := range n.unanswered() {
+		w.holdRequest(n, i)
+	}
+}
+
+// die ends the process of a node's server.
+func (w *World) die(n *node, left string) {
+	n.forgetScripts()
+	w.vanish(n, left)
+}
+
+// vanish makes a node's server unavailable, whether its process died or not.
+func (w *World) vanish(n *node, left string) {
+	n.down, n.syncing, n.evicting = true, false, eviction{}
+	n.stops++
+	n.recovery = recovery{left: left}
+	w.injector.Record(history.Event{Kind: history.NodeDown, Node: n.id})
+	w.requeueHeld(n)
+	w.leaderChanged()
+}
+
+// comeUp starts a node's server again.
+func (w *World) comeUp(n *node) {
+	n.run++
+	w.resume(n)
+}
+
+// resume makes a server available again. A machine that was dark resets the
+// connections from before.
+func (w *World) resume(n *node) {
+	n.down = false
+	if n.dark {
+		n.dark = false
+		w.breakConnections(n)
+	}
+	w.injector.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.recovery.left})
+	w.leaderChanged()
+}
+
+// restartAfter makes a node's machine restart its server, and so end a fault, when
+// the node's wall clock has advanced by delay. With no delay the plan ends the fault.
+func (w *World) restartAfter(n *node, fault int, delay time.Duration) {
+	if delay > 0 {
+		n.recovery.fault, n.recovery.at, n.recovery.checkAt = fault, n.wall.At(w.now)+int64(delay), noTimer
+		w.awaitRestart(n)
+	}
+}
+
+// clockChanged has to be called when a node's clocks were set or changed their rate.
+func (w *World) clockChanged(n *node) {
+	w.nextExpiry = w.now // to be computed again
+	if w.store != nil && w.store.leader == n.id {
+		w.awaitSessions()
+	}
+	if n.down && n.recovery.fault != 0 {
+		w.awaitRestart(n)
+	}
+}
+
+// awaitRestart schedules a check of the node's clock for when it should reach the
+// restart time. A check that comes too early schedules the next one.
+func (w *World) awaitRestart(n *node) {
+	at := max(n.wall.When(n.recovery.at), w.now)
+	if at < n.recovery.checkAt {
+		n.recovery.checkAt = at
+		w.later(at, func() { w.restart(n, at) })
+	}
+}
+
+// restart starts a server again if its restart time has come.
+func (w *World) restart(n *node, checkAt int64) {
+	if !n.down || n.recovery.fault == 0 || n.recovery.checkAt != checkAt {
+		return
+	}
+	if n.wall.At(w.now) < n.recovery.at {
+		n.recovery.checkAt = noTimer
+		w.awaitRestart(n)
+		return
+	}
+	w.injector.Finish(n.recovery.fault, func() { w.comeUp(n) })
 }

@@ -18,9 +18,9 @@ func size(m *message) int64 {
 		return m.storeRequest.bytes(m.answer == 0)
 	case m.answer == env.Failed:
 		return int64(len("-\r\n") + len(causes[m.cause].Error()))
-	case m.answer == 0 && m.whole: // EVAL in place of EVALSHA
+	case m.answer == 0 && m.withScript: // EVAL in place of EVALSHA
 		hashed := *m
-		hashed.whole = false
+		hashed.withScript = false
 		return size(&hashed) + bulk(scriptBytes) - bulk(40) - 3
 	case m.answer == 0 && c.Op == env.OpSet: // SET key token NX PX ttl
 		return runIDQueries(c) + array(6) + bulk(3) + bulk(len(c.Key)) + bulk(len(c.Token)) + bulk(2) + bulk(2) + bulk(digits(c.TTL.Milliseconds()))

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -9,21 +11,21 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// machine is the state machine of a store: all that its nodes agree on. It knows
-// no node, no network and no clock, so that the same requests at the same
-// moments lead to the same state wherever they are carried out.
+// stateMachine is the state of a store, on which its nodes agree. It knows no node,
+// network or clock, so that the same requests at the same times lead to the same state on
+// every node.
 //
-// It is small: a lock has an entry for its holder and one for each who waits. So
-// everything is in lists, which are gone through.
-type machine struct {
-	revision uint64    // of the latest change
-	gone     int       // how many entries have been deleted so far
-	entries  []entry   // in the order of their creation
-	sessions []session // in the order of their opening
-	bars     []bar
+// It is small: a lock has an entry for its holder and one for each waiting client. So
+// everything is in lists that are scanned.
+type stateMachine struct {
+	revision   uint64    // of the latest change
+	deleted    int       // how many entries have been deleted so far
+	entries    []entry   // in the order of their creation
+	sessions   []session // in the order of their opening
+	lockDelays []lockDelay
 }
 
-// entry is an entry with what the store alone knows of it.
+// entry is an entry with its internal data.
 type entry struct {
 	env.Entry
 	ttl, delay time.Duration
@@ -33,9 +35,8 @@ type entry struct {
 // clockReading is what the clocks of the leader's machine show.
 type clockReading struct{ mono, wall int64 } // ns
 
-// do carries out a request. One without an operation does nothing but what time
-// brings about.
-func (m *machine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
+// do executes a request. One without an operation only expires what is due.
+func (m *stateMachine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
 	m.expire(now.mono)
 	switch r.Op {
 	case env.StoreOpen:
@@ -63,7 +64,7 @@ func (m *machine) do(r *env.StoreRequest, now clockReading) env.StoreReply {
 	return env.StoreReply{}
 }
 
-func (m *machine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
+func (m *stateMachine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
 	if r.Session != 0 && m.session(r.Session) == nil {
 		return env.StoreReply{}
 	}
@@ -74,7 +75,7 @@ func (m *machine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
 	if there := m.find(e.Key); there != nil {
 		return env.StoreReply{Entries: []env.Entry{there.Entry}}
 	}
-	if m.barred(e.Key, now.mono) {
+	if m.delayed(e.Key, now.mono) {
 		return env.StoreReply{}
 	}
 	m.revision++
@@ -82,8 +83,8 @@ func (m *machine) create(r *env.StoreRequest, now clockReading) env.StoreReply {
 	return env.StoreReply{Done: true, Entries: []env.Entry{e}}
 }
 
-// find returns the entry under a key, or nil; it is good until the next change.
-func (m *machine) find(key string) *entry {
+// find returns the entry of a key, or nil. The pointer is valid until the next change.
+func (m *stateMachine) find(key string) *entry {
 	for i := range m.entries {
 		if m.entries[i].Key == key {
 			return &m.entries[i]
@@ -92,29 +93,29 @@ func (m *machine) find(key string) *entry {
 	return nil
 }
 
-func (m *machine) has(key string, revision uint64) bool {
+func (m *stateMachine) has(key string, revision uint64) bool {
 	e := m.find(key)
 	return e != nil && e.Revision == revision
 }
 
-// change counts a change if it was one, and reports that.
-func (m *machine) change(was bool) bool {
+// change increments the revision if there was a change, and reports whether there was.
+func (m *stateMachine) change(was bool) bool {
 	if was {
 		m.revision++
 	}
 	return was
 }
 
-// delete deletes entries of a sort and reports whether there were any.
-func (m *machine) delete(which func(*entry) bool) bool {
+// delete deletes the selected entries and reports whether there were any.
+func (m *stateMachine) delete(which func(*entry) bool) bool {
 	before := len(m.entries)
 	m.entries = slices.DeleteFunc(m.entries, func(e entry) bool { return which(&e) })
 	gone := before - len(m.entries)
-	m.gone += gone
+	m.deleted += gone
 	return gone > 0
 }
 
-func (m *machine) list(prefix string) []env.Entry {
+func (m *stateMachine) list(prefix string) []env.Entry {
 	var list []env.Entry
 	for i := range m.entries {
 		if strings.HasPrefix(m.entries[i].Key, prefix) {
@@ -124,10 +125,151 @@ func (m *machine) list(prefix string) []env.Entry {
 	return list
 }
 
-// copied returns a machine in the same state that has nothing in common with
-// this one.
-func (m *machine) copied() machine {
+// clone returns a deep copy.
+func (m *stateMachine) clone() stateMachine {
 	c := *m
-	c.entries, c.sessions, c.bars = slices.Clone(m.entries), slices.Clone(m.sessions), slices.Clone(m.bars)
+	c.entries, c.sessions, c.lockDelays = slices.Clone(m.entries), slices.Clone(m.sessions), slices.Clone(m.lockDelays)
 	return c
+}
+
+// session is one session of a store, which expires by the leader's monotonic clock.
+type session struct {
+	id    uint64
+	ttl   time.Duration
+	until int64 // ns; at that instant it is over
+}
+
+// lockDelay is a key that cannot be created for a while, because the session of its last
+// entry expired.
+type lockDelay struct {
+	key   string
+	delay time.Duration
+	until int64 // ns, as that of a session
+}
+
+// open opens a session. Its id is the revision.
+func (m *stateMachine) open(ttl time.Duration, mono int64) uint64 {
+	m.revision++
+	m.sessions = append(m.sessions, session{id: m.revision, ttl: ttl, until: mono + int64(ttl)})
+	return m.revision
+}
+
+// session returns a session that is not over, or nil. The pointer is valid until the next
+// change.
+func (m *stateMachine) session(id uint64) *session {
+	i, found := slices.BinarySearchFunc(m.sessions, id, func(s session, id uint64) int { return cmp.Compare(s.id, id) })
+	if !found {
+		return nil
+	}
+	return &m.sessions[i]
+}
+
+func (m *stateMachine) keep(id uint64, mono int64) bool {
+	s := m.session(id)
+	if s != nil {
+		s.until = mono + int64(s.ttl)
+	}
+	return s != nil
+}
+
+// close ends a session on request, without lock-delays.
+func (m *stateMachine) close(id uint64) bool {
+	if m.session(id) == nil {
+		return false
+	}
+	m.revision++
+	m.sessions = slices.DeleteFunc(m.sessions, func(s session) bool { return s.id == id })
+	m.delete(func(e *entry) bool { return e.Session == id })
+	return true
+}
+
+// due returns when the first session expires, if it gets no heartbeat.
+func (m *stateMachine) due() int64 {
+	first := int64(math.MaxInt64)
+	for i := range m.sessions {
+		first = min(first, m.sessions[i].until)
+	}
+	return first
+}
+
+// expire ends the sessions whose time has passed.
+func (m *stateMachine) expire(mono int64) {
+	if mono < m.due() {
+		return
+	}
+	over := map[uint64]bool{}
+	m.sessions = slices.DeleteFunc(m.sessions, func(s session) bool {
+		over[s.id] = s.until <= mono
+		return over[s.id]
+	})
+	m.lockDelays = slices.DeleteFunc(m.lockDelays, func(b lockDelay) bool { return b.until <= mono })
+	m.revision++
+	m.delete(func(e *entry) bool {
+		ends := e.Session != 0 && over[e.Session]
+		if ends && e.delay > 0 {
+			m.lockDelays = append(m.lockDelays, lockDelay{e.Key, e.delay, mono + int64(e.delay)})
+		}
+		return ends
+	})
+}
+
+func (m *stateMachine) delayed(key string, mono int64) bool {
+	return slices.ContainsFunc(m.lockDelays, func(b lockDelay) bool { return b.key == key && mono < b.until })
+}
+
+// restartTimers restarts the timers of sessions and lock-delays at a new leader, which
+// does not know how much of them has passed.
+func (m *stateMachine) restartTimers(mono int64) {
+	for i := range m.sessions {
+		m.sessions[i].until = mono + int64(m.sessions[i].ttl)
+	}
+	for i := range m.lockDelays {
+		m.lockDelays[i].until = mono + int64(m.lockDelays[i].delay)
+	}
+}
+
+// replica is the state of the other nodes of a store that answers before it replicates. It
+// lags behind the leader by the changes that are on their way.
+type replica struct {
+	machine stateMachine
+	log     []logged // on their way, in their order
+}
+
+// logged is one change. Executed with the same clock reading it has the same effect on the
+// replica.
+type logged struct {
+	request env.StoreRequest
+	now     clockReading
+	arrives int64 // ground time
+}
+
+// enter sends a change to the replica.
+func (r *replica) enter(l logged, now int64) {
+	r.catchUp(now)
+	r.log = append(r.log, l)
+}
+
+// catchUp executes the changes that have arrived by a ground time.
+func (r *replica) catchUp(now int64) {
+	for len(r.log) > 0 && r.log[0].arrives <= now {
+		r.machine.do(&r.log[0].request, r.log[0].now)
+		r.log = r.log[1:]
+	}
+}
+
+// takeOver gives a new leader its state. If it is another node than the last leader, that
+// is the replica's state when the leader was lost: changes on their way are lost, and
+// their revisions are used again. The other nodes catch up with the new leader at once. It
+// returns the number of lost changes.
+func (s *ensemble) takeOver(id int, mono int64) (lost uint64) {
+	if s.replica != nil && id != s.last {
+		lost = s.machine.revision - s.replica.machine.revision
+		s.machine = s.replica.machine
+	}
+	s.machine.restartTimers(mono)
+	if s.replica != nil {
+		s.replica.machine, s.replica.log = s.machine.clone(), nil
+	}
+	s.leader = id
+	return lost
 }

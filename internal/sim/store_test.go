@@ -146,3 +146,175 @@ func TestLeaderDies(t *testing.T) {
 		expect(t, name+": leaders", leaders(log), "1@0s 0@2ms 2@22ms")
 	}
 }
+
+// forGood is a fault that does not end.
+func forGood(a nemesis.Action, start time.Duration) nemesis.Fault {
+	return nemesis.Fault{Action: a, Start: nemesis.At(start)}
+}
+
+// ephemeral is an entry of a session.
+func ephemeral(key string, session uint64) env.StoreRequest {
+	return env.StoreRequest{Op: env.StoreCreate, Key: key, Session: session}
+}
+
+// goneAt plays a client that opens a session of 100 ms at the leader, which it
+// reaches at 1 ms, creates an entry, and then keeps the session each time that
+// is given. It returns what another client is told that waits for the end of the
+// entry: 3 ms later, for the replication and the way.
+func goneAt(t *testing.T, s nemesis.Setting, keeps ...time.Duration) (told string) {
+	t.Helper()
+	play(t, s, func(w *World) {
+		u := user{w, 1}
+		session := u.open(t, 100*ms)
+		u.ask(ephemeral("k", session), time.Second)
+		for _, at := range keeps {
+			until(w, 1, at)
+			u.ask(env.StoreRequest{Op: env.StoreKeep, Session: session}, time.Second)
+		}
+	}, func(w *World) {
+		u := user{w, 2}
+		sleep(w, 2, 20*ms)
+		for told = "lost"; told[:4] == "lost" || told[:2] == "no"; {
+			told = u.ask(env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 2}, 5*time.Second)
+		}
+	})
+	return told
+}
+
+// A session is over when its TTL has passed since the leader heard of it last, as
+// the leader's monotonic clock counts, which knows no jumps.
+func TestSessionEndsByTheLeadersMonotonicClock(t *testing.T) {
+	leaders := nemesis.Machine{Node: 1}
+	for name, c := range map[string]struct {
+		plan  nemesis.Plan
+		keeps []time.Duration
+		want  string
+	}{
+		"not kept":      {nil, nil, "done at 104ms"},
+		"kept":          {nil, []time.Duration{50 * ms}, "done at 154ms"},
+		"kept for long": {nil, []time.Duration{50 * ms, 140 * ms, 239 * ms}, "done at 343ms"},
+		"kept too late": {nil, []time.Duration{100 * ms}, "done at 104ms"},
+		"jump":          {nemesis.Plan{forGood(&nemesis.ClockJump{Machine: leaders, By: time.Hour}, 10*ms)}, nil, "done at 104ms"},
+		"freeze":        {nemesis.Plan{forGood(&nemesis.ClockFreeze{Machine: leaders}, 10*ms)}, nil, "done at 104ms"},
+		"fast":          {nemesis.Plan{fault(&nemesis.ClockRate{Machine: leaders, PPM: 250_000}, 51*ms, time.Second)}, nil, "done at 94ms"},
+		"slow":          {nemesis.Plan{fault(&nemesis.ClockRate{Machine: leaders, PPM: -500_000}, 51*ms, time.Second)}, nil, "done at 154ms"},
+		"slow a while":  {nemesis.Plan{fault(&nemesis.ClockRate{Machine: leaders, PPM: -500_000}, 51*ms, 20*ms)}, nil, "done at 114ms"},
+		"slewed":        {nemesis.Plan{forGood(&nemesis.ClockSlew{Machine: leaders, By: 5 * ms, PPM: 100_000}, 41*ms)}, nil, "done at 99ms"},
+		"another's":     {nemesis.Plan{fault(&nemesis.ClockRate{Machine: nemesis.Machine{Node: 2}, PPM: 600_000}, 51*ms, time.Second)}, nil, "done at 104ms"},
+	} {
+		s := stored(2, 3, c.plan...)
+		if err := s.Validate(); err != nil {
+			t.Fatal(name, err)
+		}
+		expect(t, name, goneAt(t, s, c.keeps...), c.want)
+	}
+}
+
+// A new leader, who leads at 80 ms, counts from then on, by its own clock.
+func TestNewLeaderCountsAnew(t *testing.T) {
+	crash := fault(&nemesis.Crash{Node: 1}, 60*ms, time.Second)
+	expect(t, "its clock", goneAt(t, stored(2, 3, crash)), "done at 183ms")
+	fast := fault(&nemesis.ClockRate{Machine: nemesis.Machine{Node: 2}, PPM: 600_000}, 0, time.Second)
+	expect(t, "fast", goneAt(t, stored(2, 3, crash, fast)), "done at 145.5ms")
+	expect(t, "kept", goneAt(t, stored(2, 3, crash), 120*ms, 130*ms), "done at 234ms")
+}
+
+func TestSessionThatIsOver(t *testing.T) {
+	play(t, stored(1, 1), func(w *World) {
+		u := user{w, 1}
+		session := u.open(t, 50*ms) // at 4 ms
+		expect(t, "create", u.ask(ephemeral("k", session), time.Second), "k@2= at 8ms")
+		sleep(w, 1, 100*ms)
+		expect(t, "keep", u.ask(env.StoreRequest{Op: env.StoreKeep, Session: session}, time.Second), "declined at 112ms")
+		expect(t, "create later", u.ask(ephemeral("k", session), time.Second), "declined at 116ms")
+		expect(t, "close", u.ask(env.StoreRequest{Op: env.StoreClose, Session: session}, time.Second), "declined at 120ms")
+		expect(t, "list", u.ask(list, time.Second), "done at 122ms")
+		expect(t, "another session", u.ask(env.StoreRequest{Op: env.StoreOpen, TTL: 50 * ms}, time.Second), "session 4 at 126ms")
+	})
+}
+
+// A lock-delay bars the key of an entry whose session has ended by time; one that
+// was closed bars nothing. A new leader counts it anew.
+func TestLockDelay(t *testing.T) {
+	fast := nemesis.ClockRate{Machine: nemesis.Machine{Node: 1}, PPM: 600_000}
+	for name, c := range map[string]struct {
+		plan  nemesis.Plan
+		close bool
+		free  time.Duration // when the key can be created again
+	}{
+		"ended by time": {nil, false, 131 * ms}, // over at 51 ms
+		"closed":        {nil, true, 9 * ms},
+		"fast clock":    {nemesis.Plan{fault(&fast, 91*ms, time.Second)}, false, 116 * ms},
+		"new leader":    {nemesis.Plan{fault(&nemesis.Crash{Node: 1}, 100*ms, time.Second)}, false, 200 * ms}, // at 120 ms
+	} {
+		play(t, stored(2, 3, c.plan...), func(w *World) {
+			u := user{w, 1}
+			session := u.open(t, 50*ms)
+			entry := ephemeral("k", session)
+			entry.Delay = 80 * ms
+			u.ask(entry, time.Second)
+			if c.close {
+				u.ask(env.StoreRequest{Op: env.StoreClose, Session: session}, time.Second)
+			}
+		}, func(w *World) {
+			u := user{w, 2}
+			until(w, 2, c.free-2*ms)
+			early := w.Runtime(2).Go("too early", func() {
+				reply, err := u.try(create("k", ""), time.Second)
+				if err != nil || reply.Done || c.close != (len(reply.Entries) > 0) {
+					t.Errorf("%s: too early: %+v, %v", name, reply, err)
+				}
+			})
+			sleep(w, 2, ms)
+			reply, err := u.try(create("k", ""), time.Second)
+			if err != nil || !reply.Done {
+				t.Errorf("%s: %+v, %v", name, reply, err)
+			}
+			if err := early.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// until lets a client sleep until an instant of its clock.
+func until(w *World, client int, at time.Duration) {
+	_ = w.Runtime(client).Sleep(context.Background(), env.Instant(at))
+}
+
+// Rows live by the wall clock of the leader's machine, when somebody sweeps.
+func TestSweepGoesByTheLeadersWallClock(t *testing.T) {
+	leaders := nemesis.Machine{Node: 1}
+	for name, c := range map[string]struct {
+		plan nemesis.Plan
+		want string
+	}{
+		"too early": {nil, "a/1@1= b/1@2= a/2@3= at 102ms"},
+		"jump":      {nemesis.Plan{forGood(&nemesis.ClockJump{Machine: leaders, By: time.Second}, 50*ms)}, "b/1@2= a/2@3= at 102ms"},
+		"another's": {nemesis.Plan{forGood(&nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: time.Second}, 50*ms)}, "a/1@1= b/1@2= a/2@3= at 102ms"},
+		"fast":      {nemesis.Plan{fault(&nemesis.ClockRate{Machine: leaders, PPM: 999_999}, 0, time.Second)}, "b/1@2= a/2@3= at 102ms"},
+		"next leader's": {nemesis.Plan{
+			forGood(&nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: time.Second}, 10*ms),
+			fault(&nemesis.NodePause{Node: 1}, 50*ms, 20*ms)}, "b/1@2= a/2@3= at 102ms"},
+	} {
+		play(t, stored(1, 3, c.plan...), func(w *World) {
+			u := user{w, 1}
+			row := func(key string, ttl time.Duration) env.StoreRequest {
+				return env.StoreRequest{Op: env.StoreCreate, Key: key, TTL: ttl}
+			}
+			u.ask(row("a/1", 150*ms), time.Second)
+			u.ask(row("b/1", 150*ms), time.Second)
+			u.ask(row("a/2", 0), time.Second) // no row: it stays
+			until(w, 1, 96*ms)
+			expect(t, name, u.ask(env.StoreRequest{Op: env.StoreSweep, Key: "a/"}, time.Second), "done at 100ms")
+			expect(t, name, u.ask(list, time.Second), c.want)
+		})
+	}
+	play(t, stored(1, 1), func(w *World) {
+		u := user{w, 1}
+		u.ask(env.StoreRequest{Op: env.StoreCreate, Key: "a", TTL: 50 * ms}, time.Second)
+		sleep(w, 1, 49*ms)
+		expect(t, "as old as its TTL", u.ask(env.StoreRequest{Op: env.StoreSweep}, time.Second), "done at 57ms")
+		expect(t, "as old as its TTL", u.ask(list, time.Second), "done at 59ms")
+	})
+}

@@ -81,7 +81,7 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	return w, nil
 }
 
-// Runtime returns what the client has of its machine.
+// Runtime returns the client's runtime.
 func (w *World) Runtime(client int) env.Runtime { return w.clients[client-1] }
 
 // Nodes returns the nodes as the client sees them.
@@ -99,24 +99,24 @@ func (w *World) Store(client int) env.Store {
 	return w.clients[client-1]
 }
 
-// Call returns the context for a call of the client's lock that begins now, and
-// what to do when it has returned.
+// Call returns the context for a call of the client's lock that begins now, and a function
+// to be called when the call has returned.
 func (w *World) Call(ctx context.Context, client int) (calling context.Context, returned func()) {
 	return w.underWay.Begin(ctx, client)
 }
 
 func (w *World) node(id int) *node { return &w.nodes[id-1] }
 
-// Trace returns a hash of everything that happened. A world with the same
-// setting, seed and clients has the same.
+// Trace returns a hash of everything that happened. A world with the same setting, seed
+// and clients has the same hash.
 func (w *World) Trace() (hash uint64, exact bool) { return uint64(w.trace), true }
 
-// Slip returns 0: in virtual time nothing is late.
-func (w *World) Slip() time.Duration { return 0 }
+// SchedulingLag returns 0: in virtual time nothing is late.
+func (w *World) SchedulingLag() time.Duration { return 0 }
 
 // Record stamps the event and writes it into the history.
 //
-// All events are passed on from one place, for a sink keeps none: an event
+// All events are passed on from one place, because sinks do not keep the pointer: an event
 // whose address is taken at each call would be allocated each time.
 func (w *World) Record(e history.Event) {
 	if w.sealed {
@@ -128,7 +128,7 @@ func (w *World) Record(e history.Event) {
 	w.write(&w.event)
 }
 
-// write passes an event on with the time that it bears.
+// write passes on an event with the time that it has.
 func (w *World) write(e *history.Event) {
 	w.trace.event(e)
 	w.sink.Record(e)
@@ -139,11 +139,11 @@ func (w *World) time() history.Time { return history.Time(w.now) }
 // pollEvery is the number of events between two looks at the caller's context.
 const pollEvery = 4096
 
-// Run runs main for every client until all that still live have returned or
-// the horizon has come, and closes the history. An error is that of ctx, of a
-// fault that could not be carried out, or a panic of a client's code. A world
-// that cannot go on before that, or comes to a bound, has no error: the reason in
-// the end event of its history says which, and who keeps it from going on.
+// Run runs main for every client until all living clients have returned or the horizon is
+// reached, and closes the history. It returns the error of ctx or of a fault that could
+// not be injected, or a panic of a client's code. If the world cannot continue, or reaches
+// a limit, there is no error: the reason in the end event of the history says which, and
+// which clients are affected.
 func (w *World) Run(ctx context.Context, main func(client int)) error {
 	if w.sealed {
 		return errors.New("sim: a world runs once")
@@ -176,8 +176,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	return w.err
 }
 
-// next carries out the next event and reports whether there was one before the
-// horizon.
+// next handles the next event and reports whether there was one before the horizon.
 func (w *World) next() bool {
 	w.armScheduler()
 	if len(w.queue.heap) == 0 || w.queue.heap[0].at > int64(w.setting.Horizon) {
@@ -186,7 +185,7 @@ func (w *World) next() bool {
 	e := w.queue.pop()
 	if e.at > w.now {
 		w.now = e.at
-		w.limits.moves()
+		w.limits.timeAdvanced()
 	}
 	w.tick()
 	w.limitPending()
@@ -240,8 +239,8 @@ func (w *World) fail(err error) {
 	}
 }
 
-// seal closes the history first, and then unwinds the clients' code: what that
-// does on its way out has not happened.
+// seal closes the history first, and then unwinds the clients' code, whose last actions do
+// not count.
 func (w *World) seal(end *history.Event) {
 	w.Record(*end)
 	w.unwind()

@@ -1,17 +1,16 @@
-// Package trace tells a run step by step, for a person who wants to understand it: who
-// asked what of which nodes, each answer with the votes that it makes, grants with their
-// windows, clocks that go wrong, keys, faults, and where the windows of two holders
-// overlap as the judge sees them.
+// Package trace prints a run step by step, for a person who wants to understand it: the
+// requests of clients to nodes, each reply with its votes, grants with their windows,
+// clocks that go wrong, keys, faults, and where the windows of two holders overlap.
 //
 //	e, t := Of(e)
 //	r, err := e.Run(ctx, seed, nil)
 //	err = t.Print(os.Stdout, r.Report.Finding(checker.Lease))
 //
-// Who wants to show a run otherwise takes its lines one by one, each with what was heard:
+// To show a run in another way, read its lines:
 //
 //	for _, l := range t.Lines(checker.Lease) { … }
 //
-// It tells what a history does not: requests, and answers that nobody counted. What
-// comes when the lock listens no more is not heard, and so not told; where it does
-// something, the key that it sets is.
+// A trace has what a history does not: requests, and replies that were not counted.
+// Replies that come after the lock has stopped waiting are missing; if such a request sets
+// a key, the key appears.
 package trace

@@ -12,14 +12,14 @@ import (
 // Happened is an event of the history.
 type Happened struct{ *history.Event }
 
-func (h Happened) tell(t *teller) (who, what string) {
-	if say := sayings[h.Kind]; say != nil {
+func (h Happened) tell(t *describer) (who, what string) {
+	if say := eventTexts[h.Kind]; say != nil {
 		return actor(h.Event), say(t, h.Event)
 	}
 	return actor(h.Event), h.Kind.String()
 }
 
-// actor is who an event is about.
+// actor returns whom an event is about.
 func actor(e *history.Event) string {
 	switch e.Kind {
 	case history.FaultStart, history.FaultEnd:
@@ -39,86 +39,89 @@ func actor(e *history.Event) string {
 	return clientName(e.Client)
 }
 
-// sayings put the events into words. An event without words is not told; of a kind that
-// is not here its name is.
-var sayings = map[history.Kind]func(t *teller, e *history.Event) string{
-	history.Acquire: func(t *teller, e *history.Event) string {
+// eventTexts has the text of each kind of event; an empty text hides the event. Other
+// kinds show their name.
+var eventTexts = map[history.Kind]func(t *describer, e *history.Event) string{
+	history.Acquire: func(t *describer, e *history.Event) string {
 		return fmt.Sprintf("tries to lock %q as %s, for %v", e.Resource, t.token(e), e.TTL)
 	},
-	history.Granted: (*teller).granted,
-	history.Refused: func(t *teller, e *history.Event) string { return "refused " + t.token(e) + Reason(e) },
-	history.Extend: func(t *teller, e *history.Event) string {
+	history.Granted: (*describer).granted,
+	history.Refused: func(t *describer, e *history.Event) string { return "refused " + t.token(e) + Reason(e) },
+	history.Extend: func(t *describer, e *history.Event) string {
 		return fmt.Sprintf("extends %s, for %v from now", t.token(e), e.TTL)
 	},
-	history.Extended: func(t *teller, e *history.Event) string {
+	history.Extended: func(t *describer, e *history.Event) string {
 		return fmt.Sprintf("EXTENDED %s, %s of validity left", t.token(e), textfmt.Duration(e.Validity))
 	},
-	history.ExtendFailed: func(t *teller, e *history.Event) string { return "did not extend " + t.token(e) + Reason(e) },
-	history.Expiring:     func(t *teller, e *history.Event) string { return "is warned that " + t.token(e) + " is about to end" },
-	history.Lost:         func(t *teller, e *history.Event) string { return "is told that " + t.token(e) + " is lost" + Reason(e) },
-	history.Lapse: func(t *teller, e *history.Event) string {
+	history.ExtendFailed: func(t *describer, e *history.Event) string { return "did not extend " + t.token(e) + Reason(e) },
+	history.Expiring: func(t *describer, e *history.Event) string {
+		return "is warned that " + t.token(e) + " is about to end"
+	},
+	history.Lost: func(t *describer, e *history.Event) string {
+		return "is told that " + t.token(e) + " is lost" + Reason(e)
+	},
+	history.Lapse: func(t *describer, e *history.Event) string {
 		text := "LAPSE: its clock has come to the end of " + t.token(e)
 		if e.Since != 0 {
 			text += fmt.Sprintf(", which is told late: %s ago", textfmt.Duration(e.Time.Sub(e.Since)))
 		}
 		return text
 	},
-	history.Release: func(t *teller, e *history.Event) string { return "releases " + t.token(e) },
-	history.Released: func(t *teller, e *history.Event) string {
+	history.Release: func(t *describer, e *history.Event) string { return "releases " + t.token(e) },
+	history.Released: func(t *describer, e *history.Event) string {
 		return "released " + t.token(e) + ": " + releases[e.Outcome]
 	},
 
-	history.Read:     func(_ *teller, e *history.Event) string { return "reads" + fenced(e) },
-	history.ReadDone: func(_ *teller, e *history.Event) string { return done(e, "has read %d", "its read") },
-	history.Write:    func(_ *teller, e *history.Event) string { return fmt.Sprintf("writes %d", e.Value) + fenced(e) },
-	history.WriteDone: func(_ *teller, e *history.Event) string {
-		return done(e, "has written %d", fmt.Sprintf("its write of %d", e.Value))
+	history.Read:     func(_ *describer, e *history.Event) string { return "reads" + fenceText(e) },
+	history.ReadDone: func(_ *describer, e *history.Event) string { return accessText(e, "has read %d", "its read") },
+	history.Write:    func(_ *describer, e *history.Event) string { return fmt.Sprintf("writes %d", e.Value) + fenceText(e) },
+	history.WriteDone: func(_ *describer, e *history.Event) string {
+		return accessText(e, "has written %d", fmt.Sprintf("its write of %d", e.Value))
 	},
-	history.Apply: func(t *teller, e *history.Event) string {
-		return fmt.Sprintf("takes %d of %s, under %s%s", e.Value, clientName(e.Client), t.token(e), fenced(e))
-	},
-
-	history.Pause:  says("stands still"),
-	history.Resume: says("goes on"),
-	history.Kill:   says("is gone for good"),
-	history.Cancel: says("the context of its call ends"),
-
-	history.NodeDown: says("server down"),
-	history.NodeUp:   func(_ *teller, e *history.Event) string { return trimmed("server up, " + e.Detail) },
-	history.LinkDown: says("down"),
-	history.LinkUp:   says("up"),
-
-	history.KeySet: (*teller).keySet,
-	history.KeyExtended: func(t *teller, e *history.Event) string {
-		return "key of " + t.token(e) + ": new expiry" + by(e)
-	},
-	history.KeyGone: func(t *teller, e *history.Event) string {
-		return "key of " + t.token(e) + " gone: " + e.Reason + by(e)
+	history.Apply: func(t *describer, e *history.Event) string {
+		return fmt.Sprintf("takes %d of %s, under %s%s", e.Value, clientName(e.Client), t.token(e), fenceText(e))
 	},
 
-	history.FaultStart: func(_ *teller, e *history.Event) string { return "begins: " + e.Detail },
-	history.FaultEnd:   func(_ *teller, e *history.Event) string { return "ends: " + e.Detail },
-	history.Step:       (*teller).step,
-	history.Leader:     leads,
-	history.EntryGone:  func(t *teller, e *history.Event) string { return "entry of " + t.token(e) + " gone: " + e.Reason },
-	history.End:        func(_ *teller, e *history.Event) string { return "ends" + Reason(e) },
+	history.Pause:  constText("stands still"),
+	history.Resume: constText("goes on"),
+	history.Kill:   constText("is gone for good"),
+	history.Cancel: constText("the context of its call ends"),
+
+	history.NodeDown: constText("server down"),
+	history.NodeUp:   func(_ *describer, e *history.Event) string { return trimComma("server up, " + e.Detail) },
+	history.LinkDown: constText("down"),
+	history.LinkUp:   constText("up"),
+
+	history.KeySet: (*describer).keySet,
+	history.KeyExtended: func(t *describer, e *history.Event) string {
+		return "key of " + t.token(e) + ": new expiry" + byClient(e)
+	},
+	history.KeyGone: func(t *describer, e *history.Event) string {
+		return "key of " + t.token(e) + " gone: " + e.Reason + byClient(e)
+	},
+
+	history.FaultStart: func(_ *describer, e *history.Event) string { return "begins: " + e.Detail },
+	history.FaultEnd:   func(_ *describer, e *history.Event) string { return "ends: " + e.Detail },
+	history.Step:       (*describer).step,
+	history.Leader:     leaderText,
+	history.EntryGone:  func(t *describer, e *history.Event) string { return "entry of " + t.token(e) + " gone: " + e.Reason },
+	history.End:        func(_ *describer, e *history.Event) string { return "ends" + Reason(e) },
 }
 
-func says(text string) func(*teller, *history.Event) string {
-	return func(*teller, *history.Event) string { return text }
+func constText(text string) func(*describer, *history.Event) string {
+	return func(*describer, *history.Event) string { return text }
 }
 
-// token names the hold, and the resource where there are several.
-func (t *teller) token(e *history.Event) string {
+// token returns the token, with the resource if there are several.
+func (t *describer) token(e *history.Event) string {
 	if t.several && e.Resource != "" && e.Kind != history.Acquire {
 		return fmt.Sprintf("%s of %q", textfmt.Token(e.Token), e.Resource)
 	}
 	return textfmt.Token(e.Token)
 }
 
-// Reason is why, as it stands behind what happened: without the name of the package that
-// says so, and up to where it goes through the nodes one by one, whose answers have been
-// told.
+// Reason returns the reason of an event as a suffix. It leaves out the name of the
+// package, and the replies of the single nodes, which the trace shows anyway.
 func Reason(e *history.Event) string {
 	why, _, _ := strings.Cut(e.Reason, ";")
 	if name, rest, named := strings.Cut(why, ": "); named && !strings.Contains(name, " ") {
@@ -134,15 +137,15 @@ var releases = map[history.Outcome]string{
 	0: "done", history.OK: "it was still held", history.Declined: "it was not held any more", history.Unknown: "nobody can tell whether it was held",
 }
 
-func fenced(e *history.Event) string {
+func fenceText(e *history.Event) string {
 	if e.Fence == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", fence %d", e.Fence)
 }
 
-// done tells how an access to the guarded resource came back.
-func done(e *history.Event, did, what string) string {
+// accessText describes the result of an access to the guarded resource.
+func accessText(e *history.Event, did, what string) string {
 	switch e.Outcome {
 	case history.Declined:
 		return what + " is refused" + Reason(e)
@@ -152,44 +155,44 @@ func done(e *history.Event, did, what string) string {
 	return fmt.Sprintf(did, e.Value)
 }
 
-func trimmed(text string) string { return strings.TrimRight(text, ", ") }
+func trimComma(text string) string { return strings.TrimRight(text, ", ") }
 
-// by is who asked for a change of a key.
-func by(e *history.Event) string {
+// byClient returns the client that requested the change of a key.
+func byClient(e *history.Event) string {
 	if e.Client == 0 {
 		return ""
 	}
 	return ", by " + clientName(e.Client)
 }
 
-// late is how long a request has to be on its way for that to be told.
-const late = 10 * time.Millisecond
+// longDelay is the travel time of a request from which it is shown.
+const longDelay = 10 * time.Millisecond
 
-func (t *teller) keySet(e *history.Event) string {
-	text := "key set: " + t.token(e) + by(e)
+func (t *describer) keySet(e *history.Event) string {
+	text := "key set: " + t.token(e) + byClient(e)
 	if e.Client == 0 {
 		return text + ", of before"
 	}
-	if d := e.Time.Sub(e.Sent); d >= late {
+	if d := e.Time.Sub(e.Sent); d >= longDelay {
 		text += fmt.Sprintf(", who sent it %s ago", textfmt.Duration(d))
 	}
 	return text
 }
 
-func leads(_ *teller, e *history.Event) string {
+func leaderText(_ *describer, e *history.Event) string {
 	if e.Node == 0 {
 		return "nobody leads"
 	}
-	return trimmed(nodeName(e.Node) + " leads, " + e.Detail)
+	return trimComma(nodeName(e.Node) + " leads, " + e.Detail)
 }
 
-// granted tells the validity, and the window that the judge sees.
-func (t *teller) granted(e *history.Event) string {
+// granted describes the validity and the window that the checker uses.
+func (t *describer) granted(e *history.Event) string {
 	text := "GRANTED " + t.token(e)
 	if e.Until != 0 {
 		text += fmt.Sprintf(", %s of validity left", textfmt.Duration(e.Validity))
 	}
-	return text + fenced(e) + t.windows.of(e)
+	return text + fenceText(e) + t.windows.of(e)
 }
 
 // stepWords are of the steps that are always worth a line.
@@ -199,9 +202,9 @@ var stepWords = map[string]string{
 	history.Woken:  "is woken",
 }
 
-// step tells a named point where something happens to the client at it, and else only
-// those that say something by themselves.
-func (t *teller) step(e *history.Event) string {
+// step describes a step if something happens to the client there, or if the step is of
+// interest by itself.
+func (t *describer) step(e *history.Event) string {
 	switch text := stepWords[e.Name]; {
 	case e.Node > 0:
 		return "← " + nodeName(e.Node) + ": counted"

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -22,13 +23,12 @@ type row struct {
 // The marks at the begin of a line.
 const (
 	plainMark   = ' '
-	whereMark   = '|' // the judge's finding is about this time
+	findingMark = '|' // the judge's finding is about this time
 	overlapMark = '!' // the windows of two holders overlap
 )
 
-// Print tells the run line by line, and marks where the judge's finding points to. The
-// windows are those of the property of the finding, if it is one of windows, or else of
-// lease exclusion.
+// Print prints the run line by line and marks the time of the finding. The windows are
+// those of the property of the finding if it has windows, or else of lease exclusion.
 func (t *Trace) Print(to io.Writer, f checker.Finding) error {
 	of := checker.Lease
 	if f.Property == checker.Section {
@@ -47,8 +47,8 @@ func (t *Trace) Print(to io.Writer, f checker.Finding) error {
 		line := fmt.Sprintf("%c %*s  %-*s  %s", r.mark, atWide, r.at, whoWide, r.who, r.what)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	if t.untold > 0 {
-		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", textfmt.Count(t.untold, "step"), MostRecords)
+	if t.dropped > 0 {
+		fmt.Fprintf(&b, "%s more came after that, for which a trace of %d has no room.\n", textfmt.Count(t.dropped, "step"), MaxRecords)
 	}
 	_, err := io.WriteString(to, b.String())
 	return err
@@ -64,7 +64,7 @@ func (t *Trace) legend(of checker.Property) []string {
 	}
 }
 
-// rows are all lines that say something, and the judge's.
+// rows returns the lines with a text, and those about overlaps.
 func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
 	windows := windows(t.Windows(of))
 	overlaps := windows.overlaps()
@@ -81,13 +81,13 @@ func (t *Trace) rows(of checker.Property, f checker.Finding) (rows []row) {
 	return rows
 }
 
-// mark says whether an instant is one to look at.
+// mark returns the mark of an instant.
 func mark(at history.Time, overlaps []overlap, f checker.Finding) byte {
 	if slices.ContainsFunc(overlaps, func(o overlap) bool { return at >= o.from && at <= o.to }) {
 		return overlapMark
 	}
 	if p := f.Where; p != nil && f.Verdict == checker.Violated && at >= p.From && at <= p.To {
-		return whereMark
+		return findingMark
 	}
 	return plainMark
 }
@@ -96,4 +96,64 @@ func mark(at history.Time, overlaps []overlap, f checker.Finding) byte {
 func inMs(at history.Time) string {
 	us := int64(at) / 1000
 	return fmt.Sprintf("%d.%03d", us/1000, us%1000)
+}
+
+// Line is one entry with its description.
+type Line struct {
+	At    history.Time
+	Entry Entry
+	Who   string // "client 1", "node 2", "store", "resource", "fault 1", "link 1-2", "run"
+	What  string // empty: it is not worth a line
+}
+
+// Lines describes all entries in order. The windows are those of lease or section
+// exclusion.
+func (t *Trace) Lines(of checker.Property) []Line { return t.lines(t.Windows(of)) }
+
+func (t *Trace) lines(w windows) []Line {
+	list := t.sorted()
+	tell := describer{
+		header: t.header, rounds: map[int]*round{}, requests: map[int]env.StoreRequest{},
+		windows: w, several: several(list),
+	}
+	lines := make([]Line, len(list))
+	for i, r := range list {
+		tell.strikes = i+1 < len(list) && strikes(list[i+1])
+		who, what := r.what.tell(&tell)
+		lines[i] = Line{r.at, r.what, who, what}
+	}
+	return lines
+}
+
+// describer puts records into words, one after another.
+type describer struct {
+	header   history.Header
+	rounds   map[int]*round
+	requests map[int]env.StoreRequest
+	windows  windows
+	several  bool // resources are locked
+	strikes  bool // something happens at the step that is told
+}
+
+// several reports whether more than one resource is locked.
+func several(list []record) bool {
+	first := ""
+	for _, r := range list {
+		h, is := r.what.(Happened)
+		switch {
+		case !is || h.Kind != history.Acquire:
+		case first == "":
+			first = h.Resource
+		case first != h.Resource:
+			return true
+		}
+	}
+	return false
+}
+
+// strikes reports whether the record is of something that happens to a client, at the step
+// before it.
+func strikes(r record) bool {
+	h, is := r.what.(Happened)
+	return is && slices.Contains([]history.Kind{history.FaultStart, history.FaultEnd, history.Pause, history.Kill, history.Cancel}, h.Kind)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// Trace is what was heard in a run. It is a [runner.Watcher] of one run, whose clients
-// take turns.
+// Trace records what happens in a run. It is a [runner.Watcher] of one run, whose clients
+// run one at a time.
 type Trace struct {
 	header  history.Header
 	clocks  *clocks
 	records []record
-	untold  int           // what came when there were [MostRecords]
+	dropped int           // what came when there were [MostRecords]
 	last    history.Event // of the history
 	replies map[int]reply // the last of each client
 }
@@ -25,34 +25,34 @@ func New(lock env.Clock) *Trace {
 	return &Trace{clocks: &clocks{lock: lock}, replies: map[int]reply{}}
 }
 
-// Of returns the experiment with a trace of its runs as its watcher, which reads the clock
-// that the lock does.
+// Of returns the experiment with a trace as its watcher. The trace shows the clock that
+// the lock reads.
 func Of(e runner.Experiment) (runner.Experiment, *Trace) {
 	t := New(e.Scenario().Lock.ReadsClock())
 	return e.Watched(t), t
 }
 
-// record is something that was heard, and when it happened.
+// record is an entry and its time.
 type record struct {
 	at   history.Time
-	what Heard
+	what Entry
 }
 
-// reply is an answer that may turn out to be counted.
+// reply is a reply that may still be counted.
 type reply struct {
 	at   history.Time
 	what *Replied
 }
 
-// Heard is one thing that was heard: [Happened], [Sent], [*Replied], [Asked], [Answered] or
+// Entry is one thing that was heard: [Happened], [Sent], [*Replied], [Asked], [Answered] or
 // [ClockIs].
-type Heard interface {
+type Entry interface {
 	// tell puts it into words: who did it, and what. Without words it is not worth a line.
-	tell(t *teller) (who, what string)
+	tell(t *describer) (who, what string)
 }
 
 // Open implements [runner.Watcher].
-func (t *Trace) Open(h history.Header, c runner.Clocks) {
+func (t *Trace) Open(h history.Header, c runner.ClockReader) {
 	t.header = h
 	t.clocks.open(h, c)
 }
@@ -67,7 +67,7 @@ func (t *Trace) Record(e *history.Event) {
 	t.add(e.Time, Happened{&t.last})
 }
 
-// counted notes on the answer that a step is about that it was counted.
+// counted marks the reply that the step is about as counted.
 func (t *Trace) counted(e *history.Event) bool {
 	r := t.replies[e.Client]
 	if r.what == nil || r.at != e.Time || r.what.Reply.Node != e.Node {
@@ -99,13 +99,13 @@ func (t *Trace) Answered(client, round int, r env.StoreReply, err error) {
 	t.add(t.now(), Answered{client, round, r, err})
 }
 
-// MostRecords is how many things a trace keeps: a hundred megabytes of them. A run can have
-// a hundred times as many, and nobody reads so far.
-const MostRecords = 200_000
+// MaxRecords is the number of entries that a trace keeps, about 100 MB. A run can have 100
+// times as many, more than anyone reads.
+const MaxRecords = 200_000
 
-func (t *Trace) add(at history.Time, what Heard) {
-	if len(t.records) >= MostRecords {
-		t.untold++
+func (t *Trace) add(at history.Time, what Entry) {
+	if len(t.records) >= MaxRecords {
+		t.dropped++
 		return
 	}
 	if h, is := what.(Happened); is { // the event is the world's, and lent
@@ -115,7 +115,7 @@ func (t *Trace) add(at history.Time, what Heard) {
 	t.records = append(t.records, record{at, what})
 }
 
-// now is the time of what no event tells.
+// now returns the time of an entry that is not an event.
 func (t *Trace) now() history.Time {
 	if t.clocks.of == nil {
 		return t.last.Time
@@ -123,9 +123,9 @@ func (t *Trace) now() history.Time {
 	return t.clocks.of.Ground()
 }
 
-// inOrder returns the records in the order of their time: a lapse is told by the world
-// after the fact.
-func (t *Trace) inOrder() []record {
+// sorted returns the records in the order of their times: the world may record a lapse
+// late.
+func (t *Trace) sorted() []record {
 	list := slices.Clone(t.records)
 	slices.SortStableFunc(list, func(a, b record) int { return cmp.Compare(a.at, b.at) })
 	return list

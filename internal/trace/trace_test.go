@@ -66,7 +66,7 @@ func TestGoldenTrace(t *testing.T) {
 func TestEveryRunCanBeTold(t *testing.T) {
 	marked := 0
 	for _, s := range scenarios.All() {
-		r, text := traced(t, runner.InStorm(s, nemesis.Generator{Most: 4}), 1, checker.Lease)
+		r, text := traced(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1, checker.Lease)
 		overlaps := strings.Contains(text, "  judge ")
 		if is := r.Report.Finding(checker.Lease).Verdict == checker.Violated; is != overlaps {
 			t.Errorf("%s: violated is %v, and overlaps are told is %v", s.Name, is, overlaps)
@@ -160,5 +160,22 @@ func TestWindowsAreThoseOfTheProperty(t *testing.T) {
 	_, text := traced(t, find(t, "pause-then-write"), 1, checker.Effect)
 	if !strings.Contains(text, "\n| ") {
 		t.Errorf("nothing is marked of where effect exclusion is violated:\n%s", text)
+	}
+}
+
+// A trace has a bound, and says what it has left out.
+func TestTracesAreBounded(t *testing.T) {
+	const beyond = 7
+	tr := trace.New(env.Monotonic)
+	tr.Open(history.Header{Nodes: 1, Clients: 1}, nil)
+	for i := range trace.MaxRecords + beyond {
+		tr.Record(&history.Event{Time: history.Time(i), Kind: history.NodeDown, Node: 1})
+	}
+	var text strings.Builder
+	if err := tr.Print(&text, checker.Finding{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n7 steps more came after that, for which a trace of 200000 has no room.\n"; !strings.HasSuffix(text.String(), want) {
+		t.Errorf("it ends with %q: want %q", text.String()[text.Len()-200:], want)
 	}
 }

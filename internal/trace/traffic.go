@@ -20,14 +20,13 @@ type Sent struct {
 	Command       env.Command
 }
 
-func (s Sent) tell(t *teller) (string, string) {
+func (s Sent) tell(t *describer) (string, string) {
 	t.rounds[s.Round] = &round{command: s.Command, asked: s.To}
 	return clientName(s.Client), fmt.Sprintf("→ %s: %s", Nodes(s.To), commandWords(s.Command))
 }
 
-// asks says what each operation asks, of the token and of the time to live where they
-// are verbs of it.
-var asks = [env.Ops]string{
+// commandFormats has the text of each operation. Its verbs are the token and the TTL.
+var commandFormats = [env.Ops]string{
 	env.OpSet: "set %s, to live %v", env.OpDelete: "delete %s", env.OpExtend: "let %s live %v longer",
 	env.OpCount: "what is the counter?", env.OpRaise: "raise the counter to %d", env.OpVouch: "run %s was watched for %v",
 	env.OpGet: "whose key is it?", env.OpPut: "overwrite with %s", env.OpAdd: "set %s, for ever",
@@ -38,13 +37,13 @@ func commandWords(c env.Command) string {
 	token := textfmt.Token(c.Token)
 	switch c.Op {
 	case env.OpSet, env.OpExtend, env.OpVouch, env.OpExpire:
-		return fmt.Sprintf(asks[c.Op], token, c.TTL)
+		return fmt.Sprintf(commandFormats[c.Op], token, c.TTL)
 	case env.OpDelete, env.OpPut, env.OpAdd:
-		return fmt.Sprintf(asks[c.Op], token)
+		return fmt.Sprintf(commandFormats[c.Op], token)
 	case env.OpRaise:
-		return fmt.Sprintf(asks[c.Op], c.Count)
+		return fmt.Sprintf(commandFormats[c.Op], c.Count)
 	}
-	return asks[c.Op]
+	return commandFormats[c.Op]
 }
 
 // Nodes names nodes, as in "nodes 1-3, 5".
@@ -66,21 +65,21 @@ func Nodes(set env.NodeSet) string {
 	return textfmt.Plural(len(list), "node") + " " + strings.Join(parts, ", ")
 }
 
-// round is what has come of a request.
+// round is a request and the votes for it so far.
 type round struct {
 	command env.Command
 	asked   env.NodeSet
 	yes     int // votes
 }
 
-// Replied is an answer that a client has taken.
+// Replied is a reply that a client has received.
 type Replied struct {
 	Client, Round int
 	Reply         env.Reply
 	Counted       history.Outcome // as what it was counted; 0: nobody did
 }
 
-func (r *Replied) tell(t *teller) (string, string) {
+func (r *Replied) tell(t *describer) (string, string) {
 	asked := t.rounds[r.Round]
 	text := fmt.Sprintf("← %s: %s", nodeName(r.Reply.Node), answerWords(asked.command.Op, r.Reply))
 	if op := asked.command.Op; votedOn[op] {
@@ -89,8 +88,8 @@ func (r *Replied) tell(t *teller) (string, string) {
 	return clientName(r.Client), text
 }
 
-// vote says what an answer is worth.
-func (t *teller) vote(r *Replied, asked *round) string {
+// vote returns what a reply is worth.
+func (t *describer) vote(r *Replied, asked *round) string {
 	switch {
 	case r.Counted == 0 && asked.command.Op == env.OpDelete: // of what was given up
 		return ""
@@ -106,10 +105,10 @@ func (t *teller) vote(r *Replied, asked *round) string {
 	return fmt.Sprintf(", %d of the %s needed", asked.yes, textfmt.Count(voting.Needed(), "vote"))
 }
 
-// votedOn are the operations of which the answers are votes.
+// votedOn has the operations whose replies are votes.
 var votedOn = [env.Ops]bool{env.OpSet: true, env.OpExtend: true, env.OpDelete: true, env.OpRaise: true}
 
-// refusals say why a node says no.
+// refusals says why a node declines.
 var refusals = [env.Ops]string{
 	env.OpSet: "somebody's key is there", env.OpAdd: "somebody's key is there",
 	env.OpDelete: "the key is not there", env.OpExtend: "the key is not there", env.OpExpire: "no key is there",
@@ -150,7 +149,7 @@ type Asked struct {
 	Request       env.StoreRequest
 }
 
-func (a Asked) tell(t *teller) (string, string) {
+func (a Asked) tell(t *describer) (string, string) {
 	t.requests[a.Round] = a.Request
 	return clientName(a.Client), "→ store: " + requestWords(a.Request)
 }
@@ -172,14 +171,14 @@ func requestWords(r env.StoreRequest) string {
 	return strings.Join(text, " ")
 }
 
-// Answered is what a client has learnt of its request to the store.
+// Answered is the reply to a request to the store, or its error.
 type Answered struct {
 	Client, Round int
 	Reply         env.StoreReply
 	Err           error // Reply says nothing then
 }
 
-func (a Answered) tell(t *teller) (string, string) {
+func (a Answered) tell(t *describer) (string, string) {
 	op := t.requests[a.Round].Op
 	delete(t.requests, a.Round)
 	switch {

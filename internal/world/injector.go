@@ -7,6 +7,130 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
+// Injection is one fault of a plan, as the handler that injects it sees it.
+type Injection[A nemesis.Action] struct {
+	Action  A
+	Number  int  // its place in the plan, from 1
+	Nth     int  // its place among the faults of its kind, from 1
+	ForGood bool // it never ends
+}
+
+// Stream names the fault's own stream of random numbers. What the fault draws
+// does not depend on the other kinds of faults in the plan.
+func (f Injection[A]) Stream() string { return fmt.Sprintf("fault %s %d", f.Action.Kind(), f.Nth) }
+
+// FaultHandler injects the faults whose action is an A into worlds of type W.
+// A is the type of one kind, or an interface that several kinds implement.
+type FaultHandler[W any, A nemesis.Action] struct {
+	// Features lists the features of its kinds that the handler supports.
+	Features []nemesis.Feature
+
+	// Prepare is called for each fault of the plan before the run. It may be nil.
+	Prepare func(w W, f Injection[A])
+
+	// Begin starts the fault.
+	Begin func(w W, f Injection[A]) error
+
+	// End heals the fault. It is nil for faults that have no end.
+	End func(w W, f Injection[A]) error
+
+	// EndsLater says that End only starts the healing. The world calls
+	// [Injector.Finish] when the fault is over.
+	EndsLater bool
+}
+
+// Handler is a [FaultHandler] for any type of action.
+type Handler[W any] interface {
+	handles(a nemesis.Action) bool
+	features() []nemesis.Feature
+	bind(w W, f Injection[nemesis.Action]) boundFault
+}
+
+// boundFault is a fault of a plan, bound to its world and its handler.
+type boundFault struct {
+	number    int
+	action    nemesis.Action
+	prepare   func()
+	begin     func() error // nil: no handler injects the fault
+	end       func() error
+	endsLater bool
+}
+
+func (h FaultHandler[W, A]) handles(a nemesis.Action) bool {
+	_, ok := a.(A)
+	return ok
+}
+
+func (h FaultHandler[W, A]) features() []nemesis.Feature { return h.Features }
+
+func (h FaultHandler[W, A]) bind(w W, in Injection[nemesis.Action]) boundFault {
+	f := Injection[A]{Action: in.Action.(A), Number: in.Number, Nth: in.Nth, ForGood: in.ForGood}
+	b := boundFault{number: f.Number, action: f.Action, endsLater: h.EndsLater}
+	b.prepare = func() {
+		if h.Prepare != nil {
+			h.Prepare(w, f)
+		}
+	}
+	b.begin = func() error { return h.Begin(w, f) }
+	b.end = func() error {
+		if h.End == nil {
+			return nil
+		}
+		return h.End(w, f)
+	}
+	return b
+}
+
+// FaultHandlers lists how worlds of type W inject faults. If several handlers
+// match a fault, the first one injects it.
+type FaultHandlers[W any] []Handler[W]
+
+// Features lists the features that the handlers support.
+func (hs FaultHandlers[W]) Features() []nemesis.Feature {
+	var all []nemesis.Feature
+	for _, h := range hs {
+		all = append(all, h.features()...)
+	}
+	return all
+}
+
+// Kinds lists the kinds of faults that have a handler, in the order of
+// [nemesis.Kinds].
+func (hs FaultHandlers[W]) Kinds() []nemesis.Kind {
+	var kinds []nemesis.Kind
+	for _, a := range nemesis.Actions() {
+		if hs.find(a) != nil {
+			kinds = append(kinds, a.Kind())
+		}
+	}
+	return kinds
+}
+
+// find returns the handler of an action, or nil if there is none.
+func (hs FaultHandlers[W]) find(a nemesis.Action) Handler[W] {
+	for _, h := range hs {
+		if h.handles(a) {
+			return h
+		}
+	}
+	return nil
+}
+
+// bind binds the faults of a plan to a world.
+func (hs FaultHandlers[W]) bind(w W, plan nemesis.Plan) []boundFault {
+	seen := map[nemesis.Kind]int{}
+	all := make([]boundFault, len(plan))
+	for i := range plan {
+		action := plan[i].Action
+		seen[action.Kind()]++
+		all[i] = boundFault{number: i + 1, action: action}
+		if h := hs.find(action); h != nil {
+			all[i] = h.bind(w, Injection[nemesis.Action]{Action: action, Number: i + 1, Nth: seen[action.Kind()], ForGood: plan[i].ForGood()})
+		}
+	}
+	return all
+}
+
 // Injector injects the faults of a plan into a world and records in the history
 // when each of them begins and ends. It is the [nemesis.Target] that the world's
 // scheduler drives.

@@ -117,7 +117,7 @@ func TestCandidatesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%v: %d runs, %d events, at most %d of one run, %d MB (%s)", shrink.ExtentOf(got.Small.Done()), got.Shrunk.Runs, cost.events, cost.mostEvents, cost.mostBytes>>20, got.Shrunk.Unfinished)
+	t.Logf("%v: %d runs, %d events, at most %d of one run, %d MB (%s)", shrink.ExtentOf(got.Small.Executed()), got.Shrunk.Runs, cost.events, cost.mostEvents, cost.mostBytes>>20, got.Shrunk.Unfinished)
 	if most := max(200_000, 16*found.Result.Events); cost.mostEvents > most {
 		t.Errorf("a candidate had %d events: want at most %d", cost.mostEvents, most)
 	}

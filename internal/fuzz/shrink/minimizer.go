@@ -60,7 +60,7 @@ const leastNodes = 3
 // the result is the smallest so far, and Shrunk.Unfinished says why.
 func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.Run) (Finding, error) {
 	finding := Finding{Property: p, Found: found, Small: found.Result}
-	least, err := t.leastNodes(found.Result.Done())
+	least, err := t.leastNodes(found.Result.Executed())
 	if err != nil {
 		return finding, err
 	}
@@ -83,7 +83,7 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 	}
 	limited, cancel := t.withTimeLimit(ctx)
 	defer cancel()
-	small, err := t.shrinker(least, cost).Shrink(limited, found.Result.Done(), found.Seed, shows)
+	small, err := t.shrinker(least, cost).Shrink(limited, found.Result.Executed(), found.Seed, shows)
 	if err != nil && limited.Err() == nil {
 		return finding, err
 	}
@@ -91,7 +91,7 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 	// The run is made once more even after the limits: the last candidate need not be the
 	// one that was kept.
 	finding.Small, err = runner.Run(context.WithoutCancel(ctx), t.Backend, small.Scenario, small.Seed, nil)
-	finding.Excuse = t.excuse(p, finding.Small.Done())
+	finding.Excuse = t.excuse(p, finding.Small.Executed())
 	return finding, err
 }
 
@@ -130,7 +130,7 @@ type signature struct {
 }
 
 func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.Result) (signature, error) {
-	done := r.Done()
+	done := r.Executed()
 	c := signature{broken: []checker.Property{p}, brokenAssumptions: map[checker.Property][]string{}, bounds: fuzz.AchievableBounds(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
 	if i := slices.Index(exclusions, p); i > 0 {
 		for _, q := range exclusions[:i] {
@@ -150,13 +150,13 @@ func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.R
 
 // causedByFaults returns the properties that a run violates because of its faults.
 func (t Minimizer) causedByFaults(ctx context.Context, r runner.Result, violated []checker.Property) ([]checker.Property, error) {
-	return fuzz.Candidate{Scenario: r.Done(), Seed: r.Seed}.CausedBy(ctx, t.Backend, t.Causes, violated)
+	return fuzz.Candidate{Scenario: r.Executed(), Seed: r.Seed}.CausedBy(ctx, t.Backend, t.Causes, violated)
 }
 
 // matches reports whether a run has a signature. A limit may become a defect: that is worth
 // more.
 func (t Minimizer) matches(ctx context.Context, c signature, r runner.Result) (bool, error) {
-	done := r.Done()
+	done := r.Executed()
 	promised := t.Promised(done)
 	for _, q := range c.broken {
 		if r.Report.Finding(q).Verdict != checker.Violated || !subset(promised[q].BrokenBy(done), c.brokenAssumptions[q]) {
@@ -204,7 +204,7 @@ func (b *budget) run(ctx context.Context, backend runner.Backend, s scenarios.Sc
 	if err != nil {
 		return runner.Result{}, err
 	}
-	r, err := e.Within(b.each).Run(ctx, seed, nil)
+	r, err := e.WithEventLimit(b.each).Run(ctx, seed, nil)
 	b.spent += r.Events
 	return r, err
 }

@@ -40,10 +40,10 @@ func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shrink.ExtentOf(got.Small.Done()).Faults >= len(found.Scenario.Plan) {
+	if shrink.ExtentOf(got.Small.Executed()).Faults >= len(found.Scenario.Plan) {
 		t.Errorf("it is not smaller: %v", got.Small.Plan)
 	}
-	again, err := fuzz.Candidate{Scenario: got.Small.Done(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
+	again, err := fuzz.Candidate{Scenario: got.Small.Executed(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestMinimizingKeepsTheCause(t *testing.T) {
 			t.Fatalf("with %v lease exclusion is %v: want %v", plan, got, lease)
 		}
 		want := map[checker.Verdict]string{checker.Violated: "evict", checker.Holds: "no fault"}[lease]
-		if got := blamed(minimized(t, minimizer, checker.Effect, run).Small.Done()); got != want {
+		if got := blamed(minimized(t, minimizer, checker.Effect, run).Small.Executed()); got != want {
 			t.Errorf("%v is shrunk to %s: want %s", plan, got, want)
 		}
 	}
@@ -145,11 +145,11 @@ func TestMinimizingKeepsBoundsAchievable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, after := fuzz.AchievableBounds(found.Scenario), fuzz.AchievableBounds(got.Small.Done())
+		before, after := fuzz.AchievableBounds(found.Scenario), fuzz.AchievableBounds(got.Small.Executed())
 		for _, b := range before {
 			bound++
 			if !slices.Contains(after, b) {
-				t.Errorf("%s, %v: the bound of %s cannot be kept any more:\n%+v", lock, found.Broken, b, got.Small.Done().Lock)
+				t.Errorf("%s, %v: the bound of %s cannot be kept any more:\n%+v", lock, found.Broken, b, got.Small.Executed().Lock)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func TestRowsAreShrunkToAStory(t *testing.T) {
 		for _, p := range r.Wanted() {
 			t.Run(r.Name+"/"+p.String(), func(t *testing.T) {
 				t.Parallel()
-				wantStory(t, r.Name, minimized(t, minimizer, p, byItself(t, r.Scenario, p)).Small.Done())
+				wantStory(t, r.Name, minimized(t, minimizer, p, byItself(t, r.Scenario, p)).Small.Executed())
 			})
 		}
 	}
@@ -135,9 +135,9 @@ func TestFindsAreShrunkToAStory(t *testing.T) {
 					if run, ok := finds[p]; ok {
 						got := minimized(t, minimizer, p, run)
 						wantSameCause(t, got)
-						wantBlamed(t, got.Small.Done(), causes)
-						wantStory(t, r.Name, got.Small.Done())
-						of := finding{r.Name, p, blamed(got.Small.Done())}
+						wantBlamed(t, got.Small.Executed(), causes)
+						wantStory(t, r.Name, got.Small.Executed())
+						of := finding{r.Name, p, blamed(got.Small.Executed())}
 						all[of] = append(all[of], got)
 					}
 				}
@@ -175,7 +175,7 @@ func wantSameCause(t *testing.T, got shrink.Finding) {
 	verdict := func(r runner.Result) checker.Verdict { return r.Report.Finding(checker.Lease).Verdict }
 	exclusion := got.Property == checker.Section || got.Property == checker.Effect
 	if exclusion && verdict(got.Found.Result) == checker.Violated && verdict(got.Small) != checker.Violated {
-		t.Errorf("two leases overlapped, and by now none do:\n%s", text(t, got.Small.Done()))
+		t.Errorf("two leases overlapped, and by now none do:\n%s", text(t, got.Small.Executed()))
 	}
 }
 
@@ -195,7 +195,7 @@ func wantOneMinimum(t *testing.T, of finding, all []shrink.Finding) {
 	t.Helper()
 	all = slices.DeleteFunc(slices.Clone(all), func(one shrink.Finding) bool { return len(one.Shrunk.Seeds) < 5 })
 	for i, one := range all {
-		z, first := shrink.ExtentOf(one.Small.Done()), shrink.ExtentOf(all[0].Small.Done())
+		z, first := shrink.ExtentOf(one.Small.Executed()), shrink.ExtentOf(all[0].Small.Executed())
 		if i > 0 && (z.Clients != first.Clients || z.Nodes != first.Nodes) {
 			t.Errorf("%s of %s by %s is shrunk to %v, or to %v", of.property, of.row, of.causes, first, z)
 		}
@@ -244,11 +244,11 @@ func create(t *testing.T, name string) io.Writer {
 func (w tellers) tell(t *testing.T, of finding, all []shrink.Finding) {
 	var was, is, nodes, cuts, runs, seeds []int
 	for _, one := range all {
-		before, after := shrink.ExtentOf(one.Found.Result.Done()), shrink.ExtentOf(one.Small.Done())
+		before, after := shrink.ExtentOf(one.Found.Result.Executed()), shrink.ExtentOf(one.Small.Executed())
 		was, is = append(was, before.Faults), append(is, after.Clients)
 		nodes, cuts = append(nodes, after.Nodes), append(cuts, after.Faults-after.Causes)
 		runs, seeds = append(runs, one.Shrunk.Runs), append(seeds, len(one.Shrunk.Seeds))
-		_, _ = fmt.Fprintf(w.told, "# %s of %s by %s\n%s\n", of.property, of.row, of.causes, text(t, one.Small.Done()))
+		_, _ = fmt.Fprintf(w.told, "# %s of %s by %s\n%s\n", of.property, of.row, of.causes, text(t, one.Small.Executed()))
 	}
 	_, _ = fmt.Fprintf(w.table, "| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s |\n", of.row, of.property.Code(), len(all),
 		spread(was), of.causes, spread(is), spread(nodes), spread(cuts), spread(seeds), spread(runs))

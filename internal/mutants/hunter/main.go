@@ -92,7 +92,7 @@ type collector struct {
 // add adds a run, and reports whether it is the first to violate one of the named properties.
 func (b *collector) add(s fuzz.Run, named []checker.Property) (found bool, err error) {
 	for _, p := range b.Add(s) {
-		done, err := json.Marshal(s.Result.Done())
+		done, err := json.Marshal(s.Result.Executed())
 		if err != nil {
 			return false, err
 		}

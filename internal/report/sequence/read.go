@@ -82,7 +82,7 @@ func (r *reading) participate() {
 // concerned names all whom a line is about, as a trace does.
 func concerned(l trace.Line) []string {
 	all := []string{l.Who}
-	switch h := l.Heard.(type) {
+	switch h := l.Entry.(type) {
 	case trace.Sent:
 		for _, n := range h.To.List() {
 			all = append(all, node(n))
@@ -134,7 +134,7 @@ func (r *reading) take(l trace.Line, at Point) {
 	if l.What != "" {
 		r.d.Lines = append(r.d.Lines, Line{at, l.Who, r.names.told(l)})
 	}
-	switch h := l.Heard.(type) {
+	switch h := l.Entry.(type) {
 	case trace.Sent:
 		r.sent(h, at)
 	case *trace.Replied:
@@ -178,7 +178,7 @@ func (r *reading) find(at history.Time, is func(*history.Event) bool) Point {
 	i := sort.Search(len(r.lines), func(i int) bool { return r.lines[i].At >= at })
 	begin := Point{at, order(i) - 1}
 	for ; i < len(r.lines) && r.lines[i].At == at; i++ {
-		if h, happened := r.lines[i].Heard.(trace.Happened); happened && is(h.Event) {
+		if h, happened := r.lines[i].Entry.(trace.Happened); happened && is(h.Event) {
 			return Point{at, order(i)}
 		}
 	}

@@ -185,7 +185,7 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 func TestEveryStormIsDrawn(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
-			told, report := heard(t, runner.InStorm(s, nemesis.Generator{Most: 4}), 1)
+			told, report := heard(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1)
 			for _, f := range report.Findings {
 				if f.Verdict == checker.Violated {
 					check(t, Of(told, f))

@@ -189,7 +189,7 @@ type way struct{ client, node int }
 func (r *reading) resolve() {
 	sent, waiting := 0, map[way][]*request{}
 	for i, l := range r.lines {
-		h, is := l.Heard.(trace.Happened)
+		h, is := l.Entry.(trace.Happened)
 		if !is || h.Client == 0 || h.Node == 0 {
 			continue
 		}

@@ -24,7 +24,7 @@ func newNames(lines []trace.Line) names {
 	n := names{of: map[string]string{}, tries: map[int]int{}}
 	var pairs []string
 	for _, l := range lines {
-		e, is := l.Heard.(trace.Happened)
+		e, is := l.Entry.(trace.Happened)
 		if !is || e.Kind != history.Acquire || n.of[e.Token] != "" {
 			continue
 		}
@@ -51,7 +51,7 @@ func (n names) in(text string) string { return n.long.Replace(text) }
 // told is a line of a trace with the names of holds; where one is given, with its token.
 func (n names) told(l trace.Line) string {
 	text := n.in(l.What)
-	if e, is := l.Heard.(trace.Happened); is && e.Kind == history.Acquire {
+	if e, is := l.Entry.(trace.Happened); is && e.Kind == history.Acquire {
 		text += ", token " + textfmt.Token(e.Token)
 	}
 	return text

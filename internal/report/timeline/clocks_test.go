@@ -20,7 +20,7 @@ import (
 type onlooker struct {
 	runner.Watcher // nobody calls what is not here
 	which          env.Clock
-	clocks         runner.Clocks
+	clocks         runner.ClockReader
 	first          map[string]int64
 	seen           []reading
 	clients        int
@@ -34,7 +34,7 @@ type reading struct {
 	ahead int64
 }
 
-func (o *onlooker) Open(h history.Header, c runner.Clocks) {
+func (o *onlooker) Open(h history.Header, c runner.ClockReader) {
 	o.clocks, o.clients, o.nodes, o.first = c, h.Clients, h.Nodes, map[string]int64{}
 	o.look(func(r reading) { o.first[r.name] = r.ahead })
 }
@@ -133,7 +133,7 @@ func TestClocksInStorms(t *testing.T) {
 	seen := 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(rows).Draw(t, "row")
-		s = runner.InStorm(s, nemesis.Generator{Faults: weights, Most: rapid.IntRange(1, 8).Draw(t, "faults")})
+		s = runner.WithGenerator(s, nemesis.Generator{Faults: weights, Most: rapid.IntRange(1, 8).Draw(t, "faults")})
 		seen += clocksAreThoseOfTheRun(t, s, rapid.Uint64Range(1, 1_000_000).Draw(t, "seed"))
 	})
 	if seen == 0 {

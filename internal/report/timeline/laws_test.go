@@ -297,7 +297,7 @@ func TestLawsInStorms(t *testing.T) {
 	rows := scenarios.All()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(rows).Draw(t, "row")
-		s = runner.InStorm(s, nemesis.Generator{Most: rapid.IntRange(1, 8).Draw(t, "faults")})
+		s = runner.WithGenerator(s, nemesis.Generator{Most: rapid.IntRange(1, 8).Draw(t, "faults")})
 		laws(t, run(t, s, rapid.Uint64Range(1, 1_000_000).Draw(t, "seed"), nil))
 	})
 }

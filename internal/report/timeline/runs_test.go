@@ -63,7 +63,7 @@ func run(t tester, s scenarios.Scenario, seed uint64, watch runner.Watcher) told
 	if err := w.Flush(); err != nil {
 		t.Fatalf("%v", err)
 	}
-	done := r.Done()
+	done := r.Executed()
 	return newTold(b.String(), r.Report, &done)
 }
 

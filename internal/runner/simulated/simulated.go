@@ -1,4 +1,4 @@
-// Package simulated is the simulator as storm knows it: the backend whose runs take
+// Package simulated is the simulator as a backend of package runner: its runs take
 // place in virtual time and follow from their seeds.
 package simulated
 

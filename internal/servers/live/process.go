@@ -32,7 +32,7 @@ const readyTimeout = 30 * time.Second
 // client cannot start or dies by itself; the error contains the end of its standard error.
 // It is not available if servers are reached over TLS that is not given as
 // [redisnode.Certificates].
-func (w *World) RunApart(ctx context.Context, brief []byte) error {
+func (w *World) RunProcesses(ctx context.Context, brief []byte) error {
 	switch {
 	case w.fleet.Network != nil:
 		return errors.New("clients cannot run as processes: the network is in the memory of this one")

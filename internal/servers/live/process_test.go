@@ -73,7 +73,7 @@ func (c *testClient) reach(step env.Step) { c.Reach(c.Number(), step, 0) }
 // runApart runs clients and checks what is true of any history.
 func (w *testWorld) runApart(live, file string) error {
 	w.t.Helper()
-	err := w.RunApart(w.t.Context(), []byte(live+"\n"+file))
+	err := w.RunProcesses(w.t.Context(), []byte(live+"\n"+file))
 	w.check()
 	if left := clientsBelow(os.Getenv("TMPDIR")); len(left) > 0 {
 		w.t.Errorf("clients that live on: %v", left)
@@ -305,7 +305,7 @@ func TestClientApartThatDiesOfItself(t *testing.T) {
 		"is there": {"client 1", "exit status 1", "nobody is there"},
 	} {
 		t.Run(live, func(t *testing.T) {
-			err := newTestWorld(t, nemesis.Setting{}).RunApart(t.Context(), []byte(live))
+			err := newTestWorld(t, nemesis.Setting{}).RunProcesses(t.Context(), []byte(live))
 			for _, part := range want {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("%v: no %q in it", err, part)
@@ -334,7 +334,7 @@ func TestConnectionOfAClientApart(t *testing.T) {
 func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{})
 	w.fleet.Connect.TLS = new(tls.Config)
-	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {
+	if err := w.RunProcesses(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {
 		t.Error(err)
 	}
 }
@@ -343,7 +343,7 @@ func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
 func TestClientApartHasNoClients(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{})
 	t.Setenv(clientEnv, "1")
-	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), clientEnv) {
+	if err := w.RunProcesses(t.Context(), nil); err == nil || !strings.Contains(err.Error(), clientEnv) {
 		t.Error(err)
 	}
 }
@@ -353,7 +353,7 @@ func TestRunApartEndsAtTheHorizon(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Clients: 2, Horizon: 200 * time.Millisecond, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}}}})
 	w.mustRunApart("lives on", "")
 	w.wantKinds(history.FaultStart, history.Pause)
-	if err := w.RunApart(t.Context(), []byte("lives on")); err == nil {
+	if err := w.RunProcesses(t.Context(), []byte("lives on")); err == nil {
 		t.Error("a world ran twice")
 	}
 }
@@ -384,7 +384,7 @@ func runForEver(clients string, tell func(...any)) error {
 	}
 	tell(w.server(2).(*redisserver.Server).Pid(), w.server(3).(*redisserver.Server).Pid())
 	if clients == asProcesses {
-		return w.RunApart(context.Background(), []byte("lives on"))
+		return w.RunProcesses(context.Background(), []byte("lives on"))
 	}
 	return w.Run(context.Background(), func(client int) {
 		cmd := env.Command{Op: env.OpSet, Key: "key", Token: "token", TTL: time.Hour}

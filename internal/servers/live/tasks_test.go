@@ -64,7 +64,7 @@ func TestSchedulerIsLate(t *testing.T) {
 		if _, err := w.plan.advance(); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.Slip(); got < 2*time.Hour {
+		if got := w.SchedulingLag(); got < 2*time.Hour {
 			t.Errorf("%s is two hours late: a slip of %v", what, got)
 		}
 	}
@@ -74,7 +74,7 @@ func TestSchedulerIsLate(t *testing.T) {
 func TestProbeRunsBesideARun(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{})
 	w.mustRun(func(int) { w.sleep(1, 10*probeInterval) })
-	if w.Slip() <= 0 {
+	if w.SchedulingLag() <= 0 {
 		t.Error("ten sleeps, and none of them was late by a nanosecond")
 	}
 }

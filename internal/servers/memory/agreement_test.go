@@ -87,8 +87,8 @@ func TestPlansAtRandom(t *testing.T) {
 			if took := time.Since(began); took > s.Horizon {
 				t.Errorf("seed %d: it took %v", seed, took)
 			}
-			if result.Slip != 0 {
-				t.Errorf("seed %d: virtual time was late by %v", seed, result.Slip)
+			if result.SchedulingLag != 0 {
+				t.Errorf("seed %d: virtual time was late by %v", seed, result.SchedulingLag)
 			}
 			for _, f := range result.Plan {
 				seen[f.Action.Kind()] = true

@@ -179,7 +179,7 @@ func TestPause(t *testing.T) {
 		if stood := w.Runtime(1).Now(env.Monotonic).Sub(began); stood != 30*time.Second {
 			t.Errorf("it stood still for %v", stood)
 		}
-		if stood := w.Slip(); stood != 0 {
+		if stood := w.SchedulingLag(); stood != 0 {
 			t.Errorf("virtual time was late by %v", stood)
 		}
 	})
@@ -229,7 +229,7 @@ func TestClientsAreOfThisProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := w.RunApart(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "in the memory of this one") {
+	if err := w.RunProcesses(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "in the memory of this one") {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,156 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// slipping is a batch of a scenario on a machine that is late by so much in each run of a
+// seed, one after another: the last is that of all further runs.
+func slipping(t *testing.T, name string, late map[uint64][]time.Duration) (b runner.Batch, order *[]string) {
+	var mu sync.Mutex
+	order = new([]string)
+	e := prepared(t, simulator, find(t, name))
+	b = runner.Batch{Experiment: e, First: 1, Runs: 4, One: func(ctx context.Context, seed uint64) (runner.Result, error) {
+		r, err := e.Run(ctx, seed, nil)
+		mu.Lock()
+		defer mu.Unlock()
+		*order = append(*order, fmt.Sprint(seed))
+		if list := late[seed]; len(list) > 0 {
+			r.SchedulingLag = list[0]
+			if len(list) > 1 {
+				late[seed] = list[1:]
+			}
+		}
+		return r, err
+	}}
+	return b, order
+}
+
+// A run in which things come later than the scenario allows says nothing, whatever was
+// found in it: neither what was expected nor what was not.
+func TestSlippedRunSaysNothing(t *testing.T) {
+	for _, name := range []string{"crash-restart", "delayed-restart"} {
+		s := find(t, name)
+		r, err := runner.Run(t.Context(), simulator, s, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SchedulingLag = s.AllowedSlip()
+		if r.Slipped() || !r.AsExpected() {
+			t.Errorf("%s: as late as is allowed: %+v", name, r)
+		}
+		r.SchedulingLag++
+		tally := runner.NewTally(s)
+		tally.Add(r)
+		if !r.Slipped() || r.AsExpected() || tally.Conclusion() != runner.Undecided || tally.Observed(checker.Lease) != checker.Unknown {
+			t.Errorf("%s: later than is allowed: %v", name, tally.Conclusion())
+		}
+		// What was found is now what nobody expects.
+		r.Scenario.Expect = scenarios.Expectations{checker.DeadlockFreedom: checker.NotApplicable}
+		if r.Contradicts() {
+			t.Errorf("%s: a run that slipped contradicts", name)
+		}
+		if r.SchedulingLag = 0; !r.Contradicts() {
+			t.Errorf("%s: this test shows nothing: the same run in time does not contradict", name)
+		}
+	}
+}
+
+// What has slipped is repeated at the end, with nothing beside it, and takes its place
+// among the others; what slips again and again stays undecided.
+func TestSlippedRunIsRepeated(t *testing.T) {
+	const late = time.Hour
+	b, order := slipping(t, "crash-restart", map[uint64][]time.Duration{2: {late, late, 0}, 3: {late, 0}})
+	other, _ := slipping(t, "delayed-restart", nil)
+	var told []uint64
+	b.Each = func(r runner.Result) { told = append(told, r.Seed) }
+	tallies, err := runner.RunBatches(t.Context(), 3, []runner.Batch{b, other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tallies[0].Conclusion() != runner.AsExpected || tallies[0].Slipped > 0 || !slices.Equal(told, []uint64{1, 2, 3, 4}) {
+		t.Errorf("%v, %d slipped, told of %v", tallies[0].Conclusion(), tallies[0].Slipped, told)
+	}
+	if got := strings.Join((*order)[4:], " "); got != "2 2 3" {
+		t.Errorf("repeated: %s", got)
+	}
+	if tallies[1].Conclusion() != runner.AsExpected || tallies[1].Runs != 4 {
+		t.Errorf("the batch beside it: %v", tallies[1].Conclusion())
+	}
+
+	b, order = slipping(t, "crash-restart", map[uint64][]time.Duration{4: {late}})
+	tally, err := b.Run(t.Context())
+	if err != nil || tally.Conclusion() != runner.Undecided || tally.Slipped != 1 || tally.Slipping.Seed != 4 || tally.Slipping.SchedulingLag != late {
+		t.Errorf("always late: %v, %d slipped, %v", tally.Conclusion(), tally.Slipped, err)
+	}
+	if got := tally.Seen[checker.Lease][checker.Unknown]; got != 1 || tally.Runs != 4 {
+		t.Errorf("%d of %d runs are unknown", got, tally.Runs)
+	}
+	if got := len(*order); got != 4+3 {
+		t.Errorf("run %d times", got)
+	}
+}
+
+// A machine that is too slow for anything is not asked again and again.
+func TestHopelessMachineIsLeftAlone(t *testing.T) {
+	late := map[uint64][]time.Duration{}
+	for seed := range uint64(50) {
+		late[1+seed] = []time.Duration{time.Hour}
+	}
+	b, order := slipping(t, "crash-restart", late)
+	b.Runs = len(late)
+	tally, err := b.Run(t.Context())
+	if err != nil || tally.Slipped != b.Runs || tally.Runs != b.Runs {
+		t.Errorf("%d of %d slipped, %v", tally.Slipped, tally.Runs, err)
+	}
+	if repeated := len(*order) - b.Runs; repeated == 0 || repeated >= b.Runs {
+		t.Errorf("%d repetitions of %d runs that all slip", repeated, b.Runs)
+	}
+}
+
+// Batches that run as one amount to what each amounts to by itself, and the first error by
+// their order, and not by time, ends them.
+func TestBatchesRunAsOne(t *testing.T) {
+	names := []string{"crash-restart", "calm", "delayed-restart"}
+	var batches []runner.Batch
+	for i, name := range names {
+		batches = append(batches, runner.Batch{Experiment: prepared(t, simulator, find(t, name)), First: uint64(10 * i), Runs: 5 * i})
+	}
+	tallies, err := runner.RunBatches(t.Context(), 4, batches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range batches {
+		alone, err := b.Run(t.Context())
+		if err != nil || alone.Witness != tallies[i].Witness || alone.WitnessTrace != tallies[i].WitnessTrace ||
+			alone.Runs != tallies[i].Runs || alone.Shown != tallies[i].Shown || alone.Interrupted != tallies[i].Interrupted {
+			t.Errorf("%s: %+v together, %+v alone, %v", names[i], tallies[i], alone, err)
+		}
+	}
+
+	broken := make(chan struct{})
+	batches[1].Name, batches[2].Name = "the second", "the third"
+	batches[1].One = func(context.Context, uint64) (runner.Result, error) {
+		<-broken
+		return runner.Result{}, errors.New("rust")
+	}
+	batches[2].One = func(context.Context, uint64) (runner.Result, error) {
+		defer close(broken)
+		return runner.Result{}, errors.New("dust")
+	}
+	batches[1].Runs, batches[2].Runs = 1, 1
+	if _, err = runner.RunBatches(t.Context(), 4, batches); err == nil || err.Error() != "the second: rust" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,123 @@
+package runner_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// misused is a scenario whose clients use a lock as nobody should.
+func misused(t *testing.T, kind string) scenarios.Scenario {
+	c := scenarios.Client{Workload: "misuse", Resource: "r", Work: span(5*ms, 50*ms), Think: span(0, 20*ms), Rounds: 5}
+	s := inStore(t, kind, c, c)
+	if kind == "redlock" || kind == "single-node" || kind == "obliging" {
+		s.Lock.Heartbeat = 0
+	}
+	return s
+}
+
+// Law: a client who misuses a lock gets errors for it and nothing else: the lock
+// excludes and tells the truth all the same, and the history is one that can be. A lock
+// that obliges does not keep the contract.
+func TestMisuseIsRefused(t *testing.T) {
+	each(t, append([]string{"redlock", "single-node"}, storeLocks...), func(t *testing.T, kind string) {
+		s := misused(t, kind)
+		wantVerdicts(t, runs(t, s, 30), verdicts{checker.Lease: checker.Holds, checker.Contract: checker.Holds, checker.DeadlockFreedom: checker.Holds})
+		if grants := measure(t, s, 30).grants; grants != 300 {
+			t.Errorf("%d grants in 30 runs, want 10 in each", grants)
+		}
+	})
+	wantVerdicts(t, runs(t, misused(t, "obliging"), 3), verdicts{checker.Contract: checker.Violated})
+}
+
+// An extension asks for what the client says, and the header for the longest of all.
+func TestExtendTTL(t *testing.T) {
+	s := alone(t)
+	s.Clients[0].ExtendTTL = nemesis.Range{Min: 1500 * ms, Max: 3 * time.Second}
+	if got := prepared(t, simulator, s).Header(1); got.LongestTTL != 3*time.Second || got.Allowance != 32*ms {
+		t.Errorf("the longest TTL is %v and its allowance %v, want 3s and 32ms", got.LongestTTL, got.Allowance)
+	}
+	seen := map[time.Duration]bool{}
+	for _, e := range record(t, s) {
+		if e.Kind == history.Extended {
+			seen[e.TTL] = true
+			if e.TTL < 1500*ms || e.TTL > 3*time.Second || e.TTL%ms != 0 {
+				t.Errorf("extended by %v, want whole milliseconds from 1.5 to 3 s", e.TTL)
+			}
+		}
+	}
+	if len(seen) < 3 {
+		t.Errorf("extended by %v, want another TTL each time", seen)
+	}
+	s.Clients[0].ExtendTTL = nemesis.Range{Min: 1, Max: ms - 1}
+	for _, e := range record(t, s) {
+		if e.Kind == history.Extend {
+			t.Errorf("an extension by %v was not refused at once", e.TTL)
+		}
+	}
+}
+
+// A resource that checks who comes turns late writes away, and one that does not
+// takes them. Compare-and-set on the token of the lock keeps updates from being
+// lost. It says nothing about whose section comes last, and turns away whoever has
+// not read last: a holder whose lock has expired, or the one who holds it now.
+func TestWhatTheResourceRefuses(t *testing.T) {
+	for name, want := range map[string]checker.Measurements{
+		"delayed-write":                 {StaleWrites: checker.StaleWrites{StaleApplies: 1}},
+		"fenced-write":                  {Rejections: checker.Rejections{Rejected: 1}},
+		"fenced-write-checked":          {Rejections: checker.Rejections{Rejected: 1}},
+		"fenced-write-delayed":          {Rejections: checker.Rejections{Rejected: 1}},
+		"fenced-writes-only":            {},
+		"token-check-and-set":           {Rejections: checker.Rejections{Rejected: 1}},
+		"token-check-and-set-stale":     {StaleWrites: checker.StaleWrites{StaleApplies: 1}},
+		"token-check-and-set-late-read": {Rejections: checker.Rejections{Rejected: 1, WronglyRejected: 1}},
+	} {
+		for _, m := range measurements(t, name) {
+			if m.Rejected != want.Rejected || m.WronglyRejected != want.WronglyRejected || m.StaleApplies != want.StaleApplies {
+				t.Errorf("the resource refused %d accesses, %d of them of who held the lock, and took %d stale writes; want %d, %d and %d: lockstorm run %s",
+					m.Rejected, m.WronglyRejected, m.StaleApplies, want.Rejected, want.WronglyRejected, want.StaleApplies, name)
+			}
+		}
+	}
+}
+
+// With fences checked on writes only both holders read before the first write, and
+// write in the order of their fences: nothing is refused, and an update is lost.
+func TestFencedWritesOnlyLoseAnUpdate(t *testing.T) {
+	logs(t, "fenced-writes-only", 20, func(t *testing.T, log history.Log) {
+		var applied []history.Event
+		for _, e := range log {
+			if e.Kind == history.Apply {
+				applied = append(applied, e)
+			}
+		}
+		if len(applied) != 2 || applied[0].Value != 1 || applied[1].Value != 1 || applied[0].Client != 1 || applied[0].Fence >= applied[1].Fence {
+			t.Errorf("applied %+v", applied)
+		}
+	})
+}
+
+// A write that was posted arrives when its lock has been released, and would have
+// expired.
+func TestDelayedWriteArrivesAfterTheRelease(t *testing.T) {
+	logs(t, "delayed-write", 20, func(t *testing.T, log history.Log) {
+		released, arrived := happened(log, 1, history.Released), happened(log, 1, history.Apply)
+		if len(released) != 1 || len(arrived) != 1 || arrived[0].Sub(released[0]) < find(t, "delayed-write").Lock.TTL {
+			t.Errorf("released %v, arrived %v", released, arrived)
+		}
+	})
+}
+
+func wantVerdicts(t *testing.T, tally runner.Tally, want map[checker.Property]checker.Verdict) {
+	t.Helper()
+	for p, want := range want {
+		if got := tally.Observed(p); got != want {
+			t.Errorf("%s is %v, want %v: %s", p, got, want, tally.First[p].Report.Finding(p).Story())
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"pgregory.net/rapid"
+)
+
+// True clocks come to an instant at that time.
+func trueClock(_ int, _ env.Clock, until env.Instant) history.Time { return history.Time(until) }
+
+func TestLapsesComeInTheOrderOfTime(t *testing.T) {
+	var log history.Log
+	l := NewLeaseExpiries(trueClock, log.Record)
+	for _, until := range []env.Instant{30, 10, 20, 90} {
+		l.Watch(0, 1, env.Monotonic, "r", fmt.Sprint(until), until)
+	}
+	l.Flush(9)
+	if len(log) != 0 {
+		t.Fatalf("written before it was due: %+v", log)
+	}
+	l.Flush(50)
+	want := history.Log{
+		{Time: 10, Kind: history.Lapse, Client: 1, Resource: "r", Token: "10", Until: 10},
+		{Time: 20, Kind: history.Lapse, Client: 1, Resource: "r", Token: "20", Until: 20},
+		{Time: 30, Kind: history.Lapse, Client: 1, Resource: "r", Token: "30", Until: 30},
+	}
+	if !slices.Equal(log, want) {
+		t.Errorf("got %+v\nwant %+v", log, want)
+	}
+}
+
+func TestLapseAskedForLateIsWrittenAtOnce(t *testing.T) {
+	var log history.Log
+	l := NewLeaseExpiries(trueClock, log.Record)
+	l.Watch(50, 1, env.Monotonic, "r", "a", 10)
+	want := history.Log{{Time: 50, Since: 10, Kind: history.Lapse, Client: 1, Resource: "r", Token: "a", Until: 10}}
+	if !slices.Equal(log, want) {
+		t.Errorf("got %+v\nwant %+v", log, want)
+	}
+}
+
+// A client's wall clock that runs at half its rate from 20 on moves what is not due
+// by then, and nothing else.
+func TestLapsesFollowAClock(t *testing.T) {
+	var log history.Log
+	half := false
+	l := NewLeaseExpiries(func(client int, clock env.Clock, until env.Instant) history.Time {
+		if client == 1 && clock == env.Wall && half {
+			return 20 + 2*history.Time(until-20)
+		}
+		return history.Time(until)
+	}, log.Record)
+	l.Watch(0, 1, env.Wall, "r", "early", 15)
+	l.Watch(0, 1, env.Wall, "r", "moved", 40)
+	l.Watch(0, 1, env.Boottime, "r", "on another clock", 45)
+	l.Watch(0, 2, env.Wall, "r", "another's", 50)
+	half = true
+	l.ClockChanged(20, 1)
+	l.Flush(100)
+	var got []string
+	for _, e := range log {
+		got = append(got, fmt.Sprint(e.Token, " ", int64(e.Time)))
+	}
+	if want := []string{"early 15", "on another clock 45", "another's 50", "moved 60"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Law: whenever it is looked at, the history holds just those lapses that have
+// come due without having been replaced or withdrawn before.
+func TestLapsesAgreeWithThoseThatLookAllTheTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var log, want history.Log
+		l := NewLeaseExpiries(trueClock, log.Record)
+		watched := map[holder]env.Instant{}
+		now := history.Time(0)
+		for range rapid.IntRange(0, 60).Draw(t, "operations") {
+			for range rapid.IntRange(0, 5).Draw(t, "passes") {
+				now++
+				want = append(want, takeDue(watched, now)...)
+			}
+			n := holder{rapid.IntRange(1, 2).Draw(t, "client"), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "token")}
+			switch rapid.IntRange(0, 2).Draw(t, "operation") {
+			case 0:
+				watched[n] = env.Instant(now) + env.Instant(rapid.IntRange(1, 20).Draw(t, "ahead"))
+				l.Watch(now, n.client, env.Monotonic, "r", n.token, watched[n])
+			case 1:
+				delete(watched, n)
+				l.Unwatch(now, n.client, n.token)
+			case 2:
+				l.Flush(now)
+			}
+		}
+		l.Flush(now)
+		if !inOrder(log) || !inOrder(want) || !slices.Equal(log, want) {
+			t.Fatalf("got  %+v\nwant %+v", log, want)
+		}
+	})
+}
+
+type holder struct {
+	client int
+	token  string
+}
+
+// takeDue takes out of watched what is due at this very instant.
+func takeDue(watched map[holder]env.Instant, now history.Time) (due history.Log) {
+	for h, until := range watched {
+		if history.Time(until) == now {
+			delete(watched, h)
+			due = append(due, history.Event{
+				Time: now, Kind: history.Lapse, Client: h.client, Resource: "r", Token: h.token, Until: int64(until),
+			})
+		}
+	}
+	return due
+}
+
+// inOrder reports whether the times never go back, and puts lapses of one
+// instant, whose order means nothing, into one that can be compared.
+func inOrder(log history.Log) bool {
+	byTime := func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) }
+	sorted := slices.IsSortedFunc(log, byTime)
+	slices.SortFunc(log, func(a, b history.Event) int {
+		return cmp.Or(byTime(a, b), cmp.Compare(a.Client, b.Client), cmp.Compare(a.Token, b.Token))
+	})
+	return sorted
+}
+
+func TestNothingDueAllocatesNothing(t *testing.T) {
+	var log history.Log
+	l := NewLeaseExpiries(trueClock, log.Record)
+	l.Watch(0, 1, env.Monotonic, "r", "stays", env.Instant(time.Hour))
+	l.Watch(0, 1, env.Monotonic, "r", "a", env.Instant(time.Hour))
+	l.Unwatch(0, 1, "a")
+	if n := testing.AllocsPerRun(100, func() {
+		l.Watch(1, 1, env.Monotonic, "r", "a", env.Instant(time.Hour))
+		l.Watch(2, 1, env.Monotonic, "r", "a", env.Instant(2*time.Hour))
+		l.Flush(3)
+		l.Unwatch(4, 1, "a")
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
