@@ -23,7 +23,7 @@
 //
 // # Clients as processes
 //
-// With [World.RunApart] each client is its own process. It runs the same lock on a [Remote]
+// With [World.RunProcesses] each client is its own process. It runs the same lock on a [Remote]
 // world with the same random numbers, and connects to the nodes over its links in this
 // process. The guarded resource and the scheduler stay here and are asked over a pipe. The
 // client stamps what it does with the same ground clock and reports it without waiting for

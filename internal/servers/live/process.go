@@ -23,12 +23,12 @@ import (
 // readyTimeout bounds how long the processes of clients may take to start.
 const readyTimeout = 30 * time.Second
 
-// RunApart is [World.Run] with clients as processes of their own, so that a pause is a real
+// RunProcesses is [World.Run] with clients as processes of their own, so that a pause is a real
 // one. Each process runs this program again. The program has to call [BeClient] before
 // anything else, which passes it the brief: what the client is to do. The ports of this
 // world must not be used then.
 //
-// When RunApart returns, or this program dies, no process is left. It returns an error if a
+// When RunProcesses returns, or this program dies, no process is left. It returns an error if a
 // client cannot start or dies by itself; the error contains the end of its standard error.
 // It is not available if servers are reached over TLS that is not given as
 // [redisnode.Certificates].

@@ -81,7 +81,7 @@ func (w *testWorld) runApart(live, file string) error {
 	return err
 }
 
-func (w *testWorld) mustRunApart(live, file string) {
+func (w *testWorld) mustRunProcesses(live, file string) {
 	w.t.Helper()
 	if err := w.runApart(live, file); err != nil {
 		w.t.Fatal(err)
@@ -142,7 +142,7 @@ func (c *testClient) sayWhatItHas() {
 // A client in its own process has the same random stream, servers and shared resource.
 func TestClientApartHasWhatItHasHere(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Nodes: 2, Clients: 2})
-	w.mustRunApart("says what it has", "")
+	w.mustRunProcesses("says what it has", "")
 	for client, answer := range map[int]string{first: "yes", second: "no"} {
 		drawn := make([]byte, 8)
 		newRandom(1, fmt.Sprint("client ", client)).fill(drawn)
@@ -177,7 +177,7 @@ func (c *testClient) standStill() {
 func TestPauseOfAClientApart(t *testing.T) {
 	over := nemesis.When(second, end, 0)
 	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}, Start: nemesis.When(first, begin, 0), End: &over}}})
-	w.mustRunApart("stands still", filepath.Join(t.TempDir(), "pid"))
+	w.mustRunProcesses("stands still", filepath.Join(t.TempDir(), "pid"))
 	// The client may continue before the end of the fault is recorded.
 	told := slices.DeleteFunc(w.kinds(), func(k history.Kind) bool { return k == history.FaultEnd })
 	if want := []history.Kind{history.FaultStart, history.Pause, history.Step, history.Resume, history.Step}; !slices.Equal(told, want) {
@@ -209,7 +209,7 @@ func TestKillOfAClientApart(t *testing.T) {
 		{Action: &nemesis.GuardLatency{Clients: []int{first}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}}}},
 		{Action: &nemesis.Kill{Client: first}, Start: nemesis.When(first, begin, 0)},
 	}})
-	w.mustRunApart("is killed", "")
+	w.mustRunProcesses("is killed", "")
 	w.wantKinds(history.FaultStart, history.Step, history.FaultStart, history.Kill, history.Apply, history.Step)
 	w.wantDetails(0, "context canceled", "the write has come")
 }
@@ -224,7 +224,7 @@ func (c *testClient) beCancelled() {
 
 func TestCallOfAClientApartIsCancelled(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: first}, Start: nemesis.When(first, begin, 0)}}})
-	w.mustRunApart("is cancelled", "")
+	w.mustRunProcesses("is cancelled", "")
 	w.wantKinds(history.FaultStart, history.Cancel, history.Step)
 	if e := w.event(history.Cancel); e.Client != first || e.Fault != 1 {
 		t.Errorf("%+v", e)
@@ -244,7 +244,7 @@ func (c *testClient) lookAtClocks() {
 // it has returned, and the history records leases that end by it.
 func TestClocksOfAClientApart(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{{Action: &nemesis.ClockJump{Machine: client1, By: 2 * slack}, Start: nemesis.When(first, begin, 0)}}})
-	w.mustRunApart("looks at its clocks", "")
+	w.mustRunProcesses("looks at its clocks", "")
 	w.wantKinds(history.FaultStart, history.Lapse, history.Step)
 	w.wantDetails(first, "2h0m0s")
 	if e := w.event(history.Lapse); e.Token != "in an hour" {
@@ -272,7 +272,7 @@ func (c *testClient) sleepSuspended() {
 func TestSleepOfASuspendedClientApart(t *testing.T) {
 	start, over := nemesis.When(second, begin, 0), nemesis.When(second, end, 0)
 	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{{Action: &nemesis.Suspend{Client: first}, Start: start, End: &over}}})
-	w.mustRunApart("sleeps while it sleeps", "")
+	w.mustRunProcesses("sleeps while it sleeps", "")
 	w.wantDetails(first, "true <nil>", "true <nil>", "true <nil>")
 	w.event(history.Resume)
 }
@@ -287,7 +287,7 @@ func (c *testClient) talk() {
 // its order.
 func TestClientsApartAreHeardInOrder(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Clients: 3})
-	w.mustRunApart("talks", "")
+	w.mustRunProcesses("talks", "")
 	var all []string
 	for i := range 500 {
 		all = append(all, strconv.Itoa(i))
@@ -320,7 +320,7 @@ func TestClientApartThatDiesOfItself(t *testing.T) {
 func TestConnectionOfAClientApart(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{})
 	w.fleet.Connect = redisnode.Options{Prefix: "mine:", DB: 3, PoolSize: 2, DialTimeout: time.Second}
-	w.mustRunApart("says what it has", "")
+	w.mustRunProcesses("says what it has", "")
 	keys, err := w.server(1).(Commander).Do(t.Context(), "SCAN", "0")
 	if err != nil || !strings.Contains(fmt.Sprint(keys), "[]") {
 		t.Errorf("in the first database: %v, %v", keys, err)
@@ -349,9 +349,9 @@ func TestClientApartHasNoClients(t *testing.T) {
 }
 
 // The run ends in time, even if clients are still there or stopped.
-func TestRunApartEndsAtTheHorizon(t *testing.T) {
+func TestRunProcessesEndsAtTheHorizon(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Clients: 2, Horizon: 200 * time.Millisecond, Plan: nemesis.Plan{{Action: &nemesis.Pause{Client: first}}}})
-	w.mustRunApart("lives on", "")
+	w.mustRunProcesses("lives on", "")
 	w.wantKinds(history.FaultStart, history.Pause)
 	if err := w.RunProcesses(t.Context(), []byte("lives on")); err == nil {
 		t.Error("a world ran twice")

@@ -29,8 +29,8 @@ const (
 func inherited(file int) *os.File { return os.NewFile(uintptr(3+file), "from the world") }
 
 // BeClient returns at once in a program that its user has started. In a process that
-// [World.RunApart] has started, it runs the client and never returns. live turns the brief
-// into the life of the client. A program that calls RunApart has to call BeClient first.
+// [World.RunProcesses] has started, it runs the client and never returns. live turns the brief
+// into the life of the client. A program that calls RunProcesses has to call BeClient first.
 func BeClient(live func(w *Remote, brief []byte) (life func(), err error)) {
 	if os.Getenv(clientEnv) == "" {
 		return
