@@ -26,7 +26,7 @@ type batches struct {
 	breaker    breaker
 	answeredAt env.Instant // when the node answered last; 0: never
 	flush      env.Instant // when what waits goes out all the same, by the client's clock
-	flusher    *coroutine  // sends what waits; nil: nobody does
+	flusher    *coroutine  // sends waiting requests; nil: none
 }
 
 // pending is a request that is not under way.

@@ -88,7 +88,7 @@ var nodeFaults = handlers{
 			if f.Action.TornTail == nemesis.TornRefuse {
 				w.crash(n, "")
 			} else {
-				w.goDark(n, w.setting.Persistence.KeepsWithoutPower(), f.ForGood)
+				w.cutPower(n, w.setting.Persistence.KeepsWithoutPower(), f.ForGood)
 			}
 			w.keepSynced(n, syncing, f.Action.StuckSync)
 			w.restartAfter(n, f.Number, f.Action.RestartDelay)

@@ -28,10 +28,10 @@ type journal struct {
 	phase       int64          // ground time of a sync, ns; there is one each second before and after
 	maxStall    int64          // the longest that a loss of power finds the disk stuck, ns
 	command     int            // where the latest command began; while it waits for its sync, a loss of power leads back there
-	lag         *nemesis.Table // to the replica; nil: nobody asks for one
+	lag         *nemesis.Table // of the replica; nil: no fault needs it
 	random      *rand.PCG      // of the lag
 	arrived     int64          // when the latest change comes to the replica
-	age         int64          // of the oldest snapshot, ns; 0: nobody asks for one
+	age         int64          // of the oldest snapshot, ns; 0: no fault needs one
 	durable     int            // what is before is on the disk, and has come to the replica
 }
 
@@ -237,7 +237,7 @@ var rollbackFaults = handlers{
 			n := w.node(f.Action.Node)
 			w.clocks.BeginRestore(f)
 			w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
-			w.silence(n, f.ForGood)
+			w.makeUnreachable(n, f.ForGood)
 			n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
 			return nil
 		},
@@ -294,7 +294,7 @@ func (w *World) demote(n *node) {
 	}
 	n.journal.markDurable()
 	n.run, n.attested, n.scriptMissing = heir.run, heir.attested, heir.scriptMissing
-	n.stops++ // nobody waits for the syncs of the old one
+	n.stops++ // cancels the syncs of the old master
 	n.syncing, n.answering, n.waiting = false, heir.answering, heir.waiting
 	heir.stops++
 	w.proceed(n)

@@ -18,7 +18,7 @@ type call struct {
 	fence     uint64
 	accepted  bool
 	returned  bool
-	abandoned bool // nobody waits for the answer any more
+	abandoned bool // the client has given up waiting
 	waiter    *coroutine
 }
 

@@ -15,11 +15,11 @@ import (
 // server is the process between the network and a node's keys. It has one thread, and can
 // be down, be stopped, wait for its disk, or answer with errors.
 type server struct {
-	down    bool
-	dark    bool // it is down because its machine has no power: nobody is there to refuse
-	stopped bool
-	forGood bool  // it will stay dark, or stopped
-	failing cause // what it answers with in place of doing its work; 0: nothing
+	down      bool
+	unpowered bool // it is down because its machine has no power, so connections are not refused
+	stopped   bool
+	forGood   bool  // it will stay dark, or stopped
+	failing   cause // what it answers with in place of doing its work; 0: nothing
 
 	syncing   bool           // it waits for its disk
 	answering int32          // the message that it has executed and not answered, or nothing
@@ -95,7 +95,7 @@ func (c cause) meets(op env.Op) bool {
 func (w *World) serve(n *node, i int32) {
 	m := w.network.messages.at(i)
 	switch {
-	case n.down && !n.dark:
+	case n.down && !n.unpowered:
 		m.answer, m.cause = env.Failed, refused
 	case n.down, n.stopped, n.syncing:
 		w.holdRequest(n, i)
@@ -280,16 +280,16 @@ func (w *World) crash(n *node, left string) {
 	w.breakConnections(n)
 }
 
-// goDark cuts the power of a node's machine, perhaps for good. No client is told:
+// cutPower cuts the power of a node's machine, perhaps for good. Clients do not notice:
 // messages wait for the machine, which resets their connections when it is back.
-func (w *World) goDark(n *node, left string, forGood bool) {
+func (w *World) cutPower(n *node, left string, forGood bool) {
 	w.die(n, left)
-	w.silence(n, forGood)
+	w.makeUnreachable(n, forGood)
 }
 
-// silence makes the machine of a server that is down unreachable.
-func (w *World) silence(n *node, forGood bool) {
-	n.dark, n.forGood = true, forGood
+// makeUnreachable makes the machine of a server that is down unreachable.
+func (w *World) makeUnreachable(n *node, forGood bool) {
+	n.unpowered, n.forGood = true, forGood
 	for _, i := range n.unanswered() {
 		w.holdRequest(n, i)
 	}
@@ -321,8 +321,8 @@ func (w *World) comeUp(n *node) {
 // connections from before.
 func (w *World) resume(n *node) {
 	n.down = false
-	if n.dark {
-		n.dark = false
+	if n.unpowered {
+		n.unpowered = false
 		w.breakConnections(n)
 	}
 	w.injector.Record(history.Event{Kind: history.NodeUp, Node: n.id, Detail: n.recovery.left})

@@ -28,8 +28,8 @@ type requestOutcome uint8
 const (
 	undecided requestOutcome = iota
 	answered
-	noLeader   // nobody led: it was not carried out
-	leaderLost // who led was lost before the answer
+	noLeader   // there was no leader: it was not carried out
+	leaderLost // the leader was lost before the reply
 )
 
 // errAsk is the panic for an unknown store operation.
