@@ -1,6 +1,11 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // Wait is a series of tries of a client: see [Waits].
 type Wait struct {
@@ -57,4 +62,102 @@ func (w *waitMeter) gaveUp(c *client, r *row) {
 	if w.each != nil {
 		w.each(Wait{Client: c.number, Resource: r.resource.name, From: r.since, To: r.last, Tries: r.tries})
 	}
+}
+
+// waiting is the wait of clients for one resource.
+type waiting struct {
+	since history.Time // when the first of consecutive tries began, or the last grant
+	tried history.Time // when a try last began or was refused
+	ever  bool         // there was a try
+	freed history.Time // when the last hold ended
+	clear history.Time // when the last old key expired
+	open  int          // tries that have not returned
+	owed  bool         // nobody has been granted the resource since a try was refused
+	long  bool         // the wait has been found too long
+	kept  []keptKey    // keys on the nodes
+}
+
+// keptKey is a key of the resource on a node.
+type keptKey struct {
+	node     int
+	set      history.Time
+	extended history.Time // when it was last
+	by       int          // the client that extended it; 0: nobody did
+}
+
+// longWait is a wait that was too long.
+type longWait struct {
+	resource *resource
+	at       history.Time
+	start    history.Time // when the wait began
+	told     Finding
+}
+
+// key follows the keys on the nodes. If a key expires that was set before a wait began, then
+// by the clock of its node the longest TTL had not passed before.
+func (p *progress) key(k keyNews, now history.Time) {
+	w := &k.resource.waiting
+	if k.extended != 0 {
+		if i := slices.IndexFunc(w.kept, func(old keptKey) bool { return old.node == k.node }); i >= 0 {
+			w.kept[i].extended, w.kept[i].by = now, k.extended
+		}
+		return
+	}
+	set := now
+	w.kept = without(w.kept, func(old *keptKey) bool {
+		if old.node == k.node {
+			set = old.set
+		}
+		return old.node == k.node
+	})
+	switch {
+	case k.set:
+		w.kept = append(w.kept, keptKey{node: k.node, set: now})
+	case k.expired:
+		if set <= p.start(w) {
+			w.clear, w.long = now, false
+		}
+		p.long = without(p.long, func(l *longWait) bool { return l.resource == k.resource && set <= l.start && l.at <= now })
+	}
+}
+
+// start is when the present wait began.
+func (p *progress) start(w *waiting) history.Time { return max(p.quiet, w.since, w.freed) }
+
+func (h *hold) wait() {
+	if !h.client.dead {
+		h.waits = true
+		h.resource.waiting.open++
+	}
+}
+
+func (h *hold) stopWaiting() {
+	if h.waits {
+		h.waits = false
+		h.resource.waiting.open--
+	}
+}
+
+// due is the instant by which some client has to be granted the resource.
+func (p *progress) due(w *waiting) history.Time {
+	return max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
+}
+
+// held reports whether a client holds the resource since before now, other than by one hold.
+// A hold that nothing can end does not count.
+func (r *resource) held(but *hold, now history.Time) bool {
+	for _, h := range r.holds {
+		if h != but && h.leased() && h.windows[leaseRule].from < now && !h.orphaned() {
+			return true
+		}
+	}
+	return false
+}
+
+// call begins a try. If there was none for the bound, a new wait begins with it.
+func (w *waiting) call(now history.Time, bound time.Duration) {
+	if w.open == 0 && (now.Sub(w.tried) > bound || !w.ever) {
+		w.since = now
+	}
+	w.tried, w.ever = now, true
 }

@@ -1,6 +1,12 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // electorate is the nodes whose keys hold a lock, with their votes.
 type electorate struct{ history.Electorate }
@@ -23,4 +29,46 @@ func (e electorate) share(s nodes) *Share {
 		share.Votes, share.OfVotes = e.Count(uint64(s)), e.All
 	}
 	return share
+}
+
+// nodes is a set of nodes, numbered from 1 to 64.
+type nodes uint64
+
+func allNodes(n int) nodes { return nodes(1)<<n - 1 }
+
+// node returns the set of one node; of a number that no node has, none.
+func node(n int) nodes {
+	if n < 1 {
+		return 0
+	}
+	return 1 << (n - 1)
+}
+
+func (s nodes) with(n int) nodes    { return s | node(n) }
+func (s nodes) without(n int) nodes { return s &^ node(n) }
+
+// first returns the lowest node of a set that is not empty.
+func (s nodes) first() int { return bits.TrailingZeros64(uint64(s)) + 1 }
+
+func (s nodes) has(n int) bool { return s&node(n) != 0 }
+func (s nodes) count() int     { return bits.OnesCount64(uint64(s)) }
+
+// String names the nodes, as in "nodes 1, 2 and 5" or "nodes 1 to 5".
+func (s nodes) String() string {
+	var list []string
+	for rest := s; rest != 0; {
+		n := rest.first()
+		rest = rest.without(n)
+		list = append(list, fmt.Sprint(n))
+	}
+	last := len(list) - 1
+	switch {
+	case last < 0:
+		return "no node"
+	case last == 0:
+		return "node " + list[0]
+	case last > 1 && s>>(s.first()-1) == allNodes(last+1):
+		return "nodes " + list[0] + " to " + list[last]
+	}
+	return "nodes " + strings.Join(list[:last], ", ") + " and " + list[last]
 }

@@ -249,3 +249,123 @@ type resource struct {
 	holders     int // measurements: holds whose validity has not ended
 	triers      int // measurements: tries that have not returned
 }
+
+// releasedHold is a hold that a client has released. A lock has to refuse to extend it. The
+// state remembers the last one of each client, and some earlier ones whose release was not
+// confirmed: a defective lock may go on with those. An event about any other released hold
+// is about an unknown one.
+type releasedHold struct {
+	resource *resource // nil: there is none
+	token    string
+	released history.Time // when the release returned
+	kept     bool         // its release was not confirmed
+	extend   call
+}
+
+// maxUnconfirmed bounds the unconfirmed releases that are remembered of a client. The oldest,
+// which expired first, are forgotten.
+const maxUnconfirmed = 4
+
+// rememberRelease notes a release that has returned.
+func (c *client) rememberRelease(h *hold, f *fact) {
+	if c.parted.kept {
+		if len(c.unconfirmed) == maxUnconfirmed {
+			c.unconfirmed = cut(c.unconfirmed, 0)
+		}
+		c.unconfirmed = append(c.unconfirmed, c.parted)
+	}
+	c.parted = releasedHold{resource: h.resource, token: h.token, released: f.Time, kept: f.Outcome != history.OK}
+}
+
+// releasedHold returns the released hold that the event is about, or nil.
+func (c *client) releasedHold(e *history.Event) *releasedHold {
+	if c.parted.is(e) {
+		return &c.parted
+	}
+	for i := range c.unconfirmed {
+		if p := &c.unconfirmed[i]; p.is(e) {
+			return p
+		}
+	}
+	return nil
+}
+
+func (p *releasedHold) is(e *history.Event) bool {
+	return p.resource != nil && p.token == e.Token && p.resource.name == e.Resource
+}
+
+// extendReleased enters the call of an extension of a released hold. It reports whether the
+// event is one.
+func (f *fact) extendReleased() bool {
+	p := f.client.releasedHold(f.Event)
+	if p == nil || p.extend.open {
+		return false
+	}
+	p.extend = f.client.begin(f.Time)
+	return true
+}
+
+// releasedExtended makes f the return of such an extension. It reports whether it is one.
+func (f *fact) releasedExtended() bool {
+	p := f.client.releasedHold(f.Event)
+	if p == nil || !p.extend.open {
+		return false
+	}
+	f.parted = p
+	f.close(&p.extend)
+	return true
+}
+
+// reentered is the kind of a grant to a client that holds the resource under the same token
+// already. The fact has that hold, and the try that was granted.
+//
+// The hold goes on until the later of the two ends of validity. It ends with as many
+// releases as there were grants; the earlier ones change nothing. Anything else that ends it
+// ends it for all of them.
+const reentered history.Kind = maxKinds - 1
+
+// holding returns the client's hold that a grant enters again, or nil. The hold has the same
+// token and is not over. As for an extension, an end of validity in this very instant does
+// not count.
+func (c *client) holding(f *fact) *hold {
+	if c.held == 0 {
+		return nil
+	}
+	now := f.Time
+	return c.find(f.Event, func(h *hold) bool {
+		return h.returned && !h.letGo && !h.lost && !h.over && !(h.expired() && h.expiry() < now)
+	})
+}
+
+// reenter turns the grant of a try into one that enters a hold again.
+func (l *state) reenter(f *fact, held *hold) {
+	f.hold.end(f.Time)
+	l.settling = append(l.settling, f.hold)
+	l.entered = *f.Event
+	l.entered.Kind = reentered
+	f.Event, f.hold, f.try = &l.entered, held, f.hold
+	held.depth++
+	if until := validityEnd(f.Event); until > held.until {
+		held.declare(until, f.call.at)
+		held.renewed = extension{at: f.Time, left: f.Validity}
+	}
+}
+
+// leave enters a release that is not the last one of the hold. Nothing happens to the hold,
+// so the fact has none.
+func (h *hold) leave(f *fact) bool {
+	if h.depth == 0 {
+		return false
+	}
+	h.depth--
+	h.inner = append(h.inner, f.client.begin(f.Time))
+	return true
+}
+
+// left makes f the return of the first such release.
+func (h *hold) left(f *fact) {
+	f.close(&h.inner[0])
+	h.inner = h.inner[1:]
+}
+
+func isLeaving(h *hold) bool { return len(h.inner) > 0 }

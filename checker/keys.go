@@ -1,6 +1,10 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // keys are the nodes that changed the keys of a hold.
 type keys struct {
@@ -76,6 +80,123 @@ func (l *state) enter(k keyChange) {
 		l.lose(k)
 		if k.reason == history.Deleted && k.hold.letGo && k.client == k.hold.client.number {
 			keys.deleted = keys.deleted.with(k.node)
+		}
+	}
+}
+
+// keyLoss is a key that a node lost before its holder released it.
+type keyLoss struct {
+	node   int
+	reason string
+	at     history.Time
+	client int           // the client that deleted or overwrote it, or set its TTL, if not the holder
+	early  time.Duration // by how much the key expired early, at least
+	back   bool          // the node came back after the TTL was set
+}
+
+// renewal is the last request by which a node extended a key.
+type renewal struct {
+	node   int
+	client int
+	at     history.Time
+	ttl    time.Duration
+}
+
+// lose notes that a node has lost the hold's key.
+func (l *state) lose(k keyChange) {
+	h := k.hold
+	if h.letGo || k.reason == history.Deleted && k.client == h.client.number {
+		return
+	}
+	v := keyLoss{node: k.node, reason: k.reason, at: k.at, client: k.client}
+	if k.reason == history.Expired {
+		given := renewal{client: h.client.number, at: h.acquire.at, ttl: h.ttl}
+		for _, r := range h.history().renewed {
+			if r.node == k.node {
+				given = r
+			}
+		}
+		if given.client != h.client.number {
+			v.client = given.client
+		}
+		v.early = given.at.Add(given.ttl).Sub(k.at)
+		v.back = since(l.started, k.node, given.at)
+	}
+	h.history().lost = append(h.history().lost, v)
+}
+
+// keyHistory is what happened to the keys of a hold, or to its entry in a store, other than
+// by its holder. Few holds have one.
+type keyHistory struct {
+	entry   entry
+	lost    []keyLoss // before its release
+	renewed []renewal // by node
+}
+
+func (h *hold) history() *keyHistory {
+	if h.keys.fate == nil {
+		h.keys.fate = &keyHistory{}
+	}
+	return h.keys.fate
+}
+
+// keyRenewed notes that a node extended the hold's key.
+func (h *hold) keyRenewed(k keyChange) {
+	f, ttl := h.history(), h.asked
+	if ttl == 0 {
+		ttl = h.ttl
+	}
+	f.renewed = without(f.renewed, func(r *renewal) bool { return r.node == k.node })
+	f.renewed = append(f.renewed, renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
+}
+
+// foreign reports whether the key expired because another client had set its TTL.
+func (v keyLoss) foreign() bool { return v.reason == history.Expired && v.client != 0 }
+
+// restored reports whether the node came back with an expiry from before.
+func (v keyLoss) restored() bool { return v.short() && v.back && !v.foreign() }
+
+// short reports whether the key expired before its time.
+func (v keyLoss) short() bool { return v.reason == history.Expired && v.early > noticeable }
+
+// orphanKey is a key that a node keeps under a resource's name.
+type orphanKey struct {
+	resource *resource
+	node     int
+	token    string
+}
+
+// keySet notes a key. It obstructs all tries under way for another token.
+func (t *tolerance) keySet(f *fact) {
+	r := t.state.resource(f.Resource)
+	t.forget(f)
+	r.kept = append(r.kept, orphanKey{r, f.Node, f.Token})
+	for _, h := range r.holds {
+		if h.token != f.Token {
+			h.obstructed = h.obstructed.with(f.Node)
+		}
+	}
+}
+
+// forget notes that a node has no key any more.
+func (t *tolerance) forget(f *fact) {
+	r := t.state.resource(f.Resource)
+	r.kept = without(r.kept, func(s *orphanKey) bool {
+		if s.node == f.Node {
+			t.cleared = append(t.cleared, *s)
+		}
+		return s.node == f.Node
+	})
+}
+
+// obstruct notes the nodes whose keys obstruct a try that was called in this instant, or did
+// until then.
+func (t *tolerance) obstruct(h *hold) {
+	for _, keys := range [][]orphanKey{h.resource.kept, t.cleared} {
+		for _, s := range keys {
+			if s.resource == h.resource && s.token != h.token {
+				h.obstructed = h.obstructed.with(s.node)
+			}
 		}
 	}
 }

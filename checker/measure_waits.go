@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -161,3 +162,220 @@ func (c *client) endRow(r *resource) {
 	c.rows[last] = row{}
 	c.rows = c.rows[:last]
 }
+
+// Acquiring is the time from call to return of the tries that were granted. The
+// quantiles are upper bounds and at most 1/32 too high; those of many runs are the
+// medians of the runs that had a grant.
+type Acquiring struct {
+	AcquireP50  time.Duration `json:"acquire_p50" runs:"median>0 AcquireP50"`
+	AcquireP99  time.Duration `json:"acquire_p99" runs:"median>0 AcquireP99"`
+	AcquireP999 time.Duration `json:"acquire_p999" runs:"median>0 AcquireP999"`
+	AcquireMax  time.Duration `json:"acquire_max" runs:"max"`
+}
+
+func (a *Acquiring) figures(int) []Figure {
+	if a.AcquireMax == 0 {
+		return nil
+	}
+	return []Figure{{"time to acquire", []string{
+		"p50 " + textfmt.Duration(a.AcquireP50), "p99 " + textfmt.Duration(a.AcquireP99),
+		"p99.9 " + textfmt.Duration(a.AcquireP999), "longest " + textfmt.Duration(a.AcquireMax),
+	}}}
+}
+
+func (a *Acquiring) columns(*Measurements) []Column {
+	const legend = "acquire p50, p99: the time of tries that got the lock"
+	return []Column{{"acquire p50", textfmt.Duration(a.AcquireP50), legend}, {"acquire p99", textfmt.Duration(a.AcquireP99), legend}}
+}
+
+type acquiringMeter struct {
+	took histogram
+}
+
+func newAcquiringMeter(history.Header, *state) meter { return &acquiringMeter{} }
+
+func (*acquiringMeter) wants() kinds { return kindSet(history.Granted, reentered) }
+
+func (a *acquiringMeter) observe(f *fact) { a.took.add(f.Time.Sub(f.call.at)) }
+
+func (a *acquiringMeter) measure(m *Measurements, _ history.Time) {
+	m.Acquiring = Acquiring{a.took.quantile(500), a.took.quantile(990), a.took.quantile(999), a.took.longest}
+}
+
+// Queues is how clients that waited in a queue were woken.
+type Queues struct {
+	Woken int `json:"woken" runs:"sum"` // how often
+	Herd  int `json:"herd" runs:"max"`  // the most tries that were woken between two grants of a resource
+}
+
+func (q *Queues) figures(int) []Figure {
+	if q.Woken == 0 {
+		return nil
+	}
+	return []Figure{{"woken", []string{
+		textfmt.Count(q.Woken, "time"), fmt.Sprintf("at most %s between two grants", textfmt.Count(q.Herd, "client")),
+	}}}
+}
+
+func (q *Queues) columns(m *Measurements) []Column {
+	cell := "–"
+	if q.Woken > 0 {
+		cell = textfmt.Each(q.Woken, m.Grants)
+	}
+	return []Column{{"woken per grant", cell, "woken: clients that waited in a queue and were woken"}}
+}
+
+type queueMeter struct {
+	Queues
+	herds perResource[herd]
+	woken perHold[int32] // the number of grants when the try was woken last, and one
+}
+
+// herd is who was woken since a resource was granted last.
+type herd struct {
+	grants int32
+	tries  int
+}
+
+func newQueueMeter(history.Header, *state) meter { return &queueMeter{} }
+
+func (*queueMeter) wants() kinds { return kindSet(history.Granted, history.Step) }
+
+func (m *queueMeter) observe(f *fact) {
+	switch {
+	case f.Kind == history.Granted:
+		r := m.herds.of(f.hold.resource)
+		r.grants++
+		r.tries = 0
+	case f.Name == history.Woken:
+		m.Woken++
+		if f.hold != nil {
+			m.wake(f.hold)
+		}
+	}
+}
+
+func (m *queueMeter) wake(h *hold) {
+	r, woken := m.herds.of(h.resource), m.woken.of(h)
+	if *woken == r.grants+1 {
+		return // once more
+	}
+	*woken = r.grants + 1
+	r.tries++
+	m.Herd = max(m.Herd, r.tries)
+}
+
+func (m *queueMeter) measure(all *Measurements, _ history.Time) { all.Queues = m.Queues }
+
+// Rounds is how clients that tried at the same time came to a grant. A round is
+// tries for a resource that nobody holds, each called while another of them is
+// under way. It ends when one is granted, or when none is under way any more: the
+// round was split if two or more took part.
+type Rounds struct {
+	SplitRounds int `json:"split_rounds" runs:"sum"`
+
+	// RoundsToFirstGrant is with which of its tries the client that was first to be
+	// granted a resource got it: the most of any resource, and 0 if none was granted.
+	RoundsToFirstGrant int `json:"rounds_to_first_grant" runs:"max"`
+
+	// MedianRounds is that of many runs: of those that had a grant.
+	MedianRounds int `json:"median_rounds,omitempty" runs:"median>0 RoundsToFirstGrant"`
+}
+
+func (r *Rounds) figures(runs int) []Figure {
+	if r.SplitRounds == 0 {
+		return nil
+	}
+	f := Figure{"split votes", []string{fmt.Sprint(r.SplitRounds)}}
+	if r.RoundsToFirstGrant > 0 {
+		f.Parts = append(f.Parts, fmt.Sprintf("first grant with try %d at the latest", r.RoundsToFirstGrant))
+		if runs > 1 {
+			f.Parts = append(f.Parts, fmt.Sprintf("median of runs %d", r.MedianRounds))
+		}
+	}
+	return []Figure{f}
+}
+
+type roundMeter struct {
+	Rounds
+	rounds perResource[round]
+	joined perHold[int32] // the number of the round that a try takes part in; 0: none
+}
+
+// round is the tries that compete for a resource which nobody holds.
+type round struct {
+	number  int32 // of the present round, from 1
+	open    int   // tries under way; 0: there is no round
+	members int
+	granted bool // the resource was granted at some time
+}
+
+func newRoundMeter(history.Header, *state) meter { return &roundMeter{} }
+
+func (*roundMeter) wants() kinds {
+	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
+}
+
+func (m *roundMeter) observe(f *fact) {
+	switch h := f.hold; {
+	case f.Kind == history.Kill:
+		for _, h := range f.client.holds {
+			if h.trying {
+				m.leave(h)
+			}
+		}
+	case h == nil:
+	case f.Kind == history.Acquire:
+		m.join(h)
+	case f.Kind == history.Granted:
+		m.succeed(h)
+	case f.Kind == reentered:
+		m.leave(f.try)
+	case f.Kind == history.Refused:
+		m.leave(h)
+	}
+}
+
+// join makes a try take part in the present round, or begin one.
+func (m *roundMeter) join(h *hold) {
+	if h.client.dead || h.resource.holders > 0 {
+		return
+	}
+	r := m.rounds.of(h.resource)
+	if r.open == 0 {
+		r.number++
+		r.members = 0
+	}
+	r.open++
+	r.members++
+	*m.joined.of(h) = r.number
+}
+
+// leave ends a try that was not granted, and with the last the round.
+func (m *roundMeter) leave(h *hold) {
+	r, joined := m.rounds.of(h.resource), m.joined.of(h)
+	if r.open == 0 || *joined != r.number {
+		return
+	}
+	*joined = 0
+	if r.open--; r.open == 0 && r.members > 1 {
+		m.SplitRounds++
+	}
+}
+
+// succeed ends the present round with a grant.
+func (m *roundMeter) succeed(h *hold) {
+	r := m.rounds.of(h.resource)
+	r.open = 0
+	if r.granted {
+		return
+	}
+	r.granted = true
+	tries := 1
+	if w := h.client.row(h.resource); w != nil {
+		tries += w.tries
+	}
+	m.RoundsToFirstGrant = max(m.RoundsToFirstGrant, tries)
+}
+
+func (m *roundMeter) measure(all *Measurements, _ history.Time) { all.Rounds = m.Rounds }

@@ -53,3 +53,194 @@ func (w *workMeter) observe(f *fact) {
 }
 
 func (w *workMeter) measure(m *Measurements, _ history.Time) { m.Work = w.Work }
+
+// Orphans is what was left on nodes.
+type Orphans struct {
+	// OrphanKeys is the number of keys that expired on a node after their try had
+	// been refused or released: nobody had deleted them. It is 0 where the history
+	// does not record the nodes' keys.
+	OrphanKeys int `json:"orphan_keys" runs:"sum"`
+}
+
+func (o *Orphans) figures(int) []Figure {
+	return rarity(o.OrphanKeys, "orphan key")
+}
+
+// rarity tells what does not happen in most runs.
+func rarity(n int, thing string) []Figure {
+	if n == 0 {
+		return nil
+	}
+	return []Figure{{also, []string{textfmt.Count(n, thing)}}}
+}
+
+type orphanMeter struct {
+	Orphans
+	state   *state
+	keys    bool    // the history records them
+	over    []*hold // that were refused or released in this instant
+	orphans perResource[[]orphan]
+}
+
+// orphan is a key on a node whose try is over.
+type orphan struct {
+	node  int
+	token string
+}
+
+func newOrphanMeter(h history.Header, l *state) meter { return &orphanMeter{state: l, keys: h.Keys} }
+
+func (m *orphanMeter) wants() kinds {
+	if !m.keys {
+		return 0
+	}
+	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone)
+}
+
+func (m *orphanMeter) observe(f *fact) {
+	switch f.Kind {
+	case history.Refused, history.Released:
+		if f.hold != nil {
+			m.over = append(m.over, f.hold)
+		}
+	case history.KeySet:
+		m.keySet(f)
+	case history.KeyGone:
+		if m.disown(m.state.resource(f.Resource), f.Node) && f.Reason == history.Expired {
+			m.OrphanKeys++
+		}
+	}
+}
+
+// keySet takes a key down that is set when its try is over.
+func (m *orphanMeter) keySet(f *fact) {
+	r := m.state.resource(f.Resource)
+	m.disown(r, f.Node)
+	if r.find(f.Token) == nil && !f.client.dead {
+		m.adopt(r, orphan{f.Node, f.Token})
+	}
+}
+
+func (*orphanMeter) settles() kinds { return kindSet(history.Refused, history.Released) }
+
+// settle takes down the keys that the tries have left which were over in this
+// instant.
+func (m *orphanMeter) settle() {
+	for _, h := range m.over {
+		for rest := h.keys.set; rest != 0; {
+			n := rest.first()
+			rest = rest.without(n)
+			m.adopt(h.resource, orphan{n, h.token})
+		}
+	}
+	m.over = m.over[:0]
+}
+
+// adopt takes down an orphan. A node keeps one key of a resource.
+func (m *orphanMeter) adopt(r *resource, o orphan) {
+	m.disown(r, o.node)
+	list := m.orphans.of(r)
+	*list = append(*list, o)
+}
+
+// disown forgets the orphan of a node, and reports whether there was one.
+func (m *orphanMeter) disown(r *resource, node int) bool {
+	list := m.orphans.of(r)
+	before := len(*list)
+	*list = without(*list, func(o *orphan) bool { return o.node == node })
+	return len(*list) < before
+}
+
+func (m *orphanMeter) measure(all *Measurements, _ history.Time) { all.Orphans = m.Orphans }
+
+// Rejections is what the guarded resource refused.
+type Rejections struct {
+	// Rejected is the number of accesses that the guarded resource refused.
+	Rejected int `json:"rejected" runs:"sum"`
+
+	// WronglyRejected are those of them whose client still held the lock, as its
+	// validity goes, under the newest grant of all.
+	WronglyRejected int `json:"wrongly_rejected" runs:"sum"`
+}
+
+func (r *Rejections) figures(int) []Figure {
+	return append(rarity(r.Rejected, "rejected access"), rarity(r.WronglyRejected, "wrongly rejected access")...)
+}
+
+type rejectionMeter struct {
+	Rejections
+	newest perResource[history.Time] // grant
+}
+
+func newRejectionMeter(history.Header, *state) meter { return &rejectionMeter{} }
+
+func (*rejectionMeter) wants() kinds {
+	return kindSet(history.Granted, history.ReadDone, history.WriteDone)
+}
+
+func (m *rejectionMeter) observe(f *fact) {
+	if f.Kind == history.Granted {
+		*m.newest.of(f.hold.resource) = f.Time
+		return
+	}
+	if f.Outcome != history.Declined {
+		return
+	}
+	m.Rejected++
+	h := f.client.find(f.Event, atAnyStage)
+	if h == nil || !h.returned || h.granted < *m.newest.of(h.resource) {
+		return
+	}
+	if h.leased() {
+		m.WronglyRejected++
+	}
+}
+
+func (m *rejectionMeter) measure(all *Measurements, _ history.Time) { all.Rejections = m.Rejections }
+
+// StaleWrites is what came too late and was accepted.
+type StaleWrites struct {
+	// StaleApplies is the number of writes that took effect under a grant
+	// after one under a newer grant of the same resource.
+	StaleApplies int `json:"stale_applies" runs:"sum"`
+}
+
+func (s *StaleWrites) figures(int) []Figure { return rarity(s.StaleApplies, "stale write") }
+
+type stalenessMeter struct {
+	StaleWrites
+	state   *state
+	applied perResource[history.Time] // the newest grant under which a write took effect
+}
+
+func newStalenessMeter(_ history.Header, l *state) meter {
+	l.stragglers = true
+	return &stalenessMeter{state: l}
+}
+
+func (*stalenessMeter) wants() kinds { return kindSet(history.Apply) }
+
+func (m *stalenessMeter) observe(f *fact) {
+	r := m.state.resource(f.Resource)
+	granted, known := f.hold.grantedAt()
+	if f.hold == nil {
+		granted, known = r.straggled(f.Client, f.Token)
+	}
+	if !known {
+		return
+	}
+	applied := m.applied.of(r)
+	if granted < *applied {
+		m.StaleApplies++
+	}
+	*applied = max(*applied, granted)
+}
+
+func (h *hold) grantedAt() (history.Time, bool) {
+	if h == nil || !h.returned {
+		return 0, false
+	}
+	return h.granted, true
+}
+
+func (m *stalenessMeter) measure(all *Measurements, _ history.Time) { all.StaleWrites = m.StaleWrites }

@@ -1,6 +1,8 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // section is one read and one write of the guarded resource by a client under
 // one token.
@@ -162,4 +164,36 @@ func (l *state) writeDone(f *fact, force bool) bool {
 // unwritten objects to the return of a write that was not called.
 func (l *state) unwritten(f *fact) bool {
 	return l.contradict("a write of %s returns to client %d, which has none under way", f.lock(), f.Client)
+}
+
+// Access is a read and a write of a guarded resource by a client under one token. Its write
+// was accepted, or its outcome is unknown.
+type Access struct {
+	Client   int
+	Resource string
+	Token    string
+
+	Blind bool  // there was no read
+	Read  int64 // the value that was read
+	Wrote int64 // the value that was written
+
+	Call    history.Time // of the read, or of the write if there was none
+	WriteAt history.Time // call of the write
+	Return  history.Time // of the write; 0: it did not return
+
+	Unknown bool // the write may or may not have been applied
+}
+
+// Accesses calls each for every access when its outcome is known, or is known to stay
+// unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
+// it before the first event.
+func (p *Checker) Accesses(each func(Access)) { p.checkerOf(Effect).(*effect).each = each }
+
+func (s *section) told(o history.Outcome) Access {
+	return Access{
+		Client: s.client, Resource: s.resource.name, Token: s.token,
+		Blind: s.blind, Read: s.read, Wrote: s.wrote,
+		Call: s.call, WriteAt: s.writeAt, Return: s.ret,
+		Unknown: o != history.OK,
+	}
 }

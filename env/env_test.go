@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/env"
 )
 
 // Law: a node set is a set of the numbers 1 to 64.

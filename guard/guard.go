@@ -6,20 +6,20 @@ package guard
 
 import "fmt"
 
-// Mode says which accesses a resource checks, and how.
+// Mode is what a resource checks, and how.
 type Mode string
 
 // The modes. The zero value means Plain.
 const (
-	// Plain accepts every access.
+	// Plain: every access is accepted.
 	Plain Mode = "plain"
-	// FencedWrites checks the fence of writes only. A reader with an outdated fence is not
+	// FencedWrites: the fence of writes is checked, and that of reads is not. A reader with an outdated fence is not
 	// rejected, so that an update can be lost.
 	FencedWrites Mode = "fenced-writes"
-	// Fenced checks the fence of reads and writes. Each access raises the lowest fence
-	// accepted.
+	// Fenced: the fences of reads and writes are checked. Each access raises the lowest fence
+	// that is accepted.
 	Fenced Mode = "fenced"
-	// Token accepts a write only if the writer's token is the one of the last read:
+	// Token: a write is accepted only if the writer's token is that of the last read. This is
 	// compare-and-set on the token of the lock, which is unique but has no order (antirez,
 	// "Is Redlock safe?").
 	Token Mode = "token"

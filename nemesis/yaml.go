@@ -3,6 +3,7 @@ package nemesis
 import (
 	"fmt"
 	"reflect"
+	"strings"
 )
 
 // form is what [FaultForm] returns. It is made of the table of kinds.
@@ -63,4 +64,68 @@ func (f Fault) MarshalYAML() (any, error) {
 	filled.FieldByName("Start").Set(reflect.ValueOf(f.Start))
 	filled.FieldByName("End").Set(reflect.ValueOf(f.End))
 	return filled.Interface(), nil
+}
+
+// String describes the fault and its times, as in "node 3 crashes, 20ms after client 1
+// comes to granted, for 300ms".
+func (f Fault) String() string {
+	return strings.Join([]string{fmt.Sprint(f.Action), f.Start.describe()}, ", ") + f.describeEnd()
+}
+
+// describe says when a fault starts, or at which step it ends.
+func (m Trigger) describe() string {
+	if m.timed() {
+		if m.At == 0 {
+			return "from the start"
+		}
+		return fmt.Sprintf("at %v", m.At)
+	}
+	step := string(m.Step)
+	if m.K > 0 {
+		step += fmt.Sprintf(" %d", m.K)
+	}
+	text := fmt.Sprintf("when client %d comes to %s", m.Client, step)
+	if m.Plus > 0 {
+		text = fmt.Sprintf("%v after client %d comes to %s", m.Plus, m.Client, step)
+	}
+	if m.Count > 1 {
+		text += " for the " + ordinal(m.Count) + " time"
+	}
+	return text
+}
+
+// ordinal prints 2nd, 3rd, 4th, …
+func ordinal(n int) string {
+	suffix := "th"
+	if tens := n / 10 % 10; tens != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n, suffix)
+}
+
+// describeEnd completes the sentence with the fault's end, if the plan names one.
+func (f Fault) describeEnd() string {
+	switch e := f.End; {
+	case e == nil && f.Momentary():
+		return ""
+	case e == nil && (f.Action.ending().automatic != "" || f.Action.ending().after > 0):
+		return ""
+	case e == nil:
+		return ", for good"
+	case e.After != nil && *e.After == 0:
+		return ", and that is over at once"
+	case e.After != nil:
+		return fmt.Sprintf(", for %v", *e.After)
+	case e.timed():
+		return fmt.Sprintf(", until %v", e.At)
+	default:
+		return ", until " + strings.TrimPrefix(e.describe(), "when ")
+	}
 }

@@ -1,12 +1,11 @@
 package redlock_test
 
 import (
-	"testing"
-	"time"
-
 	"context"
 	"math/rand/v2"
 	"sync"
+	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/mutextest"

@@ -28,9 +28,9 @@ func jepsenFile(t *testing.T, text string) string {
 // A history of Jepsen is judged by all models of its workload, and the exit code is the worst.
 func TestCheckOfJepsen(t *testing.T) {
 	cases := []struct {
-		text string
-		args []string
-		code int
+		text      string
+		args      []string
+		code      int
 		storyText []string
 	}{
 		{heldOnce, nil, exitAsExpected, []string{"workload lock: 1 operations", "ownerless mutex    holds", "fenced mutex       n/a"}},

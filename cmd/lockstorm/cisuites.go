@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
-
-	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"

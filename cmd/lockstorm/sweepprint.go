@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report"

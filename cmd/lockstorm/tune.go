@@ -9,12 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/spf13/cobra"
-
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
@@ -23,7 +23,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/spf13/pflag"
 )
 
 // tuneOptions are the flags of tune that say how.

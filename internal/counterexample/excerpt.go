@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -187,4 +188,104 @@ func (e *excerpt) windows() *around[checker.Window] {
 		return &e.sections
 	}
 	return &e.leases
+}
+
+// limits is how much is kept of what there is of one kind.
+type limits struct {
+	before int // the place: the last
+	within int // it: the first, and as many of the last
+	after  int // it: the first
+}
+
+// around keeps what is closest to a place, so that memory does not grow with the history.
+type around[T any] struct {
+	limits
+	from, to history.Time
+
+	early []T
+	vital []T // which were not to be left out
+	first []T
+	last  []T
+	late  []T
+
+	earlier, between, later int // that were left out
+}
+
+func (a *around[T]) add(v T, from, to history.Time) {
+	switch {
+	case to < a.from:
+		a.early = keepLast(a.early, v, a.limits.before, &a.earlier)
+	case from > a.to:
+		if len(a.late) == a.limits.after {
+			a.later++
+			return
+		}
+		a.late = append(a.late, v)
+	case len(a.first) < a.limits.within:
+		a.first = append(a.first, v)
+	default:
+		a.last = keepLast(a.last, v, a.limits.within, &a.between)
+	}
+}
+
+// keep keeps it whatever else there is.
+func (a *around[T]) keep(v T) { a.vital = append(a.vital, v) }
+
+// lost is how much was left out.
+func (a *around[T]) lost() int { return a.earlier + a.between + a.later }
+
+// keepLast appends to a list of which no more than the last few are kept.
+func keepLast[T any](list []T, v T, most int, lost *int) []T {
+	if len(list) < most {
+		return append(list, v)
+	}
+	*lost++
+	if most > 0 {
+		copy(list, list[1:])
+		list[most-1] = v
+	}
+	return list
+}
+
+// enough reports whether nothing more that comes after the place would be kept.
+func (a *around[T]) enough() bool { return len(a.late) == a.limits.after }
+
+// all returns what was kept, in the order in which it came.
+func (a *around[T]) all() []T {
+	var all []T
+	for _, part := range [][]T{a.early, a.vital, a.first, a.last, a.late} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// mostTimes is how many instants get a mark: each takes room.
+const mostTimes = 12
+
+// times marks the instants that the story is about: where the picture begins and ends, the
+// place, and then when what is wrong, what was done to the world and what was done to
+// the guarded resource began and ended.
+func (d *drawing) times(shown []span) []span {
+	at := []history.Time{d.from, d.to}
+	add := func(of func(span) bool) {
+		for _, s := range shown {
+			for _, t := range []history.Time{s.from, s.to} {
+				if of(s) && len(at) < mostTimes && t >= d.from && t <= d.to && !slices.Contains(at, t) {
+					at = append(at, t)
+				}
+			}
+		}
+	}
+	add(func(s span) bool { return s.colour == red })
+	add(func(s span) bool { return s.colour == orange || s.colour == grey })
+	add(func(s span) bool {
+		return s.kind == history.Read || s.kind == history.Write || s.kind == history.Apply
+	})
+	slices.Sort(at)
+	at = slices.Compact(at)
+	marks := make([]span, len(at))
+	for i, text := range instants(at) {
+		marks[i] = span{row: "time", text: text, from: at[i], to: at[i]}
+	}
+	return marks
 }

@@ -2,12 +2,18 @@ package counterexample
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/anishathalye/porcupine"
+
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/page"
 )
 
@@ -92,4 +98,147 @@ func (p Picture) Page(open func() (io.ReadCloser, error)) ([]byte, error) {
 	var out bytes.Buffer
 	err = drawn.Write(&out, p.head(e, d, drawn.Result), d.marks)
 	return out.Bytes(), err
+}
+
+// drawing is what the page draws.
+type drawing struct {
+	model      porcupine.Model
+	operations []page.Operation
+	marks      []page.Mark
+	clients    map[int]bool // of which something is shown
+	from, to   history.Time
+	left       []string // what is not shown
+	legend     string   // what else there is to know
+}
+
+// draw makes operations and marks of what was kept.
+func (e *excerpt) draw() *drawing {
+	d := &drawing{from: e.place.From, to: e.place.To, clients: map[int]bool{e.place.Client: true, 0: true}}
+	var shown []operation
+	if e.subject == checker.Effect {
+		shown = e.accessOperations(d)
+	} else {
+		shown = e.holdOperations(d)
+	}
+	d.model.DescribeOperationMetadata = func(text any) string { return text.(string) }
+	d.operate(shown)
+	d.mark(e)
+	d.skipSpans(e.spans)
+	return d
+}
+
+// operation is an operation of a client, with what is said of it.
+type operation struct {
+	porcupine.Operation
+	client int
+}
+
+func (d *drawing) include(from, to history.Time) {
+	d.from, d.to = min(d.from, from), max(d.to, to)
+}
+
+// operate gives each operation a row: clients in their order, so that one finds them.
+func (d *drawing) operate(list []operation) {
+	slices.SortStableFunc(list, func(a, b operation) int {
+		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.Call, b.Call))
+	})
+	for _, o := range list {
+		d.clients[o.client] = true
+		d.operations = append(d.operations, page.Operation{Operation: o.Operation, Row: fmt.Sprintf("client %d", o.client)})
+	}
+}
+
+// mark adds what is shown beside the operations: first the place and the times, then
+// row by row in the order of their names.
+func (d *drawing) mark(e *excerpt) {
+	beside := d.beside(e)
+	slices.SortStableFunc(beside, func(a, b span) int {
+		return cmp.Or(inOrder(a.row, b.row), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	place := e.violation()
+	all := append([]span{place}, d.times(append([]span{place}, beside...))...)
+	for i, s := range append(all, beside...) {
+		d.marks = append(d.marks, page.Mark{
+			Row: s.row, From: int64(max(s.from, d.from)), To: int64(min(s.to, d.to)),
+			Text: s.text, Details: s.tooltip(), Colour: s.colour, Look: i == 0,
+		})
+	}
+}
+
+// beside returns what went on beside the operations, and belongs to the picture.
+func (d *drawing) beside(e *excerpt) []span {
+	all := e.windowSpans(d)
+	for _, s := range slices.Concat(e.spans.accused.all(), e.spans.lock.all()) {
+		d.clients[s.client] = true
+	}
+	world := e.spans.world.all()
+	for _, s := range slices.Concat(e.spans.accused.all(), e.spans.lock.all(), e.spans.work.all(), world) {
+		if s.to >= d.from && s.from <= d.to && d.clients[s.client] && !told(s, world) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// told reports whether that a client is cut off is what a fault says.
+func told(s span, world []span) bool {
+	return s.kind == history.LinkDown && slices.ContainsFunc(world, func(f span) bool {
+		return f.kind == history.FaultStart && f.from == s.from && f.to == s.to
+	})
+}
+
+// skipSpans says how much of what went on beside the operations is left out.
+func (d *drawing) skipSpans(s *spans) {
+	for _, of := range []struct {
+		kept  []*around[span]
+		thing string
+	}{{[]*around[span]{&s.world}, "fault"}, {[]*around[span]{&s.lock, &s.accused}, "call"}, {[]*around[span]{&s.work}, "access"}} {
+		n := 0
+		for _, k := range of.kept {
+			n += k.lost()
+		}
+		if n > 0 {
+			d.left = append(d.left, some(n, "", of.thing))
+		}
+	}
+}
+
+// inOrder compares the names of rows: numbers by what they count.
+func inOrder(a, b string) int {
+	return slices.CompareFunc(strings.Fields(a), strings.Fields(b), func(a, b string) int {
+		if number(a) && number(b) {
+			return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+func number(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
+// violation marks the place that the finding names.
+func (e *excerpt) violation() span {
+	f := e.first
+	s := span{row: f.Property.Title(), colour: red, from: e.place.From, to: e.place.To, details: f.Story()}
+	switch {
+	case e.cut:
+		return span{row: "cut short", text: "the history ends", colour: red, from: e.place.From, to: e.place.To}
+	case e.both:
+		s.row = "exclusion"
+	}
+	s.text = fmt.Sprintf("%s %v", strings.Join(e.codes, ", "), f.Verdict)
+	switch {
+	case f.First != nil:
+		s.text += fmt.Sprintf(": clients %d and %d", f.First.First.Client, f.First.Second.Client)
+	case e.place.Client != 0:
+		s.text += fmt.Sprintf(": client %d", e.place.Client)
+	}
+	return s
+}
+
+func (s span) tooltip() string {
+	when := "at " + at(s.from)
+	if s.to > s.from {
+		when = fmt.Sprintf("%s to %s, %v", at(s.from), at(s.to), s.to.Sub(s.from))
+	}
+	return strings.TrimPrefix(strings.Join([]string{s.text, when, s.details}, " · "), " · ")
 }

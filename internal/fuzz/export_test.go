@@ -1,8 +1,9 @@
 package fuzz
 
 import (
-	"github.com/lockstorm/lockstorm/checker"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/checker"
 )
 
 // Plan draws faults for a scenario.

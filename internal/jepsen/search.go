@@ -1,8 +1,13 @@
 package jepsen
 
 import (
+	"cmp"
 	"context"
 	"slices"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lockstorm/lockstorm/checker"
 )
 
 // search is how all configs are found in which a step has returned.
@@ -151,4 +156,239 @@ func (s *search) states() []any {
 		}
 	}
 	return list
+}
+
+// config is one way in which a history can have gone so far.
+type config struct {
+	place
+	used set // operations of unknown outcome that have taken effect, by kind
+	past *use
+}
+
+// use is one operation of unknown outcome that has taken effect, and those before it.
+// It is for the story alone: no search looks at it.
+type use struct {
+	kind   int
+	at     int // the place of the return that it was for
+	before *use
+}
+
+// place is a config but for what it has used up.
+type place struct {
+	state any // of the model
+	done  set // operations in progress that have already taken effect
+}
+
+// frontier is a set of configs of which none makes another superfluous: of two
+// that differ only in what they have used, the one that has used less can do
+// all that the other can.
+type frontier struct {
+	used   map[place][]set
+	order  []config // as they came, with some that have become superfluous
+	most   int      // how many of a place are told apart; 0: all
+	merged bool     // some were not
+}
+
+func newFrontier(most int) *frontier { return &frontier{used: map[place][]set{}, most: most} }
+
+// add returns c, and whether it was not superfluous. Where there are too many of
+// its place it returns one for all of them, that has used what all have used.
+func (f *frontier) add(c config) (config, bool) {
+	var kept []set
+	for _, u := range f.used[c.place] {
+		if u.within(c.used) {
+			return c, false
+		}
+		if !c.used.within(u) {
+			kept = append(kept, u)
+		}
+	}
+	if f.most > 0 && len(kept) >= f.most {
+		for _, u := range kept {
+			c.used = c.used.common(u)
+		}
+		kept, f.merged = nil, true
+	}
+	f.used[c.place] = append(kept, c.used)
+	f.order = append(f.order, c)
+	return c, true
+}
+
+// holds reports whether c has not become superfluous.
+func (f *frontier) holds(c config) bool {
+	for _, u := range f.used[c.place] {
+		if u == c.used {
+			return true
+		}
+	}
+	return false
+}
+
+// configs returns what is left, in the order in which it came.
+func (f *frontier) configs() []config {
+	var list []config
+	for _, c := range f.order {
+		if f.holds(c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+const (
+	// maxConfigs bounds the memory of a search.
+	maxConfigs = 1 << 18
+	// maxMarks is how many returns the window around a violation reaches back.
+	maxMarks = 12
+)
+
+// sweep decides whether the steps of one key have a legal order. It goes
+// through the history once, from event to event, with all configs in which it
+// can have come there (Lowe, "Testing for linearizability", 2017: just-in-time
+// linearization, which Knossos does too): nothing has to take effect before
+// something returns, and when it does, all orders of what is in progress are
+// tried that end with it. So its cost grows linearly with the length of the
+// history, whether it has quiescent points or not.
+type sweep struct {
+	stock
+	manner
+	steps   []step
+	open    []int // steps in progress that will return
+	marks   []mark
+	reached []any // the states that were tried when it got stuck
+	judged  int   // steps that have returned
+	tried   int   // configs
+	rough   bool  // there were too many somewhere
+}
+
+// mark is what the configs were before the event at a place.
+type mark struct {
+	at      int
+	configs []config
+}
+
+// event is the call or the return of a step.
+type event struct {
+	at, step int
+	ret      bool
+}
+
+func newSweep(m porcupine.Model, steps []step, how manner) *sweep {
+	return &sweep{stock: newStock(m, steps), steps: steps, manner: how}
+}
+
+// events returns what happens in the order of time.
+func events(steps []step) []event {
+	list := make([]event, 0, 2*len(steps))
+	for i, s := range steps {
+		list = append(list, event{at: s.call, step: i})
+		if !s.unknown {
+			list = append(list, event{at: s.ret, step: i, ret: true})
+		}
+	}
+	slices.SortFunc(list, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
+
+// run goes through the steps. Where it is stuck, or gives up, it returns the
+// step that could not return.
+func (w *sweep) run(ctx context.Context) (checker.Verdict, int) {
+	for _, e := range events(w.steps) {
+		s := &w.steps[e.step]
+		switch {
+		case e.ret:
+		case s.unknown:
+			w.call(e.step, s)
+			continue
+		default:
+			w.open = append(w.open, e.step)
+			continue
+		}
+		w.mark(e.at)
+		w.now = e.at
+		next, decided := w.complete(ctx, e.step)
+		if !decided {
+			return checker.Unknown, e.step
+		}
+		if len(next) == 0 {
+			return checker.Violated, e.step
+		}
+		w.configs = w.few(next)
+		w.open = slices.DeleteFunc(w.open, func(i int) bool { return i == e.step })
+		w.settle(e.at)
+		w.judged++
+	}
+	return checker.Holds, -1
+}
+
+// few returns as many configs as the sweep goes on with: those that have used
+// least.
+func (w *sweep) few(list []config) []config {
+	if w.lenient || len(list) <= w.beam {
+		return list
+	}
+	w.rough = true
+	slices.SortStableFunc(list, func(a, b config) int { return cmp.Compare(len(a.used), len(b.used)) })
+	return list[:w.beam]
+}
+
+func (w *sweep) mark(at int) {
+	if len(w.marks) == maxMarks {
+		w.marks = slices.Delete(w.marks, 0, 1)
+	}
+	w.marks = append(w.marks, mark{at, w.configs})
+}
+
+// manner is what a sweep does with too many configs.
+type manner struct {
+	lenient bool // it makes one of them that can do more; otherwise it leaves some behind
+	most    int  // how many is not too many, of those that differ only in what they have used
+	beam    int  // and of all, unless it is lenient
+}
+
+// apart is how many configs are told apart that differ only in what they have
+// used; 0 is all.
+func (m manner) apart() int {
+	if m.lenient {
+		return m.most
+	}
+	return 0
+}
+
+const (
+	// beam is how many configs the first hasty sweep goes on with.
+	beam = 64
+	// rounds is how often a sweep begins again with more.
+	rounds = 5
+)
+
+// decide closes in on the verdict from two sides, since to follow all configs
+// can cost too much where operations of unknown outcome are many. A hasty sweep
+// leaves configs behind, those that have used most: if it finds an order there is
+// one. A lenient sweep takes configs for one that differ only in what they have
+// used, and lets it be what all of them have used: if it finds no order there is
+// none. Where neither tells, both go on with more in the next round.
+func decide(ctx context.Context, m porcupine.Model, steps []step, beam int) (w *sweep, verdict checker.Verdict, stuck int) {
+	most := 1
+	for range rounds {
+		w = newSweep(m, steps, manner{most: most, beam: beam * most})
+		verdict, stuck = w.run(ctx)
+		if verdict == checker.Holds || !w.rough || ctx.Err() != nil {
+			break
+		}
+		lenient := newSweep(m, steps, manner{lenient: true, most: most})
+		found, last := lenient.run(ctx)
+		switch {
+		case found == checker.Violated && last == stuck:
+			w.reached = lenient.reached
+			return w, found, stuck // with configs that the history can have had
+		case found == checker.Violated || found == checker.Holds && !lenient.rough:
+			return lenient, found, last
+		}
+		most *= 8
+	}
+	if w.rough && verdict == checker.Violated {
+		verdict = checker.Unknown
+	}
+	return w, verdict, stuck
 }

@@ -1,11 +1,16 @@
 package jepsen
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/anishathalye/porcupine"
+	"olympos.io/encoding/edn"
+
+	"github.com/lockstorm/lockstorm/model"
 )
 
 // step is an operation as a model takes it.
@@ -116,4 +121,239 @@ func mixed(words []saying) error {
 		}
 	}
 	panic("jepsen: the words are of one workload")
+}
+
+// The three models of a lock, from the weakest to the strongest.
+var (
+	ownerless = specification{
+		name:  "ownerless mutex",
+		model: always(model.Mutex),
+		steps: func(list []operation) ([]step, error) { return lockSteps(list, false) },
+	}
+	owned = specification{
+		name:  "owner-aware mutex",
+		model: always(model.OwnedMutex),
+		steps: func(list []operation) ([]step, error) { return lockSteps(list, true) },
+	}
+	fenced = specification{
+		name:  "fenced mutex",
+		model: always(model.FencedMutex),
+		steps: owned.steps,
+		about: func(list []operation) bool { return slices.ContainsFunc(list, isFenced) },
+	}
+)
+
+func always(m porcupine.Model) func(Options) porcupine.Model {
+	return func(Options) porcupine.Model { return m }
+}
+
+func isFenced(o operation) bool {
+	f, err := o.fence()
+	return err != nil || f != 0
+}
+
+// lockSteps makes steps of acquires and releases.
+func lockSteps(list []operation, aware bool) ([]step, error) {
+	who := owners(list)
+	steps := make([]step, 0, len(list))
+	for i := range list {
+		o := &list[i]
+		in := model.MutexInput{Release: o.releases()}
+		held := "held"
+		if aware {
+			in.Owner = who[o.process]
+			held = "held by " + in.Owner
+			fence, err := o.fence()
+			if err != nil {
+				return nil, err
+			}
+			in.Fence = fence
+		}
+		s := step{input: in, unknown: o.unknown(), call: o.call, ret: o.ret, needs: "free", gives: held, of: o}
+		if in.Release {
+			s.needs, s.gives = held, "free"
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+func (o *operation) releases() bool { return o.f == "release" || o.f == "unlock" }
+
+// owners names the owner that each process acts for: the :client of the value
+// of what it completed, as in Hazelcast's histories; otherwise the process.
+func owners(list []operation) map[int64]string {
+	who := map[int64]string{}
+	for i := range list {
+		o := &list[i]
+		if client, named := field(o.value, "client"); named && client != nil {
+			who[o.process] = "client " + show(client)
+		} else if who[o.process] == "" {
+			who[o.process] = fmt.Sprintf("process %d", o.process)
+		}
+	}
+	return who
+}
+
+// fence returns the fence that a completed acquire was given, or 0 if it says
+// none. Hazelcast writes 0 for none as well.
+func (o *operation) fence() (int64, error) {
+	f, given := field(o.value, "fence")
+	if !given || f == nil || o.releases() || o.unknown() {
+		return 0, nil
+	}
+	n, whole := f.(int64)
+	if !whole || n < 0 || n == math.MaxInt64 {
+		return 0, wrong(o.end, "the fence %.64s is no whole number from 0", show(f))
+	}
+	return n, nil
+}
+
+// field returns a field of a value that is a map.
+func field(v any, name string) (any, bool) {
+	m, is := v.(map[any]any)
+	if !is {
+		return nil, false
+	}
+	f, has := m[edn.Keyword(name)]
+	return f, has
+}
+
+// set is a sorted list of small numbers, some perhaps more than once, in a form
+// that can be the key of a map.
+type set string
+
+const digit = 4 // bytes a number
+
+func (s set) len() int { return len(s) / digit }
+
+func (s set) at(i int) int {
+	return int(binary.BigEndian.Uint32([]byte(s[i*digit : (i+1)*digit])))
+}
+
+// search returns where n stands, or would.
+func (s set) search(n int) int {
+	i := s.len()
+	for i > 0 && s.at(i-1) >= n {
+		i--
+	}
+	return i
+}
+
+func (s set) has(n int) bool {
+	i := s.search(n)
+	return i < s.len() && s.at(i) == n
+}
+
+// count returns how often n is in it.
+func (s set) count(n int) int {
+	from, c := s.search(n), 0
+	for from+c < s.len() && s.at(from+c) == n {
+		c++
+	}
+	return c
+}
+
+func (s set) with(n int) set {
+	i := s.search(n) * digit
+	var b [digit]byte
+	binary.BigEndian.PutUint32(b[:], uint32(n))
+	return s[:i] + set(b[:]) + s[i:]
+}
+
+// without takes n out, as often as it is in it.
+func (s set) without(n int) set {
+	from, c := s.search(n), s.count(n)
+	return s[:from*digit] + s[(from+c)*digit:]
+}
+
+// within reports whether t has all that s has, as often.
+func (s set) within(t set) bool { return len(s) <= len(t) && len(s.common(t)) == len(s) }
+
+// common returns what both have, as often as both have it.
+func (s set) common(t set) set {
+	if s == t {
+		return s
+	}
+	both := s[:0]
+	s.meet(t, func(i int, shared bool) {
+		if shared {
+			both += s[i*digit : (i+1)*digit]
+		}
+	})
+	return both
+}
+
+// minus returns what s has beyond t.
+func (s set) minus(t set) set {
+	if t == "" {
+		return s
+	}
+	left := s[:0]
+	s.meet(t, func(i int, shared bool) {
+		if !shared {
+			left += s[i*digit : (i+1)*digit]
+		}
+	})
+	return left
+}
+
+// meet says of each place of s whether t has that number, as often.
+func (s set) meet(t set, say func(i int, shared bool)) {
+	j := 0
+	for i := range s.len() {
+		for j < t.len() && t.at(j) < s.at(i) {
+			j++
+		}
+		shared := j < t.len() && t.at(j) == s.at(i)
+		if shared {
+			j++
+		}
+		say(i, shared)
+	}
+}
+
+var register = specification{
+	name:  "register",
+	model: func(o Options) porcupine.Model { return model.Register(o.initial()) },
+	steps: registerSteps,
+}
+
+// registerSteps makes steps of reads, writes and compare-and-sets. A read that
+// found nil says nothing of the register, as in Knossos, where a client that
+// does not know what it read writes nil; nor does one that did not return.
+func registerSteps(list []operation) ([]step, error) {
+	steps := make([]step, 0, len(list))
+	for i := range list {
+		o := &list[i]
+		if o.f == "read" && (o.value == nil || o.unknown()) {
+			continue
+		}
+		s, err := o.registerStep()
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+func (o *operation) registerStep() (step, error) {
+	s := step{unknown: o.unknown(), call: o.call, ret: o.ret, of: o}
+	switch o.f {
+	case "read":
+		s.needs = show(o.value)
+		s.input = model.RegisterInput{Step: model.Read, From: s.needs}
+	case "write":
+		s.gives = show(o.value)
+		s.input = model.RegisterInput{Step: model.Write, To: s.gives}
+	default:
+		from, to, pair := tuple(o.value)
+		if !pair {
+			return step{}, wrong(o.line, "a :cas of %.64s: want [old new]", show(o.value))
+		}
+		s.needs, s.gives = show(from), show(to)
+		s.input = model.RegisterInput{Step: model.CompareAndSet, From: s.needs, To: s.gives}
+	}
+	return s, nil
 }

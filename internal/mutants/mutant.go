@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
 	"github.com/lockstorm/lockstorm/checker"
 )
 

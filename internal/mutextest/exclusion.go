@@ -1,6 +1,7 @@
 package mutextest
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"sync"
@@ -75,4 +76,139 @@ func manyHands(s *scene) {
 	}
 	s.close(m)
 	s.wantHeld(s.key, s.every(""))
+}
+
+// contest is clients, each with some users, who all want the same keys.
+type contest struct {
+	config                 redlock.Config // its Tries end a bout
+	clients, users, rounds int            // rounds of each user
+	keys                   []string       // of which none is left in the end
+
+	// turn plays one round of a user of a client, and returns the error of the lock.
+	turn func(client int, m *redlock.Mutex) error
+}
+
+// run plays all rounds. A defect can leave a key that nobody deletes, and keys live for an
+// hour, so the rounds come in bouts. A bout ends as soon as one user has used its tries up.
+// When nothing is under way any more, a key that is left proves the defect. If none is left,
+// the machine was slow, and the next bout goes on where this one ended.
+func (c contest) run(s *scene) {
+	left := make([]int, c.clients*c.users)
+	for i := range left {
+		left[i] = c.rounds
+	}
+	for !c.bout(s, left) && !s.Failed() {
+	}
+}
+
+// bout plays the rounds that are left, and reports whether it came to the end of them.
+func (c contest) bout(s *scene, left []int) bool {
+	var unlucky atomic.Bool
+	var all sync.WaitGroup
+	var mutexes []*redlock.Mutex
+	for client := range c.clients {
+		m := s.client(c.config, nil)
+		mutexes = append(mutexes, m)
+		for user := range c.users {
+			mine := &left[client*c.users+user]
+			all.Go(func() {
+				for ; *mine > 0 && !unlucky.Load(); *mine-- {
+					if err := c.turn(client, m); usedUp(err) {
+						unlucky.Store(true)
+						return
+					} else if err != nil {
+						s.Errorf("lock: %v", err)
+						return
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	for _, m := range mutexes {
+		s.close(m)
+	}
+	for _, key := range c.keys {
+		s.wantHeld(key, s.every(""))
+	}
+	return !unlucky.Load()
+}
+
+// usedUp reports whether a lock gave up after its last try.
+func usedUp(err error) bool {
+	return errors.Is(err, redlock.ErrTaken) || errors.Is(err, redlock.ErrNoQuorum) || errors.Is(err, redlock.ErrValidity)
+}
+
+// WithLock releases the lock whatever becomes of the work: it ends, it fails, it
+// panics, its caller is cancelled.
+func withLock(s *scene) {
+	m := s.client(config(), nil)
+	fails := errors.New("the work fails")
+	s.wantError("work that ends", m.WithLock(s.ctx, s.key, func(ctx context.Context) error { return ctx.Err() }), nil)
+	s.wantError("work that fails", m.WithLock(s.ctx, s.key, func(context.Context) error { return fails }), fails)
+	func() {
+		defer func() { _ = recover() }()
+		_ = m.WithLock(s.ctx, s.key, func(context.Context) error { panic(fails) })
+	}()
+	ctx, cancel := context.WithCancel(s.ctx)
+	err := m.WithLock(ctx, s.key, func(ctx context.Context) error { cancel(); <-ctx.Done(); return ctx.Err() })
+	s.wantError("work that is cancelled", err, context.Canceled)
+	s.close(m)
+	s.wantHeld(s.key, s.every(""))
+}
+
+// LockAll acquires all or nothing.
+func lockAllOrNothing(s *scene) {
+	before, after := "0 "+s.key, "z "+s.key // in the order of their names
+	h := s.lock(s.client(config(), nil))
+	hurried := config()
+	hurried.Tries = 1
+	m := s.client(hurried, nil)
+	_, err := m.LockAll(s.ctx, after, s.key, before)
+	s.wantError("one is taken", err, redlock.ErrTaken)
+	s.close(m)
+	s.wantHeld(before, s.every(""))
+	s.wantHeld(s.key, s.every(h.Token()))
+	s.wantHeld(after, s.every(""))
+}
+
+// The holds of LockAll end together, and leave no key.
+func lockAllEnds(s *scene) {
+	m := s.client(config(), nil)
+	holds, err := m.LockAll(s.ctx, s.key+" c", s.key+" b", s.key+" a")
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, h := range holds.Each() {
+		s.comeToHold(h.Resource(), s.every(h.Token()))
+	}
+	s.wantError("release of the first", holds.Each()[0].Release(s.ctx), nil)
+	s.wantError("cause of the end of all", context.Cause(holds.Context()), redlock.ErrReleased)
+	s.wantError("release of all", holds.Release(s.ctx), redlock.ErrReleased)
+	s.close(m)
+	for _, h := range holds.Each() {
+		s.wantHeld(h.Resource(), s.every(""))
+	}
+}
+
+// Who wants the same resources in different orders gets them in turn.
+func lockAllInOneOrder(s *scene) {
+	a, b := s.key+" a", s.key+" b"
+	orders := [][]string{{a, b}, {b, a}, {b, a, b}}
+	number := 0
+	c := contest{config: config(), clients: len(orders), users: 1, rounds: 3, keys: []string{a, b}}
+	c.config.Tries = 100
+	c.turn = func(client int, m *redlock.Mutex) error {
+		holds, err := m.LockAll(s.ctx, orders[client]...)
+		if err != nil {
+			return err
+		}
+		number++
+		s.wantError("release", holds.Release(s.ctx), nil)
+		return nil
+	}
+	c.run(s)
+	if want := c.clients * c.rounds; number != want && !s.Failed() {
+		s.Errorf("counted to %d, want %d", number, want)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -202,3 +203,158 @@ func (s *scene) must(to env.NodeSet, c env.Command) {
 		}
 	}
 }
+
+// A lock puts its token on every node, and a release leaves no key on any.
+func lockAndRelease(s *scene) {
+	m := s.client(config(), nil)
+	h := s.lock(m)
+	s.comeToLive(time.Hour/2, time.Hour)
+	s.wantError("context", h.Context().Err(), nil)
+	s.wantError("release", h.Release(s.ctx), nil)
+	s.wantError("cause", context.Cause(h.Context()), redlock.ErrReleased)
+	s.wantError("release twice", h.Release(s.ctx), redlock.ErrReleased)
+	s.close(m)
+	s.wantHeld(s.key, s.every(""))
+}
+
+// A try on what is taken leaves the holder's keys alone, and says what each node
+// made of it.
+func taken(s *scene) {
+	h := s.lock(s.client(config(), nil))
+	other := s.client(config(), nil)
+	_, err := other.TryLock(s.ctx, s.key)
+	s.wantError("try", err, redlock.ErrTaken)
+	s.wantReplies(err, s.nodes.Len())
+	s.close(other)
+	s.wantHeld(s.key, s.every(h.Token()))
+	s.wantError("release", h.Release(s.ctx), nil)
+}
+
+// A try that finds a quorum taken leaves no key on the nodes that were free.
+func refused(s *scene) {
+	n := s.occupy()
+	m := s.client(config(), nil)
+	_, err := m.TryLock(s.ctx, s.key)
+	s.wantError("try", err, redlock.ErrTaken)
+	s.wantReplies(err, n)
+	s.close(m)
+	s.wantHeld(s.key, s.first(n, stranger, ""))
+}
+
+// wantReplies checks that the error of a try names every node in its order,
+// where the first so many are taken and the rest are free. Nodes that had not
+// been heard of when it was decided are told as such.
+func (s *scene) wantReplies(err error, taken int) {
+	s.Helper()
+	var q *redlock.QuorumError
+	if !errors.As(err, &q) || len(q.Replies) != s.nodes.Len() {
+		s.Fatalf("want a quorum error with %d replies, got %#v", s.nodes.Len(), err)
+	}
+	declined := 0
+	for i, r := range q.Replies {
+		want := env.Yes
+		if i < taken {
+			want = env.No
+		}
+		if r.Node != i+1 || r.Answer != want && r.Answer != 0 || r.Err != nil {
+			s.Errorf("reply %d: %+v, want answer %v of node %d", i, r, want, i+1)
+		}
+		if r.Answer == env.No {
+			declined++
+		}
+	}
+	if s.nodes.Len()-declined >= redlock.Quorum(s.nodes.Len()) {
+		s.Errorf("%d of %d nodes declined: that decides nothing", declined, s.nodes.Len())
+	}
+}
+
+// Lock gives up after so many tries.
+func boundedTries(s *scene) {
+	n := s.occupy()
+	c, tries := config(), new(counter)
+	c.Tries = 3
+	m := s.client(c, tries)
+	_, err := m.Lock(s.ctx, s.key)
+	s.wantError("lock", err, redlock.ErrTaken)
+	s.close(m)
+	if got := tries.of(env.StepAcquire); got != 3 {
+		s.Errorf("%d tries", got)
+	}
+	s.wantHeld(s.key, s.first(n, stranger, ""))
+}
+
+// observe is an observer that is a function.
+type observe func(env.Event)
+
+func (o observe) Observe(e env.Event) { o(e) }
+
+// counter is an observer that counts.
+type counter struct {
+	mu    sync.Mutex
+	steps map[env.Step]int
+}
+
+func (c *counter) Observe(e env.Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.steps == nil {
+		c.steps = map[env.Step]int{}
+	}
+	c.steps[e.Step]++
+}
+
+// of returns how often a step has been taken.
+func (c *counter) of(s env.Step) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.steps[s]
+}
+
+// Place is independent nodes, and a way to look at what they hold past the
+// lock.
+type Place interface {
+	// Connect returns the nodes as one more client sees them. Every client sees
+	// the same nodes. They are closed when the test ends, and then no goroutine
+	// of theirs is left.
+	Connect(t *testing.T) env.Nodes
+
+	// Look returns the token that a node, from 1, holds under a key, and how
+	// long it will. No key is an empty token.
+	Look(t *testing.T, node int, key string) (token string, life time.Duration)
+}
+
+// Run tests every behaviour as a subtest. They are not parallel, because each
+// counts the goroutines at its end; nor may be what runs beside them.
+func Run(t *testing.T, p Place) {
+	for _, b := range []struct {
+		name string
+		test func(*scene)
+	}{
+		{"lock and release", lockAndRelease},
+		{"taken", taken},
+		{"refused", refused},
+		{"bounded tries", boundedTries},
+		{"exclusion", exclusion},
+		{"one hold, many hands", manyHands},
+		{"extend", extend},
+		{"extend what is lost", extendLost},
+		{"release what is lost", releaseLost},
+		{"watchdog", watchdog},
+		{"watchdog and loss", watchdogLoss},
+		{"watchdog and release", watchdogRelease},
+		{"with lock", withLock},
+		{"lock all or nothing", lockAllOrNothing},
+		{"lock all, one ends", lockAllEnds},
+		{"lock all in one order", lockAllInOneOrder},
+		{"cancelled while waiting", cancelledWhileWaiting},
+		{"cancelled in a try", cancelledInATry},
+		{"close", closeEndsEverything},
+		{"close while extending", closeWhileExtending},
+		{"close during calls", closeDuringCalls},
+	} {
+		t.Run(b.name, func(t *testing.T) { b.test(newScene(t, p)) })
+	}
+}
+
+// Exclusion tests one of them by itself, for places that are in trouble.
+func Exclusion(t *testing.T, p Place) { exclusion(newScene(t, p)) }

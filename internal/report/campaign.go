@@ -2,11 +2,17 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/sweep/plots"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
@@ -83,3 +89,250 @@ func figureOf(c plots.Chart) (document.Figure, error) {
 		Needs: []document.Assets{{Name: "plots", Style: plots.PageStyle()}},
 	}, err
 }
+
+// CampaignLines say in sentences how measurements and formulas compare.
+func CampaignLines(r sweep.Results) (lines []string) {
+	if f := r.Fit(); f.Compared > 0 {
+		between := ""
+		if f.Between > 0 {
+			between = fmt.Sprintf("; where it says neither 0 nor 1, at %d of %d", f.Hit, f.Between)
+		}
+		lines = append(lines, fmt.Sprintf("The formula is inside the 95 %% interval at %d of %s%s. The widest interval of all points is ± %.4f.",
+			f.Inside, textfmt.Count(f.Compared, "point"), between, f.HalfWidth))
+	} else if f.Points > 0 {
+		lines = append(lines, fmt.Sprintf("The widest interval is ± %.4f.", f.HalfWidth))
+	}
+	all := r.Boundaries()
+	if len(all) == 0 {
+		return lines
+	}
+	met := 0
+	for _, o := range all {
+		if o.Boundary.Met() {
+			met++
+		}
+	}
+	lines = append(lines, fmt.Sprintf("The boundary is where the formula has it, as exactly as it was looked for, at %d of %d.", met, len(all)))
+	for i, name := range r.Rules() {
+		lines = append(lines, fmt.Sprintf("Rule %d, %q, %s", i+1, name, ruleLine(all, name)))
+	}
+	return lines
+}
+
+// mostFails is how many boundaries are named at which a rule does not suffice.
+const mostFails = 10
+
+// ruleHead is what stands above a rule of thumb, by its place among them.
+func ruleHead(i int) string { return fmt.Sprintf("rule %d", i+1) }
+
+// ruleLine says how often a rule of thumb suffices, and where it does not.
+func ruleLine(all []sweep.Outcome, name string) string {
+	asked := 0
+	var fails []string
+	for _, o := range all {
+		rule, ok := o.Boundary.Rule(name)
+		if !ok {
+			continue
+		}
+		asked++
+		if rule.Verdict != checker.Holds {
+			fails = append(fails, strconv.Itoa(o.Unit))
+		}
+	}
+	text := fmt.Sprintf("suffices at %d of %d", asked-len(fails), asked)
+	if n := len(fails); n > mostFails {
+		fails = append(fails[:mostFails], fmt.Sprintf("and %d more", n-mostFails))
+	}
+	if len(fails) > 0 {
+		text += "; not at " + strings.Join(fails, ", ")
+	}
+	return text + "."
+}
+
+// priceColumns are what a point costs, in the order in which they are shown: the first of
+// them on a terminal too.
+var priceColumns = []struct {
+	head   string
+	screen bool
+	cell   func(m checker.Measurements) string
+}{
+	{"availability", true, func(m checker.Measurements) string { return fmt.Sprintf("%.2f %%", 100*m.Availability) }},
+	{"longest outage", true, func(m checker.Measurements) string { return textfmt.Duration(m.LongestOutage) }},
+	{"median outage", false, func(m checker.Measurements) string { return textfmt.Duration(m.MedianOutage) }},
+	{"longest wait", false, func(m checker.Measurements) string { return textfmt.Duration(m.LongestWait) }},
+	{"next grant after a death", false, nextGrant},
+	{"acquire p50", false, func(m checker.Measurements) string { return textfmt.Duration(m.AcquireP50) }},
+	{"acquire p99", false, func(m checker.Measurements) string { return textfmt.Duration(m.AcquireP99) }},
+}
+
+func nextGrant(m checker.Measurements) string {
+	if m.GrantsAfterDeath == 0 {
+		return textfmt.Dash("")
+	}
+	return textfmt.Duration(m.NextGrantAfterDeath)
+}
+
+// PointsTable is a line for each of some points; whole: with all that is told of them.
+func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.Table {
+	undecided := slices.ContainsFunc(points, func(o sweep.Outcome) bool { return o.Point.Undecided > 0 })
+	t := &textfmt.Table{Head: []string{"#"}}
+	for _, p := range r.Params {
+		t.Head = append(t.Head, p.Head())
+	}
+	t.Head = append(t.Head, "violated", "share %", "interval %", "formula %", "inside")
+	if undecided {
+		t.Head = append(t.Head, "undecided")
+	}
+	for _, c := range priceColumns {
+		if whole || c.screen {
+			t.Head = append(t.Head, c.head)
+		}
+	}
+	for _, o := range points {
+		rate := o.Point.Rate()
+		lo, hi := rate.Wilson()
+		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{
+			rate.String(), percent(rate.Share()), "[" + percent(lo) + ", " + percent(hi) + "]", predicted(o.Point), inside(o.Point),
+		})
+		if undecided {
+			cells = append(cells, strconv.Itoa(o.Point.Undecided))
+		}
+		for _, c := range priceColumns {
+			if whole || c.screen {
+				cells = append(cells, c.cell(o.Point.Measurements))
+			}
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// predicted is what a formula says, in percent.
+func predicted(m *sweep.Measured) string {
+	if m.Predicted == nil {
+		return textfmt.Dash("")
+	}
+	return percent(*m.Predicted)
+}
+
+// percent writes a share in percent, to a digit more than the intervals of ten thousand
+// runs are exact to.
+func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
+
+func inside(m *sweep.Measured) string {
+	switch in, known := m.Inside(); {
+	case !known:
+		return textfmt.Dash("")
+	case in:
+		return "yes"
+	}
+	return "no"
+}
+
+// BoundariesTable is a line for each of some boundaries.
+func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"#"}}
+	for _, p := range r.Params[1:] {
+		t.Head = append(t.Head, p.Head())
+	}
+	t.Head = append(t.Head, "violated at", "holds at", "formula", "met")
+	rules := r.Rules()
+	for i := range rules {
+		t.Head = append(t.Head, ruleHead(i))
+	}
+	for _, o := range boundaries {
+		b := o.Boundary
+		met := "no"
+		switch {
+		case b.Open():
+			met = "left open"
+		case b.Met():
+			met = "yes"
+		}
+		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{place(b.LastViolated), place(b.FirstHolding), tried(b.Formula), met})
+		for _, name := range rules {
+			cell := textfmt.Dash("")
+			if rule, ok := b.Rule(name); ok {
+				cell = tried(rule.Trial)
+			}
+			cells = append(cells, cell)
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// tried is an x and what was found there.
+func tried(t sweep.Trial) string { return value(t.X) + " " + Sign(t.Verdict) }
+
+func place(x *float64) string {
+	if x == nil {
+		return textfmt.Dash("")
+	}
+	return value(*x)
+}
+
+// value writes a number as people read it: files have all of its digits.
+func value(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+func values(at []float64) (list []string) {
+	for _, x := range at {
+		list = append(list, value(x))
+	}
+	return list
+}
+
+// SweepCommand is the command line that repeats the campaign.
+func SweepCommand(h sweep.Head) string {
+	text := "lockstorm sweep " + h.Sweep
+	if h.Backend != simulated.Backend().Name {
+		text += " --backend " + h.Backend
+	}
+	if clients := h.Versions["clients"]; clients != "" {
+		text += " --clients " + clients
+	}
+	if len(h.Only) > 0 {
+		text += " --points " + strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Only), "[]"), " ", ",")
+	}
+	return text + fmt.Sprintf(" --runs %d --seed %d --out DIR", h.Runs, h.First)
+}
+
+// CampaignCurve is the outcomes of one curve.
+type CampaignCurve struct {
+	Name     string
+	Outcomes []sweep.Outcome
+}
+
+// CampaignCurves parts outcomes by their curves, in the order in which these begin.
+func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
+	place := map[string]int{}
+	for _, o := range all {
+		i, ok := place[o.Curve]
+		if !ok {
+			i, place[o.Curve] = len(list), len(list)
+			list = append(list, CampaignCurve{Name: o.Curve})
+		}
+		list[i].Outcomes = append(list[i].Outcomes, o)
+	}
+	return list
+}
+
+// captions are what the results of a sweep do not say of their pictures, by its name.
+var captions = map[string]plots.Say{
+	"restart-delay":           {Marks: outwaited},
+	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: outwaited},
+	"restart-delay-reference": {Marks: outwaited},
+	"drift":                   {Line: series.DriftLine, LineName: "the least allowance that covers the error"},
+}
+
+// outwaited is where the delay is long enough.
+var outwaited = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
+
+// CampaignPictures are those of the results.
+func CampaignPictures(r sweep.Results) ([]plots.Picture, error) {
+	return plots.Of(r, captions[r.Sweep])
+}
+
+// CaptionedPictures names the sweeps of whose pictures something is said that their results do not
+// say.
+func CaptionedPictures() []string { return slices.Sorted(maps.Keys(captions)) }

@@ -2,9 +2,13 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -54,4 +58,187 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 	}
 	r.Add("The locks compared", blocks...)
 	r.made("The comparison", versions, "")
+}
+
+// Comparison is some locks in some trials, and what is known of them.
+type Comparison struct {
+	Locks  []scenarios.Contender
+	Trials []scenarios.Trial
+	Found  Tallies
+}
+
+// Record is what a lock has shown in some trials.
+type Record struct {
+	Lock   scenarios.Contender
+	Trials []scenarios.Trial
+	Shown  []runner.Tally // of each trial
+}
+
+// Records are those of all locks in some trials, as far as they are known.
+func (c Comparison) Records(trials []scenarios.Trial) []Record {
+	var all []Record
+	for _, l := range c.Locks {
+		r := Record{Lock: l}
+		for _, t := range trials {
+			if tally, ok := c.Found[scenarios.ComparisonName(t.Name, l.Name)]; ok {
+				r.Trials, r.Shown = append(r.Trials, t), append(r.Shown, tally)
+			}
+		}
+		if len(r.Shown) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// rate is how often a property was violated, and open how many runs left it open.
+func (r Record) rate(p checker.Property) (rate runner.Rate, open int) {
+	for _, t := range r.Shown {
+		rate, open = rate.Plus(t.Rate(p)), open+t.Seen[p][checker.Unknown]
+	}
+	return rate, open
+}
+
+// Cell is what the runs say of a property: of one trial how often they violate it,
+// of several in how many of those in which it was judged.
+func (r Record) Cell(p checker.Property) string {
+	rate, open := r.rate(p)
+	judged, broken := 0, 0
+	for _, t := range r.Shown {
+		if t.Observed(p) != checker.NotApplicable {
+			judged++
+		}
+		if t.Observed(p) == checker.Violated {
+			broken++
+		}
+	}
+	switch {
+	case rate.K > 0 && len(r.Shown) > 1:
+		return fmt.Sprintf("✗ in %d of %d", broken, judged)
+	case rate.K > 0:
+		return fmt.Sprintf("✗ %s %s", rate.Percent(), rate.Interval())
+	case open > 0 && rate.N == 0:
+		return "?"
+	case open > 0:
+		return fmt.Sprintf("? in %d of %d runs", open, rate.N+open)
+	case rate.N > 0:
+		return "✓"
+	}
+	return "·"
+}
+
+// costs are what the lock costs where nothing goes wrong, or in the only trial that
+// there is; the outage is the longest of all trials.
+func (r Record) costs() []checker.Column {
+	m := r.Shown[0].Measured.All()
+	for _, t := range r.Shown {
+		m.LongestOutage = max(m.LongestOutage, t.Measured.All().LongestOutage)
+	}
+	waiting := checker.Column{Head: "waiting", Cell: string(r.Lock.Waits), Legend: "waiting: a client that waits spins (tries again) or watches (is woken)"}
+	return append([]checker.Column{waiting}, m.Columns()...)
+}
+
+// Matrix has a line for each lock, under its family: its verdicts on all properties, and
+// its costs.
+func Matrix(records []Record) *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"lock"}}
+	for _, p := range checker.Properties() {
+		t.Head = append(t.Head, p.Code()+" "+p.Title())
+	}
+	for i, r := range records {
+		t.Section(string(r.Lock.Family))
+		line := []string{r.Lock.Name}
+		for _, p := range checker.Properties() {
+			line = append(line, r.Cell(p))
+		}
+		for _, c := range r.costs() {
+			if i == 0 {
+				t.Head = append(t.Head, c.Head)
+			}
+			line = append(line, c.Cell)
+		}
+		t.Add(line...)
+	}
+	return t
+}
+
+// Firsts lists, for each lock, the first run that violated each property, as in
+// "V1 crash 3": the trial and the seed.
+func Firsts(records []Record) *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"lock", "first violations"}}
+	for _, r := range records {
+		var list []string
+		for _, p := range checker.Properties() {
+			for i, tally := range r.Shown {
+				if first, ok := tally.First[p]; ok {
+					list = append(list, fmt.Sprintf("%s %s %d", p.Code(), r.Trials[i].Name, first.Seed))
+					break
+				}
+			}
+		}
+		t.Section(string(r.Lock.Family))
+		t.Add(r.Lock.Name, textfmt.Dash(strings.Join(list, ", ")))
+	}
+	return t
+}
+
+// Deviation is where a lock was not what is said of it.
+type Deviation struct {
+	Conclusion runner.Conclusion
+	Text       string
+}
+
+// Deviations compares what was seen with what is said of the locks. That a lock has
+// to violate something is asked of all trials together.
+func (c Comparison) Deviations() []Deviation {
+	var all []Deviation
+	for _, r := range c.Records(c.Trials) {
+		for _, p := range checker.Properties() {
+			rate, _ := r.rate(p)
+			want, _ := r.Lock.Expect.Want(p)
+			switch {
+			case want == checker.Holds && rate.K > 0:
+				all = append(all, Deviation{runner.Contradiction, fmt.Sprintf("%s violates %s, which it is said to keep: %s", r.Lock.Name, p.Title(), r.Cell(p))})
+			case want == checker.Violated && rate.K == 0 && len(r.Shown) == len(scenarios.Trials()):
+				all = append(all, Deviation{runner.Undecided, fmt.Sprintf("%s was not seen to violate %s, which it is said not to keep: %s", r.Lock.Name, p.Title(), r.Cell(p))})
+			}
+		}
+	}
+	return all
+}
+
+// costLegend explains the columns of what a lock costs, a line each.
+func (c Comparison) costLegend() string {
+	records := c.Records(c.Trials)
+	if len(records) == 0 {
+		return ""
+	}
+	var lines []string
+	for _, c := range records[0].costs() {
+		if line := textfmt.Sentence(c.Legend) + "\n"; !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// Legend explains the tables, an entry a line.
+func (c Comparison) Legend() string {
+	return `✓ holds in every run; ✗ in 3 of 14: violated in some run of 3 trials, of the 14 in which it was judged
+✗ 20.0 % [9, 39]: the share of one trial's runs that violate it, with its 95 % Wilson interval in percent
+? left open: the runs do not suffice to tell; · nothing to judge: no trial is about it, or the lock has no such thing
+` + c.costLegend() + `A table of several trials takes these from ` + c.Trials[0].Name + `, and the longest outage from all of them
+"V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
+}
+
+// Conclusion compares what was seen with what is said of the locks.
+func (c Comparison) Conclusion() runner.Conclusion {
+	worst := runner.AsExpected
+	for _, d := range c.Deviations() {
+		if d.Conclusion == runner.Contradiction {
+			return runner.Contradiction
+		}
+		worst = d.Conclusion
+	}
+	return worst
 }

@@ -1,12 +1,15 @@
 package report
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Options are what a report knows beside what is stored.
@@ -55,4 +58,17 @@ func (r *Report) made(what string, versions map[string]string, command string) {
 		text += "; " + command + " repeats it"
 	}
 	r.Foot = append(r.Foot, text+".")
+}
+
+// Recall returns what a reference says of scenarios as they are now.
+func Recall(f results.Reference) (Tallies, error) {
+	found := Tallies{}
+	for _, r := range f.Rows {
+		s, err := scenarios.Find(r.Scenario)
+		if err != nil {
+			return nil, fmt.Errorf("the stored results are not of this program: %w", err)
+		}
+		found[r.Scenario] = r.Tally(s)
+	}
+	return found, nil
 }

@@ -2,11 +2,16 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -186,4 +191,165 @@ func Stories(t runner.Tally) (list []Story) {
 		before = finding
 	}
 	return list
+}
+
+// tableOf is a table of words on a page; mark says what a cell means, nil: nothing.
+func tableOf(t *textfmt.Table, mark func(column, text string) document.Mark) document.Table {
+	out := document.Table{Columns: document.Named(t.Head...)}
+	for _, l := range t.Lines {
+		if len(l) == 1 {
+			out.Head(l[0])
+			continue
+		}
+		cells := make([]document.Cell, len(l))
+		for i, text := range l {
+			cells[i] = cellOf(text)
+			if mark != nil {
+				cells[i].Mark = mark(t.Head[i], text)
+			}
+		}
+		out.Add(cells...)
+	}
+	return out
+}
+
+var (
+	quotient = regexp.MustCompile(`^(\d+)/(\d+)`)
+	leading  = regexp.MustCompile(`^\[?(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?: %|,.*\]|)$`)
+)
+
+// cellOf is a cell that is sorted by the figure that its text is, if it is one: a number, a
+// share, an interval (by its low end), k of n, a duration.
+func cellOf(text string) document.Cell {
+	if m := quotient.FindStringSubmatch(text); m != nil {
+		k, _ := strconv.ParseFloat(m[1], 64)
+		if n, _ := strconv.ParseFloat(m[2], 64); n > 0 {
+			return document.Number(k/n, text)
+		}
+	}
+	if m := leading.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
+		if v, err := strconv.ParseFloat(m[1], 64); err == nil {
+			return document.Number(v, text)
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return document.Number(d.Seconds(), text)
+	}
+	return document.Text(text)
+}
+
+// bySign marks what begins with the sign of a violation, or of what was left open.
+func bySign(_, text string) document.Mark {
+	switch {
+	case strings.HasPrefix(text, Sign(checker.Violated)):
+		return document.Bad
+	case strings.HasPrefix(text, Sign(checker.Unknown)):
+		return document.Open
+	}
+	return document.Plain
+}
+
+// markOf is what a conclusion means.
+func markOf(c runner.Conclusion) document.Mark {
+	switch c {
+	case runner.AsExpected:
+		return document.Good
+	case runner.Contradiction:
+		return document.Bad
+	}
+	return document.Open
+}
+
+// noBreak is a space at which no line ends.
+const noBreak = "\u00a0"
+
+// grouped is properties by their verdicts, as in "✗ V1 V2, ✓ V3"; of says which verdict a
+// property has, if any.
+func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
+	var parts []string
+	for _, v := range []checker.Verdict{checker.Violated, checker.Unknown, checker.Holds, checker.NotApplicable} {
+		var codes []string
+		for _, p := range checker.Properties() {
+			if is, known := of(p); known && is == v {
+				codes = append(codes, p.Code())
+			}
+		}
+		if len(codes) > 0 {
+			parts = append(parts, Sign(v)+noBreak+strings.Join(codes, noBreak))
+		}
+	}
+	return textfmt.Dash(strings.Join(parts, ", "))
+}
+
+// factsOf are facts on a page.
+func factsOf(list []Fact) (facts document.Facts) {
+	for _, f := range list {
+		facts = append(facts, document.Fact{Name: f.Name, Value: f.Text})
+	}
+	return facts
+}
+
+// figuresOf is what was measured, folded.
+func figuresOf(list []checker.Figure) document.Block {
+	var facts document.Facts
+	for _, f := range list {
+		facts = append(facts, document.Fact{Name: f.Name, Value: strings.Join(f.Parts, ", ")})
+	}
+	return document.Fold{Summary: "what was measured", Blocks: []document.Block{facts}}
+}
+
+// Sign is a verdict in one character.
+func Sign(v checker.Verdict) string {
+	switch v {
+	case checker.Holds:
+		return "✓"
+	case checker.Violated:
+		return "✗"
+	case checker.NotApplicable:
+		return "·"
+	}
+	return "?"
+}
+
+// Signs are the verdicts over all runs; behind one that was not expected stands,
+// in brackets, what was. Of a property that is not spoken of nothing is expected.
+func Signs(t runner.Tally) string {
+	var parts []string
+	for _, p := range checker.Properties() {
+		observed := t.Observed(p)
+		text := p.Code() + Sign(observed)
+		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != observed {
+			text += "(" + Sign(want) + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " ")
+}
+
+// SignLegend explains the signs.
+const SignLegend = "✓ holds  ✗ violated  ? unknown  · nothing to judge  (✓) behind it: what was expected instead"
+
+// Codes explains the codes, on one line.
+func Codes() string { return CodesWithin(math.MaxInt) }
+
+// CodesWithin explains the codes, on lines of a width: the list grows with the properties.
+func CodesWithin(width int) string {
+	var text strings.Builder
+	used := 0
+	for i, p := range checker.Properties() {
+		entry := p.Code() + " " + p.Title()
+		n := utf8.RuneCountInString(entry) + len(",")
+		switch {
+		case i == 0:
+		case used+len(" ")+n > width:
+			text.WriteString(",\n")
+			used = 0
+		default:
+			text.WriteString(", ")
+			used += len(" ")
+		}
+		text.WriteString(entry)
+		used += n
+	}
+	return text.String()
 }

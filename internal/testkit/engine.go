@@ -1,5 +1,3 @@
-// Package enginetest is for tests that need a Docker engine: it tells which engine there
-// is, and what of ours is on it.
 package testkit
 
 import (

@@ -1,8 +1,3 @@
-// Package goldentest compares what tests make with the files that hold what they made
-// before. Every golden file of the project is renewed by the same flag, -update, and
-// "make bless" runs all tests that have it:
-//
-//	File(t, "testdata/plans.yaml", text, "the same seed now draws another plan.")
 package testkit
 
 import (

@@ -1,8 +1,8 @@
-// Package words prints numbers, and names and texts that are long, as people read them.
 package textfmt
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,4 +119,48 @@ func LinesOf(text string, width int, length func(string) int) (list []string) {
 		list, text = append(list, text[:at]), text[at+1:]
 	}
 	return append(list, text)
+}
+
+// own is the command that other commands of ours begin with.
+const own = "lockstorm "
+
+// Command is a command line of ours, of words that a shell takes as they are.
+func Command(args ...string) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(own))
+	for _, a := range args {
+		b.WriteString(" " + Quoted(a))
+	}
+	return b.String()
+}
+
+// IsCommand reports whether a text is a command that people copy, which no line may break:
+// what a terminal itself breaks is copied whole.
+func IsCommand(text string) bool { return strings.HasPrefix(text, own) }
+
+// Quoted is a word as a shell takes it for one: what a shell would part, or read something
+// else into, stands in quotes.
+func Quoted(word string) string {
+	if word != "" && strings.IndexFunc(word, special) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// special reports whether a character may mean something to a shell.
+func special(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r >= 0xA0:
+		return false
+	}
+	return !strings.ContainsRune("_@%+=:,./-", r)
+}
+
+// Sentence begins with a capital.
+func Sentence(text string) string {
+	r := slices.Clone([]byte(text))
+	if len(r) > 0 && 'a' <= r[0] && r[0] <= 'z' {
+		r[0] -= 'a' - 'A'
+	}
+	return string(r)
 }

@@ -1,6 +1,3 @@
-// Package table prints lines of words in columns: for people, in groups of columns where
-// there is no room for all side by side, and for pages in Markdown. It knows neither what
-// the words are about nor where they are printed.
 package textfmt
 
 import (

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/nemesis"
 	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 const ms = time.Millisecond

@@ -4,9 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/redlock"
-	"pgregory.net/rapid"
 )
 
 func drawClocks(t *rapid.T) Clocks {

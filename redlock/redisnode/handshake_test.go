@@ -3,24 +3,24 @@
 package redisnode_test
 
 import (
-	"strings"
-	"testing"
-	"time"
-
 	"context"
 	"crypto/tls"
 	"errors"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
-	"github.com/redis/go-redis/v9"
 )
 
 // A node that answers in time is heard, though a connection to it takes longer to make

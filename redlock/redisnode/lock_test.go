@@ -3,17 +3,16 @@
 package redisnode_test
 
 import (
-	"errors"
-	"testing"
-	"time"
-
-	"github.com/redis/go-redis/v9"
-
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/mutextest"

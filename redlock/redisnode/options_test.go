@@ -3,15 +3,14 @@ package redisnode_test
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
+	"errors"
 	"math"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"encoding/json"
-	"errors"
-	"os"
 
 	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
-
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"

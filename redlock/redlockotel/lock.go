@@ -55,3 +55,69 @@ func (t *Telemetry) Lock(ctx context.Context, mutex *redlock.Mutex, resource str
 	}()
 	return mutex.Lock(context.WithValue(ctx, callKey{}, c), resource)
 }
+
+// maxOver is how many tries that are over are remembered, so that what is asked on
+// their behalf afterwards is seen where it belongs.
+const maxOver = 4096
+
+// maxOpen is how many tries there can be that are not over, holds included. A mutex
+// ends all of its own; more than that are not followed.
+const maxOpen = 1 << 16
+
+// queue is a first-in first-out list of at most maxOver tries.
+type queue struct {
+	list []*try
+	next int // the oldest, once the list is full
+}
+
+// push adds a try, and returns the one that had to go for it, or nil.
+func (q *queue) push(one *try) (gone *try) {
+	if len(q.list) < maxOver {
+		q.list = append(q.list, one)
+		return nil
+	}
+	gone, q.list[q.next] = q.list[q.next], one
+	q.next = (q.next + 1) % maxOver
+	return gone
+}
+
+// follow remembers a try that begins. Tokens differ, unless they are those of a clock
+// that was stepped back: then the older one is forgotten.
+func (t *Telemetry) follow(one *try) {
+	t.mu.Lock()
+	if t.closed || len(t.tries)-len(t.over.list) >= maxOpen {
+		t.mu.Unlock()
+		return
+	}
+	older := t.tries[one.token]
+	t.tries[one.token] = one
+	t.mu.Unlock()
+	if older != nil {
+		older.abandon()
+	}
+}
+
+// find returns the try of a token, or nil.
+func (t *Telemetry) find(token string) *try {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tries[token]
+}
+
+// retire takes note that a try is over, and forgets the oldest that is.
+func (t *Telemetry) retire(one *try) {
+	t.mu.Lock()
+	if t.closed || one.retired {
+		t.mu.Unlock()
+		return
+	}
+	one.retired = true
+	gone := t.over.push(one)
+	if gone != nil && t.tries[gone.token] == gone {
+		delete(t.tries, gone.token)
+	}
+	t.mu.Unlock()
+	if gone != nil {
+		gone.abandon()
+	}
+}

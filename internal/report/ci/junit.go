@@ -1,7 +1,3 @@
-// Package junit writes a report as JUnit XML, which CI systems show beside the tests of a
-// project. JUnit has no word for what is undecided: it is an error, so that a verdict that
-// is open is never shown as a pass. What was not run, and what has nothing to judge, is
-// skipped, with the reason.
 package ci
 
 import (

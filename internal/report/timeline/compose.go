@@ -1,11 +1,14 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // model puts together what was read.
@@ -151,4 +154,193 @@ func (m *Model) dropAccesses() string {
 		m.Lanes[i].Spans = slices.DeleteFunc(m.Lanes[i].Spans, is)
 	}
 	return fmt.Sprintf("%s accesses of clients to the guarded resource are not shown.", textfmt.Grouped(n))
+}
+
+// lane is which lane something belongs to: a group, and the number of the client or node
+// or, in the group of the service, of what is told.
+type lane struct {
+	group  Group
+	number int
+}
+
+// owner is whose doing something is: by it the grant is found, once all are known.
+type owner struct {
+	client   int // 0: not known
+	resource string
+	token    string // empty: it is not looked for
+}
+
+// row is a lane in the making.
+type row struct {
+	Lane
+	spans, marks []owner // of those of the lane
+}
+
+// rows are the lanes in the making.
+type rows map[lane]*row
+
+func (r rows) of(l lane) *row {
+	if r[l] == nil {
+		r[l] = &row{Lane: Lane{Group: l.group, Name: l.String()}}
+	}
+	return r[l]
+}
+
+// add adds a span whose grant is found later.
+func (r rows) add(l lane, s Span, of owner) {
+	s.Grant = -1
+	r.addOf(l, s)
+	to := r.of(l)
+	to.spans[len(to.spans)-1] = of
+}
+
+// addOf adds a span of which it is known whose it is.
+func (r rows) addOf(l lane, s Span) {
+	to := r.of(l)
+	to.Spans, to.spans = append(to.Spans, s), append(to.spans, owner{})
+}
+
+// mark adds a mark whose grant is found later.
+func (r rows) mark(l lane, m Mark, of owner) {
+	m.Grant = -1
+	to := r.of(l)
+	to.Marks, to.marks = append(to.Marks, m), append(to.marks, of)
+}
+
+// names are those of lanes that have no number.
+var names = map[lane]string{
+	{Guarded, 0}: "guarded resource", {Store, 0}: "store",
+	acquiring: "time to acquire", trying: "tries a grant", available: "availability",
+}
+
+// The lanes of the service.
+var (
+	acquiring = lane{Service, 1}
+	trying    = lane{Service, 2}
+	available = lane{Service, 3}
+)
+
+func (l lane) String() string {
+	if name, is := names[l]; is {
+		return name
+	}
+	if l.group == Clients {
+		return fmt.Sprintf("client %d", l.number)
+	}
+	return fmt.Sprintf("node %d", l.number)
+}
+
+// groups are all groups, in their order.
+var groups = []Group{Clients, Guarded, Nodes, Store, Clocks, Service}
+
+func (l lane) compare(m lane) int {
+	return cmp.Or(cmp.Compare(slices.Index(groups, l.group), slices.Index(groups, m.group)), cmp.Compare(l.number, m.number))
+}
+
+// settle finds the grants of what is in the lane, and puts it in the order of time.
+func (r *row) settle(find func(owner, history.Time) int) {
+	for i, of := range r.spans {
+		if of.token != "" {
+			r.Spans[i].Grant = find(of, r.Spans[i].From)
+		}
+	}
+	for i, of := range r.marks {
+		if of.token != "" {
+			r.Marks[i].Grant = find(of, r.Marks[i].At)
+		}
+	}
+	states := States()
+	slices.SortStableFunc(r.Spans, func(a, b Span) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)), cmp.Compare(a.To, b.To), cmp.Compare(a.Grant, b.Grant))
+	})
+	slices.SortStableFunc(r.Marks, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) })
+}
+
+// shade is a fault, before it is known which lanes there are.
+type shade struct {
+	number   int
+	name     string
+	from, to history.Time
+	open     bool
+}
+
+// whom are the clients and nodes that a fault is about.
+type whom struct{ clients, nodes map[int]bool }
+
+// hit takes note of whom a fault strikes, as an event tells that it has brought about.
+func (r *reading) hit(e *history.Event) {
+	if e.Fault == 0 || e.Kind == history.FaultStart || e.Kind == history.FaultEnd {
+		return
+	}
+	w := r.of(e.Fault)
+	if e.Client > 0 {
+		w.clients[e.Client] = true
+	}
+	if e.Node > 0 {
+		w.nodes[e.Node] = true
+	}
+}
+
+func (r *reading) of(fault int) *whom {
+	if r.whom[fault] == nil {
+		r.whom[fault] = &whom{map[int]bool{}, map[int]bool{}}
+	}
+	return r.whom[fault]
+}
+
+// planned returns a fault of the plan, if that is known.
+func (r *reading) planned(number int) *nemesis.Fault {
+	if s := r.run.Scenario; s != nil && number >= 1 && number <= len(s.Plan) {
+		return &s.Plan[number-1]
+	}
+	return nil
+}
+
+// shade makes the shade of a fault. One that the plan says is over as soon as it has begun
+// has no length, though its history tells no end.
+func (r *reading) shade(s shade, lanes []lane) Shade {
+	v := Shade{Number: s.number, Name: s.name, From: s.from, To: s.to, Open: s.open}
+	w := r.of(s.number)
+	if f := r.planned(s.number); f != nil {
+		if s.open && f.Momentary() {
+			v.To, v.Open = s.from, false
+		}
+		clients, nodes := nemesis.Named(f.Action)
+		w = &whom{set(clients), set(nodes)}
+	}
+	for i, l := range lanes {
+		if w.concerns(l) {
+			v.Lanes = append(v.Lanes, i)
+		}
+	}
+	return v
+}
+
+func (w *whom) concerns(l lane) bool {
+	switch l.group {
+	case Clients:
+		return w.clients[l.number]
+	case Nodes:
+		return w.nodes[l.number]
+	case Clocks:
+		m := machine(l.number)
+		return w.clients[m.Client] || w.nodes[m.Node]
+	}
+	return false
+}
+
+func set(list []int) map[int]bool {
+	all := make(map[int]bool, len(list))
+	for _, n := range list {
+		all[n] = true
+	}
+	return all
+}
+
+// order puts shades in the order in which they began.
+func order(all []Shade) {
+	slices.SortStableFunc(all, func(a, b Shade) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Number, b.Number))
+	})
 }

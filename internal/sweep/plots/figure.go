@@ -9,12 +9,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/lockstorm/lockstorm/internal/files"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // Width and Height are the size of every picture in pixels, at 96 per inch: of the PNG,

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
 const (

@@ -1,12 +1,5 @@
 //go:build unix
 
-// Package orphantest is for tests of what is left of a program that is killed. The program
-// is the test binary once more:
-//
-//	func TestMain(m *testing.M) { Main(m, program) }
-//	...
-//	o := Start(t, "")
-//	o.End(t, func(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) })
 package testkit
 
 import (

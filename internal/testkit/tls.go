@@ -1,4 +1,3 @@
-// Package tlstest lets a real Redis server speak TLS in tests, and its clients trust it.
 package testkit
 
 import (

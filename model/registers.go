@@ -1,0 +1,261 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// IncrementInput is one increment of a [Counter].
+type IncrementInput struct{ Resource string }
+
+// IncrementOutput is what the increment found.
+type IncrementOutput struct {
+	Found   int64
+	Unknown bool // it may have been applied, or not at all
+}
+
+// Counter specifies a number, initially 0, whose increments run one after
+// another: each finds how many there were before it.
+//
+// A section that has read n and wrote n+1 is an increment, over the time that
+// [GuardedRegister] says.
+var Counter = porcupine.NondeterministicModel{
+	Partition: byKey(func(input any) string { return input.(IncrementInput).Resource }),
+	Init:      func() []any { return []any{int64(0)} },
+	Step:      stepCounter,
+	DescribeOperation: func(input, output any) string {
+		return describeIncrement(input.(IncrementInput), output.(IncrementOutput))
+	},
+}
+
+func stepCounter(state, _, output any) []any {
+	n, out := state.(int64), output.(IncrementOutput)
+	var next []any
+	if out.Found == n {
+		next = append(next, n+1)
+	}
+	if out.Unknown {
+		next = append(next, n)
+	}
+	return next
+}
+
+func describeIncrement(in IncrementInput, out IncrementOutput) string {
+	s := fmt.Sprintf("%s: found %d, one more", in.Resource, out.Found)
+	if out.Unknown {
+		s += " (perhaps)"
+	}
+	return s
+}
+
+// SectionInput is one section on [GuardedRegister]: a read of the value Read
+// and a write of the value Wrote, as one step.
+type SectionInput struct {
+	Resource string
+	Blind    bool // the section did not read: Read says nothing
+	Read     int64
+	Wrote    int64
+}
+
+// SectionOutput says how certain the section's write is.
+type SectionOutput struct {
+	Unknown bool // it may have been applied, or not at all
+}
+
+// GuardedRegister specifies the resource that a lock guards: a register,
+// initially 0, whose accepted sections run one after another.
+//
+// An accepted section is an operation over [call of the read, return of the
+// write]; one whose write has an unknown outcome runs until after the last
+// operation of the history. Sections that the register refused, and reads that
+// no write followed, are no operations.
+var GuardedRegister = porcupine.NondeterministicModel{
+	Partition:         byKey(func(input any) string { return input.(SectionInput).Resource }),
+	Init:              func() []any { return []any{int64(0)} },
+	Step:              stepRegister,
+	DescribeOperation: func(input, output any) string { return describeSection(input.(SectionInput), output.(SectionOutput)) },
+}
+
+// RegisterFrom is [GuardedRegister] without unknown outcomes and without
+// partitions, from another initial value: a cheaper deterministic model for
+// one resource.
+func RegisterFrom(initial int64) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return initial },
+		Step: func(state, input, _ any) (bool, any) {
+			in := input.(SectionInput)
+			return in.fits(state.(int64)), in.Wrote
+		},
+		DescribeOperation: func(input, _ any) string { return describeSection(input.(SectionInput), SectionOutput{}) },
+	}
+}
+
+func (s SectionInput) fits(value int64) bool { return s.Blind || s.Read == value }
+
+func stepRegister(state, input, output any) []any {
+	in := input.(SectionInput)
+	var next []any
+	if in.fits(state.(int64)) {
+		next = append(next, in.Wrote)
+	}
+	if output.(SectionOutput).Unknown {
+		next = append(next, state)
+	}
+	return next
+}
+
+func describeSection(in SectionInput, out SectionOutput) string {
+	s := fmt.Sprintf("%s: read %d, wrote %d", in.Resource, in.Read, in.Wrote)
+	if in.Blind {
+		s = fmt.Sprintf("%s: wrote %d", in.Resource, in.Wrote)
+	}
+	if out.Unknown {
+		s += " (perhaps)"
+	}
+	return s
+}
+
+// RegisterStep is what one operation does to a register.
+type RegisterStep uint8
+
+// The steps.
+const (
+	// Read finds the value From.
+	Read RegisterStep = iota + 1
+	// Write puts the value To.
+	Write
+	// CompareAndSet finds the value From and puts To in its place.
+	CompareAndSet
+)
+
+// RegisterInput is one operation on [Register]: one that succeeded, or may
+// have. Values are compared as text.
+type RegisterInput struct {
+	Step     RegisterStep
+	From, To string
+}
+
+// Register specifies one register with compare-and-set that holds initial at
+// first. Its state is its value.
+func Register(initial string) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return initial },
+		Step: func(state, input, output any) (bool, any) {
+			legal, next := input.(RegisterInput).apply(state.(string))
+			return output.(Outcome).step(legal, state, next)
+		},
+		DescribeOperation: func(input, output any) string { return output.(Outcome).describe(input.(RegisterInput).String()) },
+		DescribeState:     func(state any) string { return state.(string) },
+	}
+}
+
+func (in RegisterInput) apply(value string) (bool, string) {
+	switch in.Step {
+	case Read:
+		return value == in.From, value
+	case Write:
+		return true, in.To
+	case CompareAndSet:
+		return value == in.From, in.To
+	}
+	panic(fmt.Sprintf("model: register step %d", in.Step))
+}
+
+func (in RegisterInput) String() string {
+	switch in.Step {
+	case Read:
+		return "read " + in.From
+	case Write:
+		return "write " + in.To
+	case CompareAndSet:
+		return "cas " + in.From + " to " + in.To
+	}
+	return fmt.Sprintf("RegisterStep(%d)", uint8(in.Step))
+}
+
+// FencedAccess is one access to a [FencedRegister], with the fence that it
+// shows.
+type FencedAccess struct {
+	Resource string
+	Fence    uint64
+	Write    bool
+	Wrote    int64 // by a write
+}
+
+// FencedAnswer is the answer to an access.
+type FencedAnswer struct {
+	Read     int64 // by a read that was accepted
+	Declined bool
+	Unknown  bool // there was no answer: the access may have arrived, or not at all
+}
+
+// Fenced is the state of a [FencedRegister].
+type Fenced struct {
+	Value   int64
+	Highest uint64 // fence seen
+}
+
+// FencedRegister specifies a register, initially 0, that declines every read
+// and every write whose fence is below the highest that it has seen, and no
+// others (Kleppmann, "How to do distributed locking", 2016, has it check
+// writes; reads must be checked too, or an update can be lost).
+//
+// An access is an operation over [call, return]; one with an unknown outcome
+// runs until after the last operation of the history. If every section has a
+// fence of its own, no history of this register breaks [GuardedRegister]: what
+// comes between a section's read and its write has a higher fence, and the
+// write is declined. The converse is not so, for declining without need
+// breaks this specification alone.
+var FencedRegister = porcupine.NondeterministicModel{
+	Partition:         byKey(func(input any) string { return input.(FencedAccess).Resource }),
+	Init:              func() []any { return []any{Fenced{}} },
+	Step:              stepFenced,
+	DescribeOperation: func(input, output any) string { return describeFenced(input.(FencedAccess), output.(FencedAnswer)) },
+}
+
+func stepFenced(state, input, output any) []any {
+	before, in, out := state.(Fenced), input.(FencedAccess), output.(FencedAnswer)
+	after, accepted := before.take(in)
+	var next []any
+	switch {
+	case out.Unknown:
+		next = append(next, before)
+		if accepted {
+			next = append(next, after)
+		}
+	case out.Declined != accepted && (in.Write || out.Declined || out.Read == before.Value):
+		next = append(next, after)
+	}
+	return next
+}
+
+// take returns the state after an access has arrived, and whether it was
+// accepted.
+func (f Fenced) take(in FencedAccess) (Fenced, bool) {
+	if in.Fence < f.Highest {
+		return f, false
+	}
+	f.Highest = in.Fence
+	if in.Write {
+		f.Value = in.Wrote
+	}
+	return f, true
+}
+
+func describeFenced(in FencedAccess, out FencedAnswer) string {
+	s := fmt.Sprintf("%s, fence %d: read %d", in.Resource, in.Fence, out.Read)
+	switch {
+	case in.Write:
+		s = fmt.Sprintf("%s, fence %d: wrote %d", in.Resource, in.Fence, in.Wrote)
+	case out.Declined || out.Unknown:
+		s = fmt.Sprintf("%s, fence %d: read", in.Resource, in.Fence)
+	}
+	switch {
+	case out.Unknown:
+		s += " (perhaps)"
+	case out.Declined:
+		s += " (declined)"
+	}
+	return s
+}
