@@ -128,6 +128,6 @@ func (p *probe) run(ctx context.Context, m env.Runtime) {
 	}
 }
 
-// Slip returns how late this machine was at most in the run so far: at waking a goroutine
+// SchedulingLag returns how late this machine was at most in the run so far: at waking a goroutine
 // that only sleeps, and at what the plan had due.
 func (w *World) SchedulingLag() time.Duration { return w.probe.max() }
