@@ -89,7 +89,7 @@ func TestDebateMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for bad, want := range map[string]string{
-		"set: {persist: none}":  "unknown field persist;",
+		"set: {persist: none}":      "unknown field persist;",
 		"set: {horizon: soon}":      "is not a duration",
 		"without: partition":        "want a list",
 		"withuot: [partition]":      "unknown field",
