@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "the file is empty",
-		"restart-delay: 1s":               "line 1: unknown field restart-delay: want without, no_pauses, faults_end, nothing_forgotten, restart_delay,",
+		"restart-delay: 1s":               "line 1: unknown field restart-delay; the nearest of 12: restart_delay",
 		"away: 1\naway: 2":                "line 2: away stands on line 1 already",
 		"restart_delay: 1":                "line 1: restart_delay: 1 is not a duration: want a number with its unit",
 		"\nrestart_delay: -1s":            "line 2: restart_delay: -1s is negative",
