@@ -30,8 +30,8 @@
 //
 // The package is tested with Redis 7.0.15 and needs HELLO, so Redis 6.0. The user needs the
 // commands HELLO, SET, GET, DEL, PTTL, PEXPIRE, EVAL and EVALSHA on the keys with the prefix;
-// INFO for a quarantine and to tell servers apart; SELECT for a database. Some locks of package
-// locks also need SETNX and INCR. A server must not evict keys (maxmemory-policy noeviction, the
+// INFO for a quarantine and to tell servers apart; SELECT for a database. Some of the
+// compared locks also need SETNX and INCR. A server must not evict keys (maxmemory-policy noeviction, the
 // default). A server that can restart without its keys (no append-only file, or appendfsync
 // everysec) has to stay away for longer than the longest TTL, or every client needs a quarantine.
 //

@@ -47,7 +47,7 @@ type Options struct {
 	ServerNames []string
 
 	// DefaultTTL is the TTL of keys for which a command sets none: the counters of fences,
-	// the notes of a quarantine, and keys of some locks of package locks. It is a whole number
+	// the notes of a quarantine, and keys of some compared locks. It is a whole number
 	// of milliseconds. It must be longer than these keys are needed: an expired counter starts
 	// again at 0. 0 means no TTL.
 	DefaultTTL time.Duration

@@ -237,8 +237,8 @@ func (n *Nodes) noteKey(watched time.Duration) string {
 	return fmt.Sprintf("%swatched for %dms", n.prefix, watched.Milliseconds())
 }
 
-// plainQuery translates the commands that do not check whose key it is. Only the locks of
-// package locks use them.
+// plainQuery translates the commands that do not check whose key it is. Only the locks
+// that Redlock is compared with use them.
 func (n *Nodes) plainQuery(key string, cmd env.Command) *query {
 	switch cmd.Op {
 	case env.OpGet:
