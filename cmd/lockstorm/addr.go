@@ -37,11 +37,11 @@ func addressed(b address.Backend) runner.Backend {
 	}
 }
 
-// passwordEnv is the variable that may hold the password of the servers. On the command
-// line everybody on the machine would see it.
+// passwordEnv is the environment variable for the password of the servers. On the command line
+// every user of the machine could see it.
 const passwordEnv = "LOCKSTORM_REDIS_PASSWORD"
 
-// addrChoice is what the flags say of the servers.
+// addrChoice is the flags about the servers.
 type addrChoice struct {
 	addrs        []string
 	user         string
@@ -61,7 +61,7 @@ func addrFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	return c.backend
 }
 
-// connectFlags are those that say how servers are talked to.
+// connectFlags are the flags about connections to servers.
 func (c *addrChoice) connectFlags(set *pflag.FlagSet) {
 	set.StringVar(&c.user, "redis-user", "", "user of the servers (ACL); without: the default one")
 	set.StringVar(&c.passwordFile, "redis-password-file", "", "`file` with the password, alone; without: what "+passwordEnv+" holds")
@@ -72,8 +72,7 @@ func (c *addrChoice) connectFlags(set *pflag.FlagSet) {
 	set.IntVar(&c.db, "redis-db", 0, "`number` of the database")
 }
 
-// backend makes the backend of the flags; an [unreadyError] says what keeps it from being
-// opened.
+// backend returns the backend of the flags. An [unreadyError] is the reason why it cannot be opened.
 func (c *addrChoice) backend() (runner.Backend, error) {
 	connect, err := c.connect()
 	if err == nil {
@@ -94,7 +93,7 @@ func (c *addrChoice) backend() (runner.Backend, error) {
 	return made, nil
 }
 
-// checkAddrs checks what a flag names.
+// checkAddrs checks the addresses in a flag.
 func checkAddrs(flag string, addrs []string) error {
 	for i, addr := range addrs {
 		host, port, err := net.SplitHostPort(addr)
@@ -108,7 +107,7 @@ func checkAddrs(flag string, addrs []string) error {
 	return nil
 }
 
-// connect is how the servers are talked to.
+// connect returns the options of connections to the servers.
 func (c *addrChoice) connect() (o redisnode.Options, err error) {
 	o.Username, o.DB = c.user, c.db
 	if c.db < 0 {
@@ -148,7 +147,7 @@ func (c *addrChoice) password() (string, error) {
 	return password, nil
 }
 
-// certificates are nil where TLS is not spoken.
+// certificates are nil without TLS.
 func (c *addrChoice) certificates() (*redisnode.Certificates, error) {
 	if !c.tls {
 		if c.ca != "" || c.cert != "" || c.key != "" {
@@ -176,7 +175,7 @@ func (c *addrChoice) certificates() (*redisnode.Certificates, error) {
 	return &all, nil
 }
 
-// advice is by which flags a user can mend what is wrong between us and a server.
+// advice maps errors of a server to the flags that can solve them.
 var advice = []struct {
 	wrong error
 	flags string
@@ -206,8 +205,7 @@ func advised(err error) error {
 	return err
 }
 
-// ofServersAt are the versions of the servers. What is wrong with one the run itself will
-// say.
+// ofServersAt returns the versions of the servers. The run itself reports their errors.
 func ofServersAt(b address.Backend) map[string]string {
 	var versions []string
 	for _, s := range b.Servers(context.Background()) {

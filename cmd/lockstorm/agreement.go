@@ -116,7 +116,7 @@ Each backend runs each row of [the debate](debate.md) from the same scenario wit
 
 const agreementLegend = `✗ or ? with the number of runs in which the properties before it were violated or left open; ✓: everything expected of the row holds; ·: nothing to judge`
 
-// shares says of how many rows each side has decided, and how.
+// shares counts the rows that each side has decided, by verdict.
 func (a agreementView) shares() *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"backend", "rows", "can be run", "can be decided", "agree", "differ", "too slow, or not run"}}
 	for i, s := range a.Sides {
@@ -133,7 +133,7 @@ func share(n, of int) string {
 	return fmt.Sprintf("%d, %s", n, runner.Rate{K: n, N: of}.Percent())
 }
 
-// table has a line for each row: what each side has shown, and how they compare.
+// table has a line for each row: the verdicts of each side, and whether they agree.
 func (a agreementView) table() *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"row"}}
 	for _, s := range a.Sides {
@@ -154,7 +154,7 @@ func (a agreementView) table() *textfmt.Table {
 	return t
 }
 
-// decidable says which rows a side cannot decide, and which properties, and why.
+// decidable lists the rows and properties that a side cannot decide, with the reason.
 func (a agreementView) decidable(p *page) {
 	for i, s := range a.Sides[1:] {
 		if missing := a.notJudged(i + 1); len(missing) > 0 {
@@ -181,7 +181,7 @@ func (a agreementView) decidable(p *page) {
 	})
 }
 
-// notJudged lists the properties that rows expect something of which a side never judges.
+// notJudged lists the properties with expected verdicts that a side never judges.
 func (a agreementView) notJudged(side int) (list []string) {
 	for _, p := range checker.Properties() {
 		judged := func(i int) bool {
@@ -194,8 +194,8 @@ func (a agreementView) notJudged(side int) (list []string) {
 	return list
 }
 
-// open tells what is to be done: rows to be run again, reasons to be taken back. heading
-// is how a title is printed.
+// open lists what is left to do: rows to run again, reasons that no longer apply. heading prints a
+// title.
 func (a agreementView) open(p *page, heading string) {
 	a.list(p, heading, "What is undecided", func(c report.Cell) []string {
 		switch c.Standing {
@@ -214,7 +214,7 @@ func (a agreementView) open(p *page, heading string) {
 	}
 }
 
-// list lists what there is to say of cells.
+// list lists the remarks on cells.
 func (a agreementView) list(p *page, heading, title string, say func(report.Cell) []string) {
 	said := false
 	for _, r := range a.Rows {

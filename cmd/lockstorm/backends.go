@@ -22,19 +22,19 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// backendKind is one sort of world in which an experiment can run.
+// backendKind is a backend that --backend can select.
 type backendKind struct {
 	what string
 
-	// Backend is what it is without flags of its own.
+	// Backend is the backend without its own flags.
 	runner.Backend
 
-	// flags declares the flags that only this backend has, and returns what makes the
-	// backend of them, or says what is wrong with them; nil: there are none.
+	// flags declares the flags of this backend, and returns a function that makes the backend
+	// from them. nil means that it has none.
 	flags func(*pflag.FlagSet) func() (runner.Backend, error)
 }
 
-// unreadyError says why a backend may not be opened. What it can is known all the same.
+// unreadyError is the reason why a backend cannot be opened yet. Its abilities are known.
 type unreadyError struct {
 	runner.Backend
 	why error
@@ -43,7 +43,7 @@ type unreadyError struct {
 func (e *unreadyError) Error() string { return e.why.Error() }
 func (e *unreadyError) Unwrap() error { return e.why }
 
-// backends lists the worlds; the first is the default.
+// backends lists the backends; the first is the default.
 var backends = []backendKind{
 	{
 		what:    "virtual time in this process; the same seed gives the same run",
@@ -67,7 +67,7 @@ var backends = []backendKind{
 
 var servers process.Backend
 
-// ability is what a backend of real servers says of itself.
+// ability is the interface of the backends of real servers.
 func ability(b interface {
 	Name() string
 	Faults() []nemesis.Kind
@@ -93,7 +93,7 @@ func findBackend(name string) (backendKind, error) {
 	return backendKind{}, fmt.Errorf("unknown backend %q: there is %s", name, backendNames())
 }
 
-// backendChoice is the flags with which a user chooses a backend, and says more to it.
+// backendChoice is the flags that select and configure a backend.
 type backendChoice struct {
 	set     *pflag.FlagSet
 	name    *string
@@ -125,7 +125,7 @@ func backendFlags(cmd *cobra.Command) *backendChoice {
 	return c
 }
 
-// backend returns what the flags ask for.
+// backend returns the selected backend.
 func (c *backendChoice) backend() (runner.Backend, error) {
 	b, err := findBackend(*c.name)
 	if err != nil {
@@ -146,8 +146,8 @@ func (c *backendChoice) backend() (runner.Backend, error) {
 	return withClients(b.Backend, *c.clients)
 }
 
-// able returns what the flags ask for, for somebody who opens no world: it need not be
-// ready for that.
+// able returns the selected backend for a caller that only needs its abilities: it need not be ready
+// to open a world.
 func (c *backendChoice) able() (runner.Backend, error) {
 	b, err := c.backend()
 	var unready *unreadyError
@@ -157,7 +157,7 @@ func (c *backendChoice) able() (runner.Backend, error) {
 	return b, err
 }
 
-// words are the flags with which the backend was chosen, but for the default.
+// words returns the flags that select the backend, without defaults.
 func (c *backendChoice) words() string {
 	if *c.name == backends[0].Name {
 		return ""
@@ -178,8 +178,7 @@ func (c *backendChoice) words() string {
 	return text
 }
 
-// prepareOn prepares a scenario. Where the backend cannot run it, the error names those
-// that can.
+// prepareOn prepares a scenario. If the backend cannot run it, the error names backends that can.
 func prepareOn(b runner.Backend, s scenarios.Scenario) (runner.Experiment, error) {
 	e, err := runner.Prepare(b, s)
 	var unfit *runner.UnfitError
@@ -189,8 +188,7 @@ func prepareOn(b runner.Backend, s scenarios.Scenario) (runner.Experiment, error
 	return e, err
 }
 
-// whoCan says which backends can run a scenario that one of them, as it was asked for,
-// cannot.
+// whoCan names the backends that can run a scenario that the selected one cannot.
 func whoCan(unable string, s scenarios.Scenario) string {
 	var able []string
 	for _, b := range backends {
@@ -209,7 +207,7 @@ func whoCan(unable string, s scenarios.Scenario) string {
 	return "who can: " + strings.Join(able, ", ")
 }
 
-// containerFlags are those with which a user says what runs in the containers.
+// containerFlags declares the flags that select the image of the containers.
 func containerFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	var b container.Backend
 	set.StringVar(&b.Image, "redis-image", "", "run this image, which has redis-server in its PATH, as redis:7 (default: one that is built of the redis-server here)")
@@ -222,7 +220,7 @@ func containerFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	}
 }
 
-// contained is a backend of containers as storm knows it.
+// contained returns the container backend in the form of the runner.
 func contained(b container.Backend) runner.Backend {
 	return runner.Backend{Ability: ability(b), Open: runner.Opener(b.Open), Versions: func() map[string]string {
 		v := b.Versions()
@@ -233,20 +231,20 @@ func contained(b container.Backend) runner.Backend {
 	}}
 }
 
-// What clients are on real servers.
+// The kinds of clients on real servers.
 const (
 	asGoroutines = "goroutines"
 	asProcesses  = "processes"
 )
 
-// whatClientsAre says what that means; the first is the default.
+// whatClientsAre describes the kinds; the first is the default.
 var whatClientsAre = []struct{ name, what string }{
 	{asGoroutines, "goroutines of this process: one that is paused stands still from its next call on"},
 	{asProcesses, "processes of their own: a pause is SIGSTOP, a kill SIGKILL"},
 }
 
-// beClient is the whole program in a process that is a client of another one's run, and
-// nothing otherwise.
+// beClient runs a client if this process was started as one, and then never returns. Otherwise it
+// does nothing.
 func beClient() {
 	redis.SetLogger(quiet{})
 	live.BeClient(func(world *live.Remote, brief []byte) (func(), error) {
@@ -258,7 +256,7 @@ func clientsFlag(set *pflag.FlagSet) *string {
 	return set.String("clients", whatClientsAre[0].name, "what clients are on real servers: "+asGoroutines+" of this process, or "+asProcesses+", of which a pause is SIGSTOP and a kill SIGKILL")
 }
 
-// withClients returns the backend with clients of that sort.
+// withClients returns the backend with clients of that kind.
 func withClients(b runner.Backend, what string) (runner.Backend, error) {
 	switch {
 	case what == asGoroutines:

@@ -35,7 +35,7 @@ type checkOptions struct {
 	report     reportFile
 }
 
-// noPicture is the place of pictures that nobody wants.
+// noPicture is the value of --picture for no pictures.
 const noPicture = "none"
 
 func newCheck() *cobra.Command {
@@ -136,12 +136,10 @@ type checking struct {
 	used     map[string]bool // the files of pictures, where those of all inputs go into one directory
 }
 
-// severity is the exit codes, the one that is told of several first. Bad input does not
-// hide a violation beside it.
+// severity lists the exit codes by precedence. Bad input does not hide a violation in another input.
 var severity = []int{exitContradiction, exitBadInput, exitUndecided, exitAsExpected}
 
-// all judges everything that is named, as long as nobody stops it, and returns what was judged to
-// its end.
+// all judges all inputs until it is stopped, and returns those that were judged to the end.
 func (c checking) all(ctx context.Context, names []string) (read []string, err error) {
 	worst := exitAsExpected
 	for i, name := range names {
@@ -162,7 +160,7 @@ func (c checking) all(ctx context.Context, names []string) (read []string, err e
 	return read, verdictError(worst)
 }
 
-// one judges one of them, prints what is found and returns the exit code.
+// one judges one input, prints the findings and returns the exit code.
 func (c checking) one(ctx context.Context, name string, titled, later bool) int {
 	j, err := c.judge(ctx, name)
 	if err == nil {
@@ -185,7 +183,7 @@ func (c checking) one(ctx context.Context, name string, titled, later bool) int 
 	return exitBadInput
 }
 
-// title names the input that the following is about.
+// title prints the name of the input.
 func (c checking) title(name string, later bool) {
 	gap := ""
 	if later {
@@ -194,14 +192,14 @@ func (c checking) title(name string, later bool) {
 	_, _ = fmt.Fprintf(c.out, "%s==> %s <==\n", gap, name)
 }
 
-// verdicted is what was found of one input, of whatever kind that is.
+// verdicted is the result for one input of any kind.
 type verdicted interface {
 	code() int          // the exit code
 	tell(out io.Writer) // in words
 	line() any          // as JSON
 }
 
-// judged is what was found of a history of ours.
+// judged is the result for a history of Lockstorm.
 type judged struct {
 	name    string
 	header  history.Header
@@ -212,7 +210,7 @@ type judged struct {
 	drawn   []results.Drawn
 }
 
-// judge judges what an input holds, of whatever kind that is.
+// judge judges an input of any kind.
 func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 	in, err := findInput(ctx, name, c.stdin)
 	if err != nil {
@@ -240,7 +238,7 @@ func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 	return f, nil
 }
 
-// judgeOurs judges a history of ours.
+// judgeOurs judges a history of Lockstorm.
 func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verdicted, error) {
 	if len(c.options.jepsen.Models) > 0 {
 		return nil, errors.New("--model is of histories of Jepsen, and this one is of Lockstorm")
@@ -266,7 +264,7 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 	return j, nil
 }
 
-// draw draws what the report calls for. That it cannot changes no verdict.
+// draw draws the pictures of the report. A failure changes no verdict.
 func (c checking) draw(in input, report checker.Report) []results.Drawn {
 	if c.options.picture == noPicture {
 		return nil
@@ -280,7 +278,7 @@ func (c checking) draw(in input, report checker.Report) []results.Drawn {
 	return drawn
 }
 
-// expected is what is expected of the properties that are asked for.
+// expected returns the expected verdicts of the selected properties.
 func (c checking) expected(all scenarios.Expectations) scenarios.Expectations {
 	if len(c.only) == 0 {
 		return all
@@ -309,8 +307,7 @@ func (j judged) tell(out io.Writer) {
 	printDrawn(out, j.drawn)
 }
 
-// printPlaces says where in the history the violations are, by the numbers that stand
-// there.
+// printPlaces prints the line numbers of the violations in the history.
 func printPlaces(out io.Writer, r checker.Report) {
 	gap := "\n"
 	for _, f := range r.Findings {
@@ -322,7 +319,7 @@ func printPlaces(out io.Writer, r checker.Report) {
 	}
 }
 
-// free returns the path, or, where another input's picture has gone there, one with a number.
+// free returns the path, with a number appended if another input's picture has this path.
 func (c checking) free(path string) string {
 	if c.options.picture == "" {
 		return path

@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// jepsenJudged is what was found of a history of Jepsen.
+// jepsenJudged is the result for a history of Jepsen.
 type jepsenJudged struct {
 	Name string `json:"name"`
 	jepsen.Report

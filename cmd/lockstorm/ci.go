@@ -36,15 +36,15 @@ type ciOptions struct {
 	annotations bool
 }
 
-// The suites of ci, in the order in which they are run: what takes least time, and says
-// most clearly what is wrong, comes first. The hunt gets what time is left.
+// The suites of ci in the order in which they run. The fastest, whose failures are the clearest,
+// comes first. The hunt gets the remaining time.
 const (
 	casesSuite  = "cases"
 	debateSuite = "debate"
 	huntSuite   = "hunt"
 )
 
-// ciFlags are the flags that a suite alone has.
+// ciFlags are the flags that belong to one suite.
 var ciFlags = map[string][]string{
 	casesSuite:  {"cases"},
 	debateSuite: {"rows", "runs", "backend", "clients"},
@@ -52,9 +52,9 @@ var ciFlags = map[string][]string{
 }
 
 const (
-	// usualCases is where saved cases are if nobody says otherwise.
+	// usualCases is the default directory of saved cases.
 	usualCases = "testdata/cases"
-	// What GitHub tells a step: that it is one, and where its summary goes.
+	// The environment variables by which GitHub Actions identifies a step and names its summary file.
 	onGitHub      = "GITHUB_ACTIONS"
 	gitHubSummary = "GITHUB_STEP_SUMMARY"
 )
@@ -106,7 +106,7 @@ undecided: something was left open, or the time was over before everything was r
 	return cmd
 }
 
-// flags tells the command of the flags.
+// flags declares the flags.
 func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost, guidance: string(fuzz.Full)}
 	f := cmd.Flags()
@@ -127,7 +127,7 @@ func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	return backendFlags(cmd)
 }
 
-// settle checks the flags, and fills in those that were not given.
+// settle checks the flags and fills in defaults.
 func (o *ciOptions) settle(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	switch {
@@ -157,7 +157,7 @@ func (o *ciOptions) settle(cmd *cobra.Command) error {
 	return errors.Join(writableDir("--out", o.out), writableFile("--junit", o.junit), writableFile("--summary", o.summary))
 }
 
-// settleSuites checks which suites are run, and that no flag is about another.
+// settleSuites checks the selected suites, and that no flag belongs to another one.
 func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 	all := []string{casesSuite, debateSuite, huntSuite}
 	if len(o.suites) == 0 {
@@ -176,11 +176,11 @@ func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 	return nil
 }
 
-// stage is one suite of ci, ready to be run: whatever is wrong with its input has been
-// found. It returns what is known also where something could not be run.
+// stage is one suite of ci, ready to run: its input has been checked. It returns the results so far
+// even if something could not be run.
 type stage func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error)
 
-// stages makes those that the flags ask for.
+// stages makes the selected stages.
 func (o *ciOptions) stages() ([]stage, error) {
 	var all []stage
 	for _, s := range []struct {
@@ -199,7 +199,7 @@ func (o *ciOptions) stages() ([]stage, error) {
 	return all, nil
 }
 
-// deadline is when the budget is spent.
+// deadline returns the end of the budget.
 type deadline struct {
 	at     time.Time
 	budget time.Duration
@@ -210,7 +210,7 @@ func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s was spent: a longer --budget, or fewer --runs, make room", textfmt.Whole(d.budget)))
 }
 
-// whyEnded says why a context has ended, and with it what was run under it.
+// whyEnded returns the reason why a context, and the work under it, has ended.
 func whyEnded(ctx context.Context) string {
 	switch why := context.Cause(ctx); {
 	case why == nil:
@@ -222,7 +222,7 @@ func whyEnded(ctx context.Context) string {
 	}
 }
 
-// run runs the stages, tells what came of each, and then of everything.
+// run runs the stages, prints the result of each, and then the whole report.
 func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Writer) error {
 	began := time.Now()
 	d := deadline{began.Add(o.budget), o.budget}
@@ -246,18 +246,18 @@ func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Wri
 	return exitFor(report.Conclusion())
 }
 
-// broken is the check that stands for what could not be run.
+// broken returns the check that reports a suite that could not be run.
 func broken(suite string, err error) ci.Check {
 	return ci.Check{Name: suite, Outcome: ci.Undecided, Says: oneLine.Replace(err.Error())}
 }
 
-// leftOut is a check for which there was no time.
+// leftOut returns a check that was not run for lack of time.
 func leftOut(ctx context.Context, c ci.Check) ci.Check {
 	c.Outcome, c.Says = ci.NotRun, whyEnded(ctx)
 	return c
 }
 
-// printSuite prints what came of a suite as soon as that is known.
+// printSuite prints the result of a suite as soon as it is known.
 func printSuite(out io.Writer, s ci.Suite) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", s.Name, s.Counts(), seconds(s.Took()))
 	if s.Note != "" {
@@ -265,7 +265,7 @@ func printSuite(out io.Writer, s ci.Suite) {
 	}
 }
 
-// printReport tells of every check that is not as expected, and what all amounts to.
+// printReport prints every check that is not as expected, and the summary.
 func printReport(out io.Writer, r ci.Report) {
 	for s, c := range r.Of(ci.Contradiction, ci.Undecided) {
 		_, _ = fmt.Fprintf(out, "\n%s: %s, %v\n%s", s.Name, c.Name, c.Outcome, c.Text())
@@ -280,13 +280,12 @@ func printReport(out io.Writer, r ci.Report) {
 	_, _ = fmt.Fprintf(out, "\nci: %v (%s, %s)\n", r.Conclusion(), textfmt.Count(r.Checks(), "check"), seconds(r.Took))
 }
 
-// with says what it was checked with.
+// with names the versions that were used.
 func (o ciOptions) with() string {
 	return fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), textfmt.Whole(o.budget), o.hunt.seed)
 }
 
-// write writes the files that were asked for, and the annotations. What cannot be written
-// keeps nothing else from being so.
+// write writes the requested files and the annotations. If one fails, the others are still written.
 func (o ciOptions) write(r ci.Report, out io.Writer) error {
 	var failed error
 	if o.junit != "" {
@@ -301,8 +300,8 @@ func (o ciOptions) write(r ci.Report, out io.Writer) error {
 	return failed
 }
 
-// appendSummary appends the summary to a file: that of a step is one file for all who have
-// something to say in it, with one limit.
+// appendSummary appends the summary to a file. All programs of a step share one file with one size
+// limit.
 func appendSummary(path string, r ci.Report) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -319,7 +318,7 @@ func appendSummary(path string, r ci.Report) error {
 	return errors.Join(err, f.Close())
 }
 
-// named says which flag an error is about.
+// named adds the name of the flag to an error.
 func named(flag string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", flag, err)

@@ -290,7 +290,7 @@ func TestCIOfAHuntThatIsStopped(t *testing.T) {
 	defer stop()
 	o := ciOptions{budget: time.Hour, suites: []string{huntSuite}, out: "kept"}
 	o.hunt = huntOptions{lock: "single-node", faults: "all", most: usualMost, seed: 1, out: "kept/cases"}
-	q, err := o.hunt.quest(nil)
+	q, err := o.hunt.search(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

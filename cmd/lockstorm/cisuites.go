@@ -24,13 +24,13 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// savedCase is a case that is ready to be run.
+// savedCase is a case that is ready to run.
 type savedCase struct {
 	replay
 	experiment runner.Experiment
 }
 
-// caseStage makes the stage of saved cases.
+// caseStage returns the stage of saved cases.
 func (o *ciOptions) caseStage() (stage, error) {
 	suite := ci.Suite{Name: casesSuite}
 	from := o.cases
@@ -92,8 +92,8 @@ func loadCases(name string) ([]savedCase, error) {
 	return all, nil
 }
 
-// casesIn lists the cases in a directory, in the order of their names. That there is none is
-// an error: a suite that is silent because it looks in the wrong place is worth nothing.
+// casesIn lists the cases in a directory by name. No case is an error, because a suite that looks in
+// the wrong place would pass.
 func casesIn(dir string) (paths []string, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -110,7 +110,7 @@ func casesIn(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// checkCase runs a case, and keeps the run if it does not show what the case says.
+// checkCase runs a case, and stores the run if its verdict differs from the case.
 func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writer) (ci.Check, error) {
 	path := s.again.name
 	check := ci.Check{Name: filepath.Base(path), File: path, Again: textfmt.Command("replay", path)}
@@ -138,14 +138,14 @@ func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writ
 	return check, err
 }
 
-// rowChecks are rows and points of the debate, and scenarios in files, ready to be run.
+// rowChecks are rows and points of the debate, and scenarios in files, ready to run.
 type rowChecks struct {
 	suite
 	options *ciOptions
 	files   map[string]string // of the scenarios that come from files, by their names
 }
 
-// rowStage makes the stage of the debate.
+// rowStage returns the stage of the debate.
 func (o *ciOptions) rowStage() (stage, error) {
 	files := slices.DeleteFunc(slices.Clone(o.rows), func(name string) bool { return !isFile(name) })
 	rows := slices.DeleteFunc(slices.Clone(o.rows), isFile)
@@ -188,7 +188,7 @@ func (r *rowChecks) addFile(path string, runs int) error {
 	return nil
 }
 
-// run runs everything as one lot, and says of each scenario what it has shown.
+// run runs everything as one batch, and returns a check for each scenario.
 func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
 	ctx, cancel := d.limit(ctx)
 	defer cancel()
@@ -219,15 +219,15 @@ func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.
 	return suite, errors.Join(failed, w.tidy())
 }
 
-// name is what a user calls a scenario.
+// name returns the name that the user gave a scenario.
 func (r rowChecks) name(s scenarios.Scenario) string { return cmp.Or(r.files[s.Name], s.Name) }
 
-// again knows how a run of a scenario is repeated.
+// again returns the commands that repeat a run of a scenario.
 func (r rowChecks) again(s scenarios.Scenario) repetition {
 	return repetition{name: r.name(s), backend: r.backend, world: r.options.world}
 }
 
-// check says what the runs of a scenario amount to, of which none need be known.
+// check returns the check of a scenario; there may be no runs yet.
 func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refused []refusal) ci.Check {
 	again := r.again(t.scenario)
 	check := ci.Check{
@@ -256,8 +256,8 @@ func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refuse
 	return check
 }
 
-// keep keeps a run that tells something: by making it again, or, where that would be
-// another run, as it was stored.
+// keep stores a run that shows a failure: by repeating it, or, if it cannot be repeated exactly,
+// as it was stored.
 func (r rowChecks) keep(ctx context.Context, first stored, problems io.Writer) ([]string, error) {
 	if !r.backend.Exact {
 		pictures := violations{seen: map[pictured]bool{}}
@@ -271,12 +271,12 @@ func (r rowChecks) keep(ctx context.Context, first stored, problems io.Writer) (
 	return r.options.keepRun(ctx, e, r.again(first.Scenario), first.Seed, problems)
 }
 
-// verdictsIn says what runs have shown, in signs.
+// verdictsIn returns the verdicts of runs as signs.
 func verdictsIn(t runner.Tally) string {
 	return fmt.Sprintf("%s in %s", report.Signs(t), textfmt.Count(t.Runs, "run"))
 }
 
-// notShown says which violations are expected that no run has shown.
+// notShown names the expected violations that no run has shown.
 func notShown(t runner.Tally) string {
 	var titles []string
 	for _, p := range checker.Properties() {
@@ -287,8 +287,8 @@ func notShown(t runner.Tally) string {
 	return fmt.Sprintf("violations of %s are expected, and none was seen: %s", strings.Join(titles, ", "), verdictsIn(t))
 }
 
-// telling are the findings of a run by which its scenario is not as expected: those that
-// contradict, or else those that were left open.
+// telling returns the findings of a run that are not as expected: contradictions, or else findings
+// that were left open.
 func telling(r runner.Result) (list []checker.Finding) {
 	for _, f := range r.Report.Findings {
 		if r.Scenario.Expect.Judge(f.Property, f.Verdict) == scenarios.Contradicted {
@@ -306,8 +306,7 @@ func telling(r runner.Result) (list []checker.Finding) {
 	return list
 }
 
-// tellRun tells of a run by which its scenario is not as expected, in a line and in a
-// story.
+// tellRun describes a run that is not as expected, in a line and in a story.
 func tellRun(r runner.Result) (says, story string) {
 	var stands, stories []string // what is said of some properties, once
 	titles := map[string][]string{}
@@ -333,7 +332,7 @@ func tellRun(r runner.Result) (says, story string) {
 	return says, strings.Join(stories, "\n")
 }
 
-// standingOf says how a verdict compares with what was expected.
+// standingOf compares a verdict with the expected one.
 func standingOf(r runner.Result, f checker.Finding) string {
 	if want, wanted := r.Scenario.Expect.Want(f.Property); wanted {
 		return fmt.Sprintf("%v, where %v is expected", f.Verdict, want)
@@ -341,9 +340,9 @@ func standingOf(r runner.Result, f checker.Finding) string {
 	return fmt.Sprintf("%v, where nothing is expected", f.Verdict)
 }
 
-// huntStage makes the stage of the hunt.
+// huntStage returns the stage of the hunt.
 func (o *ciOptions) huntStage() (stage, error) {
-	q, err := o.hunt.quest(nil)
+	q, err := o.hunt.search(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +351,7 @@ func (o *ciOptions) huntStage() (stage, error) {
 	}, nil
 }
 
-// hunted hunts for as long as there is time, and tells of each property what has come of it.
+// hunted hunts for the remaining time, and returns a check for each property.
 func (o *ciOptions) hunted(ctx context.Context, q search, d deadline, problems io.Writer) (ci.Suite, error) {
 	suite := ci.Suite{Name: huntSuite}
 	limited, cancel := d.limit(ctx)
@@ -391,7 +390,7 @@ func huntCheck(p checker.Property) ci.Check {
 	return ci.Check{Name: fmt.Sprintf("%s %s", p.Code(), p.Title())}
 }
 
-// unbroken is a property of which no violation was found.
+// unbroken returns the check of a property without a violation.
 func unbroken(c ci.Check, p checker.Property, q search, h haul) ci.Check {
 	c.Says = textfmt.Count(h.Tested[p], "run") + " put it to the test"
 	switch {
@@ -409,8 +408,8 @@ func unbroken(c ci.Check, p checker.Property, q search, h haul) ci.Check {
 	return c
 }
 
-// broken is a property that was violated, and the hunt that finds that again, for as long
-// as nothing shorter is known that does.
+// broken returns the check of a violated property, with the hunt that finds the violation again
+// until there is a shorter command.
 func (o *ciOptions) broken(c ci.Check, p checker.Property, shot fuzz.Run) ci.Check {
 	c.Outcome = ci.Contradiction
 	c.Says = fmt.Sprintf("%s violated in run %d of the hunt", p.Title(), shot.Number)
@@ -418,7 +417,7 @@ func (o *ciOptions) broken(c ci.Check, p checker.Property, shot fuzz.Run) ci.Che
 	return c
 }
 
-// found adds what was found when that was shrunk. Its run is kept beside its case.
+// found adds the find after it was shrunk. Its run is stored beside its case.
 func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.Writer) (ci.Check, error) {
 	c.Says += ": " + f.standing(o.hunt.assumed)
 	c.Story = f.shrunk() + "\n" + told(f.Small.Report.Finding(f.Property).Lines()...)

@@ -14,8 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// witnesses are the first runs that tell why scenarios are not as expected, and how long
-// the runs of each have taken.
+// witnesses are the first runs that show why scenarios are not as expected, and the time that
+// the runs of each scenario took.
 type witnesses struct {
 	first map[string]stored // by the scenario's name
 	took  map[string]time.Duration
@@ -25,8 +25,7 @@ type witnesses struct {
 	mine map[string]bool // what is there that stays: what was there before, and what is kept
 }
 
-// newWitnesses looks for witnesses among runs that are stored in a directory, unless it has
-// no name.
+// newWitnesses collects witnesses among the runs that are stored in a directory; "" means none.
 func newWitnesses(dir string) (*witnesses, error) {
 	w := &witnesses{first: map[string]stored{}, took: map[string]time.Duration{}, last: time.Now(), dir: dir, mine: map[string]bool{}}
 	there, err := w.stored()
@@ -36,8 +35,8 @@ func newWitnesses(dir string) (*witnesses, error) {
 	return w, err
 }
 
-// see takes in a run. Runs that go side by side are seen one after the other: together they
-// take as long as all of them.
+// see records a run. Concurrent runs are seen one after another, so their times add up to the time
+// of all of them.
 func (w *witnesses) see(r stored) {
 	name, now := r.Scenario.Name, time.Now()
 	w.took[name] += now.Sub(w.last)
@@ -48,10 +47,10 @@ func (w *witnesses) see(r stored) {
 	}
 }
 
-// keep says that the directory of a run stays.
+// keep marks the directory of a run as needed.
 func (w *witnesses) keep(r stored) { w.mine[filepath.Base(r.dir)] = true }
 
-// tidy removes the runs that were stored and tell nothing.
+// tidy removes the stored runs that are not needed.
 func (w *witnesses) tidy() error {
 	there, err := w.stored()
 	for _, name := range there {
@@ -81,11 +80,11 @@ func (w *witnesses) stored() (names []string, err error) {
 	return names, err
 }
 
-// runsDir is where the runs are kept that tell of failures.
+// runsDir is the directory for runs that show failures.
 func (o *ciOptions) runsDir() string { return filepath.Join(o.out, "runs") }
 
-// keepRun makes a run again, which is exact, and keeps it with its pictures, also when ctx
-// has ended: it is one run, and what was found is worth it.
+// keepRun repeats a run exactly and stores it with its pictures, even if ctx has ended: it is a
+// single run that shows a failure.
 func (o *ciOptions) keepRun(ctx context.Context, e runner.Experiment, again repetition, seed uint64, problems io.Writer) ([]string, error) {
 	done, err := runOptions{seed: seed, runs: 1, out: o.runsDir()}.run(context.WithoutCancel(ctx), e, again, io.Discard, problems)
 	if err != nil {
@@ -103,7 +102,7 @@ func evidence(dir string, pictures []results.Drawn) []string {
 	return list
 }
 
-// told is a story as [tell] prints it.
+// storyText returns a story as [tell] prints it.
 func told(story ...string) string {
 	var b strings.Builder
 	tell(&b, story...)

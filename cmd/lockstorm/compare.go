@@ -78,7 +78,7 @@ not seen to violate what it is said to.`,
 	return cmd
 }
 
-// reported makes the page of what was found.
+// reported makes the page of the results.
 func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error {
 	return to.after(cmd, err, "the locks compared", func(_ context.Context, r *report.Report) error {
 		r.Comparison(c.Comparison, versions(backends[0].Backend), c.stopped)
@@ -86,7 +86,7 @@ func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error
 	})
 }
 
-// check checks the flags; a part is less than all locks in all trials.
+// check checks the flags. part means that some locks or trials are left out.
 func (o compareOptions) check(part bool) error {
 	switch {
 	case o.runs < 1:
@@ -97,7 +97,7 @@ func (o compareOptions) check(part bool) error {
 	return cmp.Or(checkFormat(o.format), writableDir("--save", o.save))
 }
 
-// comparison is some locks in some trials, and what is known of them.
+// comparison is some locks in some trials, with the results so far.
 type comparison struct {
 	report.Comparison
 	format  string
@@ -105,7 +105,7 @@ type comparison struct {
 	known
 }
 
-// learn takes in what is known of it.
+// learn receives the results so far.
 func (c *comparison) learn(now known) { c.known, c.Found = now, now.found }
 
 // compared returns the comparison of the locks that are named, or of all, in one
@@ -148,8 +148,8 @@ func allKnown(what string, some, known []string) error {
 	return nil
 }
 
-// suite is what has to be run: trial by trial, so that what is known when it is
-// stopped is known of all locks.
+// suite returns the scenarios to run, trial by trial, so that a stopped comparison has results of
+// all locks.
 func (c comparison) suite(seed uint64, runs int) suite {
 	s := suite{what: "compare", backend: backends[0].Backend}
 	for _, t := range c.Trials {
@@ -160,7 +160,7 @@ func (c comparison) suite(seed uint64, runs int) suite {
 	return s
 }
 
-// print prints what is known of the comparison.
+// print prints the results so far.
 func (c comparison) print(out io.Writer, reference results.Reference) error {
 	switch c.format {
 	case asJSON:
@@ -216,7 +216,7 @@ All locks go through the same trials on the %s backend: the same clients, and th
 	return p.err
 }
 
-// contenders says what the locks are.
+// contenders describes the locks.
 func (p *page) contenders(locks []scenarios.Contender) {
 	p.say("\n## The locks\n")
 	for _, l := range locks {
@@ -224,7 +224,7 @@ func (p *page) contenders(locks []scenarios.Contender) {
 	}
 }
 
-// after is a remark that stands behind something else.
+// after returns a remark to be appended to a line.
 func after(remark string) string {
 	if remark == "" {
 		return ""

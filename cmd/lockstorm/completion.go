@@ -15,11 +15,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// candidates is what may stand in a place of the command line.
+// candidates returns the completions for a place in the command line.
 type candidates func(cmd *cobra.Command) []cobra.Completion
 
-// argumentsOf is what the arguments of commands are, by the names of the commands. Where a
-// file may stand as well the shell completes files, if no name fits.
+// argumentsOf maps commands to the completions of their arguments. Where a file is also possible, the
+// shell completes files if no name fits.
 var argumentsOf = map[string]cobra.CompletionFunc{
 	"run":       aScenario,
 	"show":      aScenario,
@@ -36,8 +36,7 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 // aScenario is one by its name, or a file.
 var aScenario = first(offers(scenarioNames, cobra.ShellCompDirectiveDefault))
 
-// flagChoices is what flags take, by their names: a flag of one name means the same wherever
-// it is.
+// flagChoices maps flags to the completions of their values. A flag means the same in all commands.
 var flagChoices = map[string]cobra.CompletionFunc{
 	colourFlag:    offers(fixedChoice(texts(terminal.Whens)...), cobra.ShellCompDirectiveNoFileComp),
 	"backend":     offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
@@ -68,7 +67,7 @@ var shells = map[string]string{
 	"powershell": "  lockstorm completion powershell >>$PROFILE",
 }
 
-// ownCommands adds the commands that cobra brings along, with examples.
+// ownCommands adds cobra's own commands, with examples.
 func ownCommands(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -85,8 +84,8 @@ func ownCommands(root *cobra.Command) {
 	}
 }
 
-// completed tells a command, and all below it, what may stand in its places. The scripts for
-// shells are cobra's.
+// completed adds the completions to a command and its subcommands. The scripts for shells come from
+// cobra.
 func completed(cmd *cobra.Command) {
 	if of, ok := argumentsOf[cmd.Name()]; ok {
 		cmd.ValidArgsFunction = of
@@ -165,7 +164,7 @@ func scenarioFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 	return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// huntArguments are a scenario, or rows of the debate.
+// huntArguments completes a scenario, or rows of the debate.
 func huntArguments(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if debate, _ := cmd.Flags().GetBool("debate"); debate {
 		return others(huntedRows)(cmd, args, begun)
@@ -173,18 +172,18 @@ func huntArguments(cmd *cobra.Command, args []string, begun string) ([]cobra.Com
 	return aScenario(cmd, args, begun)
 }
 
-// beginning is those that begin so.
+// beginning returns the completions with a prefix.
 func beginning(all []cobra.Completion, begun string) []cobra.Completion {
 	return slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, begun) })
 }
 
-// nameOf is a completion without what is said of it.
+// nameOf returns a completion without its description.
 func nameOf(c cobra.Completion) string {
 	name, _, _ := strings.Cut(c, "\t")
 	return name
 }
 
-// described is names with what is said of each.
+// described returns names with descriptions.
 func described[T any](all []T, of func(T) (name, what string)) candidates {
 	return func(*cobra.Command) (list []cobra.Completion) {
 		for _, one := range all {
@@ -222,7 +221,7 @@ func sweepNames(cmd *cobra.Command) []cobra.Completion {
 	})(cmd)
 }
 
-// mutantNumbers are none where the catalogue cannot be read, which is said when it is run.
+// mutantNumbers returns nothing if the catalogue cannot be read; running the command reports that.
 func mutantNumbers(*cobra.Command) []cobra.Completion {
 	all, _ := mutants.All()
 	list := []cobra.Completion{cobra.CompletionWithDesc(unmutated, "the lock without a defect")}

@@ -31,7 +31,7 @@ type debateOptions struct {
 	sideBySide int // runs at a time; 0: as many as suit the backend
 }
 
-// shown says how results are printed.
+// shown is the flags about printing.
 type shown struct {
 	format string
 	short  bool
@@ -97,7 +97,7 @@ several values of one thing. "lockstorm run" repeats any of them.`,
 	return cmd
 }
 
-// settle checks the flags, and fills in those that were not given.
+// settle checks the flags and fills in defaults.
 func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 	if err := checkFormat(o.show.format); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (o *debateOptions) fill(names []string) {
 	}
 }
 
-// debate is some rows and series, and what is known of them.
+// debate is some rows and series, with the results so far.
 type debate struct {
 	topics []scenarios.Topic
 	show   shown
@@ -190,7 +190,7 @@ func (d debate) series() (all []scenarios.Series) {
 	return all
 }
 
-// suite is what has to be run.
+// suite returns the scenarios to run.
 func (o debateOptions) suite(d debate) suite {
 	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
 	for _, r := range d.rows() {
@@ -206,26 +206,26 @@ func (o debateOptions) suite(d debate) suite {
 	return s
 }
 
-// run runs the debate, saves it if that is asked for, and prints it.
+// run runs the debate, saves it if requested, and prints it.
 func (o debateOptions) run(ctx context.Context, d *debate, s suite, out, problems io.Writer) error {
 	d.again = o.again
 	return s.present(ctx, d, location{o.save, results.DebateFile, o.renew}, out, problems)
 }
 
-// reported makes the page of what was found on a side.
+// reported makes the page of the results of a backend.
 func (d debate) reported(cmd *cobra.Command, to reportFile, s report.Side, kept func(scenario, backend string, seed uint64) string, err error) error {
 	return to.after(cmd, err, "the debate on "+s.Name, func(ctx context.Context, r *report.Report) error {
 		return r.Debate(ctx, report.Debate{Topics: d.topics, Sides: []report.Side{s}, Kept: kept, Stopped: d.stopped})
 	})
 }
 
-// finding is a row, and what is known of it.
+// finding is a row with its results.
 type finding struct {
 	row   scenarios.Row
 	tally runner.Tally
 }
 
-// findings returns the rows and the series of topics of which something is known.
+// findings returns the rows and series that have results.
 func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []report.Curve) {
 	for _, topic := range topics {
 		for _, r := range topic.Rows {
@@ -242,7 +242,7 @@ func (d debate) findings(topics ...scenarios.Topic) (rows []finding, curves []re
 	return rows, curves
 }
 
-// Conclusion is the worst of all rows; a debate without a row decides nothing.
+// Conclusion returns the worst conclusion of all rows. A debate without rows decides nothing.
 func (d debate) Conclusion() runner.Conclusion {
 	var known []runner.Tally
 	rows, curves := d.findings(d.topics...)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// print prints what is known of the debate.
+// print prints the results of the debate so far.
 func (d debate) print(out io.Writer, reference results.Reference) error {
 	switch {
 	case d.show.format == asJSON:
@@ -42,7 +42,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	return nil
 }
 
-// printSlipped names the scenarios of which runs slipped.
+// printSlipped names the scenarios with discarded runs.
 func (d debate) printSlipped(out io.Writer) {
 	rows, curves := d.findings(d.topics...)
 	var all []runner.Tally
@@ -59,7 +59,7 @@ func (d debate) printSlipped(out io.Writer) {
 	}
 }
 
-// cellWidth is how many characters of a claim there is room for.
+// cellWidth is the largest width of a claim in characters.
 func cellWidth(format string) int {
 	if format == asText {
 		return 21
@@ -67,8 +67,7 @@ func cellWidth(format string) int {
 	return 1000
 }
 
-// columns are what a table says of a row, and of a series, behind what the two
-// sides say.
+// columns are the columns of a table behind the claims of both sides.
 type columns struct {
 	head     []string
 	row      func(runner.Tally) []string
@@ -87,8 +86,8 @@ var whole = columns{
 	variants: true,
 }
 
-// table has a line for each row and each series that is found, under their topics.
-// Claims are clipped to so many characters.
+// table has a line for each row and series with results, under their topics. Claims are clipped to a
+// width.
 func (d debate) table(width int, columns columns) *textfmt.Table {
 	t := &textfmt.Table{Head: append([]string{"row", "Kleppmann", "antirez, redis.io"}, columns.head...)}
 	for _, topic := range d.topics {
@@ -111,7 +110,7 @@ func (d debate) table(width int, columns columns) *textfmt.Table {
 	return t
 }
 
-// printRates prints how often what was violated was so.
+// printRates prints how often properties were violated.
 func printRates(out io.Writer, rows []finding) {
 	t := &textfmt.Table{Head: []string{"row", "violated", "runs", "share", "95 % interval"}}
 	clean := runner.Rate{}
@@ -179,7 +178,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 	return p.err
 }
 
-// anchor is what a heading is linked by.
+// anchor returns the link to a heading.
 func anchor(heading string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
@@ -205,7 +204,7 @@ func (p *page) row(t runner.Tally) {
 	p.remark(s.Name)
 }
 
-// stories tells the first violation of each property.
+// stories prints the first violation of each property.
 func (p *page) stories(t runner.Tally) {
 	for i, s := range report.Stories(t) {
 		if i == 0 {
@@ -224,7 +223,7 @@ func (p *page) heading(name, summary string, c scenarios.Claims) {
 	}
 }
 
-// setting tells of the lock, the clients, the world and the plan.
+// setting prints the lock, the clients, the world and the plan.
 func (p *page) setting(s scenarios.Scenario) {
 	for _, f := range report.Setting(s) {
 		if f.Code {
@@ -251,14 +250,14 @@ func (p *page) series(c report.Curve) {
 	p.remark(c.Name)
 }
 
-// remark is what was written by hand about a row or a series.
+// remark prints the remark on a row or a series.
 func (p *page) remark(name string) {
 	if text := scenarios.Remark(name); text != "" {
 		p.say("\n*Remark.* %s", text)
 	}
 }
 
-// summary is the main table without variants, and with no more than what breaks.
+// summary is the main table without variants, showing only what breaks.
 func (d debate) summary(out io.Writer) error {
 	p := &page{out: out}
 	d.table(cellWidth(asMarkdown), outlined).Markdown(p)
@@ -266,14 +265,14 @@ func (d debate) summary(out io.Writer) error {
 	return p.err
 }
 
-// outlined is the column of the digest.
+// outlined is the column of the summary.
 var outlined = columns{
 	head:   []string{"found"},
 	row:    func(t runner.Tally) []string { return []string{outline(t)} },
 	series: func(c report.Curve) []string { return []string{c.Short()} },
 }
 
-// outline names what is violated, and says if anything was not as expected.
+// outline names the violated properties, and says if anything was not as expected.
 func outline(t runner.Tally) string {
 	text := "✓"
 	for i, g := range report.Rates(t) {

@@ -21,9 +21,8 @@ func (g *givenFaults) flags(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&g.most, "most", 4, "with --faults: largest number of faults of a run")
 }
 
-// generator returns the generator that the flags ask for, in a setting on a
-// backend, or nil if they ask for none. It names the kinds that it draws, so
-// that a run can be repeated by a program that has more.
+// generator returns the generator that the flags select for a setting on a backend, or nil. It
+// names all kinds that it draws, so that a later program with more kinds can repeat the run.
 func (g *givenFaults) generator(cmd *cobra.Command, s nemesis.Setting, b runner.Backend) (*nemesis.Generator, error) {
 	if !cmd.Flags().Changed("faults") {
 		if cmd.Flags().Changed("most") {

@@ -45,9 +45,9 @@ type huntOptions struct {
 const (
 	defaultBudget = time.Minute
 	defaultLock   = "redlock"
-	// usualMost is the largest number of faults of a run where nobody says another.
+	// usualMost is the default of the largest number of faults in a run.
 	usualMost = 6
-	// promisedWord is, for --assume, what each lock promises.
+	// promisedWord is the value of --assume that selects the promises of the lock.
 	promisedWord = "promised"
 )
 
@@ -102,7 +102,7 @@ its row violates; 1 one has not.`,
 		if o.debate {
 			return o.rows(cmd, args)
 		}
-		q, err := o.quest(args)
+		q, err := o.search(args)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ its row violates; 1 one has not.`,
 	return cmd
 }
 
-// flags tells the command of the flags, and which of them exclude each other.
+// flags declares the flags, and which of them exclude each other.
 func (o *huntOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.lock, "lock", defaultLock, `kind of lock that is hunted without a scenario, as "lockstorm list" names it`)
@@ -143,7 +143,7 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	}
 }
 
-// settle checks the flags, and fills in those that were not given.
+// settle checks the flags and fills in defaults.
 func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	switch {
@@ -180,7 +180,7 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// search is a hunt as the flags ask for it.
+// search is a hunt as configured by the flags.
 type search struct {
 	fuzz.Hunt
 	budget time.Duration // 0: as long as it takes
@@ -188,8 +188,8 @@ type search struct {
 	first  bool
 }
 
-// quest makes the hunt that the flags ask for. What is wrong with them is found here.
-func (o *huntOptions) quest(args []string) (q search, err error) {
+// search returns the hunt that the flags configure, or the error in them.
+func (o *huntOptions) search(args []string) (q search, err error) {
 	q = search{
 		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance)},
 		budget: o.budget, most: o.runs, first: o.first,
@@ -215,7 +215,7 @@ func (o *huntOptions) quest(args []string) (q search, err error) {
 	return q, err
 }
 
-// ground is where the hunt takes place.
+// ground returns the search space of the hunt.
 func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) {
 	if len(args) == 0 {
 		g, err := fuzz.SpaceOfLock(o.lock)
@@ -234,7 +234,7 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 	return fuzz.SpaceAround(s), nil
 }
 
-// terms are what is promised of the lock, as the hunt sees it.
+// terms returns the promises of the lock that the hunt tests.
 func (o *huntOptions) terms() (func(scenarios.Scenario) fuzz.Terms, error) {
 	switch o.assumed {
 	case "":
@@ -252,7 +252,7 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) fuzz.Terms, error) {
 	return terms, nil
 }
 
-// hunted are the properties that are looked for.
+// hunted returns the properties that the hunt searches violations of.
 func (q search) hunted() []checker.Property {
 	if len(q.Wanted) > 0 {
 		return q.Wanted
@@ -265,7 +265,7 @@ func (q search) enough(b *fuzz.Results) bool {
 	return q.most > 0 && b.Runs >= q.most || q.first && len(b.First) > 0 || b.Has(q.hunted())
 }
 
-// haul is what one hunt has brought in.
+// haul is the result of one hunt.
 type haul struct {
 	fuzz.Results
 	took    time.Duration
@@ -273,13 +273,13 @@ type haul struct {
 	stopped bool                               // by whoever started it
 }
 
-// silent reports whether nothing that was found means nothing.
+// silent reports whether finding nothing is meaningless, because no run could show a violation.
 func (h haul) silent(q search) bool {
 	never := func(p checker.Property) bool { return h.Tested[p] == 0 }
 	return len(h.Tested) == 0 || slices.ContainsFunc(q.Wanted, never)
 }
 
-// ended says how the hunt ends for whoever waits for its exit code.
+// ended returns the exit code of the hunt.
 func (h haul) ended(q search) error {
 	switch {
 	case len(h.First) > 0:
@@ -290,7 +290,7 @@ func (h haul) ended(q search) error {
 	return nil
 }
 
-// run hunts until there is enough, the budget is spent or ctx ends.
+// run hunts until enough is found, the budget is spent or ctx ends.
 func (q search) run(ctx context.Context, watch huntLine) (haul, error) {
 	began := time.Now()
 	h := haul{after: map[checker.Property]time.Duration{}}
@@ -312,14 +312,14 @@ func (q search) run(ctx context.Context, watch huntLine) (haul, error) {
 	return h, err
 }
 
-// watched is run, with a line that tells how it goes.
+// watched is run with a progress line.
 func (q search) watched(ctx context.Context, problems io.Writer) (haul, error) {
 	line := newHuntLine(problems, q.Space.Name())
 	defer line.Done()
 	return q.run(ctx, line)
 }
 
-// huntLine is the line that tells how a hunt goes.
+// huntLine is the progress line of a hunt.
 type huntLine struct{ *terminal.Bar }
 
 func newHuntLine(problems io.Writer, what string) huntLine {
@@ -337,7 +337,7 @@ func (l huntLine) see(q search, b *fuzz.Results, took time.Duration) {
 		l.At(b.Runs, q.most)
 		l.Left("%d runs left", q.most-b.Runs)
 	}
-	// What a narrow terminal has no room for stands at the end.
+	// The end of the line is cut off on a narrow terminal.
 	var parts []string
 	for _, p := range b.Found() {
 		parts = append(parts, fmt.Sprintf("%s ✗ %d", p.Code(), b.Violations[p]))

@@ -159,7 +159,7 @@ func TestHuntIsStopped(t *testing.T) {
 func caught(t *testing.T) (huntOptions, search, haul) {
 	t.Helper()
 	o := huntOptions{lock: "redlock", faults: "all", most: 6, runs: 50, seed: 1}
-	q, err := o.quest([]string{"crash-restart"})
+	q, err := o.search([]string{"crash-restart"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestStoppedHuntShrinks(t *testing.T) {
 			end()
 		}
 		o := huntOptions{lock: "redlock", faults: "all", most: 6, budget: time.Hour, seed: 1}
-		q, err := o.quest([]string{"crash-restart"})
+		q, err := o.search([]string{"crash-restart"})
 		if err != nil {
 			t.Fatal(err)
 		}

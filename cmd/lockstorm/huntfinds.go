@@ -22,7 +22,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// find is a trophy, and where it is kept.
+// find is a shrunk finding and the path of its case.
 type find struct {
 	shrink.Finding
 	after time.Duration
@@ -30,7 +30,7 @@ type find struct {
 	cut   bool   // whoever started the hunt has stopped it before it was shrunk to the end
 }
 
-// once hunts once and tells what was found.
+// once hunts once and prints the finds.
 func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 	ctx, problems := cmd.Context(), cmd.ErrOrStderr()
 	h, err := q.watched(ctx, problems)
@@ -97,8 +97,8 @@ func (o *huntOptions) take(ctx context.Context, q search, h haul, problems io.Wr
 	return finds, failed
 }
 
-// printHaul prints what the hunt amounts to. Where it had a budget it depends on the
-// machine in any case, and its times are told; otherwise it is the same each time.
+// printHaul prints the result of the hunt. A hunt with a budget depends on the machine, so its times
+// are printed; the output of any other hunt is the same each time.
 func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Space.Name(), h.coloured(terminal.On(out)), h.figures(q.budget > 0))
 	if h.stopped {
@@ -125,7 +125,7 @@ func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 	printTable(out, t)
 }
 
-// stoppedLine ends what is told when whoever started it did not wait for the rest.
+// stoppedLine ends the output of a hunt that was stopped.
 const stoppedLine = "Stopped before the end: this is what is known."
 
 func (h haul) coloured(on terminal.Screen) string {
@@ -148,8 +148,8 @@ func (h haul) headline() string {
 	return "nothing violated"
 }
 
-// tests says what silence means: how many runs would have shown a violation of each
-// property that is a find.
+// tests says what finding nothing means: the number of runs that could have shown a violation of
+// each property.
 func (h haul) tests(q search) string {
 	var some, none []string
 	for _, p := range q.hunted() {
@@ -166,7 +166,7 @@ func (h haul) tests(q search) string {
 	return text + "."
 }
 
-// figures tells how much was done.
+// figures prints the amount of work.
 func (h haul) figures(timed bool) string {
 	text := fmt.Sprintf("%s, %s, %s", textfmt.Count(h.Runs, "run"), textfmt.Count(h.Grants, "grant"), textfmt.Count(h.Faults, "fault"))
 	if h.Runs > 0 {
@@ -190,7 +190,7 @@ func (f find) print(out io.Writer, assumed string) {
 	}
 }
 
-// standing says what the find means, of a hunt under some assumptions.
+// standing says what the find means in a hunt under assumptions.
 func (f find) standing(assumed string) string {
 	if f.Excuse == nil {
 		return "a defect: it was promised, and nothing here is outside what is assumed for it"
@@ -201,7 +201,7 @@ func (f find) standing(assumed string) string {
 	return "a limit: " + limit(f.Excuse)
 }
 
-// limit says what makes a find a limit. A fault has the number that it has in a trace.
+// limit returns the reason why a find is a limit. Faults have the numbers that they have in a trace.
 func limit(excuse error) string {
 	var field *nemesis.FieldError
 	if errors.As(excuse, &field) {
@@ -213,7 +213,7 @@ func limit(excuse error) string {
 	return excuse.Error()
 }
 
-// shrunk says how much was found, and what is left of it.
+// shrunk returns the size of the find before and after shrinking.
 func (f find) shrunk() string {
 	found, small := shrink.ExtentOf(f.Found.Result.Executed()), shrink.ExtentOf(f.Small.Executed())
 	switch {
@@ -229,8 +229,7 @@ func (f find) shrunk() string {
 	return fmt.Sprintf("shrunk from %v to %v", found, small)
 }
 
-// printAdvice says what to make of finds that are limits: who tests a lock of his own
-// wants to know how to be told of defects alone.
+// printAdvice explains finds that are limits, and how to hunt only for defects.
 func printAdvice(out io.Writer, assumed string, finds []find) {
 	defects := 0
 	for _, f := range finds {

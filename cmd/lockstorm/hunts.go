@@ -18,8 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// repeated hunts again and again, each time with the next seed, and tells how long it
-// takes to the find.
+// repeated repeats a hunt with consecutive seeds, and prints how long each takes to its find.
 func (o *huntOptions) repeated(cmd *cobra.Command, q search) error {
 	q.first = len(q.Wanted) == 0
 	chases, err := q.chase(cmd.Context(), o.hunts, cmd.ErrOrStderr())
@@ -50,8 +49,7 @@ func (o *huntOptions) repeated(cmd *cobra.Command, q search) error {
 	return nil
 }
 
-// chase repeats a hunt so many times, each to what it is after. What ctx cuts short is
-// left out.
+// chase repeats a hunt, each time until its find. Hunts that ctx cuts short are left out.
 func (q search) chase(ctx context.Context, n int, problems io.Writer) (fuzz.Attempts, error) {
 	var chases fuzz.Attempts
 	line := newHuntLine(problems, "")
@@ -72,7 +70,7 @@ func (q search) satisfied(h haul) bool {
 	return q.first && len(h.First) > 0 || h.Has(q.hunted())
 }
 
-// shares are the percentages of hunts that are told.
+// shares are the percentiles that are printed.
 var shares = []struct {
 	name    string
 	percent float64
@@ -87,7 +85,7 @@ func printChases(out io.Writer, q search, c fuzz.Attempts) {
 	printTable(out, t)
 }
 
-// runsText is how many runs so many percent of the hunts needed, for a cell.
+// runsText returns a percentile of the runs until the find, for a cell.
 func runsText(c fuzz.Attempts, percent float64) string {
 	if n, found := c.Runs(percent); found {
 		return fmt.Sprint(n)
@@ -95,7 +93,7 @@ func runsText(c fuzz.Attempts, percent float64) string {
 	return textfmt.Dash("")
 }
 
-// tookText is how many seconds so many percent of the hunts took, for a cell.
+// tookText returns a percentile of the seconds until the find, for a cell.
 func tookText(c fuzz.Attempts, percent float64) string {
 	if d, found := c.Took(percent); found {
 		return fmt.Sprintf("%.2f", d.Seconds())
@@ -112,8 +110,7 @@ type chasesScore struct {
 	Stopped bool `json:"stopped"`
 }
 
-// chaseScore is the figures of hunts. A quantile is null where too few have found
-// anything.
+// chaseScore is the figures of repeated hunts. A quantile is null if too few found anything.
 type chaseScore struct {
 	Hunts   int                 `json:"hunts"`
 	FoundBy int                 `json:"found_by"` // so many of them
@@ -135,13 +132,13 @@ func scoreChases(c fuzz.Attempts) chaseScore {
 	return s
 }
 
-// chased is a row, and what the hunts for it have shown.
+// chased is a row with the results of its hunts.
 type chased struct {
 	fuzz.Rediscovery
 	fuzz.Attempts
 }
 
-// rows hunts rows of the debate without their plans, and tells how long that takes.
+// rows hunts rows of the debate without their plans, and prints how long that takes.
 func (o *huntOptions) rows(cmd *cobra.Command, names []string) error {
 	rows, err := chooseRows(names)
 	if err != nil {
@@ -228,7 +225,7 @@ func rowsTable(found []chased) *textfmt.Table {
 	return t
 }
 
-// spread is the quantiles of a figure in one cell.
+// spread returns the quantiles of a figure in one cell.
 func spread(c fuzz.Attempts, text func(fuzz.Attempts, float64) string) string {
 	var parts []string
 	for _, s := range shares {

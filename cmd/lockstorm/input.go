@@ -13,10 +13,10 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// standardInput is what a command line calls it.
+// standardInput is the name of standard input on the command line.
 const standardInput = "-"
 
-// input is one thing that is to be judged: a run's directory, a file, or standard input.
+// input is one input of check: a run's directory, a file, or standard input.
 type input struct {
 	name string      // as the command line has it
 	run  results.Run // of a run's directory, or else empty
@@ -27,8 +27,7 @@ type input struct {
 	spooled *spool // of such an input that is kept, or nil
 }
 
-// findInput finds what the command line names, and says what is wrong where it cannot
-// be anything of it.
+// findInput finds the input that an argument names.
 func findInput(ctx context.Context, name string, stdin io.Reader) (input, error) {
 	in := input{name: name}
 	if name == standardInput {
@@ -57,7 +56,7 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 	return in, nil
 }
 
-// keep lets an input that can be read once be read again.
+// keep makes an input that can be read only once readable again.
 func (in *input) keep() {
 	if !in.once {
 		return
@@ -73,7 +72,7 @@ func (in *input) keep() {
 	}
 }
 
-// title is what a person calls the input.
+// title returns the name of the input for people.
 func (in input) title() string {
 	if in.name == standardInput {
 		return "standard input"
@@ -81,7 +80,7 @@ func (in input) title() string {
 	return in.name
 }
 
-// again opens what has been read once more.
+// again opens the input a second time.
 func (in input) again() (io.ReadCloser, error) {
 	open := in.open
 	if in.spooled != nil {
@@ -94,8 +93,8 @@ func (in input) again() (io.ReadCloser, error) {
 	return packed.Opened(raw)
 }
 
-// picture is the file that a picture of the input belongs into: in a run's directory,
-// beside a file, or in dir, if that is not empty; of standard input, in the current one.
+// picture returns the path for a picture of the input: in the run's directory, beside the file, or
+// in dir if it is not empty; for standard input in the current directory.
 func (in input) picture(dir, name string) string {
 	file := results.PictureFile(name)
 	switch {
@@ -109,8 +108,8 @@ func (in input) picture(dir, name string) string {
 	return in.name + "." + file
 }
 
-// interruptible opens what may never come: a pipe, or a keyboard. The goroutine inside
-// ends with its input, or else with the program.
+// interruptible makes reading from a pipe or a terminal interruptible. The goroutine inside ends with
+// its input or with the program.
 func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		r, w := io.Pipe()
@@ -127,8 +126,7 @@ func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) func
 	}
 }
 
-// reading is the plain text of an input while it is read. It says on a terminal how far
-// it has come.
+// reading is the decompressed text of an input. It shows progress on a terminal.
 type reading struct {
 	in       input
 	plain    io.ReadCloser
@@ -138,7 +136,7 @@ type reading struct {
 	read     bool // to its end
 }
 
-// read begins to read the input, which may be compressed.
+// read opens the input, which may be compressed.
 func (in input) read(ctx context.Context, problems io.Writer) (*reading, error) {
 	raw, err := in.open()
 	if err != nil {
@@ -166,7 +164,7 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the reading and takes the status away.
+// Close ends the reading and removes the progress bar.
 func (r *reading) Close() error {
 	r.bar.Done()
 	return r.plain.Close()
@@ -188,9 +186,9 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// spool keeps what can be read once for a second time, in a temporary file that has no
-// name any more when the first byte goes into it: however the program ends, nothing is
-// left. Whatever goes wrong with it, the first reading goes on.
+// spool stores an input that can be read only once in a temporary file, for a second reading. The
+// file is unlinked before the first byte is written, so nothing is left however the program ends.
+// An error of the spool does not affect the first reading.
 type spool struct {
 	file *os.File
 	size int64
@@ -205,7 +203,7 @@ func newSpool() *spool {
 	return s
 }
 
-// fill reads on from what is spooled meanwhile.
+// fill reads from the spool while it is written.
 func (s *spool) fill(from io.ReadCloser) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -213,11 +211,10 @@ func (s *spool) fill(from io.ReadCloser) io.ReadCloser {
 	}{io.TeeReader(from, s), from}
 }
 
-// maxSpool is the most that is kept, in bytes: an input that never ends shall not fill
-// the disk.
+// maxSpool limits the spool in bytes, so that an endless input does not fill the disk.
 const maxSpool = 4 << 30
 
-// Write keeps what has been read, and never fails: that comes to light when it is wanted.
+// Write stores what has been read. It never fails: an error is returned by open.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.err != nil {
 		return len(p), nil
@@ -231,7 +228,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// open opens what was spooled, from its begin.
+// open opens the spool from the start.
 func (s *spool) open() (io.ReadCloser, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -239,7 +236,7 @@ func (s *spool) open() (io.ReadCloser, error) {
 	return io.NopCloser(io.NewSectionReader(s.file, 0, s.size)), nil
 }
 
-// Close gives the space back.
+// Close frees the space.
 func (s *spool) Close() error {
 	if s == nil || s.file == nil {
 		return nil

@@ -129,7 +129,7 @@ docs/scenario-format.md describes the format.`,
 	}
 }
 
-// findScenario takes the name of a scenario or that of a file.
+// findScenario finds a scenario by its name or its file.
 func findScenario(name string) (scenarios.Scenario, error) {
 	return findAnd(name, func(scenarios.Scenario) error { return nil })
 }
@@ -143,8 +143,7 @@ func prepare(name string, b runner.Backend) (e runner.Experiment, err error) {
 	return e, err
 }
 
-// findAnd finds a scenario and checks it. What is wrong with one from a file is
-// said with the file's name and, where it is known, the line.
+// findAnd finds a scenario and checks it. Errors in a file name the file and, if known, the line.
 func findAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
 	if !isFile(name) {
 		s, err := scenarios.Find(name)

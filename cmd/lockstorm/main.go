@@ -27,14 +27,12 @@ const (
 	exitUndecided     = 3
 )
 
-// verdictError ends the program with a code other than 0 after everything has
-// been said.
+// verdictError ends the program with a code other than 0 after all output.
 type verdictError int
 
 func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// exitFor returns the error that makes the program end with the conclusion's
-// code.
+// exitFor returns the error that ends the program with the conclusion's code.
 func exitFor(o runner.Conclusion) error {
 	switch o {
 	case runner.AsExpected:
@@ -45,15 +43,13 @@ func exitFor(o runner.Conclusion) error {
 	return verdictError(exitUndecided)
 }
 
-// quiet keeps go-redis from writing to stderr of its own accord: that a
-// connection broke is nothing new to whoever broke it.
+// quiet keeps go-redis from writing to stderr. Broken connections are part of the experiments.
 type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// gcPercent lets the garbage collector run an eighth as often as usual. What is
-// alive is a megabyte or two, however long a campaign lasts, and the collector
-// that comes every four megabytes costs a seventh of the time.
+// gcPercent makes the garbage collector run an eighth as often as usual. The live heap is a megabyte
+// or two, and a collection every four megabytes would take a seventh of the time.
 const gcPercent = 800
 
 func main() {
@@ -95,7 +91,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 	return exitBadInput
 }
 
-// complain says in one line what is wrong.
+// complain prints an error in one line.
 func complain(problems io.Writer, err error) {
 	text := oneLine.Replace(strings.TrimSpace(err.Error()))
 	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
@@ -104,7 +100,7 @@ func complain(problems io.Writer, err error) {
 	_, _ = fmt.Fprintln(problems, "lockstorm:", text)
 }
 
-// oneLine makes one line of an error that quotes several.
+// oneLine puts an error of several lines into one.
 var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
 
 func newRoot() *cobra.Command {
@@ -134,10 +130,10 @@ nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
 	return root
 }
 
-// colourFlag is the flag that says when text is coloured, spelt as other programs spell it.
+// colourFlag is the name of the flag for colours, spelt as other programs spell it.
 const colourFlag = "color"
 
-// colour has what is printed coloured as the flag says.
+// colour applies the flag for colours to the output.
 func colour(cmd *cobra.Command) error {
 	text, err := cmd.Flags().GetString(colourFlag)
 	if err != nil {
@@ -153,10 +149,10 @@ func colour(cmd *cobra.Command) error {
 	return nil
 }
 
-// asked returns a context that ends with the first of some signals. A command that has
-// something to round off goes on under its [patient] context, which ends with the second,
-// or with the first unless that is Ctrl-C: whoever terminates us does not wait for long.
-// Both end with stop at the latest.
+// asked returns a context that ends with the first signal. A command that has to finish something
+// goes on under its [patient] context, which ends with the second signal, or with the first unless
+// that is Ctrl-C, because a process that terminates us does not wait for long. Both end with stop at
+// the latest.
 func asked(parent context.Context, signals <-chan os.Signal) (ctx context.Context, stop func()) {
 	last, end := context.WithCancel(parent)
 	ctx, cancel := context.WithCancel(context.WithValue(parent, patientKey{}, last))
@@ -182,8 +178,8 @@ func asked(parent context.Context, signals <-chan os.Signal) (ctx context.Contex
 
 type patientKey struct{}
 
-// patient returns the context under which a command that was asked to end may round off
-// what it has begun; without [asked] it is ctx.
+// patient returns the context under which a command may finish its work after a signal; without
+// [asked] it is ctx.
 func patient(ctx context.Context) context.Context {
 	if last, ok := ctx.Value(patientKey{}).(context.Context); ok {
 		return last

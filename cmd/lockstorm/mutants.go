@@ -27,7 +27,7 @@ type mutantOptions struct {
 	markdown bool
 }
 
-// unmutated is the number under which the lock as it is stands among the mutants.
+// unmutated is the number of the lock without a defect.
 const unmutated = "0"
 
 func newMutants() *cobra.Command {
@@ -79,8 +79,8 @@ had been tried, and until then it was as it should be.`,
 	return cmd
 }
 
-// chooseMutants returns the mutants of some numbers, or all. The lock without a defect
-// is one without a number, once for each kind of lock that the mutants are of.
+// chooseMutants returns the mutants with the given numbers, or all. The lock without a defect is
+// included once for each kind of lock among them.
 func chooseMutants(numbers []string) (chosen []mutants.Mutant, err error) {
 	all, err := mutants.All()
 	if err != nil {
@@ -113,7 +113,7 @@ func chooseMutants(numbers []string) (chosen []mutants.Mutant, err error) {
 	return chosen, nil
 }
 
-// run tries those that were chosen and says what became of them.
+// run tries the chosen mutants and prints the results.
 func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mutants.Mutant, out, problems io.Writer) error {
 	for _, m := range chosen { // before an hour has been spent on the others
 		if err := c.Check(m); err != nil {
@@ -136,7 +136,7 @@ func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mut
 	return nil
 }
 
-// score tries one after another until ctx ends. With --json each is told at once.
+// score tries one mutant after another until ctx ends. With --json each result is printed at once.
 func (o mutantOptions) score(ctx context.Context, c mutants.Checkout, chosen []mutants.Mutant, out, problems io.Writer) (s mutantScore, err error) {
 	bar := terminal.NewBar(problems, "mutants", int64(len(chosen)), terminal.Steps)
 	defer bar.Done()
@@ -163,12 +163,12 @@ func (o mutantOptions) score(ctx context.Context, c mutants.Checkout, chosen []m
 	return s, nil
 }
 
-// longest is how long it takes to hunt some, building not counted.
+// longest returns the longest time that the hunts can take, without building.
 func (o mutantOptions) longest(chosen []mutants.Mutant) time.Duration {
 	return time.Duration(len(chosen)) * o.budget
 }
 
-// print prints what became of them all.
+// print prints all results.
 func (o mutantOptions) print(s mutantScore, out io.Writer) error {
 	switch {
 	case o.asJSON:
@@ -195,7 +195,7 @@ func (o mutantOptions) try(ctx context.Context, c mutants.Checkout, m mutants.Mu
 	return t, err
 }
 
-// mutantScore is what became of some mutants.
+// mutantScore is the summary of the trials.
 type mutantScore struct {
 	Mutants     int `json:"mutants"`
 	Caught      int `json:"caught"`
@@ -254,7 +254,7 @@ func (s *mutantScore) tests() string {
 	return strings.Join(parts, ", ")
 }
 
-// words is the score in a sentence or two.
+// words returns the score in a sentence or two.
 func (s *mutantScore) words() string {
 	var parts []string
 	if s.Mutants > 0 {
@@ -283,7 +283,7 @@ func (s *mutantScore) table() *textfmt.Table {
 	return t
 }
 
-// foundBy is what became of a trial, for a cell.
+// foundBy returns the violated properties of a trial, for a cell.
 func foundBy(t mutants.Trial) string {
 	switch o := outcomeOf(t); o {
 	case alarm:
@@ -297,7 +297,7 @@ func foundBy(t mutants.Trial) string {
 	}
 }
 
-// outcome is what became of a trial.
+// outcome returns the result of a trial.
 type outcome string
 
 const (

@@ -12,9 +12,9 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// violations is the stored runs of which pictures are drawn: of each property the first that
-// violated it and the first that left it open, whose stories are told. To draw all takes
-// longer than to run them; check draws any other.
+// violations are the stored runs for which pictures are drawn: for each property the first run that
+// violated it and the first that left it open. Drawing all takes longer than running them; check
+// draws any other run.
 type violations struct {
 	seen map[pictured]bool
 	runs []stored
@@ -55,7 +55,7 @@ func (a *violations) draw(problems io.Writer) []results.Drawn {
 	return all
 }
 
-// printDrawn says where pictures are.
+// printDrawn prints the paths of the pictures.
 func printDrawn(out io.Writer, list []results.Drawn) {
 	for i, d := range list {
 		codes := make([]string, len(d.Properties))
@@ -66,7 +66,7 @@ func printDrawn(out io.Writer, list []results.Drawn) {
 	}
 }
 
-// printPicture says where a picture is, below an empty line if it is the first.
+// printPicture prints the path of a picture, after an empty line if it is the first.
 func printPicture(out io.Writer, first bool, of, path string) {
 	if first {
 		_, _ = fmt.Fprintln(out)

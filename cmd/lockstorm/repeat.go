@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// repetition knows how a run of a scenario is repeated.
+// repetition returns the commands that repeat a run.
 type repetition struct {
 	name    string // of the scenario, or of its file
 	backend runner.Backend
@@ -19,9 +19,8 @@ type repetition struct {
 	inTable bool   // the scenario is one of the table, as a replay string wants it
 }
 
-// replay returns the replay string of a run with generated faults, or "" where
-// there is none: the scenario is in a file or a sweep, the backend does not repeat
-// runs, or the run was stopped.
+// replay returns the replay string of a run with generated faults, or "" if it has none: the
+// scenario is in a file or a sweep, the backend does not repeat runs, or the run was stopped.
 func (a repetition) replay(r runner.Result) string {
 	if !a.stormy || !a.inTable || !a.backend.Exact || r.Interrupted {
 		return ""
@@ -45,15 +44,15 @@ func (a repetition) command(r stored) string {
 	return command + fmt.Sprintf(" --seed %d", r.Seed)
 }
 
-// failures lists the runs with generated faults that violated something: each
-// has a plan of its own, and so has to be found again.
+// failures lists the runs with generated faults that violated something, with their replay strings,
+// because each has its own plan.
 type failures struct {
 	again repetition
 	list  textfmt.Table
 	more  int
 }
 
-// mostFailures is the largest number of runs that are listed.
+// mostFailures is the largest number of listed runs.
 const mostFailures = 20
 
 func (f *failures) add(r stored) {

@@ -104,7 +104,7 @@ type replay struct {
 	kept     *cases.Case // nil: nobody has said what the run shows
 }
 
-// findReplay takes a replay string, the directory of a run or the file of a case.
+// findReplay reads a replay string, the directory of a run or the file of a case.
 func findReplay(arg string) (replay, error) {
 	switch info, err := os.Stat(arg); {
 	case err == nil && info.IsDir():
@@ -188,7 +188,7 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 	return done, r.printSame(stdout, done)
 }
 
-// show tells and draws the run, as far as that was asked for.
+// show prints the trace and draws the diagram of the run, if requested.
 func (o replayOptions) show(t *trace.Trace, f checker.Finding, stdout io.Writer) error {
 	if o.trace {
 		if err := t.Print(stdout, f); err != nil {
@@ -206,7 +206,7 @@ func (o replayOptions) show(t *trace.Trace, f checker.Finding, stdout io.Writer)
 	return nil
 }
 
-// printSame says whether it was the same run, of one of which nothing else is known.
+// printSame prints whether the run was the same, by its trace hash.
 func (r replay) printSame(out io.Writer, done ran) error {
 	if done.tally.Interrupted {
 		return verdictError(exitUndecided)
@@ -219,14 +219,14 @@ func (r replay) printSame(out io.Writer, done ran) error {
 	return exitFor(done.tally.Conclusion())
 }
 
-// traces are that of the repetition and that of the first run, as far as that is known.
+// traces are the trace hashes of the repetition and of the first run, if known.
 func (r replay) traces(result runner.Result) (is, was string) {
 	hash := results.Hash(result.TraceHash)
 	return hash[:min(len(hash), len(r.trace))], r.trace
 }
 
-// about returns the finding that a trace of the run is read for: that of the case, or the
-// first violation.
+// about returns the finding that a trace of the run explains: that of the case, or the first
+// violation.
 func (r replay) about(result runner.Result) checker.Finding {
 	if r.kept != nil {
 		return result.Report.Finding(r.kept.Property)
@@ -239,7 +239,7 @@ func (r replay) about(result runner.Result) checker.Finding {
 	return result.Report.Finding(checker.Lease)
 }
 
-// test prints a Go test of the run: of what the case shows, or of its first violation.
+// test prints a Go test of the case, or of the run's first violation.
 func (r replay) test(ctx context.Context, pkg string, out, problems io.Writer) error {
 	if r.kept != nil {
 		return r.kept.GoTestIn(out, pkg)
@@ -266,10 +266,10 @@ func (r replay) test(ctx context.Context, pkg string, out, problems io.Writer) e
 	}
 }
 
-// isCase reports whether a name can only be that of a file.
+// isCase reports whether an argument can only be a file name.
 func isCase(name string) bool { return filepath.Ext(name) == cases.Extension }
 
-// replayOfCase takes the file of a case.
+// replayOfCase reads the file of a case.
 func replayOfCase(path string) (replay, error) {
 	c, err := cases.Load(path)
 	if err != nil {
@@ -285,7 +285,7 @@ func replayOfCase(path string) (replay, error) {
 	}, nil
 }
 
-// reported makes the page of the run, and of a case that of the case.
+// reported makes the page of the run or of the case.
 func (r replay) reported(cmd *cobra.Command, done ran, err error) error {
 	if r.kept == nil {
 		return done.reported(cmd, err)
@@ -319,8 +319,7 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	return exitFor(conclusion)
 }
 
-// againstCase says in a line how what was found compares with what the case shows, and
-// what to do about it.
+// againstCase compares the run with the case in a line, and says what to do.
 func againstCase(c cases.Case, f checker.Finding, conclusion runner.Conclusion) string {
 	is := fmt.Sprintf("%s is %v", f.Property.Title(), f.Verdict)
 	if f.Verdict == checker.Holds {

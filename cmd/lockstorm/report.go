@@ -86,13 +86,13 @@ Exit codes: 0 the page is there; 2 bad usage or input.`,
 	return cmd
 }
 
-// reportFile is where a page goes, and how much of runs it tells.
+// reportFile is the flags for an HTML page: its path, and the number of runs with details.
 type reportFile struct {
 	path string // empty: there is none
 	most int
 }
 
-// flag lets a command that has something to show make a page of it.
+// flag declares --report for a command.
 func (f *reportFile) flag(cmd *cobra.Command) {
 	f.most = report.DefaultMost
 	cmd.Flags().StringVar(&f.path, "report", "", "`file` that gets a page of HTML with all that was found, in place of one that is there")
@@ -113,19 +113,17 @@ func (f reportFile) options() report.Options {
 	}
 }
 
-// check finds out whether the page can be written: to learn it after the runs would be too
-// late.
+// check returns an error if the page cannot be written, before anything runs.
 func (f reportFile) check(flag string) error {
 	return writableFile("--"+flag, f.path)
 }
 
-// sign says in the foot who has made the page, and how.
+// sign writes the version and the command into the foot of the page.
 func (f reportFile) sign(r *report.Report, command string) {
 	r.Foot = append(r.Foot, "Made by lockstorm "+version()+": "+command)
 }
 
-// typed is the command with its arguments and with the flags that were given: what the page says
-// was found by these, and by no others.
+// typed returns the command with its arguments and the flags that were given.
 func typed(cmd *cobra.Command) string {
 	args := append(strings.Fields(cmd.CommandPath())[1:], cmd.Flags().Args()...)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -134,7 +132,7 @@ func typed(cmd *cobra.Command) string {
 	return textfmt.Command(args...)
 }
 
-// save writes the page, whole.
+// save writes the page atomically.
 func (f reportFile) save(flag string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	err := write(&text)
@@ -150,9 +148,8 @@ func (f reportFile) save(flag string, write func(io.Writer) error) error {
 	return nil
 }
 
-// after makes the page of a command that has ended as err says: unless it has failed, what
-// it found is on the page, and the exit code stays what it was. Whoever has stopped the
-// command gets the page of what is known.
+// after writes the page of a command that ended with err, unless it failed. The exit code stays. A
+// command that was stopped gets a page of the results so far.
 func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func(context.Context, *report.Report) error) error {
 	var verdict verdictError
 	if f.path == "" || err != nil && !errors.As(err, &verdict) {
@@ -174,7 +171,7 @@ func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func
 	return err
 }
 
-// page writes text for people; the writer that fails is found out at the end.
+// page writes text for people, and returns the first write error at the end.
 type page struct {
 	out io.Writer
 	err error
@@ -186,7 +183,7 @@ func (p *page) say(format string, args ...any) {
 	}
 }
 
-// table is a table between two blank lines.
+// table prints a table between two blank lines.
 func (p *page) table(t *textfmt.Table) {
 	p.say("")
 	t.Markdown(p)
@@ -204,7 +201,7 @@ func (p *page) Write(text []byte) (int, error) {
 // Screen is what the page is printed on.
 func (p *page) Screen() terminal.Screen { return terminal.On(p.out) }
 
-// plan lists the faults of a plan, each after what the plan is called.
+// plan lists the faults of a plan, each with a prefix.
 func (p *page) plan(what string, plan nemesis.Plan) {
 	for _, f := range plan {
 		p.say("- %s: %s", what, f)

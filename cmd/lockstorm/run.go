@@ -118,7 +118,7 @@ type stored struct {
 	dir string
 }
 
-// ran is what has come of runs.
+// ran is the results of runs.
 type ran struct {
 	options runOptions
 	tally   runner.Tally
@@ -181,7 +181,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	return r, err
 }
 
-// print prints what the runs have shown.
+// print prints the results of the runs.
 func (r ran) print(out io.Writer) {
 	terminal.Fit(out)
 	printTally(out, r.tally)
@@ -189,7 +189,7 @@ func (r ran) print(out io.Writer) {
 	r.printStored(out)
 }
 
-// printStored says where the runs and their pictures are.
+// printStored prints the paths of the runs and their pictures.
 func (r ran) printStored(out io.Writer) {
 	printDrawn(out, r.drawn)
 	if r.last.dir != "" {

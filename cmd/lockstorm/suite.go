@@ -15,7 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// suite is many scenarios, run side by side on one backend.
+// suite is a list of scenarios that run side by side on one backend.
 type suite struct {
 	what       string // that the progress is of
 	backend    runner.Backend
@@ -25,7 +25,7 @@ type suite struct {
 	each       func(stored) // is told of every run; nil: nobody is
 }
 
-// sideBySide is how many runs of a backend go side by side where nobody says how many.
+// sideBySide returns the default number of concurrent runs on a backend.
 func sideBySide(b runner.Backend) int {
 	cores := runtime.GOMAXPROCS(0)
 	if b.Idle {
@@ -41,7 +41,7 @@ type task struct {
 	runs     int
 }
 
-// refusal is why a backend cannot run a scenario.
+// refusal is a scenario that a backend cannot run, with the reason.
 type refusal struct {
 	scenario string
 	why      error
@@ -49,30 +49,30 @@ type refusal struct {
 
 func (r refusal) String() string { return fmt.Sprintf("%s: %v", r.scenario, r.why) }
 
-// runKey is which run of a suite one is.
+// runKey identifies a run of a suite.
 type runKey struct {
 	scenario string
 	seed     uint64
 }
 
-// storedRuns is where the runs of a suite are stored.
+// storedRuns maps the runs of a suite to their directories.
 type storedRuns map[runKey]string
 
-// see notes where a run is stored, if it is.
+// see records the directory of a run, if it is stored.
 func (k storedRuns) see(r stored) {
 	if r.dir != "" {
 		k[runKey{r.Scenario.Name, r.Seed}] = r.dir
 	}
 }
 
-// dir returns where a run is stored, or "".
+// dir returns the directory of a run, or "" if it is not stored.
 func (k storedRuns) dir(scenario, _ string, seed uint64) string { return k[runKey{scenario, seed}] }
 
-// stoppedNote is said of what is printed when the suite was stopped.
+// stoppedNote is printed above the results of a suite that was stopped.
 const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
 
-// run runs the suite and returns what is known when it is done, or ctx ends, and
-// why some of the scenarios do not fit the backend.
+// run runs the suite until it is done or ctx ends. It returns the results so far, and the
+// scenarios that the backend cannot run.
 func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallies, refused []refusal, err error) {
 	bar := terminal.NewBar(problems, s.what, s.runs(), terminal.Pieces)
 	defer bar.Done()
@@ -111,7 +111,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 	return found, refused, err
 }
 
-// runs is how many there are.
+// runs returns the number of runs.
 func (s suite) runs() (n int64) {
 	for _, t := range s.tasks {
 		n += int64(t.runs)
@@ -119,7 +119,7 @@ func (s suite) runs() (n int64) {
 	return n
 }
 
-// reference returns what is stored of the suite.
+// reference returns the results of the suite as they are stored.
 func (s suite) reference(found report.Tallies) results.Reference {
 	f := results.Reference{Backend: s.backend.Name, Versions: lastingVersions(s.backend)}
 	for _, t := range s.tasks {
@@ -130,15 +130,15 @@ func (s suite) reference(found report.Tallies) results.Reference {
 	return f
 }
 
-// subject is what a suite is about: the debate, or the comparison.
+// subject is the topic of a suite: the debate or the comparison.
 type subject interface {
-	// learn takes in what is known of the suite.
+	// learn receives the results so far.
 	learn(known)
 	print(out io.Writer, reference results.Reference) error
 	Conclusion() runner.Conclusion
 }
 
-// known is what is known of a suite.
+// known is the results of a suite so far.
 type known struct {
 	found   report.Tallies
 	refused []refusal // by the backend
@@ -147,13 +147,13 @@ type known struct {
 
 func (k *known) learn(now known) { *k = now }
 
-// location is where the results of a suite are kept.
+// location is the directory in which the results of a suite are stored.
 type location struct {
 	dir, file string
 	renew     bool // what is there stays, but for the rows that are stored
 }
 
-// keep stores what a suite has shown.
+// keep stores the results of a suite.
 func (l location) keep(shown results.Reference) error {
 	if l.renew {
 		stored, err := results.LoadReference(l.dir, l.file)
@@ -167,8 +167,8 @@ func (l location) keep(shown results.Reference) error {
 	return shown.Save(l.dir, l.file)
 }
 
-// present runs a suite, stores what it has shown, unless there is no directory for it
-// or the suite was stopped, and prints it, also where it could not be stored.
+// present runs a suite, stores the results, unless there is no directory or the suite was
+// stopped, and prints them, even if they could not be stored.
 func (s suite) present(ctx context.Context, of subject, save location, out, problems io.Writer) error {
 	found, refused, err := s.run(ctx, problems)
 	if err != nil {
@@ -193,7 +193,7 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 	return exitFor(conclusion)
 }
 
-// presentStored prints what a suite has shown as it was stored.
+// presentStored prints the stored results of a suite.
 func presentStored(from location, of subject, out io.Writer) error {
 	reference, err := results.LoadReference(from.dir, from.file)
 	if err != nil {

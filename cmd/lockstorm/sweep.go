@@ -31,7 +31,7 @@ type sweepOptions struct {
 	report     reportFile
 }
 
-// How many runs a point gets where nobody says so.
+// The default numbers of runs of a point.
 const (
 	exactRuns = 1000
 	realRuns  = 5
@@ -109,7 +109,7 @@ func (o *sweepOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
 }
 
-// campaign makes the campaign that the flags ask for. What is wrong with them is found here.
+// campaign returns the campaign that the flags configure, or the error in them.
 func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b runner.Backend) (sweep.Campaign, error) {
 	given := cmd.Flags().Changed
 	for flag, n := range map[string]int{"runs": o.runs, "parallel": o.sideBySide} {
@@ -138,7 +138,7 @@ func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b runner.Backen
 	return c, c.Validate()
 }
 
-// run measures what is not measured yet, and prints what is known then, which it returns.
+// run measures what is not measured yet, prints the results and returns them.
 func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems io.Writer) (sweep.Results, error) {
 	head, err := c.Head(ctx)
 	if err != nil {
@@ -168,12 +168,12 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 	return found, o.present(found, out)
 }
 
-// reported makes the page of what was found.
+// reported makes the page of the results.
 func (o *sweepOptions) reported(cmd *cobra.Command, found sweep.Results, err error) error {
 	return o.report.after(cmd, err, "sweep "+found.Sweep, func(_ context.Context, r *report.Report) error { return r.Campaign(found) })
 }
 
-// measure makes the runs, and tells on a terminal how far they have come.
+// measure makes the runs, with progress on a terminal.
 func measure(ctx context.Context, c sweep.Campaign, found *sweep.Results, keep func(sweep.Outcome) error, problems io.Writer) error {
 	done := len(found.Outcomes)
 	bar := terminal.NewBar(problems, "", int64(c.Work(done)), terminal.Pieces)
@@ -193,7 +193,7 @@ func measure(ctx context.Context, c sweep.Campaign, found *sweep.Results, keep f
 	})
 }
 
-// saveSweep writes all that belongs beside the journal of a campaign that is done.
+// saveSweep writes the files beside the journal of a finished campaign.
 func saveSweep(dir string, r sweep.Results, problems io.Writer) error {
 	if err := r.Save(dir); err != nil {
 		return err
@@ -209,7 +209,7 @@ func saveSweep(dir string, r sweep.Results, problems io.Writer) error {
 	return sweep.SaveSummary(dir, []byte(text.String()))
 }
 
-// present prints what is known, and ends as that asks for.
+// present prints the results so far, and returns the matching exit code.
 func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
 	if o.json {
 		if err := r.Print(out); err != nil {
@@ -229,7 +229,7 @@ func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
 	return exitFor(fitting(r))
 }
 
-// fitting is how the results compare with the formulas.
+// fitting compares the results with the formulas.
 func fitting(r sweep.Results) runner.Conclusion {
 	conclusion := runner.AsExpected
 	if !r.Complete() {

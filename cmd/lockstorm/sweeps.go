@@ -29,7 +29,7 @@ var sweeps = []namedSweep{
 	{"drift-edge", fixed(series.DriftEdge)},
 }
 
-// fixed is a sweep that is made of nothing that could be wrong.
+// fixed returns a sweep that cannot fail to be made.
 func fixed(s func() sweep.Sweep) func() (sweep.Sweep, error) {
 	return func() (sweep.Sweep, error) { return s(), nil }
 }
@@ -62,7 +62,7 @@ func findPoint(name string) (scenarios.Scenario, bool) {
 	return scenarios.Scenario{}, false
 }
 
-// mostShown is the largest x at which the scenario of a boundary is shown.
+// mostShown is the largest x for which the scenario of a boundary is shown.
 const mostShown = 1000
 
 // showUnit prints the scenario of a point, or that of a boundary at some x: "7", "3@0.95".
@@ -90,7 +90,7 @@ func showUnit(name, which string, out io.Writer) error {
 	return shown.Print(out)
 }
 
-// listSweeps prints what can be swept.
+// listSweeps prints the sweeps.
 func listSweeps(out io.Writer) error {
 	terminal.Fit(out)
 	t := &textfmt.Table{Head: []string{"sweep", "points", "boundaries", "what it shows"}}

@@ -24,7 +24,7 @@ func checkFormat(format string) error {
 	return fmt.Errorf("unknown format %q: want %s, %s or %s", format, asText, asMarkdown, asJSON)
 }
 
-// printTable prints a table: on a terminal as wide as that is, elsewhere as wide as it has to be.
+// printTable prints a table: as wide as the terminal, or at its full width elsewhere.
 func printTable(out io.Writer, t *textfmt.Table) {
 	width := 0
 	if s := terminal.On(out); s.Terminal {
@@ -33,7 +33,7 @@ func printTable(out io.Writer, t *textfmt.Table) {
 	printWithin(out, t, width)
 }
 
-// printGroups prints a table likewise, and elsewhere than on a terminal in groups of columns, too.
+// printGroups prints a table like printTable, but in groups of columns also where there is no terminal.
 func printGroups(out io.Writer, t *textfmt.Table) { printWithin(out, t, terminal.On(out).Width) }
 
 func printWithin(out io.Writer, t *textfmt.Table, width int) {
@@ -41,7 +41,7 @@ func printWithin(out io.Writer, t *textfmt.Table, width int) {
 	t.Text(out, textfmt.Look{Width: width, Head: s.Strong, Cell: s.Verdicts})
 }
 
-// colored is what is said of a conclusion, in its colour.
+// colored returns the text of a conclusion in its colour.
 func colored(on terminal.Screen, o runner.Conclusion, text string) string {
 	switch o {
 	case runner.AsExpected:

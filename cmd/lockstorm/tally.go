@@ -13,9 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// printTally prints what the runs of one scenario amount to, what was measured, the
-// story of the first violation of every property, and why the first run left open what is
-// unknown.
+// printTally prints the verdicts of the runs of one scenario, the measurements, the story of the
+// first violation of each property, and the reason of the first verdict that is unknown.
 func printTally(out io.Writer, t runner.Tally) {
 	on := terminal.On(out)
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, colored(on, t.Conclusion(), headline(t)))
@@ -59,7 +58,7 @@ func printTally(out io.Writer, t runner.Tally) {
 	}
 }
 
-// printSlipped says why runs say nothing, and what was found in the first of them.
+// printSlipped prints why runs were discarded, and the findings of the first of them.
 func printSlipped(out io.Writer, t runner.Tally) {
 	if t.Slipped == 0 {
 		return
@@ -74,8 +73,7 @@ func printSlipped(out io.Writer, t runner.Tally) {
 	}
 }
 
-// seeded names the seed of a run, unless it is a history of somebody else's, which has
-// none.
+// seeded names the seed of a run. Histories of other programs have none.
 func seeded(r runner.Result) string {
 	if r.Backend == "" {
 		return ""
@@ -83,13 +81,13 @@ func seeded(r runner.Result) string {
 	return fmt.Sprintf(" (seed %d)", r.Seed)
 }
 
-// judgedIn lists the properties that were judged; before the first run, all.
+// judgedIn lists the properties that were judged; all properties before the first run.
 func judgedIn(t runner.Tally) []checker.Property {
 	return slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return t.Runs > 0 && len(t.Seen[p]) == 0 })
 }
 
-// headline says what the runs amount to. Where nothing was expected, nothing
-// can be as expected.
+// headline summarizes the runs: as expected or not, or the number of violations if nothing was
+// expected.
 func headline(t runner.Tally) string {
 	runs, conclusion, why := textfmt.Count(t.Runs, "run"), t.Conclusion(), "nothing was expected"
 	if t.Scenario.Generate != nil {
@@ -104,8 +102,8 @@ func headline(t runner.Tally) string {
 	return fmt.Sprintf("no violation in %s%s; %s", runs, faultless(t), why)
 }
 
-// faultless says in how many runs with generated faults none took place: some wait
-// for a step that is never reached.
+// faultless returns a note on the runs with generated faults in which no fault took place: some
+// faults wait for a step that is never reached.
 func faultless(t runner.Tally) string {
 	if t.Scenario.Generate == nil || t.Faultless == 0 {
 		return ""
@@ -132,12 +130,10 @@ func inWords(figures []checker.Figure) string {
 	return strings.Join(parts, "; ")
 }
 
-// measured reports whether anything was measured where so many properties were judged:
-// where only some were asked for nothing is.
+// measured reports whether measurements were made, which requires that all properties are judged.
 func measured(judged int) bool { return judged == len(checker.Properties()) }
 
-// tell prints the lines of a story, one under the other. What a line has too much hangs below
-// it.
+// tell prints a story, one statement to a line. Long lines are wrapped and indented.
 func tell(out io.Writer, story ...string) {
 	for _, l := range story {
 		for i, part := range textfmt.Lines(l, terminal.On(out).Prose()-len("    ")) {

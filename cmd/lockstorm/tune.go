@@ -25,7 +25,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// tuneOptions are the flags of tune that say how.
+// tuneOptions are the flags of tune about its work.
 type tuneOptions struct {
 	runs   int
 	seed   uint64
@@ -149,7 +149,7 @@ func writeJSON(out io.Writer, value any) error {
 	return enc.Encode(value)
 }
 
-// checkFree refuses a directory in which something would be written over.
+// checkFree returns an error if files in the directory would be overwritten.
 func checkFree(dir string) error {
 	if dir == "" {
 		return nil
@@ -166,14 +166,13 @@ func checkFree(dir string) error {
 	return nil
 }
 
-// knownFlag is a flag of tune that says one thing of a question.
+// knownFlag is a flag of tune for one field of a question.
 type knownFlag struct {
 	name, usage string
 	set         func(q *tune.Question, text string) error
 }
 
-// knownList is all of them. Where a thing has several forms, one by a flag takes the place of
-// another in the file.
+// knownList lists them. Of alternative fields, one given by a flag replaces another in the file.
 var knownList = []knownFlag{
 	{"nodes", "`number` of nodes (default 5)", wholeNumber(func(q *tune.Question, n int) { q.Nodes = n })},
 	{"round-trip", "`distribution` of a node's round trip", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.RoundTrip })},
@@ -210,7 +209,7 @@ var knownList = []knownFlag{
 	{"violations", "wanted: at most so `many` violations in 10⁹ grants", aNumber(func(q *tune.Question, v float64) { q.Want.ViolationsPerBillion = &v })},
 }
 
-// knownChoice is what the flags say.
+// knownChoice is the values of these flags.
 type knownChoice struct {
 	set   *pflag.FlagSet
 	texts map[string]*string
@@ -224,7 +223,7 @@ func knownFlags(set *pflag.FlagSet) knownChoice {
 	return c
 }
 
-// question is that of the file, if one is named, with what the flags say.
+// question returns the question in the file, if there is one, with the flags applied.
 func (c knownChoice) question(files []string) (q tune.Question, err error) {
 	q.Nodes, q.Contention.Clients = 5, 1
 	if len(files) > 0 {
@@ -246,7 +245,7 @@ func (c knownChoice) question(files []string) (q tune.Question, err error) {
 	return q, nil
 }
 
-// alternatives are flags of which one takes the place of the other.
+// alternatives are flags that replace each other.
 func (c knownChoice) alternatives() error {
 	for _, pair := range [][2]string{
 		{"round-trip", "round-trip-samples"}, {"measure", "round-trip"}, {"measure", "round-trip-samples"},
@@ -295,7 +294,7 @@ func aDistribution(of func(*tune.Question) *nemesis.Distribution) func(*tune.Que
 	}
 }
 
-// measuring is the flags of tune that have round trips measured.
+// measuring is the flags of tune for measuring round trips.
 type measuring struct {
 	addrs   []string
 	samples int
@@ -318,7 +317,7 @@ func (m *measuring) flags(set *pflag.FlagSet) {
 	set.AddFlagSet(own)
 }
 
-// asked refuses flags that say how to measure where nothing is to be measured.
+// asked returns an error for flags about measuring if nothing is to be measured.
 func (m *measuring) asked(set *pflag.FlagSet) error {
 	if set.Changed("measure") {
 		return nil
@@ -331,8 +330,8 @@ func (m *measuring) asked(set *pflag.FlagSet) error {
 	return nil
 }
 
-// into measures, if servers are named, and puts what it finds into a question in place of what
-// that says of round trips.
+// into measures the servers, if any are named, and puts the result into the question in place of its
+// round trips.
 func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) error {
 	if len(m.addrs) == 0 {
 		return nil

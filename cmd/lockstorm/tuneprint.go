@@ -35,7 +35,7 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	}
 }
 
-// printUnfinished prints what is known when the advice was not waited for.
+// printUnfinished prints the results so far of a tune that was stopped.
 func printUnfinished(out io.Writer, a tune.Advice) {
 	_, _ = fmt.Fprintln(out, "Stopped before a setting was validated by runs: none is recommended.")
 	printRejected(out, a)
@@ -91,12 +91,12 @@ func printRecommended(out io.Writer, a tune.Advice) {
 	}
 }
 
-// frontLines is how many settings of the front are printed, of those that are many.
+// frontLines is the largest number of printed settings of the front.
 const frontLines = 16
 
-// printChoice prints what there is to choose: where a setting is recommended, those of the
-// front that differ from it in TTL and extension, or in timeout and retry delay; otherwise some
-// of the front, evenly. All are in front.csv.
+// printChoice prints the alternatives: beside a recommended setting those of the front that differ
+// in TTL and extension, or in timeout and retry delay; otherwise some of the front, evenly spaced.
+// front.csv has all of them.
 func printChoice(out io.Writer, a tune.Advice) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
 	p("\nThe choice: %d settings were weighed; %d of those that last for the work are such that no other is better in every way", a.WeighedSettings, len(a.Front))
@@ -125,7 +125,7 @@ func printChoice(out io.Writer, a tune.Advice) {
 	printFront(out, thinned(paces), &r)
 }
 
-// thinned is some of a list, evenly.
+// thinned returns evenly spaced elements of a list.
 func thinned(list []tune.Weighed) (some []tune.Weighed) {
 	step := max(1, (len(list)+frontLines-1)/frontLines)
 	for i := 0; i < len(list); i += step {

@@ -88,7 +88,7 @@ func printMistakes(out io.Writer, name string, err error) {
 	}
 }
 
-// inShort says what a scenario holds.
+// inShort summarizes a scenario.
 func inShort(s scenarios.Scenario) string {
 	text := fmt.Sprintf("%s, %s, %s, %s", s.Lock.Kind, textfmt.Count(len(s.Clients), "client"), textfmt.Count(s.Nodes, "node"), textfmt.Count(len(s.Plan), "fault"))
 	if s.Generate != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
-// version is that of this program.
+// version returns the version of this program.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -22,12 +22,12 @@ func version() string {
 	return info.Main.Version
 }
 
-// What judges, and what speaks to servers, that is not ours.
+// The libraries that judge, and that talk to servers.
 const judgeModule = "github.com/anishathalye/porcupine"
 
 var serverModules = []string{"github.com/redis/go-redis/v9", "github.com/Shopify/toxiproxy/v2"}
 
-// versions says what a run on the backend is made with.
+// versions returns the versions that a run on the backend is made with.
 func versions(b runner.Backend) map[string]string {
 	v := map[string]string{"go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -52,9 +52,9 @@ func versions(b runner.Backend) map[string]string {
 	return v
 }
 
-// lastingVersions says the same of results that are to be the same wherever and whenever
-// they are made: with the kind of processor, and without this program, whose version the
-// place of the file in the project's history says.
+// lastingVersions returns the versions for results that must be the same wherever and whenever they
+// are made: with the kind of processor, and without this program's version, which follows from the
+// commit of the file.
 func lastingVersions(b runner.Backend) map[string]string {
 	v := versions(b)
 	maps.DeleteFunc(v, func(what, _ string) bool { return strings.HasPrefix(what, "lockstorm") })
@@ -62,7 +62,7 @@ func lastingVersions(b runner.Backend) map[string]string {
 	return v
 }
 
-// ofLocalServer tells which redis-server PATH has.
+// ofLocalServer returns the version of redis-server in PATH.
 func ofLocalServer() map[string]string {
 	return map[string]string{"redis-server": cmp.Or(redisserver.ServerVersion(context.Background(), "redis-server"), "(unknown)")}
 }

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// writableDir finds out whether files can be put into the directory that a flag names,
-// unless it names none: to learn it after hours would be too late. The directory is made
-// with the first of them; until then it is its nearest parent that is asked.
+// writableDir returns an error if files cannot be written to the directory that a flag names, so that
+// this is known before hours of work. A directory that does not exist yet is made with the first
+// file; its nearest parent is checked.
 func writableDir(flag, dir string) error {
 	if dir == "" {
 		return nil
@@ -21,7 +21,7 @@ func writableDir(flag, dir string) error {
 	return nil
 }
 
-// writableFile finds out the same of a file, which may be there.
+// writableFile is writableDir for a file, which may exist.
 func writableFile(flag, path string) error {
 	if path == "" {
 		return nil
@@ -64,7 +64,7 @@ func appendable(path string) error {
 	return f.Close()
 }
 
-// bare is an error without its path, which has been told or is of no interest.
+// bare returns an error without its path.
 func bare(err error) error {
 	if why := new(fs.PathError); errors.As(err, &why) {
 		return why.Err
