@@ -20,8 +20,6 @@ import (
 // one, stands for omitted lines.
 type said struct{ command, output string }
 
-const readme = "../../README.md"
-
 // took matches a real duration, which differs from run to run.
 var took = regexp.MustCompile(`\d+\.\d\d s`)
 

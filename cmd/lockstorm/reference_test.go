@@ -85,6 +85,8 @@ func TestAgreementIsOfWhatIsStored(t *testing.T) {
 	}
 }
 
+const readme = "../../README.md"
+
 // headlines finds the rows that the marker in README.md names, and the table behind it.
 var headlines = regexp.MustCompile(`(?s)<!-- debate (.*?) -->\n(.*?)<!-- /debate -->\n`)
 

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/trace"
+	"github.com/lockstorm/lockstorm/results/cases"
 )
 
 // A saved case is run again, heard, and drawn.

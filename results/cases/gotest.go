@@ -70,8 +70,8 @@ var goTest = template.Must(template.New("").Parse(`package {{.Package}}
 import (
 	"testing"
 
-	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results/cases"
 )
 
 // Test{{.Name}} repeats a run in the simulator, in which

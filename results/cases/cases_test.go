@@ -13,11 +13,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -216,7 +216,7 @@ func TestInvalidCasesAreNotWritten(t *testing.T) {
 }
 
 // saved is the directory of the stored cases.
-const saved = "../testdata/cases"
+const saved = "../../testdata/cases"
 
 func savedCases(t *testing.T) []string {
 	t.Helper()

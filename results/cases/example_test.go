@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // A saved case is loaded and run again.
 func ExampleLoad() {
-	c, err := cases.Load("../testdata/cases/redlock-lease-crash-restart.yaml")
+	c, err := cases.Load("../../testdata/cases/redlock-lease-crash-restart.yaml")
 	if err != nil {
 		fmt.Println(err)
 		return

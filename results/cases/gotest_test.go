@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/cases"
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/results/cases"
 )
 
 // Law: the output of GoTest compiles, fails with the story while the property is violated, and
