@@ -55,20 +55,20 @@ type addrChoice struct {
 
 func addrFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	var c addrChoice
-	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port` of each, with commas between: independent masters, one for each node; if there are more, the first ones are used")
+	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port`,…: independent masters, one for each node; extra ones are not used")
 	c.connectFlags(set)
-	set.BoolVar(&c.confirmed, "confirm-these-servers", false, "say that these are the right servers to run experiments on")
+	set.BoolVar(&c.confirmed, "confirm-these-servers", false, "confirm that experiments may run on these servers")
 	return c.backend
 }
 
 // connectFlags are the flags about connections to servers.
 func (c *addrChoice) connectFlags(set *pflag.FlagSet) {
-	set.StringVar(&c.user, "redis-user", "", "user of the servers (ACL); without: the default one")
-	set.StringVar(&c.passwordFile, "redis-password-file", "", "`file` with the password, alone; without: what "+passwordEnv+" holds")
-	set.BoolVar(&c.tls, "redis-tls", false, "speak TLS")
-	set.StringVar(&c.ca, "redis-ca", "", "`file` with the certificates (PEM) that theirs are signed by; without: those that the system trusts")
-	set.StringVar(&c.cert, "redis-cert", "", "`file` with our certificate (PEM), where they want one")
-	set.StringVar(&c.key, "redis-key", "", "`file` with its key (PEM)")
+	set.StringVar(&c.user, "redis-user", "", "ACL user (default: the server's default user)")
+	set.StringVar(&c.passwordFile, "redis-password-file", "", "`file` with only the password (default: $"+passwordEnv+")")
+	set.BoolVar(&c.tls, "redis-tls", false, "use TLS")
+	set.StringVar(&c.ca, "redis-ca", "", "`file` with CA certificates (PEM) (default: those of the system)")
+	set.StringVar(&c.cert, "redis-cert", "", "`file` with a client certificate (PEM)")
+	set.StringVar(&c.key, "redis-key", "", "`file` with the key of the client certificate (PEM)")
 	set.IntVar(&c.db, "redis-db", 0, "`number` of the database")
 }
 
@@ -87,7 +87,7 @@ func (c *addrChoice) backend() (runner.Backend, error) {
 	case len(c.addrs) == 0:
 		return made, &unreadyError{made, fmt.Errorf("--backend %s needs --redis host:port,…, one server for each node", b.Name())}
 	case !c.confirmed:
-		return made, &unreadyError{made, fmt.Errorf("this would set keys %s*, all with a time to live, on %s, run scripts on them, and delete them at the end; nothing else there is touched, and no server is flushed, configured or stopped: confirm by --confirm-these-servers",
+		return made, &unreadyError{made, fmt.Errorf("this sets keys %s* with a TTL on %s, runs scripts on them and deletes them at the end; nothing else is changed, and no server is flushed, configured or stopped. Confirm with --confirm-these-servers",
 			address.KeyPrefix, strings.Join(c.addrs, ", "))}
 	}
 	return made, nil
@@ -151,7 +151,7 @@ func (c *addrChoice) password() (string, error) {
 func (c *addrChoice) certificates() (*redisnode.Certificates, error) {
 	if !c.tls {
 		if c.ca != "" || c.cert != "" || c.key != "" {
-			return nil, errors.New("--redis-ca, --redis-cert and --redis-key are for --redis-tls")
+			return nil, errors.New("--redis-ca, --redis-cert and --redis-key need --redis-tls")
 		}
 		return nil, nil
 	}

@@ -121,7 +121,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 		"nobody":         {"--confirm-these-servers --redis " + strings.Join(list[:4], ",") + ",127.0.0.1:1", []string{"127.0.0.1:1: nobody answers"}},
 		"no TLS":         {"--confirm-these-servers --redis-tls --redis " + addrs, []string{strings.Join(list[:4], ", ") + " and " + list[4] + " each does not support TLS: it is a Redis without TLS (without --redis-tls)"}},
 		"no password":    {"--redis-user alice --redis " + addrs, []string{"--redis-password-file", passwordEnv}},
-		"another world":  {"--redis-db 1 --backend process", []string{"--redis-db is for --backend addr"}},
+		"another world":  {"--redis-db 1 --backend process", []string{"--redis-db needs --backend addr"}},
 		"for TLS only":   {"--redis-ca somewhere --redis " + addrs, []string{"--redis-tls"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,14 +21,14 @@ func newAgreement() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "agreement DIR DIR…",
-		Short: "Compare what saved debates have shown on different backends, row by row",
-		Long: `Compare what saved debates ("lockstorm debate --save DIR") have shown on different
-backends, row by row, with the first of them: every property of which a row expects
-something should have got the same verdict. It says which rows a backend cannot run,
-and why, and for each difference the reason that is known of it.
+		Short: "Compare the saved debates of different backends row by row",
+		Long: `Compare saved debates ("lockstorm debate --save DIR") of several backends with the
+first one, row by row: every property with an expected verdict should have the same
+observed verdict. The output lists rows that a backend cannot run, with the reason,
+and the known reason of each difference.
 
-Exit codes: 1 if there is a difference without a reason, or a reason without a
-difference; 3 if a row was not decided, or not run.`,
+Exit codes: 1 a difference has no known reason, or a known difference did not occur;
+3 a row was undecided or not run.`,
 		Example: `  lockstorm agreement results/reference results/process
   lockstorm agreement results/reference results/process --format markdown`,
 		Args: cobra.MinimumNArgs(2),
@@ -45,7 +45,7 @@ difference; 3 if a row was not decided, or not run.`,
 				return err
 			}
 			if slices.ContainsFunc(sides, func(other report.Side) bool { return other.Name == s.Name }) {
-				return fmt.Errorf("%s: a debate on %s is there already", dir, s.Name)
+				return fmt.Errorf("%s: another directory also has a debate on %s", dir, s.Name)
 			}
 			sides = append(sides, s)
 		}

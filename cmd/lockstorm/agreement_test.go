@@ -128,7 +128,7 @@ func TestDifferencesAreOfRows(t *testing.T) {
 func TestAgreementOfSavedDebates(t *testing.T) {
 	code, _, problems := command(t, "agreement", referenceDir, referenceDir)
 	want(t, "exit code of one backend twice", code, exitBadInput)
-	wantIn(t, problems, "a debate on sim is there already")
+	wantIn(t, problems, "another directory also has a debate on sim")
 	code, _, problems = command(t, "agreement", referenceDir, t.TempDir())
 	want(t, "exit code of an empty directory", code, exitBadInput)
 	wantIn(t, problems, results.DebateFile)

@@ -59,7 +59,7 @@ var backends = []backendKind{
 		flags:   containerFlags,
 	},
 	{
-		what:    "Redis servers of yours (--redis), behind the same proxies; only what befalls messages and clients",
+		what:    "your own Redis servers (--redis), behind the same proxies; only faults of messages and clients",
 		Backend: addressed(address.Backend{}),
 		flags:   addrFlags,
 	},
@@ -90,7 +90,7 @@ func findBackend(name string) (backendKind, error) {
 			return b, nil
 		}
 	}
-	return backendKind{}, fmt.Errorf("unknown backend %q: there is %s", name, backendNames())
+	return backendKind{}, fmt.Errorf("unknown backend %q: want %s", name, backendNames())
 }
 
 // backendChoice is the flags that select and configure a backend.
@@ -105,7 +105,7 @@ type backendChoice struct {
 func backendFlags(cmd *cobra.Command) *backendChoice {
 	c := &backendChoice{
 		set:     cmd.Flags(),
-		name:    cmd.Flags().String("backend", backends[0].Name, "world to run in: "+backendNames()),
+		name:    cmd.Flags().String("backend", backends[0].Name, "where to run: "+backendNames()),
 		clients: clientsFlag(cmd.Flags()),
 		own:     map[string][]string{},
 		made:    map[string]func() (runner.Backend, error){},
@@ -134,7 +134,7 @@ func (c *backendChoice) backend() (runner.Backend, error) {
 	for _, other := range backends {
 		for _, flag := range c.own[other.Name] {
 			if other.Name != b.Name && c.set.Changed(flag) {
-				return runner.Backend{}, fmt.Errorf("--%s is for --backend %s, and not for %s", flag, other.Name, b.Name)
+				return runner.Backend{}, fmt.Errorf("--%s needs --backend %s, not %s", flag, other.Name, b.Name)
 			}
 		}
 	}
@@ -210,11 +210,11 @@ func whoCan(unable string, s scenarios.Scenario) string {
 // containerFlags declares the flags that select the image of the containers.
 func containerFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	var b container.Backend
-	set.StringVar(&b.Image, "redis-image", "", "run this image, which has redis-server in its PATH, as redis:7 (default: one that is built of the redis-server here)")
-	set.StringVar(&b.Preload, "redis-preload", "", "what redis-server has to preload in that image for a clock of its own, libfaketime.so.1:libc.so.6 with their paths (default: nothing, and clocks of nodes cannot be set)")
+	set.StringVar(&b.Image, "redis-image", "", "image with redis-server in its PATH, such as redis:7 (default: an image built from the local redis-server)")
+	set.StringVar(&b.Preload, "redis-preload", "", "libraries in that image that redis-server preloads for a clock of its own: the paths of libfaketime.so.1:libc.so.6 (default: none; clocks of nodes cannot be set)")
 	return func() (runner.Backend, error) {
 		if b.Preload != "" && b.Image == "" {
-			return runner.Backend{}, errors.New("--redis-preload is for an image that --redis-image names")
+			return runner.Backend{}, errors.New("--redis-preload needs --redis-image")
 		}
 		return contained(b), nil
 	}
@@ -253,7 +253,7 @@ func beClient() {
 }
 
 func clientsFlag(set *pflag.FlagSet) *string {
-	return set.String("clients", whatClientsAre[0].name, "what clients are on real servers: "+asGoroutines+" of this process, or "+asProcesses+", of which a pause is SIGSTOP and a kill SIGKILL")
+	return set.String("clients", whatClientsAre[0].name, "clients on real servers: "+asGoroutines+", or "+asProcesses+" that are paused by SIGSTOP and killed by SIGKILL")
 }
 
 // withClients returns the backend with clients of that kind.
@@ -264,7 +264,7 @@ func withClients(b runner.Backend, what string) (runner.Backend, error) {
 	case what != asProcesses:
 		return b, fmt.Errorf("--clients %s: want %s or %s", what, asGoroutines, asProcesses)
 	case b.Exact:
-		return b, fmt.Errorf("--clients %s is for real servers, and not for --backend %s", asProcesses, b.Name)
+		return b, fmt.Errorf("--clients %s needs real servers, not --backend %s", asProcesses, b.Name)
 	}
 	b.ClientProcesses = true
 	return b, nil

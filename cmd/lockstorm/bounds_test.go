@@ -37,7 +37,7 @@ func TestSpinningScenarios(t *testing.T) {
 	wantIn(t, out, file+": ok (", file+": warning: lock.retry: 0s, and messages take no time either: a client that finds the lock taken tries again at the same instant, so time does not move")
 	code, out, _ = command(t, "run", file, "--out", "")
 	want(t, "exit code of run", code, exitUndecided)
-	wantIn(t, out, "no progress: time does not move: client 1 spins at 0s", "What was not violated up to there is unknown.")
+	wantIn(t, out, "no progress: time does not move: client 1 spins at 0s", "Properties not violated until then are unknown.")
 	code, _, problems := command(t, "hunt", file, "--runs", "5", "--out", "", "--property", "V1")
 	if strings.Contains(problems, "panic") || code == exitBadInput {
 		t.Errorf("a hunt around it exits with %d: %s", code, problems)

@@ -43,26 +43,23 @@ func newCheck() *cobra.Command {
 	var models []string
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Judge stored histories again",
-		Long: `Judge stored histories again. A FILE is the directory of a run, a history
-(history.jsonl, or the history.edn of Jepsen; plain or compressed with gzip or
-zstd), or - for standard input. A run's directory brings its scenario's
-expectations along; a bare history has none, and a violation is then exit code 1.
+		Short: "Judge stored histories",
+		Long: `Judge stored histories. A FILE is the directory of a run, a history (history.jsonl, or
+history.edn of Jepsen; plain or compressed with gzip or zstd), or - for standard input.
+Verdicts of a run's directory are compared with its scenario's expectations; for a
+history alone any violation exits with 1.
 
-What clients of Jepsen did with a lock is judged as an ownerless, an owner-aware
-and a fenced mutex, and what they did with registers as linearizable ones
-(docs/your-history.md). --model names those that the lock promises, where it does not
-promise all: the others are then not judged.
+Histories of Jepsen are judged against models: locks as ownerless, owner-aware and
+fenced mutexes, registers as linearizable registers (docs/your-history.md). --model
+selects the models that the lock promises.
 
-Of each property that is violated or left open a picture is written that a
-browser shows: counterexample-lease.html in a run's directory, beside a file under
-its name (history.jsonl.counterexample-lease.html), and of standard input in the
-current directory. It shows the operations around the first violation, with the
-windows and the faults.
+For each property that is violated or undecided, a picture of the operations, windows
+and faults around the first violation is written as HTML: counterexample-lease.html in
+a run's directory, history.jsonl.counterexample-lease.html beside a history file, and
+in the current directory for standard input.
 
-All are judged, whatever is wrong with some of them. The exit code is then the
-first of these that any of them has: 1 a contradiction or a violation, 2 bad
-input, 3 undecided, 0.`,
+All files are judged, even if one is bad. The exit code is the first of these that
+applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 		Example: `  lockstorm check runs/crash-restart-sim-1
   lockstorm check --property lease,fence history.jsonl.zst
   zcat history.jsonl.gz | lockstorm check --json -
@@ -70,19 +67,19 @@ input, 3 undecided, 0.`,
   lockstorm check --model ownerless,fenced store/latest/history.edn`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge these properties alone, by name or code: lease,V4")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a history, one a line, and nothing else")
+	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line for each history, and nothing else")
 	cmd.Flags().StringVar(&o.picture, "picture", "", `directory for the pictures, or "none"`)
-	cmd.Flags().DurationVar(&o.jepsen.Limit, "limit", time.Minute, "of a history of Jepsen: the longest search; what is not found then is unknown")
-	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "nil", "of a history of Jepsen: what registers hold at first, as EDN")
-	cmd.Flags().StringSliceVar(&models, "model", nil, "of a history of Jepsen: judge by these models alone: ownerless, owner-aware, fenced, register")
+	cmd.Flags().DurationVar(&o.jepsen.Limit, "limit", time.Minute, "for a history of Jepsen: time limit of the search; then the verdict is unknown")
+	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "nil", "for a history of Jepsen: initial value of the registers, as EDN")
+	cmd.Flags().StringSliceVar(&models, "model", nil, "for a history of Jepsen: judge only these models: ownerless, owner-aware, fenced, register")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.report.check("report"); err != nil {
 			return err
 		}
 		if o.report.path != "" && slices.Contains(args, standardInput) {
-			return errors.New("--report: standard input cannot be read a second time; name the file")
+			return errors.New("--report: standard input cannot be read twice: name a file")
 		}
 		only, err := findProperties(o.properties)
 		if err != nil {
@@ -92,7 +89,7 @@ input, 3 undecided, 0.`,
 			return err
 		}
 		if first := slices.Index(args, standardInput); first >= 0 && slices.Contains(args[first+1:], standardInput) {
-			return fmt.Errorf("%s: standard input can be read once", standardInput)
+			return fmt.Errorf("%s: standard input can be read only once", standardInput)
 		}
 		if o.picture != "" && o.picture != noPicture {
 			if err := os.MkdirAll(o.picture, 0o755); err != nil {
@@ -241,7 +238,7 @@ func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 // judgeOurs judges a history of Lockstorm.
 func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verdicted, error) {
 	if len(c.options.jepsen.Models) > 0 {
-		return nil, errors.New("--model is of histories of Jepsen, and this one is of Lockstorm")
+		return nil, errors.New("--model applies to histories of Jepsen; this is one of Lockstorm")
 	}
 	header, report, err := results.Judge(text, c.only...)
 	stopped := ctx.Err() != nil
@@ -299,7 +296,7 @@ func (c checking) print(f verdicted) error {
 func (j judged) tell(out io.Writer) {
 	printTally(out, j.tally)
 	if len(j.differs) > 0 {
-		_, _ = fmt.Fprintf(out, "\nThe verdicts stored with the run were others: %v\n", j.differs)
+		_, _ = fmt.Fprintf(out, "\nThe stored verdicts differ: %v\n", j.differs)
 	}
 	if j.bare {
 		printPlaces(out, j.result.Report)

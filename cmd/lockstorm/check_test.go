@@ -101,7 +101,7 @@ func TestCheckOfSeveral(t *testing.T) {
 	want(t, "exit code of two good runs", code, exitAsExpected)
 	code, _, problems = command(t, "check", "-", good, "-")
 	want(t, "exit code of standard input named twice", code, exitBadInput)
-	wantIn(t, problems, "standard input can be read once")
+	wantIn(t, problems, "standard input can be read only once")
 }
 
 // Properties that are asked for are judged alone, and nothing is expected of the others.
@@ -233,7 +233,7 @@ func TestCheckOfAHistoryFromElsewhere(t *testing.T) {
 	}
 	code, out, _ := command(t, "check", "--picture", "none", file)
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, file+": violations in 1 of 1 run; nothing was expected\n",
+	wantIn(t, out, file+": violations in 1 of 1 run; no verdict was expected\n",
 		"lease exclusion violated:\n  client 1 was granted \"r\" (token order-service-1)",
 		"in the history: V1 from \"t\":4 to \"t\":9\n")
 	_, out, _ = command(t, "check", "--picture", "none", "--property", "V1", "--json", file)

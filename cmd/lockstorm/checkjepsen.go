@@ -31,9 +31,9 @@ type jepsenPicture struct {
 func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (verdicted, error) {
 	switch {
 	case len(c.only) > 0:
-		return nil, errors.New("--property is of histories of Lockstorm, and this one is of Jepsen")
+		return nil, errors.New("--property applies to histories of Lockstorm; this is one of Jepsen")
 	case c.options.report.path != "":
-		return nil, errors.New("--report is of histories of Lockstorm, and this one is of Jepsen")
+		return nil, errors.New("--report applies to histories of Lockstorm; this is one of Jepsen")
 	}
 	report, err := jepsen.Judge(ctx, text, c.options.jepsen)
 	if err != nil {

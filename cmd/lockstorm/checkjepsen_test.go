@@ -93,16 +93,16 @@ func TestCheckOfBadJepsen(t *testing.T) {
 	}
 	code, _, problems := command(t, "check", "--property", "lease", jepsenFile(t, heldOnce))
 	want(t, "exit code with --property", code, exitBadInput)
-	wantIn(t, problems, "--property is of histories of Lockstorm")
+	wantIn(t, problems, "--property applies to histories of Lockstorm")
 	page := filepath.Join(t.TempDir(), "page.html")
 	code, out, problems := command(t, "check", "--report", page, jepsenFile(t, heldOnce))
 	want(t, "exit code with --report", code, exitBadInput)
 	want(t, "what is judged with --report", out, "")
-	wantIn(t, problems, "--report is of histories of Lockstorm, and this one is of Jepsen")
+	wantIn(t, problems, "--report applies to histories of Lockstorm; this is one of Jepsen")
 	want(t, "lines of problems with --report", strings.Count(problems, "\n"), 1)
 	code, _, problems = command(t, "check", "--model", "fenced", storedRun(t, "calm"))
 	want(t, "exit code with --model", code, exitBadInput)
-	wantIn(t, problems, "--model is of histories of Jepsen")
+	wantIn(t, problems, "--model applies to histories of Jepsen")
 	for model, complaint := range map[string]string{
 		"register":  "a history of the workload lock is not judged as register",
 		"reentrant": `--model: unknown model "reentrant": want ownerless, owner-aware, fenced, register`,

@@ -63,25 +63,24 @@ func newCI() *cobra.Command {
 	var o ciOptions
 	cmd := &cobra.Command{
 		Use:   "ci",
-		Short: "Run saved cases, the debate and a hunt within a budget, and tell a CI system",
-		Long: `Run saved cases, the debate and a hunt within a budget, one after the other, and write
-what came of it as a JUnit file, as a summary in Markdown and as annotations of GitHub.
-Each check that fails has the one command that repeats it; what tells of it (cases,
-histories, pictures) is kept in --out, which is made only if there is something to keep.
+		Short: "Run saved cases, the debate and a hunt within a time budget, for CI",
+		Long: `Run saved cases, the debate and a hunt within one time budget, in this order, and write
+a JUnit file, a Markdown summary and annotations for GitHub. Each failed check comes
+with the command that repeats it. Cases, histories and pictures of failures are stored
+in --out, which is created only if needed.
 
-Cases are those in the files of --cases; each has to show what it says. Of the debate
-all rows are run, or those of --rows, where scenario files of yours can stand too: each
-has to show what it expects. The hunt gets the time that is left. It looks for what the
-lock does not keep of its promises (--assume has what hunt's has), and shrinks what it
-finds, for which it may go on for some seconds more. --seed makes it hunt elsewhere;
-cases and debate are the same each time.
+Each case in --cases must show the verdict that it states. Each row of the debate, or
+of --rows (which may include scenario files), must show the verdicts that it expects.
+The hunt uses the remaining time to search for broken promises of the lock, and some
+seconds more to shrink what it finds. --assume works as in "lockstorm hunt". --seed
+changes the hunt; cases and debate are the same each time.
 
-What there was no time for is told, and is no pass. Ctrl-C ends it early: the files are
-written, and what was not run is told in them.
+Checks skipped for lack of time are listed as not run. They do not count as passed.
+Ctrl-C ends the command early; the files are still written, and list what was not run.
 
-Exit codes: 0 as expected; 1 a case or a row contradicts what it should show, or the
-hunt has found something; 2 bad usage or input, or something could not be run; 3
-undecided: something was left open, or the time was over before everything was run.`,
+Exit codes: 0 as expected; 1 a case or row contradicts its expectation, or the hunt
+found something; 2 bad usage or input, or something could not be run; 3 undecided:
+something was left open, or time ran out.`,
 		Example: `  lockstorm ci
   lockstorm ci --budget 20m --seed $BUILD_NUMBER --junit junit.xml
   lockstorm ci --suites cases,debate --rows crash-restart,mine.yaml --runs 50
@@ -110,20 +109,20 @@ undecided: something was left open, or the time was over before everything was r
 func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost, guidance: string(fuzz.Full)}
 	f := cmd.Flags()
-	f.DurationVar(&o.budget, "budget", 5*time.Minute, "how long all of it may take")
+	f.DurationVar(&o.budget, "budget", 5*time.Minute, "time limit of the whole command")
 	f.Lookup("budget").DefValue = textfmt.Whole(o.budget)
-	f.StringSliceVar(&o.suites, "suites", []string{casesSuite, debateSuite, huntSuite}, "what is run")
-	f.StringSliceVar(&o.cases, "cases", nil, "files of cases, and directories of them (default "+usualCases+", if it is there)")
-	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and files of scenarios (default: the whole debate)")
-	f.IntVar(&o.runs, "runs", 0, "runs of each row (default 100 where runs are exact, otherwise 3)")
-	f.StringVar(&o.hunt.lock, "lock", defaultLock, `kind of lock that is hunted, as "lockstorm list" names it`)
-	f.StringVar(&o.hunt.assumed, "assume", promisedWord, `what the hunt takes for granted: a file, "`+promisedWord+`" for what the lock promises under, or nothing`)
+	f.StringSliceVar(&o.suites, "suites", []string{casesSuite, debateSuite, huntSuite}, "the suites to run")
+	f.StringSliceVar(&o.cases, "cases", nil, "case files, and directories of them (default "+usualCases+", if it exists)")
+	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and scenario files (default: the whole debate)")
+	f.IntVar(&o.runs, "runs", 0, "runs of each row (default 100 in virtual time, otherwise 3)")
+	f.StringVar(&o.hunt.lock, "lock", defaultLock, `kind of lock to hunt ("lockstorm list" names all)`)
+	f.StringVar(&o.hunt.assumed, "assume", promisedWord, `assumptions of the hunt: a file, "`+promisedWord+`" for those under which the lock makes promises, or "" for none`)
 	f.Uint64Var(&o.hunt.seed, "seed", 1, "seed of the hunt")
-	f.IntVar(&o.hunt.runs, "hunt-runs", 0, "how many runs the hunt makes at most (default: as many as there is time for)")
-	f.StringVar(&o.out, "out", "counterexamples", "directory that gets what tells of a failure")
-	f.StringVar(&o.junit, "junit", "", "file that gets a report in JUnit's XML")
-	f.StringVar(&o.summary, "summary", "", "file that a summary in Markdown is appended to (default $"+gitHubSummary+")")
-	f.BoolVar(&o.annotations, "annotations", false, "print annotations for GitHub (default: if $"+onGitHub+" is true)")
+	f.IntVar(&o.hunt.runs, "hunt-runs", 0, "largest number of runs of the hunt (default: as many as fit into the budget)")
+	f.StringVar(&o.out, "out", "counterexamples", "directory for cases, histories and pictures of failures")
+	f.StringVar(&o.junit, "junit", "", "file for a JUnit XML report")
+	f.StringVar(&o.summary, "summary", "", "file to which a Markdown summary is appended (default $"+gitHubSummary+")")
+	f.BoolVar(&o.annotations, "annotations", false, "print GitHub annotations (default: if $"+onGitHub+" is true)")
 	return backendFlags(cmd)
 }
 
@@ -138,9 +137,9 @@ func (o *ciOptions) settle(cmd *cobra.Command) error {
 	case given("hunt-runs") && o.hunt.runs < 1:
 		return fmt.Errorf("--hunt-runs %d: want at least 1", o.hunt.runs)
 	case given("cases") && len(o.cases) == 0: // an empty variable of a script, maybe
-		return errors.New("--cases: none are named")
+		return errors.New("--cases: want at least one file or directory")
 	case given("rows") && len(o.rows) == 0:
-		return errors.New("--rows: none are named")
+		return errors.New("--rows: want at least one row")
 	case o.out == "":
 		return errors.New("--out: want a directory")
 	}
@@ -161,7 +160,7 @@ func (o *ciOptions) settle(cmd *cobra.Command) error {
 func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 	all := []string{casesSuite, debateSuite, huntSuite}
 	if len(o.suites) == 0 {
-		return fmt.Errorf("--suites: none is named: there is %s", strings.Join(all, ", "))
+		return fmt.Errorf("--suites: want at least one of %s", strings.Join(all, ", "))
 	}
 	if err := allKnown("suite", o.suites, all); err != nil {
 		return fmt.Errorf("--suites: %w", err)
@@ -169,7 +168,7 @@ func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 	for _, s := range all {
 		for _, flag := range ciFlags[s] {
 			if given(flag) && !slices.Contains(o.suites, s) {
-				return fmt.Errorf("--%s is about the %s, which --suites leaves out", flag, s)
+				return fmt.Errorf("--%s applies to the suite %s, which --suites leaves out", flag, s)
 			}
 		}
 	}
@@ -207,7 +206,7 @@ type deadline struct {
 
 // limit returns a context that ends with ctx or when the budget is spent.
 func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s was spent: a longer --budget, or fewer --runs, make room", textfmt.Whole(d.budget)))
+	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s is used up: raise --budget or lower --runs", textfmt.Whole(d.budget)))
 }
 
 // whyEnded returns the reason why a context, and the work under it, has ended.
@@ -216,7 +215,7 @@ func whyEnded(ctx context.Context) string {
 	case why == nil:
 		return "something could not be run"
 	case errors.Is(why, context.Canceled):
-		return "it was stopped"
+		return "interrupted"
 	default:
 		return why.Error()
 	}

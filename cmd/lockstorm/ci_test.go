@@ -114,7 +114,7 @@ func TestCIIsGreen(t *testing.T) {
 	want(t, "tests", all.Tests, 13)
 	want(t, "failures and errors", all.Failures+all.Errors, 0)
 	wantMatch(t, byName["crash-restart"].SystemOut.Data, "^"+verdictsLike("V1✗ V2✗ V3✗ V4· L1✓")+" in 10 runs$")
-	wantMatch(t, byName["V1 lease exclusion"].SystemOut.Data, `^[1-9]\d* runs put it to the test$`)
+	wantMatch(t, byName["V1 lease exclusion"].SystemOut.Data, `^[1-9]\d* runs exercised it$`)
 	for _, s := range all.Suites {
 		wantIn(t, (*s.Properties)[0].Value, "budget 1h, seed of the hunt 1")
 	}
@@ -169,9 +169,9 @@ func TestCIFailuresAreRepeated(t *testing.T) {
 	if repeated != all.Failures || repeated < 3 {
 		t.Errorf("%d of %d are repeated: want a case, a row, and a find at least", repeated, all.Failures)
 	}
-	wantIn(t, byName[file].Failure.Message, "lease exclusion, section exclusion, effect exclusion: violated, where holds is expected (seed 1).")
+	wantIn(t, byName[file].Failure.Message, "lease exclusion, section exclusion, effect exclusion: violated, but holds is expected (seed 1).")
 	wantIn(t, byName[file].Failure.Data, "  node 3 crashes at 21.48ms and is back without its keys at 621.5ms;\n")
-	wantIn(t, byName[filepath.Base(path)].Failure.Message, "lease exclusion is violated, and the case says holds.")
+	wantIn(t, byName[filepath.Base(path)].Failure.Message, "lease exclusion is violated, but the case says holds.")
 	wantIn(t, out, "\n::error file="+file+",title=lockstorm debate%3A "+file+"::lease exclusion, ")
 }
 
@@ -200,7 +200,7 @@ func TestCIOutOfTime(t *testing.T) {
 	savedCaseHere(t, "", "")
 	code, out, _ := command(t, "ci", "--rows", "calm,crash-restart", "--runs", "3", "--budget", "1ns", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
 	want(t, "exit code", code, exitUndecided)
-	const why = "the budget of 1ns was spent: a longer --budget, or fewer --runs, make room"
+	const why = "the budget of 1ns is used up: raise --budget or lower --runs"
 	wantIn(t, out, "cases: 1 check, not run: "+why, "debate: 2 checks, not run: "+why, "hunt: 8 checks, not run: "+why,
 		"::warning title=lockstorm debate::2 checks not run: "+why, "\nci: undecided (11 checks, ")
 	all, byName := readJUnit(t, "junit.xml")
@@ -250,13 +250,13 @@ func TestCIIsStopped(t *testing.T) {
 			t.Errorf("%v: %v\n%s", c.rows, err, out.String())
 		}
 		_, byName := readJUnit(t, "junit.xml")
-		want(t, "the hunt", byName["C contract"].Skipped.Message, "it was stopped")
+		want(t, "the hunt", byName["C contract"].Skipped.Message, "interrupted")
 		if c.want == exitContradiction {
 			wantKept(t, byName[file].Failure.Data)
 			continue
 		}
-		wantMatch(t, byName["calm"].Error.Message, `^run \d+ times of 1000: it was stopped\. Again: lockstorm run calm --runs 1000$`)
-		want(t, "the row behind it", byName["crash-restart"].Skipped.Message, "it was stopped. Again: lockstorm run crash-restart --runs 1000")
+		wantMatch(t, byName["calm"].Error.Message, `^run \d+ times of 1000: interrupted\. Again: lockstorm run calm --runs 1000$`)
+		want(t, "the row behind it", byName["crash-restart"].Skipped.Message, "interrupted. Again: lockstorm run crash-restart --runs 1000")
 		if _, err := os.Stat("kept"); err == nil {
 			t.Error("something was kept, though nothing has failed")
 		}
@@ -271,11 +271,11 @@ func TestCIOfAHuntThatFindsNothing(t *testing.T) {
 		most    int
 		outcome ci.Outcome
 	}{
-		"7 runs put it to the test":                                              {haul{Results: tested}, 50, ci.AsExpected},
-		"7 runs put it to the test, then it was stopped":                         {haul{Results: tested, stopped: true}, 0, ci.Undecided},
-		"7 runs put it to the test, and there was time for 50 of 60 runs":        {haul{Results: tested}, 60, ci.Undecided},
-		"no run put it to the test, nor anything else":                           {haul{}, 0, ci.Undecided},
-		"no run put it to the test: it is not promised, what was run is outside": {haul{Results: fuzz.Results{Counts: fuzz.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
+		"7 runs exercised it":                                                    {haul{Results: tested}, 50, ci.AsExpected},
+		"7 runs exercised it; then the hunt was stopped":                         {haul{Results: tested, stopped: true}, 0, ci.Undecided},
+		"7 runs exercised it; 50 of 60 runs before the time limit":               {haul{Results: tested}, 60, ci.Undecided},
+		"no run exercised this or any other property":                            {haul{}, 0, ci.Undecided},
+		"not exercised: it is not promised, the runs were outside": {haul{Results: fuzz.Results{Counts: fuzz.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
 	} {
 		got := unbroken(ci.Check{}, checker.Lease, search{most: c.most}, c.haul)
 		want(t, says, got.Outcome, c.outcome)
@@ -419,7 +419,7 @@ func TestCIOfWhatIsNotShown(t *testing.T) {
 	write(t, "calmer.yaml", strings.Replace(text, "lease: holds", "lease: violated", 1))
 	code, out, _ := command(t, "ci", "--suites", "debate", "--rows", "./calmer.yaml", "--runs", "2")
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "\ndebate: ./calmer.yaml, undecided\nviolations of lease exclusion are expected, and none was seen: ", "\n\nAgain: lockstorm run ./calmer.yaml --runs 2\n")
+	wantIn(t, out, "\ndebate: ./calmer.yaml, undecided\nviolations of lease exclusion are expected, but none occurred: ", "\n\nAgain: lockstorm run ./calmer.yaml --runs 2\n")
 }
 
 // The summary is appended to what other steps have said, and GitHub is told unasked.
@@ -457,22 +457,22 @@ func TestCIBadInput(t *testing.T) {
 		{"--runs 0", "--runs 0: want at least 1"},
 		{"--hunt-runs 0", "--hunt-runs 0: want at least 1"},
 		{"--suites sing", `--suites: unknown suite "sing": there is cases, debate, hunt`},
-		{"--suites=", "--suites: none is named: there is cases, debate, hunt"},
-		{"--suites cases --rows calm", "--rows is about the debate, which --suites leaves out"},
-		{"--suites cases,debate --seed 3", "--seed is about the hunt, which --suites leaves out"},
-		{"--suites hunt --cases empty", "--cases is about the cases, which --suites leaves out"},
+		{"--suites=", "--suites: want at least one of cases, debate, hunt"},
+		{"--suites cases --rows calm", "--rows applies to the suite debate, which --suites leaves out"},
+		{"--suites cases,debate --seed 3", "--seed applies to the suite hunt, which --suites leaves out"},
+		{"--suites hunt --cases empty", "--cases applies to the suite cases, which --suites leaves out"},
 		{"--cases nowhere", "--cases: stat nowhere: no such file or directory"},
-		{"--cases empty", "--cases: empty: there is no case in it, which is a file *.yaml"},
+		{"--cases empty", "--cases: empty: no case in it (a file *.yaml)"},
 		{"--cases mixed", "--cases: mixed/a.yaml: line 1: there is no version, so it is no case"},
-		{"--cases=", "--cases: none are named"},
-		{"--rows=", "--rows: none are named"},
+		{"--cases=", "--cases: want at least one file or directory"},
+		{"--rows=", "--rows: want at least one row"},
 		{"--rows calm,clam", fmt.Sprintf(`--rows: unknown row "clam"; the nearest of %d: calm`, knownRows())},
 		{"--rows ./nowhere.yaml", "--rows: open ./nowhere.yaml: no such file"},
-		{"--rows " + path, "--rows: " + path + ": a case, and not a scenario: lockstorm replay repeats it"},
-		{"--rows calm,calm.yaml", "--rows: calm.yaml: its scenario is called calm, as another one that is run: give it another name"},
+		{"--rows " + path, "--rows: " + path + ": this is a case, not a scenario: use lockstorm replay"},
+		{"--rows calm,calm.yaml", "--rows: calm.yaml: another scenario is also named calm: rename one"},
 		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
-		{"--assume nowhere", "--assume nowhere: there is no such file"},
-		{"--backend tin", `unknown backend "tin": there is sim`},
+		{"--assume nowhere", "--assume nowhere: no such file"},
+		{"--backend tin", `unknown backend "tin": want sim`},
 		{"--out=", "--out: want a directory"},
 		{"--out file", "--out file: not a directory"},
 		{"--junit empty", "--junit empty: is a directory"},
@@ -501,5 +501,5 @@ func TestCIOfACaseThatWasMended(t *testing.T) {
 	}
 	code, out, _ := command(t, "ci", "--suites", "cases", "--cases", path)
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, `contract holds, and the case says violated. If the lock was mended, and the file is as it was, write "shows: holds" into the case`)
+	wantIn(t, out, `contract holds, but the case says violated. If the lock has been repaired, write "shows: holds" into the case`)
 }

@@ -36,7 +36,7 @@ func (o *ciOptions) caseStage() (stage, error) {
 	from := o.cases
 	if len(from) == 0 {
 		if _, err := os.Stat(usualCases); errors.Is(err, fs.ErrNotExist) {
-			suite.Note = "no cases: there is no " + usualCases + ", and --cases names no other place"
+			suite.Note = "no cases: " + usualCases + " does not exist, and --cases is not set"
 		} else {
 			from = []string{usualCases}
 		}
@@ -105,7 +105,7 @@ func casesIn(dir string) (paths []string, err error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: there is no case in it, which is a file *%s", dir, cases.Extension)
+		return nil, fmt.Errorf("%s: no case in it (a file *%s)", dir, cases.Extension)
 	}
 	return paths, nil
 }
@@ -181,7 +181,7 @@ func (r *rowChecks) addFile(path string, runs int) error {
 		return err
 	}
 	if slices.ContainsFunc(r.tasks, func(t task) bool { return t.scenario.Name == s.Name }) {
-		return fmt.Errorf("%s: its scenario is called %s, as another one that is run: give it another name", path, s.Name)
+		return fmt.Errorf("%s: another scenario is also named %s: rename one", path, s.Name)
 	}
 	r.files[s.Name] = path
 	r.tasks = append(r.tasks, task{s, 1, runs})
@@ -284,7 +284,7 @@ func notShown(t runner.Tally) string {
 			titles = append(titles, p.Title())
 		}
 	}
-	return fmt.Sprintf("violations of %s are expected, and none was seen: %s", strings.Join(titles, ", "), verdictsIn(t))
+	return fmt.Sprintf("violations of %s are expected, but none occurred: %s", strings.Join(titles, ", "), verdictsIn(t))
 }
 
 // telling returns the findings of a run that are not as expected: contradictions, or else findings
@@ -335,9 +335,9 @@ func tellRun(r runner.Result) (says, story string) {
 // standingOf compares a verdict with the expected one.
 func standingOf(r runner.Result, f checker.Finding) string {
 	if want, wanted := r.Scenario.Expect.Want(f.Property); wanted {
-		return fmt.Sprintf("%v, where %v is expected", f.Verdict, want)
+		return fmt.Sprintf("%v, but %v is expected", f.Verdict, want)
 	}
-	return fmt.Sprintf("%v, where nothing is expected", f.Verdict)
+	return fmt.Sprintf("%v, but no verdict is expected", f.Verdict)
 }
 
 // huntStage returns the stage of the hunt.
@@ -392,18 +392,18 @@ func huntCheck(p checker.Property) ci.Check {
 
 // unbroken returns the check of a property without a violation.
 func unbroken(c ci.Check, p checker.Property, q search, h haul) ci.Check {
-	c.Says = textfmt.Count(h.Tested[p], "run") + " put it to the test"
+	c.Says = textfmt.Count(h.Tested[p], "run") + " exercised it"
 	switch {
 	case h.stopped:
-		c.Outcome, c.Says = ci.Undecided, c.Says+", then it was stopped"
+		c.Outcome, c.Says = ci.Undecided, c.Says+"; then the hunt was stopped"
 	case q.most > h.Runs && !q.enough(&h.Results):
-		c.Outcome, c.Says = ci.Undecided, fmt.Sprintf("%s, and there was time for %d of %d runs", c.Says, h.Runs, q.most)
+		c.Outcome, c.Says = ci.Undecided, fmt.Sprintf("%s; %d of %d runs before the time limit", c.Says, h.Runs, q.most)
 	case h.Tested[p] > 0:
 		c.Outcome = ci.AsExpected
 	case h.silent(q):
-		c.Outcome, c.Says = ci.Undecided, "no run put it to the test, nor anything else"
+		c.Outcome, c.Says = ci.Undecided, "no run exercised this or any other property"
 	default:
-		c.Outcome, c.Says = ci.NotApplicable, "no run put it to the test: it is not promised, what was run is outside the assumptions, or there was nothing to tell it by"
+		c.Outcome, c.Says = ci.NotApplicable, "not exercised: it is not promised, the runs were outside the assumptions, or it has no bound"
 	}
 	return c
 }

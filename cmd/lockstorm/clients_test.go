@@ -72,7 +72,7 @@ func TestClientsAreProcessesOnRealServersOnly(t *testing.T) {
 	for _, args := range [][]string{{"run", "calm"}, {"debate", "calm"}} {
 		code, _, problems := command(t, append(args, "--clients", "processes")...)
 		want(t, "exit code", code, exitBadInput)
-		wantIn(t, problems, "--clients processes is for real servers, and not for --backend sim")
+		wantIn(t, problems, "--clients processes needs real servers, not --backend sim")
 	}
 	code, _, problems := command(t, "run", "calm", "--backend", "process", "--clients", "threads")
 	want(t, "exit code", code, exitBadInput)

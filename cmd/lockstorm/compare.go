@@ -34,13 +34,12 @@ func newCompare() *cobra.Command {
 	var trial, from string
 	cmd := &cobra.Command{
 		Use:   "compare",
-		Short: "Put all locks through the same trials, and compare what holds and what it costs",
-		Long: `Put all locks through the same trials in the simulator, and compare what holds
-and what it costs. "lockstorm run compare-TRIAL-LOCK" repeats a run of one lock in
-one trial.
+		Short: "Run all locks through the same trials, and compare what holds and what it costs",
+		Long: `Run all locks through the same trials in the simulator, and compare what holds and
+what it costs. "lockstorm run compare-TRIAL-LOCK" repeats one lock in one trial.
 
-Exit codes: 1 if a lock violates what the literature says it keeps; 3 if it was
-not seen to violate what it is said to.`,
+Exit codes: 1 a lock violated a property that the literature says it keeps; 3 a lock
+did not violate a property that the literature says it violates.`,
 		Example: `  lockstorm compare
   lockstorm compare --locks redlock,redlock-fenced --by-trial
   lockstorm compare --trial crash --runs 1000
@@ -50,12 +49,12 @@ not seen to violate what it is said to.`,
 	cmd.Flags().IntVar(&o.runs, "runs", 50, "runs of each lock in each trial")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
 	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks to compare (default: all)")
-	cmd.Flags().StringVar(&trial, "trial", "", "the one trial that they go through (default: all)")
+	cmd.Flags().StringVar(&trial, "trial", "", "run this trial only (default: all)")
 	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
 	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown or json")
-	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.CompareFile+", what the comparison has shown")
+	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.CompareFile)
 	o.report.flag(cmd)
-	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
+	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
 	for _, f := range []string{"runs", "seed", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
@@ -92,7 +91,7 @@ func (o compareOptions) check(part bool) error {
 	case o.runs < 1:
 		return fmt.Errorf("--runs %d: want at least 1", o.runs)
 	case o.save != "" && part:
-		return errors.New("--save stores the whole comparison: name neither locks nor a trial")
+		return errors.New("--save stores the whole comparison: leave out --locks and --trial")
 	}
 	return cmp.Or(checkFormat(o.format), writableDir("--save", o.save))
 }

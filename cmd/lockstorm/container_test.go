@@ -102,7 +102,7 @@ func TestImageOfTheUserHasNoClock(t *testing.T) {
 		want []string
 	}{
 		{[]string{"node-clock-jump", "--redis-image", "redis:7"}, []string{"the container backend cannot carry out", "clock-jump", "container with other flags"}},
-		{[]string{"calm", "--redis-preload", "/x"}, []string{"--redis-preload is for an image"}},
+		{[]string{"calm", "--redis-preload", "/x"}, []string{"--redis-preload needs --redis-image"}},
 	} {
 		code, _, problems := command(t, append([]string{"run", "--backend", "container", "--out", ""}, c.args...)...)
 		want(t, "exit code", code, exitBadInput)
@@ -110,7 +110,7 @@ func TestImageOfTheUserHasNoClock(t *testing.T) {
 		wantIn(t, problems, c.want...)
 	}
 	_, _, problems := command(t, "validate", "../../scenarios/testdata/nothing", "--backend", "process", "--redis-image", "redis:7")
-	wantIn(t, problems, "--redis-image is for --backend container")
+	wantIn(t, problems, "--redis-image needs --backend container")
 }
 
 // Where there is no engine the command says so in one line, and leaves nothing.

@@ -39,7 +39,7 @@ type shown struct {
 
 func (s *shown) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.format, "format", asText, "text, markdown or json")
-	cmd.Flags().BoolVar(&s.short, "short", false, "print the main table only")
+	cmd.Flags().BoolVar(&s.short, "short", false, "print only the main table")
 }
 
 func newDebate() *cobra.Command {
@@ -48,22 +48,22 @@ func newDebate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debate [ROW…]",
 		Short: "Run every row of the debate and compare claims, expectations and what was seen",
-		Long: `Run every row of the debate, or those that are named, and compare claims,
-expectations and what was seen. A row is one scenario, or a series: the same at
-several values of one thing. "lockstorm run" repeats any of them.`,
+		Long: `Run all rows of the debate, or the named ones, and compare the claims, the expected
+verdicts and the observed ones. A row is one scenario, or a series: one scenario at
+several values of a parameter. "lockstorm run" repeats each of them.`,
 		Example: `  lockstorm debate
   lockstorm debate crash-restart pause-then-write --runs 1000
   lockstorm debate --backend process
   lockstorm debate --from results/reference --format markdown`,
 	}
 	backend := backendFlags(cmd)
-	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each row (default 100 where runs are exact, otherwise 3)")
-	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; where runs are not exact only series that are named are run)")
+	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each row (default 100 in virtual time, otherwise 3)")
+	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; on real servers only named series are run)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
-	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets a directory for each run (default: runs are not stored)")
-	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core, or two where a run waits for most of its time)")
-	cmd.Flags().StringVar(&o.save, "save", "", "directory that gets "+results.DebateFile+", what the debate has shown; of rows that are named, the directory of a debate in which they take the place of theirs")
-	cmd.Flags().StringVar(&from, "from", "", "print what was saved in a directory, and run nothing")
+	cmd.Flags().StringVar(&o.out, "out", "", "directory for the stored runs, one directory each (default: runs are not stored)")
+	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core, on real servers two)")
+	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.DebateFile+"; if rows are named, they replace those rows of the debate saved there")
+	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
 	o.show.flags(cmd)
 	o.report.flag(cmd)
 	for _, f := range []string{"backend", "clients", "runs", "points", "parallel", "seed", "out", "save"} {
@@ -110,7 +110,7 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 	o.fill(names)
 	if o.renew = o.save != "" && len(names) > 0; o.renew {
 		if _, err := results.LoadReference(o.save, results.DebateFile); err != nil {
-			return fmt.Errorf("--save of rows that are named renews a debate that was saved: %w", err)
+			return fmt.Errorf("--save with named rows updates a saved debate: %w", err)
 		}
 	}
 	return writableDir("--save", o.save)

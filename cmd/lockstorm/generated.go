@@ -17,8 +17,8 @@ type givenFaults struct {
 }
 
 func (g *givenFaults) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&g.kinds, "faults", "", "draw further faults: all, or kinds with weights up to 9, as in crash,partition:3 or all,kill:0")
-	cmd.Flags().IntVar(&g.most, "most", 4, "with --faults: largest number of faults of a run")
+	cmd.Flags().StringVar(&g.kinds, "faults", "", "add generated faults: all, or kinds with weights up to 9, such as crash,partition:3 or all,kill:0")
+	cmd.Flags().IntVar(&g.most, "most", 4, "with --faults: maximum number of faults in a run")
 }
 
 // generator returns the generator that the flags select for a setting on a backend, or nil. It
@@ -26,7 +26,7 @@ func (g *givenFaults) flags(cmd *cobra.Command) {
 func (g *givenFaults) generator(cmd *cobra.Command, s nemesis.Setting, b runner.Backend) (*nemesis.Generator, error) {
 	if !cmd.Flags().Changed("faults") {
 		if cmd.Flags().Changed("most") {
-			return nil, errors.New("--most says how many faults --faults draws: name some kinds, or all")
+			return nil, errors.New("--most needs --faults")
 		}
 		return nil, nil
 	}

@@ -55,38 +55,34 @@ func newHunt() *cobra.Command {
 	var o huntOptions
 	cmd := &cobra.Command{
 		Use:   "hunt [SCENARIO]",
-		Short: "Search for runs that break a lock, shrink them and keep them as cases",
-		Long: `Search for runs that break a lock, without being told how: clients, worlds and plans
-are drawn, run on all cores and judged; what comes close is changed and tried again.
-Around a scenario, by name or from a YAML file, its lock and its world stay what they
-are; otherwise they are drawn for the kind of lock that --lock names.
+		Short: "Search for runs that break a lock, shrink them and store them as cases",
+		Long: `Search for runs that break a lock. Clients, worlds and fault plans are generated, run on
+all cores and judged; runs that come close to a violation are mutated and tried again.
+With a SCENARIO (a name or a YAML file) its lock and world are kept; otherwise they are
+generated for the lock that --lock names.
 
-The hunt lasts as long as --budget, or --runs runs, or until everything that is
-hunted is found. The first run that breaks each property is shrunk, kept as a case in
-the directory --out, and told with the commands that repeat it. A hunt of --runs runs
-without a budget is the same whenever it is repeated. Ctrl-C ends it, and what was
-found by then is shrunk; a second one keeps that as it is.
+The hunt ends after --budget, after --runs runs, or when a violation of every hunted
+property is found. The first violation of each property is shrunk, stored as a case in
+--out, and printed with the commands that repeat it. A hunt with --runs and without
+--budget is deterministic. Ctrl-C ends the search and shrinks what was found; a second
+Ctrl-C skips the shrinking.
 
-Shrinking takes up to a quarter of --budget on top of it, or --shrink, shared out
-among the finds, and up to 50 million simulated events for each; without a budget the
-events alone bound it. A find that was not fully shrunk by then is kept as it has
-become, and says so.
+Shrinking takes at most --shrink (by default a quarter of --budget, in addition to it),
+divided among the finds, and at most 50 million simulated events for each find. A find
+whose shrinking was cut short is stored as it is then, and says so.
 
-Nothing is assumed unless --assume says so, and each find is called a defect or a
-limit of the lock. A defect breaks what the lock promises, inside the assumptions
-under which it does. With --assume promised nothing else is hunted; a file states
-assumptions of your own.
+Without --assume nothing is assumed, and each find is classified: a defect breaks a
+promise of the lock within the assumptions of the promise; a limit does not. --assume
+promised hunts defects only; --assume FILE hunts under assumptions of your own.
 
-With --hunts the hunt is repeated with other seeds, each to its first find (or until
-all that --property names is found), and the runs and seconds are counted. With
---debate it is so for every row of the debate that violates something, or those that
-are named: around its lock and world, without its plan.
+--hunts N repeats the hunt with N seeds, each until its first find (or until all of
+--property is found), and counts runs and seconds. --debate does so for every row of
+the debate that is expected to violate something, or for the named rows: with the row's
+lock and world, without its fault plan.
 
-Exit codes: 0 nothing was violated; 1 a violation was found; 2 bad usage or input;
-3 nothing is known: interrupted before anything was found, or what --property names
-(all, without it) was put to the test in no run: not promised, outside the
-assumptions, or nothing to tell it by. With --debate: 0 every hunt has found all that
-its row violates; 1 one has not.`,
+Exit codes: 0 no violation; 1 a violation was found; 2 bad usage or input; 3 undecided:
+interrupted before a find, or no run could have violated the hunted properties. With
+--debate: 0 every hunt found what its row violates; 1 one did not.`,
 		Example: `  lockstorm hunt
   lockstorm hunt --lock single-node --property V1,L1 --budget 10s
   lockstorm hunt --assume promised --budget 10m --json
@@ -117,23 +113,23 @@ its row violates; 1 one has not.`,
 // flags declares the flags, and which of them exclude each other.
 func (o *huntOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.lock, "lock", defaultLock, `kind of lock that is hunted without a scenario, as "lockstorm list" names it`)
-	f.StringSliceVar(&o.properties, "property", nil, "hunt these properties alone, by name or code: lease,V4")
-	f.StringVar(&o.assumed, "assume", "", `what is taken for granted: a file, or "`+promisedWord+`" for what the lock promises under`)
-	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, as in crash,partition:3 or all,kill:0")
-	f.IntVar(&o.most, "most", usualMost, "largest number of faults of a run")
-	f.DurationVar(&o.budget, "budget", 0, "how long to hunt (default 1m, without --runs)")
-	f.DurationVar(&o.shrink, "shrink", 0, "how long to shrink what was found (default a quarter of --budget; without one the number of events bounds it)")
-	f.IntVar(&o.runs, "runs", 0, "how many runs to make at most")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first")
-	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt so many times and count runs and seconds (default 50 with --debate)")
-	f.BoolVar(&o.first, "first", false, "end with the first find")
-	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "what helps chance: full, aim (what is drawn is aimed, and nothing is changed that came close), none")
-	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its plan; SCENARIO can be several rows then")
-	f.StringVar(&o.out, "out", "cases", "directory that gets a case for each find; empty: none is kept")
+	f.StringVar(&o.lock, "lock", defaultLock, `kind of lock to hunt without a SCENARIO ("lockstorm list" names all)`)
+	f.StringSliceVar(&o.properties, "property", nil, "hunt only these properties, by name or code: lease,V4")
+	f.StringVar(&o.assumed, "assume", "", `assumptions: a file, or "`+promisedWord+`" for those under which the lock makes promises`)
+	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, such as crash,partition:3 or all,kill:0")
+	f.IntVar(&o.most, "most", usualMost, "maximum number of faults in a run")
+	f.DurationVar(&o.budget, "budget", 0, "time limit of the search (default 1m, unless --runs is set)")
+	f.DurationVar(&o.shrink, "shrink", 0, "time limit of shrinking (default a quarter of --budget; without a budget only the number of events is limited)")
+	f.IntVar(&o.runs, "runs", 0, "maximum number of runs")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first one")
+	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt this many times and count runs and seconds (default 50 with --debate)")
+	f.BoolVar(&o.first, "first", false, "stop at the first find")
+	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "guidance of the search: full; aim (faults are aimed at steps of the clients, but runs that come close are not mutated); none")
+	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its fault plan; SCENARIO may then name several rows")
+	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
 	o.report.flag(cmd)
-	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
-	f.StringVar(&o.format, "format", asText, "with --debate: text, markdown")
+	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
+	f.StringVar(&o.format, "format", asText, "with --debate: text or markdown")
 	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out", "report", "shrink"} {
 		cmd.MarkFlagsMutuallyExclusive("debate", flag)
 	}
@@ -148,11 +144,11 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	switch {
 	case len(args) > 1 && !o.debate:
-		return fmt.Errorf("%d scenarios: want one, or rows with --debate", len(args))
+		return fmt.Errorf("%d scenarios: want one (or rows, with --debate)", len(args))
 	case len(args) > 0 && given("lock"):
-		return errors.New("--lock: the scenario says which lock it is")
+		return errors.New("--lock: the scenario already names its lock")
 	case given("property") && len(o.properties) == 0: // an empty variable of a script, maybe
-		return errors.New("--property: none is named")
+		return errors.New("--property: want at least one property")
 	case given("budget") && o.budget <= 0:
 		return fmt.Errorf("--budget %v: want more than 0", o.budget)
 	case given("shrink") && o.shrink <= 0:
@@ -166,7 +162,7 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	case o.format != asText && o.format != asMarkdown:
 		return fmt.Errorf("unknown format %q: want %s or %s", o.format, asText, asMarkdown)
 	case given("format") && !o.debate:
-		return errors.New("--format is that of the table of --debate")
+		return errors.New("--format needs --debate")
 	}
 	if err := fuzz.Guidance(o.guidance).Validate(); err != nil {
 		return fmt.Errorf("--guidance: %w", err)
@@ -245,7 +241,7 @@ func (o *huntOptions) terms() (func(scenarios.Scenario) fuzz.Terms, error) {
 	terms, err := fuzz.LoadTerms(o.assumed)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("--assume %s: there is no such file: want one, or %q", o.assumed, promisedWord)
+		return nil, fmt.Errorf("--assume %s: no such file: want a file or %q", o.assumed, promisedWord)
 	case err != nil:
 		return nil, fmt.Errorf("--assume: %w", err)
 	}

@@ -82,19 +82,19 @@ func TestHuntInsideTheAssumptions(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v: a hunt that finds nothing leaves nothing behind", left, err)
 	}
-	wantMatch(t, out, `^crash-restart: nothing violated \(500 runs, .*\)\nRuns that put it to the test, inside what is assumed: V1 \d+, V2 \d+, L1 \d+, L3 \d+, C \d+; nothing could be found of V3 V4 L2\.\n`)
+	wantMatch(t, out, `^crash-restart: nothing violated \(500 runs, .*\)\nRuns that exercised each property within the assumptions: V1 \d+, V2 \d+, L1 \d+, L3 \d+, C \d+; not exercised: V3 V4 L2\.\n`)
 }
 
 // Silence about what nobody promises is no pass.
 func TestHuntOfWhatIsNotPromised(t *testing.T) {
 	for args, none := range map[string]string{
-		"--lock etcd-unchecked --property V1":    "none; nothing could be found of V1.",
-		"--lock check-then-set --property V2,V4": "none; nothing could be found of V2 V4.",
-		"crash-restart --property V3,C":          "C 20; nothing could be found of V3.",
+		"--lock etcd-unchecked --property V1":    "none; not exercised: V1.",
+		"--lock check-then-set --property V2,V4": "none; not exercised: V2 V4.",
+		"crash-restart --property V3,C":          "C 20; not exercised: V3.",
 	} {
 		code, out, _ := command(t, append([]string{"hunt", "--assume", "promised", "--runs", "20", "--out", ""}, strings.Fields(args)...)...)
 		want(t, args+": exit code", code, exitUndecided)
-		wantIn(t, out, "nothing violated (20 runs, ", "\nRuns that put it to the test, inside what is assumed: "+none)
+		wantIn(t, out, "nothing violated (20 runs, ", "\nRuns that exercised each property within the assumptions: "+none)
 	}
 }
 
@@ -102,14 +102,14 @@ func TestHuntOfWhatIsNotPromised(t *testing.T) {
 func TestHuntOfWhatIsNotJudged(t *testing.T) {
 	code, out, _ := command(t, "hunt", "crash-restart", "--property", "V4", "--runs", "20", "--out", "")
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "nothing violated (20 runs, ", "none; nothing could be found of V4.")
+	wantIn(t, out, "nothing violated (20 runs, ", "none; not exercised: V4.")
 }
 
 // Locks in a store are put to the test of a lost node too, and pass it.
 func TestHuntOfFaultToleranceInAStore(t *testing.T) {
 	code, out, _ := command(t, "hunt", "--lock", "etcd", "--property", "L2", "--assume", "promised", "--runs", "300", "--out", "")
 	want(t, "exit code", code, exitAsExpected)
-	wantMatch(t, out, `inside what is assumed: L2 \d+\.\n$`)
+	wantMatch(t, out, `within the assumptions: L2 \d+\.\n$`)
 }
 
 // What locks in a store break is shrunk to what such a lock can be.
@@ -147,12 +147,12 @@ func TestHuntIsStopped(t *testing.T) {
 	var out, problems strings.Builder
 	code := execute(ctx, []string{"hunt", "crash-restart", "--out", ""}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out.String(), "crash-restart: nothing is known (0 runs, ", "Stopped before the end: this is what is known.")
+	wantIn(t, out.String(), "crash-restart: undecided (0 runs, ", "Stopped before the end. These are the results so far.")
 
 	out.Reset()
 	code = execute(ctx, []string{"hunt", "crash-restart", "--hunts", "3"}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code of hunts", code, exitUndecided)
-	wantIn(t, out.String(), "crash-restart: found by 0 of 0 hunts", "Stopped before the end: this is what is known.")
+	wantIn(t, out.String(), "crash-restart: found by 0 of 0 hunts", "Stopped before the end. These are the results so far.")
 }
 
 // caught hunts a little around crash-restart.
@@ -180,7 +180,7 @@ func TestHuntTellsWhatItCannotKeep(t *testing.T) {
 	o.out = filepath.Join(file, "below") // what writable has seen is gone
 	finds, err := o.take(t.Context(), q, h, io.Discard)
 	want(t, "finds", len(finds), len(h.First))
-	if err == nil || !strings.HasPrefix(err.Error(), "--out: the case of ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "--out: store the case of ") {
 		t.Errorf("%v: want to be told that a case is not kept", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestFindsOfAHuntThatIsStopped(t *testing.T) {
 	for _, f := range finds {
 		var out strings.Builder
 		f.print(&out, "mine.yaml")
-		wantIn(t, out.String(), "not shrunk, for the hunt was stopped: 2 clients, ", ": inside mine.yaml, but still a limit: ")
+		wantIn(t, out.String(), "not shrunk, because the hunt was stopped: 2 clients, ", ": inside mine.yaml, but still a limit: ")
 	}
 }
 
@@ -275,20 +275,20 @@ func TestHuntBadInput(t *testing.T) {
 		{"--most 0", "--most 0: want 1 to 99"},
 		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
 		{"--property V9", `--property: unknown property "V9": want V1 lease exclusion, `},
-		{"--property=", "--property: none is named"},
-		{"../../testdata/cases/redlock-lease-failover.yaml", "redlock-lease-failover.yaml: a case, and not a scenario: lockstorm replay repeats it"},
+		{"--property=", "--property: want at least one property"},
+		{"../../testdata/cases/redlock-lease-failover.yaml", "redlock-lease-failover.yaml: this is a case, not a scenario: use lockstorm replay"},
 		{"--faults rain", `--faults "rain": rain: unknown kind of fault "rain"`},
 		{"calm --faults failover", `--faults "failover": faults.failover: a failover is impossible here: `},
 		{"raining", `unknown scenario "raining"`},
-		{"calm --lock redlock", "--lock: the scenario says which lock it is"},
-		{"calm failover", "2 scenarios: want one, or rows with --debate"},
-		{"--assume " + filepath.Join(dir, "missing"), "missing: there is no such file: want one, or \"promised\""},
+		{"calm --lock redlock", "--lock: the scenario already names its lock"},
+		{"calm failover", "2 scenarios: want one (or rows, with --debate)"},
+		{"--assume " + filepath.Join(dir, "missing"), "missing: no such file: want a file or \"promised\""},
 		{"--assume " + file, file + ": line 1: without"},
 		{"calm --out " + filepath.Join(file, "below"), "--out " + filepath.Join(file, "below") + ": not a directory"},
 		{"calm --out " + file, "--out " + file + ": not a directory"},
-		{"calm --format markdown", "--format is that of the table of --debate"},
+		{"calm --format markdown", "--format needs --debate"},
 		{"--debate --format text --json", "if any flags in the group [json format] are set none of the others can be"},
-		{"--debate calm", `unknown row that violates something "calm"`},
+		{"--debate calm", `unknown row with an expected violation "calm"`},
 		{"--debate --property V1", "if any flags in the group [debate property] are set none of the others can be"},
 	} {
 		code, out, problems := command(t, append([]string{"hunt"}, strings.Fields(c.args)...)...)

@@ -88,7 +88,7 @@ func (o *huntOptions) take(ctx context.Context, q search, h haul, problems io.Wr
 		f := find{Finding: t, after: h.after[p], cut: ctx.Err() != nil}
 		if o.out != "" {
 			if f.path, err = cases.Save(o.out, cases.New(t.Small, p)); err != nil {
-				failed = cmp.Or(failed, fmt.Errorf("--out: the case of %s is not kept: %w", p.Title(), err))
+				failed = cmp.Or(failed, fmt.Errorf("--out: store the case of %s: %w", p.Title(), err))
 			}
 		}
 		finds = append(finds, f)
@@ -126,7 +126,7 @@ func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 }
 
 // stoppedLine ends the output of a hunt that was stopped.
-const stoppedLine = "Stopped before the end: this is what is known."
+const stoppedLine = "Stopped before the end. These are the results so far."
 
 func (h haul) coloured(on terminal.Screen) string {
 	switch {
@@ -143,7 +143,7 @@ func (h haul) headline() string {
 	case n > 0:
 		return textfmt.Count(n, "property") + " violated"
 	case h.Runs == 0:
-		return "nothing is known"
+		return "undecided"
 	}
 	return "nothing violated"
 }
@@ -159,9 +159,9 @@ func (h haul) tests(q search) string {
 			none = append(none, p.Code())
 		}
 	}
-	text := "Runs that put it to the test, inside what is assumed: " + cmp.Or(strings.Join(some, ", "), "none")
+	text := "Runs that exercised each property within the assumptions: " + cmp.Or(strings.Join(some, ", "), "none")
 	if len(none) > 0 {
-		text += fmt.Sprintf("; nothing could be found of %s", strings.Join(none, " "))
+		text += fmt.Sprintf("; not exercised: %s", strings.Join(none, " "))
 	}
 	return text + "."
 }
@@ -193,7 +193,7 @@ func (f find) print(out io.Writer, assumed string) {
 // standing says what the find means in a hunt under assumptions.
 func (f find) standing(assumed string) string {
 	if f.Excuse == nil {
-		return "a defect: it was promised, and nothing here is outside what is assumed for it"
+		return "a defect: the lock promises this, and the run stays within its assumptions"
 	}
 	if assumed != "" {
 		return fmt.Sprintf("inside %s, but still a limit: %s", assumed, limit(f.Excuse))
@@ -220,11 +220,11 @@ func (f find) shrunk() string {
 	case !f.cut && f.Shrunk.Unfinished != "":
 		return fmt.Sprintf("shrunk from %v to %v; not fully shrunk: %s (--shrink)", found, small, f.Shrunk.Unfinished)
 	case f.cut && found == small:
-		return fmt.Sprintf("not shrunk, for the hunt was stopped: %v", found)
+		return fmt.Sprintf("not shrunk, because the hunt was stopped: %v", found)
 	case f.cut:
-		return fmt.Sprintf("shrunk from %v to %v, and no further, for the hunt was stopped", found, small)
+		return fmt.Sprintf("shrunk from %v to %v, not fully, because the hunt was stopped", found, small)
 	case found == small:
-		return fmt.Sprintf("%v: none can be spared", found)
+		return fmt.Sprintf("%v: cannot be shrunk", found)
 	}
 	return fmt.Sprintf("shrunk from %v to %v", found, small)
 }
@@ -238,7 +238,7 @@ func printAdvice(out io.Writer, assumed string, finds []find) {
 		}
 	}
 	if limits := len(finds) - defects; limits > 0 && assumed == "" {
-		_, _ = fmt.Fprintf(out, "\n%s, %s: what the lock does not promise to withstand. To hunt defects alone: --assume %s\n",
+		_, _ = fmt.Fprintf(out, "\n%s, %s: the lock does not promise to withstand this. To hunt only defects: --assume %s\n",
 			textfmt.Count(defects, "defect"), textfmt.Count(limits, "limit"), promisedWord)
 	}
 }

@@ -171,7 +171,7 @@ func chooseRows(names []string) ([]fuzz.Rediscovery, error) {
 	for _, r := range rows {
 		known = append(known, r.Name)
 	}
-	if err := allKnown("row that violates something", names, known); err != nil {
+	if err := allKnown("row with an expected violation", names, known); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(rows, func(r fuzz.Rediscovery) bool { return !slices.Contains(names, r.Name) }), nil
@@ -207,7 +207,7 @@ func (o *huntOptions) printRows(out io.Writer, found []chased, stopped bool) err
 		terminal.Fit(out)
 		printGroups(out, rowsTable(found))
 	}
-	_, _ = io.WriteString(out, "\nRuns and seconds: median / p90 / p99 of the hunts; –: too few have found it.\n")
+	_, _ = io.WriteString(out, "\nRuns and seconds: median / p90 / p99 of the hunts; –: too few finds.\n")
 	if stopped {
 		_, _ = io.WriteString(out, "\n"+stoppedNote+"\n")
 	}

@@ -222,7 +222,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	var n int
 	n, s.err = s.file.Write(p)
 	if s.size += int64(n); s.size > maxSpool {
-		s.err = fmt.Errorf("more than %d GiB came, too much to be read again", maxSpool>>30)
+		s.err = fmt.Errorf("more than %d GiB of input cannot be buffered", maxSpool>>30)
 		_ = s.file.Truncate(0)
 	}
 	return len(p), nil

@@ -163,7 +163,7 @@ func loadAnd(path string, check func(scenarios.Scenario) error) (scenarios.Scena
 	s, err := scenarios.Load(path, check)
 	if err != nil {
 		if _, no := cases.Load(path); no == nil { // both are YAML, and a hunt keeps cases
-			err = fmt.Errorf("%s: a case, and not a scenario: lockstorm replay repeats it", path)
+			err = fmt.Errorf("%s: this is a case, not a scenario: use lockstorm replay", path)
 		}
 	}
 	return s, err

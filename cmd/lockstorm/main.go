@@ -106,13 +106,13 @@ var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lockstorm",
-		Short: "Put distributed locks into a storm and see what holds",
-		Long: `Lockstorm drives a distributed lock with concurrent clients while nodes crash,
-links break, clocks jump and clients stand still, and judges from the recorded
-history alone what held.
+		Short: "Test distributed locks under faults, and see which properties hold",
+		Long: `Lockstorm runs concurrent clients against a distributed lock while nodes crash, links
+fail, clocks jump and clients pause, records a history, and decides from the history
+alone which properties held.
 
-Exit codes: 0 as expected; 1 a verdict contradicts what was expected or, where
-nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
+Exit codes: 0 as expected; 1 contradiction (a verdict differs from the expected one, or
+a property without an expectation was violated); 2 bad usage or input; 3 undecided.`,
 		Example: `  lockstorm run crash-restart
   lockstorm debate
   lockstorm hunt --lock single-node --budget 10s`,
@@ -122,7 +122,7 @@ nothing was, a property was violated; 2 bad usage or input; 3 undecided.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when verdicts are coloured: auto (on a terminal, unless NO_COLOR is set), always, never")
+	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
 	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newList(), newShow(), newValidate(), newSchema())
 	ownCommands(root)

@@ -132,7 +132,7 @@ func TestCheckFindsVerdictsThatDiffer(t *testing.T) {
 	}
 	code, out, _ := command(t, "check", filepath.Dir(file))
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, "The verdicts stored with the run were others: [lease was violated]")
+	wantIn(t, out, "The stored verdicts differ: [lease was violated]")
 }
 
 func TestJSONPrintsAnObjectARunAndNothingElse(t *testing.T) {
@@ -261,7 +261,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run"}, "accepts 1 arg"},
 		{[]string{"run", "clam"}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm`, len(scenarios.All()))},
 		{[]string{"run", "none.yaml"}, "open none.yaml: no such file"},
-		{[]string{"run", "calm", "--backend", "tin"}, `unknown backend "tin": there is sim`},
+		{[]string{"run", "calm", "--backend", "tin"}, `unknown backend "tin": want sim`},
 		{[]string{"run", "calm", "--runs", "0"}, "--runs 0: want at least 1"},
 		{[]string{"run", "calm", "--seed", "x"}, `invalid argument "x" for "--seed"`},
 		{[]string{"run", "calm", "--out", file("taken", "")}, "taken: not a directory"},
@@ -278,27 +278,27 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", file("timers.yaml", timersFirst(t)), "--backend", "process"}, `the process backend cannot carry out fault 1 of the plan, a pause with "first: timers" (who can: sim)`},
 		{[]string{"run", "calm", "--faults", "failover"}, `--faults "failover": failover: a failover is impossible here: no node has a replica: the setting has no replication`},
 		{[]string{"run", "calm", "--faults", "all", "--most", "0"}, "--most 0: want 1 to 99"},
-		{[]string{"run", "calm", "--most", "3"}, "--most says how many faults --faults draws"},
+		{[]string{"run", "calm", "--most", "3"}, "--most needs --faults"},
 		{[]string{"replay", filepath.Join("runs", "none-1")}, "none-1: no such file or directory"},
-		{[]string{"replay", "--package", "p", "calm"}, "--package is that of the test of --go"},
+		{[]string{"replay", "--package", "p", "calm"}, "--package needs --go"},
 		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v1.`},
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
 		{[]string{"replay", runner.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list" names all)`, len(scenarios.All()))},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"validate"}, "requires at least 1 arg"},
-		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": there is sim`},
+		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": want sim`},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
 		{[]string{"debate", "calm", "clam"}, fmt.Sprintf(`unknown row "clam"; the nearest of %d: calm`, knownRows())},
 		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown or json`},
-		{[]string{"debate", "calm", "--save", dir}, "--save of rows that are named renews a debate that was saved: "},
+		{[]string{"debate", "calm", "--save", dir}, "--save with named rows updates a saved debate: "},
 		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
 		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
 		{[]string{"compare", "calm"}, `unknown command "calm"`},
 		{[]string{"compare", "--runs", "0"}, "--runs 0: want at least 1"},
 		{[]string{"compare", "--locks", "redlock,padlock"}, fmt.Sprintf(`unknown lock "padlock"; the nearest of %d: redlock`, len(scenarios.Contenders()))},
 		{[]string{"compare", "--trial", "fire"}, fmt.Sprintf(`unknown trial "fire"; the nearest of %d: `, len(scenarios.Trials()))},
-		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: name neither"},
+		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: leave out"},
 		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
 		{[]string{"compare", "--from", dir}, "compare.json: no such file"},
 		{[]string{"debate", "--from", filepath.Dir(file("debate.json", `{"format":"lockstorm-reference","version":7}`))}, "debate.json: it has version 7; this program reads version 2"},

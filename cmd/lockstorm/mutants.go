@@ -35,26 +35,24 @@ func newMutants() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mutants [NUMBER…]",
 		Short: "Plant defects into the lock and see whether the hunt finds them",
-		Long: `Plant defects that real lock libraries have had into the source of the lock, one at
-a time, and hunt each with the generic faults until a promise that it breaks is
-found. Number 0 is the lock without a defect, of which nothing may be found. Without
-a number all are tried, 0 first.
+		Long: `Plant defects of real lock libraries into the lock's source, one at a time, and hunt
+each with generated faults until a broken promise is found. Number 0 is the lock
+without a defect: any find there is a false alarm. Without a NUMBER all mutants are
+tried, 0 first.
 
-The mutants are built from source: this needs a checkout of the project and the Go
-toolchain.
+The mutants are compiled: this needs a checkout of the project and the Go toolchain.
 
-Exit codes: 0 all were caught, and nothing was found of the lock without a defect;
-1 otherwise; 2 bad usage or input, no checkout or no toolchain; 3 stopped before all
-had been tried, and until then it was as it should be.`,
+Exit codes: 0 all defects were caught and there was no false alarm; 1 otherwise; 2 bad
+usage or input, no checkout or no toolchain; 3 interrupted, and as expected until then.`,
 		Example: `  lockstorm mutants
   lockstorm mutants 7a 11 --budget 10s
   lockstorm mutants 0 --control 1000000`,
 	}
-	cmd.Flags().DurationVar(&o.budget, "budget", 30*time.Second, "time to hunt each, building not counted")
+	cmd.Flags().DurationVar(&o.budget, "budget", 30*time.Second, "time to hunt each mutant, without compilation")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the hunts")
-	cmd.Flags().IntVar(&o.control, "control", 0, "runs of the lock without a defect, however long they take (default as many as the budget has time for)")
-	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print an object for each, and one for the score")
-	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print the table for a page")
+	cmd.Flags().IntVar(&o.control, "control", 0, "number of runs of the lock without a defect, regardless of the budget (default: as many as fit into the budget)")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print a JSON object for each mutant, and one for the score")
+	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print the table as Markdown")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
 	cmd.RunE = func(cmd *cobra.Command, numbers []string) error {
 		switch {
@@ -68,7 +66,7 @@ had been tried, and until then it was as it should be.`,
 			return err
 		}
 		if o.control > 0 && !slices.ContainsFunc(chosen, func(m mutants.Mutant) bool { return m.Number == "" }) {
-			return fmt.Errorf("--control is for the lock without a defect: want number %s among the others", unmutated)
+			return fmt.Errorf("--control needs mutant %s, the lock without a defect", unmutated)
 		}
 		checkout, err := mutants.FindCheckout(".")
 		if err != nil {
@@ -261,7 +259,7 @@ func (s *mutantScore) words() string {
 		parts = append(parts, fmt.Sprintf("%d of %d caught, %d by a property that the catalogue names.", s.Caught, s.Mutants, s.AsNamed))
 	}
 	if s.ControlRuns > 0 {
-		parts = append(parts, fmt.Sprintf("%d false alarms in %d runs without a defect, of which so many put a property to the test: %s.", s.Alarms, s.ControlRuns, s.tests()))
+		parts = append(parts, fmt.Sprintf("%d false alarms in %d runs without a defect; runs that exercised each property: %s.", s.Alarms, s.ControlRuns, s.tests()))
 	}
 	if s.Stopped {
 		parts = append(parts, stoppedLine)

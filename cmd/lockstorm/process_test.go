@@ -233,6 +233,6 @@ func TestSweepOnRealServers(t *testing.T) {
 	if code != exitAsExpected && code != exitUndecided { // on a machine that is too slow
 		t.Fatalf("exit code %d: %s", code, problems)
 	}
-	wantIn(t, out, "lease exclusion (V1) violated, of 1 run a point")
+	wantIn(t, out, "lease exclusion (V1) violated, of 1 run per point")
 	wantIn(t, kept(t, dir)["summary.md"], "lockstorm sweep small --backend process --points 1 --runs 1 --seed 1 --out DIR", "redis-server ")
 }

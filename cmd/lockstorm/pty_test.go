@@ -104,7 +104,7 @@ func TestOnATerminal(t *testing.T) {
 // Ctrl-C ends a long work with what is known so far, says so, and leaves no line behind.
 func TestCtrlCOnATerminal(t *testing.T) {
 	for _, c := range []struct{ args, until, told string }{
-		{"run calm --runs 10000000 --out=", "\rcalm ", "Stopped before the end: what was not violated so far is unknown."},
+		{"run calm --runs 10000000 --out=", "\rcalm ", "Stopped before the end: properties not violated so far are unknown."},
 		{"debate calm crash-restart --runs 10000000", "\rdebate ", stoppedNote},
 		{"compare --trial calm --runs 10000000", "\rcompare ", stoppedNote},
 		{"hunt calm --property V4 --budget 1h --out=", "\rcalm ", stoppedLine},

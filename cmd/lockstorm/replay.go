@@ -39,25 +39,21 @@ func newReplay() *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay STRING|DIR|FILE",
-		Short: "Run a simulated run again, exactly",
-		Long: `Run a simulated run again, exactly: from the replay string that "lockstorm run"
-prints for a scenario of the table with --faults, from the directory of any
-run in the simulator, or from the file of a case, as "lockstorm hunt" keeps them.
-Exit codes are those of run; and 1 if the repetition is not the same run, because
-this program or the scenario is not the one that it was.
+		Short: "Repeat a simulated run exactly",
+		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run --faults"
+prints, from the directory of a simulated run, or from a case file ("lockstorm hunt"
+stores them). Exit codes are those of run; also 1 if the repetition differs from the
+original, because the program or the scenario has changed.
 
-A case says what its run shows of one property: 0 if the run still shows that,
-though the program has changed and it may be another run by now; 1 if the verdict
-is another; 3 if it is left open. So one that shows a violation is exit code 1 once
-the lock is mended; write "shows: holds" into it then, and it guards the lock.
+A case states the verdict of one property. Exit code 0: the run still shows it, even
+if the program has changed and the run with it; 1: the verdict differs; 3: undecided.
+A case with "shows: violated" therefore exits with 1 once the lock is repaired. Change
+it to "shows: holds", and it guards against a regression.
 
---trace tells the run step by step before the verdict: who asked what of which
-nodes, each answer and the votes, windows, clocks, faults, and where windows overlap.
---diagram draws it: a lifeline for each client and node, an arrow for each message,
-who holds and whose keys nodes keep, as an SVG that any browser shows. Of a long run
-it is the part around what was found.
---go prints a Go test of the run, ready to be pasted, and nothing else; the test
-is red as long as the property is violated.`,
+--trace prints the run step by step: requests, replies, votes, windows, clocks, faults
+and overlaps. --diagram draws a message sequence diagram as an SVG: clients, nodes,
+messages, holds and keys; of a long run, the part around the finding. --go prints a Go
+test of the run, which fails as long as the property is violated.`,
 		Example: `  lockstorm replay v1.calm.52.g3.4.crash,partition,latency.b9ab1e25.234f
   lockstorm replay runs/crash-restart-sim-1 --trace | less
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
@@ -65,18 +61,18 @@ is red as long as the property is violated.`,
   lockstorm replay --go mine.yaml >lock_case_test.go`,
 		Args: cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for the run")
-	cmd.Flags().BoolVar(&o.trace, "trace", false, "tell the run step by step")
-	cmd.Flags().StringVar(&o.svg, "diagram", "", "draw the run into this file, an SVG")
-	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run instead")
-	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package of the Go test")
+	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored run")
+	cmd.Flags().BoolVar(&o.trace, "trace", false, "print the run step by step")
+	cmd.Flags().StringVar(&o.svg, "diagram", "", "draw the run into this SVG file")
+	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run, and nothing else")
+	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package name of the Go test")
 	o.report.flag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("trace", "go")
 	cmd.MarkFlagsMutuallyExclusive("diagram", "go")
 	cmd.MarkFlagsMutuallyExclusive("report", "go")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("package") && !o.test {
-			return errors.New("--package is that of the test of --go")
+			return errors.New("--package needs --go")
 		}
 		if err := o.report.check("report"); err != nil {
 			return err
@@ -136,7 +132,7 @@ func replayOfDir(dir string) (replay, error) {
 	b, err := findBackend(run.Backend)
 	switch {
 	case run.TraceHash == "" && !run.Cut && err != nil: // a backend that only tests have
-		return replay{}, fmt.Errorf("%s: a run of the %s backend, which only locktest has, cannot be repeated exactly; its test runs the plan and seed again, with -locktest.witness", dir, run.Backend)
+		return replay{}, fmt.Errorf("%s: a run of locktest on backend %s cannot be repeated exactly; -locktest.witness repeats its plan and seed", dir, run.Backend)
 	case run.TraceHash == "" && !run.Cut:
 		return replay{}, fmt.Errorf("%s: a run of the %s backend cannot be repeated exactly", dir, run.Backend)
 	case err != nil:
@@ -202,7 +198,7 @@ func (o replayOptions) show(t *trace.Trace, f checker.Finding, stdout io.Writer)
 	if err := files.WriteWhole(o.svg, sequence.Of(t, f).SVG()); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(stdout, "%s shows the run\n\n", o.svg)
+	_, _ = fmt.Fprintf(stdout, "drawn to %s\n\n", o.svg)
 	return nil
 }
 
@@ -212,7 +208,7 @@ func (r replay) printSame(out io.Writer, done ran) error {
 		return verdictError(exitUndecided)
 	}
 	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
-		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, and was %s. This program or the scenario is not the one that it was.\n", is, was)
+		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
 		return verdictError(exitContradiction)
 	}
 	_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", r.trace)
@@ -258,9 +254,9 @@ func (r replay) test(ctx context.Context, pkg string, out, problems io.Writer) e
 		return verdictError(exitUndecided)
 	case !r.same(result):
 		is, was := r.traces(result)
-		return fmt.Errorf("%s: not the same run: its trace is %s, and was %s", r.again.name, is, was)
+		return fmt.Errorf("%s: not the same run: its trace is %s, was %s", r.again.name, is, was)
 	case f.Verdict != checker.Violated:
-		return fmt.Errorf("%s: the run violates nothing that a test could be made of", r.again.name)
+		return fmt.Errorf("%s: the run violates no property that a test could check", r.again.name)
 	default:
 		return cases.New(result, f.Property).GoTestIn(out, pkg)
 	}
@@ -304,7 +300,7 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	_, _ = fmt.Fprintf(out, "%s %s (seed %d):\n", f.Property.Title(), on.Verdicts(f.Verdict.String()), c.Seed)
 	tell(out, f.Lines()...)
 	if f.Story() != c.Story && c.Story != "" {
-		_, _ = fmt.Fprintln(out, "\nThe case tells it so:")
+		_, _ = fmt.Fprintln(out, "\nStory in the case:")
 		tell(out, c.Story)
 	}
 	if c.Notes != "" {
@@ -314,7 +310,7 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	if is, was := r.traces(done.last.Result); r.same(done.last.Result) {
 		_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", was)
 	} else {
-		_, _ = fmt.Fprintf(out, "another run than the one that was kept: its trace is %s, and was %s. This program or the file is not the one that it was.\n", is, was)
+		_, _ = fmt.Fprintf(out, "not the stored run: its trace is %s, was %s. The program or the file has changed.\n", is, was)
 	}
 	return exitFor(conclusion)
 }
@@ -329,9 +325,9 @@ func againstCase(c cases.Case, f checker.Finding, conclusion runner.Conclusion) 
 	case conclusion == runner.AsExpected:
 		return "as the case says, " + is
 	case conclusion == runner.Undecided:
-		return fmt.Sprintf("undecided: %s, and the case says %v", is, c.Shows)
+		return fmt.Sprintf("undecided: %s, but the case says %v", is, c.Shows)
 	case f.Verdict == checker.Holds:
-		return fmt.Sprintf("%s, and the case says %v. If the lock was mended, and the file is as it was, write %q into the case: it guards the lock then", is, c.Shows, "shows: holds")
+		return fmt.Sprintf("%s, but the case says %v. If the lock has been repaired, write %q into the case; it then guards against a regression", is, c.Shows, "shows: holds")
 	}
-	return fmt.Sprintf("%s, and the case says %v", is, c.Shows)
+	return fmt.Sprintf("%s, but the case says %v", is, c.Shows)
 }

@@ -30,25 +30,24 @@ func newReport() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "report DIR…",
-		Short: "Make a page of what is stored: runs, debates, cases, sweeps, advice",
-		Long: `Make a page of what is stored: one file of HTML that needs nothing beside it, for a
-browser of today or of later. A DIR is that of a run, or of many; of a debate or a
-comparison (--save); of the cases that a hunt has kept; of a sweep or of advice (--out); or
-one with such directories in it. Debates on several backends stand side by side. A history
-or a case can be named by itself, too.
+		Short: "Make an HTML page from stored runs, debates, cases, sweeps and advice",
+		Long: `Make one HTML file, readable in any browser without other files, from stored results.
+A DIR holds a run or many runs, a debate or comparison (--save), the cases of a hunt,
+a sweep or advice (--out), or directories with any of these. Debates of several
+backends are shown side by side. A history or a case can also be named directly.
 
-It shows each row of the debate with both sides' claims and what was found; of runs that
-violate something, as many as --details says, all there is to tell; the pictures of sweeps
-and advice, each as a table too. Witnesses of a debate that were not stored are run again
-in the simulator, where they repeat exactly. docs/counterexample.md explains how to read it.
+The page shows each row of the debate with the claims of both sides and the observed
+verdicts; the full story of violated runs, up to --details; pictures of sweeps and
+advice, each also as a table. Runs of a debate that were not stored are repeated in the
+simulator. docs/counterexample.md explains how to read the page.
 
-Exit codes: 0 the page is there; 2 bad usage or input.`,
+Exit codes: 0 the page is written; 2 bad usage or input.`,
 		Example: `  lockstorm report runs/crash-restart-sim-1
   lockstorm report results/reference results/process --out debate.html
   lockstorm report cases --format text | less`,
 		Args: cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringVar(&to.path, "out", "report.html", "`file` for the page, in place of one that is there; as text the default is standard output")
+	cmd.Flags().StringVar(&to.path, "out", "report.html", "`file` for the page; an existing file is replaced (default for text: standard output)")
 	cmd.Flags().StringVar(&format, "format", asHTML, "html or text")
 	to.details(cmd)
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
@@ -95,11 +94,11 @@ type reportFile struct {
 // flag declares --report for a command.
 func (f *reportFile) flag(cmd *cobra.Command) {
 	f.most = report.DefaultMost
-	cmd.Flags().StringVar(&f.path, "report", "", "`file` that gets a page of HTML with all that was found, in place of one that is there")
+	cmd.Flags().StringVar(&f.path, "report", "", "`file` for an HTML page with all results; an existing file is replaced")
 }
 
 func (f *reportFile) details(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.most, "details", report.DefaultMost, "largest `number` of runs that are told with their history")
+	cmd.Flags().IntVar(&f.most, "details", report.DefaultMost, "maximum `number` of runs shown with their history")
 }
 
 // options are those of the page.

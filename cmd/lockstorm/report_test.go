@@ -77,7 +77,7 @@ func TestReportOfWhatCouldBeChecked(t *testing.T) {
 	want(t, "exit code of a history of Jepsen", code, exitBadInput)
 	want(t, "what is printed of it", out, "")
 	want(t, "complaints", strings.Count(problems, "\n"), 1)
-	wantIn(t, problems, "given-away.edn: --report is of histories of Lockstorm")
+	wantIn(t, problems, "given-away.edn: --report applies to histories of Lockstorm")
 	code, _, problems = command(t, "check", "--report", file, none, theirs, ours)
 	want(t, "exit code of three", code, exitBadInput)
 	want(t, "complaints of three", strings.Count(problems, none), 1)
@@ -118,7 +118,7 @@ func TestReportsThatCannotBe(t *testing.T) {
 		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": is a directory",
 		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,
 		"report ../../testdata/cases --details -1":                      "--details -1: want at least 0",
-		"check - --report " + filepath.Join(dir, "r.html"):              "standard input cannot be read a second time",
+		"check - --report " + filepath.Join(dir, "r.html"):              "standard input cannot be read twice",
 		"hunt --debate --report " + filepath.Join(dir, "r.html"):        "debate",
 		"sweep drift-edge --show 1 --report " + filepath.Join(dir, "r"): "show",
 	} {

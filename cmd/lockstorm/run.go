@@ -39,16 +39,14 @@ func newRun() *cobra.Command {
 		Short: "Run one scenario, by name or from a YAML file, and judge it",
 		Long: `Run one scenario, by name or from a YAML file, and judge it.
 
-With --faults each run draws further faults from its seed, of all kinds or of
-those that are named; "lockstorm list" names the kinds. What the scenario
-expects was said of its own plan: with --faults nothing is expected, and a
-violation is exit code 1. Runs that violate something are listed with the command
-that repeats them.
+--faults adds faults to each run, generated from its seed; "lockstorm list" names the
+kinds. Expected verdicts apply only to the scenario's own fault plan: with generated
+faults any violation exits with 1. Each violation is printed with the command that
+repeats its run.
 
-A simulated run ends after --max-events, or as many as the scenario says (20 million
-without either), and where time does not move any more. It then says what bound it
-came to and who was busy; what is not violated by then is unknown, and the exit code
-is 3 unless something was.`,
+A simulated run stops after --max-events, or when time no longer advances. It then
+names the limit and the busy clients; properties that are not violated are unknown,
+and the exit code is 3 unless one was violated.`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
   lockstorm run calm --faults all --runs 1000
@@ -57,11 +55,11 @@ is 3 unless something was.`,
 		Args: cobra.ExactArgs(1),
 	}
 	backend := backendFlags(cmd)
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; the next runs take the next numbers")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; later runs use the following numbers")
 	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
-	cmd.Flags().IntVar(&o.most, "max-events", 0, "after how many events a simulated run ends (default as the scenario says, or 20 million)")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a run, one a line, and nothing else")
-	cmd.Flags().StringVar(&o.out, "out", "runs", "directory that gets a directory for each run")
+	cmd.Flags().IntVar(&o.most, "max-events", 0, "maximum number of events of a simulated run (default: the scenario's limit, or 20 million)")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line for each run, and nothing else")
+	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	o.report.flag(cmd)
 	given.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {

@@ -69,7 +69,7 @@ func (k storedRuns) see(r stored) {
 func (k storedRuns) dir(scenario, _ string, seed uint64) string { return k[runKey{scenario, seed}] }
 
 // stoppedNote is printed above the results of a suite that was stopped.
-const stoppedNote = "Stopped before the end: this is what is known, and nothing was saved."
+const stoppedNote = "Stopped before the end. These are the results so far; nothing was saved."
 
 // run runs the suite until it is done or ctx ends. It returns the results so far, and the
 // scenarios that the backend cannot run.

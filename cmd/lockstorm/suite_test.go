@@ -81,8 +81,8 @@ func TestTooSlowIsTold(t *testing.T) {
 
 	code, text, _ := command(t, "check", "--picture", "none", filepath.Join(dir, "crash-restart-sim-1"))
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, text, "undecided (1 run)", "Too slow (seed 1): the machine was too slow in 1 of 1 run, 45ms late where 20ms are allowed. Such a run says nothing.",
-		"lease exclusion violated in it, which may be the machine's doing:\n  nodes 4 and 5 are cut off")
+	wantIn(t, text, "undecided (1 run)", "Too slow (seed 1): the machine was too slow in 1 of 1 run, 45ms late where 20ms are allowed. Such a run decides nothing.",
+		"lease exclusion violated, possibly because of the slow machine:\n  nodes 4 and 5 are cut off")
 	_, text, _ = command(t, "check", "--picture", "none", "--json", filepath.Join(dir, "crash-restart-sim-1"))
 	wantIn(t, text, `"as_expected":false`, `"slip":45000000,"slipped":true`)
 

@@ -41,24 +41,24 @@ func newSweep() *cobra.Command {
 	var o sweepOptions
 	cmd := &cobra.Command{
 		Use:   "sweep [NAME]",
-		Short: "Measure how often a property is violated as a function of a few numbers",
-		Long: `Measure how often a property is violated as a function of a few numbers: every point
-of a sweep is a scenario that is run with many seeds, and beside the measured share,
-with its Wilson 95 % interval, stands what a formula says. A boundary is looked for by
-halving. Without NAME the sweeps are listed.
+		Short: "Measure how often a property is violated as a function of parameters",
+		Long: `Measure how often a property is violated as a function of some parameters. Each point
+of a sweep is a scenario, run with many seeds; the measured share has a Wilson 95 %
+interval and is compared with a formula. Boundaries are located by bisection. Without
+NAME, all sweeps are listed.
 
-With --out what is measured is kept, point after point. The same command goes on where it
-was stopped (Ctrl-C, or worse), and writes tables, pictures and a summary into the
-directory when all points are there. With --shard i/n it measures every n-th point, from
-the i-th on; "lockstorm merge" puts the shards together. In virtual time the result is the
-same, to the byte, however the work was divided.
+--out stores each measured point. After an interruption the same command continues
+from there; when all points are measured, it writes tables, pictures and a summary.
+--shard i/n measures every n-th point, beginning with the i-th; "lockstorm merge" puts
+shards together. In virtual time the result is the same to the byte, however the work
+was divided.
 
-"lockstorm run" repeats runs of a point by the name of its scenario. --show prints the
-scenario, of a boundary that at some x, for a file that can be run.
+"lockstorm run" repeats the runs of a point by its scenario's name. --show prints the
+scenario of a point, or of a boundary at x, as a file that can be run.
 
-Exit codes: 0 all points are measured, and the formulas fit: they are inside 90 % of the
-intervals, and at the boundaries; 1 one does not; 2 bad usage or input; 3 stopped before
-the end, or something was left open.`,
+Exit codes: 0 all points are measured and the formulas fit (inside 90 % of the
+intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or input;
+3 interrupted, or something is undecided.`,
 		Example: `  lockstorm sweep
   lockstorm sweep restart-delay --runs 10000 --out runs/restart-delay
   lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/part1
@@ -73,7 +73,7 @@ the end, or something was left open.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0 && cmd.Flags().NFlag() > 0:
-			return errors.New("name the sweep; without any flag they are listed")
+			return errors.New("name a sweep; without flags and name, all sweeps are listed")
 		case len(args) == 0:
 			return listSweeps(cmd.OutOrStdout())
 		}
@@ -99,14 +99,14 @@ the end, or something was left open.`,
 
 func (o *sweepOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point, of which one whose formula is 0 or 1 gets a tenth, but no fewer than 100 (default %d where runs are exact, or what the sweep says, otherwise %d)", exactRuns, realRuns))
-	f.Uint64Var(&o.seed, "seed", 1, "first seed of the first point; the runs that follow, of all points, take the next numbers")
-	f.StringVar(&o.out, "out", "", "directory in which what is measured is kept, and gone on with (default: it is not kept)")
-	f.StringVar(&o.shard, "shard", "", "measure part i of n alone, as in 2/3")
-	f.IntSliceVar(&o.points, "points", nil, "measure these points alone, by their numbers in the table: 1,7,12")
-	f.IntVar(&o.sideBySide, "parallel", 0, "runs side by side (default: one a core where runs are exact, otherwise one)")
-	f.StringVar(&o.show, "show", "", "print the scenario of a point and run nothing; of a boundary that at x, as in 3@0.95")
-	f.BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
+	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point; a point whose formula is 0 or 1 gets a tenth, at least 100 (default %d in virtual time, or the sweep's own number, otherwise %d)", exactRuns, realRuns))
+	f.Uint64Var(&o.seed, "seed", 1, "first seed; all runs of all points use consecutive numbers")
+	f.StringVar(&o.out, "out", "", "directory for the results; an interrupted sweep continues there (default: results are not stored)")
+	f.StringVar(&o.shard, "shard", "", "measure only part i of n, such as 2/3")
+	f.IntSliceVar(&o.points, "points", nil, "measure only these points, by their numbers in the table: 1,7,12")
+	f.IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core in virtual time, otherwise one)")
+	f.StringVar(&o.show, "show", "", "print the scenario of a point, or of a boundary at x such as 3@0.95, and run nothing")
+	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 }
 
 // campaign returns the campaign that the flags configure, or the error in them.
@@ -154,7 +154,7 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 		defer func() { _ = journal.Close() }() // what is written is on the disk
 		found.Outcomes, keep = slices.Clone(journal.Outcomes()), journal.Add
 		if n := len(found.Outcomes); n > 0 {
-			_, _ = fmt.Fprintf(problems, "%s has %d of %s already\n", o.out, n, textfmt.Count(head.Units(), "point"))
+			_, _ = fmt.Fprintf(problems, "%s already has %d of %s\n", o.out, n, textfmt.Count(head.Units(), "point"))
 		}
 	}
 	if err := measure(ctx, c, &found, keep, problems); err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
@@ -224,7 +224,7 @@ func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
 	case o.out == "":
 		_, _ = fmt.Fprintf(out, "\n%s\n", stoppedLine)
 	default:
-		_, _ = fmt.Fprintf(out, "\n%s The same command goes on from here.\n", stoppedLine)
+		_, _ = fmt.Fprintf(out, "\n%s The same command continues from here.\n", stoppedLine)
 	}
 	return exitFor(fitting(r))
 }
@@ -253,22 +253,22 @@ func newMerge() *cobra.Command {
 	var o sweepOptions
 	cmd := &cobra.Command{
 		Use:   "merge DIR…",
-		Short: "Put the shards of a sweep together",
-		Long: `Put the shards of a sweep together, which "lockstorm sweep --shard i/n --out DIR" has
-made. Into the directory --out goes what one run of the whole sweep would have written
-there, to the byte. Shards that are missing, not done, there twice, or of different
-campaigns are named, and nothing is written.
+		Short: "Put together the shards of a sweep",
+		Long: `Put together the shards of a sweep, made by "lockstorm sweep --shard i/n --out DIR".
+The directory --out gets the same bytes as one run of the whole sweep. If shards are
+missing, unfinished, present twice or of different campaigns, the command names them
+and writes nothing.
 
 Exit codes are those of sweep.`,
 		Example: `  lockstorm merge runs/part1 runs/part2 --out runs/restart-delay`,
 		Args:    cobra.MinimumNArgs(1),
 	}
-	cmd.Flags().StringVar(&o.out, "out", "", "directory that gets the whole")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object and nothing else")
+	cmd.Flags().StringVar(&o.out, "out", "", "directory for the whole sweep")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
 		if o.out == "" {
-			return errors.New("--out: name the directory that gets the whole")
+			return errors.New("--out: want a directory for the whole sweep")
 		}
 		if err := o.report.check("report"); err != nil {
 			return err

@@ -92,7 +92,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "problems", problems, "")
 	wantNarrow(t, out)
-	wantIn(t, out, "small: a node that stays away", "lease exclusion (V1) violated, of 20 runs a point", "RESTART_DELAY [TTL]", "20/20", "[83.89, 100.00]",
+	wantIn(t, out, "small: a node that stays away", "lease exclusion (V1) violated, of 20 runs per point", "RESTART_DELAY [TTL]", "20/20", "[83.89, 100.00]",
 		"0/20", "100.00", "The formula is inside the 95 % interval at 3 of 3 points; where it says neither 0 nor 1, at 1 of 1.", "VIOLATED AT",
 		"The boundary is where the formula has it, as exactly as it was looked for, at 1 of 1.",
 		`Rule 1, "TTL", suffices at 1 of 1.`, `Rule 2, "half", suffices at 0 of 1; not at 4.`)
@@ -126,7 +126,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 	code, again, problems := command(t, "sweep", "small", "--runs", "20", "--out", dir)
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "what is printed the second time", again, out)
-	want(t, "problems", problems, dir+" has 4 of 4 points already\n")
+	want(t, "problems", problems, dir+" already has 4 of 4 points\n")
 }
 
 // Law: shards that are put together are the whole, file by file.
@@ -182,7 +182,7 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	sweeps[0].make = s
 	code, _, told := command(t, "sweep", "small", "--runs", "6", "--out", dir)
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, told, "has 1 of 4 points already")
+	wantIn(t, told, "already has 1 of 4 points")
 	for name, text := range kept(t, whole) {
 		want(t, name, kept(t, dir)[name], text)
 	}
@@ -258,9 +258,9 @@ func TestSweepsSayHowManyRuns(t *testing.T) {
 	s.Runs, s.Boundaries = 2, nil
 	sweeps[0].make = func() (sweep.Sweep, error) { return s, nil }
 	_, out, _ := command(t, "sweep", "small")
-	wantIn(t, out, "of 2 runs a point")
+	wantIn(t, out, "of 2 runs per point")
 	_, out, _ = command(t, "sweep", "small", "--runs", "3")
-	wantIn(t, out, "of 3 runs a point")
+	wantIn(t, out, "of 3 runs per point")
 }
 
 // Bad input is one line and exit code 2, and writes nothing.
@@ -275,7 +275,7 @@ func TestSweepsOfBadInput(t *testing.T) {
 	was := kept(t, other)
 	for args, says := range map[string]string{
 		"sweep none":                                     `unknown sweep "none": there is small`,
-		"sweep --runs 3":                                 "name the sweep",
+		"sweep --runs 3":                                 "name a sweep",
 		"sweep small more":                               "accepts at most 1 arg",
 		"sweep small --runs -3":                          "--runs -3: want at least 1",
 		"sweep small --runs 0":                           "--runs 0: want at least 1",
@@ -287,8 +287,8 @@ func TestSweepsOfBadInput(t *testing.T) {
 		"sweep small --points 5":                         "no point 5: want 1 to 4",
 		"sweep small --points=":                          `invalid argument "" for "--points"`,
 		"sweep small --show x":                           "--show x: want the number of a point",
-		"sweep small --show 4":                           "--show 4: points are the numbers up to 3",
-		"sweep small --show 2@1":                         "--show 2@1: points are the numbers up to 3",
+		"sweep small --show 4":                           "--show 4: numbers up to 3 are points",
+		"sweep small --show 2@1":                         "--show 2@1: numbers up to 3 are points",
 		"sweep small --show 4@NaN":                       "--show 4@NaN: want the number of a point",
 		"sweep small --show 4@-1":                        "--show 4@-1: want the number of a point",
 		"sweep small --show 4@1e300":                     "--show 4@1e300: want the number of a point",
@@ -296,7 +296,7 @@ func TestSweepsOfBadInput(t *testing.T) {
 		"sweep small --backend none":                     `unknown backend "none"`,
 		"sweep small --runs 2 --out " + file:             "not a directory",
 		"sweep small --points 3 --runs 3 --out " + other: "it is another campaign: runs 2, and not 3",
-		"merge " + other:                                 "--out: name the directory",
+		"merge " + other:                                 "--out: want a directory",
 		"merge " + other + " --out " + dir:               other + " is no shard",
 		"merge " + dir + " --out " + dir:                 "is not the directory of a campaign",
 		"merge --out " + dir:                             "requires at least 1 arg",

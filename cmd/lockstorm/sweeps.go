@@ -78,14 +78,14 @@ func showUnit(name, which string, out io.Writer) error {
 		x, err = strconv.ParseFloat(at, 64)
 	}
 	if err != nil || !(0 <= x && x <= mostShown) {
-		return fmt.Errorf("--show %s: want the number of a point, or that of a boundary and x from 0 to %d, as in 3@0.95", which, mostShown)
+		return fmt.Errorf("--show %s: want the number of a point, or a boundary and an x from 0 to %d, such as 3@0.95", which, mostShown)
 	}
 	shown, err := s.At(n, x)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--show %s: %w", which, err)
 	case isAt == (n <= len(s.Points)):
-		return fmt.Errorf("--show %s: points are the numbers up to %d; what follows are boundaries, which want an x, as in %d@0.95", which, len(s.Points), len(s.Points)+1)
+		return fmt.Errorf("--show %s: numbers up to %d are points; the rest are boundaries, which need an x, such as %d@0.95", which, len(s.Points), len(s.Points)+1)
 	}
 	return shown.Print(out)
 }

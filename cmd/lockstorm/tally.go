@@ -40,7 +40,7 @@ func printTally(out io.Writer, t runner.Tally) {
 	}
 	printSlipped(out, t)
 	if t.Interrupted {
-		_, _ = fmt.Fprintln(out, "\nStopped before the end: what was not violated so far is unknown.")
+		_, _ = fmt.Fprintln(out, "\nStopped before the end: properties not violated so far are unknown.")
 		return
 	}
 	cut := map[uint64]bool{} // seeds of runs of which the reason has been told
@@ -50,7 +50,7 @@ func printTally(out io.Writer, t runner.Tally) {
 		case !ok || cut[r.Seed]:
 		case r.Report.Cut != "":
 			cut[r.Seed] = true
-			_, _ = fmt.Fprintf(out, "\nCut short%s: %s\nWhat was not violated up to there is unknown.\n", seeded(r), r.Report.Cut)
+			_, _ = fmt.Fprintf(out, "\nCut short%s: %s\nProperties not violated until then are unknown.\n", seeded(r), r.Report.Cut)
 		default:
 			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Strong("unknown"), seeded(r))
 			tell(out, r.Report.Finding(p).Lines()...)
@@ -64,10 +64,10 @@ func printSlipped(out io.Writer, t runner.Tally) {
 		return
 	}
 	r := t.Slipping
-	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run says nothing.\n", seeded(r), report.Slowness(t))
+	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run decides nothing.\n", seeded(r), report.Slowness(t))
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
-			_, _ = fmt.Fprintf(out, "\n%s violated in it, which may be the machine's doing:\n", f.Property.Title())
+			_, _ = fmt.Fprintf(out, "\n%s violated, possibly because of the slow machine:\n", f.Property.Title())
 			tell(out, f.Lines()...)
 		}
 	}
@@ -89,9 +89,9 @@ func judgedIn(t runner.Tally) []checker.Property {
 // headline summarizes the runs: as expected or not, or the number of violations if nothing was
 // expected.
 func headline(t runner.Tally) string {
-	runs, conclusion, why := textfmt.Count(t.Runs, "run"), t.Conclusion(), "nothing was expected"
+	runs, conclusion, why := textfmt.Count(t.Runs, "run"), t.Conclusion(), "no verdict was expected"
 	if t.Scenario.Generate != nil {
-		why = "with generated faults nothing is expected"
+		why = "expected verdicts do not apply to generated faults"
 	}
 	switch {
 	case len(t.Scenario.Expect) > 0 || conclusion == runner.Undecided:

@@ -39,23 +39,26 @@ func newTune() *cobra.Command {
 	var measure measuring
 	cmd := &cobra.Command{
 		Use:   "tune [FILE]",
-		Short: "Recommend settings for what is known of nodes, clocks and clients, and for what is wanted",
-		Long: `Recommend TTL, drift factor, node timeout, retry delay, extension interval and
-restart delay for what is known (in a YAML file, or by flags, which count before it)
-and for what is wanted. It tells which assumption each figure rests on and how sure it
-is, and the settings among which there is a choice; or why no setting meets the wish.
-What it recommends has been validated by runs in the simulator with other seeds than
-those that chose it. How it reckons says "go doc ./internal/tune".
+		Short: "Recommend TTL, drift allowance and delays for your nodes, clocks, clients and goals",
+		Long: `Recommend TTL, drift factor, node timeout, retry delay, extension interval and restart
+delay. Describe your nodes, clocks and clients, and your goals, in a YAML file or by
+flags; a flag overrides the file. Omitted facts are treated as unknown, omitted goals
+are ignored.
 
-A distribution is {min: 1ms, max: 5ms} (uniform; for a flag 1ms..5ms or 500us, too),
+The advice lists the assumption behind each figure and how certain it is, and the
+Pareto-optimal alternatives; or the reason why no setting meets the goals. The
+recommended setting has been validated by simulated runs, with other seeds than those
+that selected it. "go doc ./internal/tune" explains the calculation.
+
+A distribution is {min: 1ms, max: 5ms} (uniform; as a flag also 1ms..5ms or 500us),
 {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {scale: 5ms,
-alpha: 2}}, or {samples_from: FILE}: one duration a line, as in 1.2ms, or a number of
-milliseconds; of samples of pauses max says that none is longer. With --measure round
-trips are measured: each server is asked PING, at a gentle pace, and nothing else (but
-HELLO and what a connection may need beside it: AUTH, SELECT).
+alpha: 2}}, or {samples_from: FILE} with one duration per line (1.2ms, or a number of
+milliseconds). For pauses, max states that no pause is longer. --measure measures round
+trips: it sends PING at a low rate, and nothing else except the commands that open a
+connection (HELLO, AUTH, SELECT).
 
-Exit codes: 0 a setting is recommended; 1 none meets the wish; 2 bad usage or input,
-or wishes that contradict what is known; 3 interrupted.`,
+Exit codes: 0 a setting is recommended; 1 no setting meets the goals; 2 bad usage or
+input, or goals that contradict the facts; 3 interrupted.`,
 		Example: `  lockstorm tune service.yaml
   lockstorm tune --round-trip '{max: 20ms, log_normal: {median: 500us, sigma: 0.4}}' \
     --clock-ppm 500 --pause-bound 50ms --hold 20ms..500ms --clients 8 --think 1s..5s \
@@ -65,10 +68,10 @@ or wishes that contradict what is known; 3 interrupted.`,
 	}
 	known := knownFlags(cmd.Flags())
 	measure.flags(cmd.Flags())
-	cmd.Flags().IntVar(&o.runs, "runs", 500, "number of runs of each trial that validates a setting")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same one gives the same advice")
+	cmd.Flags().IntVar(&o.runs, "runs", 500, "runs of each trial that validates a setting")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same seed gives the same advice")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the advice as JSON, and nothing else")
-	cmd.Flags().StringVar(&o.out, "out", "", "`directory`, new or empty, that gets tune.json, front.csv, a picture of the choice and the scenarios of the validation")
+	cmd.Flags().StringVar(&o.out, "out", "", "new or empty `directory` for tune.json, front.csv, a picture of the alternatives and the scenarios of the validation")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := measure.asked(cmd.Flags()); err != nil {
@@ -161,7 +164,7 @@ func checkFree(dir string) error {
 	case err != nil:
 		return fmt.Errorf("--out: %w", err)
 	case len(entries) > 0:
-		return fmt.Errorf("--out %s: there is something in it, and nothing is written over", dir)
+		return fmt.Errorf("--out %s: not empty; nothing is overwritten", dir)
 	}
 	return nil
 }
@@ -181,7 +184,7 @@ var knownList = []knownFlag{
 		q.RoundTrip.Samples, err = tune.ReadSamples(path)
 		return err
 	}},
-	{"clock-ppm", "bound of clock rates, in `ppm`", wholeNumber(func(q *tune.Question, n int) { q.Clocks.RatePPM = int64(n) })},
+	{"clock-ppm", "largest clock rate error, in `ppm`", wholeNumber(func(q *tune.Question, n int) { q.Clocks.RatePPM = int64(n) })},
 	{"largest-step", "largest `step` of a node's wall clock", aDuration(func(q *tune.Question, d time.Duration) { q.Clocks.LargestStep = d })},
 	{"pause-every", "mean `time` between two pauses of a client", aDuration(func(q *tune.Question, d time.Duration) { q.Pauses.Every = d })},
 	{"pause-length", "`distribution` of the length of a pause", func(q *tune.Question, text string) error {
@@ -189,24 +192,24 @@ var knownList = []knownFlag{
 		q.Pauses = tune.Pauses{Every: q.Pauses.Every, Length: &d}
 		return err
 	}},
-	{"pause-bound", "`time` that all pauses of a hold together do not exceed", aDuration(func(q *tune.Question, d time.Duration) { q.Pauses = tune.Pauses{Bound: &d} })},
-	{"pauses-unbounded", "`true`: nothing is known of pauses", trueOrFalse(func(q *tune.Question, is bool) { q.Pauses = tune.Pauses{Unbounded: is} })},
+	{"pause-bound", "largest total `time` of all pauses during one hold", aDuration(func(q *tune.Question, d time.Duration) { q.Pauses = tune.Pauses{Bound: &d} })},
+	{"pauses-unbounded", "`true`: pauses have no known bound", trueOrFalse(func(q *tune.Question, is bool) { q.Pauses = tune.Pauses{Unbounded: is} })},
 	{"node-crash-every", "mean `time` between two crashes of a node", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.NodeEvery = d })},
-	{"client-crash-every", "mean `time` between two deaths of a client", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.ClientEvery = d })},
-	{"restart-delay", "`time` that a crashed node stays away, where it cannot be chosen", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.RestartDelay = &d })},
-	{"persistence", "what nodes keep: none, aof-everysec or aof-always", func(q *tune.Question, text string) error {
+	{"client-crash-every", "mean `time` between two crashes of a client", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.ClientEvery = d })},
+	{"restart-delay", "fixed `time` until a crashed node restarts, if you cannot choose it", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.RestartDelay = &d })},
+	{"persistence", "persistence of the nodes: none, aof-everysec or aof-always", func(q *tune.Question, text string) error {
 		q.Crashes.Persistence = nemesis.Persistence(text)
 		return nil
 	}},
-	{"hold", "`distribution` of how long the lock is kept", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.Hold })},
+	{"hold", "`distribution` of the time for which a client holds the lock", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.Hold })},
 	{"clients", "`number` of clients that want the same lock (default 1)", wholeNumber(func(q *tune.Question, n int) { q.Contention.Clients = n })},
-	{"think", "`distribution` of how long a client does without the lock between two holds", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.Contention.Think })},
+	{"think", "`distribution` of the time between two holds of a client", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.Contention.Think })},
 	{"fence", "`true`: the resource checks fences on reads and writes", trueOrFalse(func(q *tune.Question, is bool) { q.FenceChecked = is })},
-	{"longest-ttl", "longest `TTL` that is acceptable (default 10m)", aDuration(func(q *tune.Question, d time.Duration) { q.LongestTTL = d })},
+	{"longest-ttl", "longest acceptable `TTL` (default 10m)", aDuration(func(q *tune.Question, d time.Duration) { q.LongestTTL = d })},
 	{"no-extension", "`true`: holds cannot be extended", trueOrFalse(func(q *tune.Question, is bool) { q.NoExtension = is })},
-	{"availability", "wanted: `share` of the time in which the lock can be had, as in 0.999", aNumber(func(q *tune.Question, v float64) { q.Want.Availability = v })},
-	{"acquire-p99", "wanted: `time` within which 99 of 100 grants come, once the lock is free", aDuration(func(q *tune.Question, d time.Duration) { q.Want.AcquireP99 = d })},
-	{"violations", "wanted: at most so `many` violations in 10⁹ grants", aNumber(func(q *tune.Question, v float64) { q.Want.ViolationsPerBillion = &v })},
+	{"availability", "goal: `share` of the time in which the lock is available, such as 0.999", aNumber(func(q *tune.Question, v float64) { q.Want.Availability = v })},
+	{"acquire-p99", "goal: 99th percentile of the `time` to acquire a free lock", aDuration(func(q *tune.Question, d time.Duration) { q.Want.AcquireP99 = d })},
+	{"violations", "goal: largest `number` of violations per 10⁹ grants", aNumber(func(q *tune.Question, v float64) { q.Want.ViolationsPerBillion = &v })},
 }
 
 // knownChoice is the values of these flags.
@@ -260,7 +263,7 @@ func (c knownChoice) alternatives() error {
 }
 
 func aDuration(set func(*tune.Question, time.Duration)) func(*tune.Question, string) error {
-	return parsed(time.ParseDuration, "%q is not a duration: want one as in 1.5s", set)
+	return parsed(time.ParseDuration, "%q is not a duration, such as 1.5s", set)
 }
 
 func wholeNumber(set func(*tune.Question, int)) func(*tune.Question, string) error {
@@ -272,7 +275,7 @@ func aNumber(set func(*tune.Question, float64)) func(*tune.Question, string) err
 }
 
 func trueOrFalse(set func(*tune.Question, bool)) func(*tune.Question, string) error {
-	return parsed(strconv.ParseBool, "%q is neither true nor false", set)
+	return parsed(strconv.ParseBool, "%q: want true or false", set)
 }
 
 func parsed[T any](parse func(string) (T, error), complaint string, set func(*tune.Question, T)) func(*tune.Question, string) error {
@@ -304,9 +307,9 @@ type measuring struct {
 }
 
 func (m *measuring) flags(set *pflag.FlagSet) {
-	set.StringSliceVar(&m.addrs, "measure", nil, "measure round trips to these servers, `host:port` of each, with commas between: by PING alone")
-	set.IntVar(&m.samples, "samples", 200, "with --measure: `number` of times that each server is asked")
-	set.DurationVar(&m.every, "every", 50*time.Millisecond, "with --measure: `time` between two questions to a server, at least 1ms")
+	set.StringSliceVar(&m.addrs, "measure", nil, "measure round trips to these servers by PING: `host:port`,…")
+	set.IntVar(&m.samples, "samples", 200, "with --measure: `number` of requests to each server")
+	set.DurationVar(&m.every, "every", 50*time.Millisecond, "with --measure: `time` between two requests to a server, at least 1ms")
 	own := pflag.NewFlagSet("measure", pflag.ContinueOnError)
 	m.connect.connectFlags(own)
 	m.own = []string{"samples", "every"}
@@ -324,7 +327,7 @@ func (m *measuring) asked(set *pflag.FlagSet) error {
 	}
 	for _, name := range m.own {
 		if set.Changed(name) {
-			return fmt.Errorf("--%s is for --measure, which names no server", name)
+			return fmt.Errorf("--%s needs --measure", name)
 		}
 	}
 	return nil
@@ -343,7 +346,7 @@ func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) e
 	case m.samples < 1:
 		return fmt.Errorf("--samples %d: want at least 1", m.samples)
 	case m.every < time.Millisecond:
-		return fmt.Errorf("--every %v: want at least 1ms, so that nobody is disturbed", m.every)
+		return fmt.Errorf("--every %v: want at least 1ms", m.every)
 	}
 	connect, err := m.connect.connect()
 	if err != nil {
@@ -363,9 +366,9 @@ func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) e
 	if len(times) > 1 {
 		printQuantiles(out, "all", all)
 	}
-	_, _ = fmt.Fprintln(out, "that is how long they took now, from here; what is rarer, or comes at other hours, is not in it")
+	_, _ = fmt.Fprintln(out, "measured now and from here: rarer delays and other times of day are not covered")
 	if len(m.addrs) != q.Nodes {
-		_, _ = fmt.Fprintf(out, "%s measured, and the advice is for %s (nodes)\n", textfmt.Count(len(m.addrs), "server"), textfmt.Count(q.Nodes, "node"))
+		_, _ = fmt.Fprintf(out, "%s measured, but the advice is for %s (nodes)\n", textfmt.Count(len(m.addrs), "server"), textfmt.Count(q.Nodes, "node"))
 	}
 	q.RoundTrip = nemesis.Distribution{Samples: all}
 	return nil

@@ -37,7 +37,7 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 
 // printUnfinished prints the results so far of a tune that was stopped.
 func printUnfinished(out io.Writer, a tune.Advice) {
-	_, _ = fmt.Fprintln(out, "Stopped before a setting was validated by runs: none is recommended.")
+	_, _ = fmt.Fprintln(out, "Stopped before a setting was validated by runs: no recommendation.")
 	printRejected(out, a)
 	printChoice(out, a)
 }
@@ -62,12 +62,12 @@ func printRecommended(out io.Writer, a tune.Advice) {
 	}
 	if s := a.Shorter; s != nil {
 		p("\n")
-		for _, l := range textfmt.Lines(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most: a longest_ttl of %v has it recommended.",
+		for _, l := range textfmt.Lines(fmt.Sprintf("With an extension every %v, a TTL of %v is as good according to the model, and a crashed holder blocks the others for at most %v. Set longest_ttl to %v to get this recommendation.",
 			s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead), s.TTL), width) {
 			p("%s\n", l)
 		}
 	}
-	p("\nwhat each rests on, and how sure it is\n")
+	p("\nassumption and certainty of each figure\n")
 	for _, b := range a.Basis {
 		p("\n%s: %s\n", b.Figure, b.Sure)
 		for _, l := range textfmt.Lines("if: "+b.Rests, width-2) {
@@ -83,7 +83,7 @@ func printRecommended(out io.Writer, a tune.Advice) {
 		if t.PerGrant {
 			what = "grant"
 		}
-		text := fmt.Sprintf("%s: %s. %d of %s violated %s exclusion: %.2g to %.2g at 95 %%, and %.2g at most by the model",
+		text := fmt.Sprintf("%s: %s. %d of %s violated %s exclusion: %.2g to %.2g at 95 %%, at most %.2g according to the model",
 			t.Name, t.What, t.K, textfmt.Count(t.N, what), t.Property, t.Low, t.High, t.Predicted)
 		for n, l := range textfmt.Lines(text, width-4) {
 			p("%s%s\n", []string{"  ", "    "}[min(n, 1)], l)
@@ -99,7 +99,7 @@ const frontLines = 16
 // front.csv has all of them.
 func printChoice(out io.Writer, a tune.Advice) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
-	p("\nThe choice: %d settings were weighed; %d of those that last for the work are such that no other is better in every way", a.WeighedSettings, len(a.Front))
+	p("\n%d of %d settings are long enough for the work and Pareto-optimal", len(a.Front), a.WeighedSettings)
 	if len(a.Front) == 0 {
 		p("\n")
 		return

@@ -18,15 +18,15 @@ func newValidate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check scenario files without running them",
-		Long: `Check scenario files without running them: - is standard input. Each good file
-gets a line that says what it holds and which properties no bound is given for, each mistake in a bad one a line that names
-the file and the line. What keeps simulated runs from their horizon gets a line that
-begins with "warning", for as much as can be told beforehand: clients that try again
-and again at one instant, and what comes more often than a run may have events. What can be run depends on the world: --backend says for
-which one to check. Exit codes: 0 all are good; 2 one is not.
+		Long: `Check scenario files without running them; - is standard input. A valid file gets a
+line with its content and the properties without a bound. Each mistake gets a line with
+file, line and reason. A warning names what would stop a simulated run before its
+horizon: clients that retry without a delay, or more events than a run may have.
+--backend selects the world whose limits apply.
 
-docs/scenario-format.md describes the format, "lockstorm schema" prints its JSON
-schema.`,
+Exit codes: 0 all files are valid; 2 one is not.
+
+docs/scenario-format.md describes the format; "lockstorm schema" prints its JSON schema.`,
 		Example: `  lockstorm validate mine.yaml
   lockstorm validate --backend process mine.yaml yours.yaml
   lockstorm show calm | lockstorm validate -`,
@@ -92,11 +92,11 @@ func printMistakes(out io.Writer, name string, err error) {
 func inShort(s scenarios.Scenario) string {
 	text := fmt.Sprintf("%s, %s, %s, %s", s.Lock.Kind, textfmt.Count(len(s.Clients), "client"), textfmt.Count(s.Nodes, "node"), textfmt.Count(len(s.Plan), "fault"))
 	if s.Generate != nil {
-		text += fmt.Sprintf(" and up to %d drawn", s.Generate.Most)
+		text += fmt.Sprintf(" and up to %d generated", s.Generate.Most)
 	}
 	text += fmt.Sprintf(", %s expected", textfmt.Count(len(s.Expect), "verdict"))
 	if list := checker.Unasked(s.Bounds); len(list) > 0 {
-		text += fmt.Sprintf("; not judged, for want of a bound: %v", list)
+		text += fmt.Sprintf("; not judged, without a bound: %v", list)
 	}
 	return text
 }

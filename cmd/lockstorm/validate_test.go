@@ -37,7 +37,7 @@ func TestValidateWhatShowPrints(t *testing.T) {
 	for _, s := range scenarios.All() {
 		said := ", " + textfmt.Count(len(s.Expect), "verdict") + " expected"
 		if list := checker.Unasked(s.Bounds); len(list) > 0 {
-			said += fmt.Sprintf("; not judged, for want of a bound: %v", list)
+			said += fmt.Sprintf("; not judged, without a bound: %v", list)
 		}
 		wantMatch(t, out, regexp.QuoteMeta(filepath.Join(dir, s.Name+".yaml"))+`: ok \(.*`+regexp.QuoteMeta(said+")\n"))
 	}
@@ -67,7 +67,7 @@ func TestValidateGoesOn(t *testing.T) {
 			fmt.Sprintf("line %d: unknown field hurizon; the nearest of ", lineOf("horizon")),
 		}},
 		{"good.yaml", []byte(good), []string{"ok (redlock, "}},
-		{"drawn.yaml", changed("plan:", "generate: {most: 1}\nplan:"), []string{"ok (redlock, 2 clients, 5 nodes, 2 faults and up to 1 drawn, "}},
+		{"drawn.yaml", changed("plan:", "generate: {most: 1}\nplan:"), []string{"ok (redlock, 2 clients, 5 nodes, 2 faults and up to 1 generated, "}},
 		{"node.yaml", changed("node: 3", "node: 9"), []string{fmt.Sprintf("line %d: plan[1].crash.node: there is no node 9: they are numbered 1 to 5", lineOf("node: 3"))}},
 		{"lock.yaml", changed("redlock", "bluelock"), []string{fmt.Sprintf(`line %d: lock.kind: unknown lock "bluelock": there is [redlock`, lineOf("kind: redlock"))}},
 		{"workload.yaml", changed("section\n", "sing\n"), []string{fmt.Sprintf(`line %d: clients[0].workload: unknown workload "sing": there is [hold`, lineOf("workload: section"))}},

@@ -33,7 +33,7 @@ func writableFile(flag, path string) error {
 	case info.IsDir():
 		err = errors.New("is a directory")
 	case !info.Mode().IsRegular():
-		err = errors.New("is there, and is no file that could be written anew")
+		err = errors.New("exists and is not a regular file")
 	default:
 		err = appendable(path)
 	}

@@ -474,7 +474,7 @@ func twice(sides []Side) error {
 	seen := map[string]bool{}
 	for _, s := range sides {
 		if seen[s.Name] {
-			return errors.New("a debate on " + s.Name + " is there already")
+			return errors.New("another directory also has a debate on " + s.Name)
 		}
 		seen[s.Name] = true
 	}

@@ -29,7 +29,7 @@ type Options struct {
 const DefaultMost = 12
 
 // stoppedNote says that what is on the page is not all that was asked for.
-const stoppedNote = "Stopped before the end: this is what is known."
+const stoppedNote = "Stopped before the end. These are the results so far."
 
 // Report is a page in the making.
 type Report struct {

@@ -321,7 +321,7 @@ func TestBadInput(t *testing.T) {
 		"a case that was cut off":       {[]string{with("a.yaml", half(caseFile))}, "a.yaml: "},
 		"a history that was cut off":    {[]string{filepath.Join(with("h.jsonl", half(filepath.Join(one, results.HistoryFile))), "h.jsonl")}, "h.jsonl: "},
 		"a history of Jepsen":           {[]string{"../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a history of Jepsen, and reports show those of Lockstorm: lockstorm check "},
-		"two debates on one backend":    {[]string{reference, reference}, "a debate on sim is there already"},
+		"two debates on one backend":    {[]string{reference, reference}, "another directory also has a debate on sim"},
 		"a debate on nobody's backend":  {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":2,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
 		"a journal of something else":   {[]string{with(sweep.JournalFile, []byte("{}\n"))}, "it is not the file of a campaign"},
 		"an advice of an older version": {[]string{with(tune.AdviceFile, []byte("{}"))}, "it does not say what was asked"},

@@ -9,13 +9,13 @@ import (
 func Example() {
 	r := ci.Report{Suites: []ci.Suite{{Name: "cases", Checks: []ci.Check{
 		{Name: "one.yaml", Outcome: ci.AsExpected},
-		{Name: "two.yaml", Outcome: ci.Contradiction, Says: "lease exclusion is violated, and the case says holds", Again: "lockstorm replay two.yaml"},
+		{Name: "two.yaml", Outcome: ci.Contradiction, Says: "lease exclusion is violated, but the case says holds", Again: "lockstorm replay two.yaml"},
 	}}}}
 	for s, c := range r.Of(ci.Contradiction) {
 		fmt.Printf("%s, %s: %s\n", s.Name, c.Name, c.Headline())
 	}
 	fmt.Println(r.Conclusion())
 	// Output:
-	// cases, two.yaml: lease exclusion is violated, and the case says holds. Again: lockstorm replay two.yaml
+	// cases, two.yaml: lease exclusion is violated, but the case says holds. Again: lockstorm replay two.yaml
 	// contradiction
 }

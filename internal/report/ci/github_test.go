@@ -20,14 +20,14 @@ func sample() ci.Report {
 				{Name: "one.yaml", Outcome: ci.AsExpected, Took: 12 * time.Millisecond},
 				{
 					Name: "two_b.yaml", File: "cases/two_b.yaml", Outcome: ci.Contradiction, Took: 3 * time.Millisecond,
-					Says:  "lease exclusion is violated, and the case says holds",
+					Says:  "lease exclusion is violated, but the case says holds",
 					Story: "  client 1 was granted \"a```b\" at 100 %;\n  client 2 was granted it too.\n",
 					Again: "lockstorm replay cases/two_b.yaml", Kept: []string{"counterexamples/runs/two-sim-1"},
 				},
 			}},
 			{Name: "debate", Note: "backend sim", Checks: []ci.Check{
 				{Name: "calm", Outcome: ci.AsExpected, Took: time.Second},
-				{Name: "split-vote", Outcome: ci.Undecided, Says: "deadlock freedom: unknown, where holds is expected (seed 4)", Again: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
+				{Name: "split-vote", Outcome: ci.Undecided, Says: "deadlock freedom: unknown, but holds is expected (seed 4)", Again: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
 				{Name: "late|one", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
 				{Name: "late-two", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
 				{Name: "other", Outcome: ci.NotApplicable, Says: "the backend cannot"},
