@@ -31,7 +31,7 @@ type Checker struct {
 	fact      fact
 }
 
-// route is who receives events of one kind, as bits.
+// route is the receivers of events of one kind, as bits.
 type route struct {
 	hearing  uint64 // observers
 	settling uint64 // settlers that run at the end of the instant
@@ -43,7 +43,7 @@ type late struct {
 	ordinal int
 }
 
-// observer hears of the events of a history.
+// observer receives the events of a history.
 type observer interface {
 	// wants lists the kinds of events that it receives.
 	wants() kinds
@@ -115,10 +115,10 @@ func (p *Checker) checkerOf(asked Property) propertyChecker {
 	return p.checkers[p.silent()+i]
 }
 
-// silent is how many checkers, from the first, nobody asked for.
+// silent is the number of leading checkers that the caller did not select.
 func (p *Checker) silent() int { return len(p.checkers) - len(p.asked) }
 
-// maxKinds is how many kinds of events there can be: see [kinds].
+// maxKinds is the largest number of kinds of events: see [kinds].
 const maxKinds = 64
 
 // listen adds an observer. It receives events after those that were added before.
@@ -193,7 +193,7 @@ func (p *Checker) take(e *history.Event, force bool) bool {
 	return true
 }
 
-// ended notes how the history ends.
+// ended records how the history ends.
 func (p *Checker) ended(e *history.Event) {
 	if e.Kind == history.End {
 		p.cut = e.Reason
@@ -209,8 +209,8 @@ func (p *Checker) wait(e *history.Event) {
 	p.state.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
 }
 
-// unsettled reports whether there is anything to do at the end of the instant. Most
-// often there is not.
+// unsettled reports whether there is anything to do at the end of the instant. Usually there is
+// nothing.
 func (p *Checker) unsettled() bool {
 	l := p.state
 	return len(p.late)|len(p.told)|len(l.changes)|len(l.settling)|int(p.settling) != 0
@@ -247,8 +247,8 @@ func (p *Checker) takeLate() {
 	}
 }
 
-// takeFirstReady takes the first late event that waits no longer, and reports whether
-// there was one.
+// takeFirstReady takes the first late event that need not wait any more, and reports whether there
+// was one.
 func (p *Checker) takeFirstReady() bool {
 	for i := range p.late {
 		if p.takeLateEvent(i, false) {

@@ -84,8 +84,8 @@ func (c *cleanup) observe(f *fact) {
 	}
 }
 
-// excuse is an event after which keys may stay. It counts at the end of the instant, after
-// the deletions of the instant.
+// excuse is an event after which keys may stay. It counts at the end of the instant, after the
+// deletions of the instant.
 type excuse struct {
 	kind   history.Kind
 	node   int
@@ -130,8 +130,8 @@ type carriedOut struct {
 	sent  history.Time
 }
 
-// setTwice reports whether the node has set the key by the same request before, and
-// remembers this request.
+// setTwice reports whether the node has set the key by the same request before. It remembers this
+// request.
 func (c *cleanup) setTwice(f *fact) bool {
 	who, request := asker{f.Client, f.Node, f.Resource}, carriedOut{f.Token, f.Sent}
 	again := c.latest[who] == request
@@ -190,13 +190,13 @@ func (c *cleanup) leave(l leftover) {
 	c.due = min(c.due, l.due)
 }
 
-// since reports whether something has happened to the node since then.
+// since reports whether something has happened to the node since an instant.
 func since(last map[int]history.Time, node int, then history.Time) bool {
 	at, ever := last[node]
 	return ever && at >= then
 }
 
-// adjourn begins the client's bounds anew when it resumes.
+// adjourn restarts the client's bounds when it resumes.
 func (c *cleanup) adjourn(who *client, now history.Time) {
 	for i := range c.leftovers {
 		if l := &c.leftovers[i]; l.client == who {
@@ -259,7 +259,7 @@ func (c *cleanup) finding(end history.Time) Finding {
 	return because(Holds, Statement{Kind: KeysGone, Count: c.given, Bound: c.header.Bounds.Cleanup})
 }
 
-// without removes the elements of a list for which so is true, and keeps the order.
+// without removes the elements of a list for which so is true, in order.
 func without[T any](list []T, so func(*T) bool) []T {
 	kept := list[:0]
 	for i := range list {

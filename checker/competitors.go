@@ -43,7 +43,7 @@ func (h *hold) compete(now history.Time) {
 	r.began++
 }
 
-// retreat ends the competing of a hold at an instant.
+// retreat ends the competition of a hold at an instant.
 func (h *hold) retreat(then history.Time) {
 	if h.competing {
 		h.competing = false

@@ -24,9 +24,10 @@ type Outage struct {
 	From, To history.Time
 }
 
-// Demand calls waits for every series of tries and outages for every outage when it ends, and
-// in Finish for those that go on. Call it before the first event. A checker of some
-// properties alone then measures these two and nothing else.
+// Demand calls waits for every series of tries and outages for every outage when it ends; Finish
+// ends
+// those in progress. Call it before the first event. A checker of selected properties then takes
+// these two measurements and no others.
 func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 	if len(p.meters) == 0 {
 		for _, newMeter := range []func(history.Header, *state) meter{newWaitMeter, newOutageMeter} {

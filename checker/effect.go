@@ -12,8 +12,8 @@ import (
 // Effect says that the guarded resource is as if its accepted sections had run one after another.
 const Effect Property = "effect"
 
-// effect judges effect exclusion. It cuts the sections of a resource into segments at
-// quiescent points, so that the cost stays linear: see [register].
+// effect judges effect exclusion. It cuts the sections of a resource into segments at quiescent
+// points, so that the cost stays linear: see [register].
 type effect struct {
 	state      *state
 	faultLog   *faultLog
@@ -40,10 +40,11 @@ func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
 	return &effect{state: l, faultLog: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
 }
 
-// SetSearchLimit bounds the search for an order of sections that overlap, by the machine's
-// clock. The verdict is unknown if a search takes longer. The default is 2 s; 0 means no
-// limit. Each search that is given up halves the limit, so that all together take at most
-// twice the limit. Call it before the first event.
+// SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
+// takes longer, the verdict is unknown. The default is 2 s; 0 means no limit. Each search that
+// gives
+// up halves the limit, so that all searches together take at most twice the limit. Call it before
+// the first event.
 func (p *Checker) SetSearchLimit(limit time.Duration) {
 	for _, j := range p.checkers {
 		if e, ok := j.(*effect); ok {
@@ -85,8 +86,7 @@ func (j *effect) observe(f *fact) {
 	}
 }
 
-// open enters a new section, whose call may show that the resource was
-// quiescent until now.
+// open begins a section. Its call may show that the resource was quiescent until now.
 func (j *effect) open(s *section) {
 	g := &s.resource.register
 	if g.quiescent(s.call) {
@@ -127,10 +127,11 @@ func (j *effect) drop(c *client, s *section) {
 
 func (*effect) settles() kinds { return kindSet(history.Released, history.Kill, history.WriteDone) }
 
-// settle drops the sections that will not come to a write, because their lock
-// was released or their client has died. A dead client's write may still
-// arrive. Whether a segment is too long is asked when all that is called in the
-// instant is known, for it may come before what returns in it.
+// settle drops the sections that will never write, because their lock was released or their client
+// has died. (A dead client's write may still arrive.) The length of a segment is checked only at
+// the
+// end of the instant, when all its calls are known: a call may come before a return of the same
+// instant.
 func (j *effect) settle() {
 	for _, h := range j.leaving {
 		j.leave(h.client, func(s *section) bool { return s.token == h.token && s.resource == h.resource })
@@ -194,7 +195,7 @@ func (j *effect) violate(r *resource) {
 	j.breaches.add(func() Finding { return j.explain(r) })
 }
 
-// undecidable takes note of why the resource's segment cannot be decided.
+// undecidable records why the resource's segment cannot be decided.
 func (j *effect) undecidable(r *resource, why string) {
 	g := &r.register
 	if j.doubt == nil {
@@ -203,8 +204,8 @@ func (j *effect) undecidable(r *resource, why string) {
 	}
 }
 
-// giveUp leaves out sections that overlap without end, unless a count is
-// enough to refute them.
+// giveUp skips a segment whose sections overlap without end, unless counting is enough to refute
+// it.
 func (j *effect) giveUp(r *resource) {
 	g := &r.register
 	var ongoing []*section
@@ -243,8 +244,7 @@ func (j *effect) finding(history.Time) Finding {
 	return because(Holds, Statement{Kind: InOrder, Count: j.sections})
 }
 
-// explain says why the sections of the resource's segment have no order, the cause, and
-// where it was.
+// explain says why the sections of the resource's segment have no order, with cause and place.
 func (j *effect) explain(r *resource) Finding {
 	g := &r.register
 	unknown := g.unknown.all()
@@ -257,7 +257,7 @@ func (j *effect) explain(r *resource) Finding {
 	return Finding{Events: g.tell(r.name, value, readers), Causes: j.causes(r, culprits), Where: &where}
 }
 
-// placeOf is the time of some sections, from the first call to the last return or call.
+// placeOf returns the time span of some sections: from the first call to the last return or call.
 func placeOf(resource string, sections []*section) Place {
 	p := Place{Resource: resource, From: forever}
 	for _, s := range sections {
@@ -278,7 +278,7 @@ func (g *register) tell(name string, value int64, readers []*section) []Statemen
 	return g.explainByOrder(name)
 }
 
-// before says which value the resource had before a section.
+// before states the value of the resource before a section.
 func (g *register) before(s *section) Statement {
 	for i := len(g.segment) - 1; i >= 0; i-- {
 		if b := g.segment[i]; b.ret < s.call {
@@ -290,7 +290,7 @@ func (g *register) before(s *section) Statement {
 	return Statement{Kind: ValueBefore, Read: g.value()}
 }
 
-// explainByOrder is for sections whose reads fit by number, but in no order.
+// explainByOrder describes sections whose values are consistent in number, but in no order.
 func (g *register) explainByOrder(name string) []Statement {
 	const most = 4
 	told := []Statement{{Kind: NoOrder, Resource: name, Read: g.value()}}

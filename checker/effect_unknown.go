@@ -7,40 +7,41 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// unknowns is the sections of a resource whose write may take effect at any
-// time after its call, or never. They are kept by classes, and of a class those
-// that were called first take effect first: once a segment is over, one is as
-// good as another.
+// unknowns is the sections of a resource whose write has an unknown outcome: it may take effect at
+// any time after its call, or never. They are grouped into classes with the same effect. Within a
+// class the section that was called first takes effect first; members are interchangeable once a
+// segment is over.
 //
-// How many there are costs little. A segment that has an order without them
-// needs none: an effect that is put off to a later one is lost to nobody. Of an
-// order that needs some, let none be left out. Then what follows each unknown
-// section at once has read what it wrote (else it could be left out), and is
-// accepted in the end; and no value comes twice on the way from one accepted
-// section to the next (else what lies between could be). So only those are
-// looked at from whose values a way leads to a reader in the segment, and of a
-// class no more than it has readers; fewer, as each time that a value is there
-// only one section can take it: see [candidates].
+// Many unknown writes cost little. A segment that has an order without them needs none of them: an
+// effect that is postponed to a later segment is still available there. Consider an order from
+// which
+// no unknown write can be omitted. Then whatever directly follows an unknown section has read what
+// it wrote (otherwise the section could be omitted), and an accepted section comes in the end; and
+// no value occurs twice on the way from one accepted section to the next (otherwise the part in
+// between could be omitted). So only unknown sections matter from whose value a path leads to a
+// reader in the segment, and of a class at most as many as it has readers. There are fewer still,
+// because each occurrence of a value can be read and replaced by one section only: see
+// [candidates].
 type unknowns struct {
 	classes map[effectOf]*class
 	writers map[int64][]*class // by the value that they write
 	blind   int                // sections that have not read
 }
 
-// effectOf is what a section does to the value.
+// effectOf is the effect of a section on the value.
 type effectOf struct {
 	blind       bool
 	read, wrote int64
 }
 
-// class is the unknown sections that have the same effect.
+// class is the unknown sections with the same effect.
 type class struct {
 	effectOf
 	members []*section // in the order of their calls; spent ones are not kept
 }
 
-// add takes note of an unknown write. One that leaves the value as it is has no
-// effect that anybody could need.
+// add adds an unknown write. A write that does not change the value is ignored: nothing can need
+// it.
 func (u *unknowns) add(s *section) {
 	e := effectOf{blind: s.blind, read: s.read, wrote: s.wrote}
 	if s.blind {
@@ -61,7 +62,7 @@ func (u *unknowns) add(s *section) {
 	c.members = slices.Insert(c.members, place, s)
 }
 
-// settle forgets what is spent in every state.
+// settle forgets the members that are spent in every state.
 func (u *unknowns) settle(states []registerState) {
 	for c, n := range states[0].spent {
 		for _, s := range states[1:] {
@@ -96,7 +97,7 @@ func (u *unknowns) forget(c *class, n int) {
 	}
 }
 
-// all returns every unknown section, in the order of their writes.
+// all returns every unknown section in the order of the writes.
 func (u *unknowns) all() []*section {
 	var all []*section
 	for _, c := range u.classes {
@@ -108,7 +109,7 @@ func (u *unknowns) all() []*section {
 	return all
 }
 
-// set is unknown sections that take effect in a segment.
+// set is the unknown sections that take effect in a segment.
 type set []use
 
 type use struct {
@@ -116,11 +117,12 @@ type use struct {
 	times int
 }
 
-// maxSets bounds the sets that are tried out in a segment.
+// maxSets bounds the sets that are tried in a segment.
 const maxSets = 1024
 
-// needed returns the smallest sets of unknown writes that must take effect
-// within the segment for it to have an order.
+// needed returns the smallest sets of unknown writes that must take effect within the segment for
+// it
+// to have an order.
 func (g *register) needed(o *orders, from registerState) ([]set, result) {
 	switch o.ordered(from.value, g.segment) {
 	case legal:
@@ -144,8 +146,7 @@ func (g *register) needed(o *orders, from registerState) ([]set, result) {
 	return g.try(o, from, c.sets())
 }
 
-// try returns the sets that are needed, of those that are given, the smaller
-// first.
+// try returns those of the given sets with which the segment has an order, smaller sets first.
 func (g *register) try(o *orders, from registerState, sets []set) ([]set, result) {
 	var needed []set
 	for _, with := range sets {
@@ -176,8 +177,7 @@ func (g *register) with(from registerState, with set) []*section {
 	return all
 }
 
-// contains reports whether a set has all of another, whose classes come in the
-// same order.
+// contains reports whether a set includes all of another. The classes of both have the same order.
 func (s set) contains(other set) bool {
 	for _, u := range other {
 		i := slices.IndexFunc(s, func(v use) bool { return v.class == u.class })
@@ -205,7 +205,7 @@ type candidates struct {
 	writers map[int64]int // or write it
 }
 
-// candidate is a class, and how many of it a smallest set has.
+// candidate is a class and the number of its members in a smallest set.
 type candidate struct {
 	class       *class
 	least, most int
@@ -224,7 +224,7 @@ func (g *register) candidates(from registerState) *candidates {
 	return c
 }
 
-// gather goes back from what the sections of the segment have read.
+// gather finds the candidates, backwards from the values that the sections of the segment read.
 func (c *candidates) gather(g *register, from registerState) {
 	var queue []int64
 	reached := map[int64]bool{}
@@ -256,13 +256,13 @@ func (c *candidates) gather(g *register, from registerState) {
 	}
 }
 
-// calledBy returns how many members were called by then.
+// calledBy returns the number of members called by an instant.
 func (c *class) calledBy(then history.Time) int {
 	n, _ := slices.BinarySearchFunc(c.members, then+1, func(s *section, t history.Time) int { return cmp.Compare(s.call, t) })
 	return n
 }
 
-// allow says how many of a class may be needed.
+// allow sets the largest number of members of a class that may be needed.
 func (c *candidates) allow(one *candidate, most int) {
 	c.writers[one.class.wrote] += most - one.most
 	if !one.class.blind {
@@ -271,9 +271,8 @@ func (c *candidates) allow(one *candidate, most int) {
 	one.most = most
 }
 
-// narrow allows fewer where there are not as many readers of what they write,
-// or where accepted sections need the value that they read, and returns whether
-// it did.
+// narrow lowers these numbers where there are fewer readers of the written value, or where accepted
+// sections need the value that members read. It reports whether it changed anything.
 func (c *candidates) narrow() bool {
 	narrower := false
 	for i := range c.list {
@@ -292,7 +291,7 @@ func (c *candidates) narrow() bool {
 	return narrower
 }
 
-// visits returns how often the resource can have had a value, at most.
+// visits returns the largest possible number of times that the resource had a value.
 func (c *candidates) visits(value int64) int {
 	n := c.tally.writers[value] + c.writers[value]
 	if value == c.value {
@@ -301,8 +300,7 @@ func (c *candidates) visits(value int64) int {
 	return n
 }
 
-// hopeless reports whether some value was read more often than it can have been
-// there.
+// hopeless reports whether some value was read more often than it can have occurred.
 func (c *candidates) hopeless() bool {
 	for value, n := range c.tally.readers {
 		if n > c.visits(value) {
@@ -312,8 +310,7 @@ func (c *candidates) hopeless() bool {
 	return false
 }
 
-// sets returns all sets of the candidates that are large enough, the smaller
-// first.
+// sets returns all sets of the candidates that are large enough, smaller sets first.
 func (c *candidates) sets() []set {
 	all := []set{nil}
 	for _, one := range c.list {

@@ -8,14 +8,13 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Measurements are figures of one history, over all of its resources, or of many
-// histories. Each topic has a file of its own, measure_*.go, with its figures, the
-// meter that takes them and the words in which they are told.
+// Measurements are figures of one history, over all of its resources, or of many histories. Each
+// topic has a file, measure_*.go, with its figures, the meter that takes them, and their texts.
 //
-// Durations are on the ground clock, in nanoseconds. The tag runs says what the
-// figure of many histories is: the sum of theirs, the max, or the median of another
-// figure of the same topic ("median LongestOutage"; "median>0": of those that are
-// not 0). A figure without a tag follows from the others of its topic.
+// Durations are in nanoseconds on the ground clock. The tag runs says how the figure of many
+// histories is computed: the sum, the max, or the median of another figure of the same topic
+// ("median LongestOutage"; "median>0": of the values above 0). A figure without a tag is derived
+// from others of its topic.
 type Measurements struct {
 	Work
 	Acquiring
@@ -30,9 +29,10 @@ type Measurements struct {
 	Rejections
 }
 
-// meters take the measurements, in this order. Whoever asks for rows of tries comes
-// before the meter of waits, and whoever asks who holds a resource and who tries for
-// it before that of outages: they see what was so before an event.
+// meters take the measurements, in this order. Observers of series of tries come before the meter
+// of
+// waits, and observers of who holds or wants a resource come before the meter of outages, so that
+// they see the state before an event.
 var meters = []func(h history.Header, l *state) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
 	newQueueMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
@@ -41,13 +41,13 @@ var meters = []func(h history.Header, l *state) meter{
 // meter takes the measurements on one topic.
 type meter interface {
 	observer
-	// measure enters what was measured. It is called once, after everything else;
-	// end is the instant of the last event.
+	// measure stores the measurements. It is called once, after everything else; end is the instant
+	// of
+	// the last event.
 	measure(m *Measurements, end history.Time)
 }
 
-// Figure is what a person is told of some measurements, as in "longest wait: 1s,
-// passed over by nobody".
+// Figure is a measurement as text, such as "longest wait: 1s, passed over by nobody".
 type Figure struct {
 	Name  string
 	Parts []string
@@ -60,24 +60,24 @@ type Column struct {
 	Legend string // what a reader is told of the column, a line
 }
 
-// also is the name of the figure of what does not happen in most runs.
+// also is the name of the figure for what does not happen in most runs.
 const also = "also"
 
-// topic is the figures on one topic.
+// topic is the figures of one topic.
 type topic interface {
-	// figures tells them, of so many runs. What did not happen is left out.
+	// figures returns them as text, for a number of runs. It omits what did not happen.
 	figures(runs int) []Figure
 }
 
-// compared is implemented by topics that have columns where locks are compared.
+// compared is implemented by topics with columns in the comparison of locks.
 type compared interface {
 	columns(m *Measurements) []Column
 }
 
-// derived is implemented by topics in which one figure follows from others.
+// derived is implemented by topics with figures that follow from others.
 type derived interface{ derive() }
 
-// Derive works out the figures that follow from others.
+// Derive computes the figures that follow from others.
 func (m *Measurements) Derive() {
 	m.each(func(t any) {
 		if d, ok := t.(derived); ok {
@@ -86,7 +86,7 @@ func (m *Measurements) Derive() {
 	})
 }
 
-// Figures tells the measurements of so many runs, topic after topic.
+// Figures returns the measurements of a number of runs as text, topic by topic.
 func (m Measurements) Figures(runs int) []Figure {
 	var list []Figure
 	m.each(func(t any) {
@@ -101,7 +101,7 @@ func (m Measurements) Figures(runs int) []Figure {
 	return list
 }
 
-// Columns are the measurements by which locks are compared, topic after topic.
+// Columns returns the measurements by which locks are compared, topic by topic.
 func (m Measurements) Columns() []Column {
 	var list []Column
 	m.each(func(t any) {
@@ -119,8 +119,8 @@ func (m *Measurements) each(do func(topic any)) {
 	}
 }
 
-// histogram counts durations in buckets that are 1/32 of a power of two wide,
-// after the way of HdrHistogram: memory is fixed, the error relative.
+// histogram counts durations in buckets whose width is 1/32 of a power of two, like HdrHistogram:
+// fixed memory, relative error.
 type histogram struct {
 	buckets [64 * perPower]int
 	total   int
@@ -138,8 +138,7 @@ func (g *histogram) add(d time.Duration) {
 	g.longest = max(g.longest, d)
 }
 
-// bucket returns the bucket of a duration. Below perPower nanoseconds each has
-// its own.
+// bucket returns the bucket of a duration. Below perPower nanoseconds each duration has its own.
 func bucket(d time.Duration) int {
 	v := uint64(max(d, 0))
 	if v < perPower {
@@ -158,8 +157,8 @@ func upper(bucket int) time.Duration {
 	return time.Duration((uint64(bucket%perPower)+perPower+1)<<shift - 1)
 }
 
-// quantile returns an upper bound of the shortest duration that is not
-// exceeded by so many of a thousand.
+// quantile returns an upper bound of the shortest duration that a given number of a thousand do not
+// exceed.
 func (g *histogram) quantile(perMille int) time.Duration {
 	rank := (g.total*perMille + 999) / 1000
 	seen := 0

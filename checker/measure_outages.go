@@ -8,23 +8,24 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Outages is when a resource could not be had. An outage is a time in which a
-// resource was wanted, held by nobody and granted to nobody. It begins with the
-// first call of acquire at which nobody holds the resource, or with the end of a
-// hold while somebody tries; it ends with the next grant or, if there is none or no
-// try was under way for longer than the longest TTL, with the last return of a try
-// (with the history's end, if one has not returned).
+// Outages is the times in which a resource was unavailable. An outage is a time in which a resource
+// was wanted but neither held nor granted. It begins with the first call of acquire while nobody
+// holds the resource, or with the end of a hold while a client tries. It ends with the next grant;
+// or
+// with the last return of a try, if no grant follows or no try was in progress for longer than the
+// longest TTL; or with the history, if a try has not returned.
 type Outages struct {
 	LongestOutage time.Duration `json:"longest_outage" runs:"max"`
 	TotalOutage   time.Duration `json:"total_outage" runs:"sum"`
 
-	// MedianOutage is that of many runs: of the longest of each.
+	// MedianOutage, for many runs, is the median of the longest outage of each.
 	MedianOutage time.Duration `json:"median_outage,omitempty" runs:"median LongestOutage"`
 
-	// Wanted is the time in which a resource was held or in an outage, and
-	// Availability the share of it in which it was held; 1 if nobody wanted any.
-	// The time that an acquire takes is outage: locks and plans compare by it, with
-	// the same work.
+	// Wanted is the time in which a resource was held or in an outage. Availability is the share of
+	// it in
+	// which the resource was held; 1 if it was never wanted. The time that an acquire takes counts
+	// as
+	// outage, so that locks and plans are compared by the same work.
 	Wanted       time.Duration `json:"wanted" runs:"sum"`
 	Availability float64       `json:"availability"`
 }
@@ -51,8 +52,8 @@ func (o *Outages) columns(*Measurements) []Column {
 	return []Column{{"longest outage", textfmt.Duration(o.LongestOutage), "outage: somebody wanted the lock, and nobody had it or got it"}}
 }
 
-// outageMeter also keeps who holds each resource, as validity goes, and who tries
-// for it.
+// outageMeter also tracks who holds each resource, counted by validity, and who tries to acquire
+// it.
 type outageMeter struct {
 	Outages
 	state   *state
@@ -63,7 +64,7 @@ type outageMeter struct {
 	each func(Outage) // nil: nobody wants to be told
 }
 
-// outage is the present state of one resource.
+// outage is the current state of one resource.
 type outage struct {
 	going bool
 	since history.Time
@@ -128,8 +129,9 @@ func (m *outageMeter) giveUp(h *hold, now history.Time) {
 	m.outages.of(h.resource).until = now
 }
 
-// killed forgets the tries of a client that has died. What it held it goes on to
-// hold, unless nothing could ever end that.
+// killed forgets the tries of a client that has died. Its holds go on, unless nothing could ever
+// end
+// them.
 func (m *outageMeter) killed(c *client, now history.Time) {
 	for _, h := range c.holds {
 		if h.trying {
@@ -195,7 +197,7 @@ func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
 	}
 }
 
-// measure ends what goes on at the end of the history.
+// measure ends what is in progress at the end of the history.
 func (m *outageMeter) measure(all *Measurements, end history.Time) {
 	for _, r := range m.state.inOrder() {
 		o, last := m.outages.of(r), end
@@ -211,14 +213,13 @@ func (m *outageMeter) measure(all *Measurements, end history.Time) {
 	all.Outages = m.Outages
 }
 
-// Deaths is how holders died, and what came after.
+// Deaths is the deaths of holders and what followed.
 type Deaths struct {
-	// HolderDeaths is how often a client died that held a resource, as its
-	// validity goes.
+	// HolderDeaths counts the clients that died while they held a resource, counted by validity.
 	HolderDeaths int `json:"holder_deaths" runs:"sum"`
 
-	// GrantsAfterDeath is after how many of these deaths the resource was granted
-	// again, and NextGrantAfterDeath the longest time that this took.
+	// GrantsAfterDeath counts the deaths after which the resource was granted again.
+	// NextGrantAfterDeath is the longest time until that grant.
 	GrantsAfterDeath    int           `json:"grants_after_death" runs:"sum"`
 	NextGrantAfterDeath time.Duration `json:"next_grant_after_death" runs:"max"`
 }
@@ -276,7 +277,7 @@ func (d *deathMeter) mourn(r *resource, now history.Time) {
 
 func (d *deathMeter) measure(m *Measurements, _ history.Time) { m.Deaths = d.Deaths }
 
-// FaultCount is how much the nemesis did.
+// FaultCount counts the faults.
 type FaultCount struct {
 	Faults int `json:"faults" runs:"sum"` // that took place
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Waits is how clients went on trying. A row is the tries of one client for one
-// resource that follow one another: from the first call to the grant or, if there
-// was none, to the last return (to the client's death, or the history's end, if a
-// try was under way). A row ends with a grant, and where longer than the longest
-// TTL no try was under way.
+// Waits is how long clients tried. A series is the consecutive tries of one client for one
+// resource:
+// from the first call to the grant; or without a grant to the last return, or, if a try is in
+// progress, to the client's death or the history's end. A series ends with a grant, or when no try
+// was in progress for longer than the longest TTL.
 type Waits struct {
 	LongestWait    time.Duration `json:"longest_wait" runs:"max"`     // the longest row
 	MostPassedOver int           `json:"most_passed_over" runs:"max"` // the most grants to others during one
@@ -40,8 +40,8 @@ type waitMeter struct {
 	each func(Wait) // nil: nobody wants to be told
 }
 
-// row is tries that were refused. There is none before the first of them is: what
-// one try needs is in its hold.
+// row is a series of refused tries. It begins with the first refusal; a single try needs only its
+// hold.
 type row struct {
 	resource *resource
 	since    history.Time // the first call
@@ -73,7 +73,7 @@ func (w *waitMeter) observe(f *fact) {
 	}
 }
 
-// goOn goes on with a row, or ends it if it was a while ago.
+// goOn continues a series, or ends it if the last try was too long ago.
 func (w *waitMeter) goOn(h *hold, now history.Time) {
 	if h.client.dead {
 		return
@@ -85,14 +85,14 @@ func (w *waitMeter) goOn(h *hold, now history.Time) {
 	}
 }
 
-// granted ends a row with a grant.
+// granted ends a series with a grant.
 func (w *waitMeter) granted(try *hold, now history.Time) {
 	w.waited(try, now)
 	w.tell(try, Wait{To: now, Granted: true})
 	try.client.endRow(try.resource)
 }
 
-// alongside reports whether the client tries for the resource in another way too.
+// alongside reports whether the client has another try for the resource in progress.
 func (h *hold) alongside() bool {
 	return slices.ContainsFunc(h.client.holds, func(o *hold) bool { return o != h && o.resource == h.resource && o.trying })
 }
@@ -109,7 +109,7 @@ func (w *waitMeter) giveUp(h *hold, now history.Time) {
 	r.tries++
 }
 
-// endRows ends what a client waits for when it dies, or the history ends.
+// endRows ends the series of a client when it dies or the history ends.
 func (w *waitMeter) endRows(c *client, now history.Time) {
 	for _, h := range c.holds {
 		if h.trying {
@@ -124,7 +124,7 @@ func (w *waitMeter) endRows(c *client, now history.Time) {
 	c.rows = nil
 }
 
-// waited measures the row of a try up to now.
+// waited measures the series of a try up to now.
 func (w *waitMeter) waited(h *hold, now history.Time) {
 	since, grants := h.acquire.at, *w.before.of(h)
 	if row := h.client.row(h.resource); row != nil {
@@ -141,7 +141,7 @@ func (w *waitMeter) measure(m *Measurements, end history.Time) {
 	m.Waits = w.Waits
 }
 
-// row returns the client's row for the resource, or nil.
+// row returns the client's series for the resource, or nil.
 func (c *client) row(r *resource) *row {
 	for i := range c.rows {
 		if c.rows[i].resource == r {
@@ -151,7 +151,7 @@ func (c *client) row(r *resource) *row {
 	return nil
 }
 
-// endRow takes a row out, if there is one; the order of rows says nothing.
+// endRow removes a series, if there is one. The order of series has no meaning.
 func (c *client) endRow(r *resource) {
 	w := c.row(r)
 	if w == nil {
@@ -163,9 +163,9 @@ func (c *client) endRow(r *resource) {
 	c.rows = c.rows[:last]
 }
 
-// Acquiring is the time from call to return of the tries that were granted. The
-// quantiles are upper bounds and at most 1/32 too high; those of many runs are the
-// medians of the runs that had a grant.
+// Acquiring is the time from call to return of granted tries. The quantiles are upper bounds, at
+// most
+// 1/32 too high; for many runs they are the medians of the runs with a grant.
 type Acquiring struct {
 	AcquireP50  time.Duration `json:"acquire_p50" runs:"median>0 AcquireP50"`
 	AcquireP99  time.Duration `json:"acquire_p99" runs:"median>0 AcquireP99"`
@@ -231,7 +231,7 @@ type queueMeter struct {
 	woken perHold[int32] // the number of grants when the try was woken last, and one
 }
 
-// herd is who was woken since a resource was granted last.
+// herd is the clients that were woken since a resource was last granted.
 type herd struct {
 	grants int32
 	tries  int
@@ -267,18 +267,19 @@ func (m *queueMeter) wake(h *hold) {
 
 func (m *queueMeter) measure(all *Measurements, _ history.Time) { all.Queues = m.Queues }
 
-// Rounds is how clients that tried at the same time came to a grant. A round is
-// tries for a resource that nobody holds, each called while another of them is
-// under way. It ends when one is granted, or when none is under way any more: the
-// round was split if two or more took part.
+// Rounds is how clients that tried at the same time reached a grant. A round is tries for a
+// resource
+// that nobody holds, each called while another one is in progress. It ends when one of them is
+// granted, or when none is in progress any more: the round was split if two or more took part.
 type Rounds struct {
 	SplitRounds int `json:"split_rounds" runs:"sum"`
 
-	// RoundsToFirstGrant is with which of its tries the client that was first to be
-	// granted a resource got it: the most of any resource, and 0 if none was granted.
+	// RoundsToFirstGrant is the number of the try with which the first client was granted a
+	// resource: the
+	// maximum over the resources, 0 without a grant.
 	RoundsToFirstGrant int `json:"rounds_to_first_grant" runs:"max"`
 
-	// MedianRounds is that of many runs: of those that had a grant.
+	// MedianRounds, for many runs, is the median of the runs with a grant.
 	MedianRounds int `json:"median_rounds,omitempty" runs:"median>0 RoundsToFirstGrant"`
 }
 
@@ -302,7 +303,7 @@ type roundMeter struct {
 	joined perHold[int32] // the number of the round that a try takes part in; 0: none
 }
 
-// round is the tries that compete for a resource which nobody holds.
+// round is the tries that compete for a resource that nobody holds.
 type round struct {
 	number  int32 // of the present round, from 1
 	open    int   // tries under way; 0: there is no round
@@ -336,7 +337,7 @@ func (m *roundMeter) observe(f *fact) {
 	}
 }
 
-// join makes a try take part in the present round, or begin one.
+// join adds a try to the current round, or begins a round.
 func (m *roundMeter) join(h *hold) {
 	if h.client.dead || h.resource.holders > 0 {
 		return
@@ -351,7 +352,7 @@ func (m *roundMeter) join(h *hold) {
 	*m.joined.of(h) = r.number
 }
 
-// leave ends a try that was not granted, and with the last the round.
+// leave ends a try that was not granted, and with the last one the round.
 func (m *roundMeter) leave(h *hold) {
 	r, joined := m.rounds.of(h.resource), m.joined.of(h)
 	if r.open == 0 || *joined != r.number {
@@ -363,7 +364,7 @@ func (m *roundMeter) leave(h *hold) {
 	}
 }
 
-// succeed ends the present round with a grant.
+// succeed ends the current round with a grant.
 func (m *roundMeter) succeed(h *hold) {
 	r := m.rounds.of(h.resource)
 	r.open = 0

@@ -7,15 +7,13 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Work is what the lock was asked for, and what that took.
+// Work is the number of requests for the lock, and their cost.
 type Work struct {
-	// Tries is the number of calls of acquire, Grants that of those that
-	// returned with the lock.
+	// Tries counts the calls of acquire; Grants those that returned with the lock.
 	Tries  int `json:"tries" runs:"sum"`
 	Grants int `json:"grants" runs:"sum"`
 
-	// Requests is how many messages clients sent for the lock: to acquire, to
-	// extend and to release it.
+	// Requests counts the messages that clients sent to acquire, extend and release the lock.
 	Requests int `json:"requests" runs:"sum"`
 }
 
@@ -56,9 +54,9 @@ func (w *workMeter) measure(m *Measurements, _ history.Time) { m.Work = w.Work }
 
 // Orphans is what was left on nodes.
 type Orphans struct {
-	// OrphanKeys is the number of keys that expired on a node after their try had
-	// been refused or released: nobody had deleted them. It is 0 where the history
-	// does not record the nodes' keys.
+	// OrphanKeys counts the keys that expired on a node after their try was refused or released,
+	// because
+	// nobody had deleted them. It is 0 if the history does not record keys.
 	OrphanKeys int `json:"orphan_keys" runs:"sum"`
 }
 
@@ -66,7 +64,7 @@ func (o *Orphans) figures(int) []Figure {
 	return rarity(o.OrphanKeys, "orphan key")
 }
 
-// rarity tells what does not happen in most runs.
+// rarity describes what does not happen in most runs.
 func rarity(n int, thing string) []Figure {
 	if n == 0 {
 		return nil
@@ -112,7 +110,7 @@ func (m *orphanMeter) observe(f *fact) {
 	}
 }
 
-// keySet takes a key down that is set when its try is over.
+// keySet records a key that is set after its try is over.
 func (m *orphanMeter) keySet(f *fact) {
 	r := m.state.resource(f.Resource)
 	m.disown(r, f.Node)
@@ -123,8 +121,7 @@ func (m *orphanMeter) keySet(f *fact) {
 
 func (*orphanMeter) settles() kinds { return kindSet(history.Refused, history.Released) }
 
-// settle takes down the keys that the tries have left which were over in this
-// instant.
+// settle records the keys left behind by tries that ended in this instant.
 func (m *orphanMeter) settle() {
 	for _, h := range m.over {
 		for rest := h.keys.set; rest != 0; {
@@ -136,7 +133,7 @@ func (m *orphanMeter) settle() {
 	m.over = m.over[:0]
 }
 
-// adopt takes down an orphan. A node keeps one key of a resource.
+// adopt records an orphan. A node has one key for each resource.
 func (m *orphanMeter) adopt(r *resource, o orphan) {
 	m.disown(r, o.node)
 	list := m.orphans.of(r)
@@ -153,13 +150,13 @@ func (m *orphanMeter) disown(r *resource, node int) bool {
 
 func (m *orphanMeter) measure(all *Measurements, _ history.Time) { all.Orphans = m.Orphans }
 
-// Rejections is what the guarded resource refused.
+// Rejections is the accesses that the guarded resource rejected.
 type Rejections struct {
-	// Rejected is the number of accesses that the guarded resource refused.
+	// Rejected counts the accesses that the guarded resource rejected.
 	Rejected int `json:"rejected" runs:"sum"`
 
-	// WronglyRejected are those of them whose client still held the lock, as its
-	// validity goes, under the newest grant of all.
+	// WronglyRejected counts those whose client still held the lock, counted by validity, under the
+	// newest grant.
 	WronglyRejected int `json:"wrongly_rejected" runs:"sum"`
 }
 
@@ -198,10 +195,11 @@ func (m *rejectionMeter) observe(f *fact) {
 
 func (m *rejectionMeter) measure(all *Measurements, _ history.Time) { all.Rejections = m.Rejections }
 
-// StaleWrites is what came too late and was accepted.
+// StaleWrites is the late writes that were accepted.
 type StaleWrites struct {
-	// StaleApplies is the number of writes that took effect under a grant
-	// after one under a newer grant of the same resource.
+	// StaleApplies counts the writes under a grant that took effect after a write under a newer
+	// grant of
+	// the same resource.
 	StaleApplies int `json:"stale_applies" runs:"sum"`
 }
 

@@ -175,7 +175,7 @@ func (p *progress) judgeAllOpen(now history.Time) {
 	}
 }
 
-// violate reports that the try of a client has waited for too long; how is how that shows.
+// violate reports that the try of a client has waited for too long; how is the evidence.
 func (p *progress) violate(h *hold, now history.Time, how string) {
 	r := h.resource
 	start := p.start(&r.waiting)
@@ -191,7 +191,7 @@ func (p *progress) violate(h *hold, now history.Time, how string) {
 	}})
 }
 
-// causes says what stood in the way.
+// causes returns what prevented the grant.
 func (p *progress) causes(r *resource) []Cause {
 	for _, h := range r.holds {
 		if h.leased() && h.orphaned() {
@@ -223,7 +223,7 @@ func (p *progress) causes(r *resource) []Cause {
 	return unbroken(p.faultLog, Statement{Kind: LockGrantedNone})
 }
 
-// excuse forgets the waits that were too long during a fault that has ended.
+// excuse forgets the waits that were too long only during a fault that has ended.
 func (p *progress) excuse(fault int) {
 	began := p.faults[fault]
 	delete(p.faults, fault)
@@ -235,8 +235,9 @@ func (p *progress) excuse(fault int) {
 	})
 }
 
-// owing returns a resource that nobody was granted since the last effect of a fault,
-// though a try was refused or is under way.
+// owing returns a resource that was granted to nobody since the last effect of a fault, though a
+// try
+// was refused or is in progress.
 func (p *progress) owing() *resource {
 	for _, r := range p.state.inOrder() {
 		if p.quiet > r.waiting.since && (r.waiting.owed || p.awaited(r)) {

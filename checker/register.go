@@ -6,18 +6,18 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// register is what is known of one guarded resource: its value at the begin of
-// the current segment, and the accepted sections of the segment.
+// register is the state of one guarded resource: its value at the beginning of the current segment,
+// and the accepted sections of the segment.
 //
-// A segment is cut at a quiescent point, at which no section is in progress,
-// if it is clear which value there is then. It is, whatever the order, if
-// nothing overlaps the last section: it is what that section wrote. And it is
-// if every section has read: each takes away one value and puts one in its
-// place, so that what is left follows from what they read and wrote.
+// A segment is cut at a quiescent point, where no section is in progress, if the value at that
+// point
+// is known. It is known, whatever the order of the sections, if nothing overlaps the last section:
+// then it is what that section wrote. It is also known if every section has read: each section
+// removes one value and adds one, so that the remaining value follows from all reads and writes.
 //
-// Only sections whose write has an unknown outcome reach beyond a cut; each may
-// take effect in one segment or in none. One that comes after the last section
-// of a segment is left to the next one. See [unknowns].
+// Only sections whose write has an unknown outcome reach beyond a cut. Each takes effect in one
+// segment or in none; one that would come after the last section of a segment counts for the next
+// segment. See [unknowns].
 type register struct {
 	states  []registerState // that are possible at the begin of the segment; nil: as it was made
 	segment []*section
@@ -37,20 +37,20 @@ type register struct {
 	lost     bool // the value is not known any more
 }
 
-// registerState is a value that the resource can have had, if certain unknown writes
-// have taken effect: of each class so many, the first ones.
+// registerState is a possible value of the resource, given that the first members of each class of
+// unknown writes, as many as spent says, have taken effect.
 type registerState struct {
 	value int64
 	spent map[*class]int
 }
 
 const (
-	// minSegment keeps segments from being too small to be worth a search:
-	// porcupine does 0.6 M sections/s one at a time and 2.4 M/s in eights.
+	// minSegment avoids segments that are too small to be worth a search: porcupine decides 0.6 M
+	// sections/s one at a time and 2.4 M/s in groups of eight.
 	minSegment = 8
 	// maxSegment bounds the memory of a search, which is quadratic.
 	maxSegment = 10_000
-	// maxStates bounds the states that are looked at beside each other.
+	// maxStates bounds the states that are followed in parallel.
 	maxStates = 64
 )
 
@@ -67,21 +67,21 @@ func (g *register) accept(s *section) {
 	g.change += s.wrote - s.read
 }
 
-// close takes note of the end of a section. Two that end and begin in one
-// instant leave no quiescent point between them, in either order.
+// close ends a section. If one section ends and another begins in one instant, the point between
+// them is not quiescent, in either order.
 func (g *register) close(now history.Time) {
 	g.open--
 	g.rested = now
 }
 
-// quiescent reports whether no section was in progress before now, and it is
-// clear which value there was if all that had returned has an order.
+// quiescent reports whether no section was in progress before now and the value is known, provided
+// that the sections that have returned have an order.
 func (g *register) quiescent(now history.Time) bool {
 	return g.open == 0 && g.rested < now && (g.alone || !g.lost && !g.blind && g.unknown.blind == 0)
 }
 
-// final returns the value after the segment, if the unknown writes of the set
-// have taken effect in it and it is at an end.
+// final returns the value after the segment, if the unknown writes of the set have taken effect in
+// it and the segment is complete.
 func (g *register) final(from registerState, with set) int64 {
 	if g.alone {
 		return g.wrote
@@ -93,9 +93,9 @@ func (g *register) final(from registerState, with set) int64 {
 	return value
 }
 
-// next begins the next segment. If it is not known which unknown writes have
-// taken effect, any of them may still do so: that lets no history be refuted
-// that has an order.
+// next begins the next segment. If it is unknown which unknown writes have taken effect, any of
+// them
+// may still do so. That refutes no history that has an order.
 func (g *register) next(found result) {
 	if found != legal {
 		g.states = []registerState{{value: g.wrote}}
@@ -124,11 +124,10 @@ func (g *register) possible() []registerState {
 	return g.states
 }
 
-// value returns one that is possible at the begin of the segment.
+// value returns a possible value at the beginning of the segment.
 func (g *register) value() int64 { return g.possible()[0].value }
 
-// decide finds out whether the segment has an order, for some choice of the
-// unknown writes.
+// decide determines whether the segment has an order, for some choice of the unknown writes.
 func (g *register) decide(o *orders) result {
 	var after []registerState
 	for _, from := range g.possible() {
@@ -151,9 +150,8 @@ func (g *register) decide(o *orders) result {
 	return legal
 }
 
-// crowded reports whether values were read more often than they can have been
-// there, in any case. The sections that are in progress may go before those of
-// the segment.
+// crowded reports whether values were read more often than they can have occurred, whatever the
+// order. Sections in progress may come before those of the segment.
 func (g *register) crowded(ongoing []*section) bool {
 	unknown := g.unknown.all()
 	return !slices.ContainsFunc(g.possible(), func(s registerState) bool {
@@ -177,9 +175,8 @@ func (s registerState) after(with set, value int64) registerState {
 	return next
 }
 
-// include adds a state to those that are possible, unless another one of the
-// same value has spent less: whatever follows from the one follows from the
-// other.
+// include adds a possible state, unless another state with the same value has spent fewer unknown
+// writes: whatever follows from this one follows from that one too.
 func include(states []registerState, s registerState) []registerState {
 	if slices.ContainsFunc(states, s.follows) {
 		return states
@@ -188,7 +185,7 @@ func include(states []registerState, s registerState) []registerState {
 	return append(states, s)
 }
 
-// follows reports whether s has all that the other has spent, and its value.
+// follows reports whether s has the same value as the other state and has spent at least as much.
 func (s registerState) follows(other registerState) bool {
 	if s.value != other.value {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/model"
 )
 
-// result is what can be said of an order of sections.
+// result says what is known of an order of sections.
 type result uint8
 
 const (
@@ -20,14 +20,14 @@ const (
 	untried   // too many unknown writes may have taken effect or not
 )
 
-// searchLimit is the longest search for an order of one segment, unless the
-// panel is told otherwise.
+// searchLimit is the default limit of the search for an order of one segment.
 const searchLimit = 2 * time.Second
 
-// orders looks for an order in which sections can have run one after another.
-// It goes step by step, which takes no search as long as there is one way to go
-// on, and tries a few ways where there are more. Only what that does not decide
-// is left to porcupine, which remembers where it has been.
+// orders looks for an order in which sections can have run one after another. Where only one
+// section
+// can come next, it takes that one without a search; where several can, it tries a few of them.
+// Only
+// what remains undecided is left to porcupine, which remembers visited states.
 type orders struct {
 	patience int           // ways that lead nowhere, for each section, before porcupine is asked
 	limit    time.Duration // of its search; 0: none
@@ -39,11 +39,13 @@ type orders struct {
 	path       []step
 }
 
-// patience is enough for nearly all sections whose order is not clear at once.
+// patience is the number of attempts for each section. It suffices for nearly all segments whose
+// order is not obvious.
 const patience = 4
 
-// ordered reports whether the sections, which are in the order of their
-// returns, can have run one after another from a value on.
+// ordered reports whether the sections, sorted by their returns, can have run one after another
+// from
+// a value on.
 func (o *orders) ordered(value int64, sections []*section) result {
 	w := o.walk(value, sections)
 	if found := w.try(o.patience * len(sections)); found != undecided {
@@ -57,10 +59,9 @@ func (o *orders) ordered(value int64, sections []*section) result {
 	return o.search(w.value, rest)
 }
 
-// walk is an order as far as it has been found. The next section of an order
-// is one that was called before any of those that remain had returned, and fits
-// the value that there is. Those that remain are linked in the order of their
-// calls, in a ring that begins behind the last of them.
+// walk is a partial order. The next section of an order is one that was called before any remaining
+// section returned, and that fits the current value. The remaining sections form a ring, linked in
+// the order of their calls.
 type walk struct {
 	*orders
 	value    int64
@@ -69,7 +70,7 @@ type walk struct {
 	left     *tally // of those that remain; nil: not needed so far
 }
 
-// step is a section of an order, and what there was before it.
+// step is a section of an order, and the state before it.
 type step struct {
 	section int32
 	first   int
@@ -95,11 +96,12 @@ func (o *orders) walk(value int64, sections []*section) *walk {
 	return &walk{orders: o, value: value, sections: sections}
 }
 
-// head is the place in the ring before the first section.
+// head is the position in the ring before the first section.
 func (w *walk) head() int32 { return int32(len(w.sections)) }
 
-// try takes one section after another, and goes back to the last choice when
-// none fits, so many times.
+// try takes one section after another, and returns to the last choice when none fits, up to a
+// number
+// of attempts.
 func (w *walk) try(times int) result {
 	from := w.next[w.head()]
 	for w.remains() {
@@ -126,7 +128,7 @@ func (w *walk) remains() bool {
 	return w.first < len(w.sections)
 }
 
-// fits returns the first section that can be next, from a place in the ring on.
+// fits returns the first section that can come next, from a position in the ring on.
 func (w *walk) fits(from int32) (int32, bool) {
 	for i := from; i != w.head() && w.sections[i].call <= w.sections[w.first].ret; i = w.next[i] {
 		if s := w.sections[i]; s.blind || s.read == w.value {
@@ -136,8 +138,8 @@ func (w *walk) fits(from int32) (int32, bool) {
 	return 0, false
 }
 
-// pick returns the section that is to be next: it is legal if no other needs to
-// be tried, from that place on, and undecided if there is another.
+// pick returns the section that comes next, from a position on. The result is legal if no other
+// section needs to be tried, and undecided if there is another one.
 func (w *walk) pick(from int32) (int32, result) {
 	next, ok := w.fits(from)
 	if !ok {
@@ -152,13 +154,13 @@ func (w *walk) pick(from int32) (int32, result) {
 	return next, undecided
 }
 
-// best returns the section with which there is an order if there is any,
-// although another one fits as well.
+// best returns a section with which there is an order if there is an order at all, although other
+// sections fit as well.
 //
-// If somebody is still to read the value, and nobody to write it again, that
-// reader is next. If nobody is to read it, a section can be next that needs no
-// value and whose own one nobody is to read: wherever it stands in an order,
-// what follows it there does not need it, nor does what it is now put before.
+// If some remaining section reads the current value and none writes it again, that reader comes
+// next. If no remaining section reads the current value, a section can come next that reads nothing
+// and whose own value no remaining section reads: wherever it stands in an order, what follows it
+// there does not need it, and neither does what it is moved before.
 func (w *walk) best(from int32) (int32, result) {
 	if w.left == nil {
 		w.left = count(w.rest())
@@ -201,8 +203,9 @@ func (w *walk) untake() step {
 	return last
 }
 
-// back undoes steps up to the last choice and returns the place in the ring from
-// which on there is another.
+// back undoes steps up to the last choice, and returns the position in the ring after which there
+// is
+// another candidate.
 func (w *walk) back() (int32, result) {
 	for len(w.path) > 0 {
 		if last := w.untake(); last.choice {
@@ -212,7 +215,7 @@ func (w *walk) back() (int32, result) {
 	return 0, illegal
 }
 
-// backToFirst undoes all steps that were not the only ones.
+// backToFirst undoes all steps that had alternatives.
 func (w *walk) backToFirst() {
 	sure := slices.IndexFunc(w.path, func(s step) bool { return s.choice })
 	for sure >= 0 && len(w.path) > sure {
@@ -220,7 +223,7 @@ func (w *walk) backToFirst() {
 	}
 }
 
-// rest returns the sections that remain, in the order of their returns.
+// rest returns the remaining sections in the order of their returns.
 func (w *walk) rest() []*section {
 	rest := make([]*section, 0, len(w.sections)-w.first)
 	for i, s := range w.sections[w.first:] {
@@ -231,7 +234,7 @@ func (w *walk) rest() []*section {
 	return rest
 }
 
-// tally is how many sections read and write each value.
+// tally counts the sections that read and write each value.
 type tally struct{ readers, writers map[int64]int }
 
 func count(sections []*section) *tally {
@@ -249,10 +252,9 @@ func (t *tally) add(s *section, n int) {
 	t.writers[s.wrote] += n
 }
 
-// imbalance looks for a value that more sections have read than can have found
-// it: each time that the resource has a value, only one section can read and
-// replace it. It returns the readers of the first such value. The sections of
-// perhaps may have taken effect or not.
+// imbalance looks for a value that was read by more sections than it can have occurred: each
+// occurrence can be read and replaced by one section only. It returns the readers of the first such
+// value. Sections of perhaps may or may not have taken effect.
 func imbalance(value int64, sections, perhaps []*section) (int64, []*section) {
 	visits := map[int64]int{value: 1}
 	for _, list := range [][]*section{sections, perhaps} {
@@ -273,10 +275,9 @@ func imbalance(value int64, sections, perhaps []*section) (int64, []*section) {
 	return 0, nil
 }
 
-// overread reports whether values were read more often than they can have been
-// there, even if each of the sections in progress whose write is not called
-// will bring about one of them. It cannot, in sum, if it takes away another one
-// that is needed, which it has read.
+// overread reports whether values were read more often than they can have occurred, even if each
+// section in progress, whose write has not been called, will produce one occurrence. A section in
+// progress gains nothing if the value that it has read and replaces is needed as well.
 func overread(value int64, sections, perhaps, ongoing []*section) bool {
 	t := count(sections)
 	t.writers[value]++
@@ -310,7 +311,7 @@ func readersOf(value int64, sections []*section) []*section {
 	return readers
 }
 
-// search leaves it to porcupine. After a search in vain it is less patient.
+// search asks porcupine. After an undecided search it lowers the limit.
 func (o *orders) search(value int64, sections []*section) result {
 	ops := make([]porcupine.Operation, len(sections))
 	for i, s := range sections {

@@ -4,8 +4,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// section is one read and one write of the guarded resource by a client under
-// one token.
+// section is one read and one write of the guarded resource by a client under one token.
 type section struct {
 	client   int
 	token    string
@@ -33,8 +32,7 @@ const (
 	writing                  // the write has not returned
 )
 
-// find returns the section that the access belongs to, if it has come to one
-// of the stages.
+// find returns the section that the access belongs to, if it is at one of the stages.
 func (c *client) section(e *history.Event, stages ...stage) *section {
 	for i := len(c.sections) - 1; i >= 0; i-- {
 		s := c.sections[i]
@@ -50,7 +48,7 @@ func (c *client) section(e *history.Event, stages ...stage) *section {
 	return nil
 }
 
-// wrote returns the section whose write of that value is under way.
+// wrote returns the section whose write of that value is in progress.
 func (c *client) wrote(e *history.Event) *section {
 	for i := len(c.sections) - 1; i >= 0; i-- {
 		s := c.sections[i]
@@ -84,7 +82,7 @@ func (l *state) read(f *fact, force bool) bool {
 	return true
 }
 
-// leave forgets a section that comes to no write.
+// leave forgets a section that will not write.
 func (c *client) leave(s *section) {
 	c.sections = remove(c.sections, s)
 	if s.stage == reading {
@@ -92,8 +90,8 @@ func (c *client) leave(s *section) {
 	}
 }
 
-// leaveAll forgets the sections that come to no write because their hold is over, or to
-// nothing because their client is dead. The judges have had the time to look at them.
+// leaveAll forgets the sections that will not write because their hold is over, or that will do
+// nothing because their client is dead. The property checkers have seen them by then.
 func (c *client) leaveAll(h *hold) {
 	for i := len(c.sections) - 1; i >= 0; i-- {
 		if s := c.sections[i]; c.dead || s.stage != writing && s.token == h.token && s.resource == h.resource {
@@ -114,8 +112,7 @@ func (l *state) readDone(f *fact, force bool) bool {
 	return true
 }
 
-// write belongs to the read before it. A write that has none is a section of
-// its own.
+// A write belongs to the read before it. A write without one is a section of its own.
 func (l *state) write(f *fact, force bool) bool {
 	f.hold = f.client.about(f.Event)
 	if f.section = f.client.section(f.Event, holding); f.section == nil {
@@ -161,7 +158,7 @@ func (l *state) writeDone(f *fact, force bool) bool {
 	return true
 }
 
-// unwritten objects to the return of a write that was not called.
+// unwritten reports the return of a write that was not called.
 func (l *state) unwritten(f *fact) bool {
 	return l.contradict("a write of %s returns to client %d, which has none under way", f.lock(), f.Client)
 }
