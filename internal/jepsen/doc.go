@@ -1,14 +1,13 @@
-// Package jepsen judges histories that Jepsen has recorded: history.edn, as its
-// store writes it, one map a line, or one vector of maps over the whole file.
+// Package jepsen judges histories recorded by Jepsen: history.edn, as its store writes it, one map
+// per line, or one vector of maps over the whole file.
 //
-// It can judge locks (:acquire and :release) by three models, an ownerless, an
-// owner-aware and a fenced mutex, and registers (:read, :write, :cas), with one
-// key or many (jepsen.independent). The order of the file is the order of time,
-// and the rules are Jepsen's: :ok has happened, :fail has not, :info may have
-// happened at any time after its invocation; so the verdict is the one that
-// Jepsen's own checker, Knossos, comes to.
+// It judges locks (:acquire and :release) against three models (an ownerless, an owner-aware and a
+// fenced mutex) and registers (:read, :write, :cas) with one key or many (jepsen.independent). The
+// order of the file is the order of time, and the rules are Jepsen's: :ok has happened, :fail has
+// not, :info may have happened at any time after its invocation. So the verdict is that of Jepsen's
+// own checker, Knossos.
 //
-// The specifications are porcupine's, in package model; porcupine judges the
-// window around a violation a second time, for the picture. The package knows
-// nothing of Lockstorm's own histories.
+// The specifications are porcupine's, in package model. For the picture, porcupine judges the
+// window
+// around a violation again. The package does not know Lockstorm's own histories.
 package jepsen

@@ -10,19 +10,21 @@ import (
 	"github.com/lockstorm/lockstorm/model"
 )
 
-// known is the output of an operation that has surely taken effect.
+// known is the output of an operation that has certainly taken effect.
 var known = model.Outcome{}
 
-// Options says how a history is judged. The zero value is of use.
+// Options says how to judge a history. The zero value is valid.
 type Options struct {
-	// Limit is the longest that the search may take, of all models and keys
-	// together; what is not decided then is unknown. 0 or less is no limit.
+	// Limit bounds the search, over all models and keys together; undecided ones are unknown. 0 or
+	// less
+	// means no limit.
 	Limit time.Duration
-	// Initial is the value that each register holds at first, as EDN; "" means
-	// nil, which is what most of Jepsen's tests begin with.
+	// Initial is the initial value of each register as EDN; "" means nil, as in most of Jepsen's
+	// tests.
 	Initial string
-	// Models names those that count, as [Model] returns them: a history is judged by
-	// these alone. That none of them is of its workload is an error. Empty means all.
+	// Models names the models to judge, as [Model] returns them. It is an error if none of them
+	// belongs
+	// to the history's workload. Empty means all.
 	Models []string
 }
 
@@ -33,7 +35,7 @@ func (o Options) initial() string {
 	return o.Initial
 }
 
-// Report is what is found of a history.
+// Report is the result for a history.
 type Report struct {
 	Workload   string    `json:"workload"`   // lock, register or cas-register; none, where no client did anything
 	Operations int       `json:"operations"` // that clients invoked
@@ -42,13 +44,13 @@ type Report struct {
 	Findings   []Finding `json:"findings"`
 }
 
-// idle is what is found where clients have done nothing: the nemesis came first,
-// or was alone. There is no lock and no register that it could break.
+// idle is the result for a history without operations of clients: no lock or register can have been
+// broken.
 var idle = Report{Workload: "none", Findings: []Finding{{
 	Model: "any", Verdict: checker.NotApplicable, Story: "the history holds no operation of a client",
 }}}
 
-// Finding is what a history is to one model.
+// Finding is the result for one model.
 type Finding struct {
 	Model   string          `json:"model"`
 	Verdict checker.Verdict `json:"verdict"`
@@ -58,9 +60,10 @@ type Finding struct {
 	window   *window
 }
 
-// Judge reads a history and judges it by each model of its workload that counts. Its errors
-// are those of reading, those of a history that is none or cannot be judged,
-// which name the line, and that of ctx, if it ends.
+// Judge reads a history and judges it against each selected model of its workload. It returns read
+// errors; errors that name the line, if the text is not a history or cannot be judged; and the
+// error
+// of ctx.
 func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
 	if o.Initial != "" {
 		v, err := decode([]byte(o.Initial), 1)
@@ -109,7 +112,7 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithTimeout(ctx, limit)
 }
 
-// trial is the judgement of one model on all keys.
+// trial judges one model on all keys.
 type trial struct {
 	rec      *recording
 	parts    []part

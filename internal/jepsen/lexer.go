@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// maxForm is the most bytes that one operation may take.
+	// maxForm is the largest size of one operation in bytes.
 	maxForm = 1 << 20
-	// maxDepth is how deeply its brackets may be nested: the EDN library
-	// recurses.
+	// maxDepth bounds the nesting of brackets, because the EDN library recurses.
 	maxDepth = 64
 )
 
-// lexer finds where the elements of EDN text begin and end, and reads none of
-// them: that is the library's work. So no more than one operation is in memory,
-// and what no judge asks for (a stack trace, an object that no reader knows) is
-// passed over.
+// lexer finds where elements of EDN text begin and end; the library parses them. So memory holds
+// only
+// one operation, and parts that are not judged (a stack trace, an object without a reader) are
+// skipped.
 type lexer struct {
 	r    *bufio.Reader
 	line int
@@ -76,8 +75,8 @@ func blank(c byte) bool { return strings.IndexByte(" \t\r\n\f\v,", c) >= 0 }
 // delimits reports whether c ends a number, a keyword or a symbol.
 func delimits(c byte) bool { return blank(c) || strings.IndexByte("()[]{}\";", c) >= 0 }
 
-// skip passes over blanks, comments and what is discarded, and returns the
-// first byte of the next element without taking it, or io.EOF.
+// skip skips blanks, comments and discarded forms, and returns the first byte of the next element
+// without consuming it, or io.EOF.
 func (l *lexer) skip() (byte, error) {
 	for {
 		b, err := l.r.Peek(2)
@@ -134,7 +133,7 @@ func (l *lexer) discard() error {
 	return l.element()
 }
 
-// element takes one element with its tags.
+// element consumes one element with its tags.
 func (l *lexer) element() error {
 	for {
 		c, err := l.skip()
@@ -160,7 +159,7 @@ func (l *lexer) element() error {
 	}
 }
 
-// tag takes a # and what belongs to it, but for the element that is tagged.
+// tag consumes a # and its symbol, but not the tagged element.
 func (l *lexer) tag() error {
 	if _, err := l.next(); err != nil {
 		return err
@@ -172,7 +171,7 @@ func (l *lexer) tag() error {
 	return err
 }
 
-// token takes bytes up to the next delimiter, and returns the first of them.
+// token consumes bytes up to the next delimiter, and returns the first ones.
 func (l *lexer) token() (string, error) {
 	var b strings.Builder
 	for {
@@ -192,8 +191,7 @@ func (l *lexer) token() (string, error) {
 	}
 }
 
-// balanced takes a string, a character, or everything from a bracket to the one
-// that closes it.
+// balanced consumes a string, a character, or everything from a bracket to the matching one.
 func (l *lexer) balanced() error {
 	var open [maxDepth]byte // the brackets that are awaited
 	depth, begun := 0, l.line
@@ -234,7 +232,7 @@ func closing(c byte) byte {
 	return map[byte]byte{'(': ')', '[': ']', '{': '}'}[c]
 }
 
-// text takes the rest of a string.
+// text consumes the rest of a string.
 func (l *lexer) text() error {
 	begun := l.line
 	for {
@@ -253,8 +251,7 @@ func (l *lexer) text() error {
 	}
 }
 
-// character takes the rest of a character, the first byte of which may be a
-// bracket.
+// character consumes the rest of a character, whose first byte may be a bracket.
 func (l *lexer) character() error {
 	if _, err := l.inside("a character"); err != nil {
 		return err

@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// never is the return of an operation whose outcome is unknown.
+// never is the return time of an operation with an unknown outcome.
 const never = math.MaxInt
 
-// operation is what a client did: an invocation and its completion. Operations
-// that failed did not happen, and are none.
+// operation is an invocation and its completion. Failed operations did not happen and are omitted.
 type operation struct {
 	process int64
 	f       string
@@ -26,7 +25,7 @@ type operation struct {
 
 func (o *operation) unknown() bool { return o.ret == never }
 
-// act is something that the nemesis did.
+// act is an action of the nemesis.
 type act struct {
 	name  string
 	value any
@@ -34,7 +33,7 @@ type act struct {
 	line  int
 }
 
-// recording is a history whose invocations have met their completions.
+// recording is a history whose invocations are paired with their completions.
 type recording struct {
 	operations []operation // in the order of their calls
 	acts       []act
@@ -51,7 +50,7 @@ type saying struct {
 	line int
 }
 
-// pairing makes a recording of records.
+// pairing makes a recording from records.
 type pairing struct {
 	recording
 	open map[int64]int // the operation that a process has in progress
@@ -143,7 +142,7 @@ func (p *pairing) complete(process int64, rec record, at int) error {
 	return nil
 }
 
-// end drops what failed.
+// end drops failed operations.
 func (p *pairing) end() *recording {
 	kept := p.operations[:0]
 	for _, o := range p.operations {

@@ -2,26 +2,24 @@ package jepsen
 
 import "slices"
 
-// maxDetours bounds the search for further ways, once there is one.
+// maxDetours bounds the search for further paths after the first.
 const maxDetours = 32
 
-// way is kinds, the last first, of which one operation each leads from state to
-// state.
+// way is a path from state to state by one operation of each kind; kinds are listed in reverse.
 type way struct {
 	kinds     []int
 	unwritten bool // it must not begin with a write
 }
 
-// ways returns the configs in which a state has come about from c by operations
-// of unknown outcome alone, the shortest ways first, and whether it leaves some
-// out: it returns most, or a few more.
+// ways returns the configs in which a state results from c by operations of unknown outcome alone,
+// shortest paths first, and whether it omits some: it returns about most.
 //
-// Nothing else needs what they give on the way, so that no state comes twice.
-// And a way is not gone if another leaves all that could be done with what it
-// saves: one operation that leads from here to a state is better than all other
-// ways to it, since who has saved that one can use it from here to there alone,
-// and there the others lead as well; so is a write better than all ways to its
-// state that begin with a write.
+// No other operation needs the states on the way, so no state is visited twice. A path can be
+// omitted if another path allows everything that it allows, with the operations that it saves. One
+// operation that leads directly to the state is better than all other paths: a config that has
+// saved
+// that operation could use it only from here to there, and the other paths also lead there. For the
+// same reason a single write is better than all paths to its state that begin with a write.
 func (st *stock) ways(c config, to string, most int) (list []config, cut bool) {
 	queue := st.back(c, way{}, to)
 	var detours []way // by states that others have led through
@@ -53,7 +51,7 @@ func (st *stock) ways(c config, to string, most int) (list []config, cut bool) {
 	return list, false
 }
 
-// follow returns what c becomes on a way, if that begins where c is.
+// follow returns the config that c becomes on a path, if the path begins at the state of c.
 func (st *stock) follow(c config, w way) (config, bool) {
 	for _, k := range slices.Backward(w.kinds) {
 		var can bool
@@ -64,12 +62,12 @@ func (st *stock) follow(c config, w way) (config, bool) {
 	return c, true
 }
 
-// through reports whether a way leads through a state, or to it.
+// through reports whether a path visits a state or ends there.
 func (st *stock) through(w way, state string) bool {
 	return slices.ContainsFunc(w.kinds, func(k int) bool { return st.kinds[k].gives == state })
 }
 
-// back returns a way with all that can go before it and give a state.
+// back returns a path extended at its beginning by each kind that can produce a state.
 func (st *stock) back(c config, w way, to string) []way {
 	var list []way
 	written := false

@@ -6,13 +6,15 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// stock is the operations of unknown outcome that have been called. They are in
-// progress for ever, and would double the cost each.
+// stock is the operations of unknown outcome that have been called. They stay in progress for ever,
+// and each would double the cost of the search.
 //
-// Those that do the same are one kind, and take effect in the order of their
-// calls: one is as good as another. What every config has used is forgotten. A
-// kind dies once no operation is to come that needs what it gives, or what it
-// needs itself can no more come about: the release of an owner who is gone.
+// Operations with the same effect form one kind, and take effect in the order of their calls,
+// because
+// they are interchangeable. Operations that every config has used are forgotten. A kind dies when
+// no
+// later operation needs the state that it produces, or when the state that it needs can no longer
+// occur: for example, the release of an owner who is gone.
 type stock struct {
 	model   porcupine.Model
 	kinds   []kind
@@ -26,7 +28,7 @@ type stock struct {
 	now     int // the place of the return that is being tried
 }
 
-// kind is all operations of unknown outcome that do the same.
+// kind is all operations of unknown outcome with the same effect.
 type kind struct {
 	input        any
 	needs, gives string
@@ -35,8 +37,8 @@ type kind struct {
 	died         int   // the place; never, while it lives
 }
 
-// spent returns those that a config has used up which had used some, beside what
-// had been forgotten, before the event at a place.
+// spent returns the operations that a config had used before the event at a place, without the
+// forgotten ones.
 func (k *kind) spent(used, at int) []int {
 	forgotten, _ := slices.BinarySearch(k.forgotten, at)
 	if k.died < at {
@@ -52,8 +54,8 @@ func newStock(m porcupine.Model, steps []step) stock {
 	}
 }
 
-// needs returns for each state the last return of a step that has to find it.
-// What is unknown needs a state for as long as somebody needs what it gives.
+// needs returns, for each state, the last return of a step that needs it. An unknown step needs a
+// state as long as another step needs the state that it produces.
 func needs(steps []step) map[string]int {
 	need := map[string]int{}
 	from := map[string][]string{} // the states that unknown steps make another of
@@ -83,7 +85,7 @@ func needs(steps []step) map[string]int {
 	return need
 }
 
-// comes returns for each state the last return of a step that gives it.
+// comes returns, for each state, the last return of a step that produces it.
 func comes(steps []step) map[string]int {
 	last := map[string]int{}
 	for _, s := range steps {
@@ -94,7 +96,7 @@ func comes(steps []step) map[string]int {
 	return last
 }
 
-// call puts a step of unknown outcome in stock, unless it can be of no use.
+// call adds a step of unknown outcome, unless no order can need it.
 func (st *stock) call(i int, s *step) {
 	if s.looks() || st.need[s.gives] < s.call {
 		return
@@ -106,7 +108,7 @@ func (st *stock) call(i int, s *step) {
 	st.kinds[k].steps = append(st.kinds[k].steps, i)
 }
 
-// found founds a kind.
+// found adds a kind.
 func (st *stock) found(s *step) int {
 	k := len(st.kinds)
 	st.index[s.input] = k
@@ -123,7 +125,7 @@ func (st *stock) found(s *step) int {
 	return k
 }
 
-// settle forgets what is of no more use after the return at a place.
+// settle forgets what no order can need after the return at a place.
 func (st *stock) settle(now int) {
 	if len(st.index) == 0 {
 		return
@@ -189,8 +191,7 @@ func (st *stock) step(state any, input any) (any, bool) {
 	return next, legal
 }
 
-// use returns c after an operation of a kind, if one is left that can take
-// effect.
+// use returns c after an operation of a kind, if one is left that can take effect.
 func (st *stock) use(c config, k int) (config, bool) {
 	kind := &st.kinds[k]
 	if next, legal := st.step(c.state, kind.input); legal && st.left(c, k) {

@@ -16,25 +16,23 @@ import (
 	"github.com/lockstorm/lockstorm/model"
 )
 
-// ErrNoPicture says that a finding has nothing to show: it holds, or there was
-// nothing to judge.
+// ErrNoPicture means that a finding has nothing to show: it holds, or nothing was judged.
 var ErrNoPicture = errors.New("jepsen: there is no violation to draw")
 
-// searchLimit is the longest that porcupine may look for the longest orders in
-// a picture.
+// searchLimit bounds porcupine's search for the longest orders in a picture.
 const searchLimit = 5 * time.Second
 
-// The colours: what is accused, and what the nemesis did.
+// The colours of the accused operation and of the nemesis.
 const (
 	red    = "#ff9c9c"
 	orange = "#ffd28a"
 )
 
-// Picture writes a page of HTML of the window before the violation, or before the
-// place where the judge gave up: the last operations of the key, from one state that
-// it can have been in, what porcupine makes of them, and what the nemesis did
-// meanwhile. The history is called name there. Of a finding without a window it is
-// [ErrNoPicture].
+// Picture writes an HTML page of the window before the violation, or before the place where the
+// search gave up: the last operations of the key, from one possible state on, with porcupine's
+// analysis and the actions of the nemesis. name is the history's name on the page. A finding
+// without
+// a window returns [ErrNoPicture].
 func (f Finding) Picture(out io.Writer, name string) error {
 	w := f.window
 	if w == nil {
@@ -56,13 +54,13 @@ func (f Finding) Picture(out io.Writer, name string) error {
 	return page.Search(m, operations, searchLimit).Write(out, head, marks)
 }
 
-// note says what is shown.
+// note describes what the picture shows.
 func (w *window) note(from config, operations int) string {
 	return fmt.Sprintf("Shown: %d operations up to line %d. Before them the state is taken to be: %s. “(perhaps)” marks what may have taken effect or not, or had not returned by then.",
 		operations, w.steps[w.stuck].of.end, w.model.DescribeState(from.state))
 }
 
-// accused marks the operation that the story is about.
+// accused marks the operation that the story names.
 func (w *window) accused(v checker.Verdict) page.Mark {
 	s := &w.steps[w.stuck]
 	text := "cannot have happened: "
@@ -75,9 +73,9 @@ func (w *window) accused(v checker.Verdict) page.Mark {
 	}
 }
 
-// start returns the config that the picture begins with: of those from which the story's
-// order can have come, one from which all but the accused operation has an order, so that
-// the picture accuses the same one.
+// start returns the config with which the picture begins. Among the configs from which the story's
+// order can result, it is one from which all operations but the accused one have an order, so that
+// the picture accuses the same operation.
 func (w *window) start() config {
 	past := w.configs[0].past
 	for past != nil && past.at >= w.begin() {
@@ -107,8 +105,8 @@ func (w *window) start() config {
 	return list[len(list)-1]
 }
 
-// excerpt returns the operations of the window for porcupine, if c is how the
-// history went up to it. They have no order, whatever c.
+// excerpt returns the operations of the window for porcupine, given that c is the config before it.
+// They have no order for any c.
 func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 	m := w.model
 	m.Init = func() any { return c.state }
@@ -116,7 +114,7 @@ func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 	var ops []porcupine.Operation
 	for _, i := range w.chosen(c) {
 		s := &w.steps[i]
-		// What returns later may have taken effect by now.
+		// A step that returns later may have taken effect already.
 		ops = append(ops, porcupine.Operation{
 			Input: s.input, Output: model.Outcome{Unknown: s.ret > end},
 			Call: w.enters(s), Return: int64(min(s.ret, end+1)), Metadata: i,
@@ -126,11 +124,11 @@ func (w *window) excerpt(c config) (porcupine.Model, []porcupine.Operation) {
 	return m, ops
 }
 
-// enters is where a step begins in the picture: before the return that the window begins
-// with, so that what returns there has a width.
+// enters is where a step begins in the picture: before the first return of the window, so that a
+// step that returns there has a width.
 func (w *window) enters(s *step) int64 { return int64(max(s.call, w.begin()-1)) }
 
-// chosen returns the steps of the window that c has not seen take effect.
+// chosen returns the steps of the window that have not taken effect in c.
 func (w *window) chosen(c config) []int {
 	end := w.steps[w.stuck].ret
 	spent := map[int]bool{}
@@ -149,8 +147,8 @@ func (w *window) chosen(c config) []int {
 	return list
 }
 
-// faults returns what the nemesis did in the window, and what it had begun
-// before and not yet ended.
+// faults returns the actions of the nemesis in the window, and those begun before and not yet
+// ended.
 func (w *window) faults() []page.Mark {
 	begin, end := w.begin()-1, w.steps[w.stuck].ret+1
 	var list []page.Mark
@@ -170,12 +168,14 @@ func (w *window) faults() []page.Mark {
 	return list
 }
 
-// begins reports whether an act of the nemesis lasts until another ends it: by
-// custom it is called start, or start and what.
+// begins reports whether an action of the nemesis lasts until another ends it: by convention its
+// name
+// is start, or begins with start.
 func begins(name string) bool { return strings.HasPrefix(name, "start") }
 
-// ends returns the place where the act that begins i-th ends. The nemesis
-// writes two records for each act, an invocation and its completion.
+// ends returns the place where the i-th action ends. The nemesis writes two records for each
+// action,
+// an invocation and its completion.
 func (r *recording) ends(i int) int {
 	stop := "stop" + strings.TrimPrefix(r.acts[i].name, "start")
 	later := r.acts[i+1:]
@@ -185,8 +185,7 @@ func (r *recording) ends(i int) int {
 	return r.length
 }
 
-// window is the piece of one key's history before the step at which the sweep
-// was stuck, or gave up.
+// window is the part of one key's history before the step at which the sweep was stuck or gave up.
 type window struct {
 	*sweep
 	key   string
@@ -201,8 +200,8 @@ func around(w *sweep, key string, stuck int, rec *recording) *window {
 	return &window{w, key, stuck, rec, w.marks[0], w.happened(w.configs[0])}
 }
 
-// happened returns the steps of unknown outcome that have taken effect in one config, each
-// with the place of the return that it was for.
+// happened returns the steps of unknown outcome that have taken effect in a config, each with the
+// place of the return that needed it.
 func (w *sweep) happened(c config) map[int]int {
 	places := map[int][]int{}
 	for u := c.past; u != nil; u = u.before {
@@ -219,7 +218,7 @@ func (w *sweep) happened(c config) map[int]int {
 	return taken
 }
 
-// of says the key, where there are several.
+// of names the key if there are several.
 func (w *window) of() string {
 	if w.key == "" {
 		return ""
@@ -227,7 +226,7 @@ func (w *window) of() string {
 	return "key " + w.key + ": "
 }
 
-// violation tells in words why there is no order.
+// violation explains why there is no order.
 func (w *window) violation() string {
 	var states []string
 	for _, state := range w.reached {
@@ -241,13 +240,13 @@ func (w *window) violation() string {
 		w.of(), w.tell(w.stuck), strings.Join(states, "; "), w.before())
 }
 
-// tell names a step with its process and its lines.
+// tell names a step with its process and lines.
 func (w *window) tell(i int) string {
 	s := &w.steps[i]
 	return fmt.Sprintf("%s (%s)", w.model.DescribeOperation(s.input, known), w.origin(i))
 }
 
-// origin says where in the history a step is, and what is taken of it if it is unknown.
+// origin says where in the history a step is, and how an unknown step is assumed to have ended.
 func (w *window) origin(i int) string {
 	o := w.steps[i].of
 	where := fmt.Sprintf("process %d, lines %d to %d", o.process, o.line, o.end)
@@ -263,8 +262,8 @@ func (w *window) origin(i int) string {
 	return where
 }
 
-// before tells what was done last before the step, and which operations of unknown
-// outcome that takes: those of one order of the many that there may be.
+// before describes the steps before the violation, and the operations of unknown outcome that they
+// require: those of one of possibly many orders.
 func (w *window) before() string {
 	const lastKnown, lastUnknown = 6, 12
 	sure := w.completed()
@@ -282,7 +281,7 @@ func (w *window) before() string {
 	return strings.Join(told, ", ")
 }
 
-// completed returns the steps of the window that were not unknown, in the order of their calls.
+// completed returns the steps of the window with a known outcome, in the order of their calls.
 func (w *window) completed() []int {
 	var list []int
 	for i := range w.steps {
@@ -294,8 +293,8 @@ func (w *window) completed() []int {
 	return list
 }
 
-// uncertain returns the unknown steps that belong into the story: what the given steps
-// took, and what could have given what the stuck one needs. That comes last.
+// uncertain returns the unknown steps of the story: those that the given steps required and, last,
+// those that could have produced the state that the stuck step needs.
 func (w *window) uncertain(sure []int) []int {
 	of := &w.steps[w.stuck]
 	needed, giving := []int{}, []int{}
@@ -313,8 +312,8 @@ func (w *window) uncertain(sure []int) []int {
 	return append(needed, giving...)
 }
 
-// turn is the place of a step in the story: what was taken for another comes right
-// before it.
+// turn is the position of a step in the story. An unknown step comes right before the step that
+// required it.
 func (w *window) turn(i int) int {
 	at, taken := w.taken[i]
 	if !taken {
@@ -324,8 +323,8 @@ func (w *window) turn(i int) int {
 	return w.steps[j].call
 }
 
-// matters reports whether a step can make a difference from a place on: an
-// unknown one whose kind is of no use does not.
+// matters reports whether a step can make a difference from a place on. An unknown step of a dead
+// kind does not.
 func (w *window) matters(s *step, from int) bool {
 	if !s.unknown {
 		return true
@@ -337,13 +336,13 @@ func (w *window) matters(s *step, from int) bool {
 // begin is the place where the window begins.
 func (w *window) begin() int { return w.from.at }
 
-// giving tells where the judge gave up.
+// giving describes where the search gave up.
 func (w *window) giving() string {
 	return fmt.Sprintf("%sundecided after %d of %d operations that count, at line %d, with %d ways in which they can have gone",
 		w.of(), w.judged, len(w.steps), w.steps[w.stuck].of.end, len(w.configs))
 }
 
-// others counts the other keys that are violated.
+// others counts the other violated keys.
 func (t *trial) others() string {
 	if len(t.violated) == 1 {
 		return ""

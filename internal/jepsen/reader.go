@@ -11,8 +11,7 @@ import (
 	"olympos.io/encoding/edn"
 )
 
-// reader finds the operations of a history, one after another: each in a line
-// of its own, or all within one vector or list.
+// reader finds the operations of a history: one per line, or all within one vector or list.
 type reader struct {
 	lexer
 	shut  byte // closes what all of them stand in; 0 if nothing does
@@ -25,8 +24,8 @@ func newReader(r io.Reader) *reader {
 	return &reader{lexer: lexer{r: bufio.NewReaderSize(r, 1<<16), line: 1}, first: true}
 }
 
-// operation returns the text of the next map and the line it begins in, or
-// io.EOF. The text is valid until the next call.
+// operation returns the text of the next map and the line where it begins, or io.EOF. The text is
+// valid until the next call.
 func (r *reader) operation() ([]byte, int, error) {
 	for {
 		r.most = 0
@@ -129,8 +128,9 @@ func (l *lexer) cut(text []byte) ([]byte, error) {
 	return text[from:l.read], nil
 }
 
-// Looks reports whether a file that begins with prefix looks like a Jepsen
-// history and not like one of Lockstorm, whose every line is a JSON object.
+// Looks reports whether a file that begins with prefix looks like a Jepsen history, and not like
+// one
+// of Lockstorm, in which every line is a JSON object.
 func Looks(prefix []byte) bool {
 	for i, c := range prefix {
 		switch {
@@ -145,8 +145,7 @@ func Looks(prefix []byte) bool {
 	return false
 }
 
-// record is one map of a history: the begin or the end of an operation, or
-// something that the nemesis did.
+// record is one map of a history: an invocation, a completion, or an action of the nemesis.
 type record struct {
 	line    int
 	kind    string // invoke, ok, fail, info
@@ -179,8 +178,7 @@ func (r *records) read() (record, error) {
 	return rec, r.check(rec)
 }
 
-// set takes over a field that a judge asks for. All others, and their values,
-// may be whatever they like.
+// set stores a field that is judged. All others, and their values, are ignored.
 func (rec *record) set(m memory, key, value []byte) error {
 	name, is := strings.CutPrefix(string(key), ":")
 	if !is {
@@ -224,8 +222,7 @@ func bare(keyword string) string {
 	return keyword[strings.LastIndexByte(keyword, '/')+1:]
 }
 
-// word is a keyword or a symbol without its namespace, or the text of what is
-// neither.
+// word is a keyword or symbol without its namespace, or the text of any other value.
 func word(v any) string {
 	switch v := v.(type) {
 	case edn.Keyword:
@@ -257,8 +254,7 @@ func (r *records) check(rec record) error {
 	return nil
 }
 
-// client returns the process of a client, which is a number; the nemesis and
-// its like have names.
+// client returns the process number of a client. The nemesis and its like have names.
 func (rec record) client() (int64, bool) {
 	n, ok := rec.process.(int64)
 	return n, ok

@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// search is how all configs are found in which a step has returned.
+// search finds all configs in which a step has returned.
 type search struct {
 	*sweep
 	of      int // the step
@@ -20,8 +20,7 @@ type search struct {
 	least   int        // that any of them has used, or less
 }
 
-// complete returns the configs in which a step has taken effect, and false if
-// it cannot find them all.
+// complete returns the configs in which a step has taken effect, and false if it cannot find all.
 func (w *sweep) complete(ctx context.Context, of int) ([]config, bool) {
 	s := search{sweep: w, of: of, seen: newFrontier(w.apart()), next: newFrontier(w.apart())}
 	for _, c := range w.configs {
@@ -47,8 +46,9 @@ func (w *sweep) complete(ctx context.Context, of int) ([]config, bool) {
 	return next, true
 }
 
-// enough reports whether all is tried, or a hasty sweep has found as much as it
-// goes on with, or orders that used as little as any.
+// enough reports whether the search can stop: everything is tried, or a hasty sweep has found as
+// many
+// configs as it keeps, or an order with the least possible use.
 func (s *search) enough() bool {
 	for s.least < len(s.waiting) && len(s.waiting[s.least]) == 0 {
 		s.least++
@@ -64,7 +64,7 @@ func (s *search) enough() bool {
 	return true
 }
 
-// push puts a config on the list, unless it is superfluous.
+// push adds a config to the list, unless it is superfluous.
 func (s *search) push(c config) {
 	c, fresh := s.seen.add(s.settled(c))
 	if !fresh {
@@ -84,8 +84,7 @@ func (s *search) pop() config {
 	return list[len(list)-1]
 }
 
-// settled lets everything take effect that only looks: there is no better time
-// for it.
+// settled lets every step take effect that does not change the state: no later time is better.
 func (s *search) settled(c config) config {
 	for _, i := range s.open {
 		if i == s.of || !s.steps[i].looks() || c.done.has(i) {
@@ -119,9 +118,10 @@ func (s *search) expand(c config) {
 	}
 }
 
-// before returns the configs in which a step can take effect: c itself, or else
-// those that c becomes by operations of unknown outcome. These take effect only
-// right before what needs them, since what nobody needs need not happen.
+// before returns the configs in which a step can take effect: c itself, or the configs that c
+// becomes
+// by operations of unknown outcome. These take effect only right before a step that needs them,
+// because an unneeded one need not happen.
 func (s *search) before(c config, next *step) []config {
 	if _, legal := s.step(c.state, next.input); legal {
 		return []config{c}
@@ -132,9 +132,9 @@ func (s *search) before(c config, next *step) []config {
 	})
 }
 
-// reach returns the configs in which a state has come about from c by operations
-// of unknown outcome. Where the ways are too many, a hasty sweep takes those that
-// use least, and a lenient one takes none of them to use anything.
+// reach returns the configs in which a state results from c by operations of unknown outcome. If
+// there are too many paths, a hasty sweep keeps those that use least, and a lenient sweep assumes
+// that the operations remain unused.
 func (s *search) reach(c config, state string) []config {
 	list, cut := s.ways(c, state, s.most)
 	if !cut {
@@ -147,7 +147,7 @@ func (s *search) reach(c config, state string) []config {
 	return list[:min(len(list), s.most)]
 }
 
-// states returns the states that were tried.
+// states returns the number of states that were tried.
 func (s *search) states() []any {
 	var list []any
 	for _, c := range s.seen.order {
@@ -158,30 +158,30 @@ func (s *search) states() []any {
 	return list
 }
 
-// config is one way in which a history can have gone so far.
+// config is one possible state of the world after a prefix of the history.
 type config struct {
 	place
 	used set // operations of unknown outcome that have taken effect, by kind
 	past *use
 }
 
-// use is one operation of unknown outcome that has taken effect, and those before it.
-// It is for the story alone: no search looks at it.
+// use is one operation of unknown outcome that has taken effect, and those before it. Only the
+// story
+// reads it, not the search.
 type use struct {
 	kind   int
 	at     int // the place of the return that it was for
 	before *use
 }
 
-// place is a config but for what it has used up.
+// place is a config without what it has used.
 type place struct {
 	state any // of the model
 	done  set // operations in progress that have already taken effect
 }
 
-// frontier is a set of configs of which none makes another superfluous: of two
-// that differ only in what they have used, the one that has used less can do
-// all that the other can.
+// frontier is a set of configs of which none makes another superfluous. Of two configs that differ
+// only in what they have used, the one that has used less can do everything that the other can.
 type frontier struct {
 	used   map[place][]set
 	order  []config // as they came, with some that have become superfluous
@@ -191,8 +191,8 @@ type frontier struct {
 
 func newFrontier(most int) *frontier { return &frontier{used: map[place][]set{}, most: most} }
 
-// add returns c, and whether it was not superfluous. Where there are too many of
-// its place it returns one for all of them, that has used what all have used.
+// add returns c, and whether it was not superfluous. If its place has too many configs, it replaces
+// them by one that has used what all of them have used.
 func (f *frontier) add(c config) (config, bool) {
 	var kept []set
 	for _, u := range f.used[c.place] {
@@ -224,7 +224,7 @@ func (f *frontier) holds(c config) bool {
 	return false
 }
 
-// configs returns what is left, in the order in which it came.
+// configs returns the remaining configs in the order in which they were added.
 func (f *frontier) configs() []config {
 	var list []config
 	for _, c := range f.order {
@@ -238,17 +238,15 @@ func (f *frontier) configs() []config {
 const (
 	// maxConfigs bounds the memory of a search.
 	maxConfigs = 1 << 18
-	// maxMarks is how many returns the window around a violation reaches back.
+	// maxMarks is the number of returns that the window before a violation includes.
 	maxMarks = 12
 )
 
-// sweep decides whether the steps of one key have a legal order. It goes
-// through the history once, from event to event, with all configs in which it
-// can have come there (Lowe, "Testing for linearizability", 2017: just-in-time
-// linearization, which Knossos does too): nothing has to take effect before
-// something returns, and when it does, all orders of what is in progress are
-// tried that end with it. So its cost grows linearly with the length of the
-// history, whether it has quiescent points or not.
+// sweep decides whether the steps of one key have a legal order. It goes through the history once,
+// from event to event, with all configs that are possible there (Lowe, "Testing for
+// linearizability", 2017: just-in-time linearization, as in Knossos). A step takes effect only when
+// some step returns; then all orders of the steps in progress that end with the returning step are
+// tried. So the cost is linear in the length of the history, even without quiescent points.
 type sweep struct {
 	stock
 	manner
@@ -261,7 +259,7 @@ type sweep struct {
 	rough   bool  // there were too many somewhere
 }
 
-// mark is what the configs were before the event at a place.
+// mark is the configs before the event at a place.
 type mark struct {
 	at      int
 	configs []config
@@ -277,7 +275,7 @@ func newSweep(m porcupine.Model, steps []step, how manner) *sweep {
 	return &sweep{stock: newStock(m, steps), steps: steps, manner: how}
 }
 
-// events returns what happens in the order of time.
+// events returns the calls and returns in the order of time.
 func events(steps []step) []event {
 	list := make([]event, 0, 2*len(steps))
 	for i, s := range steps {
@@ -290,8 +288,8 @@ func events(steps []step) []event {
 	return list
 }
 
-// run goes through the steps. Where it is stuck, or gives up, it returns the
-// step that could not return.
+// run goes through the steps. If it is stuck or gives up, it returns the step that could not
+// return.
 func (w *sweep) run(ctx context.Context) (checker.Verdict, int) {
 	for _, e := range events(w.steps) {
 		s := &w.steps[e.step]
@@ -321,8 +319,7 @@ func (w *sweep) run(ctx context.Context) (checker.Verdict, int) {
 	return checker.Holds, -1
 }
 
-// few returns as many configs as the sweep goes on with: those that have used
-// least.
+// few returns the configs that a hasty sweep keeps: those that have used least.
 func (w *sweep) few(list []config) []config {
 	if w.lenient || len(list) <= w.beam {
 		return list
@@ -339,15 +336,14 @@ func (w *sweep) mark(at int) {
 	w.marks = append(w.marks, mark{at, w.configs})
 }
 
-// manner is what a sweep does with too many configs.
+// manner is how a sweep reduces too many configs.
 type manner struct {
 	lenient bool // it makes one of them that can do more; otherwise it leaves some behind
 	most    int  // how many is not too many, of those that differ only in what they have used
 	beam    int  // and of all, unless it is lenient
 }
 
-// apart is how many configs are told apart that differ only in what they have
-// used; 0 is all.
+// apart is the number of distinguished configs that differ only in what they have used; 0: all.
 func (m manner) apart() int {
 	if m.lenient {
 		return m.most
@@ -356,18 +352,17 @@ func (m manner) apart() int {
 }
 
 const (
-	// beam is how many configs the first hasty sweep goes on with.
+	// beam is the number of configs that the first hasty sweep keeps.
 	beam = 64
-	// rounds is how often a sweep begins again with more.
+	// rounds is how often the sweeps begin again with a larger number.
 	rounds = 5
 )
 
-// decide closes in on the verdict from two sides, since to follow all configs
-// can cost too much where operations of unknown outcome are many. A hasty sweep
-// leaves configs behind, those that have used most: if it finds an order there is
-// one. A lenient sweep takes configs for one that differ only in what they have
-// used, and lets it be what all of them have used: if it finds no order there is
-// none. Where neither tells, both go on with more in the next round.
+// decide approaches the verdict from two sides, because following all configs can be too expensive
+// if there are many operations of unknown outcome. A hasty sweep drops the configs that have used
+// most: if it finds an order, there is one. A lenient sweep merges configs that differ only in what
+// they have used, into one that has used what all of them have used: if it finds no order, there is
+// none. If neither decides, both continue with a larger number in the next round.
 func decide(ctx context.Context, m porcupine.Model, steps []step, beam int) (w *sweep, verdict checker.Verdict, stuck int) {
 	most := 1
 	for range rounds {

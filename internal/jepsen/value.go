@@ -10,7 +10,7 @@ import (
 	"olympos.io/encoding/edn"
 )
 
-// decode reads one value by the EDN library, whose panics are errors.
+// decode parses one value with the EDN library, and turns its panics into errors.
 func decode(text []byte, line int) (value any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -23,8 +23,8 @@ func decode(text []byte, line int) (value any, err error) {
 	return value, nil
 }
 
-// memory remembers what short texts mean: most values of a history are few
-// keywords and small numbers.
+// memory caches the values of short texts: most values of a history are a few keywords and small
+// numbers.
 type memory map[string]any
 
 func (m memory) decode(text []byte, line int) (any, error) {
@@ -49,8 +49,7 @@ func tuple(v any) (first, second any, ok bool) {
 	return nil, nil, false
 }
 
-// show writes a value so that two values are equal in Clojure if and only if
-// they are written alike.
+// show prints a value so that two values are equal in Clojure if and only if they print the same.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -83,7 +82,7 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// showFloat tells 1.0 from 1, which Clojure does too.
+// showFloat distinguishes 1.0 from 1, as Clojure does.
 func showFloat(v float64) string {
 	s := strconv.FormatFloat(v, 'g', -1, 64)
 	if strings.ContainsAny(s, ".eIN") {
@@ -109,9 +108,9 @@ func showMap(m map[any]any) []string {
 	return list
 }
 
-// keyed reports whether the value of a history's first invocation is one of
-// jepsen.independent: a pair of a key and a value. Such a pair is written as a
-// vector, so that it must be told from what a client may ask for.
+// keyed reports whether the first invocation's value is one of jepsen.independent: a pair of key
+// and
+// value. It is written as a vector, and must be distinguished from a client's own vector.
 func keyed(f string, value any) bool {
 	_, v, pair := tuple(value)
 	if f == "cas" {
@@ -121,13 +120,13 @@ func keyed(f string, value any) bool {
 	return pair
 }
 
-// part is what was done to one key.
+// part is the operations on one key.
 type part struct {
 	key        string // "" where there is but one
 	operations []operation
 }
 
-// parts divides a history by its keys, in the order in which they appear.
+// parts splits a history by keys, in the order of their first use.
 func (r *recording) parts() ([]part, error) {
 	if !r.keyed {
 		return []part{{operations: r.operations}}, nil
@@ -150,7 +149,7 @@ func (r *recording) parts() ([]part, error) {
 	return list, nil
 }
 
-// unkey takes the key off the operation's values and returns it.
+// unkey removes the key from the operation's values and returns it.
 func (o *operation) unkey() (string, error) {
 	key, asked, pair := tuple(o.asked)
 	if !pair {

@@ -13,7 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/model"
 )
 
-// step is an operation as a model takes it.
+// step is an operation of a model.
 type step struct {
 	input   any
 	unknown bool // it may have taken effect at any time after its call, or never
@@ -24,38 +24,38 @@ type step struct {
 	of      *operation
 }
 
-// looks reports whether the step changes nothing wherever it is legal. A write
-// of the value that is there changes nothing either, but somewhere else it does.
+// looks reports whether the step changes nothing wherever it is legal. A write of the current value
+// changes nothing either, but elsewhere it does.
 func (s *step) looks() bool { return s.gives == "" || s.gives == s.needs }
 
-// specification is a model that a workload is judged by.
+// specification is a model for a workload.
 type specification struct {
 	name  string
 	model func(Options) porcupine.Model
-	// steps turns what was done to one key into steps, in the order of their
-	// calls. What cannot make a difference is left out.
+	// steps converts the operations on one key into steps, in the order of their calls. It omits
+	// those
+	// that cannot make a difference.
 	steps func([]operation) ([]step, error)
 	// about reports whether there is anything to judge; nil means always.
 	about func([]operation) bool
 }
 
-// workload is what the clients of a history do.
+// workload is the kind of operations in a history.
 type workload struct {
 	name           string
 	words          []string
 	specifications []specification
 }
 
-// workloads lists those that can be judged. The first that knows all words of a
-// history counts.
+// workloads lists the known workloads. The first one that knows all words of a history is used.
 var workloads = []workload{
 	{"lock", []string{"acquire", "release", "lock", "unlock"}, []specification{ownerless, owned, fenced}},
 	{"register", []string{"read", "write"}, []specification{register}},
 	{"cas-register", []string{"read", "write", "cas"}, []specification{register}},
 }
 
-// Model returns the whole name of a model: "owner-aware mutex" for itself, and for
-// "owner-aware". That there is none is an error, which says which there are.
+// Model returns the full name of a model: "owner-aware mutex" for itself and for "owner-aware". The
+// error for an unknown name lists the models.
 func Model(name string) (string, error) {
 	var short []string
 	for _, w := range workloads {
@@ -72,7 +72,7 @@ func Model(name string) (string, error) {
 	return "", fmt.Errorf("unknown model %q: want %s", name, strings.Join(short, ", "))
 }
 
-// by returns the specifications of the models that count.
+// by returns the specifications of the selected models.
 func (w workload) by(models []string) ([]specification, error) {
 	if len(models) == 0 {
 		return w.specifications, nil
@@ -89,7 +89,7 @@ func (w workload) by(models []string) ([]specification, error) {
 	return list, nil
 }
 
-// recognise finds the workload by the words of its operations.
+// recognise finds the workload by the names of the operations.
 func recognise(words []saying) (workload, error) {
 	for _, w := range workloads {
 		if !slices.ContainsFunc(words, func(s saying) bool { return !slices.Contains(w.words, s.f) }) {
@@ -108,7 +108,7 @@ func recognise(words []saying) (workload, error) {
 	return workload{}, mixed(words)
 }
 
-// mixed is the error of a history of several workloads.
+// mixed is the error for a history of several workloads.
 func mixed(words []saying) error {
 	home := func(f string) string {
 		i := slices.IndexFunc(workloads, func(w workload) bool { return slices.Contains(w.words, f) })
@@ -152,7 +152,7 @@ func isFenced(o operation) bool {
 	return err != nil || f != 0
 }
 
-// lockSteps makes steps of acquires and releases.
+// lockSteps converts acquires and releases into steps.
 func lockSteps(list []operation, aware bool) ([]step, error) {
 	who := owners(list)
 	steps := make([]step, 0, len(list))
@@ -180,8 +180,8 @@ func lockSteps(list []operation, aware bool) ([]step, error) {
 
 func (o *operation) releases() bool { return o.f == "release" || o.f == "unlock" }
 
-// owners names the owner that each process acts for: the :client of the value
-// of what it completed, as in Hazelcast's histories; otherwise the process.
+// owners returns the owner for which each process acts: the :client of the value that it completed,
+// as in Hazelcast's histories; otherwise the process.
 func owners(list []operation) map[int64]string {
 	who := map[int64]string{}
 	for i := range list {
@@ -195,8 +195,8 @@ func owners(list []operation) map[int64]string {
 	return who
 }
 
-// fence returns the fence that a completed acquire was given, or 0 if it says
-// none. Hazelcast writes 0 for none as well.
+// fence returns the fence of a completed acquire, or 0 if it has none. Hazelcast also writes 0 for
+// none.
 func (o *operation) fence() (int64, error) {
 	f, given := field(o.value, "fence")
 	if !given || f == nil || o.releases() || o.unknown() {
@@ -219,8 +219,7 @@ func field(v any, name string) (any, bool) {
 	return f, has
 }
 
-// set is a sorted list of small numbers, some perhaps more than once, in a form
-// that can be the key of a map.
+// set is a sorted list of small numbers, possibly repeated, that can be the key of a map.
 type set string
 
 const digit = 4 // bytes a number
@@ -231,7 +230,7 @@ func (s set) at(i int) int {
 	return int(binary.BigEndian.Uint32([]byte(s[i*digit : (i+1)*digit])))
 }
 
-// search returns where n stands, or would.
+// search returns the position of n, or where it would be inserted.
 func (s set) search(n int) int {
 	i := s.len()
 	for i > 0 && s.at(i-1) >= n {
@@ -245,7 +244,7 @@ func (s set) has(n int) bool {
 	return i < s.len() && s.at(i) == n
 }
 
-// count returns how often n is in it.
+// count returns how often n occurs.
 func (s set) count(n int) int {
 	from, c := s.search(n), 0
 	for from+c < s.len() && s.at(from+c) == n {
@@ -261,16 +260,16 @@ func (s set) with(n int) set {
 	return s[:i] + set(b[:]) + s[i:]
 }
 
-// without takes n out, as often as it is in it.
+// without removes every n.
 func (s set) without(n int) set {
 	from, c := s.search(n), s.count(n)
 	return s[:from*digit] + s[(from+c)*digit:]
 }
 
-// within reports whether t has all that s has, as often.
+// within reports whether t contains all elements of s, with multiplicity.
 func (s set) within(t set) bool { return len(s) <= len(t) && len(s.common(t)) == len(s) }
 
-// common returns what both have, as often as both have it.
+// common returns the intersection, with multiplicity.
 func (s set) common(t set) set {
 	if s == t {
 		return s
@@ -284,7 +283,7 @@ func (s set) common(t set) set {
 	return both
 }
 
-// minus returns what s has beyond t.
+// minus returns the elements of s beyond those of t.
 func (s set) minus(t set) set {
 	if t == "" {
 		return s
@@ -298,7 +297,7 @@ func (s set) minus(t set) set {
 	return left
 }
 
-// meet says of each place of s whether t has that number, as often.
+// meet reports, for each position of s, whether t contains that element, with multiplicity.
 func (s set) meet(t set, say func(i int, shared bool)) {
 	j := 0
 	for i := range s.len() {
@@ -319,9 +318,10 @@ var register = specification{
 	steps: registerSteps,
 }
 
-// registerSteps makes steps of reads, writes and compare-and-sets. A read that
-// found nil says nothing of the register, as in Knossos, where a client that
-// does not know what it read writes nil; nor does one that did not return.
+// registerSteps converts reads, writes and compare-and-sets into steps. A read of nil constrains
+// nothing, as in Knossos, where a client that does not know what it read writes nil; nor does a
+// read
+// that did not return.
 func registerSteps(list []operation) ([]step, error) {
 	steps := make([]step, 0, len(list))
 	for i := range list {
