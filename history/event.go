@@ -14,70 +14,70 @@ func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 // Add returns the instant d after t.
 func (t Time) Add(d time.Duration) Time { return t + Time(d) }
 
-// String prints the time since the begin of the run, as in "1.204s".
+// String prints the time since the beginning of the run, such as "1.204s".
 func (t Time) String() string { return time.Duration(t).String() }
 
-// Kind is what an event tells.
+// Kind is the kind of an event.
 type Kind uint8
 
-// The kinds of events. Those of clients come in pairs of a call and its
-// return; a call that never returns has an unknown outcome.
+// The kinds of events. Those of clients come in pairs of a call and its return. A call that never
+// returns has an unknown outcome.
 const (
 	// Acquire: a client begins one try to acquire (Client, Resource, Token, TTL).
-	// Token is new with each try, and names the hold from then on.
+	// Token is new for each try, and names the hold from then on.
 	Acquire Kind = iota + 1
 	// Granted: the try returned with the lock (Client, Resource, Token, TTL, Until,
-	// Validity, Now, Fence). Without an Until nothing but a release ends the hold. On all
+	// Validity, Now, Fence). Without an Until only a release ends the hold. On all
 	// returns of the lock's own calls K is the number of requests that the client has
-	// sent since the last.
+	// sent since the previous return.
 	Granted
 	// Refused: the try returned without it (Client, Resource, Token, Reason, K).
 	Refused
 
-	// Extend: the holder asks for a new end of validity (Client, Resource, Token, TTL,
+	// Extend: the holder requests a new end of validity (Client, Resource, Token, TTL,
 	// Until).
 	Extend
-	// Extended: it was granted (Client, Resource, Token, TTL, Until, Validity, Now, K).
+	// Extended: the extension was granted (Client, Resource, Token, TTL, Until, Validity, Now, K).
 	Extended
-	// ExtendFailed: it was not (Client, Resource, Token, TTL, Until, Reason, K).
+	// ExtendFailed: the extension failed (Client, Resource, Token, TTL, Until, Reason, K).
 	ExtendFailed
 
-	// Expiring: the holder was told that its validity is about to end (Client,
+	// Expiring: the holder was warned that its validity is about to end (Client,
 	// Resource, Token, Reason).
 	Expiring
-	// Lost: the holder was told that it holds the lock no more (Client, Resource,
+	// Lost: the holder was notified that it no longer holds the lock (Client, Resource,
 	// Token, Reason).
 	Lost
-	// Lapse: the clock that the lock reads has come to Until (Client, Resource, Token,
+	// Lapse: the clock that the lock reads has reached Until (Client, Resource, Token,
 	// Since). Written by the world, which owns the clocks.
 	Lapse
 
 	// Release: the holder calls release (Client, Resource, Token).
 	Release
 	// Released: release returned (Client, Resource, Token, Reason, K). Outcome OK:
-	// the lock was still held; Declined: it was not; Unknown: nobody could tell.
+	// the lock was still held; Declined: it was not; Unknown: it is not known.
 	Released
 
 	// Read and ReadDone, Write and WriteDone: accesses to the guarded resource and
 	// their returns (Client, Resource, Token, Value, Fence). On a return Outcome
-	// Declined: it refused the access; Unknown: nobody could tell (Reason).
+	// Declined: the resource rejected the access; Unknown: it is not known (Reason).
 	Read
 	ReadDone
 	Write
 	WriteDone
-	// Apply: the guarded resource took a write (Client, Resource, Token, Value, Fence).
+	// Apply: the guarded resource applied a write (Client, Resource, Token, Value, Fence).
 	Apply
 
-	// Pause and Resume: the client stands still in between (Client); so does, on real
-	// servers, one at whose step a server is started, until that is up.
+	// Pause and Resume: the client does not run in between (Client). On real servers a
+	// client at whose step a server is started is also paused until the server is up.
 	Pause
 	Resume
-	// Kill: the client is gone for good (Client).
+	// Kill: the client has died for good (Client).
 	Kill
-	// Cancel: the context of the call that the client has under way has ended (Client).
+	// Cancel: the context of the client's current call has ended (Client).
 	Cancel
 
-	// NodeDown and NodeUp: the node's server is not running in between (Node); it
+	// NodeDown and NodeUp: the node's server does not run in between (Node). It
 	// comes back with or without its keys (Detail).
 	NodeDown
 	NodeUp
@@ -86,43 +86,42 @@ const (
 	LinkDown
 	LinkUp
 
-	// KeySet: Node now holds Token under Resource, until its own expiry
+	// KeySet: Node now stores Token under Resource, until its own expiry
 	// (Client: who set it, by a request of the time Sent; 0: a rollback brought
 	// it back).
 	KeySet
-	// KeyExtended: Node now keeps Token under Resource for longer, or, if it was
-	// not the holder who asked for it, until another time than before (Client:
-	// who asked).
+	// KeyExtended: Node now keeps Token under Resource for longer or, if the
+	// request was not the holder's, until another time than before (Client:
+	// who requested it).
 	KeyExtended
-	// KeyGone: it does so no more (Node, Resource, Token, Reason: [Deleted],
+	// KeyGone: Node no longer stores it (Node, Resource, Token, Reason: [Deleted],
 	// [Overwritten], [Expired], [Evicted], [Forgotten] over a restart, or
 	// [RolledBack] to an earlier state, which may bring other keys back; Client: who
 	// deleted or overwrote it).
 	KeyGone
 
 	// FaultStart and FaultEnd: a fault of the plan begins, and ends (Fault, Name, Detail).
-	// Of one that makes the clocks of a machine wrong the begin says whose: Client or Node.
+	// If it makes the clocks of a machine wrong, FaultStart names the machine: Client or Node.
 	FaultStart
 	FaultEnd
 
-	// Step: a client has come to a named point of its work (Client, Name, K, Resource,
-	// Token); a reply of a Node is such a point (Outcome). Judges hear of [BeforeSend],
-	// [Queued] and [Woken] alone.
+	// Step: a client has reached a named point of its work (Client, Name, K, Resource,
+	// Token). A reply of a Node is such a point (Outcome). The checker uses only [BeforeSend],
+	// [Queued] and [Woken].
 	Step
 
-	// End closes the history; what is open then stays unknown. Without a
+	// End closes the history. Whatever is open then stays unknown. Without a
 	// Reason the run ended by itself. With one it was cut short ("stopped:
 	// context canceled", "no progress: …", "bound exceeded: …", or the error that ended it, in one
-	// line): only violations can be told from it, for what had not come yet
-	// says nothing.
+	// line). Then only violations are certain, because later events are missing.
 	End
 
-	// Leader: Node leads the store of the nodes from now on, without some of what
-	// the last leader had acknowledged, if Detail says so; without a Node, none does.
+	// Leader: from now on Node leads the store of the nodes, without some of what
+	// the last leader had acknowledged if Detail says so. Without a Node there is no leader.
 	Leader
-	// EntryGone: the store keeps the entry of Token no more, though no client has
+	// EntryGone: the store no longer has the entry of Token, though no client has
 	// deleted it (Node: who leads; Reason:
-	// [SessionOver], [Swept], because its time had passed, or [Forgotten] with the last
+	// [SessionOver], [Swept] because its TTL had passed, or [Forgotten] with the last
 	// leader).
 	EntryGone
 
@@ -185,7 +184,7 @@ var kindsByName = func() map[string]Kind {
 // Outcome is how an operation ended.
 type Outcome uint8
 
-// The outcomes. Unknown is neither of the others and may be either.
+// The outcomes. With Unknown either of the others is possible.
 const (
 	OK       Outcome = iota + 1 // it did what was asked
 	Declined                    // it did not, and never will
@@ -223,58 +222,60 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown outcome %q", text)
 }
 
-// Event is one line of a history. Only the fields that its [Kind] names say
-// anything; clients, nodes and faults are numbered from 1.
+// Event is one line of a history. Only the fields that its [Kind] names have a
+// meaning. Clients, nodes and faults are numbered from 1.
 type Event struct {
 	// Time is when it happened, on the ground clock. It never goes back.
 	Time Time `json:"t"`
 	// Kind is what happened.
 	Kind Kind `json:"kind"`
-	// Client is who did it, or whom it was done to.
+	// Client is the client that did it, or to which it happened.
 	Client int `json:"client,omitempty"`
-	// Node is where it happened.
+	// Node is the node where it happened.
 	Node int `json:"node,omitempty"`
 	// Resource is the name of what the lock guards.
 	Resource string `json:"resource,omitempty"`
-	// Token is the name of one try to acquire, and of the hold that it brought. No two
-	// should have the same.
+	// Token is the name of one try to acquire, and of its hold. Tokens should be unique.
 	Token string `json:"token,omitempty"`
-	// TTL is the time to live that was asked for.
+	// TTL is the requested time to live.
 	TTL time.Duration `json:"ttl,omitempty"`
-	// Until is the end of validity, on the clock of the client that the lock reads,
-	// wherever that counts from.
+	// Until is the end of validity, on the client's clock that the lock reads. The clock's
+	// origin is arbitrary.
 	Until int64 `json:"until,omitempty"` // ns
-	// Validity is how much of it was left at a grant, on that clock.
+	// Validity is the validity left at a grant, on that clock.
 	Validity time.Duration `json:"validity,omitempty"`
-	// Now is what that clock showed behind the last reply, just before the lock read it for
+	// Now is the reading of that clock after the last reply, just before the lock read it for
 	// the validity check. 0: not known.
 	Now int64 `json:"now,omitempty"` // ns
-	// Fence is the number that grants bear, or an access shows to the guarded resource.
+	// Fence is the fence of a grant, or the one that an access presents to the guarded resource.
 	Fence uint64 `json:"fence,omitempty"`
-	// Value is what was read or written.
+	// Value is the value that was read or written.
 	Value int64 `json:"value,omitempty"`
 	// Outcome is how the operation ended.
 	Outcome Outcome `json:"outcome,omitempty"`
-	// Sent is when the request was sent that this is the work of, on the ground clock.
+	// Sent is the time, on the ground clock, at which the request was sent that had this effect.
 	Sent Time `json:"sent,omitempty"`
-	// Since is when it was, on the ground clock, if it could be told only later: of a lapse
-	// whose until the lock named when its clock had come to it. 0: at the time of the event.
+	// Since is the time, on the ground clock, at which it happened, if that became known only
+	// later:
+	// of a lapse whose until the lock declared after its clock had reached it. 0: at the time of
+	// the
+	// event.
 	Since Time `json:"since,omitempty"`
 	// Name is the name of a step, or the kind of a fault.
 	Name string `json:"name,omitempty"`
-	// K is a number that counts, of requests or of replies.
+	// K is a count of requests, or the number of a reply.
 	K int `json:"k,omitempty"`
-	// Reason is why, in words.
+	// Reason is the reason in words.
 	Reason string `json:"reason,omitempty"`
-	// Fault is the number of the fault in the plan; whatever a fault brings about when
-	// it begins or ends bears it too.
+	// Fault is the number of the fault in the plan. The effects of the fault's begin and end
+	// have it too.
 	Fault int `json:"fault,omitempty"`
-	// Detail is what there is to say beside it, in words.
+	// Detail is additional information in words.
 	Detail string `json:"detail,omitempty"`
 }
 
-// Sink takes the events of a history as they come, in the order of their
-// time. It must not keep the pointer, nor change the event.
+// Sink receives the events of a history in the order of their times. It must neither keep the
+// pointer nor change the event.
 type Sink interface {
 	Record(e *Event)
 }
@@ -296,8 +297,7 @@ type Log []Event
 // Record appends a copy of the event.
 func (l *Log) Record(e *Event) { *l = append(*l, *e) }
 
-// Why a key or an entry is gone, as the Reason of [KeyGone] and of [EntryGone]
-// tells. Worlds write these words and judges go by them.
+// The Reasons of [KeyGone] and [EntryGone]. Worlds write these words, and the checker reads them.
 const (
 	Deleted     = "deleted"     // a client deleted it
 	Overwritten = "overwritten" // a client set the key to another token
@@ -309,12 +309,11 @@ const (
 	Swept       = "swept" // an entry whose time to live was over
 )
 
-// WithItsKeys is the Detail of a [NodeUp] of a server that has lost nothing.
+// WithItsKeys is the Detail of the [NodeUp] of a server that has lost nothing.
 const WithItsKeys = "with its keys"
 
-// The names of those steps that judges hear of. At the first the lock has read its
-// clock, to count the validity from there; between the others a try waits for somebody
-// to wake it.
+// The names of the steps that the checker uses. At BeforeSend the lock has read its clock, from
+// which it counts the validity. Between Queued and Woken a try waits to be woken.
 const (
 	BeforeSend = "before-send"
 	Queued     = "queued"

@@ -16,62 +16,62 @@ const Version = 1
 // Format names the format on the first line of a stored history.
 const Format = "lockstorm-history"
 
-// Header says what a judge must know of a run beside its events.
+// Header is what a checker must know of a run besides its events.
 type Header struct {
 	// Format is always "lockstorm-history".
 	Format string `json:"format"`
 
-	// Version is that of the format: 1.
+	// Version is the version of the format: 1.
 	Version int `json:"version"`
 
-	// Scenario is what was run. It is told, and judges pay no heed to it.
+	// Scenario is the name of the scenario. The checker ignores it.
 	Scenario string `json:"scenario,omitempty"`
 
-	// Lock is the name of the lock; told.
+	// Lock is the name of the lock. The checker ignores it.
 	Lock string `json:"lock,omitempty"`
 
-	// Backend is the world in which it was run; told.
+	// Backend is the world in which the run took place. The checker ignores it.
 	Backend string `json:"backend,omitempty"`
 
-	// Seed is that of the run; told.
+	// Seed is the seed of the run. The checker ignores it.
 	Seed uint64 `json:"seed"`
 
-	// Nodes is the number of nodes, which events number from 1. Up to [MaxNodes].
+	// Nodes is the number of nodes, which are numbered from 1. At most [MaxNodes].
 	Nodes int `json:"nodes"`
 
-	// Clients is the number of clients, which events number from 1. Up to [MaxClients].
+	// Clients is the number of clients, which are numbered from 1. At most [MaxClients].
 	Clients int `json:"clients"`
 
-	// LongestTTL is the longest time to live that any client asks for.
+	// LongestTTL is the longest time to live that any client requests.
 	LongestTTL time.Duration `json:"longest_ttl"`
 
-	// Allowance is what the lock sets aside of LongestTTL for clock error.
+	// Allowance is the part of LongestTTL that the lock sets aside for clock errors.
 	Allowance time.Duration `json:"allowance"`
 
 	// Keys says that the history records every change of the nodes' keys.
 	Keys bool `json:"keys"`
 
-	// Keepers is how many nodes, from node 1 on, keep a key of each hold, of which
-	// a majority holds it. 0: all of them; below 0: none, the lock is kept
+	// Keepers is the number of nodes, from node 1 on, that keep a key of each hold. A
+	// majority of them holds the lock. 0: all nodes; below 0: none, the lock is kept
 	// elsewhere. From -1 to Nodes.
 	Keepers int `json:"keepers,omitempty"`
 
-	// Votes, where a majority is not what holds the lock, is how many votes the key
-	// on each node has, node 1's first: from 0, for a node that keeps none, to
-	// [MaxVotes]. More than half of all votes hold the lock. Keepers is then 0.
+	// Votes is the number of votes of the key on each node, node 1 first, if the lock is
+	// not held by a majority: from 0, for a node that keeps none, to [MaxVotes]. More than
+	// half of all votes hold the lock. Keepers is then 0.
 	Votes []int `json:"votes,omitempty"`
 
-	// Bounds are the limits that liveness and contract are judged by.
+	// Bounds are the limits for liveness and contract.
 	Bounds Bounds `json:"bounds"`
 }
 
-// The most nodes and clients that a history can speak of.
+// The largest numbers of nodes and clients of a history.
 const (
 	MaxNodes   = 64
 	MaxClients = 100_000
 )
 
-// MaxVotes is the most votes that one node can have.
+// MaxVotes is the largest number of votes of a node.
 const MaxVotes = 1_000_000
 
 func (h Header) validate() error {
@@ -108,7 +108,7 @@ func (h Header) validateVotes() error {
 	return nil
 }
 
-// Validate names the first bound that cannot be.
+// Validate returns an error that names the first invalid bound.
 func (b Bounds) Validate() error {
 	v := reflect.ValueOf(b)
 	for i := range v.NumField() {
@@ -120,12 +120,11 @@ func (b Bounds) Validate() error {
 	return nil
 }
 
-// Bounds are the limits that the properties of liveness and contract are judged by:
-// counts, and durations on the ground clock. None is negative. What has no bound, or 0,
-// is not judged.
+// Bounds are the limits for the properties of liveness and contract: counts, and durations on the
+// ground clock. None is negative. A property whose bound is 0 is not judged.
 type Bounds struct {
-	// Acquire is how long one try to acquire may take, time in which the client
-	// was paused not counted.
+	// Acquire is the longest time of one try to acquire, without the time in which the client
+	// was paused.
 	Acquire time.Duration `json:"acquire,omitempty" yaml:"acquire,omitempty" want:"0s.."`
 
 	// Extend is the same for one extension.
@@ -135,34 +134,33 @@ type Bounds struct {
 	Release time.Duration `json:"release,omitempty" yaml:"release,omitempty" want:"0s.."`
 
 	// Tries is the number of tries within which a client that reaches a
-	// majority of the nodes must succeed, while nobody competes.
+	// majority of the nodes must succeed while nobody competes.
 	Tries int `json:"tries,omitempty" yaml:"tries,omitempty" want:"0.."`
 
-	// Grant is how long it may take until some client that waits is granted
-	// the lock, when faults have ended, nobody holds it and the longest TTL has
-	// passed.
+	// Grant is the longest time until some waiting client is granted the lock, after
+	// faults have ended, nobody holds it and the longest TTL has passed.
 	Grant time.Duration `json:"grant,omitempty" yaml:"grant,omitempty" want:"0s.."`
 
-	// Cleanup is how long a node in reach may keep the key of a token that was
-	// given up; it should be far below the TTL.
+	// Cleanup is the longest time for which a reachable node may keep the key of a token that was
+	// given up. It should be far below the TTL.
 	Cleanup time.Duration `json:"cleanup,omitempty" yaml:"cleanup,omitempty" want:"0s.."`
 
-	// Notice is how long a holder that runs may take to learn that its hold is over: from
+	// Notice is the longest time until a running holder must learn that its hold is over: from
 	// the end of the TTL, counted on the ground clock from when the lock read its own
-	// clock for it, or from when the client went on that had stood still.
+	// clock for it, or from when a paused client resumed.
 	Notice time.Duration `json:"notice,omitempty" yaml:"notice,omitempty" want:"0s.."`
 }
 
-// Electorate is whose keys hold a lock: the nodes that vote, and how many votes each has.
-// More than half of the votes hold it. It is found from the header alone and shares no
-// code with locks. That of a lock which keeps nothing on the nodes has no voters.
+// Electorate says whose keys hold a lock: the nodes that vote, and the number of votes of each.
+// More than half of the votes hold it. It follows from the header alone and shares no
+// code with locks. A lock that keeps nothing on the nodes has no voters.
 type Electorate struct {
 	Voters  uint64 // one bit a node, the lowest being node 1
 	Weights []int  // votes by node, from 0; nil: one each
 	All     int    // votes
 }
 
-// Electorate returns that of the lock.
+// Electorate returns the electorate of the lock.
 func (h Header) Electorate() Electorate {
 	switch {
 	case h.Votes != nil:
@@ -192,10 +190,10 @@ func weighted(votes []int) Electorate {
 // None reports whether the lock keeps nothing on the nodes.
 func (e Electorate) None() bool { return e.Voters == 0 }
 
-// Needed is the least number of votes that hold the lock.
+// Needed is the smallest number of votes that holds the lock.
 func (e Electorate) Needed() int { return e.All/2 + 1 }
 
-// Count counts the votes of a set of nodes, one bit a node as in Voters.
+// Count returns the votes of a set of nodes, one bit per node as in Voters.
 func (e Electorate) Count(nodes uint64) int {
 	nodes &= e.Voters
 	if e.Weights == nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// ErrTruncated is the error of a stored history that has no end event.
+// ErrTruncated means that a stored history has no end event.
 var ErrTruncated = errors.New("the history is cut off: its last event is not \"end\"")
 
 // LineError is a line of a stored history that cannot be read.
@@ -21,11 +21,11 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 func (e *LineError) Unwrap() error { return e.Err }
 
 // Reader reads a stored history as a stream: memory does not grow with its length.
-// Errors name the line ([LineError]); a history that stops before its end event is
+// Errors name the line ([LineError]); a history without an end event returns
 // [ErrTruncated].
 //
-// It reads ahead on goroutines of its own, from the first Next until Next returns an
-// error. Who stops earlier calls Close.
+// From the first Next until Next returns an error, it reads ahead on goroutines of its own. Call
+// Close to stop earlier.
 type Reader struct {
 	header Header
 	blocks blocks
@@ -62,12 +62,11 @@ func NewReader(from io.Reader) (*Reader, error) {
 // Header returns the header of the history.
 func (r *Reader) Header() Header { return r.header }
 
-// Line returns the number of the line, from 1, that was read last.
+// Line returns the number of the line that was read last, from 1.
 func (r *Reader) Line() int { return r.line }
 
-// Next returns the next event; after the last, which is the end, [io.EOF]. The event
-// is valid until the next call, and not to be changed. After an error Next returns it
-// again.
+// Next returns the next event, and [io.EOF] after the end event. The event is valid until the next
+// call and must not be changed. After an error Next returns the same error again.
 func (r *Reader) Next() (*Event, error) {
 	for r.at == len(r.batch.events) {
 		if !r.more() {
@@ -80,7 +79,7 @@ func (r *Reader) Next() (*Event, error) {
 	return e, nil
 }
 
-// more gets the next batch, or the error that there is instead.
+// more gets the next batch, or the error that follows.
 func (r *Reader) more() bool {
 	if r.err == nil {
 		r.err = r.batch.err
@@ -96,7 +95,7 @@ func (r *Reader) more() bool {
 	return true
 }
 
-// fail lets go of what has been read ahead.
+// fail releases what has been read ahead.
 func (r *Reader) fail() {
 	var of *LineError
 	if errors.As(r.err, &of) {
@@ -107,8 +106,8 @@ func (r *Reader) fail() {
 	}
 }
 
-// Close ends the reading ahead. It waits for a Read of the source that is under way, so
-// that the source is free afterwards; it does not close it. Next then returns an error.
+// Close stops reading ahead. It waits for a Read of the source in progress, so that the source is
+// free afterwards; it does not close the source. Next then returns an error.
 func (r *Reader) Close() error {
 	if r.err == nil {
 		r.err = errors.New("history: the reader is closed")
@@ -121,21 +120,19 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// batch is some events of lines that follow each other, and what stands behind them
-// instead of more.
+// batch is the events of consecutive lines, and the error that follows them, if any.
 type batch struct {
 	events []Event
 	err    error
 }
 
-// Of blocks and batches there are so many, whatever the length of the history: one that
-// is filled, one that is used, and one in between.
+// The number of blocks and of batches: one that is filled, one that is used, and one in between.
 const depth = 3
 
 const batchSize = 512
 
-// ahead reads and decodes ahead of who uses the events: one goroutine reads, which for
-// compressed input is most of the work, another decodes.
+// ahead reads and decodes ahead of the caller: one goroutine reads, which is most of the work for
+// compressed input, another decodes.
 type ahead struct {
 	running sync.WaitGroup
 	once    sync.Once
@@ -152,7 +149,7 @@ type block struct {
 	err  error
 }
 
-// readAhead decodes the lines of first, and then what the source brings.
+// readAhead decodes the lines of first, and then those of the source.
 func readAhead(from blocks, first []byte, o order) *ahead {
 	a := &ahead{
 		stopped:     make(chan struct{}),
@@ -170,7 +167,7 @@ func readAhead(from blocks, first []byte, o order) *ahead {
 	return a
 }
 
-// next returns the next batch, and takes back the one before.
+// next returns the next batch, and takes back the previous one.
 func (a *ahead) next(used *batch) *batch {
 	a.freeBatches <- used
 	return <-a.batches
@@ -178,8 +175,9 @@ func (a *ahead) next(used *batch) *batch {
 
 func (a *ahead) stop() { a.once.Do(func() { close(a.stopped) }) }
 
-// get receives, unless the reading ahead is stopped. There is no such thing for sending:
-// each channel has room for all that there is.
+// get receives, unless reading ahead is stopped. Sending needs no such function, because each
+// channel
+// has room for all blocks or batches.
 func get[T any](a *ahead, from chan T) (v T, ok bool) {
 	select {
 	case v = <-from:
@@ -189,7 +187,7 @@ func get[T any](a *ahead, from chan T) (v T, ok bool) {
 	}
 }
 
-// read fills blocks, up to the first error, which may be the end.
+// read fills blocks until the first error, which may be the end.
 func (a *ahead) read(from blocks) {
 	for {
 		free, ok := get(a, a.freeBlocks)
@@ -204,7 +202,7 @@ func (a *ahead) read(from blocks) {
 	}
 }
 
-// decode fills batches, up to the first error, which may be the end.
+// decode fills batches until the first error, which may be the end.
 func (a *ahead) decode(d *decoder, from block) {
 	for rest := from; ; {
 		b, ok := get(a, a.freeBatches)
@@ -228,7 +226,7 @@ func (a *ahead) decode(d *decoder, from block) {
 	}
 }
 
-// decoder makes events of lines.
+// decoder decodes lines into events.
 type decoder struct {
 	scanner scanner
 	order   order
@@ -239,7 +237,7 @@ func newDecoder(o order) *decoder {
 	return &decoder{scanner: scanner{texts: newTexts()}, order: o, line: 1}
 }
 
-// fill fills a batch with the lines of a block, and returns those that are left.
+// fill fills a batch with the lines of a block, and returns the remaining lines.
 func (d *decoder) fill(b *batch, from block) (rest []byte) {
 	clear(b.events) // so that what comes in their place keeps nothing of them
 	b.events, b.err = b.events[:0], nil
@@ -274,7 +272,7 @@ func (d *decoder) event(line []byte, e *Event) error {
 	return d.order.next(e)
 }
 
-// end says what it means that nothing more was read.
+// end returns the error for the end of the input.
 func (d *decoder) end(err error) error {
 	switch {
 	case err == nil:
@@ -287,7 +285,7 @@ func (d *decoder) end(err error) error {
 	return io.EOF
 }
 
-// cutOff is the error of a line that stops in its middle.
+// cutOff is the error for a line that ends in the middle.
 func cutOff(err error, whole bool) error {
 	if !whole && errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("malformed: %w, within this line", ErrTruncated)
@@ -295,7 +293,7 @@ func cutOff(err error, whole bool) error {
 	return err
 }
 
-// order checks what must hold of any history, whatever it tells.
+// order checks what every history must satisfy.
 type order struct {
 	header Header
 	last   Time
@@ -319,8 +317,7 @@ func (o *order) next(e *Event) error {
 	return e.whole()
 }
 
-// whole reports what an event of its kind cannot be without: what a client does, and to
-// which resource under which token.
+// whole returns an error if the event lacks what its kind requires: client, resource and token.
 func (e *Event) whole() error {
 	switch {
 	case e.Client == 0 && e.Kind.ofClient():
@@ -335,8 +332,8 @@ func (e *Event) whole() error {
 	return nil
 }
 
-// ofHold reports whether events of the kind tell of one try, or of the hold that it became.
+// ofHold reports whether events of the kind belong to one try, or to its hold.
 func (k Kind) ofHold() bool { return k >= Acquire && k <= WriteDone }
 
-// ofClient reports whether events of the kind tell of one client.
+// ofClient reports whether events of the kind belong to one client.
 func (k Kind) ofClient() bool { return k.ofHold() || k >= Pause && k <= Cancel }

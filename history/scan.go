@@ -14,10 +14,10 @@ import (
 	"unsafe"
 )
 
-// scanner reads the lines of events. It reads what a [Writer] writes, with fields in any
-// order and spaces between them, ten times as fast as encoding/json; a line that has
-// anything else in it, and so every line that is wrong, it leaves to that (see strict).
-// A law holds it to reading nothing in another way.
+// scanner reads the lines of events. It understands what a [Writer] writes, with fields in any
+// order
+// and spaces between them, ten times as fast as encoding/json. Every other line, and so every
+// malformed line, is left to encoding/json (see strict). A test holds both to the same result.
 type scanner struct {
 	texts texts
 
@@ -46,8 +46,8 @@ func (s *scanner) event(line []byte, e *Event) bool {
 	return !s.strange && s.next() == 0 && s.at == len(line)
 }
 
-// fieldNamed returns which field has a name, or -1. It looks from next on: that is where
-// it stands in what a [Writer] writes.
+// fieldNamed returns the index of a field by name, or -1. It looks from next on, where the field is
+// in the output of a [Writer].
 func fieldNamed(name []byte, next int) int {
 	for i := next; i < len(fields); i++ {
 		if fields[i].name == string(name) {
@@ -79,7 +79,7 @@ func (s *scanner) value(e *Event, f *field) {
 	}
 }
 
-// next is the next byte that is no space, or 0.
+// next returns the next byte that is not a space, or 0.
 func (s *scanner) next() byte {
 	for s.at < len(s.line) {
 		c := s.line[s.at]
@@ -102,7 +102,7 @@ func (s *scanner) expect(c byte) {
 	s.at++
 }
 
-// separator is what stands behind a value.
+// separator returns the byte after a value.
 func (s *scanner) separator() byte {
 	c := s.next()
 	if c != ',' && c != '}' {
@@ -113,8 +113,7 @@ func (s *scanner) separator() byte {
 	return c
 }
 
-// quoted reads up to the next quotation mark: what a text is if there is no backslash
-// in it.
+// quoted reads up to the next quotation mark. Without a backslash that is the whole text.
 func (s *scanner) quoted() []byte {
 	s.expect('"')
 	end := bytes.IndexByte(s.line[s.at:], '"')
@@ -149,7 +148,7 @@ func (s *scanner) outcome() Outcome {
 	return o
 }
 
-// digits reads a whole number of at most 19 digits, which 64 bits always hold.
+// digits reads a whole number of at most 19 digits, which always fits into 64 bits.
 func (s *scanner) digits() (n uint64) {
 	rest := s.line[s.at:]
 	length := 0
@@ -181,8 +180,9 @@ func (s *scanner) small() int {
 	return int(n)
 }
 
-// texts keeps the texts that were read lately, so that one that comes again costs no
-// memory: up to 4096 of up to 256 bytes, whatever comes.
+// texts caches recently read texts, so that a repeated text costs no memory: at most 4096 texts of
+// at
+// most 256 bytes.
 type texts struct {
 	seed maphash.Seed
 	kept [1 << 12]string
@@ -192,8 +192,7 @@ const longestKept = 1 << 8
 
 func newTexts() texts { return texts{seed: maphash.MakeSeed()} }
 
-// of returns a text, and whether that is what it says: UTF-8 in which nothing is
-// escaped, and nothing had to be.
+// of returns a text, and whether it is valid as it stands: UTF-8 without escapes.
 func (t *texts) of(quoted []byte) (string, bool) {
 	if len(quoted) > longestKept {
 		return string(quoted), literal(quoted)
@@ -224,23 +223,24 @@ func literal(quoted []byte) bool {
 // MaxLine is the longest line, in bytes without its end, that a [Reader] accepts.
 const MaxLine = 1 << 20
 
-// blockSize is how much is read at a time.
+// blockSize is the number of bytes read at a time.
 const blockSize = 1 << 18
 
 var errLongLine = errors.New("longer than 1 MiB, which no line of a history is")
 
-// blocks cuts a stream into blocks of whole lines, so that lines can be decoded many
-// at a time and a line is copied at most once.
+// blocks cuts a stream into blocks of whole lines, so that many lines can be decoded at a time and
+// a
+// line is copied at most once.
 type blocks struct {
 	from io.Reader
 	rest []byte // the begin of a line whose end has not been read
 	err  error  // why there is no more to read
 }
 
-// next returns the next lines, written over buf: at least one, each with its line break,
-// which only the last line of all may lack. Then [io.EOF], or what else stops the
-// reading at the line that would be next. What it returns and keeps is bounded by
-// [MaxLine].
+// next returns the next lines in buf: at least one, each with its line break, except possibly the
+// last line of the file. Then it returns [io.EOF], or the error at the next line. The size of what
+// it
+// returns and keeps is bounded by [MaxLine].
 func (b *blocks) next(buf []byte) ([]byte, error) {
 	buf = append(buf[:0], b.rest...)
 	b.rest = b.rest[:0]
@@ -263,10 +263,10 @@ func (b *blocks) next(buf []byte) ([]byte, error) {
 	}
 }
 
-// patience is how many reads in a row may bring nothing.
+// patience is the number of consecutive reads that may return nothing.
 const patience = 100
 
-// read appends what one read brings.
+// read appends the result of one read.
 func (b *blocks) read(buf []byte) []byte {
 	if cap(buf)-len(buf) < blockSize/4 {
 		buf = slices.Grow(buf, blockSize)
@@ -282,22 +282,23 @@ func (b *blocks) read(buf []byte) []byte {
 	return buf
 }
 
-// field is one field of an [Event] as it stands on a line. What it is called, and whether
-// it is left out when it is empty, the tag of the struct's field says, as for
-// encoding/json; writer and scanner go by this list, so that a field is added in one place.
+// field is one field of an [Event] on a line. Its name, and whether it is omitted when empty, come
+// from the tag of the struct's field, as for encoding/json. Writer and scanner both use this list,
+// so
+// that a field is added in one place.
 type field struct {
 	name   string
 	holds  scalar
 	always bool // it is written even if it is empty
 	offset uintptr
 
-	// key is what is written before the value, as in `,"client":`. Of a size that the
-	// compiler knows, it is copied without a call, which is a fifth of the time of a line.
+	// key is written before the value, such as `,"client":`. Its size is known to the
+	// compiler, so that it is copied without a call, which saves a fifth of the time of a line.
 	key    [16]byte
 	keyLen int
 }
 
-// scalar is what a field holds.
+// scalar is the type of a field.
 type scalar uint8
 
 const (
@@ -320,7 +321,7 @@ var scalars = map[reflect.Type]scalar{
 	reflect.TypeFor[Outcome]():       isOutcome,
 }
 
-// fields are those of an event in the order in which they are written.
+// fields lists the fields of an event in the order in which they are written.
 var fields = eventFields()
 
 func eventFields() []field {
@@ -338,8 +339,8 @@ func eventFields() []field {
 	return all
 }
 
-// maxFields is how many the scanner can tell apart: see [scanner.event].
+// maxFields is the number of fields that the scanner can track: see [scanner.event].
 const maxFields = 32
 
-// at is where an event has a field, whose type the caller knows by what it holds.
+// at returns the address of an event's field, whose type the caller knows from its scalar.
 func at[T any](e *Event, f *field) *T { return (*T)(unsafe.Add(unsafe.Pointer(e), f.offset)) }

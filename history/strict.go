@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// strict reads a line into a [Header] or an [Event]: one JSON object whose fields are
-// those of the type, by their exact names and each once.
+// strict decodes a line into a [Header] or an [Event]: one JSON object whose fields are those of
+// the
+// type, with exact names and each at most once.
 func strict(line []byte, into any) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return errors.New("malformed: an empty line")
@@ -30,7 +31,7 @@ func strict(line []byte, into any) error {
 	return nil
 }
 
-// explained says what encoding/json has found without naming types of Go.
+// explained rewrites an error of encoding/json without Go types.
 func explained(err error) error {
 	var mistyped *json.UnmarshalTypeError
 	if !errors.As(err, &mistyped) {
@@ -62,8 +63,9 @@ func sortOf(t reflect.Type) string {
 	return "text"
 }
 
-// once looks for what encoding/json lets pass: a field that stands twice, or whose name
-// differs in case. The object has been read into t already.
+// once finds what encoding/json accepts: a repeated field, or a name in another case. The object
+// has
+// been decoded into t already.
 func once(object []byte, t reflect.Type) error {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
@@ -97,7 +99,7 @@ func once(object []byte, t reflect.Type) error {
 	return nil
 }
 
-// fieldTypes are the fields of a line by their names in JSON.
+// fieldTypes maps the names in JSON to the fields of a line.
 var fieldTypes = map[reflect.Type]map[string]reflect.Type{
 	reflect.TypeFor[Header](): fieldsByName(reflect.TypeFor[Header]()),
 	reflect.TypeFor[Bounds](): fieldsByName(reflect.TypeFor[Bounds]()),
@@ -160,7 +162,7 @@ func otherVersion(version int) error {
 	return fmt.Errorf("this history has format version %d; this program reads version %d, and that one is %s", version, Version, than)
 }
 
-// parseEvent reads the line of an event, whatever is in it.
+// parseEvent decodes any line of an event.
 func parseEvent(line []byte, e *Event) error {
 	*e = Event{}
 	err := strict(line, e)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Writer stores a history in JSON Lines: the header, then an event a line. It
+// Writer stores a history in JSON Lines: the header, then one event per line. It
 // is a [Sink]; the first error stops it and is returned by Flush.
 type Writer struct {
 	w    *bufio.Writer
@@ -35,7 +35,7 @@ func (w *Writer) Record(e *Event) {
 	}
 }
 
-// Flush writes what is buffered and returns the first error of all.
+// Flush writes what is buffered and returns the first error.
 func (w *Writer) Flush() error {
 	if w.err == nil {
 		w.err = w.w.Flush()
@@ -43,8 +43,9 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// appendEvent appends the line of an event: what encoding/json makes of its tags, byte
-// for byte, in a tenth of the time. A law holds it to that.
+// appendEvent appends the line of an event: the same bytes as encoding/json, in a tenth of the
+// time.
+// A test holds it to that.
 func appendEvent(b []byte, e *Event) ([]byte, error) {
 	if e.Kind == 0 || e.Kind >= kindEnd {
 		_, err := e.Kind.MarshalText()
@@ -96,7 +97,7 @@ func appendText(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// plain reports whether a text stands in JSON as it is.
+// plain reports whether a text needs no escapes in JSON.
 func plain(text string) bool {
 	for i := range len(text) {
 		if !plainBytes[text[i]] {
@@ -113,7 +114,7 @@ var plainBytes = func() (is [256]bool) {
 	return is
 }()
 
-// appendEscaped leaves what is not plain to encoding/json.
+// appendEscaped appends a text that needs escapes, with encoding/json.
 func appendEscaped(b []byte, text string) []byte {
 	var escaped bytes.Buffer
 	enc := json.NewEncoder(&escaped)

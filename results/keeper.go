@@ -10,7 +10,7 @@ import (
 )
 
 // Keeper runs an experiment and stores each run in a directory of its own. Its runs
-// may go side by side.
+// may be parallel.
 type Keeper struct {
 	parent     string
 	experiment runner.Experiment
@@ -18,8 +18,8 @@ type Keeper struct {
 	versions   map[string]string
 }
 
-// NewKeeper returns a keeper that stores runs under parent, with the versions of
-// what they are made with.
+// NewKeeper returns a keeper that stores runs under parent, with the versions of the programs
+// involved.
 func NewKeeper(parent string, e runner.Experiment, versions map[string]string) (Keeper, error) {
 	k := Keeper{parent: parent, experiment: e, versions: versions}
 	if e.Scenario().Generate != nil {
@@ -30,7 +30,7 @@ func NewKeeper(parent string, e runner.Experiment, versions map[string]string) (
 	return k, err
 }
 
-// Run runs one seed and returns the directory that it is stored in.
+// Run runs one seed and returns the directory of the stored run.
 func (k Keeper) Run(ctx context.Context, seed uint64) (r runner.Result, dir string, err error) {
 	h := k.experiment.Header(seed)
 	d, err := Create(k.parent, fmt.Sprintf("%s-%s-%d", h.Scenario, h.Backend, seed), h)

@@ -9,22 +9,23 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
-// Drawn is a picture that stands in a file.
+// Drawn is a picture in a file.
 type Drawn struct {
 	Properties []checker.Property `json:"properties"` // that it is about
 	Path       string             `json:"path"`
 }
 
-// PictureFile is what the picture of a name is called beside its history.
+// PictureFile is the file name of a picture beside its history.
 func PictureFile(name string) string { return "counterexample-" + name + ".html" }
 
-// WritePicture writes the page of a picture whole, in place of the one that may stand there.
+// WritePicture writes the page of a picture, and replaces an existing file only when it is
+// complete.
 func WritePicture(path string, page []byte) error { return files.WriteWhole(path, page) }
 
-// Draw draws what the report of a history calls for: a picture of each property that is
-// violated or open, into the file that path gives for its name, in place of the one that
-// may stand there. open opens the history, plain. What could not be drawn, or written, is
-// told beside what was.
+// Draw draws a picture of each property that the report finds violated or undecided, into the file
+// that path returns for its name; an existing file is replaced. open opens the uncompressed
+// history.
+// The error joins those of all pictures that could not be drawn or written.
 func Draw(r checker.Report, open func() (io.ReadCloser, error), path func(name string) string) ([]Drawn, error) {
 	var all []Drawn
 	var wrong []error

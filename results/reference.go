@@ -27,10 +27,10 @@ const (
 	ReferenceVersion = 2
 )
 
-// Reference is what many scenarios have shown, stored so that tables can be
-// printed of it without a run, and so that a run that disagrees is noticed. It
-// holds nothing of when and where it was made: the same program stores the same
-// bytes.
+// Reference is the results of many scenarios, stored so that tables can be printed without a run,
+// and
+// so that a run that differs is noticed. It does not contain time or place: the same program stores
+// the same bytes.
 type Reference struct {
 	Format   string            `json:"format"`
 	Version  int               `json:"version"`
@@ -39,15 +39,14 @@ type Reference struct {
 	Rows     []Row             `json:"rows"`
 }
 
-// Row is what the runs of one scenario amount to. The scenario itself is found by
-// its name.
+// Row is the result of one scenario's runs. The scenario itself is found by name.
 type Row struct {
 	Scenario string `json:"scenario"`
 	Runs     int    `json:"runs"`
 	First    uint64 `json:"first_seed"` // the others are the numbers after it
 
-	// Seen counts the runs by the verdict that a property got. One that it does not
-	// name was not judged when it was stored.
+	// Seen counts the runs by the verdict of a property. A property that is not listed was not
+	// judged when the row was stored.
 	Seen map[checker.Property]map[checker.Verdict]int `json:"seen"`
 
 	// Shown, Against and the witness are those of a [runner.Tally].
@@ -56,17 +55,16 @@ type Row struct {
 	Witness uint64 `json:"witness,omitempty"`
 	Trace   string `json:"trace,omitempty"` // hash of the witness's trace
 
-	// Slipped is about the runs that slipped; nil: none did.
+	// Slipped describes the runs that slipped; nil: none did.
 	Slipped *Slipped `json:"slipped,omitempty"`
 
-	// Violations tells the first violation of each property that was violated.
+	// Violations describes the first violation of each violated property.
 	Violations []Violation `json:"violations,omitempty"`
 
 	Measured checker.Measurements `json:"measured"` // over all runs, see [runner.Aggregate]
 }
 
-// Violation is how often a property was violated in a row, and the first run that
-// did.
+// Violation is the number of violations of a property in a row, and the first run with one.
 type Violation struct {
 	Property checker.Property `json:"property"`
 	Count    int              `json:"count"` // of violations in all runs
@@ -75,14 +73,14 @@ type Violation struct {
 	Story    string           `json:"story"`
 }
 
-// Slipped is how many runs slipped, and by how much the first of them.
+// Slipped is the number of runs that slipped, and the delay of the first.
 type Slipped struct {
 	Runs int           `json:"runs"`
 	Seed uint64        `json:"seed"`
 	Slip time.Duration `json:"slip"` // ns
 }
 
-// RowOf returns what is stored of a batch that began with a seed.
+// RowOf returns the row of a batch that began with a seed.
 func RowOf(t runner.Tally, first uint64) Row {
 	r := Row{
 		Scenario: t.Scenario.Name, Runs: t.Runs, First: first,
@@ -117,8 +115,9 @@ func traced(hash uint64) string {
 	return Hash(hash)
 }
 
-// Tally returns the tally that the row was made of, as far as it is stored, with
-// the scenario as it is now. The row must be valid.
+// Tally returns the tally of the row, as far as it is stored, with the scenario as it is now. The
+// row
+// must be valid.
 func (r Row) Tally(s scenarios.Scenario) runner.Tally {
 	t := runner.NewTally(s)
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)
@@ -143,13 +142,13 @@ func (r Row) Tally(s scenarios.Scenario) runner.Tally {
 	return t
 }
 
-// hashed reads what traced prints.
+// hashed parses what traced prints.
 func hashed(text string) uint64 {
 	hash, _ := strconv.ParseUint(text, 16, 64) // 0 if there is none
 	return hash
 }
 
-// validate names what cannot be.
+// validate returns an error for an impossible row.
 func (r Row) validate() error {
 	if r.Scenario == "" || r.Runs < 1 {
 		return errors.New("a row needs a scenario and at least one run")
@@ -170,7 +169,7 @@ func (r Row) validate() error {
 	return nil
 }
 
-// Renewed returns f with rows of another reference in the place of its own, in the order of
+// Renewed returns f with its rows replaced by those of another reference, in the order of
 // the debate. Both must be of one backend.
 func (f Reference) Renewed(by Reference) (Reference, error) {
 	if f.Backend != by.Backend {
@@ -189,8 +188,8 @@ func (f Reference) Renewed(by Reference) (Reference, error) {
 	return by, nil
 }
 
-// Save writes the reference into a file of a directory, which it makes if it has
-// to: one row a line, so that a difference shows the rows that differ.
+// Save writes the reference into a file of a directory, which it creates if needed: one row per
+// line, so that a difference shows the rows that differ.
 func (f Reference) Save(dir, file string) error {
 	text, err := f.encode()
 	if err == nil {
@@ -244,9 +243,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// LoadReference reads what [Reference.Save] has written. It refuses a file of
-// another format or version, with fields that it does not know, or whose counts
-// do not add up.
+// LoadReference reads what [Reference.Save] has written. It rejects a file of
+// another format or version, with unknown fields, or whose counts do not add up.
 func LoadReference(dir, file string) (Reference, error) {
 	path := filepath.Join(dir, file)
 	text, err := os.ReadFile(path)

@@ -18,14 +18,14 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// The names of the files of a run as they are written, and the version of run.json.
+// The names of a run's files, and the version of run.json.
 const (
 	RunFile     = "run.json"
 	HistoryFile = "history.jsonl"
 	RunVersion  = 1
 )
 
-// Run is what run.json holds.
+// Run is the content of run.json.
 type Run struct {
 	Version   int               `json:"version"`
 	Scenario  scenarios.Encoded `json:"scenario"` // with the plan that was carried out
@@ -37,12 +37,12 @@ type Run struct {
 	TraceHash string            `json:"trace_hash,omitempty"`
 	Cut       bool              `json:"interrupted,omitempty"`
 
-	// Slip is by how much things came late at most, in ns. If that is more than the
-	// scenario allows the run says nothing, whatever its verdicts are.
+	// Slip is the largest delay of an event in ns. If it exceeds what the scenario allows, the
+	// run decides nothing, whatever its verdicts.
 	Slip time.Duration `json:"slip,omitempty"`
 }
 
-// RunOf returns what run.json says of a result.
+// RunOf returns the run.json of a result.
 func RunOf(r runner.Result, versions map[string]string) Run {
 	run := Run{
 		Version:  RunVersion,
@@ -64,8 +64,8 @@ func RunOf(r runner.Result, versions map[string]string) Run {
 // Hash prints a trace hash.
 func Hash(h uint64) string { return fmt.Sprintf("%016x", h) }
 
-// Dir is the directory of a run that is being written. run.json comes last: a
-// directory without it is that of a run that was cut off.
+// Dir is the directory of a run that is being written. run.json is written last: a
+// directory without it belongs to a run that was cut short.
 type Dir struct {
 	path   string
 	file   *os.File
@@ -73,7 +73,7 @@ type Dir struct {
 }
 
 // Create makes the directory of a run under parent, with a number appended to
-// its name if that is taken: no run is written over.
+// its name if the name is taken: no run is overwritten.
 func Create(parent, name string, h history.Header) (*Dir, error) {
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, err
@@ -102,14 +102,13 @@ func mkdirFree(path string) (string, error) {
 	}
 }
 
-// Path returns where the directory is.
+// Path returns the path of the directory.
 func (d *Dir) Path() string { return d.path }
 
 // History returns the sink of the run's events.
 func (d *Dir) History() history.Sink { return d.writer }
 
-// Finish completes the directory with run.json. If that fails, nothing is left
-// of it.
+// Finish completes the directory with run.json. If that fails, it removes the directory.
 func (d *Dir) Finish(r Run) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	err = errors.Join(err, d.writer.Flush(), d.file.Close())
@@ -150,11 +149,11 @@ func Load(dir string) (Run, error) {
 	return r, nil
 }
 
-// packings are the endings that compressing a file gives its name.
+// packings are the extensions of compressed files.
 var packings = []string{"", ".gz", ".zst"}
 
-// HistoryPath finds the history in the directory of a run, which somebody may have
-// compressed: exactly one must be there.
+// HistoryPath finds the history in the directory of a run, which may be compressed. There must be
+// exactly one.
 func HistoryPath(dir string) (string, error) {
 	var found []string
 	for _, packing := range packings {
@@ -174,12 +173,13 @@ func HistoryPath(dir string) (string, error) {
 	return "", fmt.Errorf("%s has %s: which of them is the history of the run?", dir, strings.Join(found, " and "))
 }
 
-// Judge judges a stored history as it is read: all properties, or those that are named
-// alone, and then nothing is measured. Where the history cannot be read to its end the
-// report, beside the error, is of what came before; errors name the line where they can; a
-// history that contradicts itself is one ([checker.Contradiction]). What is too much to judge
-// is read to its end all the same, and leaves the verdicts unknown. When it returns nothing
-// reads from the source.
+// Judge judges a stored history while reading it: all properties and measurements, or only the
+// named
+// properties. If the history cannot be read to its end, Judge returns an error, naming the line if
+// it
+// can, and a report of the part before. A history that contradicts itself is an error too
+// ([checker.Contradiction]). A history with too much in progress at a time is read to its end, and
+// its verdicts are unknown. When Judge returns, nothing reads from the source.
 func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Report, error) {
 	r, err := history.NewReader(from)
 	if err != nil {
@@ -202,8 +202,9 @@ func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Re
 	}
 }
 
-// located names the line of the event that cannot be true: the first line is that of the
-// header. One that says too much at a time is none: its report says how far it was judged.
+// located adds the line of the contradictory event; the header is line 1. A history with too much
+// in
+// progress at a time is no error: its report says how far it was judged.
 func located(err error) error {
 	var c *checker.Contradiction
 	switch {
