@@ -25,9 +25,8 @@ type Outage struct {
 }
 
 // Demand calls waits for every series of tries and outages for every outage when it ends; Finish
-// ends
-// those in progress. Call it before the first event. A checker of selected properties then takes
-// these two measurements and no others.
+// ends those in progress. Call it before the first event. A checker of selected properties then
+// takes these two measurements and no others.
 func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 	if len(p.meters) == 0 {
 		for _, newMeter := range []func(history.Header, *state) meter{newWaitMeter, newOutageMeter} {

@@ -42,9 +42,8 @@ func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
 
 // SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
 // takes longer, the verdict is unknown. The default is 2 s; 0 means no limit. Each search that
-// gives
-// up halves the limit, so that all searches together take at most twice the limit. Call it before
-// the first event.
+// gives up halves the limit, so that all searches together take at most twice the limit. Call it
+// before the first event.
 func (p *Checker) SetSearchLimit(limit time.Duration) {
 	for _, j := range p.checkers {
 		if e, ok := j.(*effect); ok {
@@ -129,8 +128,7 @@ func (*effect) settles() kinds { return kindSet(history.Released, history.Kill, 
 
 // settle drops the sections that will never write, because their lock was released or their client
 // has died. (A dead client's write may still arrive.) The length of a segment is checked only at
-// the
-// end of the instant, when all its calls are known: a call may come before a return of the same
+// the end of the instant, when all its calls are known: a call may come before a return of the same
 // instant.
 func (j *effect) settle() {
 	for _, h := range j.leaving {

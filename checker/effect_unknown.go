@@ -14,10 +14,9 @@ import (
 //
 // Many unknown writes cost little. A segment that has an order without them needs none of them: an
 // effect that is postponed to a later segment is still available there. Consider an order from
-// which
-// no unknown write can be omitted. Then whatever directly follows an unknown section has read what
-// it wrote (otherwise the section could be omitted), and an accepted section comes in the end; and
-// no value occurs twice on the way from one accepted section to the next (otherwise the part in
+// which no unknown write can be omitted. Then whatever directly follows an unknown section has read
+// what it wrote (otherwise the section could be omitted), and an accepted section comes in the end;
+// and no value occurs twice on the way from one accepted section to the next (otherwise the part in
 // between could be omitted). So only unknown sections matter from whose value a path leads to a
 // reader in the segment, and of a class at most as many as it has readers. There are fewer still,
 // because each occurrence of a value can be read and replaced by one section only: see
@@ -121,8 +120,7 @@ type use struct {
 const maxSets = 1024
 
 // needed returns the smallest sets of unknown writes that must take effect within the segment for
-// it
-// to have an order.
+// it to have an order.
 func (g *register) needed(o *orders, from registerState) ([]set, result) {
 	switch o.ordered(from.value, g.segment) {
 	case legal:

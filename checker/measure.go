@@ -30,9 +30,8 @@ type Measurements struct {
 }
 
 // meters take the measurements, in this order. Observers of series of tries come before the meter
-// of
-// waits, and observers of who holds or wants a resource come before the meter of outages, so that
-// they see the state before an event.
+// of waits, and observers of who holds or wants a resource come before the meter of outages, so
+// that they see the state before an event.
 var meters = []func(h history.Header, l *state) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
 	newQueueMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
@@ -42,8 +41,7 @@ var meters = []func(h history.Header, l *state) meter{
 type meter interface {
 	observer
 	// measure stores the measurements. It is called once, after everything else; end is the instant
-	// of
-	// the last event.
+	// of the last event.
 	measure(m *Measurements, end history.Time)
 }
 

@@ -11,9 +11,8 @@ import (
 // Outages is the times in which a resource was unavailable. An outage is a time in which a resource
 // was wanted but neither held nor granted. It begins with the first call of acquire while nobody
 // holds the resource, or with the end of a hold while a client tries. It ends with the next grant;
-// or
-// with the last return of a try, if no grant follows or no try was in progress for longer than the
-// longest TTL; or with the history, if a try has not returned.
+// or with the last return of a try, if no grant follows or no try was in progress for longer than
+// the longest TTL; or with the history, if a try has not returned.
 type Outages struct {
 	LongestOutage time.Duration `json:"longest_outage" runs:"max"`
 	TotalOutage   time.Duration `json:"total_outage" runs:"sum"`
@@ -22,10 +21,8 @@ type Outages struct {
 	MedianOutage time.Duration `json:"median_outage,omitempty" runs:"median LongestOutage"`
 
 	// Wanted is the time in which a resource was held or in an outage. Availability is the share of
-	// it in
-	// which the resource was held; 1 if it was never wanted. The time that an acquire takes counts
-	// as
-	// outage, so that locks and plans are compared by the same work.
+	// it in which the resource was held; 1 if it was never wanted. The time that an acquire takes
+	// counts as outage, so that locks and plans are compared by the same work.
 	Wanted       time.Duration `json:"wanted" runs:"sum"`
 	Availability float64       `json:"availability"`
 }
@@ -130,8 +127,7 @@ func (m *outageMeter) giveUp(h *hold, now history.Time) {
 }
 
 // killed forgets the tries of a client that has died. Its holds go on, unless nothing could ever
-// end
-// them.
+// end them.
 func (m *outageMeter) killed(c *client, now history.Time) {
 	for _, h := range c.holds {
 		if h.trying {

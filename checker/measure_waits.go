@@ -164,8 +164,7 @@ func (c *client) endRow(r *resource) {
 }
 
 // Acquiring is the time from call to return of granted tries. The quantiles are upper bounds, at
-// most
-// 1/32 too high; for many runs they are the medians of the runs with a grant.
+// most 1/32 too high; for many runs they are the medians of the runs with a grant.
 type Acquiring struct {
 	AcquireP50  time.Duration `json:"acquire_p50" runs:"median>0 AcquireP50"`
 	AcquireP99  time.Duration `json:"acquire_p99" runs:"median>0 AcquireP99"`
@@ -268,15 +267,14 @@ func (m *queueMeter) wake(h *hold) {
 func (m *queueMeter) measure(all *Measurements, _ history.Time) { all.Queues = m.Queues }
 
 // Rounds is how clients that tried at the same time reached a grant. A round is tries for a
-// resource
-// that nobody holds, each called while another one is in progress. It ends when one of them is
-// granted, or when none is in progress any more: the round was split if two or more took part.
+// resource that nobody holds, each called while another one is in progress. It ends when one of
+// them is granted, or when none is in progress any more: the round was split if two or more took
+// part.
 type Rounds struct {
 	SplitRounds int `json:"split_rounds" runs:"sum"`
 
 	// RoundsToFirstGrant is the number of the try with which the first client was granted a
-	// resource: the
-	// maximum over the resources, 0 without a grant.
+	// resource: the maximum over the resources, 0 without a grant.
 	RoundsToFirstGrant int `json:"rounds_to_first_grant" runs:"max"`
 
 	// MedianRounds, for many runs, is the median of the runs with a grant.

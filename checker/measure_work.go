@@ -55,8 +55,7 @@ func (w *workMeter) measure(m *Measurements, _ history.Time) { m.Work = w.Work }
 // Orphans is what was left on nodes.
 type Orphans struct {
 	// OrphanKeys counts the keys that expired on a node after their try was refused or released,
-	// because
-	// nobody had deleted them. It is 0 if the history does not record keys.
+	// because nobody had deleted them. It is 0 if the history does not record keys.
 	OrphanKeys int `json:"orphan_keys" runs:"sum"`
 }
 
@@ -198,8 +197,7 @@ func (m *rejectionMeter) measure(all *Measurements, _ history.Time) { all.Reject
 // StaleWrites is the late writes that were accepted.
 type StaleWrites struct {
 	// StaleApplies counts the writes under a grant that took effect after a write under a newer
-	// grant of
-	// the same resource.
+	// grant of the same resource.
 	StaleApplies int `json:"stale_applies" runs:"sum"`
 }
 

@@ -236,8 +236,7 @@ func (p *progress) excuse(fault int) {
 }
 
 // owing returns a resource that was granted to nobody since the last effect of a fault, though a
-// try
-// was refused or is in progress.
+// try was refused or is in progress.
 func (p *progress) owing() *resource {
 	for _, r := range p.state.inOrder() {
 		if p.quiet > r.waiting.since && (r.waiting.owed || p.awaited(r)) {

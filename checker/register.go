@@ -94,8 +94,7 @@ func (g *register) final(from registerState, with set) int64 {
 }
 
 // next begins the next segment. If it is unknown which unknown writes have taken effect, any of
-// them
-// may still do so. That refutes no history that has an order.
+// them may still do so. That refutes no history that has an order.
 func (g *register) next(found result) {
 	if found != legal {
 		g.states = []registerState{{value: g.wrote}}

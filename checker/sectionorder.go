@@ -24,10 +24,8 @@ const (
 const searchLimit = 2 * time.Second
 
 // orders looks for an order in which sections can have run one after another. Where only one
-// section
-// can come next, it takes that one without a search; where several can, it tries a few of them.
-// Only
-// what remains undecided is left to porcupine, which remembers visited states.
+// section can come next, it takes that one without a search; where several can, it tries a few of
+// them. Only what remains undecided is left to porcupine, which remembers visited states.
 type orders struct {
 	patience int           // ways that lead nowhere, for each section, before porcupine is asked
 	limit    time.Duration // of its search; 0: none
@@ -44,8 +42,7 @@ type orders struct {
 const patience = 4
 
 // ordered reports whether the sections, sorted by their returns, can have run one after another
-// from
-// a value on.
+// from a value on.
 func (o *orders) ordered(value int64, sections []*section) result {
 	w := o.walk(value, sections)
 	if found := w.try(o.patience * len(sections)); found != undecided {
@@ -100,8 +97,7 @@ func (o *orders) walk(value int64, sections []*section) *walk {
 func (w *walk) head() int32 { return int32(len(w.sections)) }
 
 // try takes one section after another, and returns to the last choice when none fits, up to a
-// number
-// of attempts.
+// number of attempts.
 func (w *walk) try(times int) result {
 	from := w.next[w.head()]
 	for w.remains() {
@@ -204,8 +200,7 @@ func (w *walk) untake() step {
 }
 
 // back undoes steps up to the last choice, and returns the position in the ring after which there
-// is
-// another candidate.
+// is another candidate.
 func (w *walk) back() (int32, result) {
 	for len(w.path) > 0 {
 		if last := w.untake(); last.choice {

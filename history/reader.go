@@ -176,8 +176,7 @@ func (a *ahead) next(used *batch) *batch {
 func (a *ahead) stop() { a.once.Do(func() { close(a.stopped) }) }
 
 // get receives, unless reading ahead is stopped. Sending needs no such function, because each
-// channel
-// has room for all blocks or batches.
+// channel has room for all blocks or batches.
 func get[T any](a *ahead, from chan T) (v T, ok bool) {
 	select {
 	case v = <-from:

@@ -15,8 +15,7 @@ import (
 )
 
 // scanner reads the lines of events. It understands what a [Writer] writes, with fields in any
-// order
-// and spaces between them, ten times as fast as encoding/json. Every other line, and so every
+// order and spaces between them, ten times as fast as encoding/json. Every other line, and so every
 // malformed line, is left to encoding/json (see strict). A test holds both to the same result.
 type scanner struct {
 	texts texts
@@ -181,8 +180,7 @@ func (s *scanner) small() int {
 }
 
 // texts caches recently read texts, so that a repeated text costs no memory: at most 4096 texts of
-// at
-// most 256 bytes.
+// at most 256 bytes.
 type texts struct {
 	seed maphash.Seed
 	kept [1 << 12]string
@@ -229,8 +227,7 @@ const blockSize = 1 << 18
 var errLongLine = errors.New("longer than 1 MiB, which no line of a history is")
 
 // blocks cuts a stream into blocks of whole lines, so that many lines can be decoded at a time and
-// a
-// line is copied at most once.
+// a line is copied at most once.
 type blocks struct {
 	from io.Reader
 	rest []byte // the begin of a line whose end has not been read
@@ -239,8 +236,7 @@ type blocks struct {
 
 // next returns the next lines in buf: at least one, each with its line break, except possibly the
 // last line of the file. Then it returns [io.EOF], or the error at the next line. The size of what
-// it
-// returns and keeps is bounded by [MaxLine].
+// it returns and keeps is bounded by [MaxLine].
 func (b *blocks) next(buf []byte) ([]byte, error) {
 	buf = append(buf[:0], b.rest...)
 	b.rest = b.rest[:0]
@@ -284,8 +280,7 @@ func (b *blocks) read(buf []byte) []byte {
 
 // field is one field of an [Event] on a line. Its name, and whether it is omitted when empty, come
 // from the tag of the struct's field, as for encoding/json. Writer and scanner both use this list,
-// so
-// that a field is added in one place.
+// so that a field is added in one place.
 type field struct {
 	name   string
 	holds  scalar

@@ -11,8 +11,7 @@ import (
 )
 
 // strict decodes a line into a [Header] or an [Event]: one JSON object whose fields are those of
-// the
-// type, with exact names and each at most once.
+// the type, with exact names and each at most once.
 func strict(line []byte, into any) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return errors.New("malformed: an empty line")
@@ -64,8 +63,7 @@ func sortOf(t reflect.Type) string {
 }
 
 // once finds what encoding/json accepts: a repeated field, or a name in another case. The object
-// has
-// been decoded into t already.
+// has been decoded into t already.
 func once(object []byte, t reflect.Type) error {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {

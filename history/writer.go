@@ -44,8 +44,7 @@ func (w *Writer) Flush() error {
 }
 
 // appendEvent appends the line of an event: the same bytes as encoding/json, in a tenth of the
-// time.
-// A test holds it to that.
+// time. A test holds it to that.
 func appendEvent(b []byte, e *Event) ([]byte, error) {
 	if e.Kind == 0 || e.Kind >= kindEnd {
 		_, err := e.Kind.MarshalText()

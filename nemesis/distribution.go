@@ -10,23 +10,21 @@ import (
 	"time"
 )
 
-// Distribution is how a duration varies: within a range, uniformly unless a
-// shape is given: log_normal, pareto or samples, one at most. What a shape puts
-// outside of the range is moved to its end. Samples without a range have that of
-// the samples; the other shapes need a max.
+// Distribution is the distribution of a duration: within a range, uniformly unless a
+// shape is given: log_normal, pareto or samples, at most one. Values outside the range are moved to
+// its end. Samples without a range have the range of the samples; the other shapes need a max.
 type Distribution struct {
 	Range `yaml:",inline"`
 
 	LogNormal *LogNormal `yaml:"log_normal,omitempty"`
 	Pareto    *Pareto    `yaml:"pareto,omitempty"`
 
-	// Samples is the empirical shape: any of these durations, and what lies
-	// between two neighbours.
+	// Samples is the empirical shape: any of these durations, and values between two neighbours.
 	Samples []time.Duration `yaml:"samples,flow,omitempty" want:"0s.."`
 
 	// SamplesFrom is a file with samples, relative to the directory of this one:
-	// one duration a line, and what stands behind a # does not count. It is read
-	// once; what is stored of a run holds the samples.
+	// one duration per line; text after a # is ignored. It is read
+	// once; a stored run contains the samples.
 	SamplesFrom string `yaml:"samples_from,omitempty"`
 
 	table *Table // in a copy that is not written to any more: see [Setting.Ready]
@@ -58,7 +56,7 @@ func (d Distribution) String() string {
 	return d.Range.String()
 }
 
-// Consistent names the first value that cannot be, of a distribution that
+// Consistent returns an error for the first invalid value of a distribution that
 // [Bounded] has accepted.
 func (d Distribution) Consistent() error {
 	if d.SamplesFrom != "" {

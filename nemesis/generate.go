@@ -8,21 +8,21 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// Generator draws plans. It is data, as a plan is: the same generator, setting
+// Generator generates plans. It is data, as a plan is: the same generator, setting
 // and seed give the same plan on every machine.
 type Generator struct {
 	// Faults are the weights of the kinds of faults, 0 to 9: how often each is
-	// drawn, compared with the others. "all" stands for the kinds that are not
+	// drawn relative to the others. "all" stands for the kinds that are not
 	// named. None: all alike.
 	Faults Weights `yaml:"faults,flow,omitempty"`
 
-	// Most is the largest number of faults that a run draws.
+	// Most is the largest number of generated faults in a run.
 	Most int `yaml:"most" want:"1..99"`
 
 	// NoSwarm makes every plan draw from all kinds that have a weight.
-	// Otherwise each plan first draws some of them and does without the
-	// others, because much that goes wrong shows only where something else
-	// does not happen (Groce et al., Swarm Testing, ISSTA 2012).
+	// Otherwise each plan first selects some of them and leaves out the
+	// others, because many failures only occur if something else
+	// does not (Groce et al., Swarm Testing, ISSTA 2012).
 	NoSwarm bool `yaml:"no_swarm,omitempty"`
 
 	able   *Ability         // that it is limited to; nil: it may ask for any feature

@@ -9,23 +9,22 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 )
 
-// Setting is the world that a plan is made for. What it says of the network, the
-// disks and the store goes for backends that make them; real ones bring their
-// own.
+// Setting is the world that a plan is made for. Network, disks and store apply to simulated worlds;
+// real servers have their own.
 type Setting struct {
 	// Nodes is the number of independent nodes.
 	Nodes int `yaml:"nodes" want:"1..64"`
 
-	// Persistence is what every node keeps when its server goes down.
+	// Persistence is the persistence of every node.
 	Persistence Persistence `yaml:"persistence"`
 
-	// Sync is how long it takes to sync a write to the disk. With aof-always each
-	// change is answered after that, and the node's later commands wait behind
+	// Sync is the time to sync a write to the disk. With aof-always each
+	// change is answered after that, and the node's later commands wait for
 	// it. Nothing: no time.
 	Sync *Distribution `yaml:"sync,omitempty"`
 
-	// Replication is how long a change takes to reach the asynchronous replica
-	// of its node; changes arrive in their order. Nothing: no node has a replica.
+	// Replication is the time that a change takes to reach the asynchronous replica
+	// of its node; changes arrive in order. Nothing: no node has a replica.
 	Replication *Distribution `yaml:"replication,omitempty"`
 
 	// Store is a store that the nodes replicate, for the locks that need one.
@@ -36,40 +35,40 @@ type Setting struct {
 	// list of clients.
 	Clients int `yaml:"-"`
 
-	// Latency is how long a message takes one way between a client and a node.
+	// Latency is the one-way time of a message between a client and a node.
 	Latency Distribution `yaml:"latency"`
 
-	// Links are links with a latency of their own. Of two that name the same link
-	// and direction the last counts.
+	// Links are links with a latency of their own. If two entries name the same link
+	// and direction, the last one counts.
 	Links []LinkLatency `yaml:"links,omitempty"`
 
 	// Connections is how requests travel.
 	Connections Connections `yaml:"connections,omitempty"`
 
-	// GuardLatency is how long a message takes one way to or from the guarded
+	// GuardLatency is the one-way time of a message to or from the guarded
 	// resource. Nothing: as long as to a node.
 	GuardLatency *Distribution `yaml:"guard_latency,omitempty"`
 
 	// Guard is what the guarded resource checks. Nothing means plain.
 	Guard guard.Mode `yaml:"guard,omitempty"`
 
-	// Horizon is the longest that the run may last. It ends earlier when all
+	// Horizon is the longest time of the run. It ends earlier when all
 	// clients are done.
 	Horizon time.Duration `yaml:"horizon" want:">0s.."`
 
-	// MaxEvents is after how many events a simulated run ends, with all that is not
-	// violated by then unknown: messages that arrive, timers, faults, and what clients
-	// do. One acquire and release over 5 nodes takes about 100. 0 means 20 million.
+	// MaxEvents is the number of events after which a simulated run ends; properties not violated
+	// by then are unknown. Events are messages that arrive, timers, faults, and the clients'
+	// actions. One acquire and release over 5 nodes takes about 100. 0 means 20 million.
 	MaxEvents int `yaml:"max_events,omitempty" want:"0.."`
 
-	// Plan is what goes wrong, and when.
+	// Plan is the faults and their times.
 	Plan Plan `yaml:"plan,omitempty"`
 }
 
-// DefaultMaxEvents is the bound on the events of a run where a setting states none.
+// DefaultMaxEvents is the largest number of events of a run if the setting states none.
 const DefaultMaxEvents = 20_000_000
 
-// EventLimit returns after how many events a simulated run ends.
+// EventLimit returns the number of events after which a simulated run ends.
 func (s Setting) EventLimit() int {
 	if s.MaxEvents == 0 {
 		return DefaultMaxEvents
@@ -77,7 +76,7 @@ func (s Setting) EventLimit() int {
 	return s.MaxEvents
 }
 
-// Persistence is what a node writes to its disk, and when it syncs that. A dead
+// Persistence is what a node writes to its disk, and when it syncs it. A dead
 // process loses nothing that is written; a machine without power loses what is
 // not synced.
 type Persistence string
@@ -99,7 +98,7 @@ func (p Persistence) validate() error {
 	return nil
 }
 
-// Keeps says of a node whose server was down what it still has, for a story.
+// Keeps describes what a node still has after its server was down, for a story.
 func (p Persistence) Keeps() string {
 	if p == Nothing {
 		return "without its keys"
@@ -107,7 +106,7 @@ func (p Persistence) Keeps() string {
 	return "with its keys"
 }
 
-// KeepsWithoutPower is what Keeps says after a loss of power.
+// KeepsWithoutPower is Keeps after a loss of power.
 func (p Persistence) KeepsWithoutPower() string {
 	if p == EverySecond {
 		return "with its keys as of its last sync"
@@ -133,7 +132,7 @@ func (r Range) Draw(random uint64) time.Duration {
 	return r.Min + time.Duration(scaled(int64(r.Max-r.Min), random))
 }
 
-// Consistent names the first of the bounds that cannot be, of a range that
+// Consistent returns an error for the first invalid bound of a range that
 // [Bounded] has accepted.
 func (r Range) Consistent() error {
 	if r.Max < r.Min {
@@ -150,9 +149,8 @@ func (s Setting) Validate() error {
 	return s.Consistent()
 }
 
-// Consistent is what [Setting.Validate] asks beside [Bounded]: whether values that
-// are possible by themselves are so together. It is for those who have had
-// Bounded look at more than the setting.
+// Consistent checks what [Setting.Validate] checks after [Bounded]: whether values that
+// are valid alone are valid together. It is for callers that have called Bounded on a larger value.
 func (s Setting) Consistent() error {
 	if s.Clients < 1 {
 		return field("clients", errors.New("at least one is needed"))
@@ -178,14 +176,14 @@ func (s Setting) Consistent() error {
 	return field("plan", s.Plan.validate(s))
 }
 
-// LinkLatency is how long a message takes one way over some links, in place of
-// what the scenario says for all.
+// LinkLatency is the one-way time of a message over some links, in place of
+// the scenario's latency.
 type LinkLatency struct {
 	Links `yaml:",inline"`
 
 	Way Direction `yaml:"way,omitempty"`
 
-	// Latency is how long a message takes one way.
+	// Latency is the one-way time of a message.
 	Latency Distribution `yaml:"latency"`
 }
 
@@ -197,27 +195,26 @@ func (l LinkLatency) validate(s Setting) error {
 }
 
 // Connections is how the requests of a client travel to each node. Nothing means
-// a connection for each request under way, as many as it takes.
+// a connection for each request in progress, without a limit.
 type Connections struct {
-	// Limit is how many requests of a client can be under way to one node, 0
+	// Limit is the largest number of requests of a client in progress to one node, 0
 	// for any number; each has a connection to itself. Others wait for their
-	// turn. One that is given up while it waits is never sent. One that is
-	// given up while it is under way costs its connection, and so makes room
+	// turn. A request that is given up while it waits is never sent. One that is
+	// given up while in progress loses its connection, and so makes room
 	// at once; it may still arrive.
 	Limit int `yaml:"limit,omitempty" want:"0.."`
 
-	// Pipelined says that a client has one connection to each node, which
-	// carries its requests in order, and the replies in the same order: one
-	// that is late makes all behind it late. The connection outlasts requests
-	// that are given up.
+	// Pipelined gives a client one connection to each node. It
+	// carries requests and replies in order: a late reply delays all that follow. The connection
+	// outlasts requests that are given up.
 	Pipelined bool `yaml:"pipelined,omitempty"`
 
-	// Batched says that requests travel as package redisnode sends them with its
-	// default options. While no request of a client is under way to a node, the
-	// next one goes out alone. Others wait, and go out together over one
-	// connection, when what is under way has ended, or after 1 ms for each
+	// Batched sends requests as package redisnode does with its
+	// default options. While no request of a client to a node is in progress, the
+	// next one is sent alone. Others wait, and are sent together over one
+	// connection, when the requests in progress have ended, or after 1 ms for each
 	// connection in use. A node that does not answer is sent one request at a
-	// time; requests that would have to wait for it then fail at once, and are
+	// time; requests that would have to wait for it fail at once, and are
 	// never sent.
 	Batched bool `yaml:"batched,omitempty"`
 }
@@ -247,23 +244,22 @@ func (s Setting) validateNetwork() error {
 	return field("connections", s.Connections.validate())
 }
 
-// Store is a linearizable store that the nodes of a setting replicate, one of
-// them leading. It serves as long as a majority of them runs; they keep what they
-// have agreed on, whatever their persistence is. Client c is connected to node c
-// at first, and beyond the last node from the first on again; node 1 leads at
-// first. Requests to a store travel as those to nodes do, but the setting's
-// connections do not concern them: one of them waits for no other.
+// Store is a linearizable store that the nodes of a setting replicate. One of them leads. It works
+// as long as a majority of the nodes runs; they keep what they have agreed on, whatever their
+// persistence. Client c is initially connected to node c, and beyond the last node again from the
+// first on; node 1 leads initially. Requests to a store travel like those to nodes, except that the
+// setting's connections do not apply: no request waits for another.
 type Store struct {
-	// Election is how long it takes from the loss of the leader, whose server goes
-	// down or stands still, until another node leads.
+	// Election is the time from the loss of the leader, whose server goes
+	// down or is paused, until another node leads.
 	Election Distribution `yaml:"election"`
 
-	// Commit is how long a change takes to be replicated, before it is answered.
+	// Commit is the time to replicate a change, before it is answered.
 	Commit Distribution `yaml:"commit"`
 
-	// Asynchronous says that changes are answered before they are replicated: one
+	// Asynchronous makes the leader answer changes before they are replicated: one
 	// node alone serves, and a new leader lacks what had not been replicated when
-	// the old one was lost, as with a database and its asynchronous replica.
+	// the old one was lost, like a database with an asynchronous replica.
 	Asynchronous bool `yaml:"asynchronous,omitempty"`
 }
 

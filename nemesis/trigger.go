@@ -17,17 +17,17 @@ type Trigger struct {
 	// At is the time since the run began. It stands alone.
 	At time.Duration `yaml:"at,omitempty" want:"0s.."`
 
-	// Client is the number of a client, which reaches a step.
+	// Client is the number of the client that reaches a step.
 	Client int `yaml:"client,omitempty" want:"0.."`
 
 	// Step is the step that the client reaches.
 	Step StepName `yaml:"step,omitempty"`
 
-	// K is which reply of a round, or of a try, is meant, for the step "reply"; 0
+	// K is the number of the reply in a round, or in a try, for the step "reply"; 0
 	// means any.
 	K int `yaml:"k,omitempty" want:"0.."`
 
-	// Count is which time the client reaches the step, 2 being the second; 0 means
+	// Count says at which occurrence of the step the trigger fires, 2 being the second; 0 means
 	// the first.
 	Count int `yaml:"count,omitempty" want:"0.."`
 
@@ -43,7 +43,7 @@ type Trigger struct {
 // node several times.
 const sequentialReplies = 8
 
-// StepName is a step by its name, as in "before-send".
+// StepName is the name of a step, such as "before-send".
 type StepName string
 
 // At triggers d after the begin of the run.

@@ -24,8 +24,7 @@ func WritePicture(path string, page []byte) error { return files.WriteWhole(path
 
 // Draw draws a picture of each property that the report finds violated or undecided, into the file
 // that path returns for its name; an existing file is replaced. open opens the uncompressed
-// history.
-// The error joins those of all pictures that could not be drawn or written.
+// history. The error joins those of all pictures that could not be drawn or written.
 func Draw(r checker.Report, open func() (io.ReadCloser, error), path func(name string) string) ([]Drawn, error) {
 	var all []Drawn
 	var wrong []error

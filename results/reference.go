@@ -28,9 +28,8 @@ const (
 )
 
 // Reference is the results of many scenarios, stored so that tables can be printed without a run,
-// and
-// so that a run that differs is noticed. It does not contain time or place: the same program stores
-// the same bytes.
+// and so that a run that differs is noticed. It does not contain time or place: the same program
+// stores the same bytes.
 type Reference struct {
 	Format   string            `json:"format"`
 	Version  int               `json:"version"`
@@ -116,8 +115,7 @@ func traced(hash uint64) string {
 }
 
 // Tally returns the tally of the row, as far as it is stored, with the scenario as it is now. The
-// row
-// must be valid.
+// row must be valid.
 func (r Row) Tally(s scenarios.Scenario) runner.Tally {
 	t := runner.NewTally(s)
 	t.Runs, t.Shown, t.Against, t.Witness, t.WitnessTrace = r.Runs, r.Shown, r.Against, r.Witness, hashed(r.Trace)

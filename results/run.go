@@ -174,12 +174,10 @@ func HistoryPath(dir string) (string, error) {
 }
 
 // Judge judges a stored history while reading it: all properties and measurements, or only the
-// named
-// properties. If the history cannot be read to its end, Judge returns an error, naming the line if
-// it
-// can, and a report of the part before. A history that contradicts itself is an error too
-// ([checker.Contradiction]). A history with too much in progress at a time is read to its end, and
-// its verdicts are unknown. When Judge returns, nothing reads from the source.
+// named properties. If the history cannot be read to its end, Judge returns an error, naming the
+// line if it can, and a report of the part before. A history that contradicts itself is an error
+// too ([checker.Contradiction]). A history with too much in progress at a time is read to its end,
+// and its verdicts are unknown. When Judge returns, nothing reads from the source.
 func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Report, error) {
 	r, err := history.NewReader(from)
 	if err != nil {
@@ -203,8 +201,7 @@ func Judge(from io.Reader, only ...checker.Property) (history.Header, checker.Re
 }
 
 // located adds the line of the contradictory event; the header is line 1. A history with too much
-// in
-// progress at a time is no error: its report says how far it was judged.
+// in progress at a time is no error: its report says how far it was judged.
 func located(err error) error {
 	var c *checker.Contradiction
 	switch {

@@ -16,15 +16,15 @@ const (
 	us = time.Microsecond
 )
 
-// The verdicts that a scenario expects, in the order of the debate.
+// The expected verdicts of a scenario, in the order of the debate.
 const (
 	holds    = checker.Holds
 	violated = checker.Violated
 	na       = checker.NotApplicable
 )
 
-// expect names the verdicts of all properties: of those that the bounds of most rows
-// do not ask for, that there is nothing to judge.
+// expect names the verdicts of all properties. A property without a bound in most rows is expected
+// to be not applicable.
 func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations {
 	e := Expectations{}
 	for _, p := range checker.Properties() {
@@ -36,19 +36,19 @@ func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations
 	return e
 }
 
-// but expects something else of one property.
+// but expects another verdict of one property.
 func but(e Expectations, p checker.Property, v checker.Verdict) Expectations {
 	e = maps.Clone(e)
 	e[p] = v
 	return e
 }
 
-// live expects something of deadlock freedom.
+// live expects a verdict of deadlock freedom.
 func live(e Expectations, v checker.Verdict) Expectations {
 	return but(e, checker.DeadlockFreedom, v)
 }
 
-// open leaves it open what becomes of exclusion.
+// open expects unknown of the exclusion properties: any verdict is as expected.
 func open(e Expectations) Expectations {
 	e[checker.Lease], e[checker.Section] = checker.Unknown, checker.Unknown
 	return e
@@ -58,8 +58,8 @@ func span(lo, hi time.Duration) nemesis.Range { return nemesis.Range{Min: lo, Ma
 
 func exactly(d time.Duration) nemesis.Range { return span(d, d) }
 
-// quickLock is a Redlock for nodes that are near: a TTL of a second, so that
-// the same scenario is bearable on real servers.
+// quickLock is a Redlock for nearby nodes: with a TTL of a second the same scenario takes an
+// acceptable time on real servers.
 var quickLock = Lock{
 	Kind:        "redlock",
 	TTL:         time.Second,
@@ -70,8 +70,8 @@ var quickLock = Lock{
 	Retry:       span(20*ms, 80*ms),
 }
 
-// promptLock tries again at once and tells its holder at the very end of the
-// validity, so that it finds the smallest gap between two holds.
+// promptLock retries at once and warns its holder only at the end of the validity, so that it finds
+// the smallest gap between two holds.
 var promptLock = func() Lock {
 	l := quickLock
 	l.Margin, l.Retry = 0, span(500*us, 2*ms)
@@ -88,10 +88,10 @@ func tries(b history.Bounds, n int) history.Bounds {
 	return b
 }
 
-// shipped is how the requests of package redisnode travel.
+// shipped is the connections of package redisnode.
 var shipped = nemesis.Connections{Batched: true}
 
-// five is a world of five near nodes that forget their keys in a crash.
+// five is a world of five nearby nodes without persistence.
 func five(horizon time.Duration, plan ...nemesis.Fault) nemesis.Setting {
 	return nemesis.Setting{
 		Nodes:       5,
@@ -106,12 +106,12 @@ func five(horizon time.Duration, plan ...nemesis.Fault) nemesis.Setting {
 
 const resource = "invoice-7"
 
-// once is a client that does one section under the lock.
+// once is a client with one section under the lock.
 func once(start, work nemesis.Range) Client {
 	return Client{Workload: "section", Resource: resource, Start: start, Work: work, Rounds: 1}
 }
 
-// often is a client that does many sections, with pauses between them.
+// often is a client with many sections and pauses between them.
 func often(rounds int, work, think nemesis.Range) Client {
 	return Client{Workload: "section", Resource: resource, Work: work, Think: think, Rounds: rounds}
 }
@@ -127,8 +127,8 @@ func extending(c Client, every time.Duration) Client {
 }
 
 // cutOff cuts a client off from some nodes, or from all, for ever. cutOff(1, 4, 5) of
-// five leaves client 1 a bare quorum: it holds the lock on nodes 1, 2 and 3 and no
-// others, so that one of them is enough to lose it.
+// five leaves client 1 a bare quorum: it holds the lock on nodes 1, 2 and 3 only,
+// so that the loss of one key loses the lock.
 func cutOff(client int, nodes ...int) nemesis.Fault {
 	return nemesis.Fault{
 		Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{client}, Nodes: nodes}},
@@ -136,44 +136,41 @@ func cutOff(client int, nodes ...int) nemesis.Fault {
 	}
 }
 
-// crash takes a node's server away. So long after, it starts again with what its
-// persistence has kept.
+// crash crashes a node's server. After a time it starts again with what its persistence has kept.
 func crash(node int, start nemesis.Trigger, away time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: start, End: nemesis.After(away)}
 }
 
-// down takes a node's server away from the beginning, for ever.
+// down takes a node's server down from the beginning, for ever.
 func down(node int) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(0)}
 }
 
-// kill lets a client die.
 func kill(client int, start nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Kill{Client: client}, Start: start}
 }
 
-// pause lets a client stand still.
 func pause(client int, start nemesis.Trigger, length time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Pause{Client: client}, Start: start, End: nemesis.After(length)}
 }
 
-// afterGrant is so long after client 1 was granted the lock for the first time.
+// afterGrant is a time after client 1 was granted the lock for the first time.
 func afterGrant(d time.Duration) nemesis.Trigger { return nemesis.When(1, env.StepGranted, d) }
 
-// nth is the n-th time that a client comes to a step.
+// nth is the n-th time that a client reaches a step.
 func nth(n int, m nemesis.Trigger) nemesis.Trigger {
 	m.Count = n
 	return m
 }
 
-// keepers are a holder who keeps the lock to the last instant of its validity,
-// and another that tries again and again.
+// keepers are a holder that keeps the lock to the last instant of its validity, and another client
+// that retries continually.
 var keepers = []Client{
 	holding(1, exactly(0), exactly(2*time.Second), exactly(0)),
 	holding(1, span(10*ms, 20*ms), span(20*ms, 50*ms), exactly(0)),
 }
 
-// drawing is a lock that draws a fence from somewhere with every grant.
+// drawing is a lock that draws a fence with every grant.
 func drawing(l Lock, from string) Lock {
 	l.Fence = from
 	return l

@@ -21,11 +21,11 @@ type Contender struct {
 
 	// Expect is what the literature says of the lock, over all trials together:
 	// holds, if no run of any trial may violate the property; violated, if some
-	// run has to. What it leaves out may be either.
+	// run must. A property that is left out may get either verdict.
 	Expect Expectations
 }
 
-// Family is what a lock is kept on.
+// Family is where a lock is kept.
 type Family string
 
 // The families.
@@ -35,7 +35,7 @@ const (
 	FamilyStored Family = "a replicated store"
 )
 
-// Waiting is what a client does while somebody else holds the lock.
+// Waiting is what a client does while another client holds the lock.
 type Waiting string
 
 // The ways to wait.
@@ -44,14 +44,14 @@ const (
 	WaitingWatches Waiting = "watches" // is woken when it may be its turn
 )
 
-// Deployment is what a lock is kept on, and what it guards.
+// Deployment is where a lock is kept, and what it guards.
 type Deployment struct {
 	Nodes       int
 	Persistence nemesis.Persistence
 
-	// Quorum says how many nodes, and which, a plan has to take away to stop the
-	// lock; the zero value: more than half of them. It is the lock's own, but for
-	// locks on one node, which go through the same plans as those on all.
+	// Quorum says how many nodes, and which, a plan must take away to stop the
+	// lock; the zero value: a majority. It is the lock's own quorum, except that
+	// locks on one node go through the same plans as those on all nodes.
 	Quorum env.Quorum
 
 	// Replication, if not nil, gives each node an asynchronous replica, which is
@@ -62,18 +62,17 @@ type Deployment struct {
 	Store *nemesis.Store
 
 	// Guard is what the guarded resource checks. Fence says that clients draw a
-	// fence from the resource's own counter, where the lock does not bring one.
+	// fence from the resource's own counter if the lock provides none.
 	Guard guard.Mode
 	Fence bool
 }
 
-// independent is five nodes that know nothing of each other, and forget in a crash.
+// independent is five independent nodes without persistence.
 func independent() Deployment {
 	return Deployment{Nodes: 5, Persistence: nemesis.Nothing, Guard: guard.Plain}
 }
 
-// Contenders returns the locks that are compared. Those of a family can come from several
-// files (slices.Concat).
+// Contenders returns the compared locks, family by family.
 func Contenders() []Contender {
 	return slices.Concat(of(FamilyQuorum, quorums), of(FamilyOneKey, oneKeys), of(FamilyStored, stored))
 }
@@ -86,7 +85,7 @@ func of(f Family, contenders []Contender) []Contender {
 	return all
 }
 
-// Trial is what every contender goes through: the same clients, and the same plan
+// Trial is the same for every contender: the same clients, and the same plan
 // as far as its deployment allows.
 type Trial struct {
 	Name    string
@@ -97,15 +96,15 @@ type Trial struct {
 	tries    int // bound of fault tolerance; 0: the trial is not about it
 }
 
-// Calm is the name of the trial in which nothing goes wrong.
+// Calm is the name of the trial without faults.
 const Calm = "calm"
 
 // Trials returns the trials, the calm one first.
 func Trials() []Trial { return trials }
 
 // Enter returns the scenario of a contender in the trial. Its name is
-// compare-TRIAL-CONTENDER; it expects nothing, for what is said of a contender is
-// said of all trials together.
+// compare-TRIAL-CONTENDER. It expects nothing, because a contender's expectations
+// apply to all trials together.
 func (t Trial) Enter(c Contender) Scenario {
 	s := Scenario{
 		Name:     ComparisonName(t.Name, c.Name),
@@ -130,15 +129,14 @@ func ComparisonName(trial, contender string) string {
 	return fmt.Sprintf("compare-%s-%s", trial, contender)
 }
 
-// setting is the world of a deployment.
+// setting returns the world of a deployment.
 func (d Deployment) setting() nemesis.Setting {
 	s := five(contestHorizon)
 	s.Nodes, s.Persistence, s.Replication, s.Store, s.Guard = d.Nodes, d.Persistence, d.Replication, d.Store, d.Guard
 	return s
 }
 
-// comparison returns the scenario of that name, if it is one of a contender in a
-// trial.
+// comparison returns the scenario of that name, if it names a contender in a trial.
 func comparison(name string) (Scenario, bool) {
 	for _, t := range trials {
 		for _, c := range Contenders() {

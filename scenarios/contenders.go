@@ -9,14 +9,14 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// leased is what is said of a lock that is a lease on nodes which forget and whose
-// clocks jump: it ends by itself, and excludes as long as none of that happens.
+// leased is the expectations of a lock that is a lease on nodes which lose keys and whose
+// clocks jump: it ends by itself, and excludes as long as neither happens.
 var leased = Expectations{
 	checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
 	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 }
 
-// alone is said of a lock on one node: while that one is down nobody gets it.
+// alone adds the expectations of a lock on one node: while the node is down nobody is granted it.
 func alone(contract checker.Verdict) Expectations {
 	return Expectations{
 		checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
@@ -63,7 +63,7 @@ var quorums = []Contender{
 	},
 }
 
-// oneKeys are the locks that keep one key on one node.
+// oneKeys are the locks with one key on one node.
 var oneKeys = []Contender{
 	{
 		Name: "check-then-set", Summary: "GET, then SET without a time to live", Waits: WaitingSpins,
@@ -105,7 +105,7 @@ var oneKeys = []Contender{
 	},
 }
 
-// stored are the locks that live in a store.
+// stored are the locks in a store.
 var stored = []Contender{
 	{
 		Name: "database-row", Summary: "a row with a time to live, which others sweep, in a database with synchronous replicas", Waits: WaitingSpins,
@@ -165,7 +165,8 @@ var stored = []Contender{
 	},
 }
 
-// consented is what is said of a lock on consensus, by what becomes of effects.
+// consented is the expectations of a lock on consensus, with the given verdict for effect
+// exclusion.
 func consented(effect checker.Verdict) Expectations {
 	return Expectations{
 		checker.Section: violated, checker.Effect: effect, checker.Fence: holds,
@@ -193,15 +194,15 @@ func chubby(delay time.Duration) Lock {
 	return l
 }
 
-// durable is a node that keeps what it has acknowledged. Nodes beside it that
-// nobody asks make the same plans possible.
+// durable is a node that keeps what it has acknowledged. The other nodes receive no requests; they
+// make the same plans possible.
 func durable() Deployment {
 	d := independent()
 	d.Persistence = nemesis.Always
 	return d
 }
 
-// mastered is a node whose replica lags.
+// mastered is a node with a lagging replica.
 func mastered() Deployment {
 	d := durable()
 	d.Replication = &nemesis.Distribution{Range: span(20*ms, 50*ms)}
@@ -226,7 +227,7 @@ func lagging(d Deployment) Deployment {
 	return d
 }
 
-// checked puts a resource behind the lock that checks who comes.
+// checked guards the lock with a resource that checks accesses.
 func checked(d Deployment, mode guard.Mode) Deployment {
 	d.Guard = mode
 	return d

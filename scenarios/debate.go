@@ -17,13 +17,13 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// The rows of the debate are scenario files: debate/NAME.yaml. Each holds a scenario, which
-// can be copied and run, and what is known of it under "debate".
+// The rows of the debate are scenario files: debate/NAME.yaml. Each contains a scenario, which
+// can be copied and run, and the block "debate" with what is known of the row.
 //
 //go:embed debate
 var debateFiles embed.FS
 
-// File is what a scenario file holds.
+// File is the content of a scenario file.
 type File struct {
 	Scenario `yaml:",inline"`
 
@@ -31,24 +31,24 @@ type File struct {
 	Debate Debate `yaml:"debate,omitempty"`
 }
 
-// Debate is what is known of a row of the debate, beside its scenario.
+// Debate is what is known of a row of the debate, besides its scenario.
 type Debate struct {
 	// VariantOf is the row of the same topic that this one varies. Short tables leave variants
 	// out.
 	VariantOf string `yaml:"variant_of,omitempty"`
 
-	// Sources are the articles and sections in which the claims are made.
+	// Sources are the articles and sections of the claims.
 	Sources []string `yaml:"sources,omitempty"`
 
-	// Remark is what a reader should know beside the verdicts: above all why a verdict is
+	// Remark is what a reader should know besides the verdicts, above all why a verdict is
 	// not the predicted one.
 	Remark string `yaml:"remark,omitempty"`
 
-	// Cures are changes, each of which alone makes everything hold that the row violates. A
+	// Cures are changes, each of which alone makes all violated properties of the row hold. A
 	// row without cures must hold without its faults.
 	Cures []Cure `yaml:"cures,omitempty"`
 
-	// Damages are changes, each of which breaks a property that the row keeps. A row without
+	// Damages are changes, each of which breaks a property that holds in the row. A row without
 	// damages must break when its nodes forget their keys.
 	Damages []Breakage `yaml:"damages,omitempty"`
 
@@ -56,9 +56,9 @@ type Debate struct {
 	Differences []Divergence `yaml:"differences,omitempty"`
 }
 
-// Cure is a change with which everything holds that the row violates.
+// Cure is a change with which all violated properties of the row hold.
 type Cure struct {
-	// What is the difference in words, as in "a node that keeps its keys".
+	// What is the difference in words, such as "a node that keeps its keys".
 	What string `yaml:"what"`
 
 	Edit `yaml:",inline"`
@@ -66,7 +66,7 @@ type Cure struct {
 
 // Breakage is a change that breaks a property.
 type Breakage struct {
-	// What is the difference in words, as in "no delay".
+	// What is the difference in words, such as "no delay".
 	What string `yaml:"what"`
 
 	// Breaks is the property that is violated then.
@@ -77,10 +77,10 @@ type Breakage struct {
 
 // Divergence is a verdict that differs on real servers.
 type Divergence struct {
-	// Backends are those on which the verdict differs.
+	// Backends are the backends with the different verdict.
 	Backends []string `yaml:"backends"`
 
-	// Property is the one whose verdict differs.
+	// Property is the property with the different verdict.
 	Property checker.Property `yaml:"property"`
 
 	// Reason is the cause of the difference.
@@ -263,50 +263,50 @@ var debateTopics = sync.OnceValue(func() []Topic {
 	return topics
 })
 
-// Row is a scenario of the debate, and what is known of it beside what its file
-// says. The tests of storm hold it to that.
+// Row is a scenario of the debate, and what is known of it besides its file. The tests of
+// internal/runner check it.
 type Row struct {
 	Scenario
 
-	// VariantOf is the row, before this one in its topic, that this one shows once
-	// more in another way. The table in README.md leaves variants out.
+	// VariantOf is an earlier row of the topic that this one shows in another way. The table in
+	// README.md leaves variants out.
 	VariantOf string
 
-	// Sources are the articles and sections in which the claims are made.
+	// Sources are the articles and sections of the claims.
 	Sources []string
 
-	// Remark is what a reader should know beside the verdicts.
+	// Remark is what a reader should know besides the verdicts.
 	Remark string
 
 	// Differences are verdicts that differ on real servers.
 	Differences []Difference
 
-	// Cures are changes each of which lets hold all that the row violates. A row whose
-	// violations come from the faults of its plan is cured by taking those away,
-	// and need not say so.
+	// Cures are changes, each of which makes all violated properties hold. A row whose
+	// violations come from the faults of its plan is cured by removing them,
+	// and needs no cures.
 	Cures []Change
 
-	// Damages are changes that break what the row shows to hold. A row that rests on
-	// nothing but that nodes keep their keys is damaged by making them forget, and
-	// need not say so.
+	// Damages are changes that break what holds in the row. A row that relies only on
+	// nodes keeping their keys is damaged by making them forget, and
+	// needs no damages.
 	Damages []Damage
 }
 
-// Change makes one thing of a scenario different.
+// Change is one difference in a scenario.
 type Change struct {
 	What  string // there is then, as in "a node that keeps its keys"
 	Apply func(s *Scenario)
 }
 
-// Damage is a change that lets a property be violated.
+// Damage is a change that violates a property.
 type Damage struct {
 	Breaks checker.Property
 	What   string // there is then, or no longer, as in "no delay"
 	Apply  func(s *Scenario)
 }
 
-// Difference is why a row shows something else of a property on a backend of real
-// servers than in the simulator. Somebody has looked for it; docs/evidence/agreement.md shows it.
+// Difference is the reason why a property gets another verdict on real servers than in the
+// simulator. docs/evidence/agreement.md shows it.
 type Difference struct {
 	Row      string
 	Backend  string
@@ -314,7 +314,7 @@ type Difference struct {
 	Reason   string
 }
 
-// Differences returns all that is known, in the order of the rows.
+// Differences returns all known differences, in the order of the rows.
 func Differences() (all []Difference) {
 	for _, t := range Topics() {
 		for _, r := range t.Rows {

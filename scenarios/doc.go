@@ -1,7 +1,6 @@
-// Package scenarios is the table of named experiments, and the form in which
-// an experiment is written down: plain data that names the lock, what its
-// clients do, the world, what is done to it, and the verdict that is expected
-// of every property. A [Scenario] is read from and printed as YAML.
+// Package scenarios defines experiments as data: the lock, the clients, the world, the plan of
+// faults, and the expected verdict of every property. A [Scenario] is read from and printed as
+// YAML. The package also contains the debate, the trials of the comparison and the series.
 //
-// The package runs nothing. It knows locks and workloads by their names only.
+// The package runs nothing. It knows locks and workloads by name only.
 package scenarios

@@ -6,35 +6,34 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// Expectations are the verdicts that properties should get. Of a property that they
-// leave out nothing is expected, and a violation of it is a surprise; where unknown is
-// expected nobody says what the verdict will be.
+// Expectations are the verdicts that properties should get. A property without one must not be
+// violated. If unknown is expected, any verdict is as expected.
 type Expectations map[checker.Property]checker.Verdict
 
-// Match is how the verdict of one run compares with what was expected.
+// Match is the comparison of one run's verdict with the expected one.
 type Match uint8
 
 // The matches.
 const (
-	// Met: the verdict is what was expected.
+	// Met: the verdict is as expected.
 	Met Match = iota + 1
-	// Contradicted: no further run can mend it.
+	// Contradicted: no further run can change that.
 	Contradicted
-	// Open: a further run may show what was expected, or this one if it is judged
+	// Open: another run may show the expected verdict, or this one if it is judged
 	// again.
 	Open
-	// Unstated: nothing was expected, and nothing was violated.
+	// Unstated: no verdict was expected, and the property was not violated.
 	Unstated
 )
 
-// Want returns the verdict that a property has to get, if there is one: it has to be
-// violated in one run at least, and to get any other in every run.
+// Want returns the expected verdict of a property, if there is one. Violated must occur in at least
+// one run, any other verdict in every run.
 func (e Expectations) Want(p checker.Property) (want checker.Verdict, wanted bool) {
 	want = e[p]
 	return want, want != 0 && want != checker.Unknown
 }
 
-// Judge compares the verdict of one run with what was expected.
+// Judge compares the verdict of one run with the expected one.
 func (e Expectations) Judge(p checker.Property, v checker.Verdict) Match {
 	expected, stated := e[p]
 	switch {
@@ -48,9 +47,9 @@ func (e Expectations) Judge(p checker.Property, v checker.Verdict) Match {
 	return Contradicted
 }
 
-// Fulfilled reports whether so many runs, none of which contradicts what was expected
-// of a property, have shown it: seen counts their verdicts. A verdict that was left
-// open is not enough even where nothing was expected.
+// Fulfilled reports whether runs, none of which contradicts the expectation of a property, have
+// shown it: seen counts their verdicts. An unknown verdict is not enough even without an
+// expectation.
 func (e Expectations) Fulfilled(p checker.Property, seen map[checker.Verdict]int, runs int) bool {
 	want, wanted := e.Want(p)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Topic is rows of the debate, and series, about one thing.
+// Topic is the rows and series about one subject.
 type Topic struct {
 	Name   string
 	Rows   []Row
@@ -85,8 +85,7 @@ func Find(name string) (Scenario, error) {
 	return Scenario{}, &textfmt.UnknownError{What: "scenario", Name: name, Known: known}
 }
 
-// Sources returns the articles and sections in which the claims of a row are made, nil for any
-// other name.
+// Sources returns the articles and sections of a row's claims, nil for any other name.
 func Sources(row string) []string {
 	for _, t := range Topics() {
 		for _, r := range t.Rows {
@@ -98,7 +97,7 @@ func Sources(row string) []string {
 	return nil
 }
 
-// Remark returns the remark on a row, a series or, by the name of one in a comparison such as
+// Remark returns the remark on a row, a series or, by a name of the comparison such as
 // compare-redlock, a contender; "" if there is none.
 func Remark(name string) string {
 	for _, t := range Topics() {

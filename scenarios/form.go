@@ -15,17 +15,16 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// form compares a document with the type that it is read into: which fields there
-// are, and what sort of value each has. The YAML library would do so as well, but
-// stops at what a type of its own objects to, speaks of Go types, takes 2.7 for
-// a whole number and a field without a value for one that is not there.
+// form compares a document with the type into which it is decoded: its fields, and the kind of each
+// value. The YAML library does that too, but it stops at the first error of a type's own decoder,
+// names Go types, accepts 2.7 as a whole number, and ignores a field without a value.
 type form struct {
 	left     int // values that may still be looked at
 	mistakes Mistakes
 }
 
-// place is where in a document a value stands. It is put into words only for
-// what is wrong: there may be a million samples.
+// place is the position of a value in a document. It is formatted only for errors, because there
+// may be a million samples.
 type place struct {
 	in    *place
 	name  string // of a field; empty: an item of a list
@@ -46,12 +45,12 @@ func (p *place) String() string {
 	return in + "." + p.name
 }
 
-// maxValues is how many values a document may have. Aliases can multiply them
+// maxValues is the largest number of values in a document. Aliases could multiply them
 // beyond all bounds.
 const maxValues = 2 * maxSamples
 
-// checkForm returns, in the order of the text, all that is not of the form of a
-// type. what is what the document is called.
+// checkForm returns all mistakes in the form of a document, in the order of the text. what is the
+// name of the document.
 func checkForm(n *yaml.Node, what string, t reflect.Type) Mistakes {
 	f := &form{left: maxValues}
 	f.value(n, t, nil)
@@ -120,7 +119,7 @@ func (f *form) fields(n *yaml.Node, t reflect.Type, at *place) {
 	})
 }
 
-// entries looks at a mapping from names to values of one type.
+// entries checks a mapping from names to values of one type.
 func (f *form) entries(n *yaml.Node, t reflect.Type, at *place) {
 	f.pairs(n, at, func(key, value *yaml.Node) {
 		f.value(key, t.Key(), at)
@@ -128,8 +127,8 @@ func (f *form) entries(n *yaml.Node, t reflect.Type, at *place) {
 	})
 }
 
-// pairs calls do with the pairs of a mapping, and of those that are merged into
-// it. A key that comes twice is a mistake.
+// pairs calls do with the pairs of a mapping, including those of merge keys. A repeated key is a
+// mistake.
 func (f *form) pairs(n *yaml.Node, at *place, do func(key, value *yaml.Node)) {
 	lines := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -150,8 +149,7 @@ func (f *form) pairs(n *yaml.Node, at *place, do func(key, value *yaml.Node)) {
 	}
 }
 
-// merged is pairs for what stands behind a merge key: a mapping, or a list of
-// them.
+// merged is pairs for the value of a merge key: a mapping, or a list of mappings.
 func (f *form) merged(n *yaml.Node, at *place, do func(key, value *yaml.Node)) {
 	if f.left--; f.left < 0 {
 		return
@@ -199,8 +197,7 @@ func (f *form) scalar(n *yaml.Node, t reflect.Type, at *place) {
 	}
 }
 
-// tooLarge reports whether a text would be a duration, or a whole number, if only
-// its digits were smaller.
+// tooLarge reports whether a text would be a duration or a whole number if it had fewer digits.
 func tooLarge(text string, t reflect.Type) bool {
 	if t != reflect.TypeFor[time.Duration]() {
 		return t.Kind() != reflect.String && text != "" && strings.Trim(text, "+-0123456789") == ""
@@ -219,8 +216,7 @@ func isScalar(t reflect.Type) bool {
 	return t.Kind() != reflect.Struct && t.Kind() != reflect.Map && t.Kind() != reflect.Slice
 }
 
-// fieldsOf returns the fields that a struct has in a file: those of structs
-// that are inline stand beside the others.
+// fieldsOf returns the fields of a struct in a file, including those of inline structs.
 func fieldsOf(t reflect.Type) []reflect.StructField {
 	var list []reflect.StructField
 	for i := range t.NumField() {
@@ -239,9 +235,9 @@ func nameOf(f reflect.StructField) string {
 	return name
 }
 
-// The words in which [checkForm] says what there is, and what is wanted.
+// The words with which [checkForm] describes the actual and the wanted value.
 
-// shown is a value for a message, on one line.
+// shown prints a value for a message, on one line.
 func shown(n *yaml.Node) string {
 	if n.ShortTag() == "!!str" {
 		return strconv.Quote(shortened(n.Value))
@@ -257,7 +253,7 @@ func shortened(text string) string {
 	return text
 }
 
-// scalarWanted says what a type has to be given, and how that is written.
+// scalarWanted describes the values of a type, and how to write them.
 func scalarWanted(t reflect.Type) string {
 	what := sortWanted(t)
 	switch {
@@ -269,7 +265,7 @@ func scalarWanted(t reflect.Type) string {
 	return what
 }
 
-// sortOf says what a document has.
+// sortOf describes the kind of a value in a document.
 func sortOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -288,7 +284,7 @@ func sortOf(n *yaml.Node) string {
 	return "a " + strings.TrimPrefix(n.ShortTag(), "!!")
 }
 
-// sortWanted says what a type has to be given.
+// sortWanted describes the values that a type accepts.
 func sortWanted(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
@@ -309,7 +305,7 @@ func sortWanted(t reflect.Type) string {
 	return "a whole number"
 }
 
-// emptyOf is sortWanted with how nothing is written, where that can be.
+// emptyOf is sortWanted with how to write nothing, where that is possible.
 func emptyOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -320,8 +316,7 @@ func emptyOf(t reflect.Type) string {
 	return sortWanted(t)
 }
 
-// alternatives lists the fields that there are, or of many fields the ones that the name
-// resembles.
+// alternatives lists the known fields; if there are many, those that resemble the name.
 func alternatives(name string, fields []reflect.StructField) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {

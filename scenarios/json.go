@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MarshalJSON writes what [Scenario.Print] writes as JSON, so that [Parse] can
-// read it. Members stand in the order of the alphabet.
+// MarshalJSON writes the content of [Scenario.Print] as JSON, so that [Parse] can
+// read it. Members are in alphabetical order.
 func (s Scenario) MarshalJSON() ([]byte, error) {
 	return AsJSON(s)
 }
 
-// AsJSON writes as JSON what the YAML library writes of a value with the tags of the types
-// of a scenario, so that [Decode] can read it.
+// AsJSON converts the YAML of a value, whose type has the tags of a scenario's types, to JSON, so
+// that [Decode] can read it.
 func AsJSON(value any) ([]byte, error) {
 	var n yaml.Node
 	if err := n.Encode(value); err != nil {
@@ -32,8 +32,9 @@ func (s *Scenario) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Encoded is a scenario with its JSON, for whoever writes the same one many times: to
-// encode one takes as long as a small run.
+// Encoded is a scenario with its JSON, for callers that write the same scenario many times:
+// encoding
+// takes as long as a small run.
 type Encoded struct {
 	Scenario
 	text []byte // nil: it is made when it is asked for
@@ -45,7 +46,7 @@ func (s Scenario) Encoded() (Encoded, error) {
 	return Encoded{s, text}, err
 }
 
-// MarshalJSON writes what [Scenario.MarshalJSON] does.
+// MarshalJSON is [Scenario.MarshalJSON].
 func (e Encoded) MarshalJSON() ([]byte, error) {
 	if e.text == nil {
 		return e.Scenario.MarshalJSON()
@@ -100,7 +101,7 @@ func appendObject(to []byte, n *yaml.Node) ([]byte, error) {
 	return append(to, '}'), nil
 }
 
-// appendScalar appends what a reader of YAML takes the scalar for: a number, text, …
+// appendScalar appends the value that YAML assigns to the scalar: a number, a text, …
 func appendScalar(to []byte, n *yaml.Node) ([]byte, error) {
 	var value any = n.Value
 	if n.ShortTag() != "!!str" {

@@ -9,10 +9,10 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Load reads the scenario in a file, and the files of samples that it names;
-// their names are relative to the directory of the scenario. The scenario that
-// it returns holds the samples and names no file any more. check may find more
-// to object to. An error names the file and, where it is known, the line.
+// Load reads the scenario in a file, and the files of samples that it names,
+// relative to the directory of the scenario. The result contains the samples and
+// names no files. check may reject the scenario for further reasons. An error names the file
+// and, if known, the line.
 func Load(path string, check func(Scenario) error) (Scenario, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -30,8 +30,7 @@ func Load(path string, check func(Scenario) error) (Scenario, error) {
 	return s, nil
 }
 
-// Read is [Load] for a text that comes from r and has no name; the names of files
-// of samples are relative to dir.
+// Read is [Load] for a text from r without a name. Files of samples are relative to dir.
 func Read(r io.Reader, dir string, check func(Scenario) error) (Scenario, error) {
 	text, err := ReadText(r)
 	if err != nil {
@@ -40,12 +39,11 @@ func Read(r io.Reader, dir string, check func(Scenario) error) (Scenario, error)
 	return parse(text, dir, check)
 }
 
-// maxText is how long the text of a scenario may be. One has some kilobytes, or
-// ten megabytes if all the samples that there may be stand in it; to read much
-// more takes gigabytes of memory.
+// maxText is the largest size of a scenario. A scenario has some kilobytes, or
+// ten megabytes with the largest number of samples. Reading much more takes gigabytes of memory.
 const maxText = 32 << 20
 
-// ReadText reads a text up to the length at which [Decode] refuses it.
+// ReadText reads a text up to the size that [Decode] rejects.
 func ReadText(r io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, maxText+1))
 }
@@ -64,7 +62,7 @@ func parse(text []byte, dir string, check func(Scenario) error) (Scenario, error
 	return f.Scenario, nil
 }
 
-// complete puts the samples of files into a scenario, and checks it.
+// complete inserts the samples of files into a scenario, and checks it.
 func (s *Scenario) complete(dir string, check func(Scenario) error) error {
 	err := s.Setting.EachDistribution(func(d *nemesis.Distribution) error {
 		return readSamples(dir, d)

@@ -13,11 +13,11 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// maxSamples is how many durations a file of samples may have: each is kept
-// with every stored run.
+// maxSamples is the largest number of durations in a file of samples. Every stored run contains
+// them.
 const maxSamples = 1_000_000
 
-// readSamples puts the samples of the file that a distribution names into it.
+// readSamples inserts the samples of the file that a distribution names.
 func readSamples(dir string, d *nemesis.Distribution) error {
 	if d.SamplesFrom == "" {
 		return nil
@@ -43,10 +43,9 @@ func readSamples(dir string, d *nemesis.Distribution) error {
 	return nil
 }
 
-// ReadSamples reads one duration a line, as sample reads it: [time.ParseDuration], or what
-// takes more than that. Blank lines, and what stands behind a #, are left out; no duration
-// may be negative, and there has to be one. Errors name the file, as it is called, and
-// the line.
+// ReadSamples reads one duration per line with sample, such as [time.ParseDuration]. It ignores
+// blank lines and text after a #. Durations must not be negative, and there must be at least one.
+// Errors name the file and the line.
 func ReadSamples(name string, r io.Reader, sample func(text string) (time.Duration, error)) ([]time.Duration, error) {
 	var samples []time.Duration
 	lines := bufio.NewScanner(r)

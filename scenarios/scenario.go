@@ -12,132 +12,130 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Scenario is one experiment: a lock, the clients that use it, the world that
-// they are in, what goes wrong there, and what is expected of it.
+// Scenario is one experiment: a lock, its clients, their world, a plan of faults, and the expected
+// verdicts.
 type Scenario struct {
 	// Name is the scenario's name, which is part of its runs' directories. Up to 64
 	// lower-case letters, digits and hyphens.
 	Name string `yaml:"name" want:"/^[a-z0-9][a-z0-9-]{0,63}$/"`
 
-	// Summary is what happens, in a sentence.
+	// Summary is what happens, in one sentence.
 	Summary string `yaml:"summary,omitempty"`
 
 	Claims Claims `yaml:"claims,omitempty"`
 
 	Lock Lock `yaml:"lock"`
 
-	// Clients are the users of the lock. Wherever a client has a number, it is the
-	// place in this list, from 1. Up to 10,000.
+	// Clients are the users of the lock. A client's number is its position in this list, from 1. Up
+	// to 10,000.
 	Clients []Client `yaml:"clients" want:"1.. items"`
 
-	// Setting is the world and the plan, all but the number of clients: [Scenario.World]
-	// returns it whole.
+	// Setting is the world and the plan, without the number of clients: [Scenario.World]
+	// returns it complete.
 	nemesis.Setting `yaml:",inline"`
 
-	// Generate is what draws further faults beside the plan, others for each seed.
-	// A scenario that has been run has none: its plan is all that was done.
+	// Generate adds generated faults to the plan, different ones for each seed.
+	// A stored run has none: its plan contains all faults.
 	Generate *nemesis.Generator `yaml:"generate,omitempty"`
 
 	Bounds history.Bounds `yaml:"bounds"`
 
-	// SlipMargin is by how much a real machine may be late with what is due before a run
-	// says nothing: its verdicts are then unknown, and it is run again. In virtual time
-	// nothing is late. Nothing means what follows from the other times: at most a tenth of
-	// the shortest TTL, a quarter of the shortest fault, and a quarter of the shortest time
-	// between the end of some work, or of a fault, and that of a TTL.
+	// SlipMargin is the largest delay of an event on a real machine. If it is exceeded, the
+	// verdicts are unknown, and the run is repeated. In virtual time nothing is late. Nothing means
+	// what follows from the other times: at most a tenth of the shortest TTL, a quarter of the
+	// shortest fault, and a quarter of the shortest time between the end of some work, or of a
+	// fault, and that of a TTL.
 	SlipMargin time.Duration `yaml:"slip_margin,omitempty" want:"0s.."`
 
-	// Expect is the verdict that each property should get. What it leaves out
-	// is not expected to be anything; a violation is then a surprise. Of what is
-	// expected to be unknown none is: it may be violated or not.
+	// Expect is the verdict that each property should get. A property without an expectation must
+	// not be violated. If unknown is expected, any verdict is as expected.
 	Expect Expectations `yaml:"expect,omitempty"`
 }
 
-// Claims are what the two sides of the 2016 debate say of a scenario. They are shown
+// Claims are what the two sides of the 2016 debate say about a scenario. They are shown
 // beside the verdicts and change nothing. Empty if a side said nothing.
 type Claims struct {
 	Kleppmann string `yaml:"kleppmann,omitempty"` // what "How to do distributed locking" says
 	Antirez   string `yaml:"antirez,omitempty"`   // what "Is Redlock safe?" says
 }
 
-// Lock is a lock and its parameters, the same for all clients. A parameter that
-// the lock has no use for is an error.
+// Lock is a lock and its parameters, the same for all clients. A parameter that does not apply to
+// the kind of lock is an error.
 type Lock struct {
-	// Kind is which lock it is.
+	// Kind is the kind of lock.
 	Kind string `yaml:"kind"`
 
 	// TTL is the time to live of what the lock keeps on the nodes: its keys, its
 	// row, its session. Whole milliseconds.
 	TTL time.Duration `yaml:"ttl" want:"1ms.."`
 
-	// DriftFactor is the share of the TTL that the lock sets aside for clocks that
-	// run at different rates; 0.01 is 1 %. What is set aside, 2 ms more than that,
-	// is no part of the validity.
+	// DriftFactor is the share of the TTL that the lock sets aside for clock rate errors; 0.01 is 1
+	// %. The allowance is that share plus 2 ms. The validity is the TTL without it.
 	DriftFactor float64 `yaml:"drift_factor" want:"0..1"`
 
-	// Clock is the clock of the client's machine that the lock counts its validity
-	// on. monotonic stands still while the machine is suspended, boottime goes on,
+	// Clock is the clock of the client's machine by which the lock counts its validity.
+	// monotonic stops while the machine is suspended, boottime goes on,
 	// and wall can be stepped. Nothing means monotonic.
 	Clock string `yaml:"clock,omitempty" want:"monotonic|boottime|wall"`
 
-	// NodeTimeout is how long the lock waits for the answer of a node.
+	// NodeTimeout is the longest time for which the lock waits for a node's reply.
 	NodeTimeout time.Duration `yaml:"node_timeout" want:">0s.."`
 
-	// Linger is how long the lock still waits for a late answer in the background, so
+	// Linger is the time for which the lock waits for a late reply in the background, so
 	// that it can delete a key that was set late. At least the node timeout applies.
 	Linger time.Duration `yaml:"linger" want:"0s.."`
 
-	// Margin is how long before the end of its validity the holder is warned. Below the
-	// validity.
+	// Margin is the time before the end of its validity at which the holder is warned. Less than
+	// the validity.
 	Margin time.Duration `yaml:"margin" want:"0s.."`
 
-	// Retry is the time between two tries, drawn anew each time.
+	// Retry is the time between two tries, drawn anew for each.
 	Retry nemesis.Range `yaml:"retry"`
 
-	// Tries is after how many tries a call gives up; 0 means never.
+	// Tries is the number of tries after which a call gives up; 0 means no limit.
 	Tries int `yaml:"tries,omitempty" want:"0.."`
 
 	Watchdog Watchdog `yaml:"watchdog,omitempty"`
 
-	// Quarantine is how long a node that has restarted does not vote, in whole
-	// milliseconds; it should not be below the longest TTL, and longer extensions
-	// are refused. 0 means that it votes at once.
+	// Quarantine is the time for which a restarted node does not vote, in whole
+	// milliseconds. It should not be below the longest TTL; longer extensions
+	// are rejected. 0 means that the node votes at once.
 	Quarantine time.Duration `yaml:"quarantine,omitempty" want:"0s.."`
 
-	// Fence is where the lock draws a fence from with every grant: quorum reads a
-	// quorum of the nodes and raises a quorum to the largest plus one, increment
+	// Fence is how the lock draws a fence with every grant: quorum reads a
+	// quorum of the nodes and raises a quorum to the largest value plus one, increment
 	// raises a counter on every node, one-node counts on a single node. Nothing
 	// means that it draws none.
 	Fence string `yaml:"fence,omitempty" want:"quorum|increment|one-node"`
 
-	// Sequential says that the lock asks one node after another instead of all at once.
+	// Sequential makes the lock ask one node after another instead of all at once.
 	Sequential bool `yaml:"sequential,omitempty"`
 
 	// Tokens is how the lock makes the token of a try: random is 20 random bytes,
 	// time is the time and the name of the client. Nothing means random.
 	Tokens string `yaml:"tokens,omitempty" want:"random|time"`
 
-	// Heartbeat is how often the client of a session asks to keep it.
+	// Heartbeat is the time between two requests to keep the client's session.
 	Heartbeat time.Duration `yaml:"heartbeat,omitempty" want:"0s.."`
 
-	// Grace is how long a client whose session has expired waits for its recovery before
+	// Grace is the time for which a client with an expired session waits for its recovery before
 	// it reports the loss to the holder.
 	Grace time.Duration `yaml:"grace,omitempty" want:"0s.."`
 
-	// LockDelay is how long a lock stays closed whose session was lost.
+	// LockDelay is the time for which a lock stays closed after its session was lost.
 	LockDelay time.Duration `yaml:"lock_delay,omitempty" want:"0s.."`
 
-	// Entries is how many times the holder may enter the lock at a time.
+	// Entries is the number of times that the holder may enter the lock at a time.
 	Entries int `yaml:"entries,omitempty" want:"0.."`
 }
 
 // Watchdog is automatic extension by the lock, in the background.
 type Watchdog struct {
-	// Every is how long after each grant, and after each extension, the hold is
-	// extended; 0 means never.
+	// Every is the time from each grant, and from each extension, to the next extension; 0 means
+	// never.
 	Every time.Duration `yaml:"every,omitempty" want:"0s.."`
 
-	// Limit is how often a hold is extended at most; 0 means without a limit.
+	// Limit is the largest number of extensions of a hold; 0 means no limit.
 	Limit int `yaml:"limit,omitempty" want:"0.."`
 }
 
@@ -147,57 +145,55 @@ func (l Lock) ReadsClock() env.Clock {
 	return clock
 }
 
-// Allowance returns what the lock sets aside of a TTL for clock error: TTL × drift factor +
-// 2 ms, rounded up to whole nanoseconds. Every lock does as Redlock, whose own formula this
-// is held to, since a scenario is data and knows no lock.
+// Allowance returns the part of a TTL that is set aside for clock errors: TTL × drift factor +
+// 2 ms, rounded up to whole nanoseconds. All locks use Redlock's formula. A test compares it with
+// Redlock's, because a scenario is data and imports no lock.
 func (l Lock) Allowance(ttl time.Duration) time.Duration {
 	return time.Duration(math.Ceil(float64(ttl)*l.DriftFactor)) + 2*ms
 }
 
-// Client is what one user of the lock does, round after round: it locks, works,
-// releases and thinks.
+// Client is one user of the lock. In each round it locks, works, releases and waits.
 type Client struct {
-	// Workload is what the client does while it has the lock.
+	// Workload is what the client does while it holds the lock.
 	Workload string `yaml:"workload"`
 
-	// Resource is the name of what the client locks. Up to 256 bytes.
+	// Resource is the name of the locked resource. Up to 256 bytes.
 	Resource string `yaml:"resource" want:"/^.{1,256}$/"`
 
-	// Resources is how many there are of that name (name/1, name/2, …), of which
-	// each round locks one at random. 0 and 1 mean the one of just that name.
+	// Resources is the number of resources of that name (name/1, name/2, …). Each round locks one
+	// of them at random. 0 and 1 mean one resource with exactly that name.
 	Resources int `yaml:"resources,omitempty" want:"0..100000"`
 
-	// Start is how long the client waits before its first round.
+	// Start is the time until the client's first round.
 	Start nemesis.Range `yaml:"start,omitempty"`
 
-	// Work is how long it works while it has the lock.
+	// Work is the time of the work under the lock.
 	Work nemesis.Range `yaml:"work,omitempty"`
 
-	// Think is how long it waits between two rounds.
+	// Think is the time between two rounds.
 	Think nemesis.Range `yaml:"think,omitempty"`
 
-	// Rounds is how often it locks, works and releases.
+	// Rounds is the number of rounds.
 	Rounds int `yaml:"rounds" want:"1.."`
 
-	// ExtendEvery is how often it extends the lock while it works; 0 means
-	// never.
+	// ExtendEvery is the time between extensions during the work; 0 means that the client does not
+	// extend.
 	ExtendEvery time.Duration `yaml:"extend_every,omitempty" want:"0s.."`
 
-	// ExtendTTL is the time to live that an extension asks for, drawn anew each
-	// time; from 1 ms on in whole milliseconds, and a lock refuses what is below.
-	// After one that is longer than the lock's own the next is as much later.
-	// Nothing means the lock's own.
+	// ExtendTTL is the TTL of an extension, drawn anew for each; from 1 ms on in whole
+	// milliseconds, and a lock rejects less. After an extension that is longer than the lock's own
+	// TTL the next one is later by the difference. Nothing means the lock's own.
 	ExtendTTL nemesis.Range `yaml:"extend_ttl,omitempty"`
 
-	// Fence says that the client draws a fence from the guarded resource's own
-	// counter after each grant, and shows it to the resource. Where the lock
-	// draws one with the grant that one is shown in any case.
+	// Fence makes the client draw a fence from the guarded resource's own
+	// counter after each grant, and present it to the resource. A fence that the lock
+	// draws with the grant is presented in any case.
 	Fence bool `yaml:"fence,omitempty"`
 }
 
-// Validate returns an error, a [nemesis.FieldError] where it can, that names
-// the first value that cannot be. Whether the lock and the workloads exist is
-// for those to say who build them.
+// Validate returns an error, a [nemesis.FieldError] if possible, that names
+// the first invalid value. Whether the lock and the workloads exist is checked by the package that
+// builds them.
 func (s Scenario) Validate() error {
 	if !plainName.MatchString(s.Name) {
 		return &nemesis.FieldError{Path: "name", Err: fmt.Errorf("%q: want up to 64 lower-case letters, digits and hyphens, as the name of a directory is made of it", s.Name)}
@@ -225,10 +221,10 @@ func (s Scenario) Validate() error {
 	return nemesis.InField("generate", s.Generate.Consistent())
 }
 
-// mostResources is how many resources all clients may lock: no checker judges more.
+// mostResources is the largest number of resources of all clients together: no checker judges more.
 const mostResources = 1 << 18
 
-// countResources names the client with whose resources there are too many.
+// countResources returns an error that names the client with which there are too many resources.
 func (s Scenario) countResources() error {
 	named, sum := map[string]int{}, 0
 	for i, c := range s.Clients {
@@ -243,8 +239,8 @@ func (s Scenario) countResources() error {
 	return nil
 }
 
-// LongestTTL is the longest time to live that anybody asks for: a client, for an
-// extension, may ask for more than the lock's own.
+// LongestTTL is the longest requested time to live. An extension of a client may request more than
+// the lock's own TTL.
 func (s Scenario) LongestTTL() time.Duration {
 	longest := s.Lock.TTL
 	for _, c := range s.Clients {
@@ -260,10 +256,10 @@ func (s Scenario) World() nemesis.Setting {
 	return world
 }
 
-// mostClients bounds the memory that a world takes before anything happens in it.
+// mostClients bounds the memory of a world before anything happens in it.
 const mostClients = 10_000
 
-// longestName is how many bytes the name of a resource may have.
+// longestName is the largest number of bytes in the name of a resource.
 const longestName = 256
 
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)

@@ -32,7 +32,7 @@ var slewSeries = Series{
 		500, 5_000, 10_000, 12_000, 12_500, 13_000, 13_500, 14_000, 15_000, 20_000, 50_000, 83_333, 100_000),
 }
 
-// allowed is the share of its TTL that a lock sets aside.
+// allowed is the share of the TTL that a lock sets aside.
 func allowed(l Lock) float64 { return l.Allowance(l.TTL).Seconds() / l.TTL.Seconds() }
 
 // driftLimit is the largest error ρ of either side, in ppm, that the allowance
@@ -90,17 +90,16 @@ func drift(ppm int64) []nemesis.Fault {
 	return plan
 }
 
-// outrun says what becomes of a holder who keeps the lock to the end, when
+// outrun returns the expected verdicts for a holder that keeps the lock to the end, when
 // nodes run fast and it runs slow, in ppm. Its validity ends, on the ground
 // clock, (TTL − allowance) / (1 − slow) after the first request was sent, and
 // its keys expire TTL / (1 + fast) after they were set. So exclusion holds if
 //
 //	allowance / TTL ≥ (fast + slow) / (1 + fast)
 //
-// Beyond that a rival still needs a while: the key was set later than it was
-// asked for, lives on to the end of its millisecond, and has to be asked for
-// again. Where so little is missing that this covers it in most runs, the verdict
-// is left open.
+// Slightly beyond that limit a rival still comes too late, because the key was set later than the
+// request was sent, lives to the end of its millisecond, and has to be requested again. Where that
+// covers the difference in most runs, any verdict is expected.
 func outrun(l Lock, fast, slow int64) Expectations {
 	const (
 		million = 1_000_000

@@ -78,14 +78,14 @@ var contentionSeries = []Series{
 	},
 }
 
-// three and fiveClients are the nodes that each client is nearest to.
+// three and fiveClients are the nodes that are nearest to each client.
 var (
 	three       = [][]int{{1, 2}, {3, 4}, {5}}
 	fiveClients = [][]int{{1}, {2}, {3}, {4}, {5}}
 )
 
-// split is clients that find no majority if they ask at once: messages take 0.2 ms
-// to the nodes that are near and 1 ms to others, and never more or less.
+// split is clients that find no majority if they try at the same time: messages take 0.2 ms
+// to near nodes and 1 ms to the others, without variation.
 func split(name, value string, near [][]int, retry nemesis.Range, progress checker.Verdict) Point {
 	setting := five(2 * time.Second)
 	setting.Latency = always(1 * ms)
@@ -118,7 +118,7 @@ func split(name, value string, near [][]int, retry nemesis.Range, progress check
 
 func always(d time.Duration) nemesis.Distribution { return nemesis.Distribution{Range: exactly(d)} }
 
-// noisily lets latencies vary, so that the network draws a lot for the clients.
+// noisily makes latencies vary, so that the network breaks the symmetry of the clients.
 func noisily(p Point) Point {
 	p.Latency.Min -= p.Latency.Min / 2
 	for i := range p.Links {
@@ -135,7 +135,7 @@ func sequentially(p Point) Point {
 }
 
 // restarting is clients of a lock over five nodes, each of which loses its keys
-// now and then. A lock that uses one node alone uses the first.
+// from time to time. A lock on one node uses the first.
 func restarting(name string, lock Lock, expected Expectations) Point {
 	setting := five(60 * time.Second)
 	for i, times := range restartTimes {
@@ -157,8 +157,7 @@ func restarting(name string, lock Lock, expected Expectations) Point {
 	}}
 }
 
-// rarely leaves open what should be violated: it is so in too few runs to be
-// relied on.
+// rarely expects any verdict where violated is expected, because too few runs violate the property.
 func rarely(e Expectations) Expectations {
 	for p, v := range e {
 		if v == violated {
@@ -174,8 +173,8 @@ func onOneNode(l Lock) Lock {
 	return l
 }
 
-// restartTimes are when each node restarts: with periods that have no common
-// measure, so that no two do it together again and again.
+// restartTimes are the times at which each node restarts. The periods have no common
+// measure, so that no two nodes repeatedly restart together.
 var restartTimes = func() (times [5][]time.Duration) {
 	for i, period := range []time.Duration{4001 * ms, 4507 * ms, 5003 * ms, 5501 * ms, 6007 * ms} {
 		for at := period / 2; at < 20*time.Second; at += period {
@@ -185,8 +184,8 @@ var restartTimes = func() (times [5][]time.Duration) {
 	return times
 }()
 
-// lifetime is clients that work for up to a second under a lock of some TTL, and
-// one of them dies under it.
+// lifetime is clients that work for up to a second under a lock with a given TTL, while
+// one of them dies.
 func lifetime(id string, ttl time.Duration, expected Expectations) Point {
 	lock := quickLock
 	lock.TTL, lock.Margin = ttl, 0

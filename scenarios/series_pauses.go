@@ -9,13 +9,12 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// hasRead is when client 1 has read and is about to work.
+// hasRead is the step at which client 1 has read and is about to work.
 var hasRead = nemesis.When(1, env.StepAfterRead, 0)
 
-// straddling are a holder, and another client that comes while the holder works. If
-// the holder stands still for the time of a stall, the other has read before the end
-// of that and writes after it: where it had to wait for the holder's keys, after all
-// that the holder does then.
+// straddling are a holder, and another client that comes while the holder works. If the holder is
+// stalled, the other reads before the end of the stall and writes after it. If it had to wait for
+// the holder's keys, it writes after everything that the holder does then.
 func straddling(workload string) []Client {
 	return doing(workload, []Client{
 		once(exactly(0), span(500*ms, 600*ms)),
@@ -33,11 +32,11 @@ func doing(workload string, clients []Client) []Client {
 	return same
 }
 
-// stall lets client 1 stand still for longer than the TTL.
+// stall pauses client 1 for longer than the TTL.
 func stall(at nemesis.Trigger) nemesis.Fault { return pause(1, at, 1200*ms) }
 
-// boundary is a step of a holder at which it can stand still, and what comes of
-// that if it writes without a look at a clock, and if it looks just before.
+// boundary is a step at which a holder can be paused, with the expected verdicts if it writes
+// without reading a clock, and if it reads the clock just before.
 type boundary struct {
 	step           env.Step
 	k              int
@@ -45,8 +44,8 @@ type boundary struct {
 	plain, checked checker.Verdict // of effect exclusion
 }
 
-// boundaries are the steps of a holder, in their order. Up to the check of the
-// validity the check finds the pause out.
+// boundaries are the steps of a holder, in order. A pause before the validity check is detected by
+// the check.
 var boundaries = []boundary{
 	{step: env.StepAcquire, section: holds, plain: holds, checked: holds},
 	{step: env.StepBeforeSend, section: holds, plain: holds, checked: holds},
@@ -67,7 +66,7 @@ var boundaries = []boundary{
 	{step: env.StepReleased, section: holds, plain: holds, checked: holds},
 }
 
-// String names the boundary, as in "reply-4".
+// String names the boundary, such as "reply-4".
 func (b boundary) String() string {
 	if b.k == 0 {
 		return b.step.String()
@@ -75,9 +74,9 @@ func (b boundary) String() string {
 	return fmt.Sprintf("%s-%d", b.step, b.k)
 }
 
-// stalls are the points of a series that makes the holder stand still at each of
-// its steps in turn. With two of five nodes gone, and their machines quick to say so,
-// it takes every reply to know of a quorum.
+// stalls are the points of a series that pauses the holder at each of
+// its steps in turn. Two of five nodes are gone, and their machines refuse connections at once,
+// so that a quorum takes every reply.
 func stalls(id, workload string, effect func(boundary) checker.Verdict) []Point {
 	points := make([]Point, len(boundaries))
 	world := five(6*time.Second, down(1), down(2))

@@ -40,20 +40,20 @@ func delays(point func(away time.Duration) Scenario, thousandths ...int) []Point
 	return points
 }
 
-// crashAt is when node 3 crashes in these series. The holder starts at random
-// before, so that the crash comes at a random time of its validity; its rival
-// starts then, and tries without end.
+// crashAt is the time at which node 3 crashes in these series. The holder starts at a random time
+// before, so that the crash comes at a random time of its validity. Its rival
+// starts then, and retries without end.
 const crashAt = 990 * ms
 
-// validity is what a lock does not set aside of its TTL.
+// validity is the TTL without the allowance.
 func validity(l Lock) time.Duration { return l.TTL - l.Allowance(l.TTL) }
 
-// outwaiting is the delay from which on a restart is harmless.
+// outwaiting is the smallest delay with which a restart is harmless.
 func outwaiting(l Lock) string {
 	return fmt.Sprintf("%.3f TTL: a node has to stay away for a validity, (TTL − allowance)/TTL", validity(l).Seconds()/l.TTL.Seconds())
 }
 
-// plainDelay is a holder who keeps the lock to the end of its validity V. Where
+// plainDelay is a holder that keeps the lock to the end of its validity V. If
 // the crash is uniform over V, the node away for D, and the rival granted ℓ after
 // its return, a violation has the probability max(0, 1 − (D+ℓ)/V).
 func plainDelay(away time.Duration) Scenario {
@@ -71,8 +71,8 @@ func plainDelay(away time.Duration) Scenario {
 	}
 }
 
-// extendedDelay is one who extends: at the crash the last extension is up to an
-// interval old, and none succeeds later, because the quorum is gone.
+// extendedDelay is a holder that extends: at the crash the last extension is up to an
+// interval old, and no later one succeeds, because the quorum is gone.
 func extendedDelay(away time.Duration) Scenario {
 	const every = 300 * ms
 	return Scenario{
@@ -89,11 +89,11 @@ func extendedDelay(away time.Duration) Scenario {
 	}
 }
 
-// outwaited says what becomes of a holder, some node of whose quorum stays away
-// after a crash, when no more than so much of its validity is left: exclusion
-// holds if that is over by then. How much is left is uniform over a spread, so a
-// shorter delay is found out in a share of the runs; where that is less than a
-// quarter, a few runs cannot be relied on to show it, and the verdict is left open.
+// outwaited returns the expected verdicts for a holder when some node of its quorum stays away for
+// a delay after a crash, and at most the given validity is left. Exclusion holds if the validity is
+// over by then. The remaining validity is uniform over a spread, so that a shorter delay violates
+// it in a share of the runs; if that share is below a quarter, a few runs may not show it, and any
+// verdict is expected.
 func outwaited(away, left, spread time.Duration) Expectations {
 	switch {
 	case away >= left:

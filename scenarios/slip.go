@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// What comes late on a real machine is seldom late alone: who wakes late asks late, and
-// the answer comes late, by way of a proxy. So things that must not change places may
+// On a real machine delays rarely come alone: a process that wakes late also sends late, and the
+// reply comes late, through a proxy. So two events whose order matters may
 // each be late by a quarter of the time between them.
 const latenessAddsUp = 4
 
-// AllowedSlip is by how much a machine may be late with what is due, in a run of this
-// scenario, before the run says nothing: [Scenario.SlipMargin], or where that is 0 what
-// follows from the times of the scenario. What a lease makes matter is what comes before
-// the end of a time to live and what after it. So it is the least of
+// AllowedSlip is the largest delay of an event in a run of this scenario, beyond which the run
+// decides nothing: [Scenario.SlipMargin], or if that is 0 a limit that
+// follows from the times of the scenario. With leases it matters what comes before
+// and what comes after the end of a TTL. So the limit is the least of
 //
 //   - a tenth of every time to live,
 //   - a quarter of the time between the end of a piece of work, or of a fault, that began
 //     with a lease and the end of that lease,
-//   - a quarter of the length of a fault, for what it is to befall comes meanwhile,
-//   - half of the node timeout, where tries are counted: a try that the machine alone has
-//     spoilt is one too many.
+//   - a quarter of the length of a fault, because what it should affect happens meanwhile,
+//   - half of the node timeout, where tries are counted: a try that fails because of the machine is
+//     one too many.
 func (s Scenario) AllowedSlip() time.Duration {
 	if s.SlipMargin > 0 {
 		return s.SlipMargin
@@ -44,7 +44,7 @@ func (s Scenario) AllowedSlip() time.Duration {
 	return least
 }
 
-// lifetimes are the times to live that anybody asks for.
+// lifetimes are the requested times to live.
 func (s Scenario) lifetimes() []time.Duration {
 	list := []time.Duration{s.Lock.TTL}
 	for _, c := range s.Clients {
@@ -57,7 +57,7 @@ func (s Scenario) lifetimes() []time.Duration {
 	return list
 }
 
-// workLengths are how long work takes under a lease that nobody extends.
+// workLengths are the times of work under a lease that is not extended.
 func (s Scenario) workLengths() (list []time.Duration) {
 	for _, c := range s.Clients {
 		if c.ExtendEvery == 0 && s.Lock.Watchdog.Every == 0 {
@@ -67,7 +67,7 @@ func (s Scenario) workLengths() (list []time.Duration) {
 	return list
 }
 
-// faultLengths are how long faults last that do not end at once.
+// faultLengths are the lengths of faults that do not end at once.
 func (s Scenario) faultLengths() (list []time.Duration) {
 	for _, f := range s.Plan {
 		if f.End != nil && f.End.After != nil && *f.End.After > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// contestants are the clients of every trial: client 1, to whom things happen when
-// it holds the lock for the second time, and two that want it too. They go on after
+// contestants are the clients of every trial: client 1, which the faults affect when
+// it holds the lock for the second time, and two competitors. They continue after
 // every fault.
 var contestants = []Client{
 	often(5, span(150*ms, 350*ms), span(20*ms, 100*ms)),
@@ -26,17 +26,17 @@ var contestBounds = history.Bounds{
 }
 
 // holding2 is the time at which client 1 holds the lock for the second time and
-// goes to work.
+// begins its work.
 func holding2(plus time.Duration) nemesis.Trigger { return nth(2, afterGrant(plus)) }
 
-// reply is the k-th reply of client 1's first try, at which nobody else has come.
+// reply is the k-th reply of client 1's first try, before any other client has tried.
 func reply(k int) nemesis.Trigger {
 	m := nemesis.When(1, env.StepReply, 0)
 	m.K = k
 	return m
 }
 
-// trials are what the contenders go through.
+// trials are the trials of the comparison.
 var trials = []Trial{
 	{
 		Name: Calm, Summary: "nothing goes wrong",
@@ -118,16 +118,16 @@ var trials = []Trial{
 	},
 	{
 		Name: "storm", Summary: "up to four faults of any kind, drawn from the seed, but for clones and copies",
-		// No lock says what it keeps where clients share their random numbers, or where
-		// a request comes twice. The rows clone and duplicate-set show it.
+		// No lock promises anything if clients share their random numbers, or if
+		// a request arrives twice. The rows clone and duplicate-set show it.
 		generate: &nemesis.Generator{Most: 4, Faults: nemesis.Weights{"all": 1, "clone": 0, "duplicate": 0}},
 	},
 }
 
-// quorum is what the lock needs of the nodes.
+// quorum is the nodes that the lock needs.
 func (d Deployment) quorum() env.Quorum { return d.Quorum.Among(d.Nodes) }
 
-// bareQuorum leaves client 1 no more nodes than a quorum: it is cut off from the
+// bareQuorum leaves client 1 only a quorum of nodes: it is cut off from the
 // others.
 func (d Deployment) bareQuorum() nemesis.Plan {
 	others := env.AllNodes(d.Nodes) &^ d.quorum().Bare()
@@ -137,12 +137,12 @@ func (d Deployment) bareQuorum() nemesis.Plan {
 	return nemesis.Plan{cutOff(1, others.List()...)}
 }
 
-// needed is a node that a bare quorum cannot do without: node 1, which leads a
-// store, unless others weigh more.
+// needed is a node without which a bare quorum is none: node 1, which leads a
+// store, unless others have more votes.
 func (d Deployment) needed() int { return d.quorum().Bare().First() }
 
-// crash takes the server of the needed node away while client 1 holds the lock;
-// where the node has a replica, that one comes instead.
+// crash crashes the server of the needed node while client 1 holds the lock;
+// if the node has a replica, it is promoted.
 func (d Deployment) crash(away time.Duration) nemesis.Fault {
 	f := crash(d.needed(), holding2(5*ms), away)
 	if d.Replication != nil {

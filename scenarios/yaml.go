@@ -25,14 +25,14 @@ func (s Scenario) Print(w io.Writer) error {
 	return enc.Close()
 }
 
-// Parse reads one scenario in YAML, or in JSON, which is a part of it. An
+// Parse reads one scenario in YAML, or in JSON, which is part of YAML. An
 // error names the line; unknown fields are errors.
 func Parse(text []byte) (Scenario, error) {
 	f, err := ParseFile(text)
 	return f.Scenario, err
 }
 
-// ParseFile is [Parse] for all that a scenario file holds.
+// ParseFile is [Parse] for the whole content of a scenario file.
 func ParseFile(text []byte) (File, error) {
 	f, err := decodeFile(text)
 	if err == nil {
@@ -58,11 +58,10 @@ func decodeFile(text []byte) (f File, err error) {
 	return f, err
 }
 
-// Decode reads the one document of a text, in YAML, into what value points to: a struct
-// with the tags of the types of a scenario. All that is not of its form, unknown fields
-// included, is told at once, each with its line ([Mistakes]); whether the values are
-// possible is for the caller to say, and [Locate] puts the line in front. what is what
-// messages call the thing, as in "scenario".
+// Decode decodes the only document of a YAML text into value, a pointer to a struct
+// with tags like those of a scenario's types. It reports all mistakes in the form at once, unknown
+// fields included, each with its line ([Mistakes]). The caller checks the values, and adds the line
+// with [Locate]. what is the name of the document in messages, such as "scenario".
 func Decode(text []byte, what string, value any) error {
 	if len(text) > maxText {
 		return fmt.Errorf("longer than %d MiB: that is no %s", maxText>>20, what)
@@ -83,7 +82,7 @@ func Decode(text []byte, what string, value any) error {
 	return nil
 }
 
-// onlyDocument reads the one document of a text.
+// onlyDocument reads the only document of a text.
 func onlyDocument(text []byte, what string, root *yaml.Node) error {
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	err := documents.Decode(root)
@@ -103,8 +102,7 @@ func onlyDocument(text []byte, what string, root *yaml.Node) error {
 	return fmt.Errorf("line %d: a second document: a file holds one %s", second.Content[0].Line, what)
 }
 
-// Mistakes are all that is wrong with the form of a text, each with
-// its line.
+// Mistakes are all mistakes in the form of a text, each with its line.
 type Mistakes []error
 
 func (m Mistakes) Error() string {
@@ -118,7 +116,7 @@ func (m Mistakes) Error() string {
 // Unwrap returns all of them.
 func (m Mistakes) Unwrap() []error { return m }
 
-// tidy says what the YAML library reports on one line, without its name and with
+// tidy rewrites an error of the YAML library on one line, without the library's name and with
 // the number of the line.
 func tidy(text []byte, err error) error {
 	var all *yaml.TypeError
@@ -137,8 +135,8 @@ func tidy(text []byte, err error) error {
 	return errors.New(message)
 }
 
-// indentedWithTab returns the number of a line, or of the next one, for the
-// library may be one behind, if it is indented with a tab; otherwise 0.
+// indentedWithTab returns the number of the line if it, or the next one, is indented with a tab
+// (the library may be off by one); otherwise 0.
 func indentedWithTab(text []byte, number int) int {
 	lines := bytes.Split(text, []byte("\n"))
 	for n := number; n <= number+1 && n <= len(lines); n++ {
@@ -150,7 +148,7 @@ func indentedWithTab(text []byte, number int) int {
 }
 
 // lineOfError returns the line of an error for which the library names none: the
-// last line of the shortest beginning of the text that has the same error.
+// last line of the shortest prefix of the text that has the same error.
 func lineOfError(text []byte, err error) int {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	ends := make([]int, len(lines))
@@ -166,8 +164,8 @@ func lineOfError(text []byte, err error) int {
 	})
 }
 
-// Locate puts the line of the text in front of an error that knows the path to
-// its value; any other error stays as it is.
+// Locate prefixes an error that knows the path to its value with the line of the text. Any other
+// error stays as it is.
 func Locate(text []byte, err error) error {
 	var wrong *nemesis.FieldError
 	if !errors.As(err, &wrong) {
@@ -180,8 +178,7 @@ func Locate(text []byte, err error) error {
 	return fmt.Errorf("line %d: %w", line(root.Content[0], wrong.Path), err)
 }
 
-// line returns the line of the value that the path leads to, or of the last
-// part of the way that exists.
+// line returns the line of the value at the path, or of the last part of the path that exists.
 func line(n *yaml.Node, path string) int {
 	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
 		next := child(n, part)

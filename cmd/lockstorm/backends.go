@@ -146,8 +146,8 @@ func (c *backendChoice) backend() (runner.Backend, error) {
 	return withClients(b.Backend, *c.clients)
 }
 
-// able returns the selected backend for a caller that only needs its abilities: it need not be ready
-// to open a world.
+// able returns the selected backend for a caller that only needs its abilities: it need not be
+// ready to open a world.
 func (c *backendChoice) able() (runner.Backend, error) {
 	b, err := c.backend()
 	var unready *unreadyError

@@ -271,10 +271,10 @@ func TestCIOfAHuntThatFindsNothing(t *testing.T) {
 		most    int
 		outcome ci.Outcome
 	}{
-		"7 runs exercised it":                                                    {haul{Results: tested}, 50, ci.AsExpected},
-		"7 runs exercised it; then the hunt was stopped":                         {haul{Results: tested, stopped: true}, 0, ci.Undecided},
-		"7 runs exercised it; 50 of 60 runs before the time limit":               {haul{Results: tested}, 60, ci.Undecided},
-		"no run exercised this or any other property":                            {haul{}, 0, ci.Undecided},
+		"7 runs exercised it":                                      {haul{Results: tested}, 50, ci.AsExpected},
+		"7 runs exercised it; then the hunt was stopped":           {haul{Results: tested, stopped: true}, 0, ci.Undecided},
+		"7 runs exercised it; 50 of 60 runs before the time limit": {haul{Results: tested}, 60, ci.Undecided},
+		"no run exercised this or any other property":              {haul{}, 0, ci.Undecided},
 		"not exercised: it is not promised, the runs were outside": {haul{Results: fuzz.Results{Counts: fuzz.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
 	} {
 		got := unbroken(ci.Check{}, checker.Lease, search{most: c.most}, c.haul)

@@ -92,8 +92,8 @@ func loadCases(name string) ([]savedCase, error) {
 	return all, nil
 }
 
-// casesIn lists the cases in a directory by name. No case is an error, because a suite that looks in
-// the wrong place would pass.
+// casesIn lists the cases in a directory by name. No case is an error, because a suite that looks
+// in the wrong place would pass.
 func casesIn(dir string) (paths []string, err error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -97,8 +97,8 @@ func (o *huntOptions) take(ctx context.Context, q search, h haul, problems io.Wr
 	return finds, failed
 }
 
-// printHaul prints the result of the hunt. A hunt with a budget depends on the machine, so its times
-// are printed; the output of any other hunt is the same each time.
+// printHaul prints the result of the hunt. A hunt with a budget depends on the machine, so its
+// times are printed; the output of any other hunt is the same each time.
 func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Space.Name(), h.coloured(terminal.On(out)), h.figures(q.budget > 0))
 	if h.stopped {

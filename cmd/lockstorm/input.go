@@ -108,8 +108,8 @@ func (in input) picture(dir, name string) string {
 	return in.name + "." + file
 }
 
-// interruptible makes reading from a pipe or a terminal interruptible. The goroutine inside ends with
-// its input or with the program.
+// interruptible makes reading from a pipe or a terminal interruptible. The goroutine inside ends
+// with its input or with the program.
 func interruptible(ctx context.Context, open func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		r, w := io.Pipe()

@@ -48,8 +48,8 @@ type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// gcPercent makes the garbage collector run an eighth as often as usual. The live heap is a megabyte
-// or two, and a collection every four megabytes would take a seventh of the time.
+// gcPercent makes the garbage collector run an eighth as often as usual. The live heap is a
+// megabyte or two, and a collection every four megabytes would take a seventh of the time.
 const gcPercent = 800
 
 func main() {
@@ -151,8 +151,8 @@ func colour(cmd *cobra.Command) error {
 
 // asked returns a context that ends with the first signal. A command that has to finish something
 // goes on under its [patient] context, which ends with the second signal, or with the first unless
-// that is Ctrl-C, because a process that terminates us does not wait for long. Both end with stop at
-// the latest.
+// that is Ctrl-C, because a process that terminates us does not wait for long. Both end with stop
+// at the latest.
 func asked(parent context.Context, signals <-chan os.Signal) (ctx context.Context, stop func()) {
 	last, end := context.WithCancel(parent)
 	ctx, cancel := context.WithCancel(context.WithValue(parent, patientKey{}, last))

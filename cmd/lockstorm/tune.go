@@ -333,8 +333,8 @@ func (m *measuring) asked(set *pflag.FlagSet) error {
 	return nil
 }
 
-// into measures the servers, if any are named, and puts the result into the question in place of its
-// round trips.
+// into measures the servers, if any are named, and puts the result into the question in place of
+// its round trips.
 func (m *measuring) into(ctx context.Context, q *tune.Question, out io.Writer) error {
 	if len(m.addrs) == 0 {
 		return nil

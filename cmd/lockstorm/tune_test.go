@@ -110,10 +110,10 @@ func TestTuneBadInput(t *testing.T) {
 	bad(instead("--pause-bound", "--pauses-unbounded", "true"), "no setting meets it: pauses are unbounded")
 	bad(instead("--round-trip", "--round-trip-samples", samples), "rtt.txt:2: \"NaN\" is not a duration")
 	for said, flags := range map[string][]string{
-		"--measure \"nowhere\": want host:port":               {"nowhere"},
-		"--every 0s: want at least 1ms":                       {"localhost:1", "--every", "0"},
-		"--samples 0: want at least 1":                        {"localhost:1", "--samples", "0"},
-		"localhost:1: ":                                       {"localhost:1"},
+		"--measure \"nowhere\": want host:port":            {"nowhere"},
+		"--every 0s: want at least 1ms":                    {"localhost:1", "--every", "0"},
+		"--samples 0: want at least 1":                     {"localhost:1", "--samples", "0"},
+		"localhost:1: ":                                    {"localhost:1"},
 		"--redis-ca, --redis-cert and --redis-key need --": {"localhost:1", "--redis-ca", "x"},
 	} {
 		bad(instead("--round-trip", append([]string{"--measure"}, flags...)...), said)
@@ -129,8 +129,8 @@ func TestTuneBadInput(t *testing.T) {
 		"--measure and --round-trip: want one of them":            {"--measure", "localhost:1"},
 		"--pause-every and --pause-bound: want one of them":       {"--pause-every", "1s"},
 		"--pause-bound and --pauses-unbounded: want one of them":  {"--pauses-unbounded", "true"},
-		"--samples needs --measure":                              {"--samples", "3"},
-		"--redis-tls needs --measure":                            {"--redis-tls"},
+		"--samples needs --measure":                               {"--samples", "3"},
+		"--redis-tls needs --measure":                             {"--redis-tls"},
 		"longest_ttl: 10ms: the shortest":                         {"--longest-ttl", "10ms"},
 		"hold: up to 1000h0m0s: want at most 240h0m0s":            {"--hold", "1000h"},
 		"contention.think: up to 1000h0m0s: want at most":         {"--think", "1000h"},

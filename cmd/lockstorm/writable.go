@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// writableDir returns an error if files cannot be written to the directory that a flag names, so that
-// this is known before hours of work. A directory that does not exist yet is made with the first
-// file; its nearest parent is checked.
+// writableDir returns an error if files cannot be written to the directory that a flag names, so
+// that this is known before hours of work. A directory that does not exist yet is made with the
+// first file; its nearest parent is checked.
 func writableDir(flag, dir string) error {
 	if dir == "" {
 		return nil

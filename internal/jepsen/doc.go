@@ -8,6 +8,5 @@
 // own checker, Knossos.
 //
 // The specifications are porcupine's, in package model. For the picture, porcupine judges the
-// window
-// around a violation again. The package does not know Lockstorm's own histories.
+// window around a violation again. The package does not know Lockstorm's own histories.
 package jepsen

@@ -16,15 +16,13 @@ var known = model.Outcome{}
 // Options says how to judge a history. The zero value is valid.
 type Options struct {
 	// Limit bounds the search, over all models and keys together; undecided ones are unknown. 0 or
-	// less
-	// means no limit.
+	// less means no limit.
 	Limit time.Duration
 	// Initial is the initial value of each register as EDN; "" means nil, as in most of Jepsen's
 	// tests.
 	Initial string
 	// Models names the models to judge, as [Model] returns them. It is an error if none of them
-	// belongs
-	// to the history's workload. Empty means all.
+	// belongs to the history's workload. Empty means all.
 	Models []string
 }
 
@@ -62,8 +60,7 @@ type Finding struct {
 
 // Judge reads a history and judges it against each selected model of its workload. It returns read
 // errors; errors that name the line, if the text is not a history or cannot be judged; and the
-// error
-// of ctx.
+// error of ctx.
 func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
 	if o.Initial != "" {
 		v, err := decode([]byte(o.Initial), 1)

@@ -16,8 +16,7 @@ const (
 )
 
 // lexer finds where elements of EDN text begin and end; the library parses them. So memory holds
-// only
-// one operation, and parts that are not judged (a stack trace, an object without a reader) are
+// only one operation, and parts that are not judged (a stack trace, an object without a reader) are
 // skipped.
 type lexer struct {
 	r    *bufio.Reader

@@ -17,9 +17,8 @@ type way struct {
 // No other operation needs the states on the way, so no state is visited twice. A path can be
 // omitted if another path allows everything that it allows, with the operations that it saves. One
 // operation that leads directly to the state is better than all other paths: a config that has
-// saved
-// that operation could use it only from here to there, and the other paths also lead there. For the
-// same reason a single write is better than all paths to its state that begin with a write.
+// saved that operation could use it only from here to there, and the other paths also lead there.
+// For the same reason a single write is better than all paths to its state that begin with a write.
 func (st *stock) ways(c config, to string, most int) (list []config, cut bool) {
 	queue := st.back(c, way{}, to)
 	var detours []way // by states that others have led through

@@ -10,11 +10,9 @@ import (
 // and each would double the cost of the search.
 //
 // Operations with the same effect form one kind, and take effect in the order of their calls,
-// because
-// they are interchangeable. Operations that every config has used are forgotten. A kind dies when
-// no
-// later operation needs the state that it produces, or when the state that it needs can no longer
-// occur: for example, the release of an owner who is gone.
+// because they are interchangeable. Operations that every config has used are forgotten. A kind
+// dies when no later operation needs the state that it produces, or when the state that it needs
+// can no longer occur: for example, the release of an owner who is gone.
 type stock struct {
 	model   porcupine.Model
 	kinds   []kind

@@ -31,8 +31,7 @@ const (
 // Picture writes an HTML page of the window before the violation, or before the place where the
 // search gave up: the last operations of the key, from one possible state on, with porcupine's
 // analysis and the actions of the nemesis. name is the history's name on the page. A finding
-// without
-// a window returns [ErrNoPicture].
+// without a window returns [ErrNoPicture].
 func (f Finding) Picture(out io.Writer, name string) error {
 	w := f.window
 	if w == nil {
@@ -169,13 +168,11 @@ func (w *window) faults() []page.Mark {
 }
 
 // begins reports whether an action of the nemesis lasts until another ends it: by convention its
-// name
-// is start, or begins with start.
+// name is start, or begins with start.
 func begins(name string) bool { return strings.HasPrefix(name, "start") }
 
 // ends returns the place where the i-th action ends. The nemesis writes two records for each
-// action,
-// an invocation and its completion.
+// action, an invocation and its completion.
 func (r *recording) ends(i int) int {
 	stop := "stop" + strings.TrimPrefix(r.acts[i].name, "start")
 	later := r.acts[i+1:]

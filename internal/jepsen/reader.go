@@ -129,8 +129,7 @@ func (l *lexer) cut(text []byte) ([]byte, error) {
 }
 
 // Looks reports whether a file that begins with prefix looks like a Jepsen history, and not like
-// one
-// of Lockstorm, in which every line is a JSON object.
+// one of Lockstorm, in which every line is a JSON object.
 func Looks(prefix []byte) bool {
 	for i, c := range prefix {
 		switch {

@@ -47,8 +47,7 @@ func (w *sweep) complete(ctx context.Context, of int) ([]config, bool) {
 }
 
 // enough reports whether the search can stop: everything is tried, or a hasty sweep has found as
-// many
-// configs as it keeps, or an order with the least possible use.
+// many configs as it keeps, or an order with the least possible use.
 func (s *search) enough() bool {
 	for s.least < len(s.waiting) && len(s.waiting[s.least]) == 0 {
 		s.least++
@@ -119,9 +118,8 @@ func (s *search) expand(c config) {
 }
 
 // before returns the configs in which a step can take effect: c itself, or the configs that c
-// becomes
-// by operations of unknown outcome. These take effect only right before a step that needs them,
-// because an unneeded one need not happen.
+// becomes by operations of unknown outcome. These take effect only right before a step that needs
+// them, because an unneeded one need not happen.
 func (s *search) before(c config, next *step) []config {
 	if _, legal := s.step(c.state, next.input); legal {
 		return []config{c}
@@ -166,8 +164,7 @@ type config struct {
 }
 
 // use is one operation of unknown outcome that has taken effect, and those before it. Only the
-// story
-// reads it, not the search.
+// story reads it, not the search.
 type use struct {
 	kind   int
 	at     int // the place of the return that it was for

@@ -109,8 +109,7 @@ func showMap(m map[any]any) []string {
 }
 
 // keyed reports whether the first invocation's value is one of jepsen.independent: a pair of key
-// and
-// value. It is written as a vector, and must be distinguished from a client's own vector.
+// and value. It is written as a vector, and must be distinguished from a client's own vector.
 func keyed(f string, value any) bool {
 	_, v, pair := tuple(value)
 	if f == "cas" {

@@ -33,8 +33,7 @@ type specification struct {
 	name  string
 	model func(Options) porcupine.Model
 	// steps converts the operations on one key into steps, in the order of their calls. It omits
-	// those
-	// that cannot make a difference.
+	// those that cannot make a difference.
 	steps func([]operation) ([]step, error)
 	// about reports whether there is anything to judge; nil means always.
 	about func([]operation) bool
@@ -320,8 +319,7 @@ var register = specification{
 
 // registerSteps converts reads, writes and compare-and-sets into steps. A read of nil constrains
 // nothing, as in Knossos, where a client that does not know what it read writes nil; nor does a
-// read
-// that did not return.
+// read that did not return.
 func registerSteps(list []operation) ([]step, error) {
 	steps := make([]step, 0, len(list))
 	for i := range list {

@@ -42,7 +42,7 @@ func (f *Format) fieldsOfLine(t reflect.Type, without func(name string) bool) st
 		text := f.words(constants.Replace(f.comments.text["history."+t.Name()+"."+field.Name]), field.Name, name)
 		value := valueInLine(field.Type)
 		if !without(name) {
-			value += ", **must be there**"
+			value += ", **required**"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, value, cell(inLine(text, t)))
 	}

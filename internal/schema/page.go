@@ -127,7 +127,7 @@ func sortOf(of reflect.Type, named *Type) string {
 func (d Field) without() string {
 	switch {
 	case d.Required:
-		return "**must be there**"
+		return "**required**"
 	case d.List:
 		return "none"
 	case d.Of == reflect.TypeFor[nemesis.Range]() || d.Of == reflect.TypeFor[nemesis.Distribution]():

@@ -256,7 +256,7 @@ func TestGoldenCases(t *testing.T) {
 
 // Law: the notes of a regression case name its defect, and the track record lists all of them.
 func TestTrackRecordNamesTheDefects(t *testing.T) {
-	record, err := os.ReadFile("../docs/evidence/track-record.md")
+	record, err := os.ReadFile("../../docs/evidence/track-record.md")
 	if err != nil {
 		t.Fatal(err)
 	}
