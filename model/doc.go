@@ -1,9 +1,7 @@
-// Package model holds sequential specifications: what a lock or a guarded
-// resource would do if its operations ran one after another. They are data for
-// porcupine, structs of pure functions, and serve as the slow and simple
-// reference that a faster judge must agree with.
+// Package model holds sequential specifications: how a lock or a guarded resource would behave if
+// its operations ran one after another. They are data for porcupine, structs of pure functions, and
+// serve as the slow and simple reference for faster checkers.
 //
-// A specification says nothing of how a history is turned into operations;
-// that contract stands with each model. The package knows neither a lock nor a
-// backend nor a judge, and shares no code with what it specifies.
+// Each model documents how a history becomes operations. The package knows neither locks nor
+// backends nor checkers, and shares no code with what it specifies.
 package model

@@ -8,24 +8,24 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// LeaseStep is what one operation does to a lease lock.
+// LeaseStep is the effect of one operation on a lease lock.
 type LeaseStep uint8
 
 // The steps.
 const (
-	// Acquire takes the lock. It needs it free.
+	// Acquire takes the lock, which must be free.
 	Acquire LeaseStep = iota + 1
-	// End gives it up again: by release, by the news of a loss, by the end
-	// of validity. It needs the lock held by the same holder.
+	// End gives the lock up: by release, by the notice of a loss, or by the end of validity. The
+	// same holder must hold the lock.
 	End
-	// Touch takes the lock and gives it up at once. It needs it free.
+	// Touch takes the lock, which must be free, and gives it up at once.
 	Touch
-	// Renew takes the lock again, by an extension that was granted after the end. It needs
-	// it free, and that nobody but the same holder has acquired it since.
+	// Renew takes the lock again, by an extension that was granted after the end. The lock must be
+	// free, and nobody but the same holder may have acquired it since.
 	Renew
-	// Claim says that the lock was held all along until now, by an extension that was
-	// granted after the end and whose hold ended in that instant. It needs it free, and
-	// that nobody but the same holder has acquired it since the end.
+	// Claim states that the lock was held until now, by an extension that was granted after the end
+	// and whose hold ended in that instant. The lock must be free, and nobody but the same holder
+	// may have acquired it since the end.
 	Claim
 )
 
@@ -57,8 +57,9 @@ type LeaseInput struct {
 type LeaseState struct {
 	Holder string // "" while the lock is free
 
-	// Renewing is who may renew: who acquired the lock last, and those who have touched it
-	// since, a line each, sorted; "" while nobody has acquired it, and anybody may.
+	// Renewing is the holders that may renew: the one that acquired the lock last, and those that
+	// have touched it since, one per line, sorted; "" while nobody has acquired it, and anybody
+	// may.
 	Renewing string
 }
 
@@ -67,11 +68,11 @@ type LeaseState struct {
 // A history of grants becomes operations as follows. A grant whose window is
 // not empty is an [Acquire] over [call, return] and, if the window ends, an
 // [End] at the single point of its end. A grant whose window is empty is one
-// [Touch] over [max(call, window end), return]. A window that an extension began, granted
-// when the hold's last window was over, is a [Renew] in place of an [Acquire], over [call,
+// [Touch] over [max(call, window end), return]. A window that begins with an extension, granted
+// after the hold's last window was over, is a [Renew] in place of an [Acquire], over [call,
 // return] of the extension, or, if it is empty, a [Claim] at the single point of that return.
-// Refused and unknown tries are no operations. Porcupine takes intervals as closed, so that
-// two that touch are concurrent, which is what half-open windows need.
+// Refused and unknown tries are no operations. Porcupine's intervals are closed, so that
+// two that touch are concurrent, as half-open windows require.
 var LeaseLock = porcupine.Model{
 	Partition:         byKey(func(input any) string { return input.(LeaseInput).Resource }),
 	Init:              func() any { return LeaseState{} },
@@ -100,7 +101,7 @@ func (s LeaseState) mayRenew(holder string) bool {
 	return s.Renewing == "" || s.Renewing == holder || slices.Contains(strings.Split(s.Renewing, "\n"), holder)
 }
 
-// renewingToo adds one more that may renew.
+// renewingToo adds another holder that may renew.
 func (s LeaseState) renewingToo(holder string) string {
 	if s.mayRenew(holder) {
 		return s.Renewing

@@ -7,15 +7,15 @@ import (
 )
 
 // MutexInput is one operation on [Mutex], [OwnedMutex] or [FencedMutex]: an
-// acquire or a release that succeeded, or may have.
+// acquire or a release that succeeded, or may have succeeded.
 type MutexInput struct {
 	Release bool   // a release; otherwise an acquire
 	Owner   string // who calls; [Mutex] pays no heed to it, elsewhere it must not be empty
 	Fence   int64  // that an acquire was given, above 0; 0 if none is known
 }
 
-// Mutex specifies a lock that knows no owner: whoever releases it, it is free.
-// It is free at first. Its state is whether it is held.
+// Mutex specifies a lock without an owner: anybody can release it.
+// It is initially free. Its state is whether it is held.
 var Mutex = porcupine.Model{
 	Init: func() any { return false },
 	Step: func(state, input, output any) (bool, any) {
@@ -48,7 +48,7 @@ func describeMutex(input, output any) string {
 
 // OwnedMutex specifies a lock that only its owner can release, and that its
 // owner cannot acquire twice. Its state is the owner, or "" while the lock is
-// free, as at first.
+// free, as initially.
 var OwnedMutex = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, input, output any) (bool, any) {
@@ -61,7 +61,7 @@ var OwnedMutex = porcupine.Model{
 }
 
 // owned returns whether the operation is legal while owner holds the lock, and
-// who holds it then.
+// the next owner.
 func (in MutexInput) owned(owner string) (bool, string) {
 	if in.Release {
 		return owner == in.Owner, ""
@@ -69,9 +69,9 @@ func (in MutexInput) owned(owner string) (bool, string) {
 	return owner == "", in.Owner
 }
 
-// FencedMutex specifies an [OwnedMutex] whose fences grow: an acquire that is
-// given one must be given a higher one than any before. An acquire without a
-// fence leaves the highest as it is, as in Jepsen's model.
+// FencedMutex specifies an [OwnedMutex] whose fences grow: an acquire with a fence must get a
+// higher one than any before. An acquire without a fence leaves the highest as it is, as in
+// Jepsen's model.
 var FencedMutex = porcupine.Model{
 	Init:              func() any { return fencedState{} },
 	Step:              stepFencedMutex,

@@ -3,10 +3,10 @@ package model
 // Outcome is the output of an operation on [Mutex], [OwnedMutex],
 // [FencedMutex] and [Register].
 //
-// An operation whose outcome is unknown may have taken effect at any time after
-// its call, or not at all. It runs until after the last operation of the
-// history, and does what it can where it is put: put last, it has had no effect
-// that anybody saw. So these models are deterministic all the same.
+// An operation with an unknown outcome may have taken effect at any time after
+// its call, or not at all. It lasts until after the last operation of the
+// history, and takes effect where it is placed: placed last, its effect is not observed by anybody.
+// So these models are deterministic.
 type Outcome struct {
 	Unknown bool
 }

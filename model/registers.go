@@ -9,17 +9,17 @@ import (
 // IncrementInput is one increment of a [Counter].
 type IncrementInput struct{ Resource string }
 
-// IncrementOutput is what the increment found.
+// IncrementOutput is the value that the increment read.
 type IncrementOutput struct {
 	Found   int64
 	Unknown bool // it may have been applied, or not at all
 }
 
 // Counter specifies a number, initially 0, whose increments run one after
-// another: each finds how many there were before it.
+// another: each reads the number of increments before it.
 //
-// A section that has read n and wrote n+1 is an increment, over the time that
-// [GuardedRegister] says.
+// A section that reads n and writes n+1 is an increment, over the time that
+// [GuardedRegister] defines.
 var Counter = porcupine.NondeterministicModel{
 	Partition: byKey(func(input any) string { return input.(IncrementInput).Resource }),
 	Init:      func() []any { return []any{int64(0)} },
@@ -58,7 +58,7 @@ type SectionInput struct {
 	Wrote    int64
 }
 
-// SectionOutput says how certain the section's write is.
+// SectionOutput says whether the section's write is certain.
 type SectionOutput struct {
 	Unknown bool // it may have been applied, or not at all
 }
@@ -67,9 +67,9 @@ type SectionOutput struct {
 // initially 0, whose accepted sections run one after another.
 //
 // An accepted section is an operation over [call of the read, return of the
-// write]; one whose write has an unknown outcome runs until after the last
-// operation of the history. Sections that the register refused, and reads that
-// no write followed, are no operations.
+// write]; if its write has an unknown outcome, it lasts until after the last
+// operation of the history. Sections that the register rejected, and reads without
+// a write, are no operations.
 var GuardedRegister = porcupine.NondeterministicModel{
 	Partition:         byKey(func(input any) string { return input.(SectionInput).Resource }),
 	Init:              func() []any { return []any{int64(0)} },
@@ -116,28 +116,28 @@ func describeSection(in SectionInput, out SectionOutput) string {
 	return s
 }
 
-// RegisterStep is what one operation does to a register.
+// RegisterStep is the effect of one operation on a register.
 type RegisterStep uint8
 
 // The steps.
 const (
-	// Read finds the value From.
+	// Read reads the value From.
 	Read RegisterStep = iota + 1
-	// Write puts the value To.
+	// Write writes the value To.
 	Write
-	// CompareAndSet finds the value From and puts To in its place.
+	// CompareAndSet replaces the value From by To.
 	CompareAndSet
 )
 
-// RegisterInput is one operation on [Register]: one that succeeded, or may
-// have. Values are compared as text.
+// RegisterInput is one operation on [Register] that succeeded, or may
+// have succeeded. Values are compared as text.
 type RegisterInput struct {
 	Step     RegisterStep
 	From, To string
 }
 
-// Register specifies one register with compare-and-set that holds initial at
-// first. Its state is its value.
+// Register specifies one register with compare-and-set and an initial value. Its state is its
+// value.
 func Register(initial string) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return initial },
@@ -175,7 +175,7 @@ func (in RegisterInput) String() string {
 }
 
 // FencedAccess is one access to a [FencedRegister], with the fence that it
-// shows.
+// presents.
 type FencedAccess struct {
 	Resource string
 	Fence    uint64
@@ -198,14 +198,14 @@ type Fenced struct {
 
 // FencedRegister specifies a register, initially 0, that declines every read
 // and every write whose fence is below the highest that it has seen, and no
-// others (Kleppmann, "How to do distributed locking", 2016, has it check
+// others (Kleppmann, "How to do distributed locking", 2016, makes it check
 // writes; reads must be checked too, or an update can be lost).
 //
 // An access is an operation over [call, return]; one with an unknown outcome
-// runs until after the last operation of the history. If every section has a
-// fence of its own, no history of this register breaks [GuardedRegister]: what
-// comes between a section's read and its write has a higher fence, and the
-// write is declined. The converse is not so, for declining without need
+// lasts until after the last operation of the history. If every section has a
+// fence of its own, no history of this register breaks [GuardedRegister]: any access
+// between a section's read and its write has a higher fence, so that the
+// write is declined. The converse does not hold: declining without need
 // breaks this specification alone.
 var FencedRegister = porcupine.NondeterministicModel{
 	Partition:         byKey(func(input any) string { return input.(FencedAccess).Resource }),

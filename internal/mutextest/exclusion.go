@@ -11,14 +11,13 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// Contenders, some of which share a mutex, count under the lock, and the number
-// has no other protection: the race detector sees two who do so at once, and the
-// sum shows an update that was lost. In the end no key is left.
+// Contenders, some of which share a mutex, count under the lock, and the number has no other
+// protection: the race detector finds two simultaneous accesses, and the sum a lost update. In the
+// end no key is left.
 //
-// Delays between tries that are short against the time that a try takes make for split
-// votes. On one connection that is the time of all tries that are under way, and on a
-// busy machine hundreds of milliseconds: contenders who tried again within 10 ms came
-// to a quorum once in fifty tries.
+// If the delays between tries are short compared with a try, votes are split. On one connection a
+// try takes as long as all tries in progress, on a busy machine hundreds of milliseconds:
+// contenders that retried within 10 ms reached a quorum once in fifty tries.
 func exclusion(s *scene) {
 	number := 0
 	c := contest{config: config(), clients: 3, users: 3, rounds: 5, keys: []string{s.key}}
@@ -31,8 +30,8 @@ func exclusion(s *scene) {
 	}
 }
 
-// count adds one to the number under the lock, with a pause in which another's
-// update would be lost. It returns the error of the lock.
+// count adds one to the number under the lock, with a pause in which another update would be lost.
+// It returns the error of the lock.
 func (s *scene) count(m *redlock.Mutex, number *int) error {
 	h, err := m.Lock(s.ctx, s.key)
 	if err != nil {
@@ -45,8 +44,8 @@ func (s *scene) count(m *redlock.Mutex, number *int) error {
 	return nil
 }
 
-// Several goroutines use one hold at a time. One of them releases it, once, and
-// no extension outlives that.
+// Several goroutines use one hold at a time. One of them releases it, once, and no extension
+// outlives that.
 func manyHands(s *scene) {
 	m := s.client(config(), nil)
 	for range 10 {
@@ -78,20 +77,20 @@ func manyHands(s *scene) {
 	s.wantHeld(s.key, s.every(""))
 }
 
-// contest is clients, each with some users, who all want the same keys.
+// contest is clients, each with some users, that all want the same keys.
 type contest struct {
 	config                 redlock.Config // its Tries end a bout
 	clients, users, rounds int            // rounds of each user
 	keys                   []string       // of which none is left in the end
 
-	// turn plays one round of a user of a client, and returns the error of the lock.
+	// turn runs one round of a client's user, and returns the error of the lock.
 	turn func(client int, m *redlock.Mutex) error
 }
 
-// run plays all rounds. A defect can leave a key that nobody deletes, and keys live for an
-// hour, so the rounds come in bouts. A bout ends as soon as one user has used its tries up.
-// When nothing is under way any more, a key that is left proves the defect. If none is left,
-// the machine was slow, and the next bout goes on where this one ended.
+// run runs all rounds. A defect can leave a key that nobody deletes, and keys live for an hour, so
+// the rounds come in bouts. A bout ends as soon as one user has used up its tries. When nothing is
+// in progress any more, a remaining key proves a defect. If there is none, the machine was slow,
+// and the next bout continues.
 func (c contest) run(s *scene) {
 	left := make([]int, c.clients*c.users)
 	for i := range left {
@@ -101,7 +100,7 @@ func (c contest) run(s *scene) {
 	}
 }
 
-// bout plays the rounds that are left, and reports whether it came to the end of them.
+// bout runs the remaining rounds, and reports whether it finished them.
 func (c contest) bout(s *scene, left []int) bool {
 	var unlucky atomic.Bool
 	var all sync.WaitGroup
@@ -139,8 +138,8 @@ func usedUp(err error) bool {
 	return errors.Is(err, redlock.ErrTaken) || errors.Is(err, redlock.ErrNoQuorum) || errors.Is(err, redlock.ErrValidity)
 }
 
-// WithLock releases the lock whatever becomes of the work: it ends, it fails, it
-// panics, its caller is cancelled.
+// WithLock releases the lock however the work ends: it returns, fails, panics, or its caller is
+// cancelled.
 func withLock(s *scene) {
 	m := s.client(config(), nil)
 	fails := errors.New("the work fails")
@@ -191,7 +190,7 @@ func lockAllEnds(s *scene) {
 	}
 }
 
-// Who wants the same resources in different orders gets them in turn.
+// Clients that want the same resources in different orders get them in turn.
 func lockAllInOneOrder(s *scene) {
 	a, b := s.key+" a", s.key+" b"
 	orders := [][]string{{a, b}, {b, a}, {b, a, b}}

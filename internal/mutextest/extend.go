@@ -10,8 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// An extension lengthens the life of the key on every node, and none shortens
-// it.
+// An extension lengthens the life of the key on every node, and shortens it on none.
 func extend(s *scene) {
 	m := s.client(config(), nil)
 	h := s.lock(m)
@@ -37,8 +36,8 @@ func extend(s *scene) {
 	s.wantHeld(s.key, s.every(""))
 }
 
-// An extension of what a quorum has forgotten tells the holder of the loss. It
-// makes no key anew, and nobody deletes those that are left.
+// An extension that a quorum has forgotten reports the loss. It creates no key, and nobody deletes
+// the remaining ones.
 func extendLost(s *scene) {
 	m := s.client(config(), nil)
 	h := s.lock(m)
@@ -52,8 +51,8 @@ func extendLost(s *scene) {
 	s.wantHeld(s.key, s.first(n, "", h.Token()))
 }
 
-// The release of what another has acquired meanwhile says so, and deletes
-// nothing but what is left of its own keys.
+// A release after another client has acquired the lock reports that, and deletes only its own
+// remaining keys.
 func releaseLost(s *scene) {
 	m := s.client(config(), nil)
 	h := s.lock(m)
@@ -66,8 +65,7 @@ func releaseLost(s *scene) {
 	s.wantHeld(s.key, s.first(n, stranger, ""))
 }
 
-// Who is cancelled while another holds the lock leaves nothing but the other's
-// keys.
+// A try that is cancelled while another client holds the lock leaves only that client's keys.
 func cancelledWhileWaiting(s *scene) {
 	h := s.lock(s.client(config(), nil))
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -88,8 +86,8 @@ func cancelledWhileWaiting(s *scene) {
 	s.wantError("release", h.Release(s.ctx), nil)
 }
 
-// A try that is cancelled at any step is over, granted or not, and leaves no key
-// once it has been released.
+// A try that is cancelled at any step ends, granted or not, and leaves no key once it has been
+// released.
 func cancelledInATry(s *scene) {
 	for _, at := range []env.Event{
 		{Step: env.StepAcquire}, {Step: env.StepBeforeSend}, {Step: env.StepReply, K: 1}, {Step: env.StepReply, K: 2},
@@ -113,8 +111,8 @@ func cancelledInATry(s *scene) {
 	}
 }
 
-// Close tells the holders, refuses further work and releases nothing; a holder
-// may still do that.
+// Close notifies the holders, refuses further work and releases nothing. A holder may still
+// release.
 func closeEndsEverything(s *scene) {
 	c := config()
 	c.Watchdog.Every = ms
@@ -132,9 +130,8 @@ func closeEndsEverything(s *scene) {
 	s.wantHeld(s.key, s.every(""))
 }
 
-// Close tells a holder who extends the lock without a pause, so that there is always an
-// extension under way that is younger than the hold: here one that is not told until the
-// hold is lost.
+// Close notifies a holder that extends the lock continually, so that an extension younger than the
+// hold is always in progress: here one that ignores everything until the hold is lost.
 func closeWhileExtending(s *scene) {
 	extended, lost, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	m := s.client(config(), observe(func(e env.Event) {
@@ -159,9 +156,8 @@ func closeWhileExtending(s *scene) {
 	extension.Wait()
 }
 
-// Close ends calls that are under way: those that wait for the lock, those that
-// extend it, those that release it. It is tried again where the machine was so slow that
-// hardly anybody came to the lock in that many tries.
+// Close ends calls in progress: those that wait for the lock, extend it, or release it. The test is
+// repeated if the machine was so slow that hardly any client was granted the lock.
 func closeDuringCalls(s *scene) {
 	for !s.closesDuringCalls() && !s.Failed() {
 	}
@@ -186,7 +182,7 @@ func (s *scene) closesDuringCalls() bool {
 	return enough()
 }
 
-// useUntilClosed acquires, extends and releases the scene's key over and over.
+// useUntilClosed acquires, extends and releases the scene's key repeatedly.
 func (s *scene) useUntilClosed(m *redlock.Mutex) {
 	for {
 		h, err := m.Lock(s.ctx, s.key)
@@ -202,8 +198,7 @@ func (s *scene) useUntilClosed(m *redlock.Mutex) {
 	}
 }
 
-// watched is a lock whose keys live for a second, and are extended ten times as
-// often.
+// watched is a lock whose keys live for a second, and are extended ten times as often.
 func watched() redlock.Config {
 	c := config()
 	c.TTL, c.Margin = time.Second, 100*ms
@@ -211,8 +206,8 @@ func watched() redlock.Config {
 	return c
 }
 
-// A watchdog keeps the keys past their time to live. It is tried again where the
-// machine has stood still for so long that the lock had to end.
+// A watchdog keeps the keys beyond their TTL. The test is repeated if the machine paused for so
+// long that the lock had to end.
 func watchdog(s *scene) {
 	for range 3 {
 		if s.outlivesItsKeys() {
@@ -237,7 +232,7 @@ func (s *scene) outlivesItsKeys() bool {
 	return stillHeld && err == nil
 }
 
-// A watchdog tells of a loss, makes no key anew, and deletes none.
+// A watchdog reports a loss, creates no key, and deletes none.
 func watchdogLoss(s *scene) {
 	c := config()
 	c.Watchdog.Every = ms

@@ -16,13 +16,13 @@ import (
 const ms = time.Millisecond
 
 const (
-	// patience bounds the waits for what comes at once.
+	// patience bounds the waits for events that usually come at once.
 	patience = 2 * time.Minute
-	// hang is a test that gets nowhere: no machine is so busy.
+	// hang bounds a whole test: no machine is so busy.
 	hang = 10 * time.Minute
 )
 
-// scene is what one test plays on.
+// scene is the nodes and clients of one test.
 type scene struct {
 	*testing.T
 	ctx   context.Context // ends the calls of a test that has failed, or gets nowhere
@@ -47,15 +47,14 @@ func (s *scene) Errorf(format string, args ...any) {
 	s.stop()
 }
 
-// Error is as [scene.Errorf].
+// Error is like [scene.Errorf].
 func (s *scene) Error(args ...any) {
 	s.Helper()
 	s.T.Error(args...)
 	s.stop()
 }
 
-// NoGoroutineStays checks that when the test has ended no more goroutines run
-// than now.
+// NoGoroutineStays checks that at the end of the test no more goroutines run than now.
 func NoGoroutineStays(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
@@ -66,7 +65,7 @@ func NoGoroutineStays(t *testing.T) {
 	})
 }
 
-// comes waits until something is so, and reports whether that came about.
+// comes waits until a condition holds, and reports whether it did.
 func comes(about func() bool) bool {
 	for end := time.Now().Add(patience); !about(); time.Sleep(ms) {
 		if time.Now().After(end) {
@@ -76,8 +75,7 @@ func comes(about func() bool) bool {
 	return true
 }
 
-// config is a lock whose keys outlive every test, and that gives no node up that
-// is merely slow.
+// config is a lock whose keys outlive every test, and that gives up no slow node.
 func config() redlock.Config {
 	return redlock.Config{
 		TTL: time.Hour, DriftFactor: 0.01, Margin: time.Minute,
@@ -86,7 +84,7 @@ func config() redlock.Config {
 	}
 }
 
-// client returns the mutex of one more client.
+// client returns the mutex of another client.
 func (s *scene) client(c redlock.Config, o env.Observer) *redlock.Mutex {
 	s.Helper()
 	m, err := redlock.New(c, env.System(), s.place.Connect(s.T), o)
@@ -97,7 +95,7 @@ func (s *scene) client(c redlock.Config, o env.Observer) *redlock.Mutex {
 	return m
 }
 
-// close closes a mutex, after which nothing that it has sent is under way.
+// close closes a mutex. Afterwards none of its requests is in progress.
 func (s *scene) close(m *redlock.Mutex) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -125,10 +123,10 @@ func (s *scene) wantError(what string, got, want error) {
 	}
 }
 
-// every is what the nodes hold when all hold the same.
+// every is the expected tokens if all nodes hold the same one.
 func (s *scene) every(token string) []string { return s.first(s.nodes.Len(), token, "") }
 
-// first is what they hold when the first n hold one thing and the rest another.
+// first is the expected tokens if the first n nodes hold one token and the rest another.
 func (s *scene) first(n int, token, rest string) []string {
 	return append(slices.Repeat([]string{token}, n), slices.Repeat([]string{rest}, s.nodes.Len()-n)...)
 }
@@ -143,7 +141,7 @@ func (s *scene) held(key string) []string {
 	return tokens
 }
 
-// wantHeld checks what the nodes hold now: for use when nothing is under way.
+// wantHeld checks the tokens of the nodes now, when no request is in progress.
 func (s *scene) wantHeld(key string, want []string) {
 	s.Helper()
 	if got := s.held(key); !slices.Equal(got, want) {
@@ -151,7 +149,7 @@ func (s *scene) wantHeld(key string, want []string) {
 	}
 }
 
-// comeToHold waits for the nodes to hold it.
+// comeToHold waits until the nodes hold the tokens.
 func (s *scene) comeToHold(key string, want []string) {
 	s.Helper()
 	if !comes(func() bool { return slices.Equal(s.held(key), want) }) {
@@ -159,8 +157,8 @@ func (s *scene) comeToHold(key string, want []string) {
 	}
 }
 
-// comeToLive waits for the scene's key to live for longer than least on every
-// node, and checks that it does not for longer than most.
+// comeToLive waits until the scene's key has a TTL above least on every node, and checks that none
+// is above most.
 func (s *scene) comeToLive(least, most time.Duration) {
 	s.Helper()
 	for n := 1; n <= s.nodes.Len(); n++ {
@@ -174,8 +172,8 @@ func (s *scene) comeToLive(least, most time.Duration) {
 // stranger is a token that no client draws.
 const stranger = "somebody else's"
 
-// occupy makes the first nodes hold the key under another's token, and returns
-// how many they are: as few as make a quorum.
+// occupy sets the key under another client's token on the first nodes, as few as make a quorum, and
+// returns their number.
 func (s *scene) occupy() int {
 	s.Helper()
 	n := redlock.Quorum(s.nodes.Len())
@@ -183,8 +181,8 @@ func (s *scene) occupy() int {
 	return n
 }
 
-// forget makes the first nodes forget the key of a hold, as a restart would, and
-// returns how many they are: as few as make a quorum.
+// forget deletes the key of a hold on the first nodes, as a restart would, as few as make a quorum,
+// and returns their number.
 func (s *scene) forget(h *redlock.Hold) int {
 	s.Helper()
 	n := redlock.Quorum(s.nodes.Len())
@@ -192,7 +190,7 @@ func (s *scene) forget(h *redlock.Hold) int {
 	return n
 }
 
-// must sends a command to nodes of which none may decline.
+// must sends a command that no node may decline.
 func (s *scene) must(to env.NodeSet, c env.Command) {
 	s.Helper()
 	soon := env.System().Now(env.Monotonic).Add(patience)
@@ -217,8 +215,7 @@ func lockAndRelease(s *scene) {
 	s.wantHeld(s.key, s.every(""))
 }
 
-// A try on what is taken leaves the holder's keys alone, and says what each node
-// made of it.
+// A try on a taken lock leaves the holder's keys alone, and reports each node's reply.
 func taken(s *scene) {
 	h := s.lock(s.client(config(), nil))
 	other := s.client(config(), nil)
@@ -230,7 +227,7 @@ func taken(s *scene) {
 	s.wantError("release", h.Release(s.ctx), nil)
 }
 
-// A try that finds a quorum taken leaves no key on the nodes that were free.
+// A try that finds a quorum taken leaves no key on the free nodes.
 func refused(s *scene) {
 	n := s.occupy()
 	m := s.client(config(), nil)
@@ -241,9 +238,9 @@ func refused(s *scene) {
 	s.wantHeld(s.key, s.first(n, stranger, ""))
 }
 
-// wantReplies checks that the error of a try names every node in its order,
-// where the first so many are taken and the rest are free. Nodes that had not
-// been heard of when it was decided are told as such.
+// wantReplies checks that the error of a try names every node in order, where a number of the first
+// ones are taken and the rest are free. Nodes that had not replied when the try was decided are
+// listed as such.
 func (s *scene) wantReplies(err error, taken int) {
 	s.Helper()
 	var q *redlock.QuorumError
@@ -288,7 +285,7 @@ type observe func(env.Event)
 
 func (o observe) Observe(e env.Event) { o(e) }
 
-// counter is an observer that counts.
+// counter is an observer that counts steps.
 type counter struct {
 	mu    sync.Mutex
 	steps map[env.Step]int
@@ -303,28 +300,26 @@ func (c *counter) Observe(e env.Event) {
 	c.steps[e.Step]++
 }
 
-// of returns how often a step has been taken.
+// of returns the number of occurrences of a step.
 func (c *counter) of(s env.Step) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.steps[s]
 }
 
-// Place is independent nodes, and a way to look at what they hold past the
-// lock.
+// Place is independent nodes, with a way to inspect their keys without the lock.
 type Place interface {
-	// Connect returns the nodes as one more client sees them. Every client sees
-	// the same nodes. They are closed when the test ends, and then no goroutine
-	// of theirs is left.
+	// Connect returns the nodes for another client. Every client uses the same nodes. They are
+	// closed when the test ends, and then none of their goroutines is left.
 	Connect(t *testing.T) env.Nodes
 
-	// Look returns the token that a node, from 1, holds under a key, and how
-	// long it will. No key is an empty token.
+	// Look returns the token that a node, from 1, holds under a key, and its remaining TTL. No key
+	// is an empty token.
 	Look(t *testing.T, node int, key string) (token string, life time.Duration)
 }
 
-// Run tests every behaviour as a subtest. They are not parallel, because each
-// counts the goroutines at its end; nor may be what runs beside them.
+// Run runs every test as a subtest. They are not parallel, because each counts the goroutines at
+// its end; nothing else may run beside them.
 func Run(t *testing.T, p Place) {
 	for _, b := range []struct {
 		name string
@@ -356,5 +351,5 @@ func Run(t *testing.T, p Place) {
 	}
 }
 
-// Exclusion tests one of them by itself, for places that are in trouble.
+// Exclusion runs one of the tests alone, for places with faults.
 func Exclusion(t *testing.T, p Place) { exclusion(newScene(t, p)) }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// comments are what the source says of types, fields and constants, by their
-// names: "nemesis.Setting", "nemesis.Setting.Nodes".
+// comments are the comments of types, fields and constants in the source, by name:
+// "nemesis.Setting", "nemesis.Setting.Nodes".
 type comments struct {
 	text map[string]string
-	// values are the constants of a type, in their order.
+	// values are the constants of a type, in order.
 	values map[string][]constant
 }
 
@@ -22,7 +22,7 @@ type constant struct {
 	name, value, text string // value is empty if it is no literal text
 }
 
-// readComments reads the source of packages, which lie in folders of their names.
+// readComments reads the source of packages, whose folders have their names.
 func readComments(root string, packages ...string) (comments, error) {
 	c := comments{map[string]string{}, map[string][]constant{}}
 	for _, p := range packages {
@@ -99,7 +99,7 @@ func (c *comments) readConstants(pkg string, group *ast.GenDecl) {
 	}
 }
 
-// said returns the first of two comments that says something, on one line.
+// said returns the first of two comments that is not empty, on one line.
 func said(first, second *ast.CommentGroup) string {
 	text := first.Text()
 	if text == "" {

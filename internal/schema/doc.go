@@ -1,12 +1,10 @@
-// Package schema makes the documentation of scenario files out of the types that
-// they are read into: a JSON schema, docs/scenario.schema.json, and the tables of
-// docs/scenario-format.md. What a field is called, what it may be and whether it
-// may be left out stands in its type and tags; what it means, in its comment. The
-// tests of this package fail when either page is not what the types are. This
-// renews both:
+// Package schema generates the documentation of scenario files from their Go types: a JSON schema,
+// docs/scenario.schema.json, and the tables of docs/scenario-format.md. Names, types, limits and
+// defaults come from types and tags, descriptions from comments. The tests of this package fail
+// when a page is out of date. To renew it:
 //
 //	make bless
 //
-// It knows nothing of how a value is checked: that the schema and the reader agree
-// is a law that the tests hold them to.
+// The package does not check values. A test holds the schema and the reader to accepting the same
+// files.
 package schema

@@ -12,9 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// HistoryTables makes the parts of docs/history-format.md that are made, by their names,
-// out of the types of package history and of its source below root, for what that says
-// of them.
+// HistoryTables generates the tables of docs/history-format.md, by name, from the types of package
+// history and their comments in the source below root.
 func HistoryTables(root string) (map[string]string, error) {
 	c, err := readComments(root, "history")
 	if err != nil {
@@ -31,8 +30,7 @@ func HistoryTables(root string) (map[string]string, error) {
 	}, nil
 }
 
-// fieldsOfLine is a table of the fields of a type by their JSON tags. Some can be left
-// out.
+// fieldsOfLine returns a table of a type's fields by their JSON tags. Some can be omitted.
 func (f *Format) fieldsOfLine(t reflect.Type, without func(name string) bool) string {
 	var b strings.Builder
 	b.WriteString("| field | value | meaning |\n|---|---|---|\n")
@@ -49,8 +47,7 @@ func (f *Format) fieldsOfLine(t reflect.Type, without func(name string) bool) st
 	return b.String()
 }
 
-// readable tells of a field on one of the two lines of a history whether the history is
-// read without it.
+// readable reports whether a line of a history is accepted without a field.
 func readable(h history.Header, e history.Event, line int) func(name string) bool {
 	return func(name string) bool {
 		lines := []any{h, e}
@@ -100,8 +97,7 @@ func valueInLine(t reflect.Type) string {
 	return sortOf(t, nil)
 }
 
-// kinds is a table of the kinds of events. Those that one comment describes stand in one
-// row.
+// kinds returns a table of the kinds of events. Kinds with a common comment share a row.
 func (f *Format) kinds() string {
 	var b strings.Builder
 	b.WriteString("| kind | what it tells | fields |\n|---|---|---|\n")
@@ -137,8 +133,7 @@ var (
 	subjects   = regexp.MustCompile(`^[A-Z][A-Za-z, ]*: `)
 )
 
-// fieldNames finds the names that the fields of a type have in Go, but those that every
-// event has.
+// fieldNames finds the Go names of a type's fields, except those that every event has.
 func fieldNames(t reflect.Type) *regexp.Regexp {
 	var names []string
 	for i := range t.NumField() {
@@ -149,8 +144,8 @@ func fieldNames(t reflect.Type) *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:` + strings.Join(names, "|") + `)\b`)
 }
 
-// fieldsIn returns the fields of an event that a comment names, in their order, as they
-// are called in a line.
+// fieldsIn returns the fields of an event that a comment names, in order, as they are named on a
+// line.
 func fieldsIn(comment string) (names []string) {
 	named := fieldNames(event).FindAllString(comment, -1)
 	for i := range event.NumField() {
@@ -166,8 +161,7 @@ func nameInLine(f reflect.StructField) string {
 	return name
 }
 
-// inLine calls the fields of a type as a line does, where a comment calls them as Go
-// does.
+// inLine replaces the Go names of a type's fields in a comment by those on a line.
 func inLine(text string, t reflect.Type) string {
 	return fieldNames(t).ReplaceAllStringFunc(text, func(goName string) string {
 		f, _ := t.FieldByName(goName)
@@ -179,7 +173,7 @@ func outcomesIn(text string) string {
 	return outcome.ReplaceAllStringFunc(text, func(name string) string { return code(strings.ToLower(name)) })
 }
 
-// constants are those that comments refer to, by their values.
+// constants are the constants that comments name, with their values.
 var constants = strings.NewReplacer(
 	"[MaxNodes]", fmt.Sprint(history.MaxNodes), "[MaxClients]", fmt.Sprint(history.MaxClients), "[MaxVotes]", fmt.Sprint(history.MaxVotes),
 	"[Deleted]", code(history.Deleted), "[Overwritten]", code(history.Overwritten), "[Expired]", code(history.Expired), "[Evicted]", code(history.Evicted),

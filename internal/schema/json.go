@@ -9,8 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// node is a JSON schema, as far as the format needs one. A struct keeps keywords
-// in their order.
+// node is a JSON schema, as far as the format needs it. A struct keeps the order of the keywords.
 type node struct {
 	Dialect     string      `json:"$schema,omitempty"`
 	Title       string      `json:"title,omitempty"`
@@ -31,7 +30,7 @@ type node struct {
 	Defs        *members    `json:"$defs,omitempty"`
 }
 
-// members are the members of a JSON object in an order of their own.
+// members are the members of a JSON object in a given order.
 type members struct {
 	names  []string
 	values []*node
@@ -65,7 +64,7 @@ func (m *members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// marshal is json.Marshal without the escapes that only web pages need.
+// marshal is json.Marshal without escapes for HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -76,7 +75,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// JSON returns the schema, in the draft of 2020-12.
+// JSON returns the schema (draft 2020-12).
 func (f *Format) JSON() ([]byte, error) {
 	root := f.mapping(f.Types[0])
 	root.Dialect = "https://json-schema.org/draft/2020-12/schema"
@@ -104,7 +103,7 @@ func (f *Format) JSON() ([]byte, error) {
 	return indented.Bytes(), nil
 }
 
-// described is the text of words, with what each means.
+// described lists words with their meanings.
 func described(t *Type) string {
 	text := t.Text
 	for _, w := range t.Words {
@@ -156,8 +155,8 @@ func (d Field) node() *node {
 	return n
 }
 
-// durations are the sorts of durations that a pattern can tell apart, as
-// time.ParseDuration reads them. How long one is no pattern can tell.
+// durations are the patterns of durations in the syntax of time.ParseDuration. A pattern cannot
+// limit the length.
 func durations() *members {
 	const unsigned = `(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 	const as = "A duration: a number with its unit, as in 20ms or 1.5s"
@@ -168,7 +167,7 @@ func durations() *members {
 	return m
 }
 
-// value is the schema of one value within a limit, which may be nil.
+// value returns the schema of one value with a limit, which may be nil.
 func value(of reflect.Type, named *Type, l *nemesis.Limit) *node {
 	switch {
 	case named != nil:

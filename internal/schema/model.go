@@ -19,7 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Format is what scenario files are: the types in them, the scenario first.
+// Format is the format of scenario files: its types, the scenario first.
 type Format struct {
 	Types []*Type
 
@@ -27,7 +27,7 @@ type Format struct {
 	byType   map[reflect.Type]*Type
 }
 
-// Type is a sort of value that has a name: a mapping with fields, or words.
+// Type is a named type of value: a mapping with fields, or a set of words.
 type Type struct {
 	Name   string // as in "log-normal"
 	Text   string
@@ -47,11 +47,10 @@ type Field struct {
 	List     bool
 }
 
-// Word is one of the words that a value can be.
+// Word is one of the possible words of a value.
 type Word struct{ Name, Text string }
 
-// Read makes the format out of the types, and of the source below root, for what
-// that says of them.
+// Read derives the format from the types, and from their comments in the source below root.
 func Read(root string) (*Format, error) {
 	c, err := readComments(root, "scenarios", "nemesis", "history", "guard", "env", "checker")
 	if err != nil {
@@ -64,8 +63,7 @@ func Read(root string) (*Format, error) {
 	return f, nil
 }
 
-// typeOf returns the description of a type that has a name, nil if it has none
-// that a reader of the format needs.
+// typeOf returns the description of a type, or nil if it has no name of interest to readers.
 func (f *Format) typeOf(t reflect.Type) *Type {
 	if known, ok := f.byType[t]; ok {
 		return known
@@ -109,15 +107,14 @@ func (f *Format) typeOf(t reflect.Type) *Type {
 	return d
 }
 
-// otherNames are the types that a file calls otherwise than Go.
+// otherNames are the types whose name in a file differs from that in Go.
 var otherNames = map[reflect.Type]string{
 	reflect.TypeFor[guard.Mode]():           "guard",
 	reflect.TypeFor[scenarios.Breakage]():   "damage",
 	reflect.TypeFor[scenarios.Divergence](): "difference",
 }
 
-// fields adds the fields of a struct. Those of one that is inline stand beside
-// the others.
+// fields adds the fields of a struct, including those of inline structs.
 func (f *Format) fields(d *Type, t reflect.Type) {
 	for i := range t.NumField() {
 		field := t.Field(i)
@@ -158,8 +155,8 @@ func (d Field) needsFields() bool {
 	return !d.List && d.Type != nil && slices.ContainsFunc(d.Type.Fields, func(f Field) bool { return f.Required })
 }
 
-// table returns the words that a field of a plain string can be where the
-// packages that know them are above its own.
+// table returns the possible words of a plain string whose values are defined in a package above
+// its own.
 func (f *Format) table(field string) *Type {
 	var names []string
 	var what map[string]string
@@ -201,13 +198,13 @@ func (f *Format) weights(d *Type) {
 	}
 }
 
-// steps are the names of steps, each with what its constant says.
+// steps are the names of steps, with the comments of their constants.
 func (f *Format) steps() []Word {
 	return f.named("env.Step", texts(env.Steps()...))
 }
 
-// named puts the comments of a type's constants beside their names in a file: those
-// that are its text or, of numbers, those that come in the same order.
+// named matches the comments of a type's constants to their names in a file: by text or, for
+// numbers, by order.
 func (f *Format) named(of string, names []string) []Word {
 	known := f.comments.values[of]
 	if len(known) != len(names) {
@@ -237,9 +234,9 @@ var (
 	link    = regexp.MustCompile(`\[([A-Za-z]+)\]`)
 )
 
-// words makes a sentence for a reader of files out of a comment, which begins
-// with the name that something has in Go: "TTL is the time to live." becomes "The
-// time to live.", and elsewhere the name becomes that in a file.
+// words turns a comment, which begins with a Go name, into a sentence for readers of files: "TTL is
+// the time to live." becomes "The time to live.", and elsewhere the Go name is replaced by the name
+// in a file.
 func (f *Format) words(comment, goName, name string) string {
 	comment = link.ReplaceAllStringFunc(comment, func(l string) string {
 		return strings.ReplaceAll(hyphened(strings.Trim(l, "[]")), "-", " ")
@@ -256,7 +253,7 @@ func (f *Format) words(comment, goName, name string) string {
 	return sentence(comment)
 }
 
-// sentence begins with a capital letter and ends with a full stop.
+// sentence adds a capital letter and a full stop.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -268,7 +265,7 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// hyphened is a Go name as a file would have it: "LogNormal" is "log-normal".
+// hyphened converts a Go name to its form in a file: "LogNormal" becomes "log-normal".
 func hyphened(name string) string {
 	var b strings.Builder
 	for i, r := range name {

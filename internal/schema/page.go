@@ -10,13 +10,12 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// block is a part of the page that is made: everything between two comments, of
-// which the first names a type.
+// block is a generated part of a page: everything between two comments, the first of which names a
+// type.
 var block = regexp.MustCompile(`(?s)<!-- made: ([a-z-]+) -->\n.*?<!-- /made -->`)
 
-// Page renews the parts of a page that are made, each of the type of its name or
-// of what others there are, and returns their names. A part that is neither is an
-// error.
+// Page renews the generated parts of a page, from the type with the part's name or from others, and
+// returns their names. An unknown name is an error.
 func (f *Format) Page(text string, others map[string]string) (renewed string, names []string, err error) {
 	renewed = block.ReplaceAllStringFunc(text, func(old string) string {
 		name := block.FindStringSubmatch(old)[1]
@@ -69,12 +68,12 @@ func (t *Type) table() string {
 	return b.String()
 }
 
-// absent is a sentence on what a field means that is not there.
+// absent finds the sentence that describes an omitted field.
 var absent = regexp.MustCompile(`(?:Nothing means|Nothing:|None:) ([^.]*)\.`)
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-// wants says what a field has to be given.
+// wants describes the values of a field.
 func (d Field) wants() string {
 	of := d.Of
 	if d.List {
@@ -123,7 +122,7 @@ func sortOf(of reflect.Type, named *Type) string {
 	return "whole number"
 }
 
-// without says what a field is that is left out.
+// without describes an omitted field.
 func (d Field) without() string {
 	switch {
 	case d.Required:
