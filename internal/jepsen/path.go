@@ -5,13 +5,13 @@ import "slices"
 // maxDetours bounds the search for further paths after the first.
 const maxDetours = 32
 
-// way is a path from state to state by one operation of each kind; kinds are listed in reverse.
-type way struct {
+// path is a path from state to state by one operation of each kind; kinds are listed in reverse.
+type path struct {
 	kinds     []int
 	unwritten bool // it must not begin with a write
 }
 
-// ways returns the configs in which a state results from c by operations of unknown outcome alone,
+// paths returns the configs in which a state results from c by operations of unknown outcome alone,
 // shortest paths first, and whether it omits some: it returns about most.
 //
 // No other operation needs the states on the way, so no state is visited twice. A path can be
@@ -19,9 +19,9 @@ type way struct {
 // operation that leads directly to the state is better than all other paths: a config that has
 // saved that operation could use it only from here to there, and the other paths also lead there.
 // For the same reason a single write is better than all paths to its state that begin with a write.
-func (st *stock) ways(c config, to string, most int) (list []config, cut bool) {
-	queue := st.back(c, way{}, to)
-	var detours []way // by states that others have led through
+func (st *pendingOps) paths(c config, to string, most int) (list []config, cut bool) {
+	queue := st.back(c, path{}, to)
+	var detours []path // by states that others have led through
 	seen := []string{to}
 	for tries := maxDetours * most; len(queue)+len(detours) > 0; tries-- {
 		if len(list) > most || len(list) > 0 && tries < 0 {
@@ -51,7 +51,7 @@ func (st *stock) ways(c config, to string, most int) (list []config, cut bool) {
 }
 
 // follow returns the config that c becomes on a path, if the path begins at the state of c.
-func (st *stock) follow(c config, w way) (config, bool) {
+func (st *pendingOps) follow(c config, w path) (config, bool) {
 	for _, k := range slices.Backward(w.kinds) {
 		var can bool
 		if c, can = st.use(c, k); !can {
@@ -62,13 +62,13 @@ func (st *stock) follow(c config, w way) (config, bool) {
 }
 
 // through reports whether a path visits a state or ends there.
-func (st *stock) through(w way, state string) bool {
+func (st *pendingOps) through(w path, state string) bool {
 	return slices.ContainsFunc(w.kinds, func(k int) bool { return st.kinds[k].gives == state })
 }
 
 // back returns a path extended at its beginning by each kind that can produce a state.
-func (st *stock) back(c config, w way, to string) []way {
-	var list []way
+func (st *pendingOps) back(c config, w path, to string) []path {
+	var list []path
 	written := false
 	for _, k := range st.giving[to] {
 		free := st.kinds[k].needs == ""
@@ -76,9 +76,9 @@ func (st *stock) back(c config, w way, to string) []way {
 			continue
 		}
 		written = written || free
-		longer := way{append(slices.Clip(w.kinds), k), false}
+		longer := path{append(slices.Clip(w.kinds), k), false}
 		if _, legal := st.step(c.state, st.kinds[k].input); legal && !free {
-			return []way{longer}
+			return []path{longer}
 		}
 		list = append(list, longer)
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// stock is the operations of unknown outcome that have been called. They stay in progress for ever,
+// pendingOps is the operations of unknown outcome that have been called. They stay in progress for ever,
 // and each would double the cost of the search.
 //
 // Operations with the same effect form one kind, and take effect in the order of their calls,
 // because they are interchangeable. Operations that every config has used are forgotten. A kind
 // dies when no later operation needs the state that it produces, or when the state that it needs
 // can no longer occur: for example, the release of an owner who is gone.
-type stock struct {
+type pendingOps struct {
 	model   porcupine.Model
 	kinds   []kind
 	index   map[any]int      // of kinds, by their inputs
@@ -45,8 +45,8 @@ func (k *kind) spent(used, at int) []int {
 	return k.steps[:forgotten+used]
 }
 
-func newStock(m porcupine.Model, steps []step) stock {
-	return stock{
+func newPendingOps(m porcupine.Model, steps []step) pendingOps {
+	return pendingOps{
 		model: m, index: map[any]int{}, giving: map[string][]int{}, due: map[int][]int{},
 		need: needs(steps), comes: comes(steps), configs: []config{{place: place{state: m.Init()}}},
 	}
@@ -95,19 +95,19 @@ func comes(steps []step) map[string]int {
 }
 
 // call adds a step of unknown outcome, unless no order can need it.
-func (st *stock) call(i int, s *step) {
+func (st *pendingOps) call(i int, s *step) {
 	if s.looks() || st.need[s.gives] < s.call {
 		return
 	}
 	k, known := st.index[s.input]
 	if !known {
-		k = st.found(s)
+		k = st.addKind(s)
 	}
 	st.kinds[k].steps = append(st.kinds[k].steps, i)
 }
 
-// found adds a kind.
-func (st *stock) found(s *step) int {
+// addKind adds a kind.
+func (st *pendingOps) addKind(s *step) int {
 	k := len(st.kinds)
 	st.index[s.input] = k
 	st.kinds = append(st.kinds, kind{input: s.input, needs: s.needs, gives: s.gives, died: never})
@@ -124,12 +124,12 @@ func (st *stock) found(s *step) int {
 }
 
 // settle forgets what no order can need after the return at a place.
-func (st *stock) settle(now int) {
+func (st *pendingOps) settle(now int) {
 	if len(st.index) == 0 {
 		return
 	}
 	if dead := st.dying(now); len(dead) > 0 {
-		st.bury(dead, now)
+		st.removeDead(dead, now)
 	}
 	common := st.configs[0].used
 	for _, c := range st.configs[1:] {
@@ -148,7 +148,7 @@ func (st *stock) settle(now int) {
 }
 
 // dying returns the kinds that die.
-func (st *stock) dying(now int) []int {
+func (st *pendingOps) dying(now int) []int {
 	var dead []int
 	for _, k := range st.due[now] {
 		if st.need[st.kinds[k].gives] <= now {
@@ -168,7 +168,7 @@ func (st *stock) dying(now int) []int {
 	return dead
 }
 
-func (st *stock) bury(dead []int, now int) {
+func (st *pendingOps) removeDead(dead []int, now int) {
 	for _, k := range dead {
 		kind := &st.kinds[k]
 		kind.died = min(kind.died, now)
@@ -184,13 +184,13 @@ func (st *stock) bury(dead []int, now int) {
 	st.configs = left.configs()
 }
 
-func (st *stock) step(state any, input any) (any, bool) {
+func (st *pendingOps) step(state any, input any) (any, bool) {
 	legal, next := st.model.Step(state, input, known)
 	return next, legal
 }
 
 // use returns c after an operation of a kind, if one is left that can take effect.
-func (st *stock) use(c config, k int) (config, bool) {
+func (st *pendingOps) use(c config, k int) (config, bool) {
 	kind := &st.kinds[k]
 	if next, legal := st.step(c.state, kind.input); legal && st.left(c, k) {
 		return config{place{next, c.done}, c.used.with(k), &use{k, st.now, c.past}}, true
@@ -198,7 +198,7 @@ func (st *stock) use(c config, k int) (config, bool) {
 	return c, false
 }
 
-func (st *stock) left(c config, k int) bool {
+func (st *pendingOps) left(c config, k int) bool {
 	kind := &st.kinds[k]
 	return len(kind.steps)-len(kind.forgotten) > c.used.count(k)
 }

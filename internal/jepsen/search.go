@@ -134,7 +134,7 @@ func (s *search) before(c config, next *step) []config {
 // there are too many paths, a hasty sweep keeps those that use least, and a lenient sweep assumes
 // that the operations remain unused.
 func (s *search) reach(c config, state string) []config {
-	list, cut := s.ways(c, state, s.most)
+	list, cut := s.paths(c, state, s.most)
 	if !cut {
 		return list
 	}
@@ -245,8 +245,8 @@ const (
 // some step returns; then all orders of the steps in progress that end with the returning step are
 // tried. So the cost is linear in the length of the history, even without quiescent points.
 type sweep struct {
-	stock
-	manner
+	pendingOps
+	reduction
 	steps   []step
 	open    []int // steps in progress that will return
 	marks   []mark
@@ -268,8 +268,8 @@ type event struct {
 	ret      bool
 }
 
-func newSweep(m porcupine.Model, steps []step, how manner) *sweep {
-	return &sweep{stock: newStock(m, steps), steps: steps, manner: how}
+func newSweep(m porcupine.Model, steps []step, how reduction) *sweep {
+	return &sweep{pendingOps: newPendingOps(m, steps), steps: steps, reduction: how}
 }
 
 // events returns the calls and returns in the order of time.
@@ -333,15 +333,15 @@ func (w *sweep) mark(at int) {
 	w.marks = append(w.marks, mark{at, w.configs})
 }
 
-// manner is how a sweep reduces too many configs.
-type manner struct {
+// reduction is how a sweep reduces too many configs.
+type reduction struct {
 	lenient bool // it makes one of them that can do more; otherwise it leaves some behind
 	most    int  // how many is not too many, of those that differ only in what they have used
 	beam    int  // and of all, unless it is lenient
 }
 
 // apart is the number of distinguished configs that differ only in what they have used; 0: all.
-func (m manner) apart() int {
+func (m reduction) apart() int {
 	if m.lenient {
 		return m.most
 	}
@@ -363,12 +363,12 @@ const (
 func decide(ctx context.Context, m porcupine.Model, steps []step, beam int) (w *sweep, verdict checker.Verdict, stuck int) {
 	most := 1
 	for range rounds {
-		w = newSweep(m, steps, manner{most: most, beam: beam * most})
+		w = newSweep(m, steps, reduction{most: most, beam: beam * most})
 		verdict, stuck = w.run(ctx)
 		if verdict == checker.Holds || !w.rough || ctx.Err() != nil {
 			break
 		}
-		lenient := newSweep(m, steps, manner{lenient: true, most: most})
+		lenient := newSweep(m, steps, reduction{lenient: true, most: most})
 		found, last := lenient.run(ctx)
 		switch {
 		case found == checker.Violated && last == stuck:

@@ -57,13 +57,13 @@ func TestLawSides(t *testing.T) {
 		m := register.model(Options{})
 		legal := porcupine.CheckOperations(m, forPorcupine(steps))
 		for most := 1; most <= 2; most++ {
-			w := newSweep(m, steps, manner{most: most, beam: most})
+			w := newSweep(m, steps, reduction{most: most, beam: most})
 			if verdict, _ := w.run(context.Background()); verdict == checker.Holds && !legal {
 				t.Fatalf("a hasty sweep finds an order of what has none\n%s", text(lines))
 			} else if w.rough && verdict == checker.Violated && legal {
 				hasty++
 			}
-			w = newSweep(m, steps, manner{lenient: true, most: most})
+			w = newSweep(m, steps, reduction{lenient: true, most: most})
 			if verdict, _ := w.run(context.Background()); verdict == checker.Violated && legal {
 				t.Fatalf("a lenient sweep finds no order of what has one\n%s", text(lines))
 			} else if w.rough {
@@ -113,7 +113,7 @@ func TestLawLenient(t *testing.T) {
 		for way := 1; way <= values; way++ {
 			steps := stepsOf(t, register, byways(values, way))
 			for most := 1; most <= 3; most++ {
-				w := newSweep(register.model(Options{}), steps, manner{lenient: true, most: most})
+				w := newSweep(register.model(Options{}), steps, reduction{lenient: true, most: most})
 				if verdict, stuck := w.run(context.Background()); verdict != checker.Holds {
 					t.Errorf("by %d of %d values, with %d told apart: %s at %d", way, values, most, verdict, stuck)
 				}
