@@ -24,6 +24,7 @@ import (
 type ciOptions struct {
 	budget      time.Duration
 	suites      []string
+	tests       []string
 	cases       []string
 	rows        []string
 	runs        int
@@ -34,18 +35,25 @@ type ciOptions struct {
 	junit       string
 	summary     string
 	annotations bool
+
+	user  userTests // of the user's module
+	kinds []string  // Lockstorm's own locks that are tested
 }
 
-// The suites of ci in the order in which they run. The fastest, whose failures are the clearest,
-// comes first. The hunt gets the remaining time.
+// The suites of ci in the order in which they run. The user's own tests come first, then the suites
+// whose failures are the clearest. The hunt gets the remaining time.
 const (
+	testsSuite  = "tests"
 	casesSuite  = "cases"
 	debateSuite = "debate"
 	huntSuite   = "hunt"
 )
 
+var allSuites = []string{testsSuite, casesSuite, debateSuite, huntSuite}
+
 // ciFlags are the flags that belong to one suite.
 var ciFlags = map[string][]string{
+	testsSuite:  {"tests"},
 	casesSuite:  {"cases"},
 	debateSuite: {"rows", "runs", "backend", "clients"},
 	huntSuite:   {"lock", "assume", "seed", "hunt-runs"},
@@ -63,11 +71,15 @@ func newCI() *cobra.Command {
 	var o ciOptions
 	cmd := &cobra.Command{
 		Use:   "ci",
-		Short: "Run saved cases, the debate and a hunt within a time budget, for CI",
-		Long: `Run saved cases, the debate and a hunt within one time budget, in this order, and write
-a JUnit file, a Markdown summary and annotations for GitHub. Each failed check comes
-with the command that repeats it. Cases, histories and pictures of failures are stored
-in --out, which is created only if needed.
+		Short: "Run your locktest tests, saved cases, the debate and a hunt within a time budget, for CI",
+		Long: `Run the tests of your own lock, saved cases, the debate and a hunt within one time
+budget, in this order, and write a JUnit file, a Markdown summary and annotations for
+GitHub. Each failed check comes with the command that repeats it. Cases, histories and
+pictures of failures are stored in --out, which is created only if needed.
+
+The tests are those of the packages of the current module that use package locktest, or
+of --tests. Only they run your code: cases, debate and hunt run Lockstorm's own locks.
+The first line of the output says what is tested.
 
 Each case in --cases must show the verdict that it states. Each row of the debate, or
 of --rows (which may include scenario files), must show the verdicts that it expects.
@@ -82,6 +94,7 @@ Exit codes: 0 as expected; 1 a case or row contradicts its expectation, or the h
 found something; 2 bad usage or input, or something could not be run; 3 undecided:
 something was left open, or time ran out.`,
 		Example: `  lockstorm ci
+  lockstorm ci --suites tests --tests ./locks --junit junit.xml
   lockstorm ci --budget 20m --seed $BUILD_NUMBER --junit junit.xml
   lockstorm ci --suites cases,debate --rows crash-restart,mine.yaml --runs 50
   lockstorm ci --suites hunt --lock single-node --hunt-runs 20000`,
@@ -96,7 +109,7 @@ something was left open, or time ran out.`,
 		if err := o.settle(cmd); err != nil {
 			return err
 		}
-		stages, err := o.stages()
+		stages, err := o.stages(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -111,7 +124,8 @@ func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	f := cmd.Flags()
 	f.DurationVar(&o.budget, "budget", 5*time.Minute, "time limit of the whole command")
 	f.Lookup("budget").DefValue = textfmt.Whole(o.budget)
-	f.StringSliceVar(&o.suites, "suites", []string{casesSuite, debateSuite, huntSuite}, "the suites to run")
+	f.StringSliceVar(&o.suites, "suites", allSuites, "the suites to run")
+	f.StringSliceVar(&o.tests, "tests", nil, "packages with tests that use locktest (default: all in the current module)")
 	f.StringSliceVar(&o.cases, "cases", nil, "case files, and directories of them (default "+usualCases+", if it exists)")
 	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and scenario files (default: the whole debate)")
 	f.IntVar(&o.runs, "runs", 0, "runs of each row (default 100 in virtual time, otherwise 3)")
@@ -158,14 +172,13 @@ func (o *ciOptions) settle(cmd *cobra.Command) error {
 
 // settleSuites checks the selected suites, and that no flag belongs to another one.
 func (o *ciOptions) settleSuites(given func(flag string) bool) error {
-	all := []string{casesSuite, debateSuite, huntSuite}
 	if len(o.suites) == 0 {
-		return fmt.Errorf("--suites: want at least one of %s", strings.Join(all, ", "))
+		return fmt.Errorf("--suites: want at least one of %s", strings.Join(allSuites, ", "))
 	}
-	if err := allKnown("suite", o.suites, all); err != nil {
+	if err := allKnown("suite", o.suites, allSuites); err != nil {
 		return fmt.Errorf("--suites: %w", err)
 	}
-	for _, s := range all {
+	for _, s := range allSuites {
 		for _, flag := range ciFlags[s] {
 			if given(flag) && !slices.Contains(o.suites, s) {
 				return fmt.Errorf("--%s applies to the suite %s, which --suites leaves out", flag, s)
@@ -180,12 +193,12 @@ func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 type stage func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error)
 
 // stages makes the selected stages.
-func (o *ciOptions) stages() ([]stage, error) {
+func (o *ciOptions) stages(ctx context.Context) ([]stage, error) {
 	var all []stage
 	for _, s := range []struct {
 		name string
 		make func() (stage, error)
-	}{{casesSuite, o.caseStage}, {debateSuite, o.rowStage}, {huntSuite, o.huntStage}} {
+	}{{testsSuite, func() (stage, error) { return o.testStage(ctx) }}, {casesSuite, o.caseStage}, {debateSuite, o.rowStage}, {huntSuite, o.huntStage}} {
 		if !slices.Contains(o.suites, s.name) {
 			continue
 		}
@@ -193,7 +206,9 @@ func (o *ciOptions) stages() ([]stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		if one != nil {
+			all = append(all, one)
+		}
 	}
 	return all, nil
 }
@@ -225,7 +240,8 @@ func whyEnded(ctx context.Context) string {
 func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Writer) error {
 	began := time.Now()
 	d := deadline{began.Add(o.budget), o.budget}
-	report := ci.Report{With: o.with()}
+	report := ci.Report{Tested: o.user.tested(o.kinds, slices.Contains(o.suites, testsSuite)), With: o.with()}
+	_, _ = fmt.Fprintf(out, "tested: %s\n\n", report.Tested)
 	var failed error
 	for _, run := range stages {
 		suite, err := run(ctx, d, problems)

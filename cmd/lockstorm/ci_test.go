@@ -108,7 +108,7 @@ func TestCIIsGreen(t *testing.T) {
 	code, out, problems := command(t, "ci", "--rows", "calm,crash-restart,single-vs-redlock", "--runs", "10", "--hunt-runs", "200", "--budget", "1h", "--junit", "junit.xml")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
-	wantMatch(t, out, `^cases: 1 as expected \(\d+\.\d\d s\)\ndebate: 4 as expected \([\d.]+ s\)\n  backend sim\nhunt: \d as expected(, \d nothing to judge)? \([\d.]+ s\)\n  hunt-redlock: nothing violated \(200 runs, `)
+	wantMatch(t, out, `^tested: Lockstorm's own locks \(redlock and 1 other kind\); your code was not run: no Go module here \(no go\.mod\)\n\ncases: 1 as expected \(\d+\.\d\d s\)\ndebate: 4 as expected \([\d.]+ s\)\n  backend sim\nhunt: \d as expected(, \d nothing to judge)? \([\d.]+ s\)\n  hunt-redlock: nothing violated \(200 runs, `)
 	wantMatch(t, out, `\nci: as expected \(13 checks, [\d.]+ s\)\n$`)
 	all, byName := readJUnit(t, "junit.xml")
 	want(t, "tests", all.Tests, 13)
@@ -116,7 +116,7 @@ func TestCIIsGreen(t *testing.T) {
 	wantMatch(t, byName["crash-restart"].SystemOut.Data, "^"+verdictsLike("V1✗ V2✗ V3✗ V4· L1✓")+" in 10 runs$")
 	wantMatch(t, byName["V1 lease exclusion"].SystemOut.Data, `^[1-9]\d* runs exercised it$`)
 	for _, s := range all.Suites {
-		wantIn(t, (*s.Properties)[0].Value, "budget 1h, seed of the hunt 1")
+		wantIn(t, (*s.Properties)[1].Value, "budget 1h, seed of the hunt 1")
 	}
 	left, err := os.ReadDir(".")
 	if err != nil || len(left) != 2 {
@@ -241,7 +241,7 @@ func TestCIIsStopped(t *testing.T) {
 		o := ciOptions{budget: time.Hour, suites: []string{debateSuite, huntSuite}, rows: c.rows, runs: 1000, out: "kept", junit: "junit.xml"}
 		o.hunt = huntOptions{lock: defaultLock, assumed: promisedWord, faults: "all", most: usualMost}
 		o.backend = stoppedAt(300, stop)
-		stages, err := o.stages()
+		stages, err := o.stages(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestCIKeepsWhatCannotBeRepeated(t *testing.T) {
 	o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: []string{"crash-restart", file}, runs: 3, out: "kept", junit: "junit.xml"}
 	o.backend = backends[0].Backend
 	o.backend.Exact = false
-	stages, err := o.stages()
+	stages, err := o.stages(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestCIOnABackendThatCannot(t *testing.T) {
 		o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: strings.Split(rows, ","), runs: 2, out: "kept", junit: "junit.xml"}
 		o.backend = backends[0].Backend
 		o.backend.Kinds = []nemesis.Kind{}
-		stages, err := o.stages()
+		stages, err := o.stages(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +364,7 @@ func TestCITellsOfWhatBreaks(t *testing.T) {
 	o.backend.Open = func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {
 		return nil, errors.New("rust")
 	}
-	stages, err := o.stages()
+	stages, err := o.stages(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -456,8 +456,8 @@ func TestCIBadInput(t *testing.T) {
 		{"--budget -1s", "--budget -1s: want more than 0"},
 		{"--runs 0", "--runs 0: want at least 1"},
 		{"--hunt-runs 0", "--hunt-runs 0: want at least 1"},
-		{"--suites sing", `--suites: unknown suite "sing": there is cases, debate, hunt`},
-		{"--suites=", "--suites: want at least one of cases, debate, hunt"},
+		{"--suites sing", `--suites: unknown suite "sing": there is tests, cases, debate, hunt`},
+		{"--suites=", "--suites: want at least one of tests, cases, debate, hunt"},
 		{"--suites cases --rows calm", "--rows applies to the suite debate, which --suites leaves out"},
 		{"--suites cases,debate --seed 3", "--seed applies to the suite hunt, which --suites leaves out"},
 		{"--suites hunt --cases empty", "--cases applies to the suite cases, which --suites leaves out"},
@@ -470,7 +470,7 @@ func TestCIBadInput(t *testing.T) {
 		{"--rows ./nowhere.yaml", "--rows: open ./nowhere.yaml: no such file"},
 		{"--rows " + path, "--rows: " + path + ": this is a case, not a scenario: use lockstorm replay"},
 		{"--rows calm,calm.yaml", "--rows: calm.yaml: another scenario is also named calm: rename one"},
-		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
+		{"--lock bluelock", `--lock: unknown lock "bluelock"`},
 		{"--assume nowhere", "--assume nowhere: no such file"},
 		{"--backend tin", `unknown backend "tin": want sim`},
 		{"--out=", "--out: want a directory"},

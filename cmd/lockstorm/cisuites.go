@@ -49,6 +49,9 @@ func (o *ciOptions) caseStage() (stage, error) {
 		}
 		saved = append(saved, some...)
 	}
+	for _, s := range saved {
+		o.addKind(s.experiment.Scenario().Lock.Kind)
+	}
 	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
 		ctx, cancel := d.limit(ctx)
 		defer cancel()
@@ -164,6 +167,9 @@ func (o *ciOptions) rowStage() (stage, error) {
 		if err := r.addFile(path, options.runs); err != nil {
 			return nil, fmt.Errorf("--rows: %w", err)
 		}
+	}
+	for _, t := range r.tasks {
+		o.addKind(t.scenario.Lock.Kind)
 	}
 	if !o.backend.Exact { // what cannot be repeated is kept as it is run
 		r.out = o.runsDir()
@@ -346,6 +352,7 @@ func (o *ciOptions) huntStage() (stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.addKind(o.hunt.lock)
 	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
 		return o.hunted(ctx, q, d, problems)
 	}, nil

@@ -216,7 +216,7 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 	if len(args) == 0 {
 		g, err := fuzz.SpaceOfLock(o.lock)
 		if err != nil {
-			return nil, fmt.Errorf("--lock: %w", err)
+			return nil, fmt.Errorf("--lock: %w. Test a lock of your own with package locktest: docs/test-your-lock.md", err)
 		}
 		return g, nil
 	}

@@ -273,7 +273,7 @@ func TestHuntBadInput(t *testing.T) {
 		{"--runs 0", "--runs 0: want at least 1"},
 		{"--hunts 0", "--hunts 0: want at least 1"},
 		{"--most 0", "--most 0: want 1 to 99"},
-		{"--lock bluelock", `--lock: nothing is known of where to hunt a lock "bluelock"`},
+		{"--lock bluelock", `--lock: unknown lock "bluelock"`},
 		{"--property V9", `--property: unknown property "V9": want V1 lease exclusion, `},
 		{"--property=", "--property: want at least one property"},
 		{"../../testdata/cases/redlock-lease-failover.yaml", "redlock-lease-failover.yaml: this is a case, not a scenario: use lockstorm replay"},

@@ -33,7 +33,7 @@ func SpaceOfLock(kind string) (SearchSpace, error) {
 		for _, f := range families {
 			known = append(known, f.kind)
 		}
-		return nil, fmt.Errorf("nothing is known of where to hunt a lock %q: there is %v", kind, known)
+		return nil, fmt.Errorf("unknown lock %q: want one of %v", kind, known)
 	}
 	return lockSpace{families[i]}, nil
 }

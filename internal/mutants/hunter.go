@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/gotool"
 )
 
 // Hunter is a program that hunts one lock.
@@ -55,7 +56,7 @@ func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
 	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir.path) // removed with it, however the build ends
 	output := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = output, output
-	if err := run(cmd); err != nil {
+	if err := gotool.Run(cmd); err != nil {
 		return h, errors.Join(ctx.Err(), fmt.Errorf("go build: %w: %s", err, strings.TrimSpace(output.String())))
 	}
 	h.Took = time.Since(began)
@@ -120,7 +121,7 @@ func (h Hunter) Hunt(ctx context.Context, q Task) (Report, error) {
 	cmd.Dir, cmd.Stdin = h.dir.path, input
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
-	if err := run(cmd); err != nil {
+	if err := gotool.Run(cmd); err != nil {
 		return Report{}, errors.Join(ctx.Err(), fmt.Errorf("the hunter: %w: %s", err, strings.TrimSpace(stderr.String())))
 	}
 	var r Report

@@ -117,7 +117,11 @@ func (p *page) add(part string) bool {
 // head is the conclusion, and a table of the suites.
 func head(r Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Lockstorm: %v\n\n| suite |", r.Conclusion())
+	fmt.Fprintf(&b, "## Lockstorm: %v\n\n", r.Conclusion())
+	if r.Tested != "" {
+		fmt.Fprintf(&b, "Tested: %s.\n\n", plain.Replace(r.Tested))
+	}
+	b.WriteString("| suite |")
 	for _, o := range Outcomes() {
 		fmt.Fprintf(&b, " %v |", o)
 	}

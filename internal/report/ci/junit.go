@@ -33,6 +33,9 @@ func WriteJUnit(w io.Writer, r Report) error {
 	all := junit.Testsuites{Name: "lockstorm", Time: seconds(r.Took)}
 	for i, s := range r.Suites {
 		suite := junit.Testsuite{ID: i, Name: s.Name, Time: seconds(s.Took())}
+		if r.Tested != "" {
+			suite.AddProperty("tested", clean(r.Tested))
+		}
 		if r.With != "" {
 			suite.AddProperty("lockstorm", r.With)
 		}

@@ -163,6 +163,9 @@ func (s Suite) Counts() string {
 type Report struct {
 	Suites []Suite
 
+	// Tested says whose locks were tested; empty: unknown.
+	Tested string
+
 	// With says what it was checked with: a repetition needs the same.
 	With string
 

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/gotool"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+const (
+	thisModule = "github.com/lockstorm/lockstorm"
+	locktest   = thisModule + "/locktest"
+)
+
+// userTests are the packages of the user's module whose tests use locktest.
+type userTests struct {
+	packages []gotool.Package
+	none     string // why there are none
+}
+
+// findTests finds the user's tests: those of --tests, or all of the module in the current
+// directory. Only with --tests it is an error if there are none.
+func (o *ciOptions) findTests(ctx context.Context) (found userTests, err error) {
+	module, err := gotool.MainModule(ctx)
+	switch {
+	case len(o.tests) > 0 && err != nil:
+		return found, fmt.Errorf("--tests: %w", err)
+	case errors.Is(err, exec.ErrNotFound):
+		return userTests{none: "there is no go command"}, nil
+	case err != nil:
+		return userTests{none: err.Error()}, nil
+	case len(o.tests) == 0 && module == thisModule: // its lock is the one that the other suites test
+		return userTests{none: "this is Lockstorm itself"}, nil
+	}
+	patterns := o.tests
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	if found.packages, err = gotool.TestsImporting(ctx, locktest, patterns...); err != nil {
+		return found, fmt.Errorf("--tests: %w", err)
+	}
+	if len(found.packages) == 0 {
+		found.none = "no test in " + strings.Join(patterns, " ") + " uses locktest"
+		if len(o.tests) > 0 {
+			return found, fmt.Errorf("--tests: %s", found.none)
+		}
+	}
+	return found, nil
+}
+
+// tested says whose locks are tested: the user's code, and kinds of Lockstorm's own.
+func (u userTests) tested(kinds []string, selected bool) string {
+	var parts []string
+	switch {
+	case len(u.packages) > 0 && selected:
+		var dirs []string
+		for _, p := range u.packages {
+			dirs = append(dirs, shortDir(p.Dir))
+		}
+		parts = append(parts, "your code (the tests in "+strings.Join(dirs, ", ")+")")
+	case !selected:
+		u.none = "--suites leaves out " + testsSuite
+	}
+	if len(kinds) > 0 {
+		own := kinds[0]
+		if more := len(kinds) - 1; more > 0 {
+			own += " and " + textfmt.Count(more, "other kind")
+		}
+		parts = append(parts, "Lockstorm's own locks ("+own+")")
+	}
+	text := strings.Join(parts, " and ")
+	if len(u.packages) == 0 || !selected {
+		text += "; your code was not run: " + u.none
+	}
+	return text
+}
+
+// shortDir returns a directory relative to the current one.
+func shortDir(dir string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return dir
+	}
+	short, err := filepath.Rel(here, dir)
+	if err != nil {
+		return dir
+	}
+	return "./" + filepath.ToSlash(short)
+}
+
+// testStage returns the stage of the user's tests, or nil if there are none.
+func (o *ciOptions) testStage(ctx context.Context) (stage, error) {
+	var err error
+	if o.user, err = o.findTests(ctx); err != nil || len(o.user.packages) == 0 {
+		return nil, err
+	}
+	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
+		ctx, cancel := d.limit(ctx)
+		defer cancel()
+		line := terminal.NewBar(problems, testsSuite, 0, terminal.Steps)
+		defer line.Done()
+		suite := ci.Suite{Name: testsSuite, Note: "go test"}
+		tests, failed := gotool.RunTests(ctx, o.user.packages, o.budget+time.Minute, func(name string) { line.Call("%s", name) })
+		for _, t := range tests {
+			if t.Name == "" { // it does not compile, for example
+				text, _ := t.Lines()
+				failed = errors.Join(failed, fmt.Errorf("%s: %s", shortDir(t.Package.Dir), text))
+				continue
+			}
+			check, err := o.checkTest(ctx, t, problems)
+			failed = errors.Join(failed, err)
+			suite.Checks = append(suite.Checks, check)
+		}
+		if len(tests) == 0 {
+			suite.Checks = append(suite.Checks, leftOut(ctx, ci.Check{Name: "go test"}))
+		}
+		return suite, failed
+	}, nil
+}
+
+// skippedOpen begins the reason with which locktest skips a storm that it could not decide.
+const skippedOpen = "undecided, which is not a pass:"
+
+// checkTest returns the check of a test, and keeps the run that locktest stored.
+func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Writer) (ci.Check, error) {
+	dir := shortDir(t.Package.Dir)
+	check := ci.Check{Name: dir + " " + t.Name, Took: t.Took, Again: testCommand(dir, t.Name)}
+	text, source := t.Lines()
+	if source != "" {
+		file, _, _ := strings.Cut(source, ":")
+		check.File = filepath.ToSlash(filepath.Join(dir, file))
+	}
+	first, rest, _ := strings.Cut(text, "\n")
+	switch {
+	case t.Result == gotool.Passed:
+		return ci.Check{Name: check.Name, Outcome: ci.AsExpected, Took: t.Took}, nil
+	case t.Result == gotool.Unfinished:
+		return leftOut(ctx, check), nil
+	case t.Result == gotool.Skipped && strings.HasPrefix(first, skippedOpen):
+		check.Outcome, check.Says = ci.Undecided, strings.TrimSpace(strings.TrimPrefix(first, skippedOpen))
+		return check, nil
+	case t.Result == gotool.Skipped:
+		check.Outcome, check.Says, check.Again = ci.NotApplicable, cmp.Or("skipped: "+first, "skipped"), ""
+		return check, nil
+	}
+	check.Outcome, check.Says, check.Story = ci.Contradiction, cmp.Or(strings.TrimSuffix(first, "."), "failed"), strings.TrimSpace(rest)
+	return o.keepTest(check, text, t, problems)
+}
+
+// What locktest prints about a stored run, how often it recurs, and how to run it again.
+var (
+	recurs      = regexp.MustCompile(`(?m)^It recurs .+$`)
+	storedLine  = regexp.MustCompile(`(?m)^Stored in (.+?): ` + regexp.QuoteMeta(results.RunFile))
+	repeatedRun = regexp.MustCompile(`(?m)^\s*go test (-run .+ -locktest\.witness=.+)$`)
+)
+
+// keepTest copies the run that a failed test stored, with its pictures, and shortens the story to
+// what is not said elsewhere.
+func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problems io.Writer) (ci.Check, error) {
+	found := storedLine.FindStringSubmatch(text)
+	if found == nil {
+		return check, nil
+	}
+	check.Story, _, _ = strings.Cut(check.Story, "\nStored in ")
+	if often := recurs.FindString(text); often != "" {
+		check.Story = strings.TrimRight(check.Story, "\n") + "\n\n" + often
+	}
+	if again := repeatedRun.FindStringSubmatch(text); again != nil {
+		check.Again = "go test -C " + textfmt.Quoted(shortDir(t.Package.Dir)) + " " + again[1]
+	}
+	from := found[1]
+	if !filepath.IsAbs(from) {
+		from = filepath.Join(t.Package.Dir, from)
+	}
+	stored, err := results.Load(from)
+	if err != nil {
+		return check, err
+	}
+	name := shortDir(t.Package.Dir) + "-" + filepath.Base(filepath.Dir(from)) + "-" + filepath.Base(from)
+	to := filepath.Join(o.out, testsSuite, strings.Trim(unsafeName.ReplaceAllString(name, "-"), "-."))
+	if err := os.RemoveAll(to); err != nil {
+		return check, err
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return check, err
+	}
+	run := storedTest(stored, to)
+	pictures := violations{seen: map[pictured]bool{}}
+	pictures.add(run)
+	check.Kept = evidence(to, pictures.draw(problems))
+	return check, nil
+}
+
+// storedTest returns the run in a directory as one whose pictures can be drawn.
+func storedTest(r results.Run, dir string) stored {
+	return stored{Result: runner.Result{Scenario: r.Scenario.Scenario, Seed: r.Seed, Report: r.Report}, dir: dir}
+}
+
+var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// testCommand returns the command that runs a test.
+func testCommand(dir, name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return "go test " + textfmt.Quoted(dir) + " -run " + textfmt.Quoted(strings.Join(parts, "/"))
+}
+
+// addKind records that a kind of Lockstorm's own locks is tested.
+func (o *ciOptions) addKind(kind string) {
+	if !slices.Contains(o.kinds, kind) {
+		o.kinds = append(o.kinds, kind)
+	}
+}

@@ -1,0 +1,5 @@
+package broken
+
+import "github.com/lockstorm/lockstorm/locktest"
+
+var _ = locktest.NoSuchThing

@@ -1,0 +1,57 @@
+// Package locks stands for a user's package: its tests try a lock with locktest, and one fails.
+package locks
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+func TestOrdinary(t *testing.T) {}
+
+func TestSkipped(t *testing.T) { t.Skip("not today") }
+
+// The lock deletes its key without comparing it, so that a client which was paused for too long
+// deletes the key of the next holder.
+func TestLock(t *testing.T) {
+	config := locktest.Config{Nodes: 1, Runs: 1, Again: 2, Dir: os.Getenv("LOCKS_DIR")}
+	for _, s := range locktest.Storms(config) {
+		if s.Name == "contention" || s.Name == "holder-stands-still" {
+			config.Storms = append(config.Storms, s)
+		}
+	}
+	locktest.Run(t, config, func(env locktest.Env) locktest.Locker {
+		client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+		env.Cleanup(client.Close)
+		return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
+			for {
+				sent := time.Now()
+				set, err := client.SetNX(ctx, key, rand.Text(), env.TTL).Result()
+				if err != nil {
+					return locktest.Hold{}, err
+				}
+				if set {
+					release := func(ctx context.Context) error {
+						n, err := client.Del(ctx, key).Result()
+						if err == nil && n == 0 {
+							return locktest.ErrNotHeld
+						}
+						return err
+					}
+					return locktest.Hold{Release: release, Until: sent.Add(env.TTL)}, nil
+				}
+				select {
+				case <-time.After(50 * time.Millisecond):
+				case <-ctx.Done():
+					return locktest.Hold{}, ctx.Err()
+				}
+			}
+		})
+	})
+}
