@@ -9,7 +9,7 @@ import (
 )
 
 // ErrTruncated means that a stored history has no end event.
-var ErrTruncated = errors.New("the history is cut off: its last event is not \"end\"")
+var ErrTruncated = errors.New("the history is cut off: its last event is not \"end\" (if nothing is missing, append {\"t\":T,\"kind\":\"end\"} with the last time T)")
 
 // LineError is a line of a stored history that cannot be read.
 type LineError struct {

@@ -118,7 +118,7 @@ func newShow() *cobra.Command {
 docs/scenario-format.md describes the format.`,
 		Example: `  lockstorm show crash-restart
   lockstorm show delayed-restart >mine.yaml && lockstorm run mine.yaml`,
-		Args: cobra.ExactArgs(1),
+		Args: scenarioName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := findScenario(args[0])
 			if err != nil {

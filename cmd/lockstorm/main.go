@@ -119,15 +119,37 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
+		Args:                       knownCommand,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newList(), newShow(), newValidate(), newSchema())
+	root.AddCommand(newDebate(), newAgreement(), newCompare(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newList(), newShow(), newValidate(), newSchema(), newVersion())
 	ownCommands(root)
 	completed(root)
 	return root
+}
+
+// knownCommand returns an error for an unknown command, with the commands of similar names.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q", args[0])
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w: did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return err
+}
+
+// scenarioName checks the argument of a command that takes one scenario.
+func scenarioName(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s needs a SCENARIO: a name, such as calm, crash-restart or pause-then-write, or a YAML file (\"lockstorm list\" names all)", cmd.Name())
+	}
+	return cobra.ExactArgs(1)(cmd, args)
 }
 
 // colourFlag is the name of the flag for colours, spelt as other programs spell it.

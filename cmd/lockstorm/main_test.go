@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -257,8 +258,13 @@ func TestBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
+		{[]string{"huntt"}, `unknown command "huntt": did you mean hunt?`},
+		{[]string{"xyzzy"}, `unknown command "xyzzy"`},
+		{[]string{"run"}, "run needs a SCENARIO: a name, such as calm, crash-restart"},
+		{[]string{"show"}, "show needs a SCENARIO: "},
+		{[]string{"check", file("array.json", `[{"t":1}]`)}, `line 1: not a history: the first line is not a header with "format":"lockstorm-history"`},
+		{[]string{"check", file("cut.jsonl", string(whole[:bytes.LastIndexByte(bytes.TrimSpace(whole), '\n')+1]))}, `if nothing is missing, append {"t":T,"kind":"end"}`},
 		{[]string{"sing"}, `unknown command "sing"`},
-		{[]string{"run"}, "accepts 1 arg"},
 		{[]string{"run", "clam"}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm`, len(scenarios.All()))},
 		{[]string{"run", "none.yaml"}, "open none.yaml: no such file"},
 		{[]string{"run", "calm", "--backend", "tin"}, `unknown backend "tin": want sim`},
@@ -348,4 +354,16 @@ func TestListNamesEverything(t *testing.T) {
 	code, out, _ := command(t, "list")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "crash-restart", "late-requests", "redlock-fenced", "redlock", "section", "clock-jump", "sim", "fault_tolerance")
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := command(t, "version")
+	want(t, "exit code", code, exitAsExpected)
+	wantMatch(t, out, `^lockstorm \S+\n(lockstorm revision \S+\n)?go go1\.\S+\n`)
+	wantIn(t, out, "\ngithub.com/anishathalye/porcupine v")
+	_, out, _ = command(t, "version", "--json")
+	var v map[string]string
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v["go"] != runtime.Version() {
+		t.Errorf("%v: %s", err, out)
+	}
 }

@@ -52,7 +52,7 @@ and the exit code is 3 unless one was violated.`,
   lockstorm run calm --faults all --runs 1000
   lockstorm run calm --faults partition,pause:3 --most 6 --runs 1000
   lockstorm run mine.yaml --seed 7 --json`,
-		Args: cobra.ExactArgs(1),
+		Args: scenarioName,
 	}
 	backend := backendFlags(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; later runs use the following numbers")

@@ -68,8 +68,9 @@ func (k storedRuns) see(r stored) {
 // dir returns the directory of a run, or "" if it is not stored.
 func (k storedRuns) dir(scenario, _ string, seed uint64) string { return k[runKey{scenario, seed}] }
 
-// stoppedNote is printed above the results of a suite that was stopped.
-const stoppedNote = "Stopped before the end. These are the results so far; nothing was saved."
+// stoppedNote is printed with the results of a suite that was stopped. --save stores complete
+// results only.
+const stoppedNote = "Stopped before the end. These are the results so far; --save stores nothing."
 
 // run runs the suite until it is done or ctx ends. It returns the results so far, and the
 // scenarios that the backend cannot run.

@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
@@ -20,6 +23,33 @@ func version() string {
 		return "(unknown)"
 	}
 	return info.Main.Version
+}
+
+func newVersion() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the versions of this program, Go and the libraries that judge runs",
+		Example: "  lockstorm version --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := versions(runner.Backend{}) // of all libraries that matter on real servers
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), v)
+			}
+			first := []string{"lockstorm", "lockstorm revision", "go"}
+			for _, what := range append(first, slices.Sorted(maps.Keys(v))...) {
+				if v[what] == "" {
+					continue
+				}
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", what, v[what])
+				delete(v, what)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, and nothing else")
+	return cmd
 }
 
 // The libraries that judge, and that talk to servers.

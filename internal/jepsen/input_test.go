@@ -126,8 +126,8 @@ func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestLooks(t *testing.T) {
 	for text, want := range map[string]bool{
-		"{:type :invoke": true, "[{": true, " \n({": true, "; x": true, "#jepsen.history.Op{": true, "{ :type": true,
-		"": false, "{": false, `{"version":1`: false, "{ \"a\"": false, "{}": false, "version": false, "\x1f\x8b": false,
+		"{:type :invoke": true, "[{:type": true, "[ #jepsen.history.Op{": true, "[]": true, " \n({": true, "; x": true, "#jepsen.history.Op{": true, "{ :type": true,
+		"": false, "{": false, "[{": false, `[{"t"`: false, "[1, 2]": false, `["a"]`: false, `{"version":1`: false, "{ \"a\"": false, "{}": false, "version": false, "\x1f\x8b": false,
 	} {
 		if Looks([]byte(text)) != want {
 			t.Errorf("%q: %v, want %v", text, !want, want)

@@ -69,7 +69,10 @@ func (l *lexer) inside(what string) (byte, error) {
 	return c, err
 }
 
-func blank(c byte) bool { return strings.IndexByte(" \t\r\n\f\v,", c) >= 0 }
+// blanks separate elements of EDN.
+const blanks = " \t\r\n\f\v,"
+
+func blank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
 // delimits reports whether c ends a number, a keyword or a symbol.
 func delimits(c byte) bool { return blank(c) || strings.IndexByte("()[]{}\";", c) >= 0 }

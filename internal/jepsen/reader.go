@@ -129,19 +129,22 @@ func (l *lexer) cut(text []byte) ([]byte, error) {
 }
 
 // Looks reports whether a file that begins with prefix looks like a Jepsen history, and not like
-// one of Lockstorm, in which every line is a JSON object.
+// JSON. Every line of a history of Lockstorm is a JSON object.
 func Looks(prefix []byte) bool {
-	for i, c := range prefix {
-		switch {
-		case blank(c):
-		case c == '{':
-			rest := bytes.TrimLeft(prefix[i+1:], " \t\r\n,")
-			return len(rest) > 0 && rest[0] != '"' && rest[0] != '}'
-		default:
-			return c == '#' || c == '[' || c == '(' || c == ';'
+	rest := bytes.TrimLeft(prefix, blanks)
+	if bytes.HasPrefix(rest, []byte("[")) { // a vector, or an array
+		if rest = bytes.TrimLeft(rest[1:], blanks); len(rest) == 0 || rest[0] == ']' {
+			return len(rest) > 0
 		}
 	}
-	return false
+	switch {
+	case len(rest) == 0:
+		return false
+	case rest[0] == '{':
+		rest = bytes.TrimLeft(rest[1:], blanks)
+		return len(rest) > 0 && rest[0] != '"' && rest[0] != '}'
+	}
+	return bytes.IndexByte([]byte("#(;"), rest[0]) >= 0
 }
 
 // record is one map of a history: an invocation, a completion, or an action of the nemesis.
