@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -23,6 +24,7 @@ type debateOptions struct {
 	points  int    // of each point of a series; 0: no series
 	seed    uint64
 	out     string
+	keep    string // which runs out gets
 	save    string
 	renew   bool // rows that were saved before stay, but for those that are run
 	show    shown
@@ -61,6 +63,7 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; on real servers only named series are run)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
 	cmd.Flags().StringVar(&o.out, "out", "", "directory for the stored runs, one directory each (default: runs are not stored)")
+	cmd.Flags().StringVar(&o.keep, "keep", keepFirst, "which runs --out stores: "+keepFirst+" (the first run of each row that violates a property or leaves it open) or "+keepAll)
 	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core, on real servers two)")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.DebateFile+"; if rows are named, they replace those rows of the debate saved there")
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
@@ -91,6 +94,9 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 		}
 		s, kept := o.suite(d), storedRuns{}
 		s.each = kept.see
+		if o.keep == keepFirst {
+			s.each = firsts{kept: kept, seen: map[string]*violations{}}.see
+		}
 		err = o.run(cmd.Context(), &d, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return d.reported(cmd, o.report, report.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, kept.dir, err)
 	}
@@ -106,6 +112,12 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 		if cmd.Flags().Changed(flag) && n < 1 {
 			return fmt.Errorf("--%s %d: want at least 1", flag, n)
 		}
+	}
+	switch {
+	case o.keep != keepFirst && o.keep != keepAll:
+		return fmt.Errorf("--keep %q: want %s or %s", o.keep, keepFirst, keepAll)
+	case cmd.Flags().Changed("keep") && o.out == "":
+		return errors.New("--keep needs --out")
 	}
 	o.fill(names)
 	if o.renew = o.save != "" && len(names) > 0; o.renew {

@@ -22,6 +22,24 @@ import (
 )
 
 // delays is delayed-restart at several delays.
+// --out stores the first run of each row that shows something, or all of them.
+func TestDebateStoresRuns(t *testing.T) {
+	for keep, number := range map[string]int{"first": 1, "all": 20} {
+		dir := t.TempDir()
+		code, _, _ := command(t, "debate", "crash-restart", "calm", "--runs", "10", "--out", dir, "--keep", keep)
+		want(t, "exit code", code, exitAsExpected)
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != number {
+			t.Errorf("--keep %s: %d directories, %v: want %d", keep, len(left), err, number)
+		}
+	}
+	for args, text := range map[string]string{"--keep some --out x": `--keep "some": want first or all`, "--keep all": "--keep needs --out"} {
+		code, _, problems := command(t, append([]string{"debate", "calm"}, strings.Fields(args)...)...)
+		want(t, "exit code", code, exitBadInput)
+		wantIn(t, problems, text)
+	}
+}
+
 func delays(t *testing.T, values ...time.Duration) scenarios.Series {
 	t.Helper()
 	s := scenarios.Series{

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 
 	"github.com/lockstorm/lockstorm/internal/report"
@@ -62,6 +63,33 @@ type storedRuns map[runKey]string
 func (k storedRuns) see(r stored) {
 	if r.dir != "" {
 		k[runKey{r.Scenario.Name, r.Seed}] = r.dir
+	}
+}
+
+// The runs that a suite stores: see [firsts], or all.
+const (
+	keepFirst = "first"
+	keepAll   = "all"
+)
+
+// firsts keeps the first stored run of each scenario that violates a property, or leaves it open,
+// and removes the others: the whole debate has 12,000 runs, which take gigabytes.
+type firsts struct {
+	kept storedRuns
+	seen map[string]*violations // by scenario
+}
+
+func (f firsts) see(r stored) {
+	name := r.Scenario.Name
+	if f.seen[name] == nil {
+		f.seen[name] = &violations{seen: map[pictured]bool{}}
+	}
+	before := len(f.seen[name].runs)
+	f.seen[name].add(r)
+	if len(f.seen[name].runs) > before {
+		f.kept.see(r)
+	} else if r.dir != "" {
+		_ = os.RemoveAll(r.dir)
 	}
 }
 
