@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Hold locks a directory for as long as the file that it returns is open: the system
-// lets go of it however we end. It returns [ErrHeld] where somebody else holds it, and
-// [errors.ErrUnsupported] on systems without such locks.
+// Hold locks a directory while the returned file is open; the system unlocks it however the
+// process ends. It returns [ErrHeld] if another process holds it, and [errors.ErrUnsupported] on
+// systems without such locks.
 func Hold(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {

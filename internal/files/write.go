@@ -5,13 +5,17 @@ import (
 	"os"
 )
 
-// ErrHeld is that somebody else holds a directory.
+// ErrHeld means that another process holds the directory.
 var ErrHeld = errors.New("somebody else holds it")
 
-// WriteWhole writes a file that is there with all of its text, or as it was before.
+// WriteWhole replaces a file as a whole: if it fails, the file is as it was before.
 func WriteWhole(path string, text []byte) error {
-	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
-		return err
+	err := os.WriteFile(path+".new", text, 0o644)
+	if err == nil {
+		err = os.Rename(path+".new", path)
 	}
-	return os.Rename(path+".new", path)
+	if err != nil {
+		_ = os.Remove(path + ".new")
+	}
+	return err
 }
