@@ -20,6 +20,8 @@ import (
 
 // sweepOptions are the flags of sweep.
 type sweepOptions struct {
+	vary       []string
+	property   string
 	runs       int
 	seed       uint64
 	out        string
@@ -40,12 +42,16 @@ const (
 func newSweep() *cobra.Command {
 	var o sweepOptions
 	cmd := &cobra.Command{
-		Use:   "sweep [NAME]",
+		Use:   "sweep [NAME|SCENARIO]",
 		Short: "Measure how often a property is violated as a function of parameters",
 		Long: `Measure how often a property is violated as a function of some parameters. Each point
 of a sweep is a scenario, run with many seeds; the measured share has a Wilson 95 %
 interval and is compared with a formula. Boundaries are located by bisection. Without
 NAME, all sweeps are listed.
+
+--vary makes a sweep over a SCENARIO (a name or a YAML file). A range has 11 evenly
+spaced values, or as many as stand behind a colon. The first field with numbers is the
+x axis; --vary again for further fields, whose values give curves.
 
 --out stores each measured point. After an interruption the same command continues
 from there; when all points are measured, it writes tables, pictures and a summary.
@@ -63,7 +69,8 @@ intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or inpu
   lockstorm sweep restart-delay --runs 10000 --out runs/restart-delay
   lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/part1
   lockstorm sweep restart-delay --backend process --points 1,7,12
-  lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml`,
+  lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml
+  lockstorm sweep mine.yaml --vary plan[1].end.after=0s..1.5s:31 --vary lock.ttl=0.5s,1s,2s --out runs/mine`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	backend := backendFlags(cmd)
@@ -78,7 +85,11 @@ intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or inpu
 			return listSweeps(cmd.OutOrStdout())
 		}
 		if o.show != "" {
-			return showUnit(args[0], o.show, cmd.OutOrStdout())
+			s, err := o.find(args[0])
+			if err != nil {
+				return err
+			}
+			return showUnit(s, o.show, cmd.OutOrStdout())
 		}
 		b, err := backend.backend()
 		if err != nil {
@@ -101,6 +112,8 @@ func (o *sweepOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point; a point whose formula is 0 or 1 gets a tenth, at least 100 (default %d in virtual time, or the sweep's own number, otherwise %d)", exactRuns, realRuns))
 	f.Uint64Var(&o.seed, "seed", 1, "first seed; all runs of all points use consecutive numbers")
+	f.StringArrayVar(&o.vary, "vary", nil, "sweep over a field of a scenario: `PATH=VALUES`, such as lock.ttl=0.5s..5s, plan[0].end.after=0s..1.5s:31 or lock.kind=redlock,single-node")
+	f.StringVar(&o.property, "property", "", "with --vary: the property to measure, by name or code (default: the first that the scenario expects to be violated, or lease)")
 	f.StringVar(&o.out, "out", "", "directory for the results; an interrupted sweep continues there (default: results are not stored)")
 	f.StringVar(&o.shard, "shard", "", "measure only part i of n, such as 2/3")
 	f.IntSliceVar(&o.points, "points", nil, "measure only these points, by their numbers in the table: 1,7,12")
@@ -117,7 +130,7 @@ func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b runner.Backen
 			return sweep.Campaign{}, fmt.Errorf("--%s %d: want at least 1", flag, n)
 		}
 	}
-	s, err := findSweep(name)
+	s, err := o.find(name)
 	if err != nil {
 		return sweep.Campaign{}, err
 	}
@@ -136,6 +149,19 @@ func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b runner.Backen
 		}
 	}
 	return c, c.Validate()
+}
+
+// find returns the sweep of a name, or over a scenario with --vary.
+func (o *sweepOptions) find(name string) (sweep.Sweep, error) {
+	switch {
+	case len(o.vary) > 0:
+		return o.ownSweep(name)
+	case o.property != "":
+		return sweep.Sweep{}, errors.New("--property needs --vary")
+	case isFile(name):
+		return sweep.Sweep{}, fmt.Errorf("%s: a scenario needs --vary, such as --vary lock.ttl=0.5s..5s", name)
+	}
+	return findSweep(name)
 }
 
 // run measures what is not measured yet, prints the results and returns them.

@@ -66,11 +66,7 @@ func findPoint(name string) (scenarios.Scenario, bool) {
 const mostShown = 1000
 
 // showUnit prints the scenario of a point, or that of a boundary at some x: "7", "3@0.95".
-func showUnit(name, which string, out io.Writer) error {
-	s, err := findSweep(name)
-	if err != nil {
-		return err
-	}
+func showUnit(s sweep.Sweep, which string, out io.Writer) error {
 	number, at, isAt := strings.Cut(which, "@")
 	n, err := strconv.Atoi(number)
 	x := 0.0

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -284,7 +285,7 @@ func values(at []float64) (list []string) {
 
 // SweepCommand is the command line that repeats the campaign.
 func SweepCommand(h sweep.Head) string {
-	text := "lockstorm sweep " + h.Sweep
+	text := cmp.Or(h.Command, "lockstorm sweep "+h.Sweep)
 	if h.Backend != simulated.Backend().Name {
 		text += " --backend " + h.Backend
 	}

@@ -33,6 +33,7 @@ type Head struct {
 	Summary  string           `json:"summary"`
 	Property checker.Property `json:"property"`
 	Params   []Param          `json:"params"`
+	Command  string           `json:"command,omitempty"` // see [Sweep]
 
 	Total int    `json:"units"`            // the number of units in all shards
 	Only  []int  `json:"chosen,omitempty"` // their numbers; omitted: the whole sweep
@@ -56,7 +57,7 @@ type Head struct {
 func (c Campaign) Head(ctx context.Context) (Head, error) {
 	h := Head{
 		Format: Format, Version: Version,
-		Sweep: c.Sweep.Name, Summary: c.Sweep.Summary, Property: c.Sweep.Property, Params: c.Sweep.Params,
+		Sweep: c.Sweep.Name, Summary: c.Sweep.Summary, Property: c.Sweep.Property, Params: c.Sweep.Params, Command: c.Sweep.Command,
 		Total: len(c.chosen()), Only: c.Only, Runs: c.Runs, First: c.First,
 		Backend: c.Backend.Name, Versions: c.Versions, Shard: c.Shard,
 	}

@@ -22,6 +22,9 @@ type Sweep struct {
 	Points     []Point
 	Boundaries []Boundary
 
+	// Command is the command line that runs the sweep; empty: by its name.
+	Command string
+
 	// Runs is the default number of runs of each point, and of each x of a boundary, in
 	// virtual time: 1 if nothing is random, 0 for the general default.
 	Runs int

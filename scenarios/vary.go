@@ -1,0 +1,111 @@
+package scenarios
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// With returns the scenario with one field replaced. The path names the field as errors do:
+// "lock.ttl", "plan[0].end.after". The value is YAML. A field that the scenario leaves out is
+// added.
+func (s Scenario) With(path, value string) (Scenario, error) {
+	changed, err := s.with(path, value)
+	if err == nil {
+		err = changed.Validate()
+	}
+	if err != nil {
+		return Scenario{}, fmt.Errorf("%s=%s: %s", path, value, lineNumber.ReplaceAllString(err.Error(), ""))
+	}
+	return changed, nil
+}
+
+// lineNumber is the line of an error in a text that the user has not written.
+var lineNumber = regexp.MustCompile(`(?m)^line \d+: `)
+
+func (s Scenario) with(path, value string) (Scenario, error) {
+	steps, err := parsePath(path)
+	if err != nil {
+		return s, err
+	}
+	var root, wanted yaml.Node
+	if err := yaml.Unmarshal([]byte(value), &wanted); err != nil || len(wanted.Content) == 0 {
+		return s, errors.New("the value is not YAML")
+	}
+	if err := root.Encode(s); err != nil {
+		return s, err
+	}
+	if err := put(&root, steps, wanted.Content[0]); err != nil {
+		return s, err
+	}
+	var text bytes.Buffer
+	if err := yaml.NewEncoder(&text).Encode(&root); err != nil {
+		return s, err
+	}
+	return decode(text.Bytes())
+}
+
+// pathStep is a field of a mapping, or an index of a list.
+type pathStep struct {
+	field string
+	index int // if field is ""
+}
+
+var pathPart = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]*)((?:\[\d+\])*)$`)
+
+// parsePath splits a path such as "plan[0].end.after".
+func parsePath(path string) (steps []pathStep, err error) {
+	for part := range strings.SplitSeq(path, ".") {
+		m := pathPart.FindStringSubmatch(part)
+		if m == nil {
+			return nil, errors.New("want the path of a field, such as lock.ttl or plan[0].end.after")
+		}
+		steps = append(steps, pathStep{field: m[1]})
+		for index := range strings.SplitSeq(strings.Trim(m[2], "[]"), "][") {
+			if index == "" {
+				continue
+			}
+			n, err := strconv.Atoi(index)
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, pathStep{index: n})
+		}
+	}
+	return steps, nil
+}
+
+// put replaces the value at the path below a node. It adds missing fields, but no entries of lists.
+func put(n *yaml.Node, steps []pathStep, value *yaml.Node) error {
+	if len(steps) == 0 {
+		*n = *value
+		return nil
+	}
+	step := steps[0]
+	switch {
+	case step.field == "" && n.Kind != yaml.SequenceNode:
+		return fmt.Errorf("[%d]: not a list", step.index)
+	case step.field == "":
+		if step.index >= len(n.Content) {
+			return fmt.Errorf("[%d]: the list has %d, numbered from 0", step.index, len(n.Content))
+		}
+		return put(n.Content[step.index], steps[1:], value)
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null", n.Kind == 0:
+		*n = yaml.Node{Kind: yaml.MappingNode}
+	case n.Kind != yaml.MappingNode:
+		return fmt.Errorf("%s: its parent has no fields", step.field)
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == step.field {
+			return put(n.Content[i+1], steps[1:], value)
+		}
+	}
+	below := &yaml.Node{}
+	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: step.field}, below)
+	return put(below, steps[1:], value)
+}
