@@ -291,6 +291,8 @@ func sortWanted(t reflect.Type) string {
 		return "a duration"
 	case t == reflect.TypeFor[nemesis.Range]():
 		return "{min: …, max: …}"
+	case t.Kind() == reflect.Struct && len(fieldsOf(t)) <= fewFields:
+		return "a mapping, as in " + sampleOf(t)
 	case t.Kind() == reflect.Struct || t.Kind() == reflect.Map:
 		return "a mapping"
 	case t.Kind() == reflect.Slice:
@@ -303,6 +305,22 @@ func sortWanted(t reflect.Type) string {
 		return "text"
 	}
 	return "a whole number"
+}
+
+// fewFields is the number of fields up to which messages list all of them.
+const fewFields = 8
+
+// sampleOf shows the fields of a mapping: {every: …, unbounded: true}.
+func sampleOf(t reflect.Type) string {
+	var list []string
+	for _, f := range fieldsOf(t) {
+		value := "…"
+		if f.Type.Kind() == reflect.Bool {
+			value = "true"
+		}
+		list = append(list, nameOf(f)+": "+value)
+	}
+	return "{" + strings.Join(list, ", ") + "}"
 }
 
 // emptyOf is sortWanted with how to write nothing, where that is possible.
@@ -322,7 +340,7 @@ func alternatives(name string, fields []reflect.StructField) string {
 	for i, f := range fields {
 		names[i] = nameOf(f)
 	}
-	if len(names) <= 8 {
+	if len(names) <= fewFields {
 		return ": want " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("; the nearest of %d: %s", len(names), strings.Join(textfmt.Nearest(name, names, 3), ", "))

@@ -228,7 +228,7 @@ func knownFlags(set *pflag.FlagSet) knownChoice {
 
 // question returns the question in the file, if there is one, with the flags applied.
 func (c knownChoice) question(files []string) (q tune.Question, err error) {
-	q.Nodes, q.Contention.Clients = 5, 1
+	q = tune.Usual()
 	if len(files) > 0 {
 		if q, err = tune.Load(files[0]); err != nil {
 			return q, err

@@ -46,6 +46,69 @@ func TestTuneTellsWhatIsUnknown(t *testing.T) {
 	wantIn(t, out, "violations per 10⁹ grants  unknown: any number", "availability               unknown: no crashes were stated", "a lock to save work")
 }
 
+// Each fact can be in the file, in a flag, or left out where it has a default: validation comes after
+// defaults and flags.
+func TestTuneFactsInFileOrFlag(t *testing.T) {
+	facts := []struct{ yaml, flag, value string }{ // the flag and the line state the same
+		{"nodes: 3", "--nodes", "3"},
+		{"round_trip: {min: 500us, max: 1500us}", "--round-trip", "500us..1500us"},
+		{"clocks: {rate_ppm: 500}", "--clock-ppm", "500"},
+		{"pauses: {bound: 10ms}", "--pause-bound", "10ms"},
+		{"hold: {min: 20ms, max: 20ms}", "--hold", "20ms"},
+		{"contention: {clients: 2, think: {min: 20ms, max: 60ms}}", "--think", "20ms..60ms"},
+		{"want: {violations_per_billion: 1}", "--violations", "1"},
+	}
+	needed := map[string]string{
+		"--round-trip": "round_trip: missing", "--hold": "hold: missing", "--pause-bound": "pauses: want one of length (with every), bound, unbounded",
+	}
+	file := filepath.Join(t.TempDir(), "service.yaml")
+	run := func(omit, both string) (string, string) {
+		var lines, args []string
+		for _, f := range facts {
+			if f.flag != omit {
+				lines = append(lines, f.yaml)
+			}
+			if f.flag == both {
+				args = append(args, f.flag, f.value)
+			}
+		}
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, out, problems := command(t, append([]string{"tune", file, "--runs", "2"}, args...)...)
+		return out, problems
+	}
+	whole, problems := run("", "")
+	want(t, "problems", problems, "")
+	for _, f := range facts {
+		if f.flag != "--think" { // the line has clients, too
+			given, problems := run(f.flag, f.flag)
+			want(t, "advice with "+f.flag, given, whole)
+			want(t, "problems with "+f.flag, problems, "")
+		}
+		both, _ := run("", f.flag)
+		want(t, "advice with "+f.flag+" and the file", both, whole)
+		_, problems = run(f.flag, "")
+		if expected := needed[f.flag]; expected == "" {
+			want(t, "problems without "+f.flag, problems, "")
+		} else {
+			wantIn(t, problems, expected)
+		}
+	}
+	if err := os.WriteFile(file, []byte("pauses: unbounded\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, problems := command(t, "tune", file)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "line 1: pauses: there is text: want a mapping, as in {every: …, length: …, bound: …, unbounded: true}")
+}
+
+// An even number of nodes tolerates no more than one node less.
+func TestTuneOfAnEvenNumberOfNodes(t *testing.T) {
+	_, out, _ := command(t, instead("--nodes", "--nodes", "4")...)
+	wantIn(t, strings.Join(strings.Fields(out), " "), "4 nodes tolerate 1 that are down; so do 3", "no crash rate of nodes was stated: whenever a node crashes, it stays away for the restart delay")
+}
+
 // What is stored holds the advice, the front and scenarios that run repeats; nothing is
 // written over.
 func TestTuneStores(t *testing.T) {

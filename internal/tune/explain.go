@@ -142,7 +142,7 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 		{"acquire p99", fmt.Sprintf("%v, from %v to %v", textfmt.Duration(v.AcquireP99), textfmt.Duration(v.AcquireP99Min), textfmt.Duration(v.AcquireP99Max)),
 			m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis() + m.fewerClients()},
 		{"availability", m.availabilityValue(w), m.crashBasis(), Modelled,
-			"assumes that crashes are independent, and that nodes return after the restart delay: crashes of several nodes at once and longer repairs are not included"},
+			"assumes that crashes are independent, and that nodes return after the restart delay: crashes of several nodes at once and longer repairs are not included" + m.evenNodes()},
 		m.riskBasis(w, v),
 	}
 	return list
@@ -222,6 +222,9 @@ func (m *model) riskBasis(w Weighed, v Validation) Basis {
 	}
 	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis() + "; a resource that replies as fast as a node", Modelled,
 		fmt.Sprintf("an upper bound: late holders %.2g, extensions %.2g, restarts %.2g; %s; %s", 1e9*w.Risk.Pauses, 1e9*w.Risk.Extensions, 1e9*w.Risk.Restarts, v.seen("everyday"), v.seen("slips"))}
+	if m.Crashes.NodeEvery == 0 && m.forgets() {
+		b.Rests += "; no crash rate of nodes was stated: whenever a node crashes, it stays away for the restart delay"
+	}
 	switch {
 	case m.FenceChecked:
 		vain := fmt.Sprintf("a share of %.2g of the holds is wasted", w.Late)
@@ -264,6 +267,14 @@ func (m *model) availabilityValue(w Weighed) string {
 		return "unknown: no crashes were stated"
 	}
 	return fmt.Sprintf("%.6f", w.Availability)
+}
+
+// evenNodes says so if fewer nodes would tolerate as many failures.
+func (m *model) evenNodes() string {
+	if m.Nodes%2 != 0 || m.Nodes < 2 {
+		return ""
+	}
+	return fmt.Sprintf(". %d nodes tolerate %d that are down; so do %d", m.Nodes, m.spare(), m.Nodes-1)
 }
 
 func (m *model) crashBasis() string {

@@ -229,7 +229,12 @@ func (k Known) persistence() nemesis.Persistence {
 	return k.Crashes.Persistence
 }
 
-// Load reads a question from a YAML file. Files of samples are relative to it. The question
+// Usual returns the defaults of fields that must not be 0.
+func Usual() Question {
+	return Question{Known: Known{Nodes: 5, Contention: Contention{Clients: 1}}}
+}
+
+// Load reads a question from a YAML file. Omitted fields have the values of [Usual]. Files of samples are relative to it. The question
 // may be incomplete if flags complete it: call [Question.Validate] afterwards. Errors name the
 // file and, if possible, the line.
 func Load(path string) (q Question, err error) {
@@ -240,6 +245,7 @@ func Load(path string) (q Question, err error) {
 	defer func() { _ = file.Close() }()
 	text, err := scenarios.ReadText(file)
 	if err == nil {
+		q = Usual()
 		err = scenarios.Decode(text, "question", &q)
 	}
 	if err == nil {
