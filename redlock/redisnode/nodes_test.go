@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"runtime"
 	"slices"
@@ -285,6 +286,31 @@ func blackHole(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// silentServer accepts one connection, reads all of it and never answers. connected is closed when
+// the first byte has come.
+func silentServer(t *testing.T) (addr string, connected <-chan struct{}) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := conn.Read(make([]byte, 1)); err == nil {
+			close(first)
+		}
+		_, _ = io.Copy(io.Discard, conn)
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return l.Addr().String(), first
+}
+
 func TestSilentNodeCostsNoMoreThanGiveUp(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
 	nodes := b.connect([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{DialTimeout: aeon})
@@ -373,8 +399,9 @@ func TestManyRequestsAtOnce(t *testing.T) {
 
 func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
+	silentAddr, connected := silentServer(t)
 	before := runtime.NumGoroutine()
-	nodes, err := redisnode.New([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{})
+	nodes, err := redisnode.New([]string{silentAddr, b.fleet.Server(1).Addr()}, redisnode.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +409,11 @@ func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
 	if reply, err := nodes.Send(env.SetOf(2), set("a", time.Hour), env.Never).Next(t.Context(), in(patience)); err != nil || reply.Answer != env.Yes {
 		t.Fatalf("%+v, %v", reply, err)
 	}
-	time.Sleep(50 * time.Millisecond)
+	select {
+	case <-connected: // a request whose connection is still being dialled would be known to have failed
+	case <-time.After(patience):
+		t.Fatal("no connection to the silent server")
+	}
 	if err := nodes.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ package aof
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,14 +121,35 @@ type Loss struct {
 // LosePower kills the server by calling kill and removes what was not on the disk. kill
 // reports whether the server was running; if not, the file stays as it is.
 func (f *File) LosePower(l Loss, kill func() bool) error {
-	at := time.Now() // the kill takes a while
+	left := f.onDisk(time.Now().Add(-l.Stuck)) // before the kill: while the disk is busy it takes so long that old syncs are forgotten
 	if !kill() {
 		return nil
 	}
-	if err := f.CutUnsynced(at.Add(-l.Stuck)); err != nil || !l.Torn {
+	if err := f.cutTo(left); err != nil || !l.Torn {
 		return err
 	}
 	return f.tear()
+}
+
+// everything is more than any file has.
+const everything = math.MaxInt64
+
+// onDisk returns how many bytes were on the disk at a time: everything, unless [Watch.SyncFrom] was
+// called.
+func (f *File) onDisk(at time.Time) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.syncing {
+		return everything
+	}
+	return f.syncedBy(at)
+}
+
+// cutTo truncates the file. The server has to be down.
+func (f *File) cutTo(bytes int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cut(bytes)
 }
 
 // tornRecord is the beginning of a record.
@@ -152,17 +174,6 @@ func (f *File) Restore(age time.Duration, kill func() bool) error {
 		return nil
 	}
 	return f.CutBack(then)
-}
-
-// CutUnsynced removes what was not on the disk at a time. The server has to be down. If
-// [Watch.SyncFrom] was not called, everything is on the disk.
-func (f *File) CutUnsynced(at time.Time) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.syncing {
-		return nil
-	}
-	return f.cut(f.syncedBy(at))
 }
 
 // CutBack restores the file's state at a time, according to the journal. The server has to

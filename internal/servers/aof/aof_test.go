@@ -47,15 +47,15 @@ func must(t *testing.T, err error) {
 func TestCutUnsynced(t *testing.T) {
 	f, write := server(t)
 	write("synced,")
-	must(t, f.CutUnsynced(time.Now())) // for nobody has said that it is not
+	must(t, f.cutTo(f.onDisk(time.Now()))) // for nobody has said that it is not
 	f.mustHold(t, "synced,")
 	f.syncing = true
 	f.recordSync()
 	write("not")
-	must(t, f.CutUnsynced(time.Now()))
+	must(t, f.cutTo(f.onDisk(time.Now())))
 	f.mustHold(t, "synced,")
 	write("later,")
-	must(t, f.CutUnsynced(time.Now()))
+	must(t, f.cutTo(f.onDisk(time.Now())))
 	f.mustHold(t, "synced,")
 }
 
@@ -91,7 +91,7 @@ func TestCutBackToWhatIsLost(t *testing.T) {
 	write("not")
 	f.recordSize()
 	then := time.Now()
-	must(t, f.CutUnsynced(time.Now()))
+	must(t, f.cutTo(f.onDisk(time.Now())))
 	must(t, f.CutBack(then))
 	f.mustHold(t, "synced,")
 }
@@ -143,7 +143,7 @@ func TestLosePowerOfAStuckDisk(t *testing.T) {
 			f.addSync(now.Add(time.Duration(i-2) * time.Second))
 		}
 		write("4")
-		must(t, f.CutUnsynced(now.Add(-c.stuck)))
+		must(t, f.cutTo(f.onDisk(now.Add(-c.stuck))))
 		f.mustHold(t, c.want)
 		must(t, f.LosePower(Loss{Stuck: 2 * time.Second}, func() bool { return true }))
 		f.mustHold(t, c.want)
@@ -151,6 +151,23 @@ func TestLosePowerOfAStuckDisk(t *testing.T) {
 }
 
 // A torn record comes after everything that was synced, and the next power loss removes it.
+// Syncs during a kill that takes long do not make the file forget what was on the disk before.
+func TestLosePowerWhileTheKillTakesLong(t *testing.T) {
+	f, write := server(t)
+	f.syncing = true
+	write("old")
+	now := time.Now()
+	f.addSync(now.Add(-5 * time.Second))
+	write("young")
+	must(t, f.LosePower(Loss{Stuck: 1500 * time.Millisecond}, func() bool {
+		for second := range time.Duration(15) {
+			f.addSync(now.Add(second * time.Second))
+		}
+		return true
+	}))
+	f.mustHold(t, "old")
+}
+
 func TestTornTail(t *testing.T) {
 	f, write := server(t)
 	write("synced,")

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -183,10 +186,12 @@ func TestLossOfPowerWithAStuckDisk(t *testing.T) {
 func losesPowerWithAStuckDisk(t *testing.T) (inTime bool) {
 	const stuck = 1500 * time.Millisecond
 	w := newTestWorld(t, nemesis.Setting{Persistence: nemesis.EverySecond, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1, StuckSync: stuck, TornTail: nemesis.TornLoad}})})
-	synced := w.server(1).(*redisserver.Server).Synced
+	server := w.server(1).(*redisserver.Server)
+	synced := server.Synced
 	w.mustRun(func(int) {
 		w.wantSet("old", env.Yes)
-		for before := synced(); synced() == before; w.sleep(1, time.Millisecond) {
+		for !strings.Contains(w.appendOnlyFile(server)[:synced()], "old") { // while its disk is busy, Redis answers before it writes
+			w.sleep(1, time.Millisecond)
 		}
 		w.sleep(1, stuck) // so that there is a sync before the disk got stuck, with the old key
 		began := time.Now()
@@ -202,6 +207,21 @@ func losesPowerWithAStuckDisk(t *testing.T) (inTime bool) {
 		}
 	})
 	return inTime
+}
+
+// appendOnlyFile returns the content of a server's append-only file.
+func (w *testWorld) appendOnlyFile(s *redisserver.Server) string {
+	w.t.Helper()
+	reply, err := s.Do(context.Background(), "CONFIG", "GET", "dir")
+	pair, ok := reply.([]any)
+	if err != nil || !ok || len(pair) != 2 {
+		w.t.Fatalf("the directory of the server: %v, %v", reply, err)
+	}
+	text, err := os.ReadFile(filepath.Join(fmt.Sprint(pair[1]), "appendonlydir", "appendonly.aof.1.incr.aof"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // A restored machine has the keys of its snapshot and the same run id. Requests sent
