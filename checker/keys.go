@@ -70,6 +70,9 @@ func (l *state) enter(k keyChange) {
 	switch k.kind {
 	case history.KeySet:
 		keys.set = keys.set.with(k.node)
+		if h := k.hold; k.client == h.client.number && k.at.Sub(h.acquire.at) > h.ttl/lateShare {
+			h.history().renew(renewal{node: k.node, client: k.client, at: k.at, ttl: h.ttl})
+		}
 	case history.KeyExtended:
 		if k.client == k.hold.client.number {
 			keys.extended = keys.extended.with(k.node)
@@ -94,7 +97,8 @@ type keyLoss struct {
 	back   bool          // the node came back after the TTL was set
 }
 
-// renewal is the last request by which a node extended a key.
+// renewal is the last request that gave the key of a node its TTL: an extension, or a SET long after
+// the call of acquire.
 type renewal struct {
 	node   int
 	client int
@@ -140,14 +144,22 @@ func (h *hold) history() *keyHistory {
 	return h.keys.fate
 }
 
+// lateShare bounds the error of when a key was set: usually that counts from the call of acquire,
+// unless it came later by such a share of the TTL. So few holds need a history.
+const lateShare = 8
+
 // keyRenewed notes that a node extended the hold's key.
 func (h *hold) keyRenewed(k keyChange) {
-	f, ttl := h.history(), h.asked
+	ttl := h.asked
 	if ttl == 0 {
 		ttl = h.ttl
 	}
-	f.renewed = without(f.renewed, func(r *renewal) bool { return r.node == k.node })
-	f.renewed = append(f.renewed, renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
+	h.history().renew(renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
+}
+
+// renew replaces the last request that gave the key of a node its TTL.
+func (f *keyHistory) renew(last renewal) {
+	f.renewed = append(without(f.renewed, func(r *renewal) bool { return r.node == last.node }), last)
 }
 
 // foreign reports whether the key expired because another client had set its TTL.
