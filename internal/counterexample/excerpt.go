@@ -1,7 +1,6 @@
 package counterexample
 
 import (
-	"errors"
 	"io"
 	"math"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/follow"
 )
 
 // excerpt is the part of a history that a picture shows.
@@ -46,32 +46,18 @@ var (
 	keptWork     = limits{before: 4, within: 20, after: 4}
 )
 
-// excerpt reads the history once more, as far as it has to.
-func (p Picture) excerpt(open func() (io.ReadCloser, error)) (*excerpt, error) {
-	file, err := open()
-	if err != nil {
+// excerpt reads the history a second time, as far as it has to.
+func (p Picture) excerpt(open func() (io.ReadCloser, error)) (e *excerpt, err error) {
+	err = follow.Read(open, func(h history.Header) { e = newExcerpt(p, h) }, func(event *history.Event) bool {
+		if e.stopped = event.Time > e.now && e.enough(); !e.stopped {
+			e.record(event)
+		}
+		return !e.stopped
+	})
+	if e == nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }()
-	r, err := history.NewReader(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }()
-	e := newExcerpt(p, r.Header())
-	for {
-		event, err := r.Next()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				e.broken = err
-			}
-			break
-		}
-		if e.stopped = event.Time > e.now && e.enough(); e.stopped {
-			break
-		}
-		e.record(event)
-	}
+	e.broken = err
 	e.finish()
 	return e, nil
 }

@@ -503,7 +503,7 @@ func TestDelayedWriteIsDrawn(t *testing.T) {
 	}
 	p := run(t, s).draw(t)["effect"]
 	p.has(t, "client 1 accesses", "read: 0", "write of 1: ok")
-	p.has(t, "guarded resource", "takes 1 from client 2", "takes 1 from client 1")
+	p.has(t, "guarded resource", "applies 1 of client 2", "applies 1 of client 1")
 	for _, instant := range []string{"2.362ms", "205.7ms", "257.1ms", "280.3ms", "1.7066s"} { // the last beside 1.7071s, when the answer came
 		if !slices.Contains(p.marks("time"), instant) {
 			t.Errorf("%s is not marked: %q", instant, p.marks("time"))

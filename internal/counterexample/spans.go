@@ -112,7 +112,7 @@ func (s *spans) wants(k history.Kind) bool {
 }
 
 // show makes a span of what was followed.
-func (s *spans) show(c *follow.Course) {
+func (s *spans) show(c *follow.Interval) {
 	e := &c.Begin
 	v := span{row: row(e), text: c.String(), colour: colours[e.Kind], from: c.From, to: c.To, kind: e.Kind}
 	switch e.Kind {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/follow"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
@@ -135,22 +136,9 @@ func (r *reading) windows(leases, sections []checker.Window) {
 		}
 	}
 	for _, s := range sections {
-		from := s.From
-		for _, w := range of[s.Grant.Token] {
-			if w.From > s.To {
-				break
-			}
-			r.believe(s, from, min(w.From, s.To))
-			from = max(from, w.To)
+		for from, to := range follow.Overdue(s, of[s.Grant.Token]) {
+			r.hold(Overdue, s, from, to)
 		}
-		r.believe(s, from, s.To)
-	}
-}
-
-func (r *reading) believe(s checker.Window, from, to history.Time) {
-	if from < to {
-		s.From, s.To = from, to
-		r.hold(Overdue, s, from, to)
 	}
 }
 

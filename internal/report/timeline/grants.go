@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/follow"
 )
 
 // hold is a grant with the windows of it that are shown.
@@ -118,14 +119,9 @@ func (h *hold) spans(to rows, several bool) {
 		add(Holding, w.From, w.To, w)
 	}
 	for _, w := range h.sections {
-		from := w.From
-		for _, lease := range h.leases {
-			if !lease.Empty && lease.To > from {
-				add(Overdue, from, min(lease.From, w.To), w)
-				from = lease.To
-			}
+		for from, to := range follow.Overdue(w, h.leases) {
+			add(Overdue, from, to, w)
 		}
-		add(Overdue, from, w.To, w)
 	}
 }
 

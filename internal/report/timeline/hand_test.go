@@ -247,7 +247,7 @@ func TestGuardedResource(t *testing.T) {
 		9 released c1 A
 		9 end`))
 	want(t, m, timeline.Guarded, "guarded resource", `
-5 apply A: takes 5 from client 1, fence 7
+5 apply A: applies 5 of client 1, fence 7
 8 write-done A: refuses a write of client 1, fence 6`)
 	if got := spans(lane(m, timeline.Clients, "client 1"), timeline.Access); len(got) != 3 || got[0].Text != "read: 4" || got[1].Text != "write of 5: ok" || got[2].Text != "write of 6: stale" {
 		t.Errorf("accesses %+v", got)

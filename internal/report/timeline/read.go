@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -36,38 +35,11 @@ func Read(run Run) (Model, error) {
 		return Model{}, err
 	}
 	var r *reading
-	if err := run.each(func(h history.Header) { r = newReading(run, h, shown) }, func(e *history.Event) bool { return r.record(e) }); err != nil && r == nil {
+	if err := follow.Read(run.Open, func(h history.Header) { r = newReading(run, h, shown) }, func(e *history.Event) bool { return r.record(e) }); err != nil && r == nil {
 		return Model{}, err
 	}
 	r.finish()
 	return r.model(), nil
-}
-
-// each reads the history, until an event is not wanted any more.
-func (run Run) each(begin func(history.Header), do func(*history.Event) bool) error {
-	file, err := run.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	r, err := history.NewReader(file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }()
-	begin(r.Header())
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !do(e) {
-			return nil
-		}
-	}
 }
 
 // reading gathers what is shown of a history as it is read.
@@ -181,7 +153,7 @@ var states = map[history.Kind]State{
 }
 
 // course takes what went on into its lane.
-func (r *reading) course(c *follow.Course) {
+func (r *reading) course(c *follow.Interval) {
 	switch c.Begin.Kind { // what matters whenever it was
 	case history.Kill:
 		r.die(c)
@@ -193,7 +165,7 @@ func (r *reading) course(c *follow.Course) {
 	}
 	switch c.Begin.Kind {
 	case history.FaultStart:
-		r.shades = append(r.shades, shade{number: c.Begin.Fault, name: c.What(), from: c.From, to: c.To, open: c.Open})
+		r.shades = append(r.shades, shade{number: c.Begin.Fault, name: c.Label(), from: c.From, to: c.To, open: c.Open})
 	case history.Acquire:
 		if !c.Open {
 			r.latencies = append(r.latencies, Sample{At: c.To, Value: float64(c.To - c.From), Bad: c.End.Kind != history.Granted})
@@ -201,11 +173,11 @@ func (r *reading) course(c *follow.Course) {
 	case history.NodeDown, history.KeySet, history.KeyExtended:
 		r.node(c)
 	case history.Leader:
-		r.mark(lane{Store, 0}, c, c.What())
+		r.mark(lane{Store, 0}, c, c.Label())
 	case history.EntryGone:
 		r.mark(lane{Store, 0}, c, "entry gone: "+c.Begin.Reason)
 	case history.Apply:
-		r.mark(lane{Guarded, 0}, c, c.What()+fenced(&c.Begin))
+		r.mark(lane{Guarded, 0}, c, c.Label()+fenced(&c.Begin))
 	case history.Cancel, history.Expiring, history.Lost, history.Lapse:
 		r.mark(lane{Clients, c.Begin.Client}, c, c.Begin.Reason)
 	default:
@@ -214,7 +186,7 @@ func (r *reading) course(c *follow.Course) {
 }
 
 // client takes what a client did, or what was done to it.
-func (r *reading) client(c *follow.Course) {
+func (r *reading) client(c *follow.Interval) {
 	state, is := states[c.Begin.Kind]
 	if !is {
 		return
@@ -222,19 +194,19 @@ func (r *reading) client(c *follow.Course) {
 	text := c.String()
 	switch state {
 	case Extends, Releases:
-		text = c.How()
+		text = c.Ending()
 	case Paused:
 		text = ""
 	}
 	r.span(lane{Clients, c.Begin.Client}, state, c, text)
 	if c.End.Outcome == history.Declined && state == Access {
-		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(c.What())[0], c.Begin.Client, fenced(&c.End))
+		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(c.Label())[0], c.Begin.Client, fenced(&c.End))
 		r.rows.mark(lane{Guarded, 0}, Mark{At: c.To, Kind: c.End.Kind.String(), Text: text}, of(&c.Begin))
 	}
 }
 
 // die begins what does not end.
-func (r *reading) die(c *follow.Course) {
+func (r *reading) die(c *follow.Interval) {
 	n := c.Begin.Client
 	if r.dead[n] {
 		return
@@ -245,7 +217,7 @@ func (r *reading) die(c *follow.Course) {
 }
 
 // lead follows whether the store has a leader.
-func (r *reading) lead(c *follow.Course) {
+func (r *reading) lead(c *follow.Interval) {
 	if r.leaderless >= 0 && r.shows(c.From) {
 		r.rows.add(lane{Store, 0}, Span{From: r.leaderless, To: c.From, State: Down, Text: "no leader"}, owner{})
 	}
@@ -255,14 +227,14 @@ func (r *reading) lead(c *follow.Course) {
 	}
 }
 
-func (r *reading) node(c *follow.Course) {
+func (r *reading) node(c *follow.Interval) {
 	l := lane{Nodes, c.Begin.Node}
 	switch c.Begin.Kind {
 	case history.NodeDown:
-		r.span(l, Down, c, c.How())
+		r.span(l, Down, c, c.Ending())
 		r.rows.mark(l, Mark{At: c.From, Kind: c.Begin.Kind.String(), Text: "down"}, owner{})
 		if !c.Open {
-			r.rows.mark(l, Mark{At: c.To, Kind: c.End.Kind.String(), Text: c.How()}, owner{})
+			r.rows.mark(l, Mark{At: c.To, Kind: c.End.Kind.String(), Text: c.Ending()}, owner{})
 		}
 	case history.KeySet:
 		r.span(l, Key, c, c.String())
@@ -283,11 +255,11 @@ func (r *reading) reply(e *history.Event) {
 	r.rows.mark(lane{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: fmt.Sprintf("%s, says client %d", what, e.Client)}, of(e))
 }
 
-func (r *reading) span(l lane, state State, c *follow.Course, text string) {
+func (r *reading) span(l lane, state State, c *follow.Interval, text string) {
 	r.rows.add(l, Span{From: c.From, To: c.To, State: state, Text: text, Open: c.Open}, of(&c.Begin))
 }
 
-func (r *reading) mark(l lane, c *follow.Course, text string) {
+func (r *reading) mark(l lane, c *follow.Interval, text string) {
 	r.rows.mark(l, Mark{At: c.From, Kind: c.Begin.Kind.String(), Text: text}, of(&c.Begin))
 }
 
@@ -324,7 +296,7 @@ func (run Run) survey() (excerpt, error) {
 	var x excerpt
 	look, before := run.firstViolation(), 0
 	opened := false
-	err := run.each(func(history.Header) { opened = true }, func(e *history.Event) bool {
+	err := follow.Read(run.Open, func(history.Header) { opened = true }, func(e *history.Event) bool {
 		x.all++
 		x.end = e.Time
 		if look != nil && e.Time < look.From {
