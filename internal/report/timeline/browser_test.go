@@ -517,7 +517,7 @@ func TestBrowserTables(t *testing.T) {
 }
 
 func TestBrowserControlsHaveNames(t *testing.T) {
-	for _, m := range []timeline.Model{violating(), {}, {End: 5, Finds: []timeline.Find{{Property: "V1 lease exclusion", Verdict: 1}}}} {
+	for _, m := range []timeline.Model{violating(), {}, {End: 5, Finds: []timeline.Finding{{Property: "V1 lease exclusion", Verdict: 1}}}} {
 		p := opened(t, m, browsertest.Desktop)
 		for _, nameless := range browsertest.Eval[[]string](p, `[...document.querySelectorAll("button, a, summary, [tabindex], canvas:not([aria-hidden])")]
 			.filter((e) => e.id !== "main" && !e.matches("article") && !(e.getAttribute("aria-label") || e.textContent || "").trim()).map((e) => e.outerHTML)`) {

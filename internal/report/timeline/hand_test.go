@@ -189,7 +189,7 @@ func TestNodesKeepKeys(t *testing.T) {
 1-4 key A: key of client 1 (A): forgotten
 4-5 down: back without its keys
 6-12 key: key of client 2 (B) …
-3 key-extended A: keeps it until another time, by client 1
+3 key-extended A: extended by client 1
 4 node-down: down
 5 node-up: back without its keys`)
 	want(t, m, timeline.Nodes, "node 2", "1-9 key A: key of client 1 (A): deleted")

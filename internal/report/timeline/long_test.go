@@ -111,7 +111,7 @@ func TestManyClients(t *testing.T) {
 			n++
 		}
 	}
-	if n != timeline.MostClients || m.Omitted != "Of 300 clients the 100 are shown of which there is most to see." {
+	if n != timeline.MostClients || m.Omitted != "Of 300 clients the 100 busiest are shown." {
 		t.Errorf("%d clients are shown: %s", n, m.Omitted)
 	}
 	findsAreTheReports(t, h.Report, m)

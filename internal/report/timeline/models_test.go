@@ -69,7 +69,7 @@ func violating() timeline.Model {
 	m.Lanes[5].Marks = append(m.Lanes[5].Marks, timeline.Mark{At: ms(5030), Kind: "apply", Grant: second},
 		timeline.Mark{At: ms(5300), Kind: "apply", Grant: paused, Text: "stale: a newer grant has written", Bad: true})
 	m.Lanes[8].Marks = []timeline.Mark{{At: ms(6500), Kind: "node-down", Grant: -1}, {At: ms(8000), Kind: "node-up", Grant: -1, Text: "empty"}}
-	m.Finds = []timeline.Find{
+	m.Finds = []timeline.Finding{
 		{Property: "V1 lease exclusion", Verdict: checker.Violated, Count: 2, From: ms(4300), To: ms(5180), Grants: []int{paused, second},
 			Also:  []timeline.Also{{Property: "V2 section exclusion", Count: 3}},
 			Story: []string{"client 4 was granted the lock at 4.3s while client 3 held it until 5.18s: client 3 stood still from 3.7s, and its keys on nodes 1, 2 and 3 had expired, whose clocks had jumped."}},
