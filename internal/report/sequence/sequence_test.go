@@ -24,7 +24,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// heard runs a scenario, and returns what was heard and what was found.
+// traced runs a scenario, and returns its trace and its report.
 func heard(t *testing.T, s scenarios.Scenario, seed uint64) (*trace.Trace, checker.Report) {
 	t.Helper()
 	e, err := runner.Prepare(simulated.Backend(), s)
@@ -98,8 +98,7 @@ func shapes(t *testing.T, drawing []byte) map[string]int {
 	}
 }
 
-// Law: what is drawn of a run is XML, has every message once, no label that covers
-// another, and nothing outside of the drawing.
+// The drawing is XML, has each message once, and no label covers another or leaves the drawing.
 func TestEveryCaseIsDrawn(t *testing.T) { eachCase(t, check) }
 
 func check(t *testing.T, d Diagram) {
@@ -124,7 +123,7 @@ func check(t *testing.T, d Diagram) {
 func checkLabels(t *testing.T, l layout) {
 	t.Helper()
 	for i, a := range l.labels {
-		if a.x < 0 || a.y < 0 || a.x+a.wide > l.wide || a.y+a.high > l.high {
+		if a.x < 0 || a.y < 0 || a.x+a.width > l.width || a.y+a.height > l.height {
 			t.Errorf("%q is outside of the drawing", a.lines)
 		}
 		for _, b := range l.labels[i+1:] {
@@ -133,23 +132,23 @@ func checkLabels(t *testing.T, l layout) {
 			}
 		}
 		for lane, x := range l.lanes {
-			if lane != a.lane && a.x < x && x < a.x+a.wide {
+			if lane != a.lane && a.x < x && x < a.x+a.width {
 				t.Errorf("%q is written across the lifeline of another", a.lines)
 			}
 		}
 		for _, r := range l.rows {
-			if (r.gap || r.cut) && a.y+a.high > r.y && a.y < r.y+r.high {
+			if (r.gap || r.cut) && a.y+a.height > r.y && a.y < r.y+r.height {
 				t.Errorf("%q is written where nothing happens", a.lines)
 			}
 		}
 	}
 }
 
-// checkTimes: what is later is lower, as far as it is known when it was.
+// checkTimes checks that a later point with a known time is lower.
 func checkTimes(t *testing.T, d Diagram, l layout) {
 	t.Helper()
 	for _, a := range l.arrows {
-		if m := d.Messages[a.message]; !m.Lost && (m.Sent.At < m.Came.At || m.Sent == m.Came) && a.y1 >= a.y2 {
+		if m := d.Messages[a.message]; !m.Lost && (m.Sent.At < m.Received.At || m.Sent == m.Received) && a.y1 >= a.y2 {
 			t.Errorf("a message that came later than it was sent does not slant downwards: %+v", m)
 		}
 	}
@@ -175,13 +174,13 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 		y[label.lane] = label.dot
 	}
 	for i := 1; i < len(l.rows); i++ {
-		if l.rows[i].y < l.rows[i-1].y+l.rows[i-1].high {
+		if l.rows[i].y < l.rows[i-1].y+l.rows[i-1].height {
 			t.Errorf("row %q begins before the one above it ends", l.rows[i].text)
 		}
 	}
 }
 
-// Law: whatever lock and fault, a storm can be drawn.
+// Runs of any lock and fault can be drawn.
 func TestEveryStormIsDrawn(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -197,8 +196,8 @@ func TestEveryStormIsDrawn(t *testing.T) {
 	}
 }
 
-// Law: the frame of an overlap goes from the grant of the second to the end of the first
-// hold that ends, as the judge has them, and no further.
+// The frame of an overlap goes from the grant of the second hold to the end of the first that
+// ends, as the checker has them.
 func TestFrameIsTheOverlap(t *testing.T) {
 	framed := 0
 	eachCase(t, func(t *testing.T, d Diagram) {
@@ -220,21 +219,21 @@ func TestFrameIsTheOverlap(t *testing.T) {
 				t.Errorf("the frame is of %s, and the judge means client %d", d.Participants[who].Name, want)
 			}
 		}
-		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Mood == Good }) {
+		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Emphasis == Good }) {
 			t.Error("the overlap does not begin with the grant of the second")
 		}
 		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.To && (e.Who == o.First || e.Who == o.Second) }) {
 			t.Error("the overlap does not end with something that happened to one of both")
 		}
-		begin, end := 0.0, l.high
+		begin, end := 0.0, l.height
 		for _, b := range l.bars {
 			if s := d.Spans[b.span]; (s.Who == o.First || s.Who == o.Second) && (s.State == Holding || s.State == Overdue) &&
 				s.From.At <= o.From.At && s.To.At >= o.To.At {
-				begin, end = max(begin, b.y), min(end, b.y+b.high)
+				begin, end = max(begin, b.y), min(end, b.y+b.height)
 			}
 		}
-		if l.band.y != begin || l.band.y+l.band.high != end {
-			t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.high, begin, end)
+		if l.band.y != begin || l.band.y+l.band.height != end {
+			t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.height, begin, end)
 		}
 	})
 	if framed == 0 {
@@ -242,7 +241,7 @@ func TestFrameIsTheOverlap(t *testing.T) {
 	}
 }
 
-// Law: the shortest crash-restart is made into this model.
+// The shortest crash-restart makes this model.
 func TestGoldenModel(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the traces are those of amd64: floating point may differ between architectures")
@@ -251,14 +250,13 @@ func TestGoldenModel(t *testing.T) {
 		"Something else is drawn of a run, or it is another run.")
 }
 
-// Law: when messages came is what the nodes tell, and nothing is made up where they do
-// not.
+// Messages arrive when the nodes' events say so. Where they say nothing, the time is unknown.
 func TestWhatIsKnownOfMessages(t *testing.T) {
 	for name, want := range map[string][]string{
 		"redlock-cleanup-late-straggler": {
-			"message 0 client 1 → 130.376 node 4: SET r c1-1 NX PX 2000", // long after it was given up
+			"message 0 client 1 → 130.376 node 4: SET r c1-1 NX PX 2000", // long after the client gave up
 			"message 130.376 node 4 → 203.216 client 1: OK",
-			"message 60 client 1 → 131.482 node 2: DEL r if c1-1", // of two that might have, the one that no No answers
+			"message 60 client 1 → 131.482 node 2: DEL r if c1-1", // of two possible requests, the one without the answer No
 			"message 131.482 node 2 → client 1: ✗",
 			"message 120 client 1 → node 2: DEL r if c1-1",
 			"message 60 client 1 → node 5: DEL r if c1-1 ✗ F1",
@@ -288,7 +286,7 @@ func TestWhatIsKnownOfMessages(t *testing.T) {
 	}
 }
 
-// Law: the same run gives the same drawing.
+// The same run gives the same drawing.
 func TestSameRunSameDrawing(t *testing.T) {
 	a, b := ofCase(t, "redlock-fence-increment"), ofCase(t, "redlock-fence-increment")
 	if !bytes.Equal(a.SVG(), b.SVG()) {
@@ -296,7 +294,7 @@ func TestSameRunSameDrawing(t *testing.T) {
 	}
 }
 
-// Law: of a long run the overlap is kept, what is left out is counted, and is said.
+// A shortened diagram keeps the overlap, and counts and names what it leaves out.
 func TestLongRunIsCut(t *testing.T) {
 	c := load(t, saved+"redlock-lease-crash-restart"+cases.Extension)
 	told, report := heard(t, c.Scenario, c.Seed)
@@ -306,10 +304,10 @@ func TestLongRunIsCut(t *testing.T) {
 		d := of(told, f, most)
 		check(t, d)
 		left, events := 0, 0
-		for _, cut := range d.Cuts {
+		for _, cut := range d.Omissions {
 			left, events = left+cut.Messages, events+cut.Events
-			if !strings.Contains(d.Caption(), cut.words()) {
-				t.Errorf("the caption does not say that %s", cut.words())
+			if !strings.Contains(d.Caption(), cut.text()) {
+				t.Errorf("the caption does not say that %s", cut.text())
 			}
 		}
 		if left == 0 || left+len(d.Messages) != len(whole.Messages) || events+len(d.Events) != len(whole.Events) {
@@ -320,15 +318,15 @@ func TestLongRunIsCut(t *testing.T) {
 			t.Errorf("at most %d messages: the overlap is not shown", most)
 		}
 	}
-	if len(whole.Cuts) != 0 {
-		t.Errorf("of a short run %d parts are left out", len(whole.Cuts))
+	if len(whole.Omissions) != 0 {
+		t.Errorf("of a short run %d parts are left out", len(whole.Omissions))
 	}
 }
 
-// hostile is a name that somebody gave to a resource, or to a token.
+// hostile is the name of a resource or a token.
 const hostile = "<script>]]>&\"'\x00\u202e</text>"
 
-// Law: texts are shown and not run, in the file and in the page.
+// Texts are escaped, in the file and in the page.
 func TestTextsAreShownAndNotRun(t *testing.T) {
 	told := trace.New(env.Monotonic)
 	told.Open(history.Header{Nodes: 1, Clients: 2}, nil)
@@ -358,14 +356,14 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 	}
 }
 
-// A run in which nothing was heard gives a drawing of nothing.
+// An empty trace gives an empty drawing.
 func TestNothingHeard(t *testing.T) {
 	told := trace.New(env.Monotonic)
 	told.Open(history.Header{Nodes: 1, Clients: 1}, nil)
 	check(t, Of(told, checker.Finding{Property: checker.Lease}))
 }
 
-// Law: in a page the drawing brings no styles, and its colours are those of the page.
+// In a page the drawing has no style sheet of its own, and uses the page's colours.
 func TestPageHasTheStyles(t *testing.T) {
 	d := ofCase(t, "redlock-lease-crash-restart")
 	html, err := d.Block().HTML()
