@@ -94,12 +94,12 @@ type reportFile struct {
 
 // flag declares --report for a command.
 func (f *reportFile) flag(cmd *cobra.Command) {
-	f.most = report.DefaultMost
+	f.most = report.DefaultMaxDetails
 	cmd.Flags().StringVar(&f.path, "report", "", "`file` that gets a page of HTML with all that was found, in place of one that is there")
 }
 
 func (f *reportFile) details(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.most, "details", report.DefaultMost, "largest `number` of runs that are told with their history")
+	cmd.Flags().IntVar(&f.most, "details", report.DefaultMaxDetails, "largest `number` of runs that are told with their history")
 }
 
 // options are those of the page.
@@ -109,7 +109,7 @@ func (f reportFile) options() report.Options {
 			b, err := findBackend(name)
 			return b.Backend, err
 		},
-		Simulator: backends[0].Backend, Most: f.most,
+		Simulator: backends[0].Backend, MaxDetails: f.most,
 	}
 }
 

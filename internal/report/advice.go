@@ -49,7 +49,7 @@ func (r *Report) Advice(a tune.Advice) error {
 	}
 	blocks = append(blocks, document.Heading("What was asked"), document.Code(asked))
 	r.Add("Advice", blocks...)
-	r.made(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
+	r.addFoot(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
 		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with what was asked in FILE,", a.Runs, a.Seed))
 	return nil
 }

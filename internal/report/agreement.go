@@ -22,7 +22,7 @@ type Side struct {
 type Agreement struct {
 	Sides []Side
 	Rows  []ComparedRow
-	Stray []scenarios.Difference // that are none
+	Obsolete []scenarios.Difference // that are none
 }
 
 // ComparedRow is a row on all sides.
@@ -34,19 +34,19 @@ type ComparedRow struct {
 
 // Cell is a row on one side.
 type Cell struct {
-	Standing
+	ComparisonStatus
 	Tally       runner.Tally
 	Judged      []checker.Property // of which the row expects something that can be judged here
 	Refusal     error              // why the backend cannot run it
 	Differences []Difference
 }
 
-// Standing is what a row has come to on a side.
-type Standing uint8
+// ComparisonStatus is what a row has come to on a side.
+type ComparisonStatus uint8
 
 // The standings.
 const (
-	Agrees      Standing = iota + 1 // the first does, with itself
+	Agrees      ComparisonStatus = iota + 1 // the first does, with itself
 	Differs                         // for reasons that are known
 	Unexplained                     // by something of which no reason is known
 	TooSlow                         // runs slipped
@@ -89,7 +89,7 @@ func Agree(topics []scenarios.Topic, sides []Side, known []scenarios.Difference)
 		at.Reason = ""
 		ran := func(s Side) bool { return s.Name == d.Backend && s.Found[d.Row].Runs > 0 }
 		if !of[at] && slices.ContainsFunc(sides, ran) {
-			a.Stray = append(a.Stray, d)
+			a.Obsolete = append(a.Obsolete, d)
 		}
 	}
 	return a
@@ -111,11 +111,11 @@ func (s Side) cell(row scenarios.Scenario) Cell {
 	e, err := runner.Prepare(s.Backend, row)
 	var unfit *runner.UnfitError
 	if errors.As(err, &unfit) {
-		return Cell{Standing: Refused, Refusal: unfit.Reason}
+		return Cell{ComparisonStatus: Refused, Refusal: unfit.Reason}
 	}
 	tally, ran := s.Found[row.Name]
 	if !ran {
-		return Cell{Standing: NotRun}
+		return Cell{ComparisonStatus: NotRun}
 	}
 	c := Cell{Tally: tally}
 	for _, p := range checker.Properties() {
@@ -124,14 +124,14 @@ func (s Side) cell(row scenarios.Scenario) Cell {
 		}
 	}
 	if tally.Slipped > 0 {
-		c.Standing = TooSlow
+		c.ComparisonStatus = TooSlow
 	}
 	return c
 }
 
 // compare finds the properties that were judged on both sides and got other verdicts.
 func (c *Cell) compare(first Cell) {
-	if c.Standing != 0 {
+	if c.ComparisonStatus != 0 {
 		return
 	}
 	for _, p := range c.Judged {
@@ -144,24 +144,24 @@ func (c *Cell) compare(first Cell) {
 
 // settled is the cell with its standing.
 func (c Cell) settled() Cell {
-	if c.Standing != 0 {
+	if c.ComparisonStatus != 0 {
 		return c
 	}
-	c.Standing = Agrees
+	c.ComparisonStatus = Agrees
 	for _, d := range c.Differences {
 		if d.Reason == "" {
-			c.Standing = Unexplained
+			c.ComparisonStatus = Unexplained
 			break
 		}
-		c.Standing = Differs
+		c.ComparisonStatus = Differs
 	}
 	return c
 }
 
 // Count counts the rows that have come to something on a side.
-func (a Agreement) Count(side int, to ...Standing) (n int) {
+func (a Agreement) Count(side int, to ...ComparisonStatus) (n int) {
 	for _, r := range a.Rows {
-		if slices.Contains(to, r.Cells[side].Standing) {
+		if slices.Contains(to, r.Cells[side].ComparisonStatus) {
 			n++
 		}
 	}
@@ -178,7 +178,7 @@ func (a Agreement) Conclusion() runner.Conclusion {
 		undecided = undecided || a.Count(i, TooSlow, NotRun) > 0
 	}
 	switch {
-	case len(a.Stray) > 0:
+	case len(a.Obsolete) > 0:
 		return runner.Contradiction
 	case undecided:
 		return runner.Undecided
@@ -186,9 +186,9 @@ func (a Agreement) Conclusion() runner.Conclusion {
 	return runner.AsExpected
 }
 
-// Word says in short how a cell compares.
-func (c Cell) Word() string {
-	switch c.Standing {
+// Short says in short how a cell compares.
+func (c Cell) Short() string {
+	switch c.ComparisonStatus {
 	case Agrees:
 		return "yes"
 	case Differs:
@@ -203,7 +203,7 @@ func (c Cell) Word() string {
 
 // String is what was found, in short.
 func (c Cell) String() string {
-	switch c.Standing {
+	switch c.ComparisonStatus {
 	case Refused, NotRun:
 		return "–"
 	}

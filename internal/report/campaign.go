@@ -52,22 +52,22 @@ func (r *Report) Campaign(found sweep.Results) error {
 		}
 	}
 	for _, c := range CampaignCurves(found.Points()) {
-		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{tableOf(PointsTable(found, c.Outcomes, true), outside)}})
+		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{tableOf(PointsTable(found, c.Outcomes, true), formulaMark)}})
 	}
 	for _, c := range CampaignCurves(found.Boundaries()) {
-		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{tableOf(BoundariesTable(found, c.Outcomes), outside)}})
+		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{tableOf(BoundariesTable(found, c.Outcomes), formulaMark)}})
 	}
 	title := "Sweep: " + found.Sweep
 	if found.Backend != r.options.Simulator.Name {
 		title += " on " + found.Backend
 	}
 	r.Add(title, blocks...)
-	r.made(fmt.Sprintf("The sweep %s, %s a point, seeds from %d on", found.Sweep, textfmt.Count(found.Runs, "run"), found.First), found.Versions, SweepCommand(found.Head))
+	r.addFoot(fmt.Sprintf("The sweep %s, %s a point, seeds from %d on", found.Sweep, textfmt.Count(found.Runs, "run"), found.First), found.Versions, SweepCommand(found.Head))
 	return nil
 }
 
-// outside marks what does not fit a formula.
-func outside(column, text string) document.Mark {
+// formulaMark marks what does not fit a formula.
+func formulaMark(column, text string) document.Mark {
 	switch {
 	case column != "inside" && column != "met":
 		return document.Plain
@@ -191,7 +191,7 @@ func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.T
 	for _, o := range points {
 		rate := o.Point.Rate()
 		lo, hi := rate.Wilson()
-		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{
+		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, numberTexts(o.At), []string{
 			rate.String(), percent(rate.Share()), "[" + percent(lo) + ", " + percent(hi) + "]", predicted(o.Point), inside(o.Point),
 		})
 		if undecided {
@@ -249,11 +249,11 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 		case b.Met():
 			met = "yes"
 		}
-		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{place(b.LastViolated), place(b.FirstHolding), tried(b.Formula), met})
+		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, numberTexts(o.At), []string{optionalText(b.LastViolated), optionalText(b.FirstHolding), trialText(b.Formula), met})
 		for _, name := range rules {
 			cell := textfmt.Dash("")
 			if rule, ok := b.Rule(name); ok {
-				cell = tried(rule.Trial)
+				cell = trialText(rule.Trial)
 			}
 			cells = append(cells, cell)
 		}
@@ -262,22 +262,22 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 	return t
 }
 
-// tried is an x and what was found there.
-func tried(t sweep.Trial) string { return value(t.X) + " " + Sign(t.Verdict) }
+// trialText is an x and what was found there.
+func trialText(t sweep.Trial) string { return numberText(t.X) + " " + Sign(t.Verdict) }
 
-func place(x *float64) string {
+func optionalText(x *float64) string {
 	if x == nil {
 		return textfmt.Dash("")
 	}
-	return value(*x)
+	return numberText(*x)
 }
 
-// value writes a number as people read it: files have all of its digits.
-func value(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// numberText writes a number as people read it: files have all of its digits.
+func numberText(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-func values(at []float64) (list []string) {
+func numberTexts(at []float64) (list []string) {
 	for _, x := range at {
-		list = append(list, value(x))
+		list = append(list, numberText(x))
 	}
 	return list
 }
@@ -319,14 +319,14 @@ func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
 
 // captions are what the results of a sweep do not say of their pictures, by its name.
 var captions = map[string]plots.Say{
-	"restart-delay":           {Marks: outwaited},
-	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: outwaited},
-	"restart-delay-reference": {Marks: outwaited},
+	"restart-delay":           {Marks: safeDelay},
+	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: safeDelay},
+	"restart-delay-reference": {Marks: safeDelay},
 	"drift":                   {Line: series.DriftLine, LineName: "the least allowance that covers the error"},
 }
 
-// outwaited is where the delay is long enough.
-var outwaited = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
+// safeDelay is where the delay is long enough.
+var safeDelay = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
 
 // CampaignPictures are those of the results.
 func CampaignPictures(r sweep.Results) ([]plots.Picture, error) {

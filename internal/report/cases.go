@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
-// Kept is a case, where it is, and what whoever found it has to say of it.
-type Kept struct {
+// SavedCase is a case, where it is, and what whoever found it has to say of it.
+type SavedCase struct {
 	cases.Case
 	Path  string // its file; empty: none is kept
 	Says  string // as in "a limit: fault 1: …"; empty: nothing
@@ -22,15 +22,15 @@ type Kept struct {
 }
 
 // LoadCase loads the case in a file.
-func LoadCase(path string) (Kept, error) {
+func LoadCase(path string) (SavedCase, error) {
 	c, err := cases.Load(path)
-	return Kept{Case: c, Path: path, Title: Named([]string{path})}, err
+	return SavedCase{Case: c, Path: path, Title: TitleOf([]string{path})}, err
 }
 
 // Cases adds cases: a table of all, and all there is to say of each. Each is run again in
 // the simulator, so that its history is there and one sees whether it still shows what it
 // says.
-func (r *Report) Cases(ctx context.Context, list []Kept) error {
+func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 	t := document.Table{Columns: document.Named("case", "property", "shows", "now", "faults", "clients", "nodes", "what it means")}
 	var details []document.Block
 	for _, k := range list {
@@ -57,18 +57,18 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 }
 
 // replayed runs the case again, and tells what was heard in it.
-func (k Kept) replayed(ctx context.Context, simulator runner.Backend) (Subject, *trace.Trace, error) {
+func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (ShownRun, *trace.Trace, error) {
 	e, err := runner.Prepare(simulator, k.Scenario)
 	if err != nil {
-		return Subject{}, nil, err
+		return ShownRun{}, nil, err
 	}
 	e, heard := trace.Of(e)
-	s, err := replayed(ctx, e, k.Seed, k.again())
+	s, err := replayed(ctx, e, k.Seed, k.command())
 	return s, heard, err
 }
 
-// again is the command that repeats the case.
-func (k Kept) again() string {
+// command is the command that repeats the case.
+func (k SavedCase) command() string {
 	if k.Path == "" {
 		return ""
 	}
@@ -76,7 +76,7 @@ func (k Kept) again() string {
 }
 
 // caseBlocks is all there is to say of a case. It is small: its messages are drawn one by one.
-func (r *Report) caseBlocks(k Kept, s Subject, heard *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
+func (r *Report) caseBlocks(k SavedCase, s ShownRun, heard *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
 	f := s.Run.Report.Finding(k.Property)
 	blocks := []document.Block{document.Notice{Mark: markOf(conclusion), Text: fmt.Sprintf("The case says that %s is %v, and it is %v.", k.Property.Title(), k.Shows, f.Verdict)}}
 	if k.Says != "" {

@@ -57,7 +57,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 		}
 	}
 	r.Add("The locks compared", blocks...)
-	r.made("The comparison", versions, "")
+	r.addFoot("The comparison", versions, "")
 }
 
 // Comparison is some locks in some trials, and what is known of them.

@@ -19,30 +19,30 @@ type Debate struct {
 	Topics []scenarios.Topic
 	Sides  []Side // at least one; the others are compared with the first
 
-	// Kept returns the directory of a run that was stored, or ""; nil: none was. A witness
+	// StoredRun returns the directory of a run that was stored, or ""; nil: none was. A witness
 	// that was not stored is run again, where runs repeat.
-	Kept func(scenario, backend string, seed uint64) string
+	StoredRun func(scenario, backend string, seed uint64) string
 
 	Stopped bool // before its end
 }
 
-// board is a debate that is being written to a page.
-type board struct {
+// debatePage is a debate that is being written to a page.
+type debatePage struct {
 	*Report
 	Debate
 	agreement Agreement
 	ids       map[string]string // anchors of rows, by their names
-	seen      map[string]string // … of their witnesses, by the names of the rows
+	witnessIDs      map[string]string // … of their witnesses, by the names of the rows
 }
 
 // Debate adds the scoreboard, and for each topic what was run and what it has shown.
 func (r *Report) Debate(ctx context.Context, d Debate) error {
 	d.Sides = slices.Clone(d.Sides)
 	for i := range d.Sides {
-		d.Sides[i].Found = fitted(d.Sides[i])
+		d.Sides[i].Found = fitToBackend(d.Sides[i])
 	}
-	b := board{r, d, Agree(d.Topics, d.Sides, scenarios.Differences()), map[string]string{}, map[string]string{}}
-	b.name()
+	b := debatePage{r, d, Agree(d.Topics, d.Sides, scenarios.Differences()), map[string]string{}, map[string]string{}}
+	b.assignAnchors()
 	b.scoreboard()
 	for _, t := range d.Topics {
 		var blocks []document.Block
@@ -66,14 +66,14 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 		}
 	}
 	for _, s := range d.Sides {
-		b.made("The debate on "+s.Name, s.Versions, debateCommand(s))
+		b.addFoot("The debate on "+s.Name, s.Versions, debateCommand(s))
 	}
 	return nil
 }
 
-// fitted is what a side has found, with the scenarios as they are on its backend: what
+// fitToBackend is what a side has found, with the scenarios as they are on its backend: what
 // cannot be judged there is not expected.
-func fitted(s Side) Tallies {
+func fitToBackend(s Side) Tallies {
 	found := Tallies{}
 	for name, t := range s.Found {
 		if e, err := runner.Prepare(s.Backend, t.Scenario); err == nil {
@@ -92,10 +92,10 @@ func debateCommand(s Side) string {
 	return "lockstorm debate --backend " + s.Name
 }
 
-// name gives anchors to the rows and series of which something is known, and to the
+// assignAnchors gives anchors to the rows and series of which something is known, and to the
 // witnesses that are shown: first of the rows that contradict, then of those that violate
 // something, as many as there may be.
-func (b *board) name() {
+func (b *debatePage) assignAnchors() {
 	var first, then []string
 	for _, row := range b.agreement.Rows {
 		for i, s := range b.Sides {
@@ -106,7 +106,7 @@ func (b *board) name() {
 			if b.ids[row.Name] == "" {
 				b.ids[row.Name] = b.Anchor("row", row.Name)
 			}
-			if i > 0 || !b.has(s, t) {
+			if i > 0 || !b.hasWitness(s, t) {
 				continue
 			}
 			switch {
@@ -118,8 +118,8 @@ func (b *board) name() {
 		}
 	}
 	for _, name := range append(first, then...) {
-		if len(b.seen) < b.options.Most {
-			b.seen[name] = b.Anchor("witness", name)
+		if len(b.witnessIDs) < b.options.MaxDetails {
+			b.witnessIDs[name] = b.Anchor("witness", name)
 		}
 	}
 	for _, t := range b.Topics {
@@ -133,13 +133,13 @@ func (b *board) name() {
 	}
 }
 
-// has reports whether the history of a row's witness can be had.
-func (b *board) has(s Side, t runner.Tally) bool {
-	return t.Shown+t.Against > 0 && (s.Exact || b.Kept != nil && b.Kept(t.Scenario.Name, s.Name, t.Witness) != "")
+// hasWitness reports whether the history of a row's witness can be had.
+func (b *debatePage) hasWitness(s Side, t runner.Tally) bool {
+	return t.Shown+t.Against > 0 && (s.Exact || b.StoredRun != nil && b.StoredRun(t.Scenario.Name, s.Name, t.Witness) != "")
 }
 
 // scoreboard is the main table.
-func (b *board) scoreboard() {
+func (b *debatePage) scoreboard() {
 	t := document.Table{Filters: true, Columns: append(document.Named("row", "Kleppmann", "antirez, redis.io"),
 		document.Column{Name: "expected", Help: "by the debate: ✗ violated in some run, ✓ kept in all, · nothing to judge"})}
 	for _, s := range b.Sides {
@@ -167,13 +167,13 @@ func (b *board) scoreboard() {
 		for _, row := range b.agreement.Rows {
 			if row.Topic == topic.Name && b.ids[row.Name] != "" {
 				head(topic.Name)
-				t.Add(b.line(row)...)
+				t.Add(b.rowCells(row)...)
 			}
 		}
 		for _, s := range topic.Series {
 			if b.ids[SeriesName(s)] != "" {
 				head(topic.Name)
-				t.Add(b.seriesLine(s)...)
+				t.Add(b.seriesCells(s)...)
 			}
 		}
 	}
@@ -182,11 +182,11 @@ func (b *board) scoreboard() {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
 	blocks = append(blocks, t, document.Prose(SignLegend+". "+Codes()+"."), document.Prose(strings.ReplaceAll(ShownLegend, "\n", " ")))
-	b.Add("Scoreboard", append(blocks, b.strays()...)...)
+	b.Add("Scoreboard", append(blocks, b.obsoleteReasons()...)...)
 }
 
 // headline says how many rows and series are as expected on each side.
-func (b *board) headline() document.Block {
+func (b *debatePage) headline() document.Block {
 	var parts []string
 	var all []runner.Tally
 	for _, s := range b.Sides {
@@ -225,25 +225,25 @@ func (s *score) add(runs ...runner.Tally) {
 	}
 }
 
-// strays are reasons for differences that are none.
-func (b *board) strays() (blocks []document.Block) {
+// obsoleteReasons are reasons for differences that are none.
+func (b *debatePage) obsoleteReasons() (blocks []document.Block) {
 	if len(b.Sides) < 2 {
 		return nil
 	}
-	for _, d := range b.agreement.Stray {
+	for _, d := range b.agreement.Obsolete {
 		blocks = append(blocks, document.Notice{Mark: document.Bad, Text: fmt.Sprintf("A reason for no difference: %s, %s on %s: %s", d.Row, d.Property.Code(), d.Backend, d.Reason)})
 	}
 	return blocks
 }
 
-// claims are the first cells of a line.
-func (b *board) claims(name string, c scenarios.Claims) []document.Cell {
+// claimCells are the first cells of a line.
+func (b *debatePage) claimCells(name string, c scenarios.Claims) []document.Cell {
 	return []document.Cell{{Text: name, Link: "#" + b.ids[name]}, document.Text(textfmt.Dash(c.Kleppmann)), document.Text(textfmt.Dash(c.Antirez))}
 }
 
-// line is a row on the scoreboard.
-func (b *board) line(row ComparedRow) []document.Cell {
-	cells := append(b.claims(row.Name, row.Claims), document.Text(grouped(func(p checker.Property) (checker.Verdict, bool) {
+// rowCells is a row on the scoreboard.
+func (b *debatePage) rowCells(row ComparedRow) []document.Cell {
+	cells := append(b.claimCells(row.Name, row.Claims), document.Text(grouped(func(p checker.Property) (checker.Verdict, bool) {
 		v, said := row.Expect[p]
 		return v, said
 	})))
@@ -251,14 +251,14 @@ func (b *board) line(row ComparedRow) []document.Cell {
 		t, known := s.Found[row.Name]
 		if !known {
 			why := "not run"
-			if c := row.Cells[i]; c.Standing == Refused {
+			if c := row.Cells[i]; c.ComparisonStatus == Refused {
 				why = "cannot be run"
 			}
 			cells = append(cells, document.Text(why), document.Text("–"), document.Text("–"), document.Text("–"), document.Text("–"))
 			continue
 		}
 		cells = append(cells, foundCell(t), document.Cell{Text: asExpected(t.Conclusion()), Mark: markOf(t.Conclusion())},
-			cellOf(fmt.Sprintf("%d/%d", t.Shown, t.Runs)), document.Text(shares(t)), b.witness(i, row.Name, t))
+			cellOf(fmt.Sprintf("%d/%d", t.Shown, t.Runs)), document.Text(shares(t)), b.witnessCell(i, row.Name, t))
 	}
 	if len(b.Sides) > 1 {
 		cells = append(cells, agreementCell(row))
@@ -300,14 +300,14 @@ func shares(t runner.Tally) string {
 	return textfmt.Dash(strings.Join(parts, "; "))
 }
 
-// witness is the seed of the run that shows what a row found, and leads to it.
-func (b *board) witness(side int, row string, t runner.Tally) document.Cell {
+// witnessCell is the seed of the run that shows what a row found, and leads to it.
+func (b *debatePage) witnessCell(side int, row string, t runner.Tally) document.Cell {
 	c := cellOf(Witness(t))
 	if c.Text == "–" {
 		return c
 	}
 	c.Link = "#" + b.ids[row]
-	if id := b.seen[row]; side == 0 && id != "" {
+	if id := b.witnessIDs[row]; side == 0 && id != "" {
 		c.Link = "#" + id
 	}
 	return c
@@ -321,7 +321,7 @@ func agreementCell(row ComparedRow) document.Cell {
 		if i == 0 {
 			continue
 		}
-		text := c.Word()
+		text := c.Short()
 		for _, d := range c.Differences {
 			reason := d.Reason
 			if reason == "" {
@@ -332,7 +332,7 @@ func agreementCell(row ComparedRow) document.Cell {
 		if c.Refusal != nil {
 			text += ": " + c.Refusal.Error()
 		}
-		switch c.Standing {
+		switch c.ComparisonStatus {
 		case Unexplained:
 			cell.Mark = document.Bad
 		case TooSlow, NotRun:
@@ -346,10 +346,10 @@ func agreementCell(row ComparedRow) document.Cell {
 	return cell
 }
 
-// seriesLine is a series on the scoreboard.
-func (b *board) seriesLine(series scenarios.Series) []document.Cell {
+// seriesCells is a series on the scoreboard.
+func (b *debatePage) seriesCells(series scenarios.Series) []document.Cell {
 	name := SeriesName(series)
-	cells := append(b.claims(name, series.Claims), document.Text("–"))
+	cells := append(b.claimCells(name, series.Claims), document.Text("–"))
 	for _, s := range b.Sides {
 		c := s.Found.Curve(series)
 		if len(c.Tallies) == 0 {
@@ -368,7 +368,7 @@ func (b *board) seriesLine(series scenarios.Series) []document.Cell {
 }
 
 // row is all there is to say of a row.
-func (b *board) row(ctx context.Context, row ComparedRow) (document.Fold, error) {
+func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, error) {
 	fold := document.Fold{ID: b.ids[row.Name], Summary: row.Name + ": " + row.Summary}
 	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Scenario))
 	for i, s := range b.Sides {
@@ -386,11 +386,11 @@ func (b *board) row(ctx context.Context, row ComparedRow) (document.Fold, error)
 		for _, story := range Stories(t) {
 			fold.Blocks = append(fold.Blocks, document.Prose(fmt.Sprintf("%s %s, seed %d: %s.", story.Property.Code(), story.Property.Title(), story.Seed, story.Text)))
 		}
-		fold.Blocks = append(fold.Blocks, figuresOf(t.Measured.Figures()), document.Code(againOn(s, row.Name, t.Witness)))
-		if i > 0 || b.seen[row.Name] == "" {
+		fold.Blocks = append(fold.Blocks, figuresOf(t.Measured.Figures()), document.Code(runCommand(s, row.Name, t.Witness)))
+		if i > 0 || b.witnessIDs[row.Name] == "" {
 			continue
 		}
-		witness, err := b.shown(ctx, s, t)
+		witness, err := b.witnessBlock(ctx, s, t)
 		if err != nil {
 			return fold, err
 		}
@@ -402,8 +402,8 @@ func (b *board) row(ctx context.Context, row ComparedRow) (document.Fold, error)
 	return fold, nil
 }
 
-// againOn is the command that runs a seed of a scenario.
-func againOn(s Side, scenario string, seed uint64) string {
+// runCommand is the command that runs a seed of a scenario.
+func runCommand(s Side, scenario string, seed uint64) string {
 	text := "lockstorm run " + scenario
 	if !s.Exact {
 		text += " --backend " + s.Name
@@ -411,19 +411,19 @@ func againOn(s Side, scenario string, seed uint64) string {
 	return fmt.Sprintf("%s --seed %d", text, seed)
 }
 
-// shown is the witness of a row: as it was stored, or run again.
-func (b *board) shown(ctx context.Context, s Side, t runner.Tally) (document.Block, error) {
-	fold := document.Fold{ID: b.seen[t.Scenario.Name], Summary: fmt.Sprintf("the witness, seed %d", t.Witness)}
-	var subject Subject
+// witnessBlock is the witness of a row: as it was stored, or run again.
+func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (document.Block, error) {
+	fold := document.Fold{ID: b.witnessIDs[t.Scenario.Name], Summary: fmt.Sprintf("the witness, seed %d", t.Witness)}
+	var subject ShownRun
 	var err error
 	dir := ""
-	if b.Kept != nil {
-		dir = b.Kept(t.Scenario.Name, s.Name, t.Witness)
+	if b.StoredRun != nil {
+		dir = b.StoredRun(t.Scenario.Name, s.Name, t.Witness)
 	}
 	if dir != "" {
 		subject, err = LoadRun(dir)
 	} else {
-		subject, err = Replayed(ctx, s.Backend, t.Scenario, t.Witness, againOn(s, t.Scenario.Name, t.Witness))
+		subject, err = Replayed(ctx, s.Backend, t.Scenario, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
 	}
 	if err != nil {
 		return nil, err
@@ -437,13 +437,13 @@ func (b *board) shown(ctx context.Context, s Side, t runner.Tally) (document.Blo
 }
 
 // setting is what both sides say of a row, and what is run.
-func (b *board) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
+func (b *debatePage) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
 	facts := document.Facts{{Name: "Kleppmann", Value: textfmt.Dash(c.Kleppmann)}, {Name: "antirez, redis.io", Value: textfmt.Dash(c.Antirez)}}
 	return append(facts, factsOf(Setting(s))...)
 }
 
 // series is all there is to say of a series.
-func (b *board) series(series scenarios.Series) document.Fold {
+func (b *debatePage) series(series scenarios.Series) document.Fold {
 	name := SeriesName(series)
 	fold := document.Fold{ID: b.ids[name], Summary: name + ": " + series.Summary, Blocks: []document.Block{b.setting(series.Claims, series.Points[0].Scenario)}}
 	for _, s := range b.Sides {
@@ -457,7 +457,7 @@ func (b *board) series(series scenarios.Series) document.Fold {
 		fold.Blocks = append(fold.Blocks, tableOf(c.Table(), nil), document.Prose(c.Threshold()))
 		for _, t := range c.Tallies {
 			if first, ok := t.First[c.Property]; ok {
-				fold.Blocks = append(fold.Blocks, document.Prose("The first violation: "+first.Report.Finding(c.Property).Story()+"."), document.Code(againOn(s, t.Scenario.Name, first.Seed)))
+				fold.Blocks = append(fold.Blocks, document.Prose("The first violation: "+first.Report.Finding(c.Property).Story()+"."), document.Code(runCommand(s, t.Scenario.Name, first.Seed)))
 				break
 			}
 		}
@@ -469,8 +469,8 @@ func (b *board) series(series scenarios.Series) document.Fold {
 	return fold
 }
 
-// twice names a backend of which there are two debates.
-func twice(sides []Side) error {
+// duplicateBackend names a backend of which there are two debates.
+func duplicateBackend(sides []Side) error {
 	seen := map[string]bool{}
 	for _, s := range sides {
 		if seen[s.Name] {

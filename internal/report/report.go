@@ -20,13 +20,13 @@ type Options struct {
 	// Simulator is the backend on which a run repeats exactly from its seed.
 	Simulator runner.Backend
 
-	// Most is how many runs are shown with their history, each kind of thing by itself:
+	// MaxDetails is how many runs are shown with their history, each kind of thing by itself:
 	// those that violate something, the first of them. The others are in tables.
-	Most int
+	MaxDetails int
 }
 
-// DefaultMost is Most where nobody says how many.
-const DefaultMost = 12
+// DefaultMaxDetails is Most where nobody says how many.
+const DefaultMaxDetails = 12
 
 // stoppedNote says that what is on the page is not all that was asked for.
 const stoppedNote = "Stopped before the end: this is what is known."
@@ -44,8 +44,8 @@ func New(title string, o Options) *Report {
 	return &Report{Document: document.Document{Title: title}, options: o}
 }
 
-// made says in the foot how something was made.
-func (r *Report) made(what string, versions map[string]string, command string) {
+// addFoot says in the foot how something was addFoot.
+func (r *Report) addFoot(what string, versions map[string]string, command string) {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(versions)) {
 		parts = append(parts, k+" "+versions[k])
@@ -60,8 +60,8 @@ func (r *Report) made(what string, versions map[string]string, command string) {
 	r.Foot = append(r.Foot, text+".")
 }
 
-// Recall returns what a reference says of scenarios as they are now.
-func Recall(f results.Reference) (Tallies, error) {
+// TalliesOf returns what a reference says of scenarios as they are now.
+func TalliesOf(f results.Reference) (Tallies, error) {
 	found := Tallies{}
 	for _, r := range f.Rows {
 		s, err := scenarios.Find(r.Scenario)

@@ -36,7 +36,7 @@ var options = report.Options{
 		return runner.Backend{}, fmt.Errorf("unknown backend %q", name)
 	},
 	Simulator: simulated.Backend(),
-	Most:      3,
+	MaxDetails:      3,
 }
 
 // page makes the page of names and checks what is so of every page: it is whole, its anchors
@@ -144,8 +144,8 @@ func TestDebate(t *testing.T) {
 	}
 	wantIn(t, text, "found on sim", "found on process", fmt.Sprintf("on sim %d of %[1]d rows and %d of %[2]d series are as expected", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
 		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
-	if n := strings.Count(text, `<details id="witness-`); n != options.Most {
-		t.Errorf("%d witnesses; want %d", n, options.Most)
+	if n := strings.Count(text, `<details id="witness-`); n != options.MaxDetails {
+		t.Errorf("%d witnesses; want %d", n, options.MaxDetails)
 	}
 	if n := strings.Count(text, "no reason is known"); n > 0 {
 		t.Errorf("%d differences without a reason: what a backend cannot judge is none", n)
@@ -161,12 +161,12 @@ func TestRun(t *testing.T) {
 }
 
 func TestManyRuns(t *testing.T) {
-	dir := kept(t, "crash-restart", options.Most+2)
+	dir := kept(t, "crash-restart", options.MaxDetails+2)
 	if err := os.Remove(filepath.Join(dir, "crash-restart-sim-2", results.RunFile)); err != nil {
 		t.Fatal(err)
 	}
 	text := page(t, dir)
-	wantIn(t, text, fmt.Sprintf("The first %d of %d runs that violate something.", options.Most, options.Most+1), "crash-restart-sim-2 has a history and no run.json: the run was cut off.", `class="sorts filters"`)
+	wantIn(t, text, fmt.Sprintf("The first %d of %d runs that violate something.", options.MaxDetails, options.MaxDetails+1), "crash-restart-sim-2 has a history and no run.json: the run was cut off.", `class="sorts filters"`)
 }
 
 // Law: every case of the project is on the page, and still shows what it says.
@@ -251,11 +251,11 @@ func TestHostileNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := report.Subject{Title: hostile, Run: run, Again: hostile}
+	s := report.ShownRun{Title: hostile, Run: run, Command: hostile}
 	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Told(checker.Lease, checker.Violated, hostile)}}
 	s.Run.Scenario.Summary, s.Run.Versions = hostile, map[string]string{hostile: hostile}
 	r := report.New(hostile, options)
-	if err := r.Runs([]report.Subject{s, s}); err != nil {
+	if err := r.Runs([]report.ShownRun{s, s}); err != nil {
 		t.Fatal(err)
 	}
 	found := sweep.Results{Head: sweep.Head{Sweep: "a <b> & \"c\"", Summary: "<img src=x>", Property: checker.Lease, Params: []sweep.Param{{Name: "x<y", Summary: hostile}}, Total: 1, Runs: 1},
@@ -276,13 +276,13 @@ func TestCommandsAreQuoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, err := report.LoadRun(dir)
-	if want := "lockstorm replay '" + dir + "'"; err != nil || run.Again != want {
-		t.Errorf("a run: %s, %v; want %s", run.Again, err, want)
+	if want := "lockstorm replay '" + dir + "'"; err != nil || run.Command != want {
+		t.Errorf("a run: %s, %v; want %s", run.Command, err, want)
 	}
 	file := filepath.Join(dir, results.HistoryFile)
 	bare, err := report.LoadHistory(file)
-	if want := "lockstorm check '" + file + "'"; err != nil || bare.Again != want {
-		t.Errorf("a history: %s, %v; want %s", bare.Again, err, want)
+	if want := "lockstorm check '" + file + "'"; err != nil || bare.Command != want {
+		t.Errorf("a history: %s, %v; want %s", bare.Command, err, want)
 	}
 }
 

@@ -32,11 +32,11 @@ func (found Tallies) Curve(s scenarios.Series) Curve {
 	return c
 }
 
-// course is how violations go along the points.
-type course uint8
+// trend is how violations go along the points.
+type trend uint8
 
 const (
-	never     course = iota + 1 // no point shows one
+	never     trend = iota + 1 // no point shows one
 	always                      // every point does
 	rising                      // those from some point on
 	falling                     // those up to some point
@@ -46,12 +46,12 @@ const (
 // course returns how violations go and, where they begin or end once, the first
 // point on the other side. A point that left the property open without a
 // violation shows none, which [Curve.open] tells.
-func (c Curve) course() (course, int) {
+func (c Curve) course() (trend, int) {
 	broken := make([]bool, len(c.Tallies))
 	for i, t := range c.Tallies {
 		broken[i] = t.Rate(c.Property).K > 0
 	}
-	switch turns := switches(broken); {
+	switch turns := changes(broken); {
 	case len(broken) == 0 || len(turns) == 0 && !broken[0]:
 		return never, 0
 	case len(turns) == 0:
@@ -65,8 +65,8 @@ func (c Curve) course() (course, int) {
 	}
 }
 
-// switches lists where a list changes.
-func switches(list []bool) []int {
+// changes lists where a list changes.
+func changes(list []bool) []int {
 	var at []int
 	for i := 1; i < len(list); i++ {
 		if list[i] != list[i-1] {
@@ -108,14 +108,14 @@ func (c Curve) broken() []string {
 
 // Threshold says where the property breaks, and where it should by a formula.
 func (c Curve) Threshold() string {
-	text := c.turn() + c.open() + "."
+	text := c.turningPoint() + c.open() + "."
 	if c.Formula != "" {
 		text += "\nBy formula it turns at " + c.Formula + "."
 	}
 	return text
 }
 
-func (c Curve) turn() string {
+func (c Curve) turningPoint() string {
 	title := c.Property.Title()
 	course, at := c.course()
 	switch {
@@ -159,7 +159,7 @@ func (c Curve) Table() *textfmt.Table {
 	t.Head = append(t.Head, "seed")
 	for i, tally := range c.Tallies {
 		rate := tally.Rate(c.Property)
-		line := []string{c.Values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property)}
+		line := []string{c.Values[i], rate.String(), rate.Percent(), rate.Interval(), expectedText(tally, c.Property)}
 		measured := tally.Measured.All()
 		for _, m := range c.Measures {
 			line = append(line, figures[m].of(measured, tally.PerGrant(c.Property)))
@@ -201,8 +201,8 @@ be relied on to show it. Seed: of the first violation, or else of the first run.
 interval. Rounds: the tries with which the first client to be granted the lock got it, in the middle one of the
 runs. Blocked by a death: the longest time from a holder's death to the next grant.`
 
-// agreed is what was expected, and what came of it if that is something else.
-func agreed(t runner.Tally, p checker.Property) string {
+// expectedText is what was expected, and what came of it if that is something else.
+func expectedText(t runner.Tally, p checker.Property) string {
 	want, wanted := t.Scenario.Expect.Want(p)
 	switch {
 	case !wanted:
@@ -229,7 +229,7 @@ func (c Curve) Showing() string {
 			shown++
 		}
 	}
-	return amounting(shown, len(c.Points), Worst(c.Tallies))
+	return shownText(shown, len(c.Points), Worst(c.Tallies))
 }
 
 // SeriesName tells a series from a row of the same name.

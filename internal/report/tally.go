@@ -20,10 +20,10 @@ import (
 // Showing says how many runs showed what was expected, and what that amounts to
 // if it is not enough.
 func Showing(t runner.Tally) string {
-	return amounting(t.Shown, t.Runs, t.Conclusion())
+	return shownText(t.Shown, t.Runs, t.Conclusion())
 }
 
-func amounting(shown, runs int, o runner.Conclusion) string {
+func shownText(shown, runs int, o runner.Conclusion) string {
 	text := fmt.Sprintf("%d/%d", shown, runs)
 	if o != runner.AsExpected {
 		text += " " + o.String()

@@ -18,13 +18,13 @@ const MaxAnnotations = 10
 func AnnotateGitHub(w io.Writer, r Report) error {
 	var errors, warnings []annotation
 	for s, c := range r.Of(Contradiction) {
-		errors = append(errors, of(s, c))
+		errors = append(errors, annotationOf(s, c))
 	}
 	for s, c := range r.Of(Undecided) {
-		warnings = append(warnings, of(s, c))
+		warnings = append(warnings, annotationOf(s, c))
 	}
 	for _, s := range r.Suites {
-		if reasons, names := s.Left(NotRun); len(names) > 0 {
+		if reasons, names := s.Skipped(NotRun); len(names) > 0 {
 			warnings = append(warnings, annotation{title: "lockstorm " + s.Name, text: textfmt.Count(len(names), "check") + " not run: " + reasons})
 		}
 	}
@@ -37,7 +37,7 @@ func AnnotateGitHub(w io.Writer, r Report) error {
 // annotation is what is said of a check, beside its file if it has one.
 type annotation struct{ title, file, text string }
 
-func of(s Suite, c Check) annotation {
+func annotationOf(s Suite, c Check) annotation {
 	return annotation{title: fmt.Sprintf("lockstorm %s: %s", s.Name, c.Name), file: c.File, text: strings.TrimSpace(c.Text())}
 }
 
@@ -74,7 +74,7 @@ const MaxSummary = 1 << 20
 // the suites, each check that is not as expected, with its story and the command that
 // repeats it, and what was not run. What there is no room for is counted.
 func GitHubSummary(r Report, room int) string {
-	page := &page{room: room - spare}
+	page := &page{room: room - reserve}
 	page.add(head(r))
 	cut := 0
 	for s, c := range r.Of(Contradiction, Undecided) {
@@ -87,7 +87,7 @@ func GitHubSummary(r Report, room int) string {
 	}
 	for _, o := range []Outcome{NotRun, NotApplicable} {
 		for _, s := range r.Suites {
-			if !page.add(left(s, o)) {
+			if !page.add(skipped(s, o)) {
 				page.text.WriteString(fmt.Sprintf("\n%s of %s: %v.\n", textfmt.Count(s.Count(o), "check"), s.Name, o))
 			}
 		}
@@ -96,8 +96,8 @@ func GitHubSummary(r Report, room int) string {
 	return page.text.String()
 }
 
-// spare is room for what is said of what there is no room for.
-const spare = 1 << 10
+// reserve is room for what is said of what there is no room for.
+const reserve = 1 << 10
 
 // page is a text, and how much room there is for it.
 type page struct {
@@ -146,9 +146,9 @@ func section(s Suite, c Check) string {
 	return fmt.Sprintf("\n### %s: %s, %v\n\n%s\n%s%s\n", s.Name, plain.Replace(c.Name), c.Outcome, fence, c.Text(), fence)
 }
 
-// left names the checks of a suite that nothing was learnt of, and says why.
-func left(s Suite, o Outcome) string {
-	reasons, names := s.Left(o)
+// skipped names the checks of a suite that nothing was learnt of, and says why.
+func skipped(s Suite, o Outcome) string {
+	reasons, names := s.Skipped(o)
 	if len(names) == 0 {
 		return ""
 	}

@@ -20,17 +20,17 @@ func sample() ci.Report {
 				{Name: "one.yaml", Outcome: ci.AsExpected, Took: 12 * time.Millisecond},
 				{
 					Name: "two_b.yaml", File: "cases/two_b.yaml", Outcome: ci.Contradiction, Took: 3 * time.Millisecond,
-					Says:  "lease exclusion is violated, and the case says holds",
+					Summary:  "lease exclusion is violated, and the case says holds",
 					Story: "  client 1 was granted \"a```b\" at 100 %;\n  client 2 was granted it too.\n",
-					Again: "lockstorm replay cases/two_b.yaml", Kept: []string{"counterexamples/runs/two-sim-1"},
+					Command: "lockstorm replay cases/two_b.yaml", Files: []string{"counterexamples/runs/two-sim-1"},
 				},
 			}},
 			{Name: "debate", Note: "backend sim", Checks: []ci.Check{
 				{Name: "calm", Outcome: ci.AsExpected, Took: time.Second},
-				{Name: "split-vote", Outcome: ci.Undecided, Says: "deadlock freedom: unknown, where holds is expected (seed 4)", Again: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
-				{Name: "late|one", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
-				{Name: "late-two", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
-				{Name: "other", Outcome: ci.NotApplicable, Says: "the backend cannot"},
+				{Name: "split-vote", Outcome: ci.Undecided, Summary: "deadlock freedom: unknown, where holds is expected (seed 4)", Command: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
+				{Name: "late|one", Outcome: ci.NotRun, Summary: "the budget of 1m was spent"},
+				{Name: "late-two", Outcome: ci.NotRun, Summary: "the budget of 1m was spent"},
+				{Name: "other", Outcome: ci.NotApplicable, Summary: "the backend cannot"},
 			}},
 		},
 	}
@@ -52,7 +52,7 @@ func TestGoldenAnnotations(t *testing.T) {
 func many(n int, o ci.Outcome) ci.Report {
 	s := ci.Suite{Name: "debate"}
 	for i := range n {
-		s.Checks = append(s.Checks, ci.Check{Name: fmt.Sprint("row-", i), Outcome: o, Says: "no", Story: strings.Repeat("so it was ", 100)})
+		s.Checks = append(s.Checks, ci.Check{Name: fmt.Sprint("row-", i), Outcome: o, Summary: "no", Story: strings.Repeat("so it was ", 100)})
 	}
 	return ci.Report{Suites: []ci.Suite{s}}
 }

@@ -61,8 +61,8 @@ func testcase(s Suite, c Check) junit.Testcase {
 	case NotRun, NotApplicable:
 		one.Skipped = result
 	default:
-		if c.Says != "" {
-			one.SystemOut = &junit.Output{Data: clean(c.Says)}
+		if c.Summary != "" {
+			one.SystemOut = &junit.Output{Data: clean(c.Summary)}
 		}
 	}
 	return one

@@ -36,7 +36,7 @@ func written(t *testing.T, r ci.Report) junit.Testsuites {
 func TestOutcomes(t *testing.T) {
 	s := ci.Suite{Name: "debate", Note: "backend sim"}
 	for _, o := range ci.Outcomes() {
-		s.Checks = append(s.Checks, ci.Check{Name: o.String(), Outcome: o, Says: "because", Story: "  so\n", Again: "lockstorm run x --seed 7", Took: 1500 * time.Millisecond})
+		s.Checks = append(s.Checks, ci.Check{Name: o.String(), Outcome: o, Summary: "because", Story: "  so\n", Command: "lockstorm run x --seed 7", Took: 1500 * time.Millisecond})
 	}
 	all := written(t, ci.Report{Suites: []ci.Suite{{Name: "cases"}, s}, With: "lockstorm v1", Took: 8 * time.Second})
 	if all.Tests != 5 || all.Failures != 1 || all.Errors != 1 || all.Skipped != 2 || all.Time != "8.000" || len(all.Suites) != 2 {
@@ -67,7 +67,7 @@ func TestOutcomes(t *testing.T) {
 func TestAnyTextCanBeRead(t *testing.T) {
 	const text = "a\x00b \x1b[31m ]]> & <b> \uffff é ✗ \xff\t\r\n𝄞"
 	all := written(t, ci.Report{Suites: []ci.Suite{{Name: text, Note: text, Checks: []ci.Check{
-		{Name: text, Outcome: ci.Contradiction, Says: text, Story: text}, {Name: "b", Outcome: ci.AsExpected, Says: text},
+		{Name: text, Outcome: ci.Contradiction, Summary: text, Story: text}, {Name: "b", Outcome: ci.AsExpected, Summary: text},
 	}}}})
 	for _, got := range []string{all.Suites[0].SystemOut.Data, all.Suites[0].Testcases[0].Failure.Data, all.Suites[0].Testcases[1].SystemOut.Data} {
 		if want := `a\x00b \x1b[31m ]]> & <b> \uffff é ✗ ` + "\uFFFD\t" + `\x0d` + "\n𝄞"; !strings.Contains(got, want) {

@@ -67,41 +67,41 @@ type Check struct {
 	// File is the file that the check was read from; empty: none.
 	File string
 
-	// Says is the outcome in a line; empty: there is nothing to add to it.
-	Says string
+	// Summary is the outcome in a line; empty: there is nothing to add to it.
+	Summary string
 
 	// Story tells what happened, in lines; empty: nothing did.
 	Story string
 
-	// Again is the command line that repeats it; empty: nothing does.
-	Again string
+	// Command is the command line that repeats it; empty: nothing does.
+	Command string
 
-	// Kept are the files and directories in which evidence was kept.
-	Kept []string
+	// Files are the files and directories in which evidence was kept.
+	Files []string
 
 	Took time.Duration
 }
 
 // Headline is the outcome in a line, with the command that repeats it.
 func (c Check) Headline() string {
-	line := cmp.Or(c.Says, c.Outcome.String())
-	if c.Again != "" {
-		line += ". Again: " + c.Again
+	line := cmp.Or(c.Summary, c.Outcome.String())
+	if c.Command != "" {
+		line += ". Again: " + c.Command
 	}
 	return line
 }
 
 // Text is everything that is to be said of the check, in lines.
 func (c Check) Text() string {
-	parts := []string{cmp.Or(c.Says, c.Outcome.String())}
+	parts := []string{cmp.Or(c.Summary, c.Outcome.String())}
 	if c.Story != "" {
 		parts = append(parts, strings.TrimRight(c.Story, "\n"))
 	}
-	if c.Again != "" {
-		parts = append(parts, "Again: "+c.Again)
+	if c.Command != "" {
+		parts = append(parts, "Again: "+c.Command)
 	}
-	if len(c.Kept) > 0 {
-		parts = append(parts, "Kept: "+strings.Join(c.Kept, "\n      "))
+	if len(c.Files) > 0 {
+		parts = append(parts, "Kept: "+strings.Join(c.Files, "\n      "))
 	}
 	return strings.Join(parts, "\n\n") + "\n"
 }
@@ -125,16 +125,16 @@ func (s Suite) Count(o Outcome) (n int) {
 	return n
 }
 
-// Left names the checks of an outcome, and says why they have it, each reason once.
-func (s Suite) Left(o Outcome) (reasons string, names []string) {
+// Skipped names the checks of an outcome, and says why they have it, each reason once.
+func (s Suite) Skipped(o Outcome) (reasons string, names []string) {
 	var list []string
 	for _, c := range s.Checks {
 		if c.Outcome != o {
 			continue
 		}
 		names = append(names, c.Name)
-		if !slices.Contains(list, c.Says) {
-			list = append(list, c.Says)
+		if !slices.Contains(list, c.Summary) {
+			list = append(list, c.Summary)
 		}
 	}
 	return strings.Join(list, "; "), names

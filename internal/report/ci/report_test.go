@@ -50,13 +50,13 @@ func TestOutcomesAreConclusions(t *testing.T) {
 
 func TestCountsAndReasons(t *testing.T) {
 	s := ci.Suite{Checks: []ci.Check{
-		{Name: "a", Outcome: ci.NotRun, Says: "no time"}, {Name: "b", Outcome: ci.AsExpected, Took: time.Second},
-		{Name: "c", Outcome: ci.NotRun, Says: "no time"}, {Name: "d", Outcome: ci.NotRun, Says: "no luck"},
+		{Name: "a", Outcome: ci.NotRun, Summary: "no time"}, {Name: "b", Outcome: ci.AsExpected, Took: time.Second},
+		{Name: "c", Outcome: ci.NotRun, Summary: "no time"}, {Name: "d", Outcome: ci.NotRun, Summary: "no luck"},
 	}}
 	if got := s.Counts(); got != "1 as expected, 3 not run" {
 		t.Error(got)
 	}
-	if reasons, names := s.Left(ci.NotRun); reasons != "no time; no luck" || !slices.Equal(names, []string{"a", "c", "d"}) {
+	if reasons, names := s.Skipped(ci.NotRun); reasons != "no time; no luck" || !slices.Equal(names, []string{"a", "c", "d"}) {
 		t.Errorf("%q, %q", reasons, names)
 	}
 	if got := (ci.Suite{}).Counts(); got != "no checks" || s.Took() != time.Second {
@@ -79,7 +79,7 @@ func TestOutcomesComeInOrder(t *testing.T) {
 }
 
 func TestTextOfACheck(t *testing.T) {
-	c := ci.Check{Outcome: ci.Contradiction, Says: "lease: violated", Story: "  one;\n  two\n", Again: "lockstorm run a --seed 3", Kept: []string{"x", "y"}}
+	c := ci.Check{Outcome: ci.Contradiction, Summary: "lease: violated", Story: "  one;\n  two\n", Command: "lockstorm run a --seed 3", Files: []string{"x", "y"}}
 	if got, want := c.Text(), "lease: violated\n\n  one;\n  two\n\nAgain: lockstorm run a --seed 3\n\nKept: x\n      y\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -99,8 +99,8 @@ var (
 	page = template.Must(template.New("document").Parse(frame))
 )
 
-// own is what every page needs.
-func own() Assets { return Assets{Name: "document", Style: Colours + style, Script: script} }
+// baseAssets is what every page needs.
+func baseAssets() Assets { return Assets{Name: "document", Style: Colours + style, Script: script} }
 
 // Write writes the page.
 func (d *Document) Write(out io.Writer) error {
@@ -127,7 +127,7 @@ type part struct {
 
 func (d *Document) view() (view, error) {
 	v := view{Document: d}
-	needs := []Assets{own()}
+	needs := []Assets{baseAssets()}
 	for _, s := range d.Sections {
 		p := part{ID: s.ID, Title: s.Title}
 		for _, b := range s.Blocks {
@@ -142,13 +142,13 @@ func (d *Document) view() (view, error) {
 		}
 		v.Parts = append(v.Parts, p)
 	}
-	v.equip(needs)
+	v.addAssets(needs)
 	return v, nil
 }
 
-// equip gives the page what its blocks need, each kind once, and the policy by which
+// addAssets gives the page what its blocks need, each kind once, and the policy by which
 // nothing else is run or fetched.
-func (v *view) equip(needs []Assets) {
+func (v *view) addAssets(needs []Assets) {
 	seen := map[string]bool{}
 	var hashes []string
 	for _, a := range needs {

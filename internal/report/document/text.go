@@ -107,7 +107,7 @@ func (t Table) AsText(int) string {
 		}
 		cells := make([]string, len(r.Cells))
 		for i, c := range r.Cells {
-			cells[i] = flat.Replace(c.Text)
+			cells[i] = oneLine.Replace(c.Text)
 		}
 		plain.Add(cells...)
 	}
@@ -115,5 +115,5 @@ func (t Table) AsText(int) string {
 	return b.String()
 }
 
-// flat keeps the text of a cell in its line.
-var flat = strings.NewReplacer("\t", " ", "\n", " ")
+// oneLine keeps the text of a cell in its line.
+var oneLine = strings.NewReplacer("\t", " ", "\n", " ")
