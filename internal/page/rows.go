@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// rows lays what has a name and a time into rows, so that nothing lies over anything
-// else: what overlaps something of its name gets a further row.
+// rows places intervals in rows without overlaps. An interval that overlaps another of its name
+// gets a further row.
 type rows struct {
 	names []string
 	busy  [][]interval
@@ -14,8 +14,7 @@ type rows struct {
 
 type interval struct{ from, to int64 }
 
-// place returns the row, from 0, for something of a name. closed says that what touches
-// overlaps.
+// place returns the row, from 0, for an interval. closed: intervals that touch overlap.
 func (r *rows) place(name string, v interval, closed bool) int {
 	title := name
 	for again := 2; ; again++ {

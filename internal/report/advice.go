@@ -14,8 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
-// Advice adds what was asked, the setting that is recommended, what it rests on, and the
-// settings among which there is a choice.
+// Advice adds the question, the recommended setting, what it is based on, and the
+// Pareto-optimal alternatives.
 func (r *Report) Advice(a tune.Advice) error {
 	blocks := []document.Block{verdictOn(a)}
 	for _, rejected := range a.Rejected {
@@ -54,7 +54,7 @@ func (r *Report) Advice(a tune.Advice) error {
 	return nil
 }
 
-// verdictOn says whether there is a setting.
+// verdictOn says whether a setting is recommended.
 func verdictOn(a tune.Advice) document.Block {
 	switch {
 	case a.Refusal != "":
@@ -81,7 +81,7 @@ func trialTable(v tune.Validation) document.Table {
 	return t
 }
 
-// frontTable has a line for each setting of the front, the recommended one marked.
+// frontTable has a line for each Pareto-optimal setting, the recommended one marked.
 func frontTable(a tune.Advice) document.Table {
 	t := document.Table{Filters: true, Columns: document.Named("", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s", "blocked by a death")}
 	for _, w := range a.Front {
@@ -98,9 +98,9 @@ func frontTable(a tune.Advice) document.Table {
 	return t
 }
 
-// FrontPicture is the choice as a picture: the risk of a setting against how long a dead
-// holder blocks the others. Where a setting is recommended it shows those that differ from
-// it in TTL and extension alone.
+// FrontPicture is a chart of the Pareto front: the risk of a setting against how long a dead
+// holder blocks the others. If a setting is recommended, it shows those that differ from it in
+// TTL and extension only.
 func FrontPicture(a tune.Advice) plots.Front {
 	shown := a.Front
 	if r := a.Recommended; r != nil {
@@ -130,7 +130,7 @@ func FrontPicture(a tune.Advice) plots.Front {
 	return f
 }
 
-// leastRisk is the least risk of the settings that is more than none; none has one: +∞.
+// leastRisk is the least risk above 0; +Inf: there is none.
 func leastRisk(list []tune.Weighed) float64 {
 	least := math.Inf(1)
 	for _, w := range list {
@@ -141,8 +141,8 @@ func leastRisk(list []tune.Weighed) float64 {
 	return least
 }
 
-// floorOf is where those without a risk are drawn on a logarithmic axis: below the others. It
-// is 0 where nobody has a risk, and the axis is a linear one.
+// floorOf is where settings without a risk are drawn on a logarithmic axis: below the others.
+// It is 0 if no setting has a risk, and the axis is linear then.
 func floorOf(list []tune.Weighed) float64 {
 	least := leastRisk(list)
 	if math.IsInf(least, 1) {
@@ -156,8 +156,8 @@ func floorOf(list []tune.Weighed) float64 {
 	return least
 }
 
-// undominated reports whether no other setting blocks as shortly and risks as little, and
-// does better in one of both.
+// undominated reports whether no other setting is at least as good in blocking and risk, and
+// better in one of them.
 func undominated(w tune.Weighed, list []tune.Weighed) bool {
 	for _, o := range list {
 		if o.BlockedByDead <= w.BlockedByDead && o.Risk.Total() <= w.Risk.Total() &&
@@ -168,7 +168,7 @@ func undominated(w tune.Weighed, list []tune.Weighed) bool {
 	return true
 }
 
-// ReadableInterval says how often a hold is extended.
+// ReadableInterval prints how often a hold is extended.
 func ReadableInterval(d time.Duration) string {
 	if d == 0 {
 		return "never"

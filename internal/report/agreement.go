@@ -11,18 +11,18 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Side is what a debate has shown on one backend.
+// Side is the results of a debate on one backend.
 type Side struct {
 	runner.Backend
 	Found    Tallies
 	Versions map[string]string
 }
 
-// Agreement is how what backends have shown compares with what the first of them has.
+// Agreement compares the results of backends with those of the first one.
 type Agreement struct {
-	Sides []Side
-	Rows  []ComparedRow
-	Obsolete []scenarios.Difference // that are none
+	Sides    []Side
+	Rows     []ComparedRow
+	Obsolete []scenarios.Difference // reasons for differences that do not exist
 }
 
 // ComparedRow is a row on all sides.
@@ -36,35 +36,35 @@ type ComparedRow struct {
 type Cell struct {
 	ComparisonStatus
 	Tally       runner.Tally
-	Judged      []checker.Property // of which the row expects something that can be judged here
+	Judged      []checker.Property // properties with an expectation that can be checked here
 	Refusal     error              // why the backend cannot run it
 	Differences []Difference
 }
 
-// ComparisonStatus is what a row has come to on a side.
+// ComparisonStatus is the result of comparing a row on a side.
 type ComparisonStatus uint8
 
-// The standings.
+// The results.
 const (
-	Agrees      ComparisonStatus = iota + 1 // the first does, with itself
-	Differs                         // for reasons that are known
-	Unexplained                     // by something of which no reason is known
-	TooSlow                         // runs slipped
-	NotRun                          // though it could be
-	Refused                         // by the backend
+	Agrees      ComparisonStatus = iota + 1 // also the first side itself
+	Differs                                 // for known reasons
+	Unexplained                             // at least one difference has no known reason
+	TooSlow                                 // the machine was too slow in some runs
+	NotRun                                  // though the backend could
+	Refused                                 // by the backend
 )
 
-// Difference is a property that got another verdict than on the first side.
+// Difference is a property with another verdict than on the first side.
 type Difference struct {
 	checker.Property
 	Here, There checker.Verdict
-	Reason      string // empty: none is known
+	Reason      string // "": none is known
 }
 
-// Agree compares the rows of topics on all sides, by the reasons that are known.
+// Agree compares the rows of topics on all sides, given the known reasons for differences.
 func Agree(topics []scenarios.Topic, sides []Side, known []scenarios.Difference) Agreement {
 	a := Agreement{Sides: sides}
-	of := map[scenarios.Difference]bool{} // those that there are, without their reasons
+	of := map[scenarios.Difference]bool{} // existing differences, without reasons
 	for _, t := range topics {
 		for _, r := range t.Rows {
 			row := ComparedRow{Topic: t.Name, Scenario: r.Scenario}
@@ -95,7 +95,6 @@ func Agree(topics []scenarios.Topic, sides []Side, known []scenarios.Difference)
 	return a
 }
 
-// reasonOf is the reason that is known of a difference.
 func reasonOf(at scenarios.Difference, known []scenarios.Difference) string {
 	for _, d := range known {
 		reason := d.Reason
@@ -106,7 +105,7 @@ func reasonOf(at scenarios.Difference, known []scenarios.Difference) string {
 	return ""
 }
 
-// Cell is what a side has shown of a row, not yet compared.
+// cell is the results of a row on a side, not yet compared.
 func (s Side) cell(row scenarios.Scenario) Cell {
 	e, err := runner.Prepare(s.Backend, row)
 	var unfit *runner.UnfitError
@@ -129,7 +128,7 @@ func (s Side) cell(row scenarios.Scenario) Cell {
 	return c
 }
 
-// compare finds the properties that were judged on both sides and got other verdicts.
+// compare finds the properties that were checked on both sides with different verdicts.
 func (c *Cell) compare(first Cell) {
 	if c.ComparisonStatus != 0 {
 		return
@@ -142,7 +141,7 @@ func (c *Cell) compare(first Cell) {
 	}
 }
 
-// settled is the cell with its standing.
+// settled is the cell with its status.
 func (c Cell) settled() Cell {
 	if c.ComparisonStatus != 0 {
 		return c
@@ -158,7 +157,7 @@ func (c Cell) settled() Cell {
 	return c
 }
 
-// Count counts the rows that have come to something on a side.
+// Count counts the rows of a side with some statuses.
 func (a Agreement) Count(side int, to ...ComparisonStatus) (n int) {
 	for _, r := range a.Rows {
 		if slices.Contains(to, r.Cells[side].ComparisonStatus) {
@@ -168,7 +167,7 @@ func (a Agreement) Count(side int, to ...ComparisonStatus) (n int) {
 	return n
 }
 
-// Conclusion is that of all rows and reasons.
+// Conclusion sums up all rows and reasons.
 func (a Agreement) Conclusion() runner.Conclusion {
 	undecided := false
 	for i := range a.Sides {
@@ -186,7 +185,7 @@ func (a Agreement) Conclusion() runner.Conclusion {
 	return runner.AsExpected
 }
 
-// Short says in short how a cell compares.
+// Short is the status in a few words.
 func (c Cell) Short() string {
 	switch c.ComparisonStatus {
 	case Agrees:
@@ -201,13 +200,13 @@ func (c Cell) Short() string {
 	return "undecided"
 }
 
-// String is what was found, in short.
+// String is the results in short.
 func (c Cell) String() string {
 	switch c.ComparisonStatus {
 	case Refused, NotRun:
 		return "–"
 	}
-	type group struct{ codes, text string } // of neighbours that were found alike
+	type group struct{ codes, text string } // neighbours with the same result
 	var found []group
 	for _, p := range c.Judged {
 		v := c.Tally.Observed(p)

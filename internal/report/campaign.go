@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Campaign adds what a sweep has found: in sentences, pictures and tables.
+// Campaign adds the results of a sweep: sentences, charts and tables.
 func (r *Report) Campaign(found sweep.Results) error {
 	blocks := []document.Block{document.Prose("What is swept: " + strings.TrimSuffix(found.Summary, ".") + ".")}
 	if !found.Complete() {
@@ -66,7 +66,7 @@ func (r *Report) Campaign(found sweep.Results) error {
 	return nil
 }
 
-// formulaMark marks what does not fit a formula.
+// formulaMark marks results that contradict a formula.
 func formulaMark(column, text string) document.Mark {
 	switch {
 	case column != "inside" && column != "met":
@@ -90,7 +90,7 @@ func figureOf(c plots.Chart) (document.Figure, error) {
 	}, err
 }
 
-// CampaignLines say in sentences how measurements and formulas compare.
+// CampaignLines compares measurements and formulas in sentences.
 func CampaignLines(r sweep.Results) (lines []string) {
 	if f := r.Fit(); f.Compared > 0 {
 		between := ""
@@ -119,10 +119,10 @@ func CampaignLines(r sweep.Results) (lines []string) {
 	return lines
 }
 
-// mostFails is how many boundaries are named at which a rule does not suffice.
+// mostFails is how many boundaries are listed at which a rule does not suffice.
 const mostFails = 10
 
-// ruleHead is what stands above a rule of thumb, by its place among them.
+// ruleHead is the column of a rule of thumb.
 func ruleHead(i int) string { return fmt.Sprintf("rule %d", i+1) }
 
 // ruleLine says how often a rule of thumb suffices, and where it does not.
@@ -149,8 +149,7 @@ func ruleLine(all []sweep.Outcome, name string) string {
 	return text + "."
 }
 
-// priceColumns are what a point costs, in the order in which they are shown: the first of
-// them on a terminal too.
+// priceColumns are the costs of a point. Some are shown on a terminal too.
 var priceColumns = []struct {
 	head   string
 	screen bool
@@ -172,7 +171,7 @@ func nextGrant(m checker.Measurements) string {
 	return textfmt.Duration(m.NextGrantAfterDeath)
 }
 
-// PointsTable is a line for each of some points; whole: with all that is told of them.
+// PointsTable has a line for each point. whole: with all columns.
 func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.Table {
 	undecided := slices.ContainsFunc(points, func(o sweep.Outcome) bool { return o.Point.Undecided > 0 })
 	t := &textfmt.Table{Head: []string{"#"}}
@@ -207,7 +206,7 @@ func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.T
 	return t
 }
 
-// predicted is what a formula says, in percent.
+// predicted is the formula's value, in percent.
 func predicted(m *sweep.Measured) string {
 	if m.Predicted == nil {
 		return textfmt.Dash("")
@@ -215,8 +214,8 @@ func predicted(m *sweep.Measured) string {
 	return percent(*m.Predicted)
 }
 
-// percent writes a share in percent, to a digit more than the intervals of ten thousand
-// runs are exact to.
+// percent prints a share in percent, one digit more than the precision of the intervals of ten
+// thousand runs.
 func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
 
 func inside(m *sweep.Measured) string {
@@ -229,7 +228,7 @@ func inside(m *sweep.Measured) string {
 	return "no"
 }
 
-// BoundariesTable is a line for each of some boundaries.
+// BoundariesTable has a line for each boundary.
 func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"#"}}
 	for _, p := range r.Params[1:] {
@@ -262,7 +261,7 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 	return t
 }
 
-// trialText is an x and what was found there.
+// trialText is an x and the verdict there.
 func trialText(t sweep.Trial) string { return numberText(t.X) + " " + Sign(t.Verdict) }
 
 func optionalText(x *float64) string {
@@ -272,7 +271,7 @@ func optionalText(x *float64) string {
 	return numberText(*x)
 }
 
-// numberText writes a number as people read it: files have all of its digits.
+// numberText prints a number with six digits. The files have all of them.
 func numberText(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 func numberTexts(at []float64) (list []string) {
@@ -303,7 +302,7 @@ type CampaignCurve struct {
 	Outcomes []sweep.Outcome
 }
 
-// CampaignCurves parts outcomes by their curves, in the order in which these begin.
+// CampaignCurves groups outcomes by their curves, in the order in which these begin.
 func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
 	place := map[string]int{}
 	for _, o := range all {
@@ -317,7 +316,7 @@ func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
 	return list
 }
 
-// captions are what the results of a sweep do not say of their pictures, by its name.
+// captions are additions to charts that the results of a sweep do not contain, by sweep.
 var captions = map[string]plots.Say{
 	"restart-delay":           {Marks: safeDelay},
 	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: safeDelay},
@@ -325,14 +324,13 @@ var captions = map[string]plots.Say{
 	"drift":                   {Line: series.DriftLine, LineName: "the least allowance that covers the error"},
 }
 
-// safeDelay is where the delay is long enough.
+// safeDelay marks where the delay is long enough.
 var safeDelay = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
 
-// CampaignPictures are those of the results.
+// CampaignPictures returns the charts of the results.
 func CampaignPictures(r sweep.Results) ([]plots.Picture, error) {
 	return plots.Of(r, captions[r.Sweep])
 }
 
-// CaptionedPictures names the sweeps of whose pictures something is said that their results do not
-// say.
+// CaptionedPictures names the sweeps with additions to their charts.
 func CaptionedPictures() []string { return slices.Sorted(maps.Keys(captions)) }

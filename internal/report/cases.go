@@ -13,11 +13,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
-// SavedCase is a case, where it is, and what whoever found it has to say of it.
+// SavedCase is a case, its file, and remarks by the search that found it.
 type SavedCase struct {
 	cases.Case
-	Path  string // its file; empty: none is kept
-	Says  string // as in "a limit: fault 1: …"; empty: nothing
+	Path  string // file; "": it is not saved
+	Says  string // as in "a limit: fault 1: …"; may be empty
 	Title string
 }
 
@@ -27,9 +27,8 @@ func LoadCase(path string) (SavedCase, error) {
 	return SavedCase{Case: c, Path: path, Title: TitleOf([]string{path})}, err
 }
 
-// Cases adds cases: a table of all, and all there is to say of each. Each is run again in
-// the simulator, so that its history is there and one sees whether it still shows what it
-// says.
+// Cases adds cases: a table of all, and a section for each. Each is run again in the simulator,
+// for its history, and to check whether it still shows the same.
 func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 	t := document.Table{Columns: document.Named("case", "property", "shows", "now", "faults", "clients", "nodes", "what it means")}
 	var details []document.Block
@@ -56,7 +55,7 @@ func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 	return nil
 }
 
-// replayed runs the case again, and tells what was heard in it.
+// replayed runs the case again, and returns its trace.
 func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (ShownRun, *trace.Trace, error) {
 	e, err := runner.Prepare(simulator, k.Scenario)
 	if err != nil {
@@ -67,7 +66,7 @@ func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (Show
 	return s, heard, err
 }
 
-// command is the command that repeats the case.
+// command is the command line that repeats the case.
 func (k SavedCase) command() string {
 	if k.Path == "" {
 		return ""
@@ -75,7 +74,7 @@ func (k SavedCase) command() string {
 	return textfmt.Command("replay", k.Path)
 }
 
-// caseBlocks is all there is to say of a case. It is small: its messages are drawn one by one.
+// caseBlocks describes a case. A case is small, so its messages are drawn one by one.
 func (r *Report) caseBlocks(k SavedCase, s ShownRun, heard *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
 	f := s.Run.Report.Finding(k.Property)
 	blocks := []document.Block{document.Notice{Mark: markOf(conclusion), Text: fmt.Sprintf("The case says that %s is %v, and it is %v.", k.Property.Title(), k.Shows, f.Verdict)}}

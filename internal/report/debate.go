@@ -14,28 +14,28 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Debate is what is shown of one debate, or of the same one on several backends.
+// Debate is the results of a debate on one or more backends.
 type Debate struct {
 	Topics []scenarios.Topic
 	Sides  []Side // at least one; the others are compared with the first
 
-	// StoredRun returns the directory of a run that was stored, or ""; nil: none was. A witness
-	// that was not stored is run again, where runs repeat.
+	// StoredRun returns the directory of a stored run, or "". It may be nil. A witness that is
+	// not stored is run again if the backend is exact.
 	StoredRun func(scenario, backend string, seed uint64) string
 
 	Stopped bool // before its end
 }
 
-// debatePage is a debate that is being written to a page.
+// debatePage is a page of a debate.
 type debatePage struct {
 	*Report
 	Debate
-	agreement Agreement
-	ids       map[string]string // anchors of rows, by their names
-	witnessIDs      map[string]string // … of their witnesses, by the names of the rows
+	agreement  Agreement
+	ids        map[string]string // anchors of rows and series
+	witnessIDs map[string]string // anchors of the rows' witnesses
 }
 
-// Debate adds the scoreboard, and for each topic what was run and what it has shown.
+// Debate adds the scoreboard and, for each topic, its rows and series with their results.
 func (r *Report) Debate(ctx context.Context, d Debate) error {
 	d.Sides = slices.Clone(d.Sides)
 	for i := range d.Sides {
@@ -71,8 +71,8 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 	return nil
 }
 
-// fitToBackend is what a side has found, with the scenarios as they are on its backend: what
-// cannot be judged there is not expected.
+// fitToBackend returns the results of a side with the scenarios as adapted to its backend: what
+// cannot be checked there is not expected.
 func fitToBackend(s Side) Tallies {
 	found := Tallies{}
 	for name, t := range s.Found {
@@ -84,7 +84,7 @@ func fitToBackend(s Side) Tallies {
 	return found
 }
 
-// debateCommand is the command line that holds the debate on a side again.
+// debateCommand is the command line that runs the debate of a side.
 func debateCommand(s Side) string {
 	if s.Exact {
 		return "lockstorm debate"
@@ -92,9 +92,8 @@ func debateCommand(s Side) string {
 	return "lockstorm debate --backend " + s.Name
 }
 
-// assignAnchors gives anchors to the rows and series of which something is known, and to the
-// witnesses that are shown: first of the rows that contradict, then of those that violate
-// something, as many as there may be.
+// assignAnchors assigns anchors to the rows and series with results, and to the witnesses that
+// are shown: first contradictions, then violations, up to the maximum.
 func (b *debatePage) assignAnchors() {
 	var first, then []string
 	for _, row := range b.agreement.Rows {
@@ -133,12 +132,12 @@ func (b *debatePage) assignAnchors() {
 	}
 }
 
-// hasWitness reports whether the history of a row's witness can be had.
+// hasWitness reports whether the history of a row's witness is stored or can be repeated.
 func (b *debatePage) hasWitness(s Side, t runner.Tally) bool {
 	return t.Shown+t.Against > 0 && (s.Exact || b.StoredRun != nil && b.StoredRun(t.Scenario.Name, s.Name, t.Witness) != "")
 }
 
-// scoreboard is the main table.
+// scoreboard adds the main table.
 func (b *debatePage) scoreboard() {
 	t := document.Table{Filters: true, Columns: append(document.Named("row", "Kleppmann", "antirez, redis.io"),
 		document.Column{Name: "expected", Help: "by the debate: ✗ violated in some run, ✓ kept in all, · nothing to judge"})}
@@ -185,7 +184,7 @@ func (b *debatePage) scoreboard() {
 	b.Add("Scoreboard", append(blocks, b.obsoleteReasons()...)...)
 }
 
-// headline says how many rows and series are as expected on each side.
+// headline counts the rows and series that are as expected on each side.
 func (b *debatePage) headline() document.Block {
 	var parts []string
 	var all []runner.Tally
@@ -214,10 +213,10 @@ func (b *debatePage) headline() document.Block {
 	return document.Notice{Mark: markOf(Worst(all)), Text: strings.Join(parts, "; ") + "."}
 }
 
-// score is how many of some things are as expected.
+// score counts what is as expected.
 type score struct{ good, all int }
 
-// add counts one that these runs are of.
+// add counts one row or series.
 func (s *score) add(runs ...runner.Tally) {
 	s.all++
 	if Worst(runs) == runner.AsExpected {
@@ -225,7 +224,7 @@ func (s *score) add(runs ...runner.Tally) {
 	}
 }
 
-// obsoleteReasons are reasons for differences that are none.
+// obsoleteReasons reports reasons for differences that do not exist.
 func (b *debatePage) obsoleteReasons() (blocks []document.Block) {
 	if len(b.Sides) < 2 {
 		return nil
@@ -236,12 +235,12 @@ func (b *debatePage) obsoleteReasons() (blocks []document.Block) {
 	return blocks
 }
 
-// claimCells are the first cells of a line.
+// claimCells are the first cells of a row.
 func (b *debatePage) claimCells(name string, c scenarios.Claims) []document.Cell {
 	return []document.Cell{{Text: name, Link: "#" + b.ids[name]}, document.Text(textfmt.Dash(c.Kleppmann)), document.Text(textfmt.Dash(c.Antirez))}
 }
 
-// rowCells is a row on the scoreboard.
+// rowCells is a row of the scoreboard.
 func (b *debatePage) rowCells(row ComparedRow) []document.Cell {
 	cells := append(b.claimCells(row.Name, row.Claims), document.Text(grouped(func(p checker.Property) (checker.Verdict, bool) {
 		v, said := row.Expect[p]
@@ -266,7 +265,7 @@ func (b *debatePage) rowCells(row ComparedRow) []document.Cell {
 	return append(cells, document.Text(textfmt.Dash(scenarios.Remark(row.Name))))
 }
 
-// asExpected is a conclusion as an answer.
+// asExpected is a conclusion as an answer to "as expected?".
 func asExpected(c runner.Conclusion) string {
 	if c == runner.AsExpected {
 		return "yes"
@@ -274,7 +273,7 @@ func asExpected(c runner.Conclusion) string {
 	return c.String()
 }
 
-// foundCell is the verdicts over all runs; one that was not expected is said in brackets.
+// foundCell has the verdicts over all runs, and the unexpected ones.
 func foundCell(t runner.Tally) document.Cell {
 	text := grouped(func(p checker.Property) (checker.Verdict, bool) {
 		v := t.Observed(p)
@@ -291,7 +290,7 @@ func foundCell(t runner.Tally) document.Cell {
 	return c
 }
 
-// shares says how often what is violated was so.
+// shares says how often each property was violated.
 func shares(t runner.Tally) string {
 	var parts []string
 	for _, g := range Rates(t) {
@@ -300,7 +299,7 @@ func shares(t runner.Tally) string {
 	return textfmt.Dash(strings.Join(parts, "; "))
 }
 
-// witnessCell is the seed of the run that shows what a row found, and leads to it.
+// witnessCell is the seed of a row's witness, with a link to it.
 func (b *debatePage) witnessCell(side int, row string, t runner.Tally) document.Cell {
 	c := cellOf(Witness(t))
 	if c.Text == "–" {
@@ -313,7 +312,7 @@ func (b *debatePage) witnessCell(side int, row string, t runner.Tally) document.
 	return c
 }
 
-// agreementCell says how the sides compare, and why they differ.
+// agreementCell says how the other sides compare with the first, and why they differ.
 func agreementCell(row ComparedRow) document.Cell {
 	var cell document.Cell
 	var parts []string
@@ -367,7 +366,7 @@ func (b *debatePage) seriesCells(series scenarios.Series) []document.Cell {
 	return append(cells, document.Text(textfmt.Dash(scenarios.Remark(series.Name))))
 }
 
-// row is all there is to say of a row.
+// row is a section with the setting, results and witness of a row.
 func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, error) {
 	fold := document.Fold{ID: b.ids[row.Name], Summary: row.Name + ": " + row.Summary}
 	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Scenario))
@@ -402,7 +401,7 @@ func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, e
 	return fold, nil
 }
 
-// runCommand is the command that runs a seed of a scenario.
+// runCommand is the command line that runs a seed of a scenario.
 func runCommand(s Side, scenario string, seed uint64) string {
 	text := "lockstorm run " + scenario
 	if !s.Exact {
@@ -411,7 +410,7 @@ func runCommand(s Side, scenario string, seed uint64) string {
 	return fmt.Sprintf("%s --seed %d", text, seed)
 }
 
-// witnessBlock is the witness of a row: as it was stored, or run again.
+// witnessBlock shows the witness of a row: a stored run, or a repeated one.
 func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (document.Block, error) {
 	fold := document.Fold{ID: b.witnessIDs[t.Scenario.Name], Summary: fmt.Sprintf("the witness, seed %d", t.Witness)}
 	var subject ShownRun
@@ -436,13 +435,13 @@ func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (
 	return fold, err
 }
 
-// setting is what both sides say of a row, and what is run.
+// setting has the claims of both sides, and the scenario.
 func (b *debatePage) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
 	facts := document.Facts{{Name: "Kleppmann", Value: textfmt.Dash(c.Kleppmann)}, {Name: "antirez, redis.io", Value: textfmt.Dash(c.Antirez)}}
 	return append(facts, factsOf(Setting(s))...)
 }
 
-// series is all there is to say of a series.
+// series is a section with the setting and results of a series.
 func (b *debatePage) series(series scenarios.Series) document.Fold {
 	name := SeriesName(series)
 	fold := document.Fold{ID: b.ids[name], Summary: name + ": " + series.Summary, Blocks: []document.Block{b.setting(series.Claims, series.Points[0].Scenario)}}
@@ -469,7 +468,7 @@ func (b *debatePage) series(series scenarios.Series) document.Fold {
 	return fold
 }
 
-// duplicateBackend names a backend of which there are two debates.
+// duplicateBackend returns an error if two debates are on one backend.
 func duplicateBackend(sides []Side) error {
 	seen := map[string]bool{}
 	for _, s := range sides {

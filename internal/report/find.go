@@ -18,7 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// loader is what was found in directories, by what it is.
+// loader loads results from directories and files.
 type loader struct {
 	o         Options
 	debates   []Side
@@ -27,23 +27,22 @@ type loader struct {
 	advices   []tune.Advice
 	runs      []ShownRun
 	cases     []SavedCase
-	cut       []string // directories of runs that were cut off, among others that were not
+	cut       []string // directories of runs that were killed, beside others
 }
 
-// compared is a comparison that was stored.
+// compared is a stored comparison.
 type compared struct {
 	Comparison
 	versions map[string]string
 }
 
-// resultKind is one resultKind of thing that a directory can hold.
+// resultKind is a kind of result that a directory can hold.
 type resultKind struct {
-	file string // the file by which it is known
+	file string // the file that identifies it
 	load func(h *loader, dir string) error
 }
 
-// resultKinds are all of them but cases, which are files of any name. A directory may hold
-// several.
+// resultKinds are all kinds but cases, whose files have any name. A directory may hold several.
 var resultKinds = []resultKind{
 	{results.RunFile, func(h *loader, dir string) error {
 		s, err := LoadRun(dir)
@@ -64,27 +63,27 @@ var resultKinds = []resultKind{
 	}},
 }
 
-// Of makes the page of all that is found under some names: directories of what lockstorm has
-// stored, or of several such; histories and cases by themselves. An error names the one that
-// is none of these, or is not whole.
+// Of makes a page of all results under some paths: directories of results, or of such
+// directories, and files of histories and cases. An error names the path that is none of these,
+// or is incomplete.
 func Of(ctx context.Context, names []string, o Options) (*Report, error) {
 	r := New(TitleOf(names), o)
 	return r, r.Find(ctx, names)
 }
 
-// TitleOf names a page by what is on it: the last parts of paths say enough.
+// TitleOf makes the title of a page from the last parts of paths.
 func TitleOf(paths []string) string {
 	short := make([]string, len(paths))
 	for i, p := range paths {
 		if whole, err := filepath.Abs(p); err == nil {
-			p = whole // "." has a name, too
+			p = whole // "." has a base name too
 		}
 		short[i] = strings.TrimSuffix(filepath.Base(p), cases.Extension)
 	}
 	return strings.Join(short, ", ")
 }
 
-// Find adds all that is found under some names, see [Of].
+// Find adds all results under some paths, see [Of].
 func (r *Report) Find(ctx context.Context, names []string) error {
 	h := loader{o: r.options}
 	for _, name := range names {
@@ -95,7 +94,7 @@ func (r *Report) Find(ctx context.Context, names []string) error {
 	return h.addTo(ctx, r)
 }
 
-// load takes in what a name stands for.
+// load loads a file or a directory.
 func (h *loader) load(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -113,7 +112,7 @@ func (h *loader) load(name string) error {
 	return err
 }
 
-// loadDirectory takes in what is in a loadDirectory, and in those directly below it.
+// loadDirectory loads the results in a directory and in its subdirectories, one level deep.
 func (h *loader) loadDirectory(dir string) error {
 	found, err := h.loadHere(dir)
 	if err != nil {
@@ -146,7 +145,7 @@ func (h *loader) loadDirectory(dir string) error {
 	return h.caseFiles(dir)
 }
 
-// loadHere takes in what the directory itself is of.
+// loadHere loads the results in the directory itself.
 func (h *loader) loadHere(dir string) (found bool, err error) {
 	for _, k := range resultKinds {
 		_, err := os.Stat(filepath.Join(dir, k.file))
@@ -164,13 +163,13 @@ func (h *loader) loadHere(dir string) (found bool, err error) {
 	return found, nil
 }
 
-// cutOff reports whether a directory has the history of a run that has not ended.
+// cutOff reports whether a directory has the history of a run that did not finish.
 func cutOff(dir string) bool {
 	_, err := results.HistoryPath(dir)
 	return err == nil
 }
 
-// caseFiles takes in the cases in a directory, of which each file that may be one has to be.
+// caseFiles loads the cases in a directory. Each file with their extension has to be one.
 func (h *loader) caseFiles(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(globEscaper.Replace(dir), "*"+cases.Extension))
 	if err != nil {
@@ -193,10 +192,10 @@ func (h *loader) caseFiles(dir string) error {
 	return nil
 }
 
-// globEscaper keeps what a pattern would not take as it is.
+// globEscaper escapes a path for [filepath.Glob].
 var globEscaper = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
-// debate takes in a stored debate.
+// debate loads a stored debate.
 func (h *loader) debate(dir string) error {
 	stored, found, err := loadSuite(dir, results.DebateFile)
 	if err != nil {
@@ -213,7 +212,7 @@ func (h *loader) debate(dir string) error {
 	return nil
 }
 
-// comparison takes in a stored comparison.
+// comparison loads a stored comparison.
 func (h *loader) comparison(dir string) error {
 	stored, found, err := loadSuite(dir, results.CompareFile)
 	if err != nil {
@@ -223,7 +222,7 @@ func (h *loader) comparison(dir string) error {
 	return nil
 }
 
-// loadSuite loads what scenarios have shown.
+// loadSuite loads the results of scenarios.
 func loadSuite(dir, file string) (results.Reference, Tallies, error) {
 	stored, err := results.LoadReference(dir, file)
 	if err != nil {
@@ -236,7 +235,7 @@ func loadSuite(dir, file string) (results.Reference, Tallies, error) {
 	return stored, found, nil
 }
 
-// addTo adds all to a page, in the order of kinds.
+// addTo adds all results to a page, kind by kind.
 func (h *loader) addTo(ctx context.Context, r *Report) error {
 	if len(h.debates) > 0 {
 		if err := r.Debate(ctx, Debate{Topics: scenarios.Topics(), Sides: h.debates, StoredRun: h.storedRun}); err != nil {
@@ -272,7 +271,7 @@ func (h *loader) addTo(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// storedRun finds a run of a debate among those that were found beside it.
+// storedRun finds a run of a debate among the loaded runs.
 func (h *loader) storedRun(scenario, backend string, seed uint64) string {
 	i := slices.IndexFunc(h.runs, func(s ShownRun) bool {
 		return s.Dir != "" && s.Run.Scenario.Name == scenario && s.Run.Backend == backend && s.Run.Seed == seed

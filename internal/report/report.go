@@ -12,39 +12,39 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Options are what a report knows beside what is stored.
+// Options configure a report.
 type Options struct {
-	// Backend returns the backend of a name.
+	// Backend returns a backend by name.
 	Backend func(name string) (runner.Backend, error)
 
-	// Simulator is the backend on which a run repeats exactly from its seed.
+	// Simulator is the backend on which a seed repeats a run exactly.
 	Simulator runner.Backend
 
-	// MaxDetails is how many runs are shown with their history, each kind of thing by itself:
-	// those that violate something, the first of them. The others are in tables.
+	// MaxDetails is how many runs of each kind are shown with their histories: the first ones
+	// with violations. Tables list all.
 	MaxDetails int
 }
 
-// DefaultMaxDetails is Most where nobody says how many.
+// DefaultMaxDetails is the default of MaxDetails.
 const DefaultMaxDetails = 12
 
-// stoppedNote says that what is on the page is not all that was asked for.
+// stoppedNote says that results are missing.
 const stoppedNote = "Stopped before the end: this is what is known."
 
-// Report is a page in the making.
+// Report is a page under construction.
 type Report struct {
 	document.Document
 	options Options
 
-	timelines int // there are, up to now
+	timelines int // on the page so far
 }
 
-// New returns a page without a section.
+// New returns a page without sections.
 func New(title string, o Options) *Report {
 	return &Report{Document: document.Document{Title: title}, options: o}
 }
 
-// addFoot says in the foot how something was addFoot.
+// addFoot adds to the foot how something was made.
 func (r *Report) addFoot(what string, versions map[string]string, command string) {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(versions)) {
@@ -60,7 +60,7 @@ func (r *Report) addFoot(what string, versions map[string]string, command string
 	r.Foot = append(r.Foot, text+".")
 }
 
-// TalliesOf returns what a reference says of scenarios as they are now.
+// TalliesOf returns the tallies of a reference, for the scenarios as they are now.
 func TalliesOf(f results.Reference) (Tallies, error) {
 	found := Tallies{}
 	for _, r := range f.Rows {

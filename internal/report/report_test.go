@@ -35,8 +35,8 @@ var options = report.Options{
 		}
 		return runner.Backend{}, fmt.Errorf("unknown backend %q", name)
 	},
-	Simulator: simulated.Backend(),
-	MaxDetails:      3,
+	Simulator:  simulated.Backend(),
+	MaxDetails: 3,
 }
 
 // page makes the page of names and checks what is so of every page: it is whole, its anchors

@@ -24,20 +24,21 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// ShownRun is one run that is shown.
+// ShownRun is a run that is shown.
 type ShownRun struct {
-	Title string // what the page calls it
+	Title string // on the page
 	Dir   string // where it is stored; may be empty
 
-	// Run is what run.json says of it; of a bare history what its header and its judges
-	// do, and Bare is set: nobody has said what was expected.
+	// Run is the content of run.json. Of a single history (Bare) it has the header and the
+	// verdicts, but no expectations.
 	Run  results.Run
 	Bare bool
 
-	// History opens its history, plain. Nil: it was not stored, and the run does not repeat.
+	// History opens the history, uncompressed. It is nil if the history is not stored and the
+	// run cannot be repeated.
 	History func() (io.ReadCloser, error)
 
-	Command string // the command that repeats it; empty: nobody can
+	Command string // command line that repeats the run; may be empty
 }
 
 // LoadRun loads the run of a directory.
@@ -57,12 +58,11 @@ func LoadRun(dir string) (ShownRun, error) {
 	return s, nil
 }
 
-// titleOf names a run.
 func titleOf(r results.Run) string {
 	return fmt.Sprintf("%s, %s, seed %d", r.Scenario.Name, r.Backend, r.Seed)
 }
 
-// LoadHistory judges a history that stands by itself in a file.
+// LoadHistory checks the history in a file.
 func LoadHistory(path string) (ShownRun, error) {
 	s := ShownRun{Title: TitleOf([]string{path}), Bare: true, History: openHistory(path), Command: textfmt.Command("check", path)}
 	text, err := s.History()
@@ -98,7 +98,7 @@ func openHistory(path string) func() (io.ReadCloser, error) {
 	}
 }
 
-// Replayed runs a scenario in the simulator to have its history, in memory.
+// Replayed runs a scenario in the simulator, and keeps its history in memory.
 func Replayed(ctx context.Context, simulator runner.Backend, s scenarios.Scenario, seed uint64, again string) (ShownRun, error) {
 	e, err := runner.Prepare(simulator, s)
 	if err != nil {
@@ -107,7 +107,7 @@ func Replayed(ctx context.Context, simulator runner.Backend, s scenarios.Scenari
 	return replayed(ctx, e, seed, again)
 }
 
-// replayed runs an experiment that repeats exactly, to have its history in memory.
+// replayed runs an experiment that repeats exactly, and keeps its history in memory.
 func replayed(ctx context.Context, e runner.Experiment, seed uint64, again string) (ShownRun, error) {
 	var text bytes.Buffer
 	w := history.NewWriter(&text, e.Header(seed))
@@ -125,8 +125,8 @@ func replayed(ctx context.Context, e runner.Experiment, seed uint64, again strin
 	}, err
 }
 
-// ShownRunOf is a run that has just been made, stored in dir or, where that is empty, to be
-// made again for its history if it repeats.
+// ShownRunOf returns a run that was just made. It is stored in dir or, if dir is empty and the
+// backend is exact, repeated for its history.
 func ShownRunOf(e runner.Experiment, result runner.Result, dir string, versions map[string]string, again string) ShownRun {
 	run := results.RunOf(result, versions)
 	s := ShownRun{Title: titleOf(run), Dir: dir, Run: run, Command: again}
@@ -145,7 +145,7 @@ func ShownRunOf(e runner.Experiment, result runner.Result, dir string, versions 
 	return s
 }
 
-// tally is the run as a batch of one.
+// tally is the run as a tally of one.
 func (s ShownRun) tally() runner.Tally {
 	t := runner.NewTally(s.Run.Scenario.Scenario)
 	t.Add(runner.Result{
@@ -158,8 +158,8 @@ func (s ShownRun) tally() runner.Tally {
 // violates reports whether the run shows a violation.
 func (s ShownRun) violates() bool { return len(Violated(s.tally())) > 0 }
 
-// Runs adds what runs of any scenarios have shown: of one all there is to say; of several a
-// table, and all there is to say of the first that violate something.
+// Runs adds runs of any scenarios: a single one with all details; several as a table, with all
+// details of the first ones with violations.
 func (r *Report) Runs(list []ShownRun) error {
 	if len(list) == 1 {
 		blocks, err := r.runBlocks(list[0])
@@ -209,7 +209,7 @@ func (r *Report) Runs(list []ShownRun) error {
 	return nil
 }
 
-// verdictsOf are the verdicts of a run, by their signs.
+// verdictsOf prints the verdicts of a run as signs.
 func verdictsOf(s ShownRun) string {
 	return grouped(func(p checker.Property) (checker.Verdict, bool) {
 		v, judged := s.Run.Verdicts[p]
@@ -217,7 +217,7 @@ func verdictsOf(s ShownRun) string {
 	})
 }
 
-// runBlocks is all there is to say of one run.
+// runBlocks shows all details of a run.
 func (r *Report) runBlocks(s ShownRun) ([]document.Block, error) {
 	run := s.Run
 	course, err := r.runDetails(s)
@@ -240,8 +240,7 @@ func (r *Report) runBlocks(s ShownRun) ([]document.Block, error) {
 	return blocks, nil
 }
 
-// runDetails is how the run went: its timeline, with what was found beside it. Of a run whose
-// history is not there it is what was found alone.
+// runDetails is the timeline with the findings or, without a history, the findings alone.
 func (r *Report) runDetails(s ShownRun) ([]document.Block, error) {
 	if s.History == nil {
 		return stories(s.Run.Report), nil
@@ -260,7 +259,7 @@ func (r *Report) runDetails(s ShownRun) ([]document.Block, error) {
 	return []document.Block{m.Block()}, nil
 }
 
-// stories tell what is violated, or left open.
+// stories describes what is violated or undecided.
 func stories(found checker.Report) (all []document.Block) {
 	for _, f := range found.Findings {
 		mark := document.Bad
@@ -276,7 +275,7 @@ func stories(found checker.Report) (all []document.Block) {
 	return all
 }
 
-// conclusionOf is how a run compares with what was expected of it.
+// conclusionOf compares a run with its expectations.
 func conclusionOf(s ShownRun) document.Block {
 	t := s.tally()
 	violated := len(Violated(t))
@@ -295,7 +294,7 @@ func conclusionOf(s ShownRun) document.Block {
 	return document.Notice{Text: "nothing was expected, and nothing is violated"}
 }
 
-// verdictTable has a line for each property that was judged.
+// verdictTable has a line for each property that was checked.
 func verdictTable(s ShownRun) document.Table {
 	t := document.Table{Columns: document.Named("", "property", "expected", "found", "violations")}
 	for _, f := range s.Run.Report.Findings {

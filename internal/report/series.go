@@ -10,17 +10,17 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Tallies are what scenarios have shown, by their names.
+// Tallies are the results of scenarios, by name.
 type Tallies map[string]runner.Tally
 
-// Curve is what the points of a series have shown, as far as they are known.
+// Curve is the known results of the points of a series.
 type Curve struct {
 	scenarios.Series
 	Values  []string
 	Tallies []runner.Tally
 }
 
-// Curve returns what is known of the points of a series.
+// Curve returns the known results of a series.
 func (found Tallies) Curve(s scenarios.Series) Curve {
 	c := Curve{Series: s}
 	for _, p := range s.Points {
@@ -32,20 +32,19 @@ func (found Tallies) Curve(s scenarios.Series) Curve {
 	return c
 }
 
-// trend is how violations go along the points.
+// trend is how violations depend on the varied value.
 type trend uint8
 
 const (
-	never     trend = iota + 1 // no point shows one
-	always                      // every point does
-	rising                      // those from some point on
-	falling                     // those up to some point
-	scattered                   // others
+	never     trend = iota + 1 // at no point
+	always                     // at all points
+	rising                     // from some point on
+	falling                    // up to some point
+	scattered                  // none of these
 )
 
-// course returns how violations go and, where they begin or end once, the first
-// point on the other side. A point that left the property open without a
-// violation shows none, which [Curve.open] tells.
+// trend returns the trend and, for rising and falling, the index of the first point after the
+// change. A point without violations counts as kept, even if it is undecided: see [Curve.open].
 func (c Curve) course() (trend, int) {
 	broken := make([]bool, len(c.Tallies))
 	for i, t := range c.Tallies {
@@ -65,7 +64,7 @@ func (c Curve) course() (trend, int) {
 	}
 }
 
-// changes lists where a list changes.
+// changes lists the indices at which a list changes.
 func changes(list []bool) []int {
 	var at []int
 	for i := 1; i < len(list); i++ {
@@ -76,7 +75,7 @@ func changes(list []bool) []int {
 	return at
 }
 
-// Short says in a few words where the property breaks.
+// Short says in a few words where the property is violated.
 func (c Curve) Short() string {
 	code, broken := c.Property.Code(), c.broken()
 	course, at := c.course()
@@ -95,7 +94,7 @@ func (c Curve) Short() string {
 	return fmt.Sprintf("%s ✗ up to %s", code, c.Values[at-1])
 }
 
-// broken lists the values at which a run shows a violation.
+// broken lists the values with violations.
 func (c Curve) broken() []string {
 	var list []string
 	for i, t := range c.Tallies {
@@ -106,7 +105,7 @@ func (c Curve) broken() []string {
 	return list
 }
 
-// Threshold says where the property breaks, and where it should by a formula.
+// Threshold says where violations begin or end, and where a formula predicts it.
 func (c Curve) Threshold() string {
 	text := c.turningPoint() + c.open() + "."
 	if c.Formula != "" {
@@ -135,7 +134,7 @@ func (c Curve) turningPoint() string {
 	return fmt.Sprintf("%s turns between %s and %s", textfmt.Sentence(title), point(at-1), point(at))
 }
 
-// open says at which values the property was left open.
+// open says at which values the property is undecided.
 func (c Curve) open() string {
 	var list []string
 	for i, t := range c.Tallies {
@@ -169,8 +168,7 @@ func (c Curve) Table() *textfmt.Table {
 	return t
 }
 
-// figures are how measures are shown, of what was measured and of the violations per
-// grant.
+// figures are the columns of measures.
 var figures = map[scenarios.Measure]struct {
 	title string
 	of    func(m checker.Measurements, perGrant runner.Rate) string
@@ -201,7 +199,7 @@ be relied on to show it. Seed: of the first violation, or else of the first run.
 interval. Rounds: the tries with which the first client to be granted the lock got it, in the middle one of the
 runs. Blocked by a death: the longest time from a holder's death to the next grant.`
 
-// expectedText is what was expected, and what came of it if that is something else.
+// expectedText is the expected verdict, and the actual one if it differs.
 func expectedText(t runner.Tally, p checker.Property) string {
 	want, wanted := t.Scenario.Expect.Want(p)
 	switch {
@@ -221,7 +219,7 @@ func seedOf(t runner.Tally, p checker.Property) string {
 	return Witness(t)
 }
 
-// Showing says at how many values what was expected was shown.
+// Showing says at how many values the expected verdict was found.
 func (c Curve) Showing() string {
 	shown := 0
 	for _, t := range c.Tallies {
@@ -232,5 +230,5 @@ func (c Curve) Showing() string {
 	return shownText(shown, len(c.Points), Worst(c.Tallies))
 }
 
-// SeriesName tells a series from a row of the same name.
+// SeriesName distinguishes a series from a row of the same name.
 func SeriesName(s scenarios.Series) string { return s.Name + " (series)" }

@@ -20,8 +20,8 @@ func sample() ci.Report {
 				{Name: "one.yaml", Outcome: ci.AsExpected, Took: 12 * time.Millisecond},
 				{
 					Name: "two_b.yaml", File: "cases/two_b.yaml", Outcome: ci.Contradiction, Took: 3 * time.Millisecond,
-					Summary:  "lease exclusion is violated, and the case says holds",
-					Story: "  client 1 was granted \"a```b\" at 100 %;\n  client 2 was granted it too.\n",
+					Summary: "lease exclusion is violated, and the case says holds",
+					Story:   "  client 1 was granted \"a```b\" at 100 %;\n  client 2 was granted it too.\n",
 					Command: "lockstorm replay cases/two_b.yaml", Files: []string{"counterexamples/runs/two-sim-1"},
 				},
 			}},

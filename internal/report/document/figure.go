@@ -5,20 +5,20 @@ import (
 	"regexp"
 )
 
-// Figure is a drawing with what it shows in words and, folded, as a table.
+// Figure is a drawing with a caption and, folded, its data as a table.
 type Figure struct {
-	ID      string // its anchor; may be empty
-	SVG     []byte // the drawing, which is trusted: texts in it are escaped already
+	ID      string // anchor; may be empty
+	SVG     []byte // trusted: its texts are escaped
 	Caption string
 	Data    *Table // nil: the caption says it all
 
-	Needs []Assets // what the drawing does not look right without
+	Needs []Assets // assets of the drawing
 }
 
-// prologue is what stands before an SVG that is a file of its own.
+// prologue matches what precedes the element in a standalone SVG.
 var prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
 
-// Assets returns what the drawing needs.
+// Assets returns the assets of the drawing.
 func (f Figure) Assets() []Assets { return f.Needs }
 
 // HTML returns the figure.
