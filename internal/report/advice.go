@@ -23,11 +23,11 @@ func (r *Report) Advice(a tune.Advice) error {
 			rejected.TTL, ReadableInterval(rejected.ExtendEvery), rejected.RetryMin, rejected.RetryMax, strings.Join(rejected.Contradictions, "; "))})
 	}
 	if len(a.Basis) > 0 {
-		t := document.Table{Columns: document.Named("figure", "value", "how sure", "it rests on", "how it was found")}
+		t := document.Table{Columns: document.Named("figure", "value", "confidence", "based on", "method")}
 		for _, b := range a.Basis {
 			t.Add(document.Text(b.Figure), document.Text(b.Value), document.Text(string(b.Sure)), document.Text(b.Rests), document.Text(b.How))
 		}
-		blocks = append(blocks, document.Heading("What is recommended, and what each figure rests on"), t)
+		blocks = append(blocks, document.Heading("The recommendation, and the basis of each figure"), t)
 	}
 	if s := a.Shorter; s != nil {
 		blocks = append(blocks, document.Prose(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most.", s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead))))
@@ -40,17 +40,17 @@ func (r *Report) Advice(a tune.Advice) error {
 		if err != nil {
 			return err
 		}
-		blocks = append(blocks, document.Heading("The choice"), document.Prose(fmt.Sprintf("%d settings were weighed; %d of those that last for the work are such that no other is better in every way.", a.WeighedSettings, len(a.Front))),
-			figure, document.Fold{Summary: "every setting of the front", Blocks: []document.Block{frontTable(a)}})
+		blocks = append(blocks, document.Heading("Alternatives"), document.Prose(fmt.Sprintf("%d settings were evaluated; %d of those that last for the work are Pareto-optimal.", a.WeighedSettings, len(a.Front))),
+			figure, document.Fold{Summary: "all Pareto-optimal settings", Blocks: []document.Block{frontTable(a)}})
 	}
 	asked, err := yaml.Marshal(a.Question)
 	if err != nil {
 		return err
 	}
-	blocks = append(blocks, document.Heading("What was asked"), document.Code(asked))
+	blocks = append(blocks, document.Heading("The question"), document.Code(asked))
 	r.Add("Advice", blocks...)
 	r.addFoot(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
-		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with what was asked in FILE,", a.Runs, a.Seed))
+		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with the question in FILE,", a.Runs, a.Seed))
 	return nil
 }
 

@@ -85,7 +85,7 @@ func (r *Report) caseBlocks(k SavedCase, s ShownRun, heard *trace.Trace, conclus
 		blocks = append(blocks, document.Prose("Notes: "+strings.TrimSpace(k.Notes)))
 	}
 	if k.Story != "" && k.Story != f.Story() {
-		blocks = append(blocks, document.Prose("The case tells it so: "+k.Story))
+		blocks = append(blocks, document.Prose("Story of the case: "+k.Story))
 	}
 	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(heard, f).Block(), document.Heading("Over time"))
 	run, err := r.runBlocks(s)

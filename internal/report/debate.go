@@ -74,14 +74,14 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 // fitToBackend returns the results of a side with the scenarios as adapted to its backend: what
 // cannot be checked there is not expected.
 func fitToBackend(s Side) Tallies {
-	found := Tallies{}
+	pageOf := Tallies{}
 	for name, t := range s.Found {
 		if e, err := runner.Prepare(s.Backend, t.Scenario); err == nil {
 			t.Scenario = e.Scenario()
 		}
-		found[name] = t
+		pageOf[name] = t
 	}
-	return found
+	return pageOf
 }
 
 // debateCommand is the command line that runs the debate of a side.
@@ -230,7 +230,7 @@ func (b *debatePage) obsoleteReasons() (blocks []document.Block) {
 		return nil
 	}
 	for _, d := range b.agreement.Obsolete {
-		blocks = append(blocks, document.Notice{Mark: document.Bad, Text: fmt.Sprintf("A reason for no difference: %s, %s on %s: %s", d.Row, d.Property.Code(), d.Backend, d.Reason)})
+		blocks = append(blocks, document.Notice{Mark: document.Bad, Text: fmt.Sprintf("Obsolete reason, as there is no difference: %s, %s on %s: %s", d.Row, d.Property.Code(), d.Backend, d.Reason)})
 	}
 	return blocks
 }
@@ -428,7 +428,7 @@ func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (
 		return nil, err
 	}
 	if now := subject.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != fmt.Sprintf("%016x", t.WitnessTrace) {
-		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This is another run than the one that was stored: this program, or the machine's arithmetic, is another."})
+		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This run differs from the stored one: the program, or the machine's floating-point arithmetic, is another."})
 	}
 	blocks, err := b.runBlocks(subject)
 	fold.Blocks = append(fold.Blocks, blocks...)
@@ -473,7 +473,7 @@ func duplicateBackend(sides []Side) error {
 	seen := map[string]bool{}
 	for _, s := range sides {
 		if seen[s.Name] {
-			return errors.New("a debate on " + s.Name + " is there already")
+			return errors.New("two debates on " + s.Name)
 		}
 		seen[s.Name] = true
 	}

@@ -140,7 +140,7 @@ func (h *loader) loadDirectory(dir string) error {
 	case found:
 		return nil
 	case cutOff(dir):
-		return fmt.Errorf("%s has a history and no %s: the run was cut off (lockstorm check judges its history)", dir, results.RunFile)
+		return fmt.Errorf("%s has a history and no %s: the run was cut off (lockstorm check checks its history)", dir, results.RunFile)
 	}
 	return h.caseFiles(dir)
 }
@@ -180,7 +180,7 @@ func (h *loader) caseFiles(dir string) error {
 		for _, k := range resultKinds {
 			marks = append(marks, k.file)
 		}
-		return fmt.Errorf("%s: nothing that a report is made of: no %s, no case (*%s), and no directory with one of them", dir, strings.Join(marks, ", "), cases.Extension)
+		return fmt.Errorf("%s: no results: no %s, no case (*%s), and no directory with any of them", dir, strings.Join(marks, ", "), cases.Extension)
 	}
 	for _, path := range paths {
 		k, err := LoadCase(path)

@@ -29,7 +29,7 @@ type Options struct {
 const DefaultMaxDetails = 12
 
 // stoppedNote says that results are missing.
-const stoppedNote = "Stopped before the end: this is what is known."
+const stoppedNote = "Stopped before the end: results are missing."
 
 // Report is a page under construction.
 type Report struct {

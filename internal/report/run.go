@@ -72,7 +72,7 @@ func LoadHistory(path string) (ShownRun, error) {
 	defer func() { _ = text.Close() }()
 	read := bufio.NewReader(text)
 	if begin, _ := read.Peek(512); jepsen.Looks(begin) {
-		return s, fmt.Errorf("%s: a history of Jepsen, and reports show those of Lockstorm: %s judges it, and draws a picture", path, s.Command)
+		return s, fmt.Errorf("%s: a Jepsen history, and reports show histories of Lockstorm: %s checks it and draws a picture", path, s.Command)
 	}
 	h, report, err := results.Judge(read)
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *Report) runBlocks(s ShownRun) ([]document.Block, error) {
 			return nil, err
 		}
 		blocks = append(blocks, factsOf(Setting(run.Scenario.Scenario)),
-			document.Fold{Summary: "the scenario with the plan that was carried out, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
+			document.Fold{Summary: "the scenario with the executed plan, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
 	}
 	return blocks, nil
 }
@@ -285,7 +285,7 @@ func conclusionOf(s ShownRun) document.Block {
 	case s.Run.Cut:
 		return document.Notice{Mark: document.Open, Text: "stopped before its end: what was not violated so far is unknown"}
 	case t.Slipped > 0:
-		return document.Notice{Mark: document.Open, Text: Slowness(t) + ": such a run says nothing"}
+		return document.Notice{Mark: document.Open, Text: Slowness(t) + ": the run does not count"}
 	case len(s.Run.Scenario.Expect) > 0:
 		return document.Notice{Mark: markOf(t.Conclusion()), Text: t.Conclusion().String()}
 	case violated > 0:
@@ -316,7 +316,7 @@ func verdictTable(s ShownRun) document.Table {
 			document.Cell{Text: Sign(f.Verdict) + " " + f.Verdict.String(), Mark: mark}, document.Count(f.Count))
 	}
 	if s.Run.Slip > 0 {
-		t.Caption = fmt.Sprintf("Things came late by %v at most.", s.Run.Slip.Round(time.Microsecond))
+		t.Caption = fmt.Sprintf("The machine was late by at most %v.", s.Run.Slip.Round(time.Microsecond))
 	}
 	return t
 }

@@ -48,7 +48,7 @@ func TestGoldenAnnotations(t *testing.T) {
 	testkit.GoldenFile(t, "testdata/annotations.txt", b.String(), "The annotations of a step are others.")
 }
 
-// many is a report of so many checks of an outcome.
+// many is a report of n checks with an outcome.
 func many(n int, o ci.Outcome) ci.Report {
 	s := ci.Suite{Name: "debate"}
 	for i := range n {
@@ -57,8 +57,8 @@ func many(n int, o ci.Outcome) ci.Report {
 	return ci.Report{Suites: []ci.Suite{s}}
 }
 
-// Law: there are never more annotations of a kind than GitHub shows, and none is left out
-// without being counted.
+// There are never more annotations of a kind than GitHub shows, and the last counts what is
+// left out.
 func TestAnnotationsHaveRoom(t *testing.T) {
 	for n, want := range map[int]struct {
 		lines int
@@ -79,7 +79,7 @@ func TestAnnotationsHaveRoom(t *testing.T) {
 	}
 }
 
-// Law: a summary is never longer than there is room for, and says what it leaves out.
+// A summary is never longer than its room, and counts what it leaves out.
 func TestSummaryHasRoom(t *testing.T) {
 	for _, o := range []ci.Outcome{ci.Contradiction, ci.NotRun} {
 		for _, room := range []int{3000, 20000, ci.MaxSummary} {

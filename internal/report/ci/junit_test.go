@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 )
 
-// written writes a report and reads it again.
+// written writes a report and reads it back.
 func written(t *testing.T, r ci.Report) junit.Testsuites {
 	t.Helper()
 	var b bytes.Buffer
@@ -31,8 +31,7 @@ func written(t *testing.T, r ci.Report) junit.Testsuites {
 	return read
 }
 
-// Law: each outcome is what JUnit has for it, and nothing but what is as expected looks like
-// a pass.
+// Each outcome has its element in JUnit, and only what is as expected looks like a pass.
 func TestOutcomes(t *testing.T) {
 	s := ci.Suite{Name: "debate", Note: "backend sim"}
 	for _, o := range ci.Outcomes() {
@@ -62,8 +61,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Law: whatever a story holds, the file can be read, and what XML has no room for is told as
-// an escape.
+// Any text gives a valid file. Characters that XML does not allow are escaped.
 func TestAnyTextCanBeRead(t *testing.T) {
 	const text = "a\x00b \x1b[31m ]]> & <b> \uffff é ✗ \xff\t\r\n𝄞"
 	all := written(t, ci.Report{Suites: []ci.Suite{{Name: text, Note: text, Checks: []ci.Check{

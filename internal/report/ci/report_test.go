@@ -18,8 +18,8 @@ func of(outcomes ...ci.Outcome) ci.Report {
 	return r
 }
 
-// Law: one contradiction is enough, whatever else there is; and what is silent, or was not
-// run, is no pass.
+// One contradiction decides the conclusion. An empty report, or one with checks that were not
+// run, does not pass.
 func TestConclusion(t *testing.T) {
 	for _, c := range []struct {
 		outcomes []ci.Outcome
@@ -39,7 +39,7 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
-// Law: what was run concludes the same as a check as it did as runs.
+// A check has the conclusion of its runs.
 func TestOutcomesAreConclusions(t *testing.T) {
 	for _, c := range []runner.Conclusion{runner.AsExpected, runner.Contradiction, runner.Undecided} {
 		if got := of(ci.Of(c)).Conclusion(); got != c || ci.Of(c).String() != c.String() {
@@ -64,12 +64,12 @@ func TestCountsAndReasons(t *testing.T) {
 	}
 }
 
-// Law: what contradicts is told before what is undecided, whatever suite it is of.
+// Contradictions precede undecided checks, across suites.
 func TestOutcomesComeInOrder(t *testing.T) {
 	var got []string
 	for s, c := range of(ci.Undecided, ci.AsExpected, ci.Contradiction, ci.Undecided).Of(ci.Contradiction, ci.Undecided) {
 		got = append(got, s.Name+" "+c.Outcome.String())
-		if len(got) == 2 { // who has heard enough hears no more
+		if len(got) == 2 { // the loop may stop early
 			break
 		}
 	}

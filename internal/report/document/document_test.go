@@ -20,7 +20,7 @@ func written(t *testing.T, d document.Document) string {
 	return out.String()
 }
 
-// lively is a block that needs something.
+// lively is a block with assets.
 type lively struct{}
 
 func (lively) HTML() (template.HTML, error) { return `<i class="lively"></i>`, nil }
@@ -84,7 +84,7 @@ func TestTableOfAnotherWidthIsRefused(t *testing.T) {
 	}
 }
 
-// Law: what is on the page is in the text, too, in the order of the page.
+// The text has the content of the page, in its order.
 func TestTextSaysWhatThePageShows(t *testing.T) {
 	table := document.Table{Caption: "caption", Columns: document.Named("name", "number")}
 	table.Head("heading")

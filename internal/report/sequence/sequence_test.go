@@ -25,18 +25,18 @@ import (
 )
 
 // traced runs a scenario, and returns its trace and its report.
-func heard(t *testing.T, s scenarios.Scenario, seed uint64) (*trace.Trace, checker.Report) {
+func traced(t *testing.T, s scenarios.Scenario, seed uint64) (*trace.Trace, checker.Report) {
 	t.Helper()
 	e, err := runner.Prepare(simulated.Backend(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, told := trace.Of(e)
+	e, tr := trace.Of(e)
 	r, err := e.Run(t.Context(), seed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told, r.Report
+	return tr, r.Report
 }
 
 func load(t *testing.T, path string) cases.Case {
@@ -54,8 +54,8 @@ const saved = "../../../testdata/cases/"
 func ofCase(t *testing.T, name string) Diagram {
 	t.Helper()
 	c := load(t, saved+name+cases.Extension)
-	told, report := heard(t, c.Scenario, c.Seed)
-	return Of(told, report.Finding(c.Property))
+	tr, report := traced(t, c.Scenario, c.Seed)
+	return Of(tr, report.Finding(c.Property))
 }
 
 // eachCase draws every saved case.
@@ -184,14 +184,14 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 func TestEveryStormIsDrawn(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
-			told, report := heard(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1)
+			tr, report := traced(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1)
 			for _, f := range report.Findings {
 				if f.Verdict == checker.Violated {
-					check(t, Of(told, f))
+					check(t, Of(tr, f))
 					return
 				}
 			}
-			check(t, Of(told, report.Finding(checker.Lease)))
+			check(t, Of(tr, report.Finding(checker.Lease)))
 		})
 	}
 }
@@ -297,11 +297,11 @@ func TestSameRunSameDrawing(t *testing.T) {
 // A shortened diagram keeps the overlap, and counts and names what it leaves out.
 func TestLongRunIsCut(t *testing.T) {
 	c := load(t, saved+"redlock-lease-crash-restart"+cases.Extension)
-	told, report := heard(t, c.Scenario, c.Seed)
+	tr, report := traced(t, c.Scenario, c.Seed)
 	f := report.Finding(c.Property)
-	whole := Of(told, f)
+	whole := Of(tr, f)
 	for _, most := range []int{3, 6, 9, 12} {
-		d := of(told, f, most)
+		d := of(tr, f, most)
 		check(t, d)
 		left, events := 0, 0
 		for _, cut := range d.Omissions {
@@ -328,16 +328,16 @@ const hostile = "<script>]]>&\"'\x00\u202e</text>"
 
 // Texts are escaped, in the file and in the page.
 func TestTextsAreShownAndNotRun(t *testing.T) {
-	told := trace.New(env.Monotonic)
-	told.Open(history.Header{Nodes: 1, Clients: 2}, nil)
-	told.Record(&history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile})
-	told.Record(&history.Event{Kind: history.Acquire, Client: 1, Resource: hostile, Token: hostile})
-	told.Sent(1, 1, env.SetOf(1), env.Command{Op: env.OpSet, Key: hostile, Token: hostile})
-	told.Record(&history.Event{Time: 1e6, Kind: history.KeySet, Node: 1, Client: 1, Resource: hostile, Token: hostile})
-	told.Replied(1, 1, env.Reply{Node: 1, Answer: env.Failed, Err: errors.New(hostile)})
-	told.Record(&history.Event{Time: 2e6, Kind: history.Refused, Client: 1, Resource: hostile, Token: hostile, Reason: hostile})
-	told.Record(&history.Event{Time: 3e6, Kind: history.End, Reason: hostile})
-	d := Of(told, checker.Told(checker.Lease, checker.Violated, hostile))
+	tr := trace.New(env.Monotonic)
+	tr.Open(history.Header{Nodes: 1, Clients: 2}, nil)
+	tr.Record(&history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile})
+	tr.Record(&history.Event{Kind: history.Acquire, Client: 1, Resource: hostile, Token: hostile})
+	tr.Sent(1, 1, env.SetOf(1), env.Command{Op: env.OpSet, Key: hostile, Token: hostile})
+	tr.Record(&history.Event{Time: 1e6, Kind: history.KeySet, Node: 1, Client: 1, Resource: hostile, Token: hostile})
+	tr.Replied(1, 1, env.Reply{Node: 1, Answer: env.Failed, Err: errors.New(hostile)})
+	tr.Record(&history.Event{Time: 2e6, Kind: history.Refused, Client: 1, Resource: hostile, Token: hostile, Reason: hostile})
+	tr.Record(&history.Event{Time: 3e6, Kind: history.End, Reason: hostile})
+	d := Of(tr, checker.Told(checker.Lease, checker.Violated, hostile))
 	check(t, d)
 	if n := shapes(t, d.SVG())["script"]; n != 0 {
 		t.Errorf("%d scripts in a drawing", n)
@@ -358,9 +358,9 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 
 // An empty trace gives an empty drawing.
 func TestNothingHeard(t *testing.T) {
-	told := trace.New(env.Monotonic)
-	told.Open(history.Header{Nodes: 1, Clients: 1}, nil)
-	check(t, Of(told, checker.Finding{Property: checker.Lease}))
+	tr := trace.New(env.Monotonic)
+	tr.Open(history.Header{Nodes: 1, Clients: 1}, nil)
+	check(t, Of(tr, checker.Finding{Property: checker.Lease}))
 }
 
 // In a page the drawing has no style sheet of its own, and uses the page's colours.

@@ -28,7 +28,7 @@ type request struct {
 	command      env.Command
 	op           env.StoreOp
 	at           Point
-	heard        Point // when the client received the answer, or gave up
+	answered     Point // when the client received the answer, or gave up
 	answer       env.Answer
 }
 
@@ -51,14 +51,14 @@ func (r *builder) addRequest(q request, from, to string, round int, text string)
 // addReply adds the reply to a request.
 func (r *builder) addReply(q *request, at Point, text string) {
 	asked := r.d.Messages[q.message]
-	q.heard, q.answer = at, env.Yes
+	q.answered, q.answer = at, env.Yes
 	q.reply = r.addMessage(Message{
 		From: asked.To, To: asked.From, Round: asked.Round, Reply: true, Text: text, Sent: at, Received: at, ReceivedKnown: true,
 	})
 }
 
 // noReply notes that the client got no reply.
-func (q *request) noReply(at Point) { q.heard, q.answer = at, env.Lost }
+func (q *request) noReply(at Point) { q.answered, q.answer = at, env.Lost }
 
 func (r *builder) sent(s trace.Sent, at Point) {
 	text := r.names.command(s.Command)
@@ -210,7 +210,7 @@ func (r *builder) resolve() {
 // settled reports whether it was known by then if the request was carried out.
 func (r *builder) settled(q *request, by Point) bool {
 	answered := q.answer != 0 && q.answer != env.Lost
-	return r.d.Messages[q.message].ReceivedKnown || answered && q.heard.Order < by.Order
+	return r.d.Messages[q.message].ReceivedKnown || answered && q.answered.Order < by.Order
 }
 
 // cause returns the request that changed a key; nil if it is none, or one of several.
@@ -253,7 +253,7 @@ func (r *builder) markLost(q *request) {
 	if q.reply >= 0 {
 		return
 	}
-	to := q.heard
+	to := q.answered
 	if q.answer == 0 {
 		to = q.at
 	}

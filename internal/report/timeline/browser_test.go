@@ -42,7 +42,7 @@ func opened(t *testing.T, m timeline.Model, s browsertest.Screen) *browsertest.P
 	return browsertest.Open(t, written(t, m), s)
 }
 
-// box is where a span is on the window, and its time.
+// box is the place of a span in the window, and its time.
 type box struct{ X, Y, Width, Height, From, To float64 }
 
 func (b box) middle() (x, y float64) { return b.X + b.Width/2, b.Y + b.Height/2 }
@@ -87,7 +87,7 @@ func TestBrowserOpensAtTheFirstViolationWhereTheModelSays(t *testing.T) {
 	if math.Abs(x(b.From)-b.X) > .5 || math.Abs(x(b.To)-b.X-b.Width) > .5 {
 		t.Errorf("the clash is at %v to %v, by the axis it is %v to %v", b.X, b.X+b.Width, x(b.From), x(b.To))
 	}
-	// Its colour begins and ends there, on the screen itself.
+	// Its colour begins and ends there on the screen.
 	red := func(x float64) int { return count(shot(t, p), x, b.Y, b.Height, 0xc0392b) }
 	if in := red(b.X + 4); in < int(b.Height/4) {
 		t.Errorf("%d pixels of the colour of a clash where it begins", in)
@@ -99,7 +99,7 @@ func TestBrowserOpensAtTheFirstViolationWhereTheModelSays(t *testing.T) {
 	}
 }
 
-// shot is what is in the window.
+// shot is a screenshot of the window.
 func shot(t *testing.T, p *browsertest.Page) image.Image {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shot.png")
@@ -116,7 +116,7 @@ func shot(t *testing.T, p *browsertest.Page) image.Image {
 	return picture
 }
 
-// count counts the pixels of a column, from y down, that have about a colour (0xRRGGBB).
+// count counts the pixels of a column, from y down, of about a colour (0xRRGGBB).
 func count(picture image.Image, x, y, height float64, colour int) (n int) {
 	for dy := range int(height) {
 		r, g, b, _ := picture.At(int(x), int(y)+dy).RGBA()
@@ -131,7 +131,7 @@ func count(picture image.Image, x, y, height float64, colour int) (n int) {
 	return n
 }
 
-func TestBrowserTellsWhatThePointerIsOnAndSelectsIt(t *testing.T) {
+func TestBrowserShowsAndSelectsTheItemAtThePointer(t *testing.T) {
 	m := violating()
 	p := opened(t, m, browsertest.Desktop)
 	browsertest.Eval[bool](p, `lockstorm.timelines[0].show(0, 1e10) || true`)
@@ -139,12 +139,12 @@ func TestBrowserTellsWhatThePointerIsOnAndSelectsIt(t *testing.T) {
 		p.Point(boxed(t, p, fmt.Sprintf(`{grant: %d, state: "holding"}`, g)).middle())
 		tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
 		if !strings.Contains(tip, m.Grants[g].Token) || !strings.Contains(tip, fmt.Sprintf("client %d on orders", m.Grants[g].Client)) {
-			t.Errorf("on grant %d the pointer is told %q", g, tip)
+			t.Errorf("on grant %d the tooltip is %q", g, tip)
 		}
 	}
 	p.Point(5, 5)
 	if browsertest.Eval[bool](p, `!document.querySelector(".tl-tip").hidden`) {
-		t.Error("the pointer has left, and is told still")
+		t.Error("the tooltip is still there after the pointer has left")
 	}
 	p.Click(boxed(t, p, `{grant: 1, state: "holding"}`).middle())
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{1}) {
@@ -155,7 +155,7 @@ func TestBrowserTellsWhatThePointerIsOnAndSelectsIt(t *testing.T) {
 	}
 }
 
-func TestBrowserButtonsOfFindsLead(t *testing.T) {
+func TestBrowserButtonsOfFindings(t *testing.T) {
 	m := violating()
 	p := opened(t, m, browsertest.Desktop)
 	click := func(selector string) {
@@ -183,7 +183,7 @@ func TestBrowserButtonsOfFindsLead(t *testing.T) {
 	}
 }
 
-func TestBrowserFollowsALinkToAFind(t *testing.T) {
+func TestBrowserFollowsALinkToAFinding(t *testing.T) {
 	m := violating()
 	p := browsertest.Open(t, written(t, m)+"#find-V3", browsertest.Desktop)
 	if got := browsertest.Eval[int](p, `lockstorm.timelines[0].find()`); got != 1 {
@@ -222,10 +222,10 @@ func TestBrowserKeys(t *testing.T) {
 	}
 }
 
-func TestBrowserStepsAreSaid(t *testing.T) {
+func TestBrowserAnnouncesSteps(t *testing.T) {
 	m := calm(10000, 5)
 	p := opened(t, m, browsertest.Desktop)
-	if from, to := inSight(p); from != 0 || to != float64(m.End) { // nothing is found in it
+	if from, to := inSight(p); from != 0 || to != float64(m.End) { // there are no findings
 		t.Errorf("in sight is %v to %v of a run of %v", from, to, m.End)
 	}
 	browsertest.Eval[any](p, focus)
@@ -286,7 +286,7 @@ func TestBrowserPointerMovesAndZooms(t *testing.T) {
 	}
 }
 
-// What began long before what is in sight, and before much else, is there all the same.
+// A span that began long before the visible time, and before many others, is drawn.
 func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
 	m := huge(2000, 1)
 	m.Grants = append(m.Grants, timeline.Grant{Client: 1, Resource: "orders", Token: "of the long one", To: m.End})
@@ -302,7 +302,7 @@ func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
 	}
 	p.Point(b.middle())
 	if tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip").innerText`); !strings.Contains(tip, "of the long one") {
-		t.Errorf("the pointer is told %q", tip)
+		t.Errorf("the tooltip is %q", tip)
 	}
 }
 
@@ -326,31 +326,31 @@ func TestBrowserStripGoesWhereItIsPressed(t *testing.T) {
 	}
 }
 
-func TestBrowserTellsOfMarksAndFaults(t *testing.T) {
+func TestBrowserDescribesMarksAndFaults(t *testing.T) {
 	m := violating()
 	p := opened(t, m, browsertest.Desktop)
-	told := func(x, y float64) string {
+	tooltip := func(x, y float64) string {
 		p.Point(x, y)
 		return browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
 	}
 	pause := boxed(t, p, `{lane: -1, nth: 2}`)
-	if tip := told(pause.middle()); !strings.Contains(tip, "pause of client 3") {
-		t.Errorf("on a fault the pointer is told %q", tip)
+	if tip := tooltip(pause.middle()); !strings.Contains(tip, "pause of client 3") {
+		t.Errorf("on a fault the tooltip is %q", tip)
 	}
 	clash := boxed(t, p, `{lane: 3, state: "clash"}`) // which the finding explains
-	if tip := told(clash.middle()); !strings.Contains(tip, "V1 lease exclusion") || !strings.Contains(tip, "client 3") || !strings.Contains(tip, "client 4") {
-		t.Errorf("on the clash the pointer is told %q", tip)
+	if tip := tooltip(clash.middle()); !strings.Contains(tip, "V1 lease exclusion") || !strings.Contains(tip, "client 3") || !strings.Contains(tip, "client 4") {
+		t.Errorf("on the clash the tooltip is %q", tip)
 	}
 	// The mark of V3 is two lanes below, at 5.3 s.
 	from, to := inSight(p)
 	canvas := browsertest.Eval[box](p, `(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
 	row := browsertest.Eval[box](p, `((e) => (({x, y, width, height}) => ({x, y, width, height}))(e.getBoundingClientRect()))([...document.querySelectorAll(".tl-name")].find((e) => e.textContent === "writes"))`)
-	if tip := told(canvas.X+(5.3e9-from)/(to-from)*canvas.Width, row.Y+row.Height/2); !strings.Contains(tip, "stale: a newer grant has written") {
-		t.Errorf("on the mark of V3 the pointer is told %q", tip)
+	if tip := tooltip(canvas.X+(5.3e9-from)/(to-from)*canvas.Width, row.Y+row.Height/2); !strings.Contains(tip, "stale: a newer grant has written") {
+		t.Errorf("on the mark of V3 the tooltip is %q", tip)
 	}
 }
 
-// With motion, as most people have it, the view arrives at the same place.
+// With motion the view arrives at the same place.
 func TestBrowserGlides(t *testing.T) {
 	m := violating()
 	moving := browsertest.Desktop
@@ -403,7 +403,7 @@ func TestBrowserDarkColours(t *testing.T) {
 	}
 }
 
-// No picture is drawn of more things than there are pixels for, however long the run.
+// A picture has no more items than there are pixels, however long the run.
 func TestBrowserDrawsNoMoreThanCanBeSeen(t *testing.T) {
 	const spans = 200_000
 	m := huge(spans, 40)
@@ -420,7 +420,7 @@ func TestBrowserDrawsNoMoreThanCanBeSeen(t *testing.T) {
 	}
 }
 
-// Where spans are narrower than pixels the lane shows how much of the time they fill.
+// Where spans are narrower than pixels, the lane shows how much of the time they fill.
 func TestBrowserShowsHowDenseACrowdIs(t *testing.T) {
 	lane := func(name string, held float64) timeline.Lane {
 		l := timeline.Lane{Group: timeline.Clients, Name: name}
@@ -449,7 +449,7 @@ func TestBrowserScrollsHundredsOfClients(t *testing.T) {
 	browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, m.Grants[299].Call, m.Grants[299].To))
 	p.Point(boxed(t, p, `{grant: 299, state: "holding"}`).middle())
 	if tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip").innerText`); !strings.Contains(tip, token(299)) {
-		t.Errorf("on the last lane the pointer is told %q", tip)
+		t.Errorf("on the last lane the tooltip is %q", tip)
 	}
 }
 
@@ -529,7 +529,7 @@ func TestBrowserControlsHaveNames(t *testing.T) {
 	}
 }
 
-// What Go names, the script draws, in Go's order.
+// The script draws the states of Go, in the same order.
 func TestScriptKnowsAllStates(t *testing.T) {
 	var names []string
 	for _, a := range (timeline.Model{}).Block().Assets() {

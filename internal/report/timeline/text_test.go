@@ -27,7 +27,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whatever a history says, its text does nothing to a terminal.
+// Texts of a history are printed without control characters.
 func TestTextsAreShownAndNotRun(t *testing.T) {
 	const hostile = "\x1b[2J\r\nspoof\x7f"
 	h := write(history.Header{Nodes: 1, Clients: 1},

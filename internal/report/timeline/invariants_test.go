@@ -24,8 +24,8 @@ import (
 
 var background = context.Background()
 
-// laws are what holds of the model of any run that is shown whole.
-func laws(t tester, h told) timeline.Model {
+// checkModel checks what holds for the model of any run that is shown whole.
+func checkModel(t tester, h storedRun) timeline.Model {
 	t.Helper()
 	m := read(t, h)
 	if again := read(t, h); !reflect.DeepEqual(m, again) {
@@ -34,17 +34,17 @@ func laws(t tester, h told) timeline.Model {
 	if m.Omitted != "" {
 		t.Errorf("something of a short history is omitted: %s", m.Omitted)
 	}
-	inOrder(t, m)
-	windowsAreTheJudges(t, h, m)
-	findsAreTheReports(t, h.Report, m)
-	serviceIsMeasured(t, h.Report.Measurements, m)
+	checkOrder(t, m)
+	checkWindows(t, h, m)
+	checkFindings(t, h.Report, m)
+	checkService(t, h.Report.Measurements, m)
 	roundTrip(t, m)
 	return m
 }
 
-// inOrder checks that everything lies within the history, in the order of time, and refers
-// to grants that there are.
-func inOrder(t tester, m timeline.Model) {
+// checkOrder checks that everything lies within the history, in the order of time, and refers
+// to existing grants.
+func checkOrder(t tester, m timeline.Model) {
 	t.Helper()
 	inside := func(what string, from, to history.Time, grant int) {
 		if from < 0 || from > to || to > m.End {
@@ -85,7 +85,7 @@ func inOrder(t tester, m timeline.Model) {
 
 var groups = []timeline.Group{timeline.Clients, timeline.Guarded, timeline.Nodes, timeline.Store, timeline.Clocks, timeline.Service}
 
-// piece is a span as one compares it.
+// piece is a comparable span.
 type piece struct {
 	client   int
 	token    string
@@ -114,9 +114,9 @@ func pieces(m timeline.Model, state timeline.State) (all []piece) {
 	return all
 }
 
-// windowsAreTheJudges checks that who holds is shown exactly as long as the judge of leases
-// says, and who is past it for what is left of the sections.
-func windowsAreTheJudges(t tester, h told, m timeline.Model) {
+// checkWindows checks that holding spans are the checker's lease windows, and overdue spans the
+// rest of its section windows.
+func checkWindows(t tester, h storedRun, m timeline.Model) {
 	t.Helper()
 	header, events := h.events(t)
 	var leases, sections []piece
@@ -157,9 +157,9 @@ func windowsAreTheJudges(t tester, h told, m timeline.Model) {
 	}
 }
 
-// findsAreTheReports checks that what is violated or open is found, with its grants, and
-// that two hold at once exactly where the report says.
-func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
+// checkFindings checks that violated and undecided properties are shown, with their grants, and
+// overlaps exactly where the report has them.
+func checkFindings(t tester, r checker.Report, m timeline.Model) {
 	t.Helper()
 	type clash struct {
 		client   int
@@ -177,10 +177,10 @@ func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
 			break
 		}
 		found := m.Finds[n-1]
-		if f.Property != before.Property { // it tells the overlap once more
+		if f.Property != before.Property { // the same overlap again
 			is := timeline.Also{Property: f.Property.Code() + " " + f.Property.Title(), Count: f.Count}
 			if !slices.Contains(found.Also, is) || *f.Where != *before.Where {
-				t.Errorf("%+v is told by %+v, which does not say so", f, found)
+				t.Errorf("%+v is missing in %+v", f, found)
 			}
 			f.Events, f.Causes = before.Events, before.Causes
 		}
@@ -225,8 +225,8 @@ func is(g timeline.Grant, of checker.Grant) bool {
 	return g.Client == of.Client && g.Token == of.Token && g.Resource == of.Resource && g.Call == of.Call
 }
 
-// serviceIsMeasured checks that tries, grants and outages are those that are measured.
-func serviceIsMeasured(t tester, measured checker.Measurements, m timeline.Model) {
+// checkService checks that tries, grants and outages are the measured ones.
+func checkService(t tester, measured checker.Measurements, m timeline.Model) {
 	t.Helper()
 	var outage time.Duration
 	for _, s := range lane(m, timeline.Service, "availability").Spans {
@@ -264,8 +264,8 @@ func roundTrip(t tester, m timeline.Model) {
 	}
 }
 
-// Law: of every row of the debate, and some of the comparison, the laws hold.
-func TestLawsOfRows(t *testing.T) {
+// The checks hold for every row of the debate, and some of the comparison.
+func TestModelsOfRows(t *testing.T) {
 	all := scenarios.All()
 	for _, name := range []string{
 		"compare-calm-check-then-set", "compare-pause-waiting-etcd-unchecked", "compare-crash-zookeeper",
@@ -276,7 +276,7 @@ func TestLawsOfRows(t *testing.T) {
 	seen := map[timeline.State]bool{}
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
-			m := laws(t, run(t, s, 1, nil))
+			m := checkModel(t, run(t, s, 1, nil))
 			for _, l := range m.Lanes {
 				for _, s := range l.Spans {
 					seen[s.State] = true
@@ -292,12 +292,12 @@ func TestLawsOfRows(t *testing.T) {
 	}
 }
 
-// Law: whatever faults there are, the laws hold.
-func TestLawsInStorms(t *testing.T) {
+// The checks hold for any faults.
+func TestModelsOfRandomFaults(t *testing.T) {
 	rows := scenarios.All()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(rows).Draw(t, "row")
 		s = runner.WithGenerator(s, nemesis.Generator{Most: rapid.IntRange(1, 8).Draw(t, "faults")})
-		laws(t, run(t, s, rapid.Uint64Range(1, 1_000_000).Draw(t, "seed"), nil))
+		checkModel(t, run(t, s, rapid.Uint64Range(1, 1_000_000).Draw(t, "seed"), nil))
 	})
 }
