@@ -140,7 +140,7 @@ func (e *excerpt) window(of *nearby[checker.Window], w checker.Window) {
 	switch {
 	case !e.concerns(w.Grant.Resource):
 	case e.clashes(w):
-		of.addAlways(w)
+		of.always = append(of.always, w)
 	default:
 		of.add(w, w.Call, w.To)
 	}
@@ -213,9 +213,6 @@ func (a *nearby[T]) add(v T, from, to history.Time) {
 		a.last = keepLast(a.last, v, a.limits.within, &a.between)
 	}
 }
-
-// addAlways adds an item without a limit.
-func (a *nearby[T]) addAlways(v T) { a.always = append(a.always, v) }
 
 // dropped is the number of dropped items.
 func (a *nearby[T]) dropped() int { return a.earlier + a.between + a.later }

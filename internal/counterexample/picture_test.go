@@ -119,7 +119,7 @@ func (p page) rows(t *testing.T, name string) {
 		slices.SortFunc(boxes, func(a, b box) int { return a.from - b.from })
 		for i := 1; i < len(boxes); i++ {
 			if boxes[i].from < boxes[i-1].to {
-				t.Errorf("%s: in the row %q something lies over something else: %v", name, row, boxes)
+				t.Errorf("%s: boxes overlap in row %q: %v", name, row, boxes)
 			}
 		}
 	}
@@ -180,14 +180,14 @@ func TestWhatIsFoundIsDrawn(t *testing.T) {
 			}
 			seen[name+" "+f.Verdict.String()]++
 			if f.Property == checker.FaultTolerance && f.Verdict == checker.Violated && len(p.red(fmt.Sprintf("client %d calls", f.Where.Client))) == 0 {
-				t.Errorf("%s: the tries that were refused are not drawn", s.Name)
+				t.Errorf("%s: refused tries are not drawn", s.Name)
 			}
 			refuted := strings.Contains(p.text, "Porcupine finds no order of these operations")
 			if f.Verdict == checker.Violated && !refuted && slices.Contains([]checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}, f.Property) {
 				t.Errorf("%s: %v is violated (%s), and porcupine does not find it in the picture", s.Name, f.Property, f.Story())
 			}
 			if n := p.operations(); n > 200 {
-				t.Errorf("%s: %d operations are too many to look at", s.Name, n)
+				t.Errorf("%s: %d operations are too many", s.Name, n)
 			}
 			p.times(t, s.Name, instants)
 			p.rows(t, s.Name+", "+name)
@@ -195,7 +195,7 @@ func TestWhatIsFoundIsDrawn(t *testing.T) {
 	}
 	for _, p := range []string{"lease violated", "section violated", "effect violated", "fence violated", "deadlock_freedom violated", "fault_tolerance violated", "fault_tolerance unknown", "contract violated"} {
 		if seen[p] == 0 {
-			t.Errorf("no picture of %s was drawn: this test tries too little", p)
+			t.Errorf("no picture of %s was drawn: the test covers too little", p)
 		}
 	}
 }
@@ -315,7 +315,7 @@ func TestTextsAreShownNotRun(t *testing.T) {
 			continue
 		}
 		if strings.Contains(p.text, "alert(1)<") || strings.Contains(p.text, "<img") || strings.Count(p.text, "</body>") != 1 || strings.Count(p.text, "<script>") != 2 {
-			t.Errorf("%s: the page runs what the history says", name)
+			t.Errorf("%s: the page does not escape a text", name)
 		}
 		for _, part := range p.data.Partitions { // porcupine's script treats these as HTML
 			for _, o := range part.History {
@@ -396,7 +396,7 @@ func TestAccusedCallsAreDrawn(t *testing.T) {
 	p.has(t, "client 1 calls", "acquire early: taken", "acquire open: no return")
 	p.has(t, "contract", "C violated: client 1")
 	if red := p.red("client 1 calls"); !slices.Equal(red, []string{"acquire open: no return"}) {
-		t.Errorf("accused: %q", red)
+		t.Errorf("red: %q", red)
 	}
 	if look := p.data.Annotations[p.facts.Look]; look.Description != "C violated: client 1" {
 		t.Errorf("the page opens on %q", look.Description)
@@ -417,7 +417,7 @@ func TestLeftoverKeyIsDrawn(t *testing.T) {
 	p.has(t, "clean-up", "L3 violated: client 1")
 	p.has(t, "client 1 calls", "acquire a: granted", "release a: ok")
 	if red := p.red("node 1 keeps"); !slices.Equal(red, []string{"key of client 1 (a)"}) {
-		t.Errorf("accused: %q", red)
+		t.Errorf("red: %q", red)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestTextsAreNotRun(t *testing.T) {
 	text := draw(t, page.Head{Title: script, Found: []page.Found{{Heading: image, Story: script}}, Notes: []string{script}},
 		[]page.Operation{operation(script, 0, 1)}, []page.Mark{{Row: image, Text: script + image + script, Details: image}})
 	if strings.Contains(text, "alert(1)<") || strings.Contains(text, "<img") || strings.Count(text, "</body>") != 1 || strings.Count(text, "<script>") != 2 {
-		t.Error("the page runs what it is given")
+		t.Error("the page does not escape a text")
 	}
 	// Porcupine's script treats these two as HTML.
 	var data struct {
@@ -133,6 +133,6 @@ func TestMarks(t *testing.T) {
 		t.Errorf("texts %q, in the box %q", d.Texts, d.Annotations[1].Description)
 	}
 	if d := read(t, draw(t, page.Head{}, nil, []page.Mark{{Row: "a"}})); d.Look != -1 {
-		t.Errorf("it opens on %d, and no mark asks for it", d.Look)
+		t.Errorf("it opens on %d, without a mark with Look", d.Look)
 	}
 }

@@ -57,7 +57,7 @@ func fits(t *testing.T, p *browsertest.Page) {
 	light := browsertest.Eval[string](p, ground)
 	p.Resize(browsertest.Dark)
 	if dark := browsertest.Eval[string](p, ground); dark == light {
-		t.Errorf("the ground is %s in light and dark", dark)
+		t.Errorf("the background is %s in light and dark", dark)
 	}
 	p.Resize(browsertest.Phone)
 	p.Until(`innerWidth <= 390`)
@@ -93,7 +93,7 @@ func placed(t *testing.T, p *browsertest.Page, span string) place {
 func TestBrowserARunThatHolds(t *testing.T) {
 	p := browsertest.Open(t, found(t, filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
 	if from, to := inSight(p); from != 0 || to <= 0 {
-		t.Errorf("in sight is %v to %v, and not the whole run", from, to)
+		t.Errorf("visible is %v to %v, and not the whole run", from, to)
 	}
 	if browsertest.Eval[bool](p, `lockstorm.timelines[0].box({ state: "clash" }) !== null || document.querySelector("[data-find]") !== null`) {
 		t.Error("something is found in a run that holds")
@@ -121,7 +121,7 @@ func TestBrowserARunThatViolates(t *testing.T) {
 	}
 	atFind("at first")
 	if !browsertest.Eval[bool](p, `document.querySelector("#find-V1").closest("article") === document.querySelector("#find-V2").closest("article")`) {
-		t.Error("two cards tell of one overlap")
+		t.Error("two cards describe one overlap")
 	}
 	for how, jump := range map[string]func(){
 		"by n":                  func() { p.Press("n") },
@@ -155,7 +155,7 @@ func TestBrowserARunThatViolates(t *testing.T) {
 		p.Point(held.X+3, held.Y+held.Height/2)
 		tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
 		if !strings.Contains(tip, g.Token) {
-			t.Errorf("on the grant of client %d the pointer is told %q, and not the token %s", g.Client, tip, g.Token)
+			t.Errorf("on the grant of client %d the tooltip is %q, without the token %s", g.Client, tip, g.Token)
 		}
 	}
 	fits(t, p)
@@ -263,7 +263,7 @@ func TestBrowserAHugeRun(t *testing.T) {
 	}
 	t.Logf("first seen after %.0f ms, drawn of %d things", browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), n)
 	if n == 0 || n > 20_000 {
-		t.Errorf("it is drawn of %d things", n)
+		t.Errorf("it is drawn of %d items", n)
 	}
 	fits(t, p)
 }

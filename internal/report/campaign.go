@@ -122,9 +122,6 @@ func CampaignLines(r sweep.Results) (lines []string) {
 // mostFails is how many boundaries are listed at which a rule does not suffice.
 const mostFails = 10
 
-// ruleHead is the column of a rule of thumb.
-func ruleHead(i int) string { return fmt.Sprintf("rule %d", i+1) }
-
 // ruleLine says how often a rule of thumb suffices, and where it does not.
 func ruleLine(all []sweep.Outcome, name string) string {
 	asked := 0
@@ -159,16 +156,14 @@ var priceColumns = []struct {
 	{"longest outage", true, func(m checker.Measurements) string { return textfmt.Duration(m.LongestOutage) }},
 	{"median outage", false, func(m checker.Measurements) string { return textfmt.Duration(m.MedianOutage) }},
 	{"longest wait", false, func(m checker.Measurements) string { return textfmt.Duration(m.LongestWait) }},
-	{"next grant after a death", false, nextGrant},
+	{"next grant after a death", false, func(m checker.Measurements) string {
+		if m.GrantsAfterDeath == 0 {
+			return textfmt.Dash("")
+		}
+		return textfmt.Duration(m.NextGrantAfterDeath)
+	}},
 	{"acquire p50", false, func(m checker.Measurements) string { return textfmt.Duration(m.AcquireP50) }},
 	{"acquire p99", false, func(m checker.Measurements) string { return textfmt.Duration(m.AcquireP99) }},
-}
-
-func nextGrant(m checker.Measurements) string {
-	if m.GrantsAfterDeath == 0 {
-		return textfmt.Dash("")
-	}
-	return textfmt.Duration(m.NextGrantAfterDeath)
 }
 
 // PointsTable has a line for each point. whole: with all columns.
@@ -237,7 +232,7 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 	t.Head = append(t.Head, "violated at", "holds at", "formula", "met")
 	rules := r.Rules()
 	for i := range rules {
-		t.Head = append(t.Head, ruleHead(i))
+		t.Head = append(t.Head, fmt.Sprintf("rule %d", i+1))
 	}
 	for _, o := range boundaries {
 		b := o.Boundary

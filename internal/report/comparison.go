@@ -17,7 +17,7 @@ import (
 func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bool) {
 	records := c.Records(c.Trials)
 	if len(records) == 0 {
-		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "Nothing is known of any lock."})
+		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "There are no results."})
 		return
 	}
 	all := tableOf(Matrix(records), bySign)
@@ -30,7 +30,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
 	if len(blocks) == 0 {
-		blocks = append(blocks, document.Notice{Mark: document.Good, Text: "Every lock is what is said of it."})
+		blocks = append(blocks, document.Notice{Mark: document.Good, Text: "Every lock behaves as claimed."})
 	}
 	blocks = append(blocks, all)
 	for l := range strings.Lines(c.Legend()) {
@@ -100,8 +100,8 @@ func (r Record) rate(p checker.Property) (rate runner.Rate, open int) {
 	return rate, open
 }
 
-// Cell is a property's cell: in one trial how often it was violated, in several the number of
-// those in which it was.
+// Cell is a property's cell: in one trial how often it was violated, in several in how many
+// trials it was.
 func (r Record) Cell(p checker.Property) string {
 	rate, open := r.rate(p)
 	judged, broken := 0, 0

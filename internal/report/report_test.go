@@ -148,7 +148,7 @@ func TestDebate(t *testing.T) {
 		t.Errorf("%d witnesses; want %d", n, options.MaxDetails)
 	}
 	if n := strings.Count(text, "no reason is known"); n > 0 {
-		t.Errorf("%d differences without a reason: what a backend cannot judge is none", n)
+		t.Errorf("%d differences without a reason: what a backend cannot check is no difference", n)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	text := sound(t, r)
 	if strings.Contains(text, "<img") || strings.Contains(text, `alert("x")</script>`) || strings.Count(text, "<script>") != 1 {
-		t.Error("a text has become markup")
+		t.Error("a text is not escaped")
 	}
 }
 

@@ -91,9 +91,9 @@ func TestSummaryHasRoom(t *testing.T) {
 			told := strings.Count(text, "### debate: row-")
 			switch left := fmt.Sprintf("There is no room for %d more", 5000-told); {
 			case o == ci.Contradiction && (told == 0 && room > 3000 || !strings.Contains(text, left)):
-				t.Errorf("%d told in %d bytes, and not %q", told, room, left)
+				t.Errorf("%d described in %d bytes, without %q", told, room, left)
 			case o == ci.NotRun && !strings.Contains(text, "5000 checks"):
-				t.Errorf("in %d bytes it is not told that nothing was run", room)
+				t.Errorf("in %d bytes, checks that were not run are missing", room)
 			}
 		}
 	}

@@ -98,9 +98,6 @@ var (
 	page = template.Must(template.New("document").Parse(frame))
 )
 
-// baseAssets is what every page needs.
-func baseAssets() Assets { return Assets{Name: "document", Style: Colours + style, Script: script} }
-
 // Write writes the page.
 func (d *Document) Write(out io.Writer) error {
 	view, err := d.view()
@@ -126,7 +123,7 @@ type part struct {
 
 func (d *Document) view() (view, error) {
 	v := view{Document: d}
-	needs := []Assets{baseAssets()}
+	needs := []Assets{{Name: "document", Style: Colours + style, Script: script}}
 	for _, s := range d.Sections {
 		p := part{ID: s.ID, Title: s.Title}
 		for _, b := range s.Blocks {

@@ -38,7 +38,7 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 		document.Figure{SVG: []byte("<?xml?><svg></svg>"), Caption: hostile, Data: &table})
 	page := written(t, d)
 	if strings.Contains(page, "<img") || strings.Contains(page, `alert("x")</script>`) || strings.Contains(page, `href="javascript`) {
-		t.Errorf("a text has become markup:\n%s", page)
+		t.Errorf("a text is not escaped:\n%s", page)
 	}
 	if n := strings.Count(page, "<script>"); n != 1 {
 		t.Errorf("%d scripts; want the page's own", n)
@@ -50,13 +50,13 @@ func TestNeedsNothingBesideIt(t *testing.T) {
 	d.Add("b", lively{}, document.Fold{Summary: "c", Blocks: []document.Block{lively{}}})
 	page := written(t, d)
 	if found := regexp.MustCompile(`(?i)(src|href)="?(https?:)?//|@import|url\(`).FindString(page); found != "" {
-		t.Errorf("the page asks for %q", found)
+		t.Errorf("the page fetches %q", found)
 	}
 	if n := strings.Count(page, ".lively {"); n != 1 {
-		t.Errorf("the style of a kind of blocks stands there %d times", n)
+		t.Errorf("the style of a kind of blocks is there %d times", n)
 	}
 	if n := strings.Count(page, "sha256-"); n != strings.Count(page, "<script>") {
-		t.Errorf("the policy admits %d scripts, the page has %d", n, strings.Count(page, "<script>"))
+		t.Errorf("the policy allows %d scripts, the page has %d", n, strings.Count(page, "<script>"))
 	}
 }
 
@@ -100,7 +100,7 @@ func TestTextSaysWhatThePageShows(t *testing.T) {
 	for _, part := range []string{"title\n=====", "lead", "section\n-------", "part", "    one\n    two", "notice", "fact: value", "summary", "figure", "caption", "NAME     NUMBER\n\nheading\na b      7\n", "(drawn on the page alone)", "foot"} {
 		_, after, found := strings.Cut(rest, part)
 		if !found {
-			t.Fatalf("no %q, or not there, in:\n%s", part, out.String())
+			t.Fatalf("no %q, or at another place, in:\n%s", part, out.String())
 		}
 		rest = after
 	}

@@ -20,7 +20,7 @@ type holdNames struct {
 	long  *strings.Replacer // replaces long tokens in texts
 }
 
-func newNames(lines []trace.Line) holdNames {
+func newHoldNames(lines []trace.Line) holdNames {
 	n := holdNames{of: map[string]string{}, tries: map[int]int{}}
 	var pairs []string
 	for _, l := range lines {

@@ -16,7 +16,7 @@ import (
 func Of(t *trace.Trace, f checker.Finding) Diagram { return of(t, f, MostMessages) }
 
 func of(t *trace.Trace, f checker.Finding, most int) Diagram {
-	r := newReading(t.Lines(checker.Lease))
+	r := newBuilder(t.Lines(checker.Lease))
 	r.d.Finding = f
 	for i, l := range r.lines {
 		r.record(l, Point{l.At, order(i)})
@@ -47,9 +47,9 @@ type builder struct {
 	silence  noAnswerEvent
 }
 
-func newReading(lines []trace.Line) *builder {
+func newBuilder(lines []trace.Line) *builder {
 	r := &builder{
-		lines: lines, names: newNames(lines), lanes: map[string]int{},
+		lines: lines, names: newHoldNames(lines), lanes: map[string]int{},
 		asked: map[requestKey]*request{}, accesses: map[accessKey]*request{}, open: map[spanKey]int{},
 	}
 	r.participate()

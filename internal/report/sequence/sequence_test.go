@@ -138,7 +138,7 @@ func checkLabels(t *testing.T, l layout) {
 		}
 		for _, r := range l.rows {
 			if (r.gap || r.cut) && a.y+a.height > r.y && a.y < r.y+r.height {
-				t.Errorf("%q is written where nothing happens", a.lines)
+				t.Errorf("%q is written in a gap", a.lines)
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 	t.Helper()
 	for _, a := range l.arrows {
 		if m := d.Messages[a.message]; !m.Lost && (m.Sent.At < m.Received.At || m.Sent == m.Received) && a.y1 >= a.y2 {
-			t.Errorf("a message that came later than it was sent does not slant downwards: %+v", m)
+			t.Errorf("a message received later than sent does not slant downwards: %+v", m)
 		}
 	}
 	type way struct{ round, node int }
@@ -160,7 +160,7 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 		case !m.Reply:
 			came[way{m.Round, m.To}] = a.y2
 		case came[way{m.Round, m.From}] > a.y1:
-			t.Errorf("a reply leaves before its request has come: %+v", m)
+			t.Errorf("a reply is sent before its request is received: %+v", m)
 		}
 	}
 	y := map[int]float64{}
@@ -175,7 +175,7 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 	}
 	for i := 1; i < len(l.rows); i++ {
 		if l.rows[i].y < l.rows[i-1].y+l.rows[i-1].height {
-			t.Errorf("row %q begins before the one above it ends", l.rows[i].text)
+			t.Errorf("row %q overlaps the one above it", l.rows[i].text)
 		}
 	}
 }
@@ -212,11 +212,11 @@ func TestFrameIsTheOverlap(t *testing.T) {
 		framed++
 		o, l := d.Overlap, d.layout()
 		if o.From.At != f.First.From || o.To.At != f.First.To {
-			t.Errorf("the overlap is from %v to %v, and the judge's from %v to %v", o.From.At, o.To.At, f.First.From, f.First.To)
+			t.Errorf("the overlap is from %v to %v, and the checker's from %v to %v", o.From.At, o.To.At, f.First.From, f.First.To)
 		}
 		for i, who := range []int{o.First, o.Second} {
 			if want := []checker.Grant{f.First.First, f.First.Second}[i].Client; d.Participants[who].Number != want {
-				t.Errorf("the frame is of %s, and the judge means client %d", d.Participants[who].Name, want)
+				t.Errorf("the frame is of %s, and the checker means client %d", d.Participants[who].Name, want)
 			}
 		}
 		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Emphasis == Good }) {

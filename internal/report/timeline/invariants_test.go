@@ -32,7 +32,7 @@ func checkModel(t tester, h storedRun) timeline.Model {
 		t.Errorf("two readings differ")
 	}
 	if m.Omitted != "" {
-		t.Errorf("something of a short history is omitted: %s", m.Omitted)
+		t.Errorf("a part of a short history is omitted: %s", m.Omitted)
 	}
 	checkOrder(t, m)
 	checkWindows(t, h, m)
@@ -136,7 +136,7 @@ func checkWindows(t tester, h storedRun, m timeline.Model) {
 	panel.Finish()
 	slices.SortFunc(leases, piece.compare)
 	if got := pieces(m, timeline.Holding); !slices.Equal(got, leases) {
-		t.Errorf("held %v, and the judge's windows are %v", got, leases)
+		t.Errorf("held %v, and the checker's windows are %v", got, leases)
 	}
 	left := map[int]time.Duration{} // by client
 	for _, s := range sections {
@@ -260,7 +260,7 @@ func roundTrip(t tester, m timeline.Model) {
 		t.Fatalf("%v", err)
 	}
 	if !reflect.DeepEqual(m, back) {
-		t.Errorf("the model is another when it has been stored:\n%+v\n%+v", m, back)
+		t.Errorf("the model differs after a round trip:\n%+v\n%+v", m, back)
 	}
 }
 
@@ -287,7 +287,7 @@ func TestModelsOfRows(t *testing.T) {
 	}
 	for _, s := range timeline.States() {
 		if !seen[s] {
-			t.Errorf("no row has anything %s: this test tries too little", s)
+			t.Errorf("no row has anything %s: the test covers too little", s)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func TestLongHistories(t *testing.T) {
 		h := inTurns(4, n, wrong)
 		m := read(t, h)
 		if !strings.HasPrefix(m.Omitted, "Of ") || !strings.Contains(m.Omitted, "events 100,000 are shown, from "+m.From.String()+" to "+m.To.String()) {
-			t.Errorf("wrong in %d: omitted %q", wrong, m.Omitted)
+			t.Errorf("wrong %d: omitted %q", wrong, m.Omitted)
 		}
 		checkOrder(t, m)
 		checkFindings(t, h.Report, m)
@@ -87,7 +87,7 @@ func TestLongHistories(t *testing.T) {
 			t.Errorf("found at %v, which is not in the middle of %v to %v", m.Finds[0].From, m.From, m.To)
 		}
 		if wrong == 0 && m.From != 20*1e6 || wrong == n-1 && m.To != m.End {
-			t.Errorf("wrong in %d: %v to %v of %v is shown", wrong, m.From, m.To, m.End)
+			t.Errorf("wrong %d: %v to %v of %v is shown", wrong, m.From, m.To, m.End)
 		}
 		for _, l := range m.Lanes {
 			for _, s := range l.Spans {

@@ -413,6 +413,6 @@ func TestBrokenHistory(t *testing.T) {
 		t.Errorf("omitted %q, grants %+v", m.Omitted, m.Grants)
 	}
 	if _, err := timeline.Read(newTold("nonsense", checker.Report{}, nil).Run); err == nil {
-		t.Error("nonsense is a history")
+		t.Error("nonsense is read as a history")
 	}
 }
