@@ -56,7 +56,7 @@ func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Space.Name(), textfmt.Sentence(h.headline()), h.figures(q.budget > 0))
 		var kept []report.SavedCase
 		for _, f := range finds {
-			kept = append(kept, report.SavedCase{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Says: f.standing(o.assumed) + "; " + f.shrunk()})
+			kept = append(kept, report.SavedCase{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Remark: f.standing(o.assumed) + "; " + f.shrunk()})
 		}
 		return r.Cases(ctx, kept)
 	})

@@ -13,13 +13,13 @@ import (
 
 // excerpt is the part of a history that a picture shows.
 type excerpt struct {
-	subject checker.Property
-	first   checker.Finding
-	codes   []string // of all findings
-	both    bool     // lease and section exclusion
-	cut     bool     // the end of a truncated history
-	place   checker.Place
-	header  history.Header
+	property checker.Property
+	first    checker.Finding
+	codes    []string // of all findings
+	both     bool     // lease and section exclusion
+	cut      bool     // the end of a truncated history
+	place    checker.Place
+	header   history.Header
 
 	leases   nearby[checker.Window]
 	sections nearby[checker.Window]
@@ -63,7 +63,7 @@ func (p Picture) excerpt(open func() (io.ReadCloser, error)) (e *excerpt, err er
 }
 
 func newExcerpt(p Picture, h history.Header) *excerpt {
-	e := &excerpt{subject: p.subject(), first: p.Findings[0], both: p.cut == "" && len(p.Findings) > 1, cut: p.cut != "", header: h}
+	e := &excerpt{property: p.shownProperty(), first: p.Findings[0], both: p.cut == "" && len(p.Findings) > 1, cut: p.cut != "", header: h}
 	for _, f := range p.Findings {
 		e.codes = append(e.codes, f.Property.Code())
 	}
@@ -77,9 +77,9 @@ func newExcerpt(p Picture, h history.Header) *excerpt {
 	e.accesses = newNearby[checker.Access](e.place, keptAccesses)
 	e.unknown = newNearby[checker.Access](e.place, keptUnknown)
 	e.spans = newSpans(e.place)
-	e.spans.calls = e.cut || p.subject() == checker.Lease && e.first.Property != checker.Lease
+	e.spans.calls = e.cut || p.shownProperty() == checker.Lease && e.first.Property != checker.Lease
 	e.spans.keys = e.first.Property == checker.Cleanup
-	e.spans.accesses = e.subject == checker.Effect
+	e.spans.accesses = e.property == checker.Effect
 	e.checker = e.newChecker(h)
 	return e
 }
@@ -87,13 +87,13 @@ func newExcerpt(p Picture, h history.Header) *excerpt {
 // newChecker returns a checker that reports the windows and accesses of the picture.
 func (e *excerpt) newChecker(h history.Header) *checker.Checker {
 	properties := []checker.Property{checker.Lease, checker.Section}
-	if e.subject == checker.Effect {
+	if e.property == checker.Effect {
 		properties = append(properties, checker.Effect)
 	}
 	c := checker.New(h, properties...)
 	c.Windows(checker.Lease, func(w checker.Window) { e.window(&e.leases, w) })
 	c.Windows(checker.Section, func(w checker.Window) { e.window(&e.sections, w) })
-	if e.subject == checker.Effect {
+	if e.property == checker.Effect {
 		c.SetSearchLimit(time.Millisecond) // the verdict does not matter here
 		c.Accesses(e.access)
 	}
@@ -120,7 +120,7 @@ func (e *excerpt) enough() bool {
 	if e.now <= e.place.To {
 		return false
 	}
-	if e.subject == checker.Effect {
+	if e.property == checker.Effect {
 		return e.accesses.enough()
 	}
 	return e.leases.enough() && e.sections.enough()
@@ -170,7 +170,7 @@ func (e *excerpt) access(a checker.Access) {
 
 // windows returns the windows that the picture's operations are made of.
 func (e *excerpt) windows() *nearby[checker.Window] {
-	if e.subject == checker.Section {
+	if e.property == checker.Section {
 		return &e.sections
 	}
 	return &e.leases

@@ -85,9 +85,9 @@ func (e *excerpt) searchResult(result porcupine.CheckResult, operations int) str
 	case operations == 0:
 		return "There is nothing in it that porcupine could order."
 	case result == porcupine.Illegal:
-		return "Porcupine finds no order of these operations in which " + specifications[e.subject] + "."
+		return "Porcupine finds no order of these operations in which " + specifications[e.property] + "."
 	case result == porcupine.Ok:
-		return "Porcupine finds an order of these operations in which " + specifications[e.subject] + "."
+		return "Porcupine finds an order of these operations in which " + specifications[e.property] + "."
 	}
 	return "Porcupine did not come to an end of its search for an order of these operations."
 }

@@ -105,7 +105,7 @@ func accessOperation(a checker.Access, to history.Time) operation {
 
 // holdOperations makes operations of windows for the lock's specification.
 func (e *excerpt) holdOperations(d *drawing) []operation {
-	fenced := e.subject == checker.Fence
+	fenced := e.property == checker.Fence
 	d.model = model.LeaseLock
 	if fenced {
 		d.model = model.FencedLock

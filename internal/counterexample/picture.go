@@ -70,9 +70,9 @@ func (p Picture) Properties() []checker.Property {
 	return all
 }
 
-// subject is the property whose specification is drawn. The end of a truncated history shows
+// shownProperty is the property whose specification is drawn. The end of a truncated history shows
 // leases.
-func (p Picture) subject() checker.Property {
+func (p Picture) shownProperty() checker.Property {
 	switch {
 	case p.cut != "":
 		return checker.Lease
@@ -114,7 +114,7 @@ type drawing struct {
 func (e *excerpt) draw() *drawing {
 	d := &drawing{from: e.place.From, to: e.place.To, clients: map[int]bool{e.place.Client: true, 0: true}}
 	var shown []operation
-	if e.subject == checker.Effect {
+	if e.property == checker.Effect {
 		shown = e.accessOperations(d)
 	} else {
 		shown = e.holdOperations(d)

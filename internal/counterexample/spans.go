@@ -163,7 +163,7 @@ var colours = map[history.Kind]string{
 // the other rule.
 func (e *excerpt) windowSpans(d *drawing) []span {
 	own, other := rule{&e.leases, "lease", green}, rule{&e.sections, "section", yellow}
-	if e.subject == checker.Section {
+	if e.property == checker.Section {
 		own, other = other, own
 	}
 	windows := own.all()

@@ -73,7 +73,7 @@ func Search(m porcupine.Model, operations []Operation, limit time.Duration) *Dra
 	all := make([]porcupine.Operation, len(operations))
 	for i, o := range operations {
 		all[i] = o.Operation
-		all[i].ClientId = r.place(o.Row, interval{o.Call, o.Return}, true)
+		all[i].ClientId = r.assign(o.Row, interval{o.Call, o.Return}, true)
 	}
 	d := &Drawing{model: escaped(m), names: r.names}
 	d.Result, d.info = porcupine.CheckOperationsVerbose(d.model, all, limit)
@@ -151,7 +151,7 @@ func (d *Drawing) annotate(marks []Mark) (look int) {
 	var r rows
 	list := make([]porcupine.Annotation, len(marks))
 	for i, m := range marks {
-		row := r.place(m.Row, interval{m.From, m.To}, false)
+		row := r.assign(m.Row, interval{m.From, m.To}, false)
 		list[i] = porcupine.Annotation{
 			Tag:   fmt.Sprintf("%03d %s", row, r.names[row]), // porcupine sorts the rows by their tags
 			Start: m.From, End: m.To, Description: clip(m.Text), Details: m.Details, BackgroundColor: m.Colour,
@@ -196,8 +196,8 @@ type rows struct {
 
 type interval struct{ from, to int64 }
 
-// place returns the row, from 0, for an interval. closed: intervals that touch overlap.
-func (r *rows) place(name string, v interval, closed bool) int {
+// assign returns the row, from 0, for an interval. closed: intervals that touch overlap.
+func (r *rows) assign(name string, v interval, closed bool) int {
 	title := name
 	for again := 2; ; again++ {
 		i := r.find(title)

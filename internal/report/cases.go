@@ -16,9 +16,9 @@ import (
 // SavedCase is a case, its file, and remarks by the search that found it.
 type SavedCase struct {
 	cases.Case
-	Path  string // file; "": it is not saved
-	Says  string // as in "a limit: fault 1: …"; may be empty
-	Title string
+	Path   string // file; "": it is not saved
+	Remark string // as in "a limit: fault 1: …"; may be empty
+	Title  string
 }
 
 // LoadCase loads the case in a file.
@@ -33,19 +33,19 @@ func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 	t := document.Table{Columns: document.Named("case", "property", "shows", "now", "faults", "clients", "nodes", "what it means")}
 	var details []document.Block
 	for _, k := range list {
-		subject, heard, err := k.replayed(ctx, r.options.Simulator)
+		shown, tr, err := k.replayed(ctx, r.options.Simulator)
 		if err != nil {
 			return fmt.Errorf("%s: %w", k.Title, err)
 		}
-		subject.Title = k.Title
-		result := runner.Result{Report: subject.Run.Report, Interrupted: subject.Run.Cut}
+		shown.Title = k.Title
+		result := runner.Result{Report: shown.Run.Report, Interrupted: shown.Run.Cut}
 		conclusion := k.Judge(result)
 		id := r.Anchor("case", k.Title)
-		now := subject.Run.Report.Finding(k.Property).Verdict
+		now := shown.Run.Report.Finding(k.Property).Verdict
 		t.Add(document.Cell{Text: k.Title, Link: "#" + id}, document.Text(k.Property.Code()+" "+k.Property.Title()), document.Text(Sign(k.Shows)+" "+k.Shows.String()),
 			document.Cell{Text: Sign(now) + " " + now.String(), Mark: markOf(conclusion)},
-			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(textfmt.Dash(k.Says)))
-		blocks, err := r.caseBlocks(k, subject, heard, conclusion)
+			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(textfmt.Dash(k.Remark)))
+		blocks, err := r.caseBlocks(k, shown, tr, conclusion)
 		if err != nil {
 			return err
 		}
@@ -61,9 +61,9 @@ func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (Show
 	if err != nil {
 		return ShownRun{}, nil, err
 	}
-	e, heard := trace.Of(e)
+	e, tr := trace.Of(e)
 	s, err := replayed(ctx, e, k.Seed, k.command())
-	return s, heard, err
+	return s, tr, err
 }
 
 // command is the command line that repeats the case.
@@ -75,11 +75,11 @@ func (k SavedCase) command() string {
 }
 
 // caseBlocks describes a case. A case is small, so its messages are drawn one by one.
-func (r *Report) caseBlocks(k SavedCase, s ShownRun, heard *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
+func (r *Report) caseBlocks(k SavedCase, s ShownRun, tr *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
 	f := s.Run.Report.Finding(k.Property)
 	blocks := []document.Block{document.Notice{Mark: markOf(conclusion), Text: fmt.Sprintf("The case says that %s is %v, and it is %v.", k.Property.Title(), k.Shows, f.Verdict)}}
-	if k.Says != "" {
-		blocks = append(blocks, document.Prose(textfmt.Sentence(k.Says)+"."))
+	if k.Remark != "" {
+		blocks = append(blocks, document.Prose(textfmt.Sentence(k.Remark)+"."))
 	}
 	if k.Notes != "" {
 		blocks = append(blocks, document.Prose("Notes: "+strings.TrimSpace(k.Notes)))
@@ -87,7 +87,7 @@ func (r *Report) caseBlocks(k SavedCase, s ShownRun, heard *trace.Trace, conclus
 	if k.Story != "" && k.Story != f.Story() {
 		blocks = append(blocks, document.Prose("Story of the case: "+k.Story))
 	}
-	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(heard, f).Block(), document.Heading("Over time"))
+	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(tr, f).Block(), document.Heading("Over time"))
 	run, err := r.runBlocks(s)
 	return append(blocks, run...), err
 }

@@ -183,24 +183,24 @@ func runCommand(s Side, scenario string, seed uint64) string {
 // witnessBlock shows the witness of a row: a stored run, or a repeated one.
 func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (document.Block, error) {
 	fold := document.Fold{ID: b.witnessIDs[t.Scenario.Name], Summary: fmt.Sprintf("the witness, seed %d", t.Witness)}
-	var subject ShownRun
+	var shown ShownRun
 	var err error
 	dir := ""
 	if b.StoredRun != nil {
 		dir = b.StoredRun(t.Scenario.Name, s.Name, t.Witness)
 	}
 	if dir != "" {
-		subject, err = LoadRun(dir)
+		shown, err = LoadRun(dir)
 	} else {
-		subject, err = Replayed(ctx, s.Backend, t.Scenario, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
+		shown, err = Replayed(ctx, s.Backend, t.Scenario, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if now := subject.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != fmt.Sprintf("%016x", t.WitnessTrace) {
+	if now := shown.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != fmt.Sprintf("%016x", t.WitnessTrace) {
 		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This run differs from the stored one: the program, or the machine's floating-point arithmetic, is another."})
 	}
-	blocks, err := b.runBlocks(subject)
+	blocks, err := b.runBlocks(shown)
 	fold.Blocks = append(fold.Blocks, blocks...)
 	return fold, err
 }
