@@ -15,22 +15,23 @@ import (
 // holdNames names holds by client and try: "c1-2" is what the second try of client 1 acquired.
 // Tokens of 40 digits are hard to compare.
 type holdNames struct {
-	of    map[string]string // by token
-	tries map[int]int
-	long  *strings.Replacer // replaces long tokens in texts
+	of     map[string]string // by token
+	client map[string]int    // that acquired it, by token
+	long   *strings.Replacer // replaces long tokens in texts
 }
 
 func newHoldNames(lines []trace.Line) holdNames {
-	n := holdNames{of: map[string]string{}, tries: map[int]int{}}
+	n := holdNames{of: map[string]string{}, client: map[string]int{}}
+	tries := map[int]int{} // by client
 	var pairs []string
 	for _, l := range lines {
 		e, is := l.Entry.(trace.Happened)
 		if !is || e.Kind != history.Acquire || n.of[e.Token] != "" {
 			continue
 		}
-		n.tries[e.Client]++
-		name := fmt.Sprintf("c%d-%d", e.Client, n.tries[e.Client])
-		n.of[e.Token] = name
+		tries[e.Client]++
+		name := fmt.Sprintf("c%d-%d", e.Client, tries[e.Client])
+		n.of[e.Token], n.client[e.Token] = name, e.Client
 		if short := textfmt.Token(e.Token); len(e.Token) > len(short) {
 			pairs = append(pairs, e.Token, name, short, name)
 		}
@@ -141,13 +142,18 @@ func (n holdNames) storeReply(op env.StoreOp, r env.StoreReply) string {
 	return "OK"
 }
 
-// eventTexts are shorter texts than those of the trace. An empty text is not shown.
-var eventTexts = map[history.Kind]func(n holdNames, e *history.Event) (string, Emphasis){
-	history.Acquire: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return fmt.Sprintf("acquire %s as %s\u00a0=\u00a0%s", n.key(e.Resource), n.name(e.Token), textfmt.Token(e.Token)), Plain
-	},
-	history.Granted: func(n holdNames, e *history.Event) (string, Emphasis) {
-		text := "GRANTED " + n.name(e.Token)
+var releasedTexts = map[history.Outcome]string{
+	0: "released", history.OK: "released", history.Declined: "released: no longer held", history.Unknown: "released: unknown whether held",
+}
+
+// event is the text of an event: a short one, or the trace's. An empty text is not shown.
+func (n holdNames) event(e *history.Event, what string) (string, Emphasis) {
+	name := n.name(e.Token)
+	switch e.Kind {
+	case history.Acquire:
+		return fmt.Sprintf("acquire %s as %s\u00a0=\u00a0%s", n.key(e.Resource), name, textfmt.Token(e.Token)), Plain
+	case history.Granted:
+		text := "GRANTED " + name
 		if e.Until != 0 {
 			text += fmt.Sprintf(", %s left", textfmt.Duration(e.Validity))
 		}
@@ -155,68 +161,55 @@ var eventTexts = map[history.Kind]func(n holdNames, e *history.Event) (string, E
 			text += fmt.Sprintf(", fence %d", e.Fence)
 		}
 		return text, Good
-	},
-	history.Refused: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return "refused " + n.name(e.Token) + trace.Reason(e), Plain
-	},
-	history.Extend: func(n holdNames, e *history.Event) (string, Emphasis) { return "extend " + n.name(e.Token), Plain },
-	history.Extended: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return fmt.Sprintf("EXTENDED %s, %s left", n.name(e.Token), textfmt.Duration(e.Validity)), Good
-	},
-	history.ExtendFailed: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return "not extended " + n.name(e.Token) + trace.Reason(e), Plain
-	},
-	history.Expiring: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return "warned: " + n.name(e.Token) + " is about to end", Plain
-	},
-	history.Lapse: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return "validity of " + n.name(e.Token) + " is over", Plain
-	},
-	history.Lost: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return n.name(e.Token) + " reported lost", Plain
-	},
-	history.Release: func(n holdNames, e *history.Event) (string, Emphasis) { return "release " + n.name(e.Token), Plain },
-	history.Released: func(n holdNames, e *history.Event) (string, Emphasis) {
-		return released[e.Outcome], Plain
-	},
-	history.Apply: func(_ holdNames, e *history.Event) (string, Emphasis) {
+	case history.Refused:
+		return "refused " + name + trace.Reason(e), Plain
+	case history.Extend:
+		return "extend " + name, Plain
+	case history.Extended:
+		return fmt.Sprintf("EXTENDED %s, %s left", name, textfmt.Duration(e.Validity)), Good
+	case history.ExtendFailed:
+		return "not extended " + name + trace.Reason(e), Plain
+	case history.Expiring:
+		return "warned: " + name + " is about to end", Plain
+	case history.Lapse:
+		return "validity of " + name + " is over", Plain
+	case history.Lost:
+		return name + " reported lost", Plain
+	case history.Release:
+		return "release " + name, Plain
+	case history.Released:
+		return releasedTexts[e.Outcome], Plain
+	case history.Apply:
 		return fmt.Sprintf("applies %d of client %d", e.Value, e.Client), Plain
-	},
-	history.KeySet:      func(n holdNames, e *history.Event) (string, Emphasis) { return "keeps " + n.name(e.Token), Plain },
-	history.KeyExtended: func(n holdNames, e *history.Event) (string, Emphasis) { return n.name(e.Token) + " extended", Plain },
-	history.KeyGone: func(n holdNames, e *history.Event) (string, Emphasis) {
+	case history.KeySet:
+		return "keeps " + name, Plain
+	case history.KeyExtended:
+		return name + " extended", Plain
+	case history.KeyGone:
 		if e.Reason == history.Deleted || e.Reason == history.Expired {
-			return n.name(e.Token) + " " + e.Reason, Plain
+			return name + " " + e.Reason, Plain
 		}
-		return n.name(e.Token) + " " + e.Reason, Fault
-	},
-	history.NodeDown: func(holdNames, *history.Event) (string, Emphasis) { return "down", Fault },
-	history.NodeUp: func(_ holdNames, e *history.Event) (string, Emphasis) {
+		return name + " " + e.Reason, Fault
+	case history.NodeDown:
+		return "down", Fault
+	case history.NodeUp:
 		return strings.TrimRight("back, "+e.Detail, ", "), Fault
-	},
-	history.Pause:  func(holdNames, *history.Event) (string, Emphasis) { return "paused", Fault },
-	history.Resume: func(holdNames, *history.Event) (string, Emphasis) { return "resumed", Fault },
-	history.Kill:   func(holdNames, *history.Event) (string, Emphasis) { return "dies", Fault },
-	history.FaultStart: func(_ holdNames, e *history.Event) (string, Emphasis) {
+	case history.Pause:
+		return "paused", Fault
+	case history.Resume:
+		return "resumed", Fault
+	case history.Kill:
+		return "dies", Fault
+	case history.FaultStart:
 		return fmt.Sprintf("F%d begins: %s", e.Fault, e.Detail), Fault
-	},
-	history.FaultEnd: func(_ holdNames, e *history.Event) (string, Emphasis) { return fmt.Sprintf("F%d ends", e.Fault), Fault },
-	history.LinkDown: noText, history.LinkUp: noText, history.End: noText, // shown as faults and lost messages
-}
-
-func noText(holdNames, *history.Event) (string, Emphasis) { return "", Plain }
-
-var released = map[history.Outcome]string{
-	0: "released", history.OK: "released", history.Declined: "released: no longer held", history.Unknown: "released: unknown whether held",
-}
-
-// event is the text of an event: a short one, or the trace's.
-func (n holdNames) event(e *history.Event, what string) (string, Emphasis) {
-	switch say := eventTexts[e.Kind]; {
-	case say != nil:
-		return say(n, e)
-	case e.Kind == history.Step && (e.Node > 0 || e.Name == "quorum"):
+	case history.FaultEnd:
+		return fmt.Sprintf("F%d ends", e.Fault), Fault
+	case history.LinkDown, history.LinkUp, history.End: // shown as faults and lost messages
 		return "", Plain
+	case history.Step:
+		if e.Node > 0 || e.Name == "quorum" {
+			return "", Plain
+		}
 	}
 	return n.replace(what), Plain
 }

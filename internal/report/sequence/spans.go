@@ -40,7 +40,7 @@ func (r *builder) span(e *history.Event, at Point) {
 		r.linkUp(e.Client, e.Node, at)
 	case history.KeySet:
 		r.beginSpan(spanKey{Key, e.Node, e.Resource, e.Token}, at, Span{
-			Who: r.lanes[node(e.Node)], Owner: r.owner(e.Token), Text: r.names.name(e.Token),
+			Who: r.lanes[node(e.Node)], Owner: r.names.client[e.Token], Text: r.names.name(e.Token),
 		})
 	case history.KeyGone:
 		r.endSpan(spanKey{Key, e.Node, e.Resource, e.Token}, at)
@@ -77,12 +77,6 @@ func (r *builder) closeOpen() {
 			r.outages[i].to = r.end()
 		}
 	}
-}
-
-// owner returns the client whose acquire used the token; 0: none.
-func (r *builder) owner(token string) (n int) {
-	_, _ = fmt.Sscanf(r.names.of[token], "c%d-", &n) // fails for other names, and leaves 0
-	return n
 }
 
 // holder names the hold whose key a node kept all the time between two points; "": none.
