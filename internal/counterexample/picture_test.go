@@ -155,7 +155,7 @@ var also = []string{
 // All violated or undecided findings of every scenario are drawn, and nothing else. Porcupine
 // finds no order for a violated exclusion, effect or fence. All times occur in the history, and
 // no boxes overlap.
-func TestWhatIsFoundIsDrawn(t *testing.T) {
+func TestFindingsAreDrawn(t *testing.T) {
 	all := scenarios.All()
 	for _, name := range also {
 		s, err := scenarios.Find(name)
@@ -292,7 +292,7 @@ func TestLongHistoryIsCut(t *testing.T) {
 }
 
 // Texts of the history are escaped everywhere.
-func TestTextsAreShownNotRun(t *testing.T) {
+func TestTextsAreEscaped(t *testing.T) {
 	const script, image = "<script>alert(1)</script>", `<img src=x onerror="alert(2)">`
 	fence := func(e []history.Event) []history.Event { e[1].Fence = 7; return e }
 	fault := history.Event{Time: ms, Kind: history.FaultStart, Fault: 1, Detail: image + "</script></body>"}
@@ -380,7 +380,7 @@ func (p page) has(t *testing.T, row string, want ...string) {
 
 // The calls of a finding are drawn, even if their client holds nothing, and whatever others
 // called. The page opens at the place.
-func TestAccusedCallsAreDrawn(t *testing.T) {
+func TestCallsOfAFindingAreDrawn(t *testing.T) {
 	try := func(client int, token string, from history.Time) []history.Event {
 		e := history.Event{Client: client, Resource: "cash", Token: token, Time: from, Kind: history.Acquire}
 		refused := e
@@ -475,7 +475,7 @@ func TestInterruptedHoldIsDrawn(t *testing.T) {
 }
 
 // A cut link has a row only if no fault is the same.
-func TestFaultsAreToldOnce(t *testing.T) {
+func TestLinksCutByAFaultAreNotDrawnTwice(t *testing.T) {
 	link := func(at history.Time, k history.Kind) history.Event {
 		return history.Event{Time: at, Kind: k, Client: 1, Node: 2}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-func TestInstantsAreToldApart(t *testing.T) {
+func TestInstantsAreDistinct(t *testing.T) {
 	got := instants([]history.Time{0, 1371803, 165886788, 450000001000, 450000001600, 450000001700, 450300000000})
 	want := []string{"0s", "1.372ms", "165.9ms", "7m30.000001s", "7m30.0000016s", "7m30.0000017s", "7m30.3s"}
 	if !slices.Equal(got, want) {
@@ -24,7 +24,7 @@ func TestRowsAreInTheOrderOfTheirNumbers(t *testing.T) {
 	}
 }
 
-func TestTextsForPeople(t *testing.T) {
+func TestCountsAndNames(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{count(224995, "earlier", "hold"), "224,995 earlier holds"}, {count(1, "", "call"), "1 call"}, {count(1000000, "later", "access"), "1,000,000 later accesses"},
 		{quoted("warehouse/eu-west-1/stock"), `"warehouse/eu-wes…"`},

@@ -62,7 +62,7 @@ func operation(row string, from, to int64) page.Operation {
 }
 
 // Rows have the names and the order of the caller. What overlaps has rows of its own.
-func TestRowsHaveTheNamesOfTheCaller(t *testing.T) {
+func TestRowNames(t *testing.T) {
 	d := read(t, draw(t, page.Head{}, []page.Operation{
 		operation("process 10", 0, 4), operation("process 5", 1, 2), operation("process 10", 4, 5), operation("process 5", 3, 6),
 	}, []page.Mark{
@@ -97,7 +97,7 @@ func TestRowsHaveTheNamesOfTheCaller(t *testing.T) {
 }
 
 // Texts are escaped.
-func TestTextsAreNotRun(t *testing.T) {
+func TestTextsAreEscaped(t *testing.T) {
 	text := draw(t, page.Head{Title: script, Found: []page.Found{{Heading: image, Story: script}}, Notes: []string{script}},
 		[]page.Operation{operation(script, 0, 1)}, []page.Mark{{Row: image, Text: script + image + script, Details: image}})
 	if strings.Contains(text, "alert(1)<") || strings.Contains(text, "<img") || strings.Count(text, "</body>") != 1 || strings.Count(text, "<script>") != 2 {

@@ -38,8 +38,8 @@ func file(t *testing.T, r *report.Report) string {
 	return path
 }
 
-// found makes the page of some paths, and returns its file.
-func found(t *testing.T, names ...string) string {
+// pageFile makes the page of some paths, and returns its file.
+func pageFile(t *testing.T, names ...string) string {
 	t.Helper()
 	r, err := report.Of(t.Context(), names, options)
 	if err != nil {
@@ -73,7 +73,7 @@ func click(p *browsertest.Page, selector string) {
 	p.Settle()
 }
 
-func inSight(p *browsertest.Page) (from, to float64) {
+func visible(p *browsertest.Page) (from, to float64) {
 	r := browsertest.Eval[[2]float64](p, `lockstorm.timelines[0].range()`)
 	return r[0], r[1]
 }
@@ -91,8 +91,8 @@ func placed(t *testing.T, p *browsertest.Page, span string) place {
 }
 
 func TestBrowserARunThatHolds(t *testing.T) {
-	p := browsertest.Open(t, found(t, filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
-	if from, to := inSight(p); from != 0 || to <= 0 {
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
+	if from, to := visible(p); from != 0 || to <= 0 {
 		t.Errorf("visible is %v to %v, and not the whole run", from, to)
 	}
 	if browsertest.Eval[bool](p, `lockstorm.timelines[0].box({ state: "clash" }) !== null || document.querySelector("[data-find]") !== null`) {
@@ -112,10 +112,10 @@ func TestBrowserARunThatViolates(t *testing.T) {
 	if pair == nil {
 		t.Fatal("the run violates nothing")
 	}
-	p := browsertest.Open(t, found(t, dir), browsertest.Desktop)
+	p := browsertest.Open(t, pageFile(t, dir), browsertest.Desktop)
 	atFind := func(how string) {
 		t.Helper()
-		if from, to := inSight(p); from > float64(pair.From) || to < float64(pair.To) || to-from > 1e9 {
+		if from, to := visible(p); from > float64(pair.From) || to < float64(pair.To) || to-from > 1e9 {
 			t.Errorf("%s: in sight is %v to %v, the violation from %v to %v", how, from, to, pair.From, pair.To)
 		}
 	}
@@ -140,7 +140,7 @@ func TestBrowserARunThatViolates(t *testing.T) {
 		t.Errorf("two hold from %v to %v, and the checker says %v to %v", clash.From, clash.To, pair.From, pair.To)
 	}
 	canvas := browsertest.Eval[place](p, `(({ x, y, width, height }) => ({ x, y, width, height }))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
-	from, to := inSight(p)
+	from, to := visible(p)
 	x := func(at float64) float64 { return canvas.X + (at-from)/(to-from)*canvas.Width }
 	if math.Abs(x(float64(pair.From))-clash.X) > .5 || math.Abs(x(float64(pair.To))-clash.X-clash.Width) > .5 {
 		t.Errorf("it is drawn at %v to %v; by the axis it is %v to %v", clash.X, clash.X+clash.Width, x(float64(pair.From)), x(float64(pair.To)))
@@ -251,8 +251,8 @@ func TestBrowserAHugeRun(t *testing.T) {
 	for i := range s.Clients {
 		s.Clients[i].Rounds = 10_000 / len(s.Clients) // about five events each
 	}
-	dir := filepath.Join(keptOf(t, s, 1), "calm-sim-1")
-	p := browsertest.Open(t, found(t, dir), browsertest.Desktop)
+	dir := filepath.Join(storedRunsOf(t, s, 1), "calm-sim-1")
+	p := browsertest.Open(t, pageFile(t, dir), browsertest.Desktop)
 	n := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
 	history, err := os.ReadFile(filepath.Join(dir, results.HistoryFile))
 	if err != nil {
@@ -279,7 +279,7 @@ func TestBrowserShowsMarkup(t *testing.T) {
 	for i := range s.Clients {
 		s.Clients[i].Resource = markup
 	}
-	p := browsertest.Open(t, found(t, filepath.Join(keptOf(t, s, 1), "crash-restart-sim-1")), browsertest.Desktop)
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRunsOf(t, s, 1), "crash-restart-sim-1")), browsertest.Desktop)
 	if !browsertest.Eval[bool](p, `document.querySelector("[data-find]").innerText.includes("<img src=x") && document.images.length === 0 && !("ran" in window)`) {
 		t.Error("the name of the resource is not shown as it is")
 	}

@@ -73,14 +73,14 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 // fitToBackend returns the results of a side with the scenarios as adapted to its backend: what
 // cannot be checked there is not expected.
 func fitToBackend(s Side) Tallies {
-	pageOf := Tallies{}
+	found := Tallies{}
 	for name, t := range s.Found {
 		if e, err := runner.Prepare(s.Backend, t.Scenario); err == nil {
 			t.Scenario = e.Scenario()
 		}
-		pageOf[name] = t
+		found[name] = t
 	}
-	return pageOf
+	return found
 }
 
 // debateCommand is the command line that runs the debate of a side.

@@ -76,10 +76,10 @@ func take(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := map[string]string{
-		"run":    found(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")),
-		"case":   found(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
-		"debate": found(t, debate),
-		"sweep":  found(t, filepath.Join(reference, "restart-delay")),
+		"run":    pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")),
+		"case":   pageFile(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
+		"debate": pageFile(t, debate),
+		"sweep":  pageFile(t, filepath.Join(reference, "restart-delay")),
 	}
 	for _, s := range shots {
 		p := browsertest.Open(t, pages[s.page], browsertest.Screen{Width: s.width, Height: s.height, Dark: s.dark})

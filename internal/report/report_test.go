@@ -47,10 +47,10 @@ func page(t *testing.T, names ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sound(t, r)
+	return checkPage(t, r)
 }
 
-func sound(t *testing.T, r *report.Report) string {
+func checkPage(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text, plain bytes.Buffer
 	if err := r.Write(&text); err != nil {
@@ -107,10 +107,10 @@ func storedRuns(t *testing.T, scenario string, runs int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keptOf(t, s, runs)
+	return storedRunsOf(t, s, runs)
 }
 
-func keptOf(t *testing.T, s scenarios.Scenario, runs int) string {
+func storedRunsOf(t *testing.T, s scenarios.Scenario, runs int) string {
 	t.Helper()
 	e, err := runner.Prepare(simulated.Backend(), s)
 	if err != nil {
@@ -203,7 +203,7 @@ func TestCampaigns(t *testing.T) {
 }
 
 // A campaign that was stopped says so.
-func TestCampaignThatWasStopped(t *testing.T) {
+func TestStoppedCampaign(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(reference, "drift-edge", sweep.JournalFile))
 	if err != nil {
 		t.Fatal(err)
@@ -229,21 +229,21 @@ func TestAdvice(t *testing.T) {
 	if err := r.Advice(a); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, sound(t, r), "The question", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Pareto front", "<svg ")
+	wantIn(t, checkPage(t, r), "The question", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Pareto front", "<svg ")
 	refused := report.New("advice", options)
 	if err := refused.Advice(tune.Advice{Question: q, Refusal: "too wishful"}); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, sound(t, refused), "No setting is recommended: too wishful")
+	wantIn(t, checkPage(t, refused), "No setting is recommended: too wishful")
 	stopped := report.New("advice", options)
 	if err := stopped.Advice(tune.Advice{Question: q, Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, sound(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "Alternatives", "<svg ")
+	wantIn(t, checkPage(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "Alternatives", "<svg ")
 }
 
 // Texts of stored files are escaped.
-func TestHostileNames(t *testing.T) {
+func TestHostileNamesAreEscaped(t *testing.T) {
 	const hostile = `</script><script>alert("x")</script><img src=x onerror=alert(1)>`
 	dir := storedRuns(t, "calm", 1)
 	one := filepath.Join(dir, "calm-sim-1")
@@ -263,7 +263,7 @@ func TestHostileNames(t *testing.T) {
 	if err := r.Campaign(found); err != nil {
 		t.Fatal(err)
 	}
-	text := sound(t, r)
+	text := checkPage(t, r)
 	if strings.Contains(text, "<img") || strings.Contains(text, `alert("x")</script>`) || strings.Count(text, "<script>") != 1 {
 		t.Error("a text is not escaped")
 	}

@@ -45,50 +45,41 @@ const (
 
 // trend returns the trend and, for rising and falling, the index of the first point after the
 // change. A point without violations counts as kept, even if it is undecided: see [Curve.open].
-func (c Curve) course() (trend, int) {
-	broken := make([]bool, len(c.Tallies))
-	for i, t := range c.Tallies {
-		broken[i] = t.Rate(c.Property).K > 0
-	}
-	switch turns := changes(broken); {
-	case len(broken) == 0 || len(turns) == 0 && !broken[0]:
-		return never, 0
-	case len(turns) == 0:
-		return always, 0
-	case len(turns) > 1:
-		return scattered, 0
-	case broken[0]:
-		return falling, turns[0]
-	default:
-		return rising, turns[0]
-	}
-}
-
-// changes lists the indices at which a list changes.
-func changes(list []bool) []int {
-	var at []int
-	for i := 1; i < len(list); i++ {
-		if list[i] != list[i-1] {
-			at = append(at, i)
+func (c Curve) trend() (trend, int) {
+	broken := func(i int) bool { return c.Tallies[i].Rate(c.Property).K > 0 }
+	var changes []int
+	for i := 1; i < len(c.Tallies); i++ {
+		if broken(i) != broken(i-1) {
+			changes = append(changes, i)
 		}
 	}
-	return at
+	switch {
+	case len(c.Tallies) == 0 || len(changes) == 0 && !broken(0):
+		return never, 0
+	case len(changes) == 0:
+		return always, 0
+	case len(changes) > 1:
+		return scattered, 0
+	case broken(0):
+		return falling, changes[0]
+	}
+	return rising, changes[0]
 }
 
 // Short says in a few words where the property is violated.
 func (c Curve) Short() string {
 	code, broken := c.Property.Code(), c.broken()
-	course, at := c.course()
+	trend, at := c.trend()
 	switch {
-	case course == never:
+	case trend == never:
 		return fmt.Sprintf("%s ✓ at all %d values", code, len(c.Values))
-	case course == always:
+	case trend == always:
 		return fmt.Sprintf("%s ✗ at all %d values", code, len(c.Values))
 	case len(broken) == 1:
 		return fmt.Sprintf("%s ✗ at %s only", code, broken[0])
-	case course == scattered || c.Unordered:
+	case trend == scattered || c.Unordered:
 		return fmt.Sprintf("%s ✗ at %d of %d values", code, len(broken), len(c.Values))
-	case course == rising:
+	case trend == rising:
 		return fmt.Sprintf("%s ✗ from %s on", code, c.Values[at])
 	}
 	return fmt.Sprintf("%s ✗ up to %s", code, c.Values[at-1])
@@ -116,13 +107,13 @@ func (c Curve) Threshold() string {
 
 func (c Curve) turningPoint() string {
 	title := c.Property.Title()
-	course, at := c.course()
+	trend, at := c.trend()
 	switch {
-	case course == never:
+	case trend == never:
 		return fmt.Sprintf("No value shows a violation of %s", title)
-	case course == always:
+	case trend == always:
 		return fmt.Sprintf("Every value shows violations of %s", title)
-	case course == scattered || c.Unordered:
+	case trend == scattered || c.Unordered:
 		broken := c.broken()
 		rest := len(c.Values) - len(broken)
 		return fmt.Sprintf("%s breaks at %s; no run shows it at the other %d", textfmt.Sentence(title), strings.Join(broken, ", "), rest)

@@ -59,7 +59,7 @@ func many(n int, o ci.Outcome) ci.Report {
 
 // There are never more annotations of a kind than GitHub shows, and the last counts what is
 // left out.
-func TestAnnotationsHaveRoom(t *testing.T) {
+func TestMaxAnnotations(t *testing.T) {
 	for n, want := range map[int]struct {
 		lines int
 		last  string
@@ -80,7 +80,7 @@ func TestAnnotationsHaveRoom(t *testing.T) {
 }
 
 // A summary is never longer than its room, and counts what it leaves out.
-func TestSummaryHasRoom(t *testing.T) {
+func TestMaxSummary(t *testing.T) {
 	for _, o := range []ci.Outcome{ci.Contradiction, ci.NotRun} {
 		for _, room := range []int{3000, 20000, ci.MaxSummary} {
 			r := many(5000, o)

@@ -62,7 +62,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 // Any text gives a valid file. Characters that XML does not allow are escaped.
-func TestAnyTextCanBeRead(t *testing.T) {
+func TestAnyTextIsValidXML(t *testing.T) {
 	const text = "a\x00b \x1b[31m ]]> & <b> \uffff é ✗ \xff\t\r\n𝄞"
 	all := written(t, ci.Report{Suites: []ci.Suite{{Name: text, Note: text, Checks: []ci.Check{
 		{Name: text, Outcome: ci.Contradiction, Summary: text, Story: text}, {Name: "b", Outcome: ci.AsExpected, Summary: text},

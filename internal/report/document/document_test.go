@@ -28,7 +28,7 @@ func (lively) Assets() []document.Assets {
 	return []document.Assets{{Name: "lively", Style: ".lively { color: red; }", Script: "console.log(1 < 2);\n"}}
 }
 
-func TestTextsAreShownAndNotRun(t *testing.T) {
+func TestTextsAreEscaped(t *testing.T) {
 	table := document.Table{Caption: hostile, Columns: []document.Column{{Name: hostile, Help: hostile}}}
 	table.Head(hostile)
 	table.Add(document.Cell{Text: hostile, Link: "javascript:" + hostile})
@@ -45,7 +45,7 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 	}
 }
 
-func TestNeedsNothingBesideIt(t *testing.T) {
+func TestPageIsSelfContained(t *testing.T) {
 	d := document.Document{Title: "a"}
 	d.Add("b", lively{}, document.Fold{Summary: "c", Blocks: []document.Block{lively{}}})
 	page := written(t, d)
@@ -85,7 +85,7 @@ func TestTableOfAnotherWidthIsRefused(t *testing.T) {
 }
 
 // The text has the content of the page, in its order.
-func TestTextSaysWhatThePageShows(t *testing.T) {
+func TestTextHasTheContentOfThePage(t *testing.T) {
 	table := document.Table{Caption: "caption", Columns: document.Named("name", "number")}
 	table.Head("heading")
 	table.Add(document.Text("a\tb"), document.Count(7))

@@ -181,7 +181,7 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 }
 
 // Runs of any lock and fault can be drawn.
-func TestEveryStormIsDrawn(t *testing.T) {
+func TestRunsWithRandomFaultsAreDrawn(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			tr, report := traced(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1)
@@ -251,7 +251,7 @@ func TestGoldenModel(t *testing.T) {
 }
 
 // Messages arrive when the nodes' events say so. Where they say nothing, the time is unknown.
-func TestWhatIsKnownOfMessages(t *testing.T) {
+func TestTimesOfMessages(t *testing.T) {
 	for name, want := range map[string][]string{
 		"redlock-cleanup-late-straggler": {
 			"message 0 client 1 → 130.376 node 4: SET r c1-1 NX PX 2000", // long after the client gave up
@@ -295,7 +295,7 @@ func TestSameRunSameDrawing(t *testing.T) {
 }
 
 // A shortened diagram keeps the overlap, and counts and names what it leaves out.
-func TestLongRunIsCut(t *testing.T) {
+func TestLongRunIsShortened(t *testing.T) {
 	c := load(t, saved+"redlock-lease-crash-restart"+cases.Extension)
 	tr, report := traced(t, c.Scenario, c.Seed)
 	f := report.Finding(c.Property)
@@ -327,7 +327,7 @@ func TestLongRunIsCut(t *testing.T) {
 const hostile = "<script>]]>&\"'\x00\u202e</text>"
 
 // Texts are escaped, in the file and in the page.
-func TestTextsAreShownAndNotRun(t *testing.T) {
+func TestTextsAreEscaped(t *testing.T) {
 	tr := trace.New(env.Monotonic)
 	tr.Open(history.Header{Nodes: 1, Clients: 2}, nil)
 	tr.Record(&history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile})
@@ -357,7 +357,7 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 }
 
 // An empty trace gives an empty drawing.
-func TestNothingHeard(t *testing.T) {
+func TestEmptyTrace(t *testing.T) {
 	tr := trace.New(env.Monotonic)
 	tr.Open(history.Header{Nodes: 1, Clients: 1}, nil)
 	check(t, Of(tr, checker.Finding{Property: checker.Lease}))

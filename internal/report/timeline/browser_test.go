@@ -287,7 +287,7 @@ func TestBrowserPointerMovesAndZooms(t *testing.T) {
 }
 
 // A span that began long before the visible time, and before many others, is drawn.
-func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
+func TestBrowserDrawsSpansThatBeganLongAgo(t *testing.T) {
 	m := huge(2000, 1)
 	m.Grants = append(m.Grants, timeline.Grant{Client: 1, Resource: "orders", Token: "of the long one", To: m.End})
 	long := len(m.Grants) - 1
@@ -306,7 +306,7 @@ func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
 	}
 }
 
-func TestBrowserStripGoesWhereItIsPressed(t *testing.T) {
+func TestBrowserStrip(t *testing.T) {
 	m := calm(10000, 5)
 	p := open(t, m, browsertest.Desktop)
 	browsertest.Eval[any](p, `lockstorm.timelines[0].show(0, 1e9) || 0`)
@@ -351,7 +351,7 @@ func TestBrowserDescribesMarksAndFaults(t *testing.T) {
 }
 
 // With motion the view arrives at the same place.
-func TestBrowserGlides(t *testing.T) {
+func TestBrowserMotion(t *testing.T) {
 	m := violating()
 	moving := browsertest.Desktop
 	moving.Motion = true
@@ -404,7 +404,7 @@ func TestBrowserDarkColours(t *testing.T) {
 }
 
 // A picture has no more items than there are pixels, however long the run.
-func TestBrowserDrawsNoMoreThanCanBeSeen(t *testing.T) {
+func TestBrowserLimitsDrawnItems(t *testing.T) {
 	const spans = 200_000
 	m := huge(spans, 40)
 	p := open(t, m, browsertest.Desktop)
@@ -421,7 +421,7 @@ func TestBrowserDrawsNoMoreThanCanBeSeen(t *testing.T) {
 }
 
 // Where spans are narrower than pixels, the lane shows how much of the time they fill.
-func TestBrowserShowsHowDenseACrowdIs(t *testing.T) {
+func TestBrowserShowsTheDensityOfNarrowSpans(t *testing.T) {
 	lane := func(name string, held float64) timeline.Lane {
 		l := timeline.Lane{Group: timeline.Clients, Name: name}
 		for at := 0.0; at < 100_000; at += 20 {
@@ -471,7 +471,7 @@ func TestBrowserGroupsClose(t *testing.T) {
 	}
 }
 
-func TestBrowserShowsTextsAndDoesNotRunThem(t *testing.T) {
+func TestBrowserEscapesTexts(t *testing.T) {
 	p := open(t, hostile(), browsertest.Desktop)
 	p.Point(boxed(t, p, `{grant: 4, state: "holding"}`).middle())
 	browsertest.Eval[any](p, focus)

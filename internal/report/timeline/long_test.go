@@ -60,7 +60,7 @@ func rotation(clients, n, wrong int) (history.Header, []history.Event) {
 	return h, append(all, history.Event{Time: history.Time(n+1) * 20 * ms, Kind: history.End})
 }
 
-func inTurns(clients, n, wrong int) storedRun {
+func storedRotation(clients, n, wrong int) storedRun {
 	h, events := rotation(clients, n, wrong)
 	return write(h, events...)
 }
@@ -72,7 +72,7 @@ const perTurn = 19
 func TestLongHistories(t *testing.T) {
 	n := 2 * timeline.MostEvents / perTurn
 	for _, wrong := range []int{0, n / 2, n - 1} {
-		h := inTurns(4, n, wrong)
+		h := storedRotation(4, n, wrong)
 		m := read(t, h)
 		if !strings.HasPrefix(m.Omitted, "Of ") || !strings.Contains(m.Omitted, "events 100,000 are shown, from "+m.From.String()+" to "+m.To.String()) {
 			t.Errorf("wrong %d: omitted %q", wrong, m.Omitted)
@@ -102,7 +102,7 @@ func TestLongHistories(t *testing.T) {
 // Of too many clients those with findings are shown, even if others are busier.
 func TestManyClients(t *testing.T) {
 	const clients = 3 * timeline.MostClients
-	h := inTurns(clients, 2*clients+clients/2, 2*clients-10)
+	h := storedRotation(clients, 2*clients+clients/2, 2*clients-10)
 	m := read(t, h)
 	n := 0
 	for _, l := range m.Lanes {
@@ -119,7 +119,7 @@ func TestManyClients(t *testing.T) {
 
 // The model of the longest history is not large.
 func TestSizeOfTheModel(t *testing.T) {
-	m := read(t, inTurns(10, 50_000/perTurn, 0))
+	m := read(t, storedRotation(10, 50_000/perTurn, 0))
 	stored, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestManyAccesses(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	h := inTurns(10, 50_000/perTurn, 1000)
+	h := storedRotation(10, 50_000/perTurn, 1000)
 	b.SetBytes(int64(len(h.text)))
 	for b.Loop() {
 		if _, err := timeline.Read(h.Run); err != nil {

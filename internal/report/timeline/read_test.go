@@ -387,7 +387,7 @@ func TestFindingsReferToTheClosestGrant(t *testing.T) {
 }
 
 // A call that never returns was granted when its holder first acted.
-func TestGrantedByAnAct(t *testing.T) {
+func TestImpliedGrant(t *testing.T) {
 	m := checkModel(t, parse(t, `header nodes=3 ttl=10
 		0 acquire c1 A
 		2 extend c1 A until=12
@@ -408,11 +408,11 @@ func TestGrantedByAnAct(t *testing.T) {
 func TestBrokenHistory(t *testing.T) {
 	h := parse(t, "0 acquire c1 A\n1 granted c1 A until=20 left=8\n5 end")
 	cut := h.text[:strings.LastIndex(h.text[:len(h.text)-1], "\n")+1]
-	m := read(t, newTold(cut+`{"t":3000000,"kind":"ex`, checker.Report{}, nil))
+	m := read(t, newStoredRun(cut+`{"t":3000000,"kind":"ex`, checker.Report{}, nil))
 	if !strings.Contains(m.Omitted, "cannot be read further: line 4") || len(m.Grants) != 1 {
 		t.Errorf("omitted %q, grants %+v", m.Omitted, m.Grants)
 	}
-	if _, err := timeline.Read(newTold("nonsense", checker.Report{}, nil).Run); err == nil {
+	if _, err := timeline.Read(newStoredRun("nonsense", checker.Report{}, nil).Run); err == nil {
 		t.Error("nonsense is read as a history")
 	}
 }

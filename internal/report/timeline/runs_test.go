@@ -28,7 +28,7 @@ type storedRun struct {
 	timeline.Run
 }
 
-func newTold(text string, report checker.Report, s *scenarios.Scenario) storedRun {
+func newStoredRun(text string, report checker.Report, s *scenarios.Scenario) storedRun {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 	return storedRun{text, timeline.Run{Open: open, Report: report, Scenario: s}}
 }
@@ -39,7 +39,7 @@ func write(h history.Header, events ...history.Event) storedRun {
 	for i := range events {
 		panel.Record(&events[i])
 	}
-	return newTold(historytest.Text(h, events), panel.Finish(), nil)
+	return newStoredRun(historytest.Text(h, events), panel.Finish(), nil)
 }
 
 var simulator = simulated.Backend()
@@ -64,7 +64,7 @@ func run(t tester, s scenarios.Scenario, seed uint64, watch runner.Watcher) stor
 		t.Fatalf("%v", err)
 	}
 	done := r.Executed()
-	return newTold(b.String(), r.Report, &done)
+	return newStoredRun(b.String(), r.Report, &done)
 }
 
 func read(t tester, h storedRun) timeline.Model {

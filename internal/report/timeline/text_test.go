@@ -28,7 +28,7 @@ func TestText(t *testing.T) {
 }
 
 // Texts of a history are printed without control characters.
-func TestTextsAreShownAndNotRun(t *testing.T) {
+func TestTextsAreEscaped(t *testing.T) {
 	const hostile = "\x1b[2J\r\nspoof\x7f"
 	h := write(history.Header{Nodes: 1, Clients: 1},
 		history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile},
