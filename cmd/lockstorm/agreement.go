@@ -72,7 +72,7 @@ func loadSide(dir string) (report.Side, error) {
 	if err != nil {
 		return report.Side{}, fmt.Errorf("%s: %w", dir, err)
 	}
-	found, err := report.Recall(reference)
+	found, err := report.TalliesOf(reference)
 	return report.Side{Backend: b.Backend, Found: found, Versions: reference.Versions}, err
 }
 
@@ -145,7 +145,7 @@ func (a agreementView) table() *textfmt.Table {
 		line, words := []string{r.Name}, []string{}
 		for i, c := range r.Cells {
 			line = append(line, c.String())
-			if text := c.Word(); i > 0 && !slices.Contains(words, text) {
+			if text := c.Short(); i > 0 && !slices.Contains(words, text) {
 				words = append(words, text)
 			}
 		}
@@ -162,7 +162,7 @@ func (a agreementView) decidable(p *page) {
 		}
 	}
 	a.list(p, "\n%s\n", "What cannot be run:", func(c report.Cell) []string {
-		if c.Standing != report.Refused {
+		if c.ComparisonStatus != report.Refused {
 			return nil
 		}
 		return []string{c.Refusal.Error()}
@@ -198,7 +198,7 @@ func (a agreementView) notJudged(side int) (list []string) {
 // title.
 func (a agreementView) open(p *page, heading string) {
 	a.list(p, heading, "What is undecided", func(c report.Cell) []string {
-		switch c.Standing {
+		switch c.ComparisonStatus {
 		case report.TooSlow:
 			return []string{report.Slowness(c.Tally)}
 		case report.NotRun:
@@ -206,7 +206,7 @@ func (a agreementView) open(p *page, heading string) {
 		}
 		return nil
 	})
-	for i, d := range a.Stray {
+	for i, d := range a.Obsolete {
 		if i == 0 {
 			p.say(heading, "Reasons for no difference")
 		}

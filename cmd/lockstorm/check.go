@@ -101,7 +101,7 @@ applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 		if len(read) == 0 {
 			return err
 		}
-		return o.report.after(cmd, err, "check "+report.Named(read), func(ctx context.Context, r *report.Report) error {
+		return o.report.after(cmd, err, "check "+report.TitleOf(read), func(ctx context.Context, r *report.Report) error {
 			return r.Find(ctx, read)
 		})
 	}

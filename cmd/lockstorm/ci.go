@@ -263,12 +263,12 @@ func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Wri
 
 // broken returns the check that reports a suite that could not be run.
 func broken(suite string, err error) ci.Check {
-	return ci.Check{Name: suite, Outcome: ci.Undecided, Says: oneLine.Replace(err.Error())}
+	return ci.Check{Name: suite, Outcome: ci.Undecided, Summary: oneLine.Replace(err.Error())}
 }
 
 // leftOut returns a check that was not run for lack of time.
 func leftOut(ctx context.Context, c ci.Check) ci.Check {
-	c.Outcome, c.Says = ci.NotRun, whyEnded(ctx)
+	c.Outcome, c.Summary = ci.NotRun, whyEnded(ctx)
 	return c
 }
 
@@ -287,7 +287,7 @@ func printReport(out io.Writer, r ci.Report) {
 	}
 	for _, o := range []ci.Outcome{ci.NotRun, ci.NotApplicable} {
 		for _, s := range r.Suites {
-			if reasons, names := s.Left(o); len(names) > 0 {
+			if reasons, names := s.Skipped(o); len(names) > 0 {
 				_, _ = fmt.Fprintf(out, "\n%s: %s, %v: %s\n", s.Name, textfmt.Count(len(names), "check"), o, reasons)
 			}
 		}

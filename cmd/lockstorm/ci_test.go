@@ -279,7 +279,7 @@ func TestCIOfAHuntThatFindsNothing(t *testing.T) {
 	} {
 		got := unbroken(ci.Check{}, checker.Lease, search{most: c.most}, c.haul)
 		want(t, says, got.Outcome, c.outcome)
-		wantMatch(t, got.Says, "^"+regexp.QuoteMeta(says))
+		wantMatch(t, got.Summary, "^"+regexp.QuoteMeta(says))
 	}
 }
 

@@ -116,14 +116,14 @@ func casesIn(dir string) (paths []string, err error) {
 // checkCase runs a case, and stores the run if its verdict differs from the case.
 func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writer) (ci.Check, error) {
 	path := s.again.name
-	check := ci.Check{Name: filepath.Base(path), File: path, Again: textfmt.Command("replay", path)}
+	check := ci.Check{Name: filepath.Base(path), File: path, Command: textfmt.Command("replay", path)}
 	if ctx.Err() != nil {
 		return leftOut(ctx, check), nil
 	}
 	began := time.Now()
 	result, err := s.experiment.Run(ctx, s.seed, nil)
 	if err != nil {
-		check.Outcome, check.Says = ci.Undecided, whyEnded(ctx)
+		check.Outcome, check.Summary = ci.Undecided, whyEnded(ctx)
 		return check, fmt.Errorf("%s: %w", path, err)
 	}
 	check.Took = time.Since(began)
@@ -133,11 +133,11 @@ func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writ
 	case conclusion == runner.AsExpected:
 		return check, nil
 	case result.Interrupted:
-		check.Says = "not run to its end: " + whyEnded(ctx)
+		check.Summary = "not run to its end: " + whyEnded(ctx)
 		return check, nil
 	}
-	check.Says, check.Story = againstCase(*s.kept, finding, conclusion), told(finding.Lines()...)
-	check.Kept, err = o.keepRun(ctx, s.experiment, s.again, s.seed, problems)
+	check.Summary, check.Story = againstCase(*s.kept, finding, conclusion), told(finding.Lines()...)
+	check.Files, err = o.keepRun(ctx, s.experiment, s.again, s.seed, problems)
 	return check, err
 }
 
@@ -214,9 +214,9 @@ func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.
 		check := r.check(ctx, t, found[t.scenario.Name], refused)
 		check.Took = w.took[t.scenario.Name]
 		if first, seen := w.first[t.scenario.Name]; seen && check.Outcome != ci.AsExpected {
-			check.Says, check.Story = tellRun(first.Result)
-			check.Again = r.again(t.scenario).command(stored{Result: first.Result})
-			check.Kept, err = r.keep(ctx, first, problems)
+			check.Summary, check.Story = tellRun(first.Result)
+			check.Command = r.again(t.scenario).command(stored{Result: first.Result})
+			check.Files, err = r.keep(ctx, first, problems)
 			failed = errors.Join(failed, err)
 			w.keep(first)
 		}
@@ -238,10 +238,10 @@ func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refuse
 	again := r.again(t.scenario)
 	check := ci.Check{
 		Name: again.name, File: r.files[t.scenario.Name],
-		Again: textfmt.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.runs),
+		Command: textfmt.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.runs),
 	}
 	if i := slices.IndexFunc(refused, func(no refusal) bool { return no.scenario == t.scenario.Name }); i >= 0 {
-		check.Outcome, check.Says, check.Again = ci.NotApplicable, refused[i].why.Error(), ""
+		check.Outcome, check.Summary, check.Command = ci.NotApplicable, refused[i].why.Error(), ""
 		return check
 	}
 	if tally.Runs == 0 {
@@ -251,13 +251,13 @@ func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refuse
 	switch {
 	case tally.Runs < t.runs && check.Outcome != ci.Contradiction: // which further runs cannot mend
 		check.Outcome = ci.Undecided
-		check.Says = fmt.Sprintf("run %d times of %d: %s", tally.Runs, t.runs, whyEnded(ctx))
+		check.Summary = fmt.Sprintf("run %d times of %d: %s", tally.Runs, t.runs, whyEnded(ctx))
 	case check.Outcome == ci.AsExpected:
-		check.Says, check.Again = verdictsIn(tally), ""
+		check.Summary, check.Command = verdictsIn(tally), ""
 	case tally.Slipped > 0:
-		check.Says = report.Slowness(tally)
+		check.Summary = report.Slowness(tally)
 	default:
-		check.Says = notShown(tally)
+		check.Summary = notShown(tally)
 	}
 	return check
 }
@@ -399,18 +399,18 @@ func huntCheck(p checker.Property) ci.Check {
 
 // unbroken returns the check of a property without a violation.
 func unbroken(c ci.Check, p checker.Property, q search, h haul) ci.Check {
-	c.Says = textfmt.Count(h.Tested[p], "run") + " exercised it"
+	c.Summary = textfmt.Count(h.Tested[p], "run") + " exercised it"
 	switch {
 	case h.stopped:
-		c.Outcome, c.Says = ci.Undecided, c.Says+"; then the hunt was stopped"
+		c.Outcome, c.Summary = ci.Undecided, c.Summary+"; then the hunt was stopped"
 	case q.most > h.Runs && !q.enough(&h.Results):
-		c.Outcome, c.Says = ci.Undecided, fmt.Sprintf("%s; %d of %d runs before the time limit", c.Says, h.Runs, q.most)
+		c.Outcome, c.Summary = ci.Undecided, fmt.Sprintf("%s; %d of %d runs before the time limit", c.Summary, h.Runs, q.most)
 	case h.Tested[p] > 0:
 		c.Outcome = ci.AsExpected
 	case h.silent(q):
-		c.Outcome, c.Says = ci.Undecided, "no run exercised this or any other property"
+		c.Outcome, c.Summary = ci.Undecided, "no run exercised this or any other property"
 	default:
-		c.Outcome, c.Says = ci.NotApplicable, "not exercised: it is not promised, the runs were outside the assumptions, or it has no bound"
+		c.Outcome, c.Summary = ci.NotApplicable, "not exercised: it is not promised, the runs were outside the assumptions, or it has no bound"
 	}
 	return c
 }
@@ -419,24 +419,24 @@ func unbroken(c ci.Check, p checker.Property, q search, h haul) ci.Check {
 // until there is a shorter command.
 func (o *ciOptions) broken(c ci.Check, p checker.Property, shot fuzz.Run) ci.Check {
 	c.Outcome = ci.Contradiction
-	c.Says = fmt.Sprintf("%s violated in run %d of the hunt", p.Title(), shot.Number)
-	c.Again = textfmt.Command("hunt", "--lock", o.hunt.lock, "--assume", o.hunt.assumed, "--seed", fmt.Sprint(o.hunt.seed), "--runs", fmt.Sprint(shot.Number))
+	c.Summary = fmt.Sprintf("%s violated in run %d of the hunt", p.Title(), shot.Number)
+	c.Command = textfmt.Command("hunt", "--lock", o.hunt.lock, "--assume", o.hunt.assumed, "--seed", fmt.Sprint(o.hunt.seed), "--runs", fmt.Sprint(shot.Number))
 	return c
 }
 
 // found adds the find after it was shrunk. Its run is stored beside its case.
 func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.Writer) (ci.Check, error) {
-	c.Says += ": " + f.standing(o.hunt.assumed)
+	c.Summary += ": " + f.standing(o.hunt.assumed)
 	c.Story = f.shrunk() + "\n" + told(f.Small.Report.Finding(f.Property).Lines()...)
 	if f.path == "" { // it could not be kept, which is told by itself
 		return c, nil
 	}
-	c.Again, c.Kept = textfmt.Command("replay", f.path), []string{f.path}
+	c.Command, c.Files = textfmt.Command("replay", f.path), []string{f.path}
 	saved, err := loadCases(f.path)
 	if err != nil {
 		return c, err
 	}
 	run, err := o.keepRun(ctx, saved[0].experiment, saved[0].again, saved[0].seed, problems)
-	c.Kept = append(c.Kept, run...)
+	c.Files = append(c.Files, run...)
 	return c, err
 }

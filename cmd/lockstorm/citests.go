@@ -139,7 +139,7 @@ const skippedOpen = "undecided, which is not a pass:"
 // checkTest returns the check of a test, and keeps the run that locktest stored.
 func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Writer) (ci.Check, error) {
 	dir := shortDir(t.Package.Dir)
-	check := ci.Check{Name: dir + " " + t.Name, Took: t.Took, Again: testCommand(dir, t.Name)}
+	check := ci.Check{Name: dir + " " + t.Name, Took: t.Took, Command: testCommand(dir, t.Name)}
 	text, source := t.Lines()
 	if source != "" {
 		file, _, _ := strings.Cut(source, ":")
@@ -152,13 +152,13 @@ func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Wr
 	case t.Result == gotool.Unfinished:
 		return leftOut(ctx, check), nil
 	case t.Result == gotool.Skipped && strings.HasPrefix(first, skippedOpen):
-		check.Outcome, check.Says = ci.Undecided, strings.TrimSpace(strings.TrimPrefix(first, skippedOpen))
+		check.Outcome, check.Summary = ci.Undecided, strings.TrimSpace(strings.TrimPrefix(first, skippedOpen))
 		return check, nil
 	case t.Result == gotool.Skipped:
-		check.Outcome, check.Says, check.Again = ci.NotApplicable, cmp.Or("skipped: "+first, "skipped"), ""
+		check.Outcome, check.Summary, check.Command = ci.NotApplicable, cmp.Or("skipped: "+first, "skipped"), ""
 		return check, nil
 	}
-	check.Outcome, check.Says, check.Story = ci.Contradiction, cmp.Or(strings.TrimSuffix(first, "."), "failed"), strings.TrimSpace(rest)
+	check.Outcome, check.Summary, check.Story = ci.Contradiction, cmp.Or(strings.TrimSuffix(first, "."), "failed"), strings.TrimSpace(rest)
 	return o.keepTest(check, text, t, problems)
 }
 
@@ -181,7 +181,7 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 		check.Story = strings.TrimRight(check.Story, "\n") + "\n\n" + often
 	}
 	if again := repeatedRun.FindStringSubmatch(text); again != nil {
-		check.Again = "go test -C " + textfmt.Quoted(shortDir(t.Package.Dir)) + " " + again[1]
+		check.Command = "go test -C " + textfmt.Quoted(shortDir(t.Package.Dir)) + " " + again[1]
 	}
 	from := found[1]
 	if !filepath.IsAbs(from) {
@@ -202,7 +202,7 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 	run := storedTest(stored, to)
 	pictures := violations{seen: map[pictured]bool{}}
 	pictures.add(run)
-	check.Kept = evidence(to, pictures.draw(problems))
+	check.Files = evidence(to, pictures.draw(problems))
 	return check, nil
 }
 

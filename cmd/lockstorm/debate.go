@@ -227,7 +227,7 @@ func (o debateOptions) run(ctx context.Context, d *debate, s suite, out, problem
 // reported makes the page of the results of a backend.
 func (d debate) reported(cmd *cobra.Command, to reportFile, s report.Side, kept func(scenario, backend string, seed uint64) string, err error) error {
 	return to.after(cmd, err, "the debate on "+s.Name, func(ctx context.Context, r *report.Report) error {
-		return r.Debate(ctx, report.Debate{Topics: d.topics, Sides: []report.Side{s}, Kept: kept, Stopped: d.stopped})
+		return r.Debate(ctx, report.Debate{Topics: d.topics, Sides: []report.Side{s}, StoredRun: kept, Stopped: d.stopped})
 	})
 }
 

@@ -54,9 +54,9 @@ func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 	}
 	return o.report.after(cmd, h.ended(q), "hunt of "+q.Space.Name(), func(ctx context.Context, r *report.Report) error {
 		r.Lead = fmt.Sprintf("Ground: %s. %s (%s).", q.Space.Name(), textfmt.Sentence(h.headline()), h.figures(q.budget > 0))
-		var kept []report.Kept
+		var kept []report.SavedCase
 		for _, f := range finds {
-			kept = append(kept, report.Kept{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Says: f.standing(o.assumed) + "; " + f.shrunk()})
+			kept = append(kept, report.SavedCase{Case: cases.New(f.Small, f.Property), Path: f.path, Title: f.Property.Code(), Remark: f.standing(o.assumed) + "; " + f.shrunk()})
 		}
 		return r.Cases(ctx, kept)
 	})

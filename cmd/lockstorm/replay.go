@@ -286,9 +286,9 @@ func (r replay) reported(cmd *cobra.Command, done ran, err error) error {
 	if r.kept == nil {
 		return done.reported(cmd, err)
 	}
-	title := report.Named([]string{r.again.name})
+	title := report.TitleOf([]string{r.again.name})
 	return done.options.report.after(cmd, err, title, func(ctx context.Context, page *report.Report) error {
-		return page.Cases(ctx, []report.Kept{{Case: *r.kept, Path: r.again.name, Title: title}})
+		return page.Cases(ctx, []report.SavedCase{{Case: *r.kept, Path: r.again.name, Title: title}})
 	})
 }
 

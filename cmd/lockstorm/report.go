@@ -93,12 +93,12 @@ type reportFile struct {
 
 // flag declares --report for a command.
 func (f *reportFile) flag(cmd *cobra.Command) {
-	f.most = report.DefaultMost
+	f.most = report.DefaultMaxDetails
 	cmd.Flags().StringVar(&f.path, "report", "", "`file` for an HTML page with all results; an existing file is replaced")
 }
 
 func (f *reportFile) details(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.most, "details", report.DefaultMost, "maximum `number` of runs shown with their history")
+	cmd.Flags().IntVar(&f.most, "details", report.DefaultMaxDetails, "maximum `number` of runs shown with their history")
 }
 
 // options are those of the page.
@@ -108,7 +108,7 @@ func (f reportFile) options() report.Options {
 			b, err := findBackend(name)
 			return b.Backend, err
 		},
-		Simulator: backends[0].Backend, Most: f.most,
+		Simulator: backends[0].Backend, MaxDetails: f.most,
 	}
 }
 

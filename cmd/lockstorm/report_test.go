@@ -36,7 +36,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		{"sweep drift-edge --runs 5 --shard 1/2 --out " + halves[0], exitAsExpected, "Sweep: drift-edge"},
 		{"sweep drift-edge --runs 5 --shard 2/2 --out " + halves[1], exitAsExpected, "Sweep: drift-edge"},
 		{"merge --out " + filepath.Join(dir, "whole") + " " + strings.Join(halves, " "), exitAsExpected, "Sweep: drift-edge"},
-		{"tune ../../docs/service.yaml --runs 10", exitAsExpected, "What is recommended, and what each figure rests on"},
+		{"tune ../../docs/service.yaml --runs 10", exitAsExpected, "The recommendation, and the basis of each figure"},
 	} {
 		args := append(strings.Fields(c.line), "--report", file)
 		code, _, problems := command(t, args...)
@@ -114,7 +114,7 @@ func TestReportsThatCannotBe(t *testing.T) {
 		"hunt --report " + dir:                                          "--report " + dir + ": is a directory",
 		"tune ../../docs/service.yaml --report " + dir:                  "--report " + dir + ": is a directory",
 		"sweep drift-edge --report " + dir:                              "--report " + dir + ": is a directory",
-		"report " + dir + " --out " + filepath.Join(dir, "r.html"):      "nothing that a report is made of",
+		"report " + dir + " --out " + filepath.Join(dir, "r.html"):      "no results: no run.json",
 		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": is a directory",
 		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,
 		"report ../../testdata/cases --details -1":                      "--details -1: want at least 0",

@@ -124,7 +124,7 @@ type ran struct {
 	list    failures
 	drawn   []results.Drawn
 
-	subjects []report.Subject // of the report, if there is to be one
+	subjects []report.ShownRun // of the report, if there is to be one
 }
 
 // reported makes the page of the runs.
@@ -159,7 +159,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 			r.list.add(one)
 			album.add(one)
 			if o.report.path != "" {
-				r.subjects = append(r.subjects, report.SubjectOf(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
+				r.subjects = append(r.subjects, report.ShownRunOf(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
 			}
 			if o.json && printing == nil {
 				l := line(one)

@@ -228,7 +228,7 @@ func presentStored(from location, of subject, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, err := report.Recall(reference)
+	found, err := report.TalliesOf(reference)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package counterexample
 
 import (
-	"errors"
 	"io"
 	"math"
 	"slices"
@@ -9,33 +8,34 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/follow"
 )
 
 // excerpt is the part of a history that a picture shows.
 type excerpt struct {
-	subject checker.Property
-	first   checker.Finding
-	codes   []string // of all that was found there
-	both    bool     // that is lease and section exclusion
-	cut     bool     // it is the end that is shown, because there is no more
-	place   checker.Place
-	header  history.Header
+	property checker.Property
+	first    checker.Finding
+	codes    []string // of all findings
+	both     bool     // lease and section exclusion
+	cut      bool     // the end of a truncated history
+	place    checker.Place
+	header   history.Header
 
-	leases   around[checker.Window]
-	sections around[checker.Window]
-	accesses around[checker.Access]
-	unknown  around[checker.Access] // which may have been applied at any later time
+	leases   nearby[checker.Window]
+	sections nearby[checker.Window]
+	accesses nearby[checker.Access]
+	unknown  nearby[checker.Access] // accesses that may have been applied at any later time
 	spans    *spans
 
-	panel *checker.Checker // which tells the windows and accesses
+	checker *checker.Checker // reports windows and accesses
 
-	now     history.Time // of the last event that was read
-	stopped bool         // it was not read to its end, because there was enough
-	broken  error        // why it cannot be read to its end
+	now     history.Time // of the last event
+	stopped bool         // reading stopped because there was enough
+	broken  error        // why the rest of the history cannot be read
 }
 
-// What is kept: at most 200 operations and about as many annotations, or nobody finds his
-// way.
+// Limits of what is kept: about 200 operations and as many annotations in all. More is hard to
+// read.
 var (
 	keptHolds    = limits{before: 4, within: 40, after: 3}
 	keptAccesses = limits{before: 24, within: 70, after: 6}
@@ -46,38 +46,24 @@ var (
 	keptWork     = limits{before: 4, within: 20, after: 4}
 )
 
-// excerpt reads the history once more, as far as it has to.
-func (p Picture) excerpt(open func() (io.ReadCloser, error)) (*excerpt, error) {
-	file, err := open()
-	if err != nil {
+// excerpt reads the history a second time, as far as necessary.
+func (p Picture) excerpt(open func() (io.ReadCloser, error)) (e *excerpt, err error) {
+	err = follow.Read(open, func(h history.Header) { e = newExcerpt(p, h) }, func(event *history.Event) bool {
+		if e.stopped = event.Time > e.now && e.enough(); !e.stopped {
+			e.record(event)
+		}
+		return !e.stopped
+	})
+	if e == nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }()
-	r, err := history.NewReader(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }()
-	e := newExcerpt(p, r.Header())
-	for {
-		event, err := r.Next()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				e.broken = err
-			}
-			break
-		}
-		if e.stopped = event.Time > e.now && e.enough(); e.stopped {
-			break
-		}
-		e.record(event)
-	}
+	e.broken = err
 	e.finish()
 	return e, nil
 }
 
 func newExcerpt(p Picture, h history.Header) *excerpt {
-	e := &excerpt{subject: p.subject(), first: p.Findings[0], both: p.cut == "" && len(p.Findings) > 1, cut: p.cut != "", header: h}
+	e := &excerpt{property: p.shownProperty(), first: p.Findings[0], both: p.cut == "" && len(p.Findings) > 1, cut: p.cut != "", header: h}
 	for _, f := range p.Findings {
 		e.codes = append(e.codes, f.Property.Code())
 	}
@@ -86,55 +72,55 @@ func newExcerpt(p Picture, h history.Header) *excerpt {
 	} else { // the end of the history
 		e.place = checker.Place{From: math.MaxInt64, To: math.MaxInt64}
 	}
-	e.leases = near[checker.Window](e.place, keptHolds)
-	e.sections = near[checker.Window](e.place, keptHolds)
-	e.accesses = near[checker.Access](e.place, keptAccesses)
-	e.unknown = near[checker.Access](e.place, keptUnknown)
+	e.leases = newNearby[checker.Window](e.place, keptHolds)
+	e.sections = newNearby[checker.Window](e.place, keptHolds)
+	e.accesses = newNearby[checker.Access](e.place, keptAccesses)
+	e.unknown = newNearby[checker.Access](e.place, keptUnknown)
 	e.spans = newSpans(e.place)
-	e.spans.calls = e.cut || p.subject() == checker.Lease && e.first.Property != checker.Lease
+	e.spans.calls = e.cut || p.shownProperty() == checker.Lease && e.first.Property != checker.Lease
 	e.spans.keys = e.first.Property == checker.Cleanup
-	e.spans.accesses = e.subject == checker.Effect
-	e.panel = e.listen(h)
+	e.spans.accesses = e.property == checker.Effect
+	e.checker = e.newChecker(h)
 	return e
 }
 
-// listen returns a panel that tells what the picture shows.
-func (e *excerpt) listen(h history.Header) *checker.Checker {
-	told := []checker.Property{checker.Lease, checker.Section}
-	if e.subject == checker.Effect {
-		told = append(told, checker.Effect)
+// newChecker returns a checker that reports the windows and accesses of the picture.
+func (e *excerpt) newChecker(h history.Header) *checker.Checker {
+	properties := []checker.Property{checker.Lease, checker.Section}
+	if e.property == checker.Effect {
+		properties = append(properties, checker.Effect)
 	}
-	panel := checker.New(h, told...)
-	panel.Windows(checker.Lease, func(w checker.Window) { e.window(&e.leases, w) })
-	panel.Windows(checker.Section, func(w checker.Window) { e.window(&e.sections, w) })
-	if e.subject == checker.Effect {
-		panel.SetSearchLimit(time.Millisecond) // it is not the verdict that is asked for
-		panel.Accesses(e.access)
+	c := checker.New(h, properties...)
+	c.Windows(checker.Lease, func(w checker.Window) { e.window(&e.leases, w) })
+	c.Windows(checker.Section, func(w checker.Window) { e.window(&e.sections, w) })
+	if e.property == checker.Effect {
+		c.SetSearchLimit(time.Millisecond) // the verdict does not matter here
+		c.Accesses(e.access)
 	}
-	return panel
+	return c
 }
 
-func near[T any](p checker.Place, l limits) around[T] {
-	return around[T]{limits: l, from: p.From, to: p.To}
+func newNearby[T any](p checker.Place, l limits) nearby[T] {
+	return nearby[T]{limits: l, from: p.From, to: p.To}
 }
 
-// concerns reports whether something about a resource belongs to the picture.
+// concerns reports whether a resource belongs to the picture.
 func (e *excerpt) concerns(resource string) bool {
 	return e.place.Resource == "" || e.place.Resource == resource
 }
 
 func (e *excerpt) record(event *history.Event) {
 	e.now = event.Time
-	e.panel.Record(event)
+	e.checker.Record(event)
 	e.spans.observe(event, e.concerns)
 }
 
-// enough reports whether what comes after the place would not be shown.
+// enough reports whether nothing that follows would be shown.
 func (e *excerpt) enough() bool {
 	if e.now <= e.place.To {
 		return false
 	}
-	if e.subject == checker.Effect {
+	if e.property == checker.Effect {
 		return e.accesses.enough()
 	}
 	return e.leases.enough() && e.sections.enough()
@@ -142,19 +128,19 @@ func (e *excerpt) enough() bool {
 
 // finish closes what is open where the reading ends.
 func (e *excerpt) finish() {
-	if e.place.To > e.now { // of a finding that says nothing of where: the end
+	if e.place.To > e.now { // the finding has no place
 		e.place.From, e.place.To = min(e.place.From, e.now), e.now
 	}
-	e.panel.Finish()
+	e.checker.Finish()
 	e.spans.follower.Finish(e.now)
 }
 
-// window keeps a window. Those of a violation are kept whatever else there is.
-func (e *excerpt) window(of *around[checker.Window], w checker.Window) {
+// window keeps a window, those of the violation in any case.
+func (e *excerpt) window(of *nearby[checker.Window], w checker.Window) {
 	switch {
 	case !e.concerns(w.Grant.Resource):
 	case e.clashes(w):
-		of.keep(w)
+		of.always = append(of.always, w)
 	default:
 		of.add(w, w.Call, w.To)
 	}
@@ -164,10 +150,10 @@ func (e *excerpt) window(of *around[checker.Window], w checker.Window) {
 func (e *excerpt) clashes(w checker.Window) bool {
 	pair := e.first.First
 	return pair != nil && w.To >= e.place.From && w.Call <= e.place.To &&
-		(is(w.Grant, pair.First) || is(w.Grant, pair.Second))
+		(sameGrant(w.Grant, pair.First) || sameGrant(w.Grant, pair.Second))
 }
 
-func is(a, b checker.Grant) bool {
+func sameGrant(a, b checker.Grant) bool {
 	return a.Client == b.Client && a.Token == b.Token && a.Resource == b.Resource
 }
 
@@ -182,36 +168,36 @@ func (e *excerpt) access(a checker.Access) {
 	e.accesses.add(a, a.Call, a.Return)
 }
 
-// windows are those that the picture's operations are made of.
-func (e *excerpt) windows() *around[checker.Window] {
-	if e.subject == checker.Section {
+// windows returns the windows that the picture's operations are made of.
+func (e *excerpt) windows() *nearby[checker.Window] {
+	if e.property == checker.Section {
 		return &e.sections
 	}
 	return &e.leases
 }
 
-// limits is how much is kept of what there is of one kind.
+// limits is how many items of one kind are kept.
 type limits struct {
-	before int // the place: the last
-	within int // it: the first, and as many of the last
-	after  int // it: the first
+	before int // the last ones before the place
+	within int // the first ones within the place, and as many of the last
+	after  int // the first ones after the place
 }
 
-// around keeps what is closest to a place, so that memory does not grow with the history.
-type around[T any] struct {
+// nearby keeps the items nearest to a place, so that memory does not grow with the history.
+type nearby[T any] struct {
 	limits
 	from, to history.Time
 
-	early []T
-	vital []T // which were not to be left out
-	first []T
-	last  []T
-	late  []T
+	early  []T
+	always []T // without a limit
+	first  []T
+	last   []T
+	late   []T
 
-	earlier, between, later int // that were left out
+	earlier, between, later int // dropped items
 }
 
-func (a *around[T]) add(v T, from, to history.Time) {
+func (a *nearby[T]) add(v T, from, to history.Time) {
 	switch {
 	case to < a.from:
 		a.early = keepLast(a.early, v, a.limits.before, &a.earlier)
@@ -228,13 +214,10 @@ func (a *around[T]) add(v T, from, to history.Time) {
 	}
 }
 
-// keep keeps it whatever else there is.
-func (a *around[T]) keep(v T) { a.vital = append(a.vital, v) }
+// dropped is the number of dropped items.
+func (a *nearby[T]) dropped() int { return a.earlier + a.between + a.later }
 
-// lost is how much was left out.
-func (a *around[T]) lost() int { return a.earlier + a.between + a.later }
-
-// keepLast appends to a list of which no more than the last few are kept.
+// keepLast appends to a list and keeps its last items.
 func keepLast[T any](list []T, v T, most int, lost *int) []T {
 	if len(list) < most {
 		return append(list, v)
@@ -247,25 +230,24 @@ func keepLast[T any](list []T, v T, most int, lost *int) []T {
 	return list
 }
 
-// enough reports whether nothing more that comes after the place would be kept.
-func (a *around[T]) enough() bool { return len(a.late) == a.limits.after }
+// enough reports whether later items would be dropped.
+func (a *nearby[T]) enough() bool { return len(a.late) == a.limits.after }
 
-// all returns what was kept, in the order in which it came.
-func (a *around[T]) all() []T {
+// all returns the kept items in their order.
+func (a *nearby[T]) all() []T {
 	var all []T
-	for _, part := range [][]T{a.early, a.vital, a.first, a.last, a.late} {
+	for _, part := range [][]T{a.early, a.always, a.first, a.last, a.late} {
 		all = append(all, part...)
 	}
 	return all
 }
 
-// mostTimes is how many instants get a mark: each takes room.
+// mostTimes limits the marks of instants, which take room.
 const mostTimes = 12
 
-// times marks the instants that the story is about: where the picture begins and ends, the
-// place, and then when what is wrong, what was done to the world and what was done to
-// the guarded resource began and ended.
-func (d *drawing) times(shown []span) []span {
+// timeMarks marks instants: where the picture and its place begin and end, and then when
+// violations, faults and accesses to the guarded resource did.
+func (d *drawing) timeMarks(shown []span) []span {
 	at := []history.Time{d.from, d.to}
 	add := func(of func(span) bool) {
 		for _, s := range shown {

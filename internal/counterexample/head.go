@@ -14,10 +14,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// head is what stands above the drawing.
+// head is the text above the drawing.
 func (p Picture) head(e *excerpt, d *drawing, result porcupine.CheckResult) page.Head {
 	h := page.Head{Title: p.title(e), Found: []page.Found{p.found()}}
-	h.Notes = append(h.Notes, fmt.Sprintf("Shown: %s, from %s to %s. %s%s", e.what(), at(d.from), at(d.to), e.made(result, len(d.operations)), d.legend))
+	h.Notes = append(h.Notes, fmt.Sprintf("Shown: %s, from %s to %s. %s%s", e.resources(), at(d.from), at(d.to), e.searchResult(result, len(d.operations)), d.legend))
 	if left := d.leftOut(e.stopped); left != "" {
 		h.Notes = append(h.Notes, "Not shown: "+left+".")
 	}
@@ -27,7 +27,7 @@ func (p Picture) head(e *excerpt, d *drawing, result porcupine.CheckResult) page
 	return h
 }
 
-// found tells what was found. Several findings of one place have the story of the first.
+// found describes the findings. Several findings of one place share a story.
 func (p Picture) found() page.Found {
 	if p.cut != "" {
 		codes := make([]string, len(p.Findings))
@@ -53,7 +53,7 @@ func (p Picture) found() page.Found {
 	return page.Found{Heading: heading, Story: p.Findings[0].Story()}
 }
 
-// title names the run as well, if it has a name.
+// title names the finding and the run.
 func (p Picture) title(e *excerpt) string {
 	title := "the history is cut short"
 	if p.cut == "" {
@@ -72,28 +72,27 @@ func (p Picture) title(e *excerpt) string {
 	return title
 }
 
-// what says what is shown.
-func (e *excerpt) what() string {
+func (e *excerpt) resources() string {
 	if e.place.Resource == "" {
 		return "all resources"
 	}
 	return fmt.Sprintf("resource %q", e.place.Resource)
 }
 
-// made says what porcupine makes of what is shown.
-func (e *excerpt) made(result porcupine.CheckResult, operations int) string {
+// searchResult says what porcupine found.
+func (e *excerpt) searchResult(result porcupine.CheckResult, operations int) string {
 	switch {
 	case operations == 0:
 		return "There is nothing in it that porcupine could order."
 	case result == porcupine.Illegal:
-		return "Porcupine finds no order of these operations in which " + specifications[e.subject] + "."
+		return "Porcupine finds no order of these operations in which " + specifications[e.property] + "."
 	case result == porcupine.Ok:
-		return "Porcupine finds an order of these operations in which " + specifications[e.subject] + "."
+		return "Porcupine finds an order of these operations in which " + specifications[e.property] + "."
 	}
 	return "Porcupine did not come to an end of its search for an order of these operations."
 }
 
-// specifications say what the models ask for.
+// specifications describe the models.
 var specifications = map[checker.Property]string{
 	checker.Lease:   "one client at a time holds the lock, until its validity ends",
 	checker.Section: "one client at a time is in its section",
@@ -101,7 +100,7 @@ var specifications = map[checker.Property]string{
 	checker.Effect:  "each section reads what the one before it wrote",
 }
 
-// leftOut says what of the history the picture does not show.
+// leftOut lists what the picture does not show.
 func (d *drawing) leftOut(stopped bool) string {
 	all := d.left
 	if stopped {
@@ -110,11 +109,11 @@ func (d *drawing) leftOut(stopped bool) string {
 	return textfmt.List(all)
 }
 
-// at prints an instant exactly, as a history has it.
+// at prints an instant with all digits.
 func at(t history.Time) string { return time.Duration(t).String() }
 
-// instants prints instants, which ascend, to four digits or so, as stories do, and those
-// that would look the same to as many as tell them apart.
+// instants prints ascending instants, rounded to about four digits, or to as many as tell
+// neighbours apart.
 func instants(times []history.Time) []string {
 	all := make([]string, len(times))
 	for i, t := range times {
@@ -127,7 +126,8 @@ func instants(times []history.Time) []string {
 	return all
 }
 
-// rounded rounds an instant so that at least so much of it is left, in units of ten.
+// rounded rounds an instant to the largest unit, a power of ten, in which it is at least the
+// given number.
 func rounded(t history.Time, least time.Duration) time.Duration {
 	d := time.Duration(t)
 	for unit := 10 * time.Millisecond; unit > 1; unit /= 10 {
@@ -138,11 +138,8 @@ func rounded(t history.Time, least time.Duration) time.Duration {
 	return d
 }
 
-// short is as much of a token as a person compares.
-func short(token string) string { return textfmt.Token(token) }
-
-// named is as much of a resource's name as has room in a box.
-func named(resource string) string {
+// quoted quotes a resource's name, shortened to fit a box.
+func quoted(resource string) string {
 	const most = 16
 	if runes := []rune(resource); len(runes) > most {
 		resource = string(runes[:most]) + "…"
@@ -150,8 +147,7 @@ func named(resource string) string {
 	return strconv.Quote(resource)
 }
 
-// some prints a number of things, as in "224,995 holds". What is before the thing, if
-// anything, says which.
-func some(n int, which, thing string) string {
+// count prints a number of things, as in "224,995 earlier holds". which may be empty.
+func count(n int, which, thing string) string {
 	return strings.Join(strings.Fields(textfmt.Grouped(n)+" "+which+" "+textfmt.Plural(n, thing)), " ")
 }

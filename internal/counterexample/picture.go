@@ -19,24 +19,23 @@ import (
 
 // Picture is what one page shows.
 type Picture struct {
-	// Name names the picture among those of its history: the first property that it is
-	// about, or [Cut].
+	// Name is unique among the pictures of a history: the first property of the picture, or
+	// [Cut].
 	Name string
 
-	// Findings are what is shown, at least one; the first says where.
+	// Findings has at least one finding. The first one determines the place.
 	Findings []checker.Finding
 
-	cut string // why the history was cut short, if that is what is shown
+	cut string // why the history is truncated, if the picture is about that
 }
 
-// Cut is the name of the picture of a history that was cut short: where it ends, with all
-// that is unknown for that reason.
+// Cut is the name of the picture of the end of a truncated history, for all that is unknown for
+// that reason.
 const Cut = "cut"
 
-// Of returns the pictures that a report calls for: one of each property that is violated,
-// or that was left open, and one of where the history was cut short, if it was. Section
-// exclusion has none of its own if the same overlap of the same two grants violates lease
-// exclusion: they are one picture.
+// Of returns the pictures of a report: one for each violated or undecided property, and one of
+// the end if the history is truncated. Section exclusion shares the picture of lease exclusion
+// if the same overlap of the same two grants violates both.
 func Of(r checker.Report) []Picture {
 	var all []Picture
 	cut := Picture{Name: Cut, cut: r.Cut}
@@ -57,12 +56,12 @@ func Of(r checker.Report) []Picture {
 	return all
 }
 
-// same reports whether both findings are of the same two grants, at the same place.
+// same reports whether both findings have the same two grants and the same place.
 func same(a, b checker.Finding) bool {
 	return a.First != nil && reflect.DeepEqual(a.First, b.First) && reflect.DeepEqual(a.Where, b.Where)
 }
 
-// Properties returns the properties that the picture is about.
+// Properties returns the properties of the picture.
 func (p Picture) Properties() []checker.Property {
 	all := make([]checker.Property, len(p.Findings))
 	for i, f := range p.Findings {
@@ -71,9 +70,9 @@ func (p Picture) Properties() []checker.Property {
 	return all
 }
 
-// subject is the property whose specification the picture is drawn by: a history that was
-// cut short is drawn by its leases.
-func (p Picture) subject() checker.Property {
+// shownProperty is the property whose specification is drawn. The end of a truncated history shows
+// leases.
+func (p Picture) shownProperty() checker.Property {
 	switch {
 	case p.cut != "":
 		return checker.Lease
@@ -83,11 +82,11 @@ func (p Picture) subject() checker.Property {
 	return checker.Lease
 }
 
-// searchLimit is the longest that porcupine may look for an order of what is shown.
+// searchLimit is the longest that porcupine may search.
 const searchLimit = 5 * time.Second
 
-// Page draws the picture. open opens the history, plain, from its begin. A history that
-// cannot be read to its end is drawn as far as it can.
+// Page draws the picture. open opens the history, uncompressed, at its beginning. If the
+// history is broken, the page shows the part before the error.
 func (p Picture) Page(open func() (io.ReadCloser, error)) ([]byte, error) {
 	e, err := p.excerpt(open)
 	if err != nil {
@@ -105,29 +104,29 @@ type drawing struct {
 	model      porcupine.Model
 	operations []page.Operation
 	marks      []page.Mark
-	clients    map[int]bool // of which something is shown
+	clients    map[int]bool // that are shown
 	from, to   history.Time
 	left       []string // what is not shown
-	legend     string   // what else there is to know
+	legend     string   // further explanation
 }
 
-// draw makes operations and marks of what was kept.
+// draw makes operations and marks of an excerpt.
 func (e *excerpt) draw() *drawing {
 	d := &drawing{from: e.place.From, to: e.place.To, clients: map[int]bool{e.place.Client: true, 0: true}}
 	var shown []operation
-	if e.subject == checker.Effect {
+	if e.property == checker.Effect {
 		shown = e.accessOperations(d)
 	} else {
 		shown = e.holdOperations(d)
 	}
 	d.model.DescribeOperationMetadata = func(text any) string { return text.(string) }
-	d.operate(shown)
-	d.mark(e)
-	d.skipSpans(e.spans)
+	d.addOperations(shown)
+	d.addMarks(e)
+	d.noteSkippedSpans(e.spans)
 	return d
 }
 
-// operation is an operation of a client, with what is said of it.
+// operation is an operation of a client.
 type operation struct {
 	porcupine.Operation
 	client int
@@ -137,8 +136,8 @@ func (d *drawing) include(from, to history.Time) {
 	d.from, d.to = min(d.from, from), max(d.to, to)
 }
 
-// operate gives each operation a row: clients in their order, so that one finds them.
-func (d *drawing) operate(list []operation) {
+// addOperations sorts operations by client and gives each client a row.
+func (d *drawing) addOperations(list []operation) {
 	slices.SortStableFunc(list, func(a, b operation) int {
 		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.Call, b.Call))
 	})
@@ -148,15 +147,14 @@ func (d *drawing) operate(list []operation) {
 	}
 }
 
-// mark adds what is shown beside the operations: first the place and the times, then
-// row by row in the order of their names.
-func (d *drawing) mark(e *excerpt) {
-	beside := d.beside(e)
+// addMarks adds the marks: first the place and the times, then the annotations row by row.
+func (d *drawing) addMarks(e *excerpt) {
+	beside := d.annotations(e)
 	slices.SortStableFunc(beside, func(a, b span) int {
 		return cmp.Or(inOrder(a.row, b.row), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
 	place := e.violation()
-	all := append([]span{place}, d.times(append([]span{place}, beside...))...)
+	all := append([]span{place}, d.timeMarks(append([]span{place}, beside...))...)
 	for i, s := range append(all, beside...) {
 		d.marks = append(d.marks, page.Mark{
 			Row: s.row, From: int64(max(s.from, d.from)), To: int64(min(s.to, d.to)),
@@ -165,45 +163,45 @@ func (d *drawing) mark(e *excerpt) {
 	}
 }
 
-// beside returns what went on beside the operations, and belongs to the picture.
-func (d *drawing) beside(e *excerpt) []span {
+// annotations returns what is shown beside the operations.
+func (d *drawing) annotations(e *excerpt) []span {
 	all := e.windowSpans(d)
 	for _, s := range slices.Concat(e.spans.accused.all(), e.spans.lock.all()) {
 		d.clients[s.client] = true
 	}
 	world := e.spans.world.all()
 	for _, s := range slices.Concat(e.spans.accused.all(), e.spans.lock.all(), e.spans.work.all(), world) {
-		if s.to >= d.from && s.from <= d.to && d.clients[s.client] && !told(s, world) {
+		if s.to >= d.from && s.from <= d.to && d.clients[s.client] && !isFaultEffect(s, world) {
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// told reports whether that a client is cut off is what a fault says.
-func told(s span, world []span) bool {
+// isFaultEffect reports whether a cut link is the same as a fault that is shown.
+func isFaultEffect(s span, world []span) bool {
 	return s.kind == history.LinkDown && slices.ContainsFunc(world, func(f span) bool {
 		return f.kind == history.FaultStart && f.from == s.from && f.to == s.to
 	})
 }
 
-// skipSpans says how much of what went on beside the operations is left out.
-func (d *drawing) skipSpans(s *spans) {
+// noteSkippedSpans notes how many annotations were dropped.
+func (d *drawing) noteSkippedSpans(s *spans) {
 	for _, of := range []struct {
-		kept  []*around[span]
+		kept  []*nearby[span]
 		thing string
-	}{{[]*around[span]{&s.world}, "fault"}, {[]*around[span]{&s.lock, &s.accused}, "call"}, {[]*around[span]{&s.work}, "access"}} {
+	}{{[]*nearby[span]{&s.world}, "fault"}, {[]*nearby[span]{&s.lock, &s.accused}, "call"}, {[]*nearby[span]{&s.work}, "access"}} {
 		n := 0
 		for _, k := range of.kept {
-			n += k.lost()
+			n += k.dropped()
 		}
 		if n > 0 {
-			d.left = append(d.left, some(n, "", of.thing))
+			d.left = append(d.left, count(n, "", of.thing))
 		}
 	}
 }
 
-// inOrder compares the names of rows: numbers by what they count.
+// inOrder compares the names of rows, with numbers by value.
 func inOrder(a, b string) int {
 	return slices.CompareFunc(strings.Fields(a), strings.Fields(b), func(a, b string) int {
 		if number(a) && number(b) {
@@ -215,7 +213,7 @@ func inOrder(a, b string) int {
 
 func number(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// violation marks the place that the finding names.
+// violation marks the place of the finding.
 func (e *excerpt) violation() span {
 	f := e.first
 	s := span{row: f.Property.Title(), colour: red, from: e.place.From, to: e.place.To, details: f.Story()}

@@ -20,27 +20,27 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// told is a history and what was found in it.
-type told struct {
+// judged is a history with its report.
+type judged struct {
 	text   string
 	report checker.Report
 }
 
-// write stores a history and judges it.
-func write(h history.Header, events ...history.Event) told {
-	panel := checker.New(h)
+// write stores a history and checks it.
+func write(h history.Header, events ...history.Event) judged {
+	c := checker.New(h)
 	for i := range events {
-		panel.Record(&events[i])
+		c.Record(&events[i])
 	}
-	return told{historytest.Text(h, events), panel.Finish()}
+	return judged{historytest.Text(h, events), c.Finish()}
 }
 
-func (h told) open() (io.ReadCloser, error) {
+func (h judged) open() (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(h.text)), nil
 }
 
-// draw draws all pictures, by their names.
-func (h told) draw(t *testing.T) map[string]page {
+// draw draws all pictures, by name.
+func (h judged) draw(t *testing.T) map[string]page {
 	t.Helper()
 	all := map[string]page{}
 	for _, p := range counterexample.Of(h.report) {
@@ -56,7 +56,7 @@ func (h told) draw(t *testing.T) map[string]page {
 	return all
 }
 
-// page is a picture, and what porcupine's script is given to draw.
+// page is a picture, and the data for porcupine's script.
 type page struct {
 	text string
 	data struct {
@@ -102,7 +102,7 @@ func (p page) operations() int {
 	return n
 }
 
-// rows checks that no two boxes lie over each other.
+// rows checks that boxes do not overlap.
 func (p page) rows(t *testing.T, name string) {
 	t.Helper()
 	type box struct{ from, to int }
@@ -119,7 +119,7 @@ func (p page) rows(t *testing.T, name string) {
 		slices.SortFunc(boxes, func(a, b box) int { return a.from - b.from })
 		for i := 1; i < len(boxes); i++ {
 			if boxes[i].from < boxes[i-1].to {
-				t.Errorf("%s: in the row %q something lies over something else: %v", name, row, boxes)
+				t.Errorf("%s: boxes overlap in row %q: %v", name, row, boxes)
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func (p page) rows(t *testing.T, name string) {
 var simulator = simulated.Backend()
 
 // run runs a scenario once and keeps its history.
-func run(t *testing.T, s scenarios.Scenario) told {
+func run(t *testing.T, s scenarios.Scenario) judged {
 	t.Helper()
 	e, err := runner.Prepare(simulator, s)
 	if err != nil {
@@ -143,19 +143,19 @@ func run(t *testing.T, s scenarios.Scenario) told {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	return told{b.String(), r.Report}
+	return judged{b.String(), r.Report}
 }
 
-// also are scenarios that leave open, or violate, what no row of the debate does.
+// also are scenarios with undecided or violated properties that the debate does not have.
 var also = []string{
 	"compare-calm-check-then-set", "compare-pause-waiting-etcd-unchecked", "compare-death-halfway-setnx-then-expire",
 	"compare-one-down-check-then-set", "compare-one-down-setnx-then-expire",
 }
 
-// Law: of every scenario whatever is violated or open is drawn, and nothing else; of an
-// exclusion, an effect or a fence that is violated porcupine finds no order either; all times
-// are of the history, and no box lies over another.
-func TestWhatIsFoundIsDrawn(t *testing.T) {
+// All violated or undecided findings of every scenario are drawn, and nothing else. Porcupine
+// finds no order for a violated exclusion, effect or fence. All times occur in the history, and
+// no boxes overlap.
+func TestFindingsAreDrawn(t *testing.T) {
 	all := scenarios.All()
 	for _, name := range also {
 		s, err := scenarios.Find(name)
@@ -179,15 +179,15 @@ func TestWhatIsFoundIsDrawn(t *testing.T) {
 				continue
 			}
 			seen[name+" "+f.Verdict.String()]++
-			if f.Property == checker.FaultTolerance && f.Verdict == checker.Violated && len(p.wrong(fmt.Sprintf("client %d calls", f.Where.Client))) == 0 {
-				t.Errorf("%s: the tries that were refused are not drawn", s.Name)
+			if f.Property == checker.FaultTolerance && f.Verdict == checker.Violated && len(p.red(fmt.Sprintf("client %d calls", f.Where.Client))) == 0 {
+				t.Errorf("%s: refused tries are not drawn", s.Name)
 			}
 			refuted := strings.Contains(p.text, "Porcupine finds no order of these operations")
 			if f.Verdict == checker.Violated && !refuted && slices.Contains([]checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}, f.Property) {
 				t.Errorf("%s: %v is violated (%s), and porcupine does not find it in the picture", s.Name, f.Property, f.Story())
 			}
 			if n := p.operations(); n > 200 {
-				t.Errorf("%s: %d operations are too many to look at", s.Name, n)
+				t.Errorf("%s: %d operations are too many", s.Name, n)
 			}
 			p.times(t, s.Name, instants)
 			p.rows(t, s.Name+", "+name)
@@ -195,7 +195,7 @@ func TestWhatIsFoundIsDrawn(t *testing.T) {
 	}
 	for _, p := range []string{"lease violated", "section violated", "effect violated", "fence violated", "deadlock_freedom violated", "fault_tolerance violated", "fault_tolerance unknown", "contract violated"} {
 		if seen[p] == 0 {
-			t.Errorf("no picture of %s was drawn: this test tries too little", p)
+			t.Errorf("no picture of %s was drawn: the test covers too little", p)
 		}
 	}
 }
@@ -209,8 +209,8 @@ func instantsOf(text string) map[string]bool {
 	return all
 }
 
-// times checks that operations begin and end when something did. An access of which
-// nobody knows whether it was applied may last a moment longer than everything else.
+// times checks that operations begin and end at events. An access with an unknown result may
+// last a moment longer than everything else.
 func (p page) times(t *testing.T, name string, instants map[string]bool) {
 	t.Helper()
 	for _, part := range p.data.Partitions {
@@ -225,7 +225,7 @@ func (p page) times(t *testing.T, name string, instants map[string]bool) {
 
 const ms = history.Time(time.Millisecond)
 
-// hold is a try of a client, granted a millisecond after its call and released later.
+// hold is a grant of a client, a millisecond after its call, that is released later.
 func hold(client int, resource, token string, call, release history.Time) []history.Event {
 	e := history.Event{Client: client, Resource: resource, Token: token}
 	at := func(t history.Time, k history.Kind) history.Event {
@@ -239,7 +239,7 @@ func hold(client int, resource, token string, call, release history.Time) []hist
 	return []history.Event{at(call, history.Acquire), granted, at(release, history.Release), released}
 }
 
-// story makes one history of holds and other events.
+// story merges events into one history.
 func story(parts ...[]history.Event) []history.Event {
 	all := slices.Concat(parts...)
 	slices.SortStableFunc(all, func(a, b history.Event) int { return int(a.Time - b.Time) })
@@ -247,7 +247,7 @@ func story(parts ...[]history.Event) []history.Event {
 	return append(all, history.Event{Time: last + ms, Kind: history.End})
 }
 
-// reader counts what is read of it.
+// reader counts the bytes that are read.
 type reader struct {
 	io.Reader
 	n int
@@ -259,8 +259,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Law: of a long history a picture shows what is around the violation, says what it leaves
-// out, and reads no further than it has to.
+// The picture of a long history shows the part around the violation, says what it leaves out,
+// and reads no further than necessary.
 func TestLongHistoryIsCut(t *testing.T) {
 	const holds, overlap = 20_000, 5_000
 	var parts [][]history.Event
@@ -291,8 +291,8 @@ func TestLongHistoryIsCut(t *testing.T) {
 	}
 }
 
-// Law: what a history says is shown and not run, wherever it stands.
-func TestTextsAreShownNotRun(t *testing.T) {
+// Texts of the history are escaped everywhere.
+func TestTextsAreEscaped(t *testing.T) {
 	const script, image = "<script>alert(1)</script>", `<img src=x onerror="alert(2)">`
 	fence := func(e []history.Event) []history.Event { e[1].Fence = 7; return e }
 	fault := history.Event{Time: ms, Kind: history.FaultStart, Fault: 1, Detail: image + "</script></body>"}
@@ -315,9 +315,9 @@ func TestTextsAreShownNotRun(t *testing.T) {
 			continue
 		}
 		if strings.Contains(p.text, "alert(1)<") || strings.Contains(p.text, "<img") || strings.Count(p.text, "</body>") != 1 || strings.Count(p.text, "<script>") != 2 {
-			t.Errorf("%s: the page runs what the history says", name)
+			t.Errorf("%s: the page does not escape a text", name)
 		}
-		for _, part := range p.data.Partitions { // which porcupine's script takes for HTML
+		for _, part := range p.data.Partitions { // porcupine's script treats these as HTML
 			for _, o := range part.History {
 				if strings.ContainsAny(o.Metadata, "<>") {
 					t.Errorf("%s: %q is not escaped", name, o.Metadata)
@@ -334,8 +334,7 @@ func TestTextsAreShownNotRun(t *testing.T) {
 	}
 }
 
-// Law: where a history was cut short there is one picture of its end, for all that is
-// unknown.
+// A truncated history has one picture of its end, for all that is unknown.
 func TestCutHistoryIsDrawnOnce(t *testing.T) {
 	events := story(hold(1, "r", "a", 0, 4*ms))
 	events[len(events)-1].Reason = "stopped: enough"
@@ -351,7 +350,7 @@ func TestCutHistoryIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// mark returns the texts of the marks in a row, and what else porcupine is given of them.
+// marks returns the texts of the marks in a row, and the other data of them.
 func (p page) marks(row string) (texts []string) {
 	for _, a := range p.data.Annotations {
 		if _, name, _ := strings.Cut(a.Tag, " "); name == row {
@@ -361,8 +360,8 @@ func (p page) marks(row string) (texts []string) {
 	return texts
 }
 
-// wrong returns the texts of the marks in a row that are as red as the place.
-func (p page) wrong(row string) (texts []string) {
+// red returns the texts of the marks in a row that have the colour of a violation.
+func (p page) red(row string) (texts []string) {
 	for _, a := range p.data.Annotations {
 		if _, name, _ := strings.Cut(a.Tag, " "); name == row && a.BackgroundColor == p.data.Annotations[p.facts.Look].BackgroundColor {
 			texts = append(texts, a.Description)
@@ -379,9 +378,9 @@ func (p page) has(t *testing.T, row string, want ...string) {
 	}
 }
 
-// Law: the calls that a finding is about are drawn, though their client holds nothing, and
-// whatever others called; the page opens on the place.
-func TestAccusedCallsAreDrawn(t *testing.T) {
+// The calls of a finding are drawn, even if their client holds nothing, and whatever others
+// called. The page opens at the place.
+func TestCallsOfAFindingAreDrawn(t *testing.T) {
 	try := func(client int, token string, from history.Time) []history.Event {
 		e := history.Event{Client: client, Resource: "cash", Token: token, Time: from, Kind: history.Acquire}
 		refused := e
@@ -396,8 +395,8 @@ func TestAccusedCallsAreDrawn(t *testing.T) {
 	p := h.draw(t)["contract"]
 	p.has(t, "client 1 calls", "acquire early: taken", "acquire open: no return")
 	p.has(t, "contract", "C violated: client 1")
-	if red := p.wrong("client 1 calls"); !slices.Equal(red, []string{"acquire open: no return"}) {
-		t.Errorf("accused: %q", red)
+	if red := p.red("client 1 calls"); !slices.Equal(red, []string{"acquire open: no return"}) {
+		t.Errorf("red: %q", red)
 	}
 	if look := p.data.Annotations[p.facts.Look]; look.Description != "C violated: client 1" {
 		t.Errorf("the page opens on %q", look.Description)
@@ -407,7 +406,7 @@ func TestAccusedCallsAreDrawn(t *testing.T) {
 	}
 }
 
-// Law: of clean-up it is the key that stayed.
+// For clean-up the key that stayed is drawn.
 func TestLeftoverKeyIsDrawn(t *testing.T) {
 	key := func(at history.Time, k history.Kind, client int, token string) history.Event {
 		return history.Event{Time: at, Kind: k, Node: 1, Client: client, Resource: "r", Token: token}
@@ -417,13 +416,12 @@ func TestLeftoverKeyIsDrawn(t *testing.T) {
 	p := h.draw(t)["cleanup"]
 	p.has(t, "clean-up", "L3 violated: client 1")
 	p.has(t, "client 1 calls", "acquire a: granted", "release a: ok")
-	if red := p.wrong("node 1 keeps"); !slices.Equal(red, []string{"key of client 1 (a)"}) {
-		t.Errorf("accused: %q", red)
+	if red := p.red("node 1 keeps"); !slices.Equal(red, []string{"key of client 1 (a)"}) {
+		t.Errorf("red: %q", red)
 	}
 }
 
-// Law: one picture serves lease and section exclusion if it is the same overlap, and each
-// has its own if it is not.
+// Lease and section exclusion share a picture if the overlap is the same, and only then.
 func TestOneOverlapIsOnePicture(t *testing.T) {
 	first, second := hold(1, "r", "a", 0, 9*ms), hold(2, "r", "b", 2*ms, 5*ms)
 	h := write(history.Header{Nodes: 1, Clients: 2}, story(first, second)...)
@@ -452,8 +450,8 @@ func TestOneOverlapIsOnePicture(t *testing.T) {
 	pages["section"].has(t, "client 1 lease")
 }
 
-// Law: of an extension that came too late both windows of its hold are drawn, and what lay
-// in between; porcupine finds no order of them.
+// For a late extension both windows of its hold are drawn, and what lay in between. Porcupine
+// finds no order of them.
 func TestInterruptedHoldIsDrawn(t *testing.T) {
 	e := history.Event{Client: 1, Resource: "r", Token: "a"}
 	at := func(t history.Time, k history.Kind, until history.Time) history.Event {
@@ -476,8 +474,8 @@ func TestInterruptedHoldIsDrawn(t *testing.T) {
 	}
 }
 
-// Law: that a client is cut off has a row only where no fault says so.
-func TestFaultsAreToldOnce(t *testing.T) {
+// A cut link has a row only if no fault is the same.
+func TestLinksCutByAFaultAreNotDrawnTwice(t *testing.T) {
 	link := func(at history.Time, k history.Kind) history.Event {
 		return history.Event{Time: at, Kind: k, Client: 1, Node: 2}
 	}
@@ -494,8 +492,8 @@ func TestFaultsAreToldOnce(t *testing.T) {
 	}
 }
 
-// Law: of a write that is late the picture shows when the read returned, when the write was
-// called and when it arrived.
+// For a late write the picture shows when the read returned, when the write was called and when
+// it arrived.
 func TestDelayedWriteIsDrawn(t *testing.T) {
 	s, err := scenarios.Find("delayed-write")
 	if err != nil {
@@ -503,16 +501,16 @@ func TestDelayedWriteIsDrawn(t *testing.T) {
 	}
 	p := run(t, s).draw(t)["effect"]
 	p.has(t, "client 1 accesses", "read: 0", "write of 1: ok")
-	p.has(t, "guarded resource", "takes 1 from client 2", "takes 1 from client 1")
-	for _, instant := range []string{"2.362ms", "205.7ms", "257.1ms", "280.3ms", "1.7066s"} { // the last beside 1.7071s, when the answer came
+	p.has(t, "guarded resource", "applies 1 of client 2", "applies 1 of client 1")
+	for _, instant := range []string{"2.362ms", "205.7ms", "257.1ms", "280.3ms", "1.7066s"} { // the last beside 1.7071s, when the answer arrived
 		if !slices.Contains(p.marks("time"), instant) {
 			t.Errorf("%s is not marked: %q", instant, p.marks("time"))
 		}
 	}
 }
 
-// A history that cannot be read to its end is drawn as far as it can; one that cannot be
-// read at all is an error.
+// The part of a broken history before the error is drawn. A history that cannot be read at all
+// is an error.
 func TestBrokenHistory(t *testing.T) {
 	h := write(history.Header{Nodes: 1, Clients: 2}, story(hold(1, "r", "a", 0, 9*ms), hold(2, "r", "b", 2*ms, 5*ms))...)
 	lines := strings.SplitAfter(h.text, "\n")

@@ -8,34 +8,35 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/follow"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// span is something that went on for a time, and the row in which it is shown.
+// span is an annotation that lasted for a time, and its row.
 type span struct {
 	row      string
 	text     string
 	details  string
 	colour   string
 	from, to history.Time
-	client   int          // whom it is about alone, or 0
-	kind     history.Kind // that began it, or 0
+	client   int          // that it is about; else 0
+	kind     history.Kind // of the event that began it; else 0
 }
 
-// spans follows what went on beside the windows.
+// spans collects the annotations.
 type spans struct {
 	place    checker.Place
-	world    around[span]
-	lock     around[span] // its calls, or keys
-	accused  around[span] // those of them that are of the client which the finding is about
-	work     around[span] // accesses to the guarded resource
-	calls    bool         // the lock's calls are of interest
-	keys     bool         // so are its keys on the nodes
-	accesses bool         // so are accesses to the guarded resource
+	world    nearby[span]
+	lock     nearby[span] // calls, or keys
+	accused  nearby[span] // those of the client of the finding
+	work     nearby[span] // accesses to the guarded resource
+	calls    bool         // show the lock's calls
+	keys     bool         // show the lock's keys
+	accesses bool         // show accesses to the guarded resource
 
 	follower *follow.Follower
 }
 
-// The colours: what is wrong, what a client believes, what was done to it.
+// The colours: of violations, faults, windows, pauses and calls.
 const (
 	red    = "#ff9c9c"
 	orange = "#ffd8a8"
@@ -47,8 +48,8 @@ const (
 
 func newSpans(p checker.Place) *spans {
 	s := &spans{
-		place: p, world: near[span](p, keptSpans), lock: near[span](p, keptCalls),
-		accused: near[span](p, keptAccused), work: near[span](p, keptWork),
+		place: p, world: newNearby[span](p, keptSpans), lock: newNearby[span](p, keptCalls),
+		accused: newNearby[span](p, keptAccused), work: newNearby[span](p, keptWork),
 	}
 	s.follower = follow.New(s.show)
 	return s
@@ -61,7 +62,7 @@ func (s *spans) keep(v span) {
 			s.lock.add(v, v.from, v.to)
 			return
 		}
-		if s.wrong(v) {
+		if s.isViolation(v) {
 			v.colour = red
 		}
 		s.accused.add(v, v.from, v.to)
@@ -72,24 +73,24 @@ func (s *spans) keep(v span) {
 	}
 }
 
-// wrong reports whether a call or a key is what the finding is about: a key that
-// stayed, or else a call at the place.
-func (s *spans) wrong(v span) bool {
+// isViolation reports whether a call or a key is the violation: a key that stayed, or else a
+// call at the place.
+func (s *spans) isViolation(v span) bool {
 	if s.keys {
 		return v.kind == history.KeySet && v.from <= s.place.From && v.to >= s.place.To
 	}
 	return v.from >= s.place.From && v.to <= s.place.To
 }
 
-// observe follows an event; concerns says of a resource whether it is shown.
+// observe processes an event. concerns reports whether a resource is shown.
 func (s *spans) observe(e *history.Event, concerns func(resource string) bool) {
-	if isBeside(e.Kind) || s.wants(e.Kind) && e.Resource != "" && concerns(e.Resource) {
+	if isAnnotation(e.Kind) || s.wants(e.Kind) && e.Resource != "" && concerns(e.Resource) {
 		s.follower.Observe(e)
 	}
 }
 
-// isBeside reports whether the kind tells what was done to clients, nodes and links.
-func isBeside(k history.Kind) bool {
+// isAnnotation reports whether the kind is about faults, clients, nodes or links.
+func isAnnotation(k history.Kind) bool {
 	switch k {
 	case history.FaultStart, history.FaultEnd, history.Pause, history.Resume, history.Kill, history.Cancel,
 		history.NodeDown, history.NodeUp, history.Leader, history.LinkDown, history.LinkUp:
@@ -98,7 +99,7 @@ func isBeside(k history.Kind) bool {
 	return false
 }
 
-// wants reports whether the kind tells something under a token that is of interest.
+// wants reports whether the kind is about a call, a key or an access that is shown.
 func (s *spans) wants(k history.Kind) bool {
 	switch k {
 	case history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Release, history.Released:
@@ -111,8 +112,8 @@ func (s *spans) wants(k history.Kind) bool {
 	return false
 }
 
-// show makes a span of what was followed.
-func (s *spans) show(c *follow.Course) {
+// show makes an annotation of an interval.
+func (s *spans) show(c *follow.Interval) {
 	e := &c.Begin
 	v := span{row: row(e), text: c.String(), colour: colours[e.Kind], from: c.From, to: c.To, kind: e.Kind}
 	switch e.Kind {
@@ -129,7 +130,7 @@ func (s *spans) show(c *follow.Course) {
 	s.keep(v)
 }
 
-// row is where something is shown.
+// row names the row of an interval.
 func row(e *history.Event) string {
 	switch e.Kind {
 	case history.FaultStart:
@@ -144,7 +145,7 @@ func row(e *history.Event) string {
 	return fmt.Sprintf("client %d %s", e.Client, rows[e.Kind])
 }
 
-// rows are those of what is about a client.
+// rows are the rows of clients.
 var rows = map[history.Kind]string{
 	history.Pause: "state", history.Kill: "state", history.Cancel: "state", history.LinkDown: "is cut off",
 	history.Acquire: "calls", history.Extend: "calls", history.Release: "calls",
@@ -158,11 +159,11 @@ var colours = map[history.Kind]string{
 	history.Read: blue, history.Write: blue, history.Apply: blue,
 }
 
-// windowSpans shows until when each client may believe that it holds, by the rule that
-// the picture is about, and where the other rule differs, by that.
+// windowSpans shows each client's windows by the rule of the picture and, if they differ, by
+// the other rule.
 func (e *excerpt) windowSpans(d *drawing) []span {
 	own, other := rule{&e.leases, "lease", green}, rule{&e.sections, "section", yellow}
-	if e.subject == checker.Section {
+	if e.property == checker.Section {
 		own, other = other, own
 	}
 	windows := own.all()
@@ -181,7 +182,7 @@ func (e *excerpt) windowSpans(d *drawing) []span {
 		if w.Empty {
 			continue
 		}
-		if slices.ContainsFunc(windows, func(v checker.Window) bool { return is(v.Grant, w.Grant) && v.From == w.From && v.To == w.To }) {
+		if slices.ContainsFunc(windows, func(v checker.Window) bool { return sameGrant(v.Grant, w.Grant) && v.From == w.From && v.To == w.To }) {
 			d.legend = fmt.Sprintf(" Where a hold has no %s row, its %s lasts as long as its %s.", other.name, other.name, own.name)
 			continue
 		}
@@ -190,9 +191,9 @@ func (e *excerpt) windowSpans(d *drawing) []span {
 	return all
 }
 
-// rule is one of the two by which a hold excludes others.
+// rule is one of the two rules for windows.
 type rule struct {
-	*around[checker.Window]
+	*nearby[checker.Window]
 	name   string
 	colour string
 }
@@ -201,12 +202,12 @@ func (r rule) span(w checker.Window, ending string) span {
 	g := w.Grant
 	return span{
 		row:  fmt.Sprintf("client %d %s", g.Client, r.name),
-		text: fmt.Sprintf("%s by %s until %s", named(g.Resource), short(g.Token), ending), colour: r.colour, from: w.From, to: w.To,
+		text: fmt.Sprintf("%s by %s until %s", quoted(g.Resource), textfmt.Token(g.Token), ending), colour: r.colour, from: w.From, to: w.To,
 		client: g.Client, details: fmt.Sprintf("client %d may believe that it holds %q, token %s", g.Client, g.Resource, g.Token),
 	}
 }
 
-// ending is what ended the window, if it did before the reading did.
+// ending says what ended the window.
 func (e *excerpt) ending(w checker.Window) string {
 	if w.By == 0 && e.stopped {
 		return "later"

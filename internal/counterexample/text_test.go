@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-func TestInstantsAreToldApart(t *testing.T) {
+func TestInstantsAreDistinct(t *testing.T) {
 	got := instants([]history.Time{0, 1371803, 165886788, 450000001000, 450000001600, 450000001700, 450300000000})
 	want := []string{"0s", "1.372ms", "165.9ms", "7m30.000001s", "7m30.0000016s", "7m30.0000017s", "7m30.3s"}
 	if !slices.Equal(got, want) {
@@ -24,11 +24,10 @@ func TestRowsAreInTheOrderOfTheirNumbers(t *testing.T) {
 	}
 }
 
-func TestTextsForPeople(t *testing.T) {
+func TestCountsAndNames(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{some(224995, "earlier", "hold"), "224,995 earlier holds"}, {some(1, "", "call"), "1 call"}, {some(1000000, "later", "access"), "1,000,000 later accesses"},
-		{short("svc-payments-00007"), "svc-payments-00007"}, {short("e48510a4e48510a4e48510a4"), "e48510a4"},
-		{short("warehouse-payments-worker-00007"), "warehous…er-00007"}, {named("warehouse/eu-west-1/stock"), `"warehouse/eu-wes…"`},
+		{count(224995, "earlier", "hold"), "224,995 earlier holds"}, {count(1, "", "call"), "1 call"}, {count(1000000, "later", "access"), "1,000,000 later accesses"},
+		{quoted("warehouse/eu-west-1/stock"), `"warehouse/eu-wes…"`},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -1,10 +1,8 @@
-// Package follow pairs the events of a history that begin and end something: calls,
-// pauses, keys, faults, nodes that are down, links that are cut. What it tells are courses,
-// each from its begin to its end, with what there is to say of them in words.
+// Package follow works out from a history what several pictures of a run show: the intervals
+// between an event and the one that ends it (calls, pauses, keys, faults, nodes that are down,
+// links that are cut), with their texts, and when a client worked past its validity.
 //
-//	f := follow.New(func(c *follow.Course) { … })
+//	f := follow.New(func(i *follow.Interval) { … })
 //	… f.Observe(event) …
 //	f.Finish(end)
-//
-// It knows the events and nothing else: who holds the lock is for the judges to tell.
 package follow

@@ -2,28 +2,30 @@ package follow
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Course is something that went on for a time, or happened at an instant.
-type Course struct {
-	Begin history.Event // by which it began, or that it is
-	End   history.Event // by which it ended; of no kind: nothing did, or nothing had to
+// Interval is something that lasted for a time, or happened at an instant.
+type Interval struct {
+	Begin history.Event // the event that begins it, or the only one
+	End   history.Event // the event that ends it; without a kind if there is none
 
-	From, To history.Time // To: of what goes on when the history ends, that end
-	Open     bool         // it goes on then
+	From, To history.Time // To is the end of the history if the interval is open
+	Open     bool         // it has not ended when the history ends
 
-	// Cut, of a course that a LinkDown begins, are all nodes to which the client has no
-	// link in this time, in their order.
+	// Cut lists the nodes to which the client has no link, in ascending order, if a LinkDown
+	// begins the interval.
 	Cut []int
 }
 
-// ends says of each kind of event that ends something what begins it.
-var ends = map[history.Kind]history.Kind{
+// beginOf maps a kind of event that ends an interval to the kind that begins it.
+var beginOf = map[history.Kind]history.Kind{
 	history.Granted: history.Acquire, history.Refused: history.Acquire,
 	history.Extended: history.Extend, history.ExtendFailed: history.Extend,
 	history.Released: history.Release,
@@ -32,7 +34,7 @@ var ends = map[history.Kind]history.Kind{
 	history.KeyGone: history.KeySet, history.FaultEnd: history.FaultStart,
 }
 
-// IsCall reports whether what the kind begins is a call, which returns.
+// IsCall reports whether the kind begins a call.
 func IsCall(k history.Kind) bool {
 	switch k {
 	case history.Acquire, history.Extend, history.Release, history.Read, history.Write:
@@ -41,123 +43,182 @@ func IsCall(k history.Kind) bool {
 	return false
 }
 
-// lasts reports whether another event ends what the kind begins.
-func lasts(k history.Kind) bool {
+// hasEnd reports whether another event ends what the kind begins.
+func hasEnd(k history.Kind) bool {
 	return IsCall(k) || k == history.Pause || k == history.NodeDown || k == history.KeySet || k == history.FaultStart
 }
 
-// Follower follows what goes on. Events of no interest need not be shown to it; those that
-// are come in the order of a history.
+// Follower pairs events. It may be shown a part of the events of a history, in their order.
 type Follower struct {
-	each func(*Course)
-	open map[subject]*Course
-	cut  map[int][]int // by client: the nodes that it has no link to
-	torn map[int]bool  // clients whose links have changed in this instant
-	now  history.Time
+	each    func(*Interval)
+	open    map[intervalKey]*Interval
+	cut     map[int][]int // by client: the nodes to which it has no link
+	changed map[int]bool  // clients whose links changed at the current instant
+	now     history.Time
 }
 
-// subject is what an open course is about.
-type subject struct {
+// intervalKey identifies an open interval.
+type intervalKey struct {
 	kind     history.Kind // that began it
 	number   int          // of the fault, client or node
 	token    string
 	resource string
 }
 
-// New returns a follower that tells each course when it ends. What is told is not to be
-// kept.
-func New(each func(*Course)) *Follower {
-	return &Follower{each: each, open: map[subject]*Course{}, cut: map[int][]int{}, torn: map[int]bool{}}
+// New returns a follower that calls each with every interval when it ends. each must not keep
+// the interval.
+func New(each func(*Interval)) *Follower {
+	return &Follower{each: each, open: map[intervalKey]*Interval{}, cut: map[int][]int{}, changed: map[int]bool{}}
 }
 
-// Observe takes the next event.
+// Observe processes the next event.
 func (f *Follower) Observe(e *history.Event) {
 	if e.Time != f.now {
-		f.settle()
+		f.flushLinks()
 		f.now = e.Time
 	}
-	switch kind, over := ends[e.Kind]; {
+	switch kind, over := beginOf[e.Kind]; {
 	case over:
-		f.end(subjectOf(kind, e), e)
-	case lasts(e.Kind):
-		f.begin(subjectOf(e.Kind, e), e)
+		f.end(keyOf(kind, e), e)
+	case hasEnd(e.Kind):
+		if key := keyOf(e.Kind, e); f.open[key] == nil {
+			f.open[key] = &Interval{Begin: *e, From: e.Time}
+		}
 	case e.Kind == history.LinkDown || e.Kind == history.LinkUp:
-		f.sever(e.Client, e.Node, e.Kind == history.LinkDown)
+		f.setLink(e.Client, e.Node, e.Kind == history.LinkDown)
 	default:
-		f.each(&Course{Begin: *e, From: e.Time, To: e.Time})
+		f.each(&Interval{Begin: *e, From: e.Time, To: e.Time})
 	}
 }
 
-func subjectOf(kind history.Kind, e *history.Event) subject {
+func keyOf(kind history.Kind, e *history.Event) intervalKey {
 	switch kind {
 	case history.FaultStart:
-		return subject{kind: kind, number: e.Fault}
+		return intervalKey{kind: kind, number: e.Fault}
 	case history.Pause:
-		return subject{kind: kind, number: e.Client}
+		return intervalKey{kind: kind, number: e.Client}
 	case history.NodeDown:
-		return subject{kind: kind, number: e.Node}
+		return intervalKey{kind: kind, number: e.Node}
 	case history.KeySet:
-		return subject{kind, e.Node, e.Token, e.Resource}
+		return intervalKey{kind, e.Node, e.Token, e.Resource}
 	}
-	return subject{kind, e.Client, e.Token, e.Resource}
+	return intervalKey{kind, e.Client, e.Token, e.Resource}
 }
 
-// begin begins a course, unless it goes on already.
-func (f *Follower) begin(s subject, e *history.Event) {
-	if f.open[s] == nil {
-		f.open[s] = &Course{Begin: *e, From: e.Time}
-	}
-}
-
-func (f *Follower) end(s subject, e *history.Event) {
-	c := f.open[s]
-	if c == nil {
+func (f *Follower) end(key intervalKey, e *history.Event) {
+	i := f.open[key]
+	if i == nil {
 		return
 	}
-	delete(f.open, s)
-	c.End, c.To = *e, e.Time
-	f.each(c)
+	delete(f.open, key)
+	i.End, i.To = *e, e.Time
+	f.each(i)
 }
 
-func (f *Follower) sever(client, node int, cut bool) {
-	had := slices.Contains(f.cut[client], node)
-	switch {
-	case cut && !had:
-		f.cut[client] = append(slices.Clone(f.cut[client]), node)
-		slices.Sort(f.cut[client])
-	case !cut && had:
-		f.cut[client] = slices.DeleteFunc(slices.Clone(f.cut[client]), func(n int) bool { return n == node })
-	default:
+func (f *Follower) setLink(client, node int, down bool) {
+	cut := f.cut[client]
+	if slices.Contains(cut, node) == down {
 		return
 	}
-	f.torn[client] = true
+	if down {
+		f.cut[client] = slices.Sorted(slices.Values(append(slices.Clone(cut), node)))
+	} else {
+		f.cut[client] = slices.DeleteFunc(slices.Clone(cut), func(n int) bool { return n == node })
+	}
+	f.changed[client] = true
 }
 
-// settle makes one course of all links of a client that change in an instant.
-func (f *Follower) settle() {
-	if len(f.torn) == 0 {
-		return
-	}
-	for _, client := range slices.Sorted(maps.Keys(f.torn)) {
-		s := subject{kind: history.LinkDown, number: client}
-		f.end(s, &history.Event{Time: f.now, Kind: history.LinkUp, Client: client})
+// flushLinks makes one interval of all links of a client that changed at one instant.
+func (f *Follower) flushLinks() {
+	for _, client := range slices.Sorted(maps.Keys(f.changed)) {
+		key := intervalKey{kind: history.LinkDown, number: client}
+		f.end(key, &history.Event{Time: f.now, Kind: history.LinkUp, Client: client})
 		if cut := f.cut[client]; len(cut) > 0 {
-			f.open[s] = &Course{Begin: history.Event{Time: f.now, Kind: history.LinkDown, Client: client}, From: f.now, Cut: cut}
+			f.open[key] = &Interval{Begin: history.Event{Time: f.now, Kind: history.LinkDown, Client: client}, From: f.now, Cut: cut}
 		}
 	}
-	clear(f.torn)
+	clear(f.changed)
 }
 
-// Finish tells what goes on at the end, in an order that does not vary: by when it began.
+// Finish reports the open intervals, in the order in which they began.
 func (f *Follower) Finish(end history.Time) {
-	f.settle()
-	for _, s := range slices.SortedFunc(maps.Keys(f.open), func(a, b subject) int {
+	f.flushLinks()
+	for _, key := range slices.SortedFunc(maps.Keys(f.open), func(a, b intervalKey) int {
 		return cmp.Or(cmp.Compare(f.open[a].From, f.open[b].From), cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number),
 			strings.Compare(a.token, b.token), strings.Compare(a.resource, b.resource))
 	}) {
-		c := f.open[s]
-		c.To, c.Open = end, true
-		f.each(c)
+		i := f.open[key]
+		i.To, i.Open = end, true
+		f.each(i)
 	}
 	clear(f.open)
+}
+
+// String joins the label and the ending.
+func (i *Interval) String() string {
+	if ending := i.Ending(); ending != "" {
+		return i.Label() + ": " + ending
+	}
+	return i.Label()
+}
+
+// Label says what lasted or happened: "paused", "acquire 1f0e2d3c", "from nodes 4 and 5". It
+// names nodes, but not the client that the interval is about.
+func (i *Interval) Label() string {
+	e := &i.Begin
+	switch e.Kind {
+	case history.FaultStart:
+		return cmp.Or(e.Detail, fmt.Sprintf("fault %d", e.Fault))
+	case history.Pause:
+		return "paused"
+	case history.Kill:
+		return "dies"
+	case history.Cancel:
+		return "its call is cancelled"
+	case history.NodeDown:
+		return fmt.Sprintf("node %d is down", e.Node)
+	case history.Leader:
+		if e.Node == 0 {
+			return "no leader"
+		}
+		return strings.TrimSpace(fmt.Sprintf("node %d leads %s", e.Node, e.Detail))
+	case history.LinkDown:
+		cut := make([]string, len(i.Cut))
+		for j, n := range i.Cut {
+			cut[j] = fmt.Sprint(n)
+		}
+		return "from " + textfmt.Plural(len(cut), "node") + " " + textfmt.List(cut)
+	case history.KeySet:
+		if e.Client == 0 {
+			return "key of " + textfmt.Token(e.Token)
+		}
+		return fmt.Sprintf("key of client %d (%s)", e.Client, textfmt.Token(e.Token))
+	case history.Read:
+		return "read"
+	case history.Write:
+		return fmt.Sprintf("write of %d", e.Value)
+	case history.Apply:
+		return fmt.Sprintf("applies %d of client %d", e.Value, e.Client)
+	}
+	return e.Kind.String() + " " + textfmt.Token(e.Token)
+}
+
+// Ending says how the interval ended; "": there is nothing to say.
+func (i *Interval) Ending() string {
+	e := &i.End
+	switch {
+	case e.Kind == 0 && i.Open && IsCall(i.Begin.Kind):
+		return "no return"
+	case e.Kind == history.NodeUp:
+		return cmp.Or("back "+e.Detail, "back")
+	case e.Kind == history.KeyGone:
+		return e.Reason
+	case e.Kind == history.ReadDone && e.Outcome == history.OK:
+		return fmt.Sprint(e.Value)
+	case e.Kind == history.ReadDone, e.Kind == history.WriteDone, e.Kind == history.Released:
+		return cmp.Or(e.Reason, e.Outcome.String())
+	case IsCall(i.Begin.Kind) && e.Kind != 0:
+		return cmp.Or(e.Reason, e.Kind.String())
+	}
+	return ""
 }

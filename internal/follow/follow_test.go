@@ -9,12 +9,12 @@ import (
 	"github.com/lockstorm/lockstorm/internal/follow"
 )
 
-// told follows events, one time unit apart, of which several may share one.
-func told(end history.Time, events ...history.Event) string {
+// intervals prints the intervals of some events, one a line.
+func intervals(end history.Time, events ...history.Event) string {
 	var all []string
-	f := follow.New(func(c *follow.Course) {
-		text := fmt.Sprintf("%d-%d %v", c.From, c.To, c)
-		if c.Open {
+	f := follow.New(func(i *follow.Interval) {
+		text := fmt.Sprintf("%d-%d %v", i.From, i.To, i)
+		if i.Open {
 			text += ", open"
 		}
 		all = append(all, text)
@@ -26,8 +26,8 @@ func told(end history.Time, events ...history.Event) string {
 	return strings.Join(all, "\n")
 }
 
-func TestCoursesFromBeginToEnd(t *testing.T) {
-	got := told(30,
+func TestIntervals(t *testing.T) {
+	got := intervals(30,
 		history.Event{Time: 0, Kind: history.FaultStart, Fault: 1, Detail: "node 2 crashes"},
 		history.Event{Time: 0, Kind: history.NodeDown, Node: 2, Fault: 1},
 		history.Event{Time: 1, Kind: history.Acquire, Client: 1, Resource: "r", Token: "a"},
@@ -50,7 +50,7 @@ func TestCoursesFromBeginToEnd(t *testing.T) {
 	)
 	const want = `1-3 acquire a: granted
 1-4 acquire b: 1 of 2 votes
-6-6 takes 7 from client 1
+6-6 applies 7 of client 1
 5-7 write of 7: ok
 0-8 node 2 is down: back without its keys
 0-8 node 2 crashes
@@ -59,18 +59,18 @@ func TestCoursesFromBeginToEnd(t *testing.T) {
 2-30 key of client 1 (a), open
 11-30 release a: no return, open`
 	if got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// All links of a client that change in an instant are one course, whatever their order.
-func TestLinksOfAnInstantAreOneCourse(t *testing.T) {
+// All links of a client that change at one instant are one interval, in whatever order.
+func TestLinksOfOneInstantAreOneInterval(t *testing.T) {
 	link := func(at history.Time, k history.Kind, node int) history.Event {
 		return history.Event{Time: at, Kind: k, Client: 1, Node: node}
 	}
-	got := told(9, link(1, history.LinkDown, 5), link(1, history.LinkDown, 4), link(1, history.LinkDown, 4),
+	got := intervals(9, link(1, history.LinkDown, 5), link(1, history.LinkDown, 4), link(1, history.LinkDown, 4),
 		link(3, history.LinkUp, 4), link(3, history.LinkDown, 4), link(4, history.LinkUp, 4), link(4, history.LinkUp, 2))
 	if want := "1-3 from nodes 4 and 5\n3-4 from nodes 4 and 5\n4-9 from node 5, open"; got != want {
-		t.Errorf("told\n%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -1,11 +1,10 @@
-// Package page makes a page of HTML of operations that porcupine has tried to order: its
-// drawing, with what was found above it, rows that have names, and marks of what else
-// went on. It knows nothing of what the operations are.
+// Package page makes an HTML page of a porcupine search: porcupine's drawing of the operations,
+// with findings above it, named rows, and annotations.
 //
 //	drawn := page.Search(model, operations, limit)
 //	err := drawn.Write(out, page.Head{Title: "register violated"}, []page.Mark{{Row: "nemesis", Text: "kill", ...}})
 //
-// All texts are plain: whatever a history says is shown and not run.
+// All texts are escaped.
 package page
 
 import (
@@ -17,47 +16,48 @@ import (
 	"html"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// Operation is one of those that porcupine orders.
+// Operation is an operation that porcupine orders.
 type Operation struct {
-	porcupine.Operation // its ClientId is of no account: the row says whose it is
+	porcupine.Operation // its ClientId is ignored
 
-	// Row is what its row is called. Operations of one name that overlap get a further
-	// row: "process 5", "process 5 (2)".
+	// Row names the row. Operations of one name that overlap get further rows: "process 5",
+	// "process 5 (2)".
 	Row string
 }
 
-// Mark is something that is shown below the operations.
+// Mark is an annotation below the operations.
 type Mark struct {
-	Row      string // what its row is called; marks that overlap get further rows
-	From, To int64  // on the clock of the operations; the same: it is a point
-	Text     string // in the box, cut short where the box has no room for it
-	Details  string // what is said when one points at it
-	Colour   string // of the box, as CSS has it, "#ff9c9c"; empty: grey
+	Row      string // name of the row; marks that overlap get further rows
+	From, To int64  // on the clock of the operations; if they are equal, the mark is a point
+	Text     string // of the box, clipped if it is too long
+	Details  string // tooltip
+	Colour   string // CSS colour of the box, "#ff9c9c"; "": grey
 
-	// Look says that the page opens with this in sight. Of several the first counts.
+	// Look: the page opens with this mark in sight. The first such mark counts.
 	Look bool
 }
 
-// Head is what stands above the drawing.
+// Head is the text above the drawing.
 type Head struct {
 	Title string
 	Found []Found
 	Notes []string // a paragraph each
 }
 
-// Found is one of the things that the page is about.
+// Found is a finding.
 type Found struct {
 	Heading string
 	Story   string
 }
 
-// Drawing is operations in their rows, and what porcupine makes of them.
+// Drawing is operations in their rows, and porcupine's result.
 type Drawing struct {
 	Result porcupine.CheckResult
 
@@ -66,25 +66,25 @@ type Drawing struct {
 	names []string // of the rows of the operations
 }
 
-// Search lets porcupine look for an order of the operations, for no longer than limit.
-// Rows come in the order in which the operations name them first.
+// Search lets porcupine search for an order of the operations, for at most limit. Rows are in
+// the order of their first operation.
 func Search(m porcupine.Model, operations []Operation, limit time.Duration) *Drawing {
 	var r rows
 	all := make([]porcupine.Operation, len(operations))
 	for i, o := range operations {
 		all[i] = o.Operation
-		all[i].ClientId = r.place(o.Row, interval{o.Call, o.Return}, true)
+		all[i].ClientId = r.assign(o.Row, interval{o.Call, o.Return}, true)
 	}
 	d := &Drawing{model: escaped(m), names: r.names}
 	d.Result, d.info = porcupine.CheckOperationsVerbose(d.model, all, limit)
 	if len(d.names) == 0 {
-		d.names = []string{""} // porcupine leaves room for one
+		d.names = []string{""} // porcupine reserves space for one
 	}
 	return d
 }
 
-// escaped is the model for porcupine's page, which takes what is said of states and
-// operations for HTML.
+// escaped is the model for porcupine's page, which treats the texts of states and operations as
+// HTML.
 func escaped(m porcupine.Model) porcupine.Model {
 	escape := func(describe func(any) string) func(any) string {
 		return func(v any) string {
@@ -111,11 +111,11 @@ var (
 	script string
 )
 
-// errTemplate says that porcupine's page is not of the form that is known.
+// errTemplate reports that porcupine's page has an unknown form.
 var errTemplate = errors.New("page: porcupine's page is another than it was")
 
-// Write writes the page. Rows of marks come in the order in which the marks name them
-// first. It is called once.
+// Write writes the page. Rows of marks are in the order of their first mark. It must be called
+// once.
 func (d *Drawing) Write(out io.Writer, h Head, marks []Mark) error {
 	look := d.annotate(marks)
 	var drawn, above bytes.Buffer
@@ -125,7 +125,7 @@ func (d *Drawing) Write(out io.Writer, h Head, marks []Mark) error {
 	if err := head.Execute(&above, h); err != nil {
 		return err
 	}
-	facts, err := json.Marshal(map[string]any{"names": d.names, "texts": fullTexts(marks), "look": look}) // escapes what HTML would read
+	facts, err := json.Marshal(map[string]any{"names": d.names, "texts": fullTexts(marks), "look": look}) // escapes HTML
 	if err != nil {
 		return err
 	}
@@ -144,16 +144,16 @@ func (d *Drawing) Write(out io.Writer, h Head, marks []Mark) error {
 	return err
 }
 
-// annotate lays the marks into rows below the operations, and returns which of them is to
-// be in sight; -1: none.
+// annotate places the marks in rows below the operations, and returns the index of the one to
+// show first; -1: none.
 func (d *Drawing) annotate(marks []Mark) (look int) {
 	look = -1
 	var r rows
 	list := make([]porcupine.Annotation, len(marks))
 	for i, m := range marks {
-		row := r.place(m.Row, interval{m.From, m.To}, false)
+		row := r.assign(m.Row, interval{m.From, m.To}, false)
 		list[i] = porcupine.Annotation{
-			Tag:   fmt.Sprintf("%03d %s", row, r.names[row]), // porcupine sorts the rows by their text
+			Tag:   fmt.Sprintf("%03d %s", row, r.names[row]), // porcupine sorts the rows by their tags
 			Start: m.From, End: m.To, Description: clip(m.Text), Details: m.Details, BackgroundColor: m.Colour,
 		}
 		if m.Look && look < 0 {
@@ -165,7 +165,7 @@ func (d *Drawing) annotate(marks []Mark) (look int) {
 	return look
 }
 
-// boxText is how long a text may be for which porcupine has to make a box wider.
+// boxText is the longest text for which porcupine widens a box.
 const boxText = 64
 
 func clip(text string) string {
@@ -175,8 +175,8 @@ func clip(text string) string {
 	return text
 }
 
-// fullTexts are those that were clipped, by the places of their marks: a box may be wide
-// enough for them for other reasons.
+// fullTexts returns the texts that were clipped, by index: a box may be wide enough for them
+// anyway.
 func fullTexts(marks []Mark) map[int]string {
 	all := map[int]string{}
 	for i, m := range marks {
@@ -185,4 +185,47 @@ func fullTexts(marks []Mark) map[int]string {
 		}
 	}
 	return all
+}
+
+// rows places intervals in rows without overlaps. An interval that overlaps another of its name
+// gets a further row.
+type rows struct {
+	names []string
+	busy  [][]interval
+}
+
+type interval struct{ from, to int64 }
+
+// assign returns the row, from 0, for an interval. closed: intervals that touch overlap.
+func (r *rows) assign(name string, v interval, closed bool) int {
+	title := name
+	for again := 2; ; again++ {
+		i := r.find(title)
+		if !r.taken(i, v, closed) {
+			r.busy[i] = append(r.busy[i], v)
+			return i
+		}
+		title = fmt.Sprintf("%s (%d)", name, again)
+	}
+}
+
+func (r *rows) find(title string) int {
+	if i := slices.Index(r.names, title); i >= 0 {
+		return i
+	}
+	r.names, r.busy = append(r.names, title), append(r.busy, nil)
+	return len(r.names) - 1
+}
+
+func (r *rows) taken(row int, v interval, closed bool) bool {
+	for _, b := range r.busy[row] {
+		switch {
+		case v.from > b.to || b.from > v.to:
+		case closed || v == b || v.from < b.to && b.from < v.to:
+			return true
+		case v.from == v.to && (v.from == b.from || v.from == b.to), b.from == b.to && (b.from == v.from || b.from == v.to):
+			return true // a point is drawn with a width
+		}
+	}
+	return false
 }

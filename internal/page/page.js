@@ -1,9 +1,9 @@
-  // Porcupine has drawn the operations and, below them, the marks. Without what follows
-  // the picture is the same, with other names of rows, and begins at its begin.
+  // Porcupine has drawn the operations and, below them, the marks. The following names the rows and
+  // scrolls to the finding.
   const canvas = document.querySelector('#canvas')
   const picture = canvas.querySelector('svg')
 
-  // The rows get their names, which stay in sight, on top of what is scrolled below them.
+  // The names of the rows stay in place while the drawing scrolls.
   const names = [...picture.querySelectorAll(':scope > g:first-child > text')]
   names.forEach((name, row) => { name.textContent = facts.names[row] ?? name.textContent })
   const margin = Math.max(0, ...names.map((name) => 4 - name.getBBox().x))
@@ -13,7 +13,7 @@
   svgadd(board, 'rect', {x: -margin, y: 0, width: edge + margin, height: picture.getAttribute('height')})
   board.append(...names)
 
-  // A text that was clipped is shown whole where its box is wide enough all the same.
+  // A clipped text is shown in full if its box is wide enough.
   const marks = [...picture.querySelectorAll('.client-annotation-rect')]
   for (const [index, whole] of Object.entries(facts.texts)) {
     const text = marks[index].nextSibling
@@ -22,7 +22,7 @@
     if (text.getComputedTextLength() > marks[index].width.baseVal.value - 20) text.textContent = clipped
   }
 
-  // What the page is about is in sight from the begin: all of it, or else where it begins.
+  // The finding is visible at first, or at least its beginning.
   const look = marks[facts.look]
   if (look) {
     const left = look.x.baseVal.value - edge
@@ -34,7 +34,7 @@
     if (below > 0) scrollTo({top: below + 40})
   }
 
-  // Texts stand in the middle of what is in sight of their boxes.
+  // Texts are centred in the visible part of their boxes.
   const boxes = [...picture.querySelectorAll('.history-rect, .client-annotation-rect')].map((rect) => {
     const text = rect.nextSibling
     return {text, left: rect.x.baseVal.value, width: rect.width.baseVal.value, half: text.getComputedTextLength() / 2 + 10}

@@ -17,7 +17,7 @@ import (
 
 const script, image = "<script>alert(1)</script></body>", `<img src=x onerror="alert(2)">`
 
-// free takes every operation.
+// free accepts every operation.
 var free = porcupine.Model{
 	Init:              func() any { return script },
 	Step:              func(state, _, _ any) (bool, any) { return true, state },
@@ -33,7 +33,7 @@ func draw(t *testing.T, head page.Head, operations []page.Operation, marks []pag
 	return b.String()
 }
 
-// drawn is what porcupine's script and ours are given.
+// drawn is the data of porcupine's script and ours.
 type drawn struct {
 	Partitions  []struct{ History []struct{ ClientId int } }
 	Annotations []struct{ Tag, Description string }
@@ -61,9 +61,8 @@ func operation(row string, from, to int64) page.Operation {
 	return page.Operation{Row: row, Operation: porcupine.Operation{ClientId: 99, Input: row, Call: from, Return: to, Metadata: image}}
 }
 
-// Law: rows are called what the caller calls them, in the order of the caller, and what
-// overlaps has rows of its own.
-func TestRowsHaveTheNamesOfTheCaller(t *testing.T) {
+// Rows have the names and the order of the caller. What overlaps has rows of its own.
+func TestRowNames(t *testing.T) {
 	d := read(t, draw(t, page.Head{}, []page.Operation{
 		operation("process 10", 0, 4), operation("process 5", 1, 2), operation("process 10", 4, 5), operation("process 5", 3, 6),
 	}, []page.Mark{
@@ -73,7 +72,7 @@ func TestRowsHaveTheNamesOfTheCaller(t *testing.T) {
 	if !slices.Equal(d.Names, want) {
 		t.Errorf("rows %q, want %q", d.Names, want)
 	}
-	tags := map[string]bool{} // porcupine draws them below the operations, sorted
+	tags := map[string]bool{} // porcupine draws these below the operations, sorted
 	for _, a := range d.Annotations {
 		tags[a.Tag] = true
 	}
@@ -93,18 +92,18 @@ func TestRowsHaveTheNamesOfTheCaller(t *testing.T) {
 		}
 	}
 	if nothing := read(t, draw(t, page.Head{}, nil, []page.Mark{{Row: "nemesis"}})); !slices.Equal(nothing.Names, []string{"", "nemesis"}) {
-		t.Errorf("rows of nothing: %q", nothing.Names) // porcupine draws one for it
+		t.Errorf("rows of nothing: %q", nothing.Names) // porcupine draws one row
 	}
 }
 
-// Law: a text is shown and not run, wherever it stands.
-func TestTextsAreNotRun(t *testing.T) {
+// Texts are escaped.
+func TestTextsAreEscaped(t *testing.T) {
 	text := draw(t, page.Head{Title: script, Found: []page.Found{{Heading: image, Story: script}}, Notes: []string{script}},
 		[]page.Operation{operation(script, 0, 1)}, []page.Mark{{Row: image, Text: script + image + script, Details: image}})
 	if strings.Contains(text, "alert(1)<") || strings.Contains(text, "<img") || strings.Count(text, "</body>") != 1 || strings.Count(text, "<script>") != 2 {
-		t.Error("the page runs what it is given")
+		t.Error("the page does not escape a text")
 	}
-	// Porcupine's script takes these two for HTML.
+	// Porcupine's script treats these two as HTML.
 	var data struct {
 		Partitions []struct {
 			History               []struct{ Metadata string }
@@ -123,8 +122,7 @@ func TestTextsAreNotRun(t *testing.T) {
 	}
 }
 
-// Law: the page opens on the first mark that asks for it, and knows the whole of a text
-// that is too long to make a box so wide.
+// The page opens at the first mark with Look, and has the full text of a clipped one.
 func TestMarks(t *testing.T) {
 	long := strings.Repeat("é", 100)
 	d := read(t, draw(t, page.Head{}, nil, []page.Mark{{Row: "a", Text: "short"}, {Row: "b", Text: long, Look: true}, {Row: "c", Look: true}}))
@@ -135,6 +133,6 @@ func TestMarks(t *testing.T) {
 		t.Errorf("texts %q, in the box %q", d.Texts, d.Annotations[1].Description)
 	}
 	if d := read(t, draw(t, page.Head{}, nil, []page.Mark{{Row: "a"}})); d.Look != -1 {
-		t.Errorf("it opens on %d, and no mark asks for it", d.Look)
+		t.Errorf("it opens on %d, without a mark with Look", d.Look)
 	}
 }

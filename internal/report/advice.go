@@ -14,8 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
-// Advice adds what was asked, the setting that is recommended, what it rests on, and the
-// settings among which there is a choice.
+// Advice adds the question, the recommended setting, what it is based on, and the
+// Pareto-optimal alternatives.
 func (r *Report) Advice(a tune.Advice) error {
 	blocks := []document.Block{verdictOn(a)}
 	for _, rejected := range a.Rejected {
@@ -23,11 +23,11 @@ func (r *Report) Advice(a tune.Advice) error {
 			rejected.TTL, ReadableInterval(rejected.ExtendEvery), rejected.RetryMin, rejected.RetryMax, strings.Join(rejected.Contradictions, "; "))})
 	}
 	if len(a.Basis) > 0 {
-		t := document.Table{Columns: document.Named("figure", "value", "how sure", "it rests on", "how it was found")}
+		t := document.Table{Columns: document.Named("figure", "value", "confidence", "based on", "method")}
 		for _, b := range a.Basis {
 			t.Add(document.Text(b.Figure), document.Text(b.Value), document.Text(string(b.Sure)), document.Text(b.Rests), document.Text(b.How))
 		}
-		blocks = append(blocks, document.Heading("What is recommended, and what each figure rests on"), t)
+		blocks = append(blocks, document.Heading("The recommendation, and the basis of each figure"), t)
 	}
 	if s := a.Shorter; s != nil {
 		blocks = append(blocks, document.Prose(fmt.Sprintf("Extended every %v, a TTL of %v would do as well by the model, and a dead holder would block the others for %v at most.", s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead))))
@@ -40,21 +40,21 @@ func (r *Report) Advice(a tune.Advice) error {
 		if err != nil {
 			return err
 		}
-		blocks = append(blocks, document.Heading("The choice"), document.Prose(fmt.Sprintf("%d settings were weighed; %d of those that last for the work are such that no other is better in every way.", a.WeighedSettings, len(a.Front))),
-			figure, document.Fold{Summary: "every setting of the front", Blocks: []document.Block{frontTable(a)}})
+		blocks = append(blocks, document.Heading("Alternatives"), document.Prose(fmt.Sprintf("%d settings were evaluated; %d of those that last for the work are Pareto-optimal.", a.WeighedSettings, len(a.Front))),
+			figure, document.Fold{Summary: "all Pareto-optimal settings", Blocks: []document.Block{frontTable(a)}})
 	}
 	asked, err := yaml.Marshal(a.Question)
 	if err != nil {
 		return err
 	}
-	blocks = append(blocks, document.Heading("What was asked"), document.Code(asked))
+	blocks = append(blocks, document.Heading("The question"), document.Code(asked))
 	r.Add("Advice", blocks...)
-	r.made(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
-		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with what was asked in FILE,", a.Runs, a.Seed))
+	r.addFoot(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
+		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with the question in FILE,", a.Runs, a.Seed))
 	return nil
 }
 
-// verdictOn says whether there is a setting.
+// verdictOn says whether a setting is recommended.
 func verdictOn(a tune.Advice) document.Block {
 	switch {
 	case a.Refusal != "":
@@ -81,7 +81,7 @@ func trialTable(v tune.Validation) document.Table {
 	return t
 }
 
-// frontTable has a line for each setting of the front, the recommended one marked.
+// frontTable has a line for each Pareto-optimal setting, the recommended one marked.
 func frontTable(a tune.Advice) document.Table {
 	t := document.Table{Filters: true, Columns: document.Named("", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s", "blocked by a death")}
 	for _, w := range a.Front {
@@ -98,9 +98,9 @@ func frontTable(a tune.Advice) document.Table {
 	return t
 }
 
-// FrontPicture is the choice as a picture: the risk of a setting against how long a dead
-// holder blocks the others. Where a setting is recommended it shows those that differ from
-// it in TTL and extension alone.
+// FrontPicture is a chart of the Pareto front: the risk of a setting against how long a dead
+// holder blocks the others. If a setting is recommended, it shows those that differ from it in
+// TTL and extension only.
 func FrontPicture(a tune.Advice) plots.Front {
 	shown := a.Front
 	if r := a.Recommended; r != nil {
@@ -130,7 +130,7 @@ func FrontPicture(a tune.Advice) plots.Front {
 	return f
 }
 
-// leastRisk is the least risk of the settings that is more than none; none has one: +∞.
+// leastRisk is the least risk above 0; +Inf: there is none.
 func leastRisk(list []tune.Weighed) float64 {
 	least := math.Inf(1)
 	for _, w := range list {
@@ -141,8 +141,8 @@ func leastRisk(list []tune.Weighed) float64 {
 	return least
 }
 
-// floorOf is where those without a risk are drawn on a logarithmic axis: below the others. It
-// is 0 where nobody has a risk, and the axis is a linear one.
+// floorOf is where settings without a risk are drawn on a logarithmic axis: below the others.
+// It is 0 if no setting has a risk, and the axis is linear then.
 func floorOf(list []tune.Weighed) float64 {
 	least := leastRisk(list)
 	if math.IsInf(least, 1) {
@@ -156,8 +156,8 @@ func floorOf(list []tune.Weighed) float64 {
 	return least
 }
 
-// undominated reports whether no other setting blocks as shortly and risks as little, and
-// does better in one of both.
+// undominated reports whether no other setting is at least as good in blocking and risk, and
+// better in one of them.
 func undominated(w tune.Weighed, list []tune.Weighed) bool {
 	for _, o := range list {
 		if o.BlockedByDead <= w.BlockedByDead && o.Risk.Total() <= w.Risk.Total() &&
@@ -168,7 +168,7 @@ func undominated(w tune.Weighed, list []tune.Weighed) bool {
 	return true
 }
 
-// ReadableInterval says how often a hold is extended.
+// ReadableInterval prints how often a hold is extended.
 func ReadableInterval(d time.Duration) string {
 	if d == 0 {
 		return "never"

@@ -11,18 +11,18 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Side is what a debate has shown on one backend.
+// Side is the results of a debate on one backend.
 type Side struct {
 	runner.Backend
 	Found    Tallies
 	Versions map[string]string
 }
 
-// Agreement is how what backends have shown compares with what the first of them has.
+// Agreement compares the results of backends with those of the first one.
 type Agreement struct {
-	Sides []Side
-	Rows  []ComparedRow
-	Stray []scenarios.Difference // that are none
+	Sides    []Side
+	Rows     []ComparedRow
+	Obsolete []scenarios.Difference // reasons for differences that do not exist
 }
 
 // ComparedRow is a row on all sides.
@@ -34,37 +34,37 @@ type ComparedRow struct {
 
 // Cell is a row on one side.
 type Cell struct {
-	Standing
+	ComparisonStatus
 	Tally       runner.Tally
-	Judged      []checker.Property // of which the row expects something that can be judged here
+	Judged      []checker.Property // properties with an expectation that can be checked here
 	Refusal     error              // why the backend cannot run it
 	Differences []Difference
 }
 
-// Standing is what a row has come to on a side.
-type Standing uint8
+// ComparisonStatus is the result of comparing a row on a side.
+type ComparisonStatus uint8
 
-// The standings.
+// The results.
 const (
-	Agrees      Standing = iota + 1 // the first does, with itself
-	Differs                         // for reasons that are known
-	Unexplained                     // by something of which no reason is known
-	TooSlow                         // runs slipped
-	NotRun                          // though it could be
-	Refused                         // by the backend
+	Agrees      ComparisonStatus = iota + 1 // also the first side itself
+	Differs                                 // for known reasons
+	Unexplained                             // at least one difference has no known reason
+	TooSlow                                 // the machine was too slow in some runs
+	NotRun                                  // though the backend could
+	Refused                                 // by the backend
 )
 
-// Difference is a property that got another verdict than on the first side.
+// Difference is a property with another verdict than on the first side.
 type Difference struct {
 	checker.Property
 	Here, There checker.Verdict
-	Reason      string // empty: none is known
+	Reason      string // "": none is known
 }
 
-// Agree compares the rows of topics on all sides, by the reasons that are known.
+// Agree compares the rows of topics on all sides, given the known reasons for differences.
 func Agree(topics []scenarios.Topic, sides []Side, known []scenarios.Difference) Agreement {
 	a := Agreement{Sides: sides}
-	of := map[scenarios.Difference]bool{} // those that there are, without their reasons
+	of := map[scenarios.Difference]bool{} // existing differences, without reasons
 	for _, t := range topics {
 		for _, r := range t.Rows {
 			row := ComparedRow{Topic: t.Name, Scenario: r.Scenario}
@@ -89,13 +89,12 @@ func Agree(topics []scenarios.Topic, sides []Side, known []scenarios.Difference)
 		at.Reason = ""
 		ran := func(s Side) bool { return s.Name == d.Backend && s.Found[d.Row].Runs > 0 }
 		if !of[at] && slices.ContainsFunc(sides, ran) {
-			a.Stray = append(a.Stray, d)
+			a.Obsolete = append(a.Obsolete, d)
 		}
 	}
 	return a
 }
 
-// reasonOf is the reason that is known of a difference.
 func reasonOf(at scenarios.Difference, known []scenarios.Difference) string {
 	for _, d := range known {
 		reason := d.Reason
@@ -106,16 +105,16 @@ func reasonOf(at scenarios.Difference, known []scenarios.Difference) string {
 	return ""
 }
 
-// Cell is what a side has shown of a row, not yet compared.
+// cell is the results of a row on a side, not yet compared.
 func (s Side) cell(row scenarios.Scenario) Cell {
 	e, err := runner.Prepare(s.Backend, row)
 	var unfit *runner.UnfitError
 	if errors.As(err, &unfit) {
-		return Cell{Standing: Refused, Refusal: unfit.Reason}
+		return Cell{ComparisonStatus: Refused, Refusal: unfit.Reason}
 	}
 	tally, ran := s.Found[row.Name]
 	if !ran {
-		return Cell{Standing: NotRun}
+		return Cell{ComparisonStatus: NotRun}
 	}
 	c := Cell{Tally: tally}
 	for _, p := range checker.Properties() {
@@ -124,14 +123,14 @@ func (s Side) cell(row scenarios.Scenario) Cell {
 		}
 	}
 	if tally.Slipped > 0 {
-		c.Standing = TooSlow
+		c.ComparisonStatus = TooSlow
 	}
 	return c
 }
 
-// compare finds the properties that were judged on both sides and got other verdicts.
+// compare finds the properties that were checked on both sides with different verdicts.
 func (c *Cell) compare(first Cell) {
-	if c.Standing != 0 {
+	if c.ComparisonStatus != 0 {
 		return
 	}
 	for _, p := range c.Judged {
@@ -142,33 +141,33 @@ func (c *Cell) compare(first Cell) {
 	}
 }
 
-// settled is the cell with its standing.
+// settled is the cell with its status.
 func (c Cell) settled() Cell {
-	if c.Standing != 0 {
+	if c.ComparisonStatus != 0 {
 		return c
 	}
-	c.Standing = Agrees
+	c.ComparisonStatus = Agrees
 	for _, d := range c.Differences {
 		if d.Reason == "" {
-			c.Standing = Unexplained
+			c.ComparisonStatus = Unexplained
 			break
 		}
-		c.Standing = Differs
+		c.ComparisonStatus = Differs
 	}
 	return c
 }
 
-// Count counts the rows that have come to something on a side.
-func (a Agreement) Count(side int, to ...Standing) (n int) {
+// Count counts the rows of a side with some statuses.
+func (a Agreement) Count(side int, to ...ComparisonStatus) (n int) {
 	for _, r := range a.Rows {
-		if slices.Contains(to, r.Cells[side].Standing) {
+		if slices.Contains(to, r.Cells[side].ComparisonStatus) {
 			n++
 		}
 	}
 	return n
 }
 
-// Conclusion is that of all rows and reasons.
+// Conclusion sums up all rows and reasons.
 func (a Agreement) Conclusion() runner.Conclusion {
 	undecided := false
 	for i := range a.Sides {
@@ -178,7 +177,7 @@ func (a Agreement) Conclusion() runner.Conclusion {
 		undecided = undecided || a.Count(i, TooSlow, NotRun) > 0
 	}
 	switch {
-	case len(a.Stray) > 0:
+	case len(a.Obsolete) > 0:
 		return runner.Contradiction
 	case undecided:
 		return runner.Undecided
@@ -186,9 +185,9 @@ func (a Agreement) Conclusion() runner.Conclusion {
 	return runner.AsExpected
 }
 
-// Word says in short how a cell compares.
-func (c Cell) Word() string {
-	switch c.Standing {
+// Short is the status in a few words.
+func (c Cell) Short() string {
+	switch c.ComparisonStatus {
 	case Agrees:
 		return "yes"
 	case Differs:
@@ -201,13 +200,13 @@ func (c Cell) Word() string {
 	return "undecided"
 }
 
-// String is what was found, in short.
+// String is the results in short.
 func (c Cell) String() string {
-	switch c.Standing {
+	switch c.ComparisonStatus {
 	case Refused, NotRun:
 		return "–"
 	}
-	type group struct{ codes, text string } // of neighbours that were found alike
+	type group struct{ codes, text string } // neighbours with the same result
 	var found []group
 	for _, p := range c.Judged {
 		v := c.Tally.Observed(p)

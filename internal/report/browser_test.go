@@ -38,8 +38,8 @@ func file(t *testing.T, r *report.Report) string {
 	return path
 }
 
-// found is the file of the page of names.
-func found(t *testing.T, names ...string) string {
+// pageFile makes the page of some paths, and returns its file.
+func pageFile(t *testing.T, names ...string) string {
 	t.Helper()
 	r, err := report.Of(t.Context(), names, options)
 	if err != nil {
@@ -48,16 +48,16 @@ func found(t *testing.T, names ...string) string {
 	return file(t, r)
 }
 
-// fits checks what is so of every page on every screen: in the dark its ground is dark, and
-// on a phone nothing is wider than the window but what scrolls in a box of its own. That
-// nobody complains is checked when the test ends.
+// fits checks a page on any screen: the dark theme has a dark background, and on a phone
+// nothing but scrolling boxes is wider than the window. Errors of the page fail the test when
+// it ends.
 func fits(t *testing.T, p *browsertest.Page) {
 	t.Helper()
 	const ground = `getComputedStyle(document.body).backgroundColor`
 	light := browsertest.Eval[string](p, ground)
 	p.Resize(browsertest.Dark)
 	if dark := browsertest.Eval[string](p, ground); dark == light {
-		t.Errorf("the ground is %s in light and dark", dark)
+		t.Errorf("the background is %s in light and dark", dark)
 	}
 	p.Resize(browsertest.Phone)
 	p.Until(`innerWidth <= 390`)
@@ -73,12 +73,12 @@ func click(p *browsertest.Page, selector string) {
 	p.Settle()
 }
 
-func inSight(p *browsertest.Page) (from, to float64) {
+func visible(p *browsertest.Page) (from, to float64) {
 	r := browsertest.Eval[[2]float64](p, `lockstorm.timelines[0].range()`)
 	return r[0], r[1]
 }
 
-// place is where something is on the window, and when it was.
+// place is the place of an element in the window, and its time.
 type place struct{ X, Y, Width, Height, From, To float64 }
 
 func placed(t *testing.T, p *browsertest.Page, span string) place {
@@ -91,9 +91,9 @@ func placed(t *testing.T, p *browsertest.Page, span string) place {
 }
 
 func TestBrowserARunThatHolds(t *testing.T) {
-	p := browsertest.Open(t, found(t, filepath.Join(kept(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
-	if from, to := inSight(p); from != 0 || to <= 0 {
-		t.Errorf("in sight is %v to %v, and not the whole run", from, to)
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
+	if from, to := visible(p); from != 0 || to <= 0 {
+		t.Errorf("visible is %v to %v, and not the whole run", from, to)
 	}
 	if browsertest.Eval[bool](p, `lockstorm.timelines[0].box({ state: "clash" }) !== null || document.querySelector("[data-find]") !== null`) {
 		t.Error("something is found in a run that holds")
@@ -101,9 +101,9 @@ func TestBrowserARunThatHolds(t *testing.T) {
 	fits(t, p)
 }
 
-// What the page draws is what the checker has said.
+// The page draws what the checker found.
 func TestBrowserARunThatViolates(t *testing.T) {
-	dir := filepath.Join(kept(t, "crash-restart", 1), "crash-restart-sim-1")
+	dir := filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")
 	run, err := results.Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -112,16 +112,16 @@ func TestBrowserARunThatViolates(t *testing.T) {
 	if pair == nil {
 		t.Fatal("the run violates nothing")
 	}
-	p := browsertest.Open(t, found(t, dir), browsertest.Desktop)
+	p := browsertest.Open(t, pageFile(t, dir), browsertest.Desktop)
 	atFind := func(how string) {
 		t.Helper()
-		if from, to := inSight(p); from > float64(pair.From) || to < float64(pair.To) || to-from > 1e9 {
+		if from, to := visible(p); from > float64(pair.From) || to < float64(pair.To) || to-from > 1e9 {
 			t.Errorf("%s: in sight is %v to %v, the violation from %v to %v", how, from, to, pair.From, pair.To)
 		}
 	}
 	atFind("at first")
 	if !browsertest.Eval[bool](p, `document.querySelector("#find-V1").closest("article") === document.querySelector("#find-V2").closest("article")`) {
-		t.Error("two cards tell of one overlap")
+		t.Error("two cards describe one overlap")
 	}
 	for how, jump := range map[string]func(){
 		"by n":                  func() { p.Press("n") },
@@ -140,13 +140,13 @@ func TestBrowserARunThatViolates(t *testing.T) {
 		t.Errorf("two hold from %v to %v, and the checker says %v to %v", clash.From, clash.To, pair.From, pair.To)
 	}
 	canvas := browsertest.Eval[place](p, `(({ x, y, width, height }) => ({ x, y, width, height }))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
-	from, to := inSight(p)
+	from, to := visible(p)
 	x := func(at float64) float64 { return canvas.X + (at-from)/(to-from)*canvas.Width }
 	if math.Abs(x(float64(pair.From))-clash.X) > .5 || math.Abs(x(float64(pair.To))-clash.X-clash.Width) > .5 {
 		t.Errorf("it is drawn at %v to %v; by the axis it is %v to %v", clash.X, clash.X+clash.Width, x(float64(pair.From)), x(float64(pair.To)))
 	}
 	for i, g := range []checker.Grant{pair.First, pair.Second} {
-		click(p, fmt.Sprintf(".tl-find .tl-grant:nth-of-type(%d)", i+2)) // the first is "show"
+		click(p, fmt.Sprintf(".tl-find .tl-grant:nth-of-type(%d)", i+2)) // the first button is "show"
 		selected := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`)
 		if len(selected) != 1 {
 			t.Fatalf("its button selects %v", selected)
@@ -155,14 +155,14 @@ func TestBrowserARunThatViolates(t *testing.T) {
 		p.Point(held.X+3, held.Y+held.Height/2)
 		tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
 		if !strings.Contains(tip, g.Token) {
-			t.Errorf("on the grant of client %d the pointer is told %q, and not the token %s", g.Client, tip, g.Token)
+			t.Errorf("on the grant of client %d the tooltip is %q, without the token %s", g.Client, tip, g.Token)
 		}
 	}
 	fits(t, p)
 }
 
-// A page of everything: debates, sweeps, a case, advice. What is folded away is drawn when
-// it is opened.
+// A page of everything: debates, sweeps, a case, advice. Folded content is drawn when it is
+// opened.
 func TestBrowserAPageOfAll(t *testing.T) {
 	r, err := report.Of(t.Context(), []string{reference, "../../results/process", "../../testdata/cases/redlock-lease-crash-restart.yaml"}, options)
 	if err != nil {
@@ -181,7 +181,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	}
 	p := browsertest.Open(t, file(t, r), browsertest.Desktop)
 
-	// The case stands open, with its messages.
+	// The only case is open, with its messages.
 	if wide := browsertest.Eval[float64](p, `document.querySelector("details[open] svg.sequence").getBoundingClientRect().width`); wide < 300 {
 		t.Errorf("the diagram of the case is %v pixels wide", wide)
 	}
@@ -204,7 +204,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 		t.Errorf("the filter leaves %d rows of %d", len(left), len(before))
 	}
 
-	// A link to a witness opens all that it is folded into.
+	// A link to a witness opens the folds around it.
 	browsertest.Eval[any](p, `document.querySelector("a[href^='#witness']").click()`)
 	p.Until(`document.querySelector("[id^=witness]").open`)
 	p.Until(`document.querySelector("[id^=witness] .tl-lanes").clientWidth > 500`)
@@ -214,7 +214,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 		t.Errorf("the timeline of the witness is not drawn: %v", colours)
 	}
 
-	// What a picture shows can be sorted as a table, too.
+	// The data of a picture can be sorted as a table.
 	ordered := browsertest.Eval[[]float64](p, `(() => {
 		for (const table of document.querySelectorAll("figure table.sorts")) for (const [i, head] of [...table.tHead.rows[0].cells].entries()) {
 			const values = () => [...table.tBodies[0].rows].map((r) => Number(r.cells[i].dataset.sort)), down = () => values().every((v, k, all) => k === 0 || v <= all[k - 1]);
@@ -228,7 +228,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 		t.Errorf("sorted down, a column of the table of a sweep is %v", ordered)
 	}
 
-	// Pictures have the colours of the page.
+	// Pictures have the page's colours.
 	const ink = `[...document.querySelectorAll("figure svg:not(.sequence) text")].map((e) => getComputedStyle(e).fill)`
 	light := browsertest.Eval[[]string](p, ink)
 	p.Resize(browsertest.Dark)
@@ -240,7 +240,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	fits(t, p)
 }
 
-// However long the run, no picture is drawn of more than can be seen.
+// A long run is drawn with no more items than are visible.
 func TestBrowserAHugeRun(t *testing.T) {
 	s, err := scenarios.Find("calm")
 	if err != nil {
@@ -249,10 +249,10 @@ func TestBrowserAHugeRun(t *testing.T) {
 	s.Clients = slices.Clone(s.Clients)
 	s.Horizon = time.Hour
 	for i := range s.Clients {
-		s.Clients[i].Rounds = 10_000 / len(s.Clients) // of about five events each
+		s.Clients[i].Rounds = 10_000 / len(s.Clients) // about five events each
 	}
-	dir := filepath.Join(keptOf(t, s, 1), "calm-sim-1")
-	p := browsertest.Open(t, found(t, dir), browsertest.Desktop)
+	dir := filepath.Join(storedRunsOf(t, s, 1), "calm-sim-1")
+	p := browsertest.Open(t, pageFile(t, dir), browsertest.Desktop)
 	n := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
 	history, err := os.ReadFile(filepath.Join(dir, results.HistoryFile))
 	if err != nil {
@@ -263,12 +263,12 @@ func TestBrowserAHugeRun(t *testing.T) {
 	}
 	t.Logf("first seen after %.0f ms, drawn of %d things", browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), n)
 	if n == 0 || n > 20_000 {
-		t.Errorf("it is drawn of %d things", n)
+		t.Errorf("it is drawn of %d items", n)
 	}
 	fits(t, p)
 }
 
-// A name with markup in it is shown, and not run.
+// A name with markup in it is escaped.
 func TestBrowserShowsMarkup(t *testing.T) {
 	const markup = `<img src=x onerror="window.ran = 1">`
 	s, err := scenarios.Find("crash-restart")
@@ -279,7 +279,7 @@ func TestBrowserShowsMarkup(t *testing.T) {
 	for i := range s.Clients {
 		s.Clients[i].Resource = markup
 	}
-	p := browsertest.Open(t, found(t, filepath.Join(keptOf(t, s, 1), "crash-restart-sim-1")), browsertest.Desktop)
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRunsOf(t, s, 1), "crash-restart-sim-1")), browsertest.Desktop)
 	if !browsertest.Eval[bool](p, `document.querySelector("[data-find]").innerText.includes("<img src=x") && document.images.length === 0 && !("ran" in window)`) {
 		t.Error("the name of the resource is not shown as it is")
 	}

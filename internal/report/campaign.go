@@ -17,7 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Campaign adds what a sweep has found: in sentences, pictures and tables.
+// Campaign adds the results of a sweep: sentences, charts and tables.
 func (r *Report) Campaign(found sweep.Results) error {
 	blocks := []document.Block{document.Prose("What is swept: " + strings.TrimSuffix(found.Summary, ".") + ".")}
 	if !found.Complete() {
@@ -53,22 +53,22 @@ func (r *Report) Campaign(found sweep.Results) error {
 		}
 	}
 	for _, c := range CampaignCurves(found.Points()) {
-		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{tableOf(PointsTable(found, c.Outcomes, true), outside)}})
+		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{tableOf(PointsTable(found, c.Outcomes, true), formulaMark)}})
 	}
 	for _, c := range CampaignCurves(found.Boundaries()) {
-		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{tableOf(BoundariesTable(found, c.Outcomes), outside)}})
+		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{tableOf(BoundariesTable(found, c.Outcomes), formulaMark)}})
 	}
 	title := "Sweep: " + found.Sweep
 	if found.Backend != r.options.Simulator.Name {
 		title += " on " + found.Backend
 	}
 	r.Add(title, blocks...)
-	r.made(fmt.Sprintf("The sweep %s, %s a point, seeds from %d on", found.Sweep, textfmt.Count(found.Runs, "run"), found.First), found.Versions, SweepCommand(found.Head))
+	r.addFoot(fmt.Sprintf("The sweep %s, %s a point, seeds from %d on", found.Sweep, textfmt.Count(found.Runs, "run"), found.First), found.Versions, SweepCommand(found.Head))
 	return nil
 }
 
-// outside marks what does not fit a formula.
-func outside(column, text string) document.Mark {
+// formulaMark marks results that contradict a formula.
+func formulaMark(column, text string) document.Mark {
 	switch {
 	case column != "inside" && column != "met":
 		return document.Plain
@@ -91,7 +91,7 @@ func figureOf(c plots.Chart) (document.Figure, error) {
 	}, err
 }
 
-// CampaignLines say in sentences how measurements and formulas compare.
+// CampaignLines compares measurements and formulas in sentences.
 func CampaignLines(r sweep.Results) (lines []string) {
 	if f := r.Fit(); f.Compared > 0 {
 		between := ""
@@ -120,11 +120,8 @@ func CampaignLines(r sweep.Results) (lines []string) {
 	return lines
 }
 
-// mostFails is how many boundaries are named at which a rule does not suffice.
+// mostFails is how many boundaries are listed at which a rule does not suffice.
 const mostFails = 10
-
-// ruleHead is what stands above a rule of thumb, by its place among them.
-func ruleHead(i int) string { return fmt.Sprintf("rule %d", i+1) }
 
 // ruleLine says how often a rule of thumb suffices, and where it does not.
 func ruleLine(all []sweep.Outcome, name string) string {
@@ -150,8 +147,7 @@ func ruleLine(all []sweep.Outcome, name string) string {
 	return text + "."
 }
 
-// priceColumns are what a point costs, in the order in which they are shown: the first of
-// them on a terminal too.
+// priceColumns are the costs of a point. Some are shown on a terminal too.
 var priceColumns = []struct {
 	head   string
 	screen bool
@@ -161,19 +157,17 @@ var priceColumns = []struct {
 	{"longest outage", true, func(m checker.Measurements) string { return textfmt.Duration(m.LongestOutage) }},
 	{"median outage", false, func(m checker.Measurements) string { return textfmt.Duration(m.MedianOutage) }},
 	{"longest wait", false, func(m checker.Measurements) string { return textfmt.Duration(m.LongestWait) }},
-	{"next grant after a death", false, nextGrant},
+	{"next grant after a death", false, func(m checker.Measurements) string {
+		if m.GrantsAfterDeath == 0 {
+			return textfmt.Dash("")
+		}
+		return textfmt.Duration(m.NextGrantAfterDeath)
+	}},
 	{"acquire p50", false, func(m checker.Measurements) string { return textfmt.Duration(m.AcquireP50) }},
 	{"acquire p99", false, func(m checker.Measurements) string { return textfmt.Duration(m.AcquireP99) }},
 }
 
-func nextGrant(m checker.Measurements) string {
-	if m.GrantsAfterDeath == 0 {
-		return textfmt.Dash("")
-	}
-	return textfmt.Duration(m.NextGrantAfterDeath)
-}
-
-// PointsTable is a line for each of some points; whole: with all that is told of them.
+// PointsTable has a line for each point. whole: with all columns.
 func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.Table {
 	undecided := slices.ContainsFunc(points, func(o sweep.Outcome) bool { return o.Point.Undecided > 0 })
 	t := &textfmt.Table{Head: []string{"#"}}
@@ -192,7 +186,7 @@ func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.T
 	for _, o := range points {
 		rate := o.Point.Rate()
 		lo, hi := rate.Wilson()
-		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{
+		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, numberTexts(o.At), []string{
 			rate.String(), percent(rate.Share()), "[" + percent(lo) + ", " + percent(hi) + "]", predicted(o.Point), inside(o.Point),
 		})
 		if undecided {
@@ -208,7 +202,7 @@ func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.T
 	return t
 }
 
-// predicted is what a formula says, in percent.
+// predicted is the formula's value, in percent.
 func predicted(m *sweep.Measured) string {
 	if m.Predicted == nil {
 		return textfmt.Dash("")
@@ -216,8 +210,8 @@ func predicted(m *sweep.Measured) string {
 	return percent(*m.Predicted)
 }
 
-// percent writes a share in percent, to a digit more than the intervals of ten thousand
-// runs are exact to.
+// percent prints a share in percent, one digit more than the precision of the intervals of ten
+// thousand runs.
 func percent(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
 
 func inside(m *sweep.Measured) string {
@@ -230,7 +224,7 @@ func inside(m *sweep.Measured) string {
 	return "no"
 }
 
-// BoundariesTable is a line for each of some boundaries.
+// BoundariesTable has a line for each boundary.
 func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"#"}}
 	for _, p := range r.Params[1:] {
@@ -239,7 +233,7 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 	t.Head = append(t.Head, "violated at", "holds at", "formula", "met")
 	rules := r.Rules()
 	for i := range rules {
-		t.Head = append(t.Head, ruleHead(i))
+		t.Head = append(t.Head, fmt.Sprintf("rule %d", i+1))
 	}
 	for _, o := range boundaries {
 		b := o.Boundary
@@ -250,11 +244,11 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 		case b.Met():
 			met = "yes"
 		}
-		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, values(o.At), []string{place(b.LastViolated), place(b.FirstHolding), tried(b.Formula), met})
+		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, numberTexts(o.At), []string{optionalText(b.LastViolated), optionalText(b.FirstHolding), trialText(b.Formula), met})
 		for _, name := range rules {
 			cell := textfmt.Dash("")
 			if rule, ok := b.Rule(name); ok {
-				cell = tried(rule.Trial)
+				cell = trialText(rule.Trial)
 			}
 			cells = append(cells, cell)
 		}
@@ -263,22 +257,22 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 	return t
 }
 
-// tried is an x and what was found there.
-func tried(t sweep.Trial) string { return value(t.X) + " " + Sign(t.Verdict) }
+// trialText is an x and the verdict there.
+func trialText(t sweep.Trial) string { return numberText(t.X) + " " + Sign(t.Verdict) }
 
-func place(x *float64) string {
+func optionalText(x *float64) string {
 	if x == nil {
 		return textfmt.Dash("")
 	}
-	return value(*x)
+	return numberText(*x)
 }
 
-// value writes a number as people read it: files have all of its digits.
-func value(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// numberText prints a number with six digits. The files have all of them.
+func numberText(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-func values(at []float64) (list []string) {
+func numberTexts(at []float64) (list []string) {
 	for _, x := range at {
-		list = append(list, value(x))
+		list = append(list, numberText(x))
 	}
 	return list
 }
@@ -304,7 +298,7 @@ type CampaignCurve struct {
 	Outcomes []sweep.Outcome
 }
 
-// CampaignCurves parts outcomes by their curves, in the order in which these begin.
+// CampaignCurves groups outcomes by their curves, in the order in which these begin.
 func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
 	place := map[string]int{}
 	for _, o := range all {
@@ -318,22 +312,21 @@ func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
 	return list
 }
 
-// captions are what the results of a sweep do not say of their pictures, by its name.
+// captions are additions to charts that the results of a sweep do not contain, by sweep.
 var captions = map[string]plots.Say{
-	"restart-delay":           {Marks: outwaited},
-	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: outwaited},
-	"restart-delay-reference": {Marks: outwaited},
+	"restart-delay":           {Marks: safeDelay},
+	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: safeDelay},
+	"restart-delay-reference": {Marks: safeDelay},
 	"drift":                   {Line: series.DriftLine, LineName: "the least allowance that covers the error"},
 }
 
-// outwaited is where the delay is long enough.
-var outwaited = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
+// safeDelay marks where the delay is long enough.
+var safeDelay = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
 
-// CampaignPictures are those of the results.
+// CampaignPictures returns the charts of the results.
 func CampaignPictures(r sweep.Results) ([]plots.Picture, error) {
 	return plots.Of(r, captions[r.Sweep])
 }
 
-// CaptionedPictures names the sweeps of whose pictures something is said that their results do not
-// say.
+// CaptionedPictures names the sweeps with additions to their charts.
 func CaptionedPictures() []string { return slices.Sorted(maps.Keys(captions)) }

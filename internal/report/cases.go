@@ -13,40 +13,39 @@ import (
 	"github.com/lockstorm/lockstorm/results/cases"
 )
 
-// Kept is a case, where it is, and what whoever found it has to say of it.
-type Kept struct {
+// SavedCase is a case, its file, and remarks by the search that found it.
+type SavedCase struct {
 	cases.Case
-	Path  string // its file; empty: none is kept
-	Says  string // as in "a limit: fault 1: …"; empty: nothing
-	Title string
+	Path   string // file; "": it is not saved
+	Remark string // as in "a limit: fault 1: …"; may be empty
+	Title  string
 }
 
 // LoadCase loads the case in a file.
-func LoadCase(path string) (Kept, error) {
+func LoadCase(path string) (SavedCase, error) {
 	c, err := cases.Load(path)
-	return Kept{Case: c, Path: path, Title: Named([]string{path})}, err
+	return SavedCase{Case: c, Path: path, Title: TitleOf([]string{path})}, err
 }
 
-// Cases adds cases: a table of all, and all there is to say of each. Each is run again in
-// the simulator, so that its history is there and one sees whether it still shows what it
-// says.
-func (r *Report) Cases(ctx context.Context, list []Kept) error {
+// Cases adds cases: a table of all, and a section for each. Each is run again in the simulator,
+// for its history, and to check whether it still shows the same.
+func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 	t := document.Table{Columns: document.Named("case", "property", "shows", "now", "faults", "clients", "nodes", "what it means")}
 	var details []document.Block
 	for _, k := range list {
-		subject, heard, err := k.replayed(ctx, r.options.Simulator)
+		shown, tr, err := k.replayed(ctx, r.options.Simulator)
 		if err != nil {
 			return fmt.Errorf("%s: %w", k.Title, err)
 		}
-		subject.Title = k.Title
-		result := runner.Result{Report: subject.Run.Report, Interrupted: subject.Run.Cut}
+		shown.Title = k.Title
+		result := runner.Result{Report: shown.Run.Report, Interrupted: shown.Run.Cut}
 		conclusion := k.Judge(result)
 		id := r.Anchor("case", k.Title)
-		now := subject.Run.Report.Finding(k.Property).Verdict
+		now := shown.Run.Report.Finding(k.Property).Verdict
 		t.Add(document.Cell{Text: k.Title, Link: "#" + id}, document.Text(k.Property.Code()+" "+k.Property.Title()), document.Text(Sign(k.Shows)+" "+k.Shows.String()),
 			document.Cell{Text: Sign(now) + " " + now.String(), Mark: markOf(conclusion)},
-			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(textfmt.Dash(k.Says)))
-		blocks, err := r.caseBlocks(k, subject, heard, conclusion)
+			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(textfmt.Dash(k.Remark)))
+		blocks, err := r.caseBlocks(k, shown, tr, conclusion)
 		if err != nil {
 			return err
 		}
@@ -56,39 +55,39 @@ func (r *Report) Cases(ctx context.Context, list []Kept) error {
 	return nil
 }
 
-// replayed runs the case again, and tells what was heard in it.
-func (k Kept) replayed(ctx context.Context, simulator runner.Backend) (Subject, *trace.Trace, error) {
+// replayed runs the case again, and returns its trace.
+func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (ShownRun, *trace.Trace, error) {
 	e, err := runner.Prepare(simulator, k.Scenario)
 	if err != nil {
-		return Subject{}, nil, err
+		return ShownRun{}, nil, err
 	}
-	e, heard := trace.Of(e)
-	s, err := replayed(ctx, e, k.Seed, k.again())
-	return s, heard, err
+	e, tr := trace.Of(e)
+	s, err := replayed(ctx, e, k.Seed, k.command())
+	return s, tr, err
 }
 
-// again is the command that repeats the case.
-func (k Kept) again() string {
+// command is the command line that repeats the case.
+func (k SavedCase) command() string {
 	if k.Path == "" {
 		return ""
 	}
 	return textfmt.Command("replay", k.Path)
 }
 
-// caseBlocks is all there is to say of a case. It is small: its messages are drawn one by one.
-func (r *Report) caseBlocks(k Kept, s Subject, heard *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
+// caseBlocks describes a case. A case is small, so its messages are drawn one by one.
+func (r *Report) caseBlocks(k SavedCase, s ShownRun, tr *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
 	f := s.Run.Report.Finding(k.Property)
 	blocks := []document.Block{document.Notice{Mark: markOf(conclusion), Text: fmt.Sprintf("The case says that %s is %v, and it is %v.", k.Property.Title(), k.Shows, f.Verdict)}}
-	if k.Says != "" {
-		blocks = append(blocks, document.Prose(textfmt.Sentence(k.Says)+"."))
+	if k.Remark != "" {
+		blocks = append(blocks, document.Prose(textfmt.Sentence(k.Remark)+"."))
 	}
 	if k.Notes != "" {
 		blocks = append(blocks, document.Prose("Notes: "+strings.TrimSpace(k.Notes)))
 	}
 	if k.Story != "" && k.Story != f.Story() {
-		blocks = append(blocks, document.Prose("The case tells it so: "+k.Story))
+		blocks = append(blocks, document.Prose("Story of the case: "+k.Story))
 	}
-	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(heard, f).Block(), document.Heading("Over time"))
+	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(tr, f).Block(), document.Heading("Over time"))
 	run, err := r.runBlocks(s)
 	return append(blocks, run...), err
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Comparison adds what locks have shown in trials: all trials together, and each by itself.
-// stopped says that this was before the end.
+// Comparison adds the results of locks in trials: all trials together, and each by itself.
+// stopped: the comparison was stopped before its end.
 func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bool) {
 	records := c.Records(c.Trials)
 	if len(records) == 0 {
-		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "Nothing is known of any lock."})
+		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "There are no results."})
 		return
 	}
 	all := tableOf(Matrix(records), bySign)
@@ -30,7 +30,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
 	if len(blocks) == 0 {
-		blocks = append(blocks, document.Notice{Mark: document.Good, Text: "Every lock is what is said of it."})
+		blocks = append(blocks, document.Notice{Mark: document.Good, Text: "Every lock behaves as claimed."})
 	}
 	blocks = append(blocks, all)
 	for l := range strings.Lines(c.Legend()) {
@@ -57,24 +57,24 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 		}
 	}
 	r.Add("The locks compared", blocks...)
-	r.made("The comparison", versions, "")
+	r.addFoot("The comparison", versions, "")
 }
 
-// Comparison is some locks in some trials, and what is known of them.
+// Comparison is some locks in some trials, with their known results.
 type Comparison struct {
 	Locks  []scenarios.Contender
 	Trials []scenarios.Trial
 	Found  Tallies
 }
 
-// Record is what a lock has shown in some trials.
+// Record is the results of a lock in some trials.
 type Record struct {
 	Lock   scenarios.Contender
 	Trials []scenarios.Trial
-	Shown  []runner.Tally // of each trial
+	Shown  []runner.Tally // by trial
 }
 
-// Records are those of all locks in some trials, as far as they are known.
+// Records returns the known results of all locks in some trials.
 func (c Comparison) Records(trials []scenarios.Trial) []Record {
 	var all []Record
 	for _, l := range c.Locks {
@@ -91,7 +91,8 @@ func (c Comparison) Records(trials []scenarios.Trial) []Record {
 	return all
 }
 
-// rate is how often a property was violated, and open how many runs left it open.
+// rate returns how often a property was violated, and the number of runs that left it
+// undecided.
 func (r Record) rate(p checker.Property) (rate runner.Rate, open int) {
 	for _, t := range r.Shown {
 		rate, open = rate.Plus(t.Rate(p)), open+t.Seen[p][checker.Unknown]
@@ -99,8 +100,8 @@ func (r Record) rate(p checker.Property) (rate runner.Rate, open int) {
 	return rate, open
 }
 
-// Cell is what the runs say of a property: of one trial how often they violate it,
-// of several in how many of those in which it was judged.
+// Cell is a property's cell: in one trial how often it was violated, in several in how many
+// trials it was.
 func (r Record) Cell(p checker.Property) string {
 	rate, open := r.rate(p)
 	judged, broken := 0, 0
@@ -127,8 +128,8 @@ func (r Record) Cell(p checker.Property) string {
 	return "·"
 }
 
-// costs are what the lock costs where nothing goes wrong, or in the only trial that
-// there is; the outage is the longest of all trials.
+// costs returns what the lock costs without faults, or in the only trial. The outage is the
+// longest of all trials.
 func (r Record) costs() []checker.Column {
 	m := r.Shown[0].Measured.All()
 	for _, t := range r.Shown {
@@ -138,8 +139,7 @@ func (r Record) costs() []checker.Column {
 	return append([]checker.Column{waiting}, m.Columns()...)
 }
 
-// Matrix has a line for each lock, under its family: its verdicts on all properties, and
-// its costs.
+// Matrix has a line for each lock, by family, with its verdicts and costs.
 func Matrix(records []Record) *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"lock"}}
 	for _, p := range checker.Properties() {
@@ -162,8 +162,8 @@ func Matrix(records []Record) *textfmt.Table {
 	return t
 }
 
-// Firsts lists, for each lock, the first run that violated each property, as in
-// "V1 crash 3": the trial and the seed.
+// Firsts lists for each lock the first run that violated each property, as trial and seed: "V1
+// crash 3".
 func Firsts(records []Record) *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"lock", "first violations"}}
 	for _, r := range records {
@@ -182,14 +182,14 @@ func Firsts(records []Record) *textfmt.Table {
 	return t
 }
 
-// Deviation is where a lock was not what is said of it.
+// Deviation is a result that contradicts the claims about a lock.
 type Deviation struct {
 	Conclusion runner.Conclusion
 	Text       string
 }
 
-// Deviations compares what was seen with what is said of the locks. That a lock has
-// to violate something is asked of all trials together.
+// Deviations compares the results with the claims about the locks. A claimed violation has to
+// occur in some trial.
 func (c Comparison) Deviations() []Deviation {
 	var all []Deviation
 	for _, r := range c.Records(c.Trials) {
@@ -207,7 +207,7 @@ func (c Comparison) Deviations() []Deviation {
 	return all
 }
 
-// costLegend explains the columns of what a lock costs, a line each.
+// costLegend explains the columns of costs, a line each.
 func (c Comparison) costLegend() string {
 	records := c.Records(c.Trials)
 	if len(records) == 0 {
@@ -231,7 +231,7 @@ func (c Comparison) Legend() string {
 "V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
 }
 
-// Conclusion compares what was seen with what is said of the locks.
+// Conclusion compares the results with the claims about the locks.
 func (c Comparison) Conclusion() runner.Conclusion {
 	worst := runner.AsExpected
 	for _, d := range c.Deviations() {

@@ -7,42 +7,41 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Debate is what is shown of one debate, or of the same one on several backends.
+// Debate is the results of a debate on one or more backends.
 type Debate struct {
 	Topics []scenarios.Topic
 	Sides  []Side // at least one; the others are compared with the first
 
-	// Kept returns the directory of a run that was stored, or ""; nil: none was. A witness
-	// that was not stored is run again, where runs repeat.
-	Kept func(scenario, backend string, seed uint64) string
+	// StoredRun returns the directory of a stored run, or "". It may be nil. A witness that is
+	// not stored is run again if the backend is exact.
+	StoredRun func(scenario, backend string, seed uint64) string
 
 	Stopped bool // before its end
 }
 
-// board is a debate that is being written to a page.
-type board struct {
+// debatePage is a page of a debate.
+type debatePage struct {
 	*Report
 	Debate
-	agreement Agreement
-	ids       map[string]string // anchors of rows, by their names
-	seen      map[string]string // … of their witnesses, by the names of the rows
+	agreement  Agreement
+	ids        map[string]string // anchors of rows and series
+	witnessIDs map[string]string // anchors of the rows' witnesses
 }
 
-// Debate adds the scoreboard, and for each topic what was run and what it has shown.
+// Debate adds the scoreboard and, for each topic, its rows and series with their results.
 func (r *Report) Debate(ctx context.Context, d Debate) error {
 	d.Sides = slices.Clone(d.Sides)
 	for i := range d.Sides {
-		d.Sides[i].Found = fitted(d.Sides[i])
+		d.Sides[i].Found = fitToBackend(d.Sides[i])
 	}
-	b := board{r, d, Agree(d.Topics, d.Sides, scenarios.Differences()), map[string]string{}, map[string]string{}}
-	b.name()
+	b := debatePage{r, d, Agree(d.Topics, d.Sides, scenarios.Differences()), map[string]string{}, map[string]string{}}
+	b.assignAnchors()
 	b.scoreboard()
 	for _, t := range d.Topics {
 		var blocks []document.Block
@@ -66,14 +65,14 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 		}
 	}
 	for _, s := range d.Sides {
-		b.made("The debate on "+s.Name, s.Versions, debateCommand(s))
+		b.addFoot("The debate on "+s.Name, s.Versions, debateCommand(s))
 	}
 	return nil
 }
 
-// fitted is what a side has found, with the scenarios as they are on its backend: what
-// cannot be judged there is not expected.
-func fitted(s Side) Tallies {
+// fitToBackend returns the results of a side with the scenarios as adapted to its backend: what
+// cannot be checked there is not expected.
+func fitToBackend(s Side) Tallies {
 	found := Tallies{}
 	for name, t := range s.Found {
 		if e, err := runner.Prepare(s.Backend, t.Scenario); err == nil {
@@ -84,7 +83,7 @@ func fitted(s Side) Tallies {
 	return found
 }
 
-// debateCommand is the command line that holds the debate on a side again.
+// debateCommand is the command line that runs the debate of a side.
 func debateCommand(s Side) string {
 	if s.Exact {
 		return "lockstorm debate"
@@ -92,10 +91,9 @@ func debateCommand(s Side) string {
 	return "lockstorm debate --backend " + s.Name
 }
 
-// name gives anchors to the rows and series of which something is known, and to the
-// witnesses that are shown: first of the rows that contradict, then of those that violate
-// something, as many as there may be.
-func (b *board) name() {
+// assignAnchors assigns anchors to the rows and series with results, and to the witnesses that
+// are shown: first contradictions, then violations, up to the maximum.
+func (b *debatePage) assignAnchors() {
 	var first, then []string
 	for _, row := range b.agreement.Rows {
 		for i, s := range b.Sides {
@@ -106,7 +104,7 @@ func (b *board) name() {
 			if b.ids[row.Name] == "" {
 				b.ids[row.Name] = b.Anchor("row", row.Name)
 			}
-			if i > 0 || !b.has(s, t) {
+			if i > 0 || !b.hasWitness(s, t) {
 				continue
 			}
 			switch {
@@ -118,8 +116,8 @@ func (b *board) name() {
 		}
 	}
 	for _, name := range append(first, then...) {
-		if len(b.seen) < b.options.Most {
-			b.seen[name] = b.Anchor("witness", name)
+		if len(b.witnessIDs) < b.options.MaxDetails {
+			b.witnessIDs[name] = b.Anchor("witness", name)
 		}
 	}
 	for _, t := range b.Topics {
@@ -133,242 +131,13 @@ func (b *board) name() {
 	}
 }
 
-// has reports whether the history of a row's witness can be had.
-func (b *board) has(s Side, t runner.Tally) bool {
-	return t.Shown+t.Against > 0 && (s.Exact || b.Kept != nil && b.Kept(t.Scenario.Name, s.Name, t.Witness) != "")
+// hasWitness reports whether the history of a row's witness is stored or can be repeated.
+func (b *debatePage) hasWitness(s Side, t runner.Tally) bool {
+	return t.Shown+t.Against > 0 && (s.Exact || b.StoredRun != nil && b.StoredRun(t.Scenario.Name, s.Name, t.Witness) != "")
 }
 
-// scoreboard is the main table.
-func (b *board) scoreboard() {
-	t := document.Table{Filters: true, Columns: append(document.Named("row", "Kleppmann", "antirez, redis.io"),
-		document.Column{Name: "expected", Help: "by the debate: ✗ violated in some run, ✓ kept in all, · nothing to judge"})}
-	for _, s := range b.Sides {
-		on := ""
-		if len(b.Sides) > 1 {
-			on = " on " + s.Name
-		}
-		t.Columns = append(t.Columns, document.Column{Name: "found" + on}, document.Column{Name: "as expected" + on},
-			document.Column{Name: "runs" + on, Help: "whose every verdict was the expected one, of all"},
-			document.Column{Name: "violated" + on, Help: "in how many of the runs in which it could be decided, with the 95 % interval of Wilson, in percent"},
-			document.Column{Name: "witness" + on, Help: "the seed of the first run that shows it, or that contradicts"})
-	}
-	if len(b.Sides) > 1 {
-		t.Columns = append(t.Columns, document.Column{Name: "agreement", Help: "with " + b.Sides[0].Name + ": whether each property got the same verdict"})
-	}
-	t.Columns = append(t.Columns, document.Column{Name: "remark"})
-	heading := ""
-	head := func(topic string) {
-		if topic != heading && len(b.Topics) > 1 {
-			heading = topic
-			t.Head(topic)
-		}
-	}
-	for _, topic := range b.Topics {
-		for _, row := range b.agreement.Rows {
-			if row.Topic == topic.Name && b.ids[row.Name] != "" {
-				head(topic.Name)
-				t.Add(b.line(row)...)
-			}
-		}
-		for _, s := range topic.Series {
-			if b.ids[SeriesName(s)] != "" {
-				head(topic.Name)
-				t.Add(b.seriesLine(s)...)
-			}
-		}
-	}
-	blocks := []document.Block{b.headline()}
-	if b.Stopped {
-		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
-	}
-	blocks = append(blocks, t, document.Prose(SignLegend+". "+Codes()+"."), document.Prose(strings.ReplaceAll(ShownLegend, "\n", " ")))
-	b.Add("Scoreboard", append(blocks, b.strays()...)...)
-}
-
-// headline says how many rows and series are as expected on each side.
-func (b *board) headline() document.Block {
-	var parts []string
-	var all []runner.Tally
-	for _, s := range b.Sides {
-		var rows, series score
-		for _, row := range b.agreement.Rows {
-			if t, known := s.Found[row.Name]; known {
-				rows.add(t)
-				all = append(all, t)
-			}
-		}
-		for _, topic := range b.Topics {
-			for _, one := range topic.Series {
-				if c := s.Found.Curve(one); len(c.Tallies) > 0 {
-					series.add(c.Tallies...)
-					all = append(all, c.Tallies...)
-				}
-			}
-		}
-		text := fmt.Sprintf("on %s %d of %d rows", s.Name, rows.good, rows.all)
-		if series.all > 0 {
-			text += fmt.Sprintf(" and %d of %d series", series.good, series.all)
-		}
-		parts = append(parts, text+" are as expected")
-	}
-	return document.Notice{Mark: markOf(Worst(all)), Text: strings.Join(parts, "; ") + "."}
-}
-
-// score is how many of some things are as expected.
-type score struct{ good, all int }
-
-// add counts one that these runs are of.
-func (s *score) add(runs ...runner.Tally) {
-	s.all++
-	if Worst(runs) == runner.AsExpected {
-		s.good++
-	}
-}
-
-// strays are reasons for differences that are none.
-func (b *board) strays() (blocks []document.Block) {
-	if len(b.Sides) < 2 {
-		return nil
-	}
-	for _, d := range b.agreement.Stray {
-		blocks = append(blocks, document.Notice{Mark: document.Bad, Text: fmt.Sprintf("A reason for no difference: %s, %s on %s: %s", d.Row, d.Property.Code(), d.Backend, d.Reason)})
-	}
-	return blocks
-}
-
-// claims are the first cells of a line.
-func (b *board) claims(name string, c scenarios.Claims) []document.Cell {
-	return []document.Cell{{Text: name, Link: "#" + b.ids[name]}, document.Text(textfmt.Dash(c.Kleppmann)), document.Text(textfmt.Dash(c.Antirez))}
-}
-
-// line is a row on the scoreboard.
-func (b *board) line(row ComparedRow) []document.Cell {
-	cells := append(b.claims(row.Name, row.Claims), document.Text(grouped(func(p checker.Property) (checker.Verdict, bool) {
-		v, said := row.Expect[p]
-		return v, said
-	})))
-	for i, s := range b.Sides {
-		t, known := s.Found[row.Name]
-		if !known {
-			why := "not run"
-			if c := row.Cells[i]; c.Standing == Refused {
-				why = "cannot be run"
-			}
-			cells = append(cells, document.Text(why), document.Text("–"), document.Text("–"), document.Text("–"), document.Text("–"))
-			continue
-		}
-		cells = append(cells, foundCell(t), document.Cell{Text: asExpected(t.Conclusion()), Mark: markOf(t.Conclusion())},
-			cellOf(fmt.Sprintf("%d/%d", t.Shown, t.Runs)), document.Text(shares(t)), b.witness(i, row.Name, t))
-	}
-	if len(b.Sides) > 1 {
-		cells = append(cells, agreementCell(row))
-	}
-	return append(cells, document.Text(textfmt.Dash(scenarios.Remark(row.Name))))
-}
-
-// asExpected is a conclusion as an answer.
-func asExpected(c runner.Conclusion) string {
-	if c == runner.AsExpected {
-		return "yes"
-	}
-	return c.String()
-}
-
-// foundCell is the verdicts over all runs; one that was not expected is said in brackets.
-func foundCell(t runner.Tally) document.Cell {
-	text := grouped(func(p checker.Property) (checker.Verdict, bool) {
-		v := t.Observed(p)
-		_, said := t.Scenario.Expect[p]
-		return v, v != checker.NotApplicable || said
-	})
-	c := document.Text(text)
-	for _, p := range checker.Properties() {
-		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
-			c.Text += fmt.Sprintf("; %s was expected to be %s", p.Code(), Sign(want))
-			c.Mark = markOf(t.Conclusion())
-		}
-	}
-	return c
-}
-
-// shares says how often what is violated was so.
-func shares(t runner.Tally) string {
-	var parts []string
-	for _, g := range Rates(t) {
-		parts = append(parts, fmt.Sprintf("%s %s, %s %s", strings.Join(g.Codes, " "), g.Rate, g.Rate.Percent(), g.Rate.Interval()))
-	}
-	return textfmt.Dash(strings.Join(parts, "; "))
-}
-
-// witness is the seed of the run that shows what a row found, and leads to it.
-func (b *board) witness(side int, row string, t runner.Tally) document.Cell {
-	c := cellOf(Witness(t))
-	if c.Text == "–" {
-		return c
-	}
-	c.Link = "#" + b.ids[row]
-	if id := b.seen[row]; side == 0 && id != "" {
-		c.Link = "#" + id
-	}
-	return c
-}
-
-// agreementCell says how the sides compare, and why they differ.
-func agreementCell(row ComparedRow) document.Cell {
-	var cell document.Cell
-	var parts []string
-	for i, c := range row.Cells {
-		if i == 0 {
-			continue
-		}
-		text := c.Word()
-		for _, d := range c.Differences {
-			reason := d.Reason
-			if reason == "" {
-				reason = "no reason is known"
-			}
-			text += fmt.Sprintf("; %s %s, and %s there: %s", d.Code(), d.Here, d.There, reason)
-		}
-		if c.Refusal != nil {
-			text += ": " + c.Refusal.Error()
-		}
-		switch c.Standing {
-		case Unexplained:
-			cell.Mark = document.Bad
-		case TooSlow, NotRun:
-			cell.Mark = document.Open
-		case Agrees:
-			cell.Mark = document.Good
-		}
-		parts = append(parts, text)
-	}
-	cell.Text = strings.Join(parts, "; ")
-	return cell
-}
-
-// seriesLine is a series on the scoreboard.
-func (b *board) seriesLine(series scenarios.Series) []document.Cell {
-	name := SeriesName(series)
-	cells := append(b.claims(name, series.Claims), document.Text("–"))
-	for _, s := range b.Sides {
-		c := s.Found.Curve(series)
-		if len(c.Tallies) == 0 {
-			cells = append(cells, document.Text("not run"), document.Text("–"), document.Text("–"), document.Text("–"), document.Text("–"))
-			continue
-		}
-		worst := Worst(c.Tallies)
-		count, _, _ := strings.Cut(c.Showing(), " ")
-		cells = append(cells, document.Text(c.Short()), document.Cell{Text: asExpected(worst), Mark: markOf(worst)},
-			cellOf(count), document.Cell{Text: "by value", Link: "#" + b.ids[name]}, document.Text("–"))
-	}
-	if len(b.Sides) > 1 {
-		cells = append(cells, document.Text("not compared: series"))
-	}
-	return append(cells, document.Text(textfmt.Dash(scenarios.Remark(series.Name))))
-}
-
-// row is all there is to say of a row.
-func (b *board) row(ctx context.Context, row ComparedRow) (document.Fold, error) {
+// row is a section with the setting, results and witness of a row.
+func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, error) {
 	fold := document.Fold{ID: b.ids[row.Name], Summary: row.Name + ": " + row.Summary}
 	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Scenario))
 	for i, s := range b.Sides {
@@ -386,11 +155,11 @@ func (b *board) row(ctx context.Context, row ComparedRow) (document.Fold, error)
 		for _, story := range Stories(t) {
 			fold.Blocks = append(fold.Blocks, document.Prose(fmt.Sprintf("%s %s, seed %d: %s.", story.Property.Code(), story.Property.Title(), story.Seed, story.Text)))
 		}
-		fold.Blocks = append(fold.Blocks, figuresOf(t.Measured.Figures()), document.Code(againOn(s, row.Name, t.Witness)))
-		if i > 0 || b.seen[row.Name] == "" {
+		fold.Blocks = append(fold.Blocks, figuresOf(t.Measured.Figures()), document.Code(runCommand(s, row.Name, t.Witness)))
+		if i > 0 || b.witnessIDs[row.Name] == "" {
 			continue
 		}
-		witness, err := b.shown(ctx, s, t)
+		witness, err := b.witnessBlock(ctx, s, t)
 		if err != nil {
 			return fold, err
 		}
@@ -402,8 +171,8 @@ func (b *board) row(ctx context.Context, row ComparedRow) (document.Fold, error)
 	return fold, nil
 }
 
-// againOn is the command that runs a seed of a scenario.
-func againOn(s Side, scenario string, seed uint64) string {
+// runCommand is the command line that runs a seed of a scenario.
+func runCommand(s Side, scenario string, seed uint64) string {
 	text := "lockstorm run " + scenario
 	if !s.Exact {
 		text += " --backend " + s.Name
@@ -411,39 +180,39 @@ func againOn(s Side, scenario string, seed uint64) string {
 	return fmt.Sprintf("%s --seed %d", text, seed)
 }
 
-// shown is the witness of a row: as it was stored, or run again.
-func (b *board) shown(ctx context.Context, s Side, t runner.Tally) (document.Block, error) {
-	fold := document.Fold{ID: b.seen[t.Scenario.Name], Summary: fmt.Sprintf("the witness, seed %d", t.Witness)}
-	var subject Subject
+// witnessBlock shows the witness of a row: a stored run, or a repeated one.
+func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (document.Block, error) {
+	fold := document.Fold{ID: b.witnessIDs[t.Scenario.Name], Summary: fmt.Sprintf("the witness, seed %d", t.Witness)}
+	var shown ShownRun
 	var err error
 	dir := ""
-	if b.Kept != nil {
-		dir = b.Kept(t.Scenario.Name, s.Name, t.Witness)
+	if b.StoredRun != nil {
+		dir = b.StoredRun(t.Scenario.Name, s.Name, t.Witness)
 	}
 	if dir != "" {
-		subject, err = LoadRun(dir)
+		shown, err = LoadRun(dir)
 	} else {
-		subject, err = Replayed(ctx, s.Backend, t.Scenario, t.Witness, againOn(s, t.Scenario.Name, t.Witness))
+		shown, err = Replayed(ctx, s.Backend, t.Scenario, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if now := subject.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != fmt.Sprintf("%016x", t.WitnessTrace) {
-		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This is another run than the one that was stored: this program, or the machine's arithmetic, is another."})
+	if now := shown.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != fmt.Sprintf("%016x", t.WitnessTrace) {
+		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This run differs from the stored one: the program, or the machine's floating-point arithmetic, is another."})
 	}
-	blocks, err := b.runBlocks(subject)
+	blocks, err := b.runBlocks(shown)
 	fold.Blocks = append(fold.Blocks, blocks...)
 	return fold, err
 }
 
-// setting is what both sides say of a row, and what is run.
-func (b *board) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
+// setting has the claims of both sides, and the scenario.
+func (b *debatePage) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
 	facts := document.Facts{{Name: "Kleppmann", Value: textfmt.Dash(c.Kleppmann)}, {Name: "antirez, redis.io", Value: textfmt.Dash(c.Antirez)}}
 	return append(facts, factsOf(Setting(s))...)
 }
 
-// series is all there is to say of a series.
-func (b *board) series(series scenarios.Series) document.Fold {
+// series is a section with the setting and results of a series.
+func (b *debatePage) series(series scenarios.Series) document.Fold {
 	name := SeriesName(series)
 	fold := document.Fold{ID: b.ids[name], Summary: name + ": " + series.Summary, Blocks: []document.Block{b.setting(series.Claims, series.Points[0].Scenario)}}
 	for _, s := range b.Sides {
@@ -457,7 +226,7 @@ func (b *board) series(series scenarios.Series) document.Fold {
 		fold.Blocks = append(fold.Blocks, tableOf(c.Table(), nil), document.Prose(c.Threshold()))
 		for _, t := range c.Tallies {
 			if first, ok := t.First[c.Property]; ok {
-				fold.Blocks = append(fold.Blocks, document.Prose("The first violation: "+first.Report.Finding(c.Property).Story()+"."), document.Code(againOn(s, t.Scenario.Name, first.Seed)))
+				fold.Blocks = append(fold.Blocks, document.Prose("The first violation: "+first.Report.Finding(c.Property).Story()+"."), document.Code(runCommand(s, t.Scenario.Name, first.Seed)))
 				break
 			}
 		}
@@ -469,12 +238,12 @@ func (b *board) series(series scenarios.Series) document.Fold {
 	return fold
 }
 
-// twice names a backend of which there are two debates.
-func twice(sides []Side) error {
+// duplicateBackend returns an error if two debates are on one backend.
+func duplicateBackend(sides []Side) error {
 	seen := map[string]bool{}
 	for _, s := range sides {
 		if seen[s.Name] {
-			return errors.New("another directory also has a debate on " + s.Name)
+			return errors.New("two debates on " + s.Name)
 		}
 		seen[s.Name] = true
 	}

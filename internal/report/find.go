@@ -18,91 +18,90 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// haul is what was found in directories, by what it is.
-type haul struct {
+// loader loads results from directories and files.
+type loader struct {
 	o         Options
 	debates   []Side
 	compared  []compared
 	campaigns []sweep.Results
 	advices   []tune.Advice
-	runs      []Subject
-	cases     []Kept
-	cut       []string // directories of runs that were cut off, among others that were not
+	runs      []ShownRun
+	cases     []SavedCase
+	cut       []string // directories of runs that were killed, beside others
 }
 
-// compared is a comparison that was stored.
+// compared is a stored comparison.
 type compared struct {
 	Comparison
 	versions map[string]string
 }
 
-// kind is one kind of thing that a directory can hold.
-type kind struct {
-	mark string // the file by which it is known
-	load func(h *haul, dir string) error
+// resultKind is a kind of result that a directory can hold.
+type resultKind struct {
+	file string // the file that identifies it
+	load func(h *loader, dir string) error
 }
 
-// kinds are all of them but cases, which are files of any name. A directory may hold
-// several.
-var kinds = []kind{
-	{results.RunFile, func(h *haul, dir string) error {
+// resultKinds are all kinds but cases, whose files have any name. A directory may hold several.
+var resultKinds = []resultKind{
+	{results.RunFile, func(h *loader, dir string) error {
 		s, err := LoadRun(dir)
 		h.runs = append(h.runs, s)
 		return err
 	}},
-	{results.DebateFile, (*haul).debate},
-	{results.CompareFile, (*haul).comparison},
-	{sweep.JournalFile, func(h *haul, dir string) error {
+	{results.DebateFile, (*loader).debate},
+	{results.CompareFile, (*loader).comparison},
+	{sweep.JournalFile, func(h *loader, dir string) error {
 		found, err := sweep.ReadJournal(dir)
 		h.campaigns = append(h.campaigns, found)
 		return err
 	}},
-	{tune.AdviceFile, func(h *haul, dir string) error {
+	{tune.AdviceFile, func(h *loader, dir string) error {
 		a, err := tune.LoadAdvice(dir)
 		h.advices = append(h.advices, a)
 		return err
 	}},
 }
 
-// Of makes the page of all that is found under some names: directories of what lockstorm has
-// stored, or of several such; histories and cases by themselves. An error names the one that
-// is none of these, or is not whole.
+// Of makes a page of all results under some paths: directories of results, or of such
+// directories, and files of histories and cases. An error names the path that is none of these,
+// or is incomplete.
 func Of(ctx context.Context, names []string, o Options) (*Report, error) {
-	r := New(Named(names), o)
+	r := New(TitleOf(names), o)
 	return r, r.Find(ctx, names)
 }
 
-// Named names a page by what is on it: the last parts of paths say enough.
-func Named(paths []string) string {
+// TitleOf makes the title of a page from the last parts of paths.
+func TitleOf(paths []string) string {
 	short := make([]string, len(paths))
 	for i, p := range paths {
 		if whole, err := filepath.Abs(p); err == nil {
-			p = whole // "." has a name, too
+			p = whole // "." has a base name too
 		}
 		short[i] = strings.TrimSuffix(filepath.Base(p), cases.Extension)
 	}
 	return strings.Join(short, ", ")
 }
 
-// Find adds all that is found under some names, see [Of].
+// Find adds all results under some paths, see [Of].
 func (r *Report) Find(ctx context.Context, names []string) error {
-	h := haul{o: r.options}
+	h := loader{o: r.options}
 	for _, name := range names {
-		if err := h.find(name); err != nil {
+		if err := h.load(name); err != nil {
 			return err
 		}
 	}
-	return h.into(ctx, r)
+	return h.addTo(ctx, r)
 }
 
-// find takes in what a name stands for.
-func (h *haul) find(name string) error {
+// load loads a file or a directory.
+func (h *loader) load(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return h.directory(name)
+		return h.loadDirectory(name)
 	case filepath.Ext(name) == cases.Extension:
 		k, err := LoadCase(name)
 		h.cases = append(h.cases, k)
@@ -113,9 +112,9 @@ func (h *haul) find(name string) error {
 	return err
 }
 
-// directory takes in what is in a directory, and in those directly below it.
-func (h *haul) directory(dir string) error {
-	found, err := h.here(dir)
+// loadDirectory loads the results in a directory and in its subdirectories, one level deep.
+func (h *loader) loadDirectory(dir string) error {
+	found, err := h.loadHere(dir)
 	if err != nil {
 		return err
 	}
@@ -128,7 +127,7 @@ func (h *haul) directory(dir string) error {
 			continue
 		}
 		path := filepath.Join(dir, one.Name())
-		some, err := h.here(path)
+		some, err := h.loadHere(path)
 		if err != nil {
 			return err
 		}
@@ -141,15 +140,15 @@ func (h *haul) directory(dir string) error {
 	case found:
 		return nil
 	case cutOff(dir):
-		return fmt.Errorf("%s has a history and no %s: the run was cut off (lockstorm check judges its history)", dir, results.RunFile)
+		return fmt.Errorf("%s has a history and no %s: the run was cut off (lockstorm check checks its history)", dir, results.RunFile)
 	}
 	return h.caseFiles(dir)
 }
 
-// here takes in what the directory itself is of.
-func (h *haul) here(dir string) (found bool, err error) {
-	for _, k := range kinds {
-		_, err := os.Stat(filepath.Join(dir, k.mark))
+// loadHere loads the results in the directory itself.
+func (h *loader) loadHere(dir string) (found bool, err error) {
+	for _, k := range resultKinds {
+		_, err := os.Stat(filepath.Join(dir, k.file))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -164,24 +163,24 @@ func (h *haul) here(dir string) (found bool, err error) {
 	return found, nil
 }
 
-// cutOff reports whether a directory has the history of a run that has not ended.
+// cutOff reports whether a directory has the history of a run that did not finish.
 func cutOff(dir string) bool {
 	_, err := results.HistoryPath(dir)
 	return err == nil
 }
 
-// caseFiles takes in the cases in a directory, of which each file that may be one has to be.
-func (h *haul) caseFiles(dir string) error {
-	paths, err := filepath.Glob(filepath.Join(quoted.Replace(dir), "*"+cases.Extension))
+// caseFiles loads the cases in a directory. Each file with their extension has to be one.
+func (h *loader) caseFiles(dir string) error {
+	paths, err := filepath.Glob(filepath.Join(globEscaper.Replace(dir), "*"+cases.Extension))
 	if err != nil {
 		return err
 	}
 	if len(paths) == 0 {
 		var marks []string
-		for _, k := range kinds {
-			marks = append(marks, k.mark)
+		for _, k := range resultKinds {
+			marks = append(marks, k.file)
 		}
-		return fmt.Errorf("%s: nothing that a report is made of: no %s, no case (*%s), and no directory with one of them", dir, strings.Join(marks, ", "), cases.Extension)
+		return fmt.Errorf("%s: no results: no %s, no case (*%s), and no directory with any of them", dir, strings.Join(marks, ", "), cases.Extension)
 	}
 	for _, path := range paths {
 		k, err := LoadCase(path)
@@ -193,11 +192,11 @@ func (h *haul) caseFiles(dir string) error {
 	return nil
 }
 
-// quoted keeps what a pattern would not take as it is.
-var quoted = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+// globEscaper escapes a path for [filepath.Glob].
+var globEscaper = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
-// debate takes in a stored debate.
-func (h *haul) debate(dir string) error {
+// debate loads a stored debate.
+func (h *loader) debate(dir string) error {
 	stored, found, err := loadSuite(dir, results.DebateFile)
 	if err != nil {
 		return err
@@ -207,14 +206,14 @@ func (h *haul) debate(dir string) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	h.debates = append(h.debates, Side{Backend: b, Found: found, Versions: stored.Versions})
-	if err := twice(h.debates); err != nil {
+	if err := duplicateBackend(h.debates); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	return nil
 }
 
-// comparison takes in a stored comparison.
-func (h *haul) comparison(dir string) error {
+// comparison loads a stored comparison.
+func (h *loader) comparison(dir string) error {
 	stored, found, err := loadSuite(dir, results.CompareFile)
 	if err != nil {
 		return err
@@ -223,23 +222,23 @@ func (h *haul) comparison(dir string) error {
 	return nil
 }
 
-// loadSuite loads what scenarios have shown.
+// loadSuite loads the results of scenarios.
 func loadSuite(dir, file string) (results.Reference, Tallies, error) {
 	stored, err := results.LoadReference(dir, file)
 	if err != nil {
 		return stored, nil, err
 	}
-	found, err := Recall(stored)
+	found, err := TalliesOf(stored)
 	if err != nil {
 		return stored, nil, fmt.Errorf("%s: %w", filepath.Join(dir, file), err)
 	}
 	return stored, found, nil
 }
 
-// into adds all to a page, in the order of kinds.
-func (h *haul) into(ctx context.Context, r *Report) error {
+// addTo adds all results to a page, kind by kind.
+func (h *loader) addTo(ctx context.Context, r *Report) error {
 	if len(h.debates) > 0 {
-		if err := r.Debate(ctx, Debate{Topics: scenarios.Topics(), Sides: h.debates, Kept: h.kept}); err != nil {
+		if err := r.Debate(ctx, Debate{Topics: scenarios.Topics(), Sides: h.debates, StoredRun: h.storedRun}); err != nil {
 			return err
 		}
 	}
@@ -272,9 +271,9 @@ func (h *haul) into(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// kept finds a run of a debate among those that were found beside it.
-func (h *haul) kept(scenario, backend string, seed uint64) string {
-	i := slices.IndexFunc(h.runs, func(s Subject) bool {
+// storedRun finds a run of a debate among the loaded runs.
+func (h *loader) storedRun(scenario, backend string, seed uint64) string {
+	i := slices.IndexFunc(h.runs, func(s ShownRun) bool {
 		return s.Dir != "" && s.Run.Scenario.Name == scenario && s.Run.Backend == backend && s.Run.Seed == seed
 	})
 	if i < 0 {

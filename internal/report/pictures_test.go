@@ -17,17 +17,17 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// A picture of the documents is small enough to be loaded with them.
+// Limits for pictures in the documentation, so that they load with it.
 const (
 	pictures    = "../../docs/img"
 	mostPicture = 200 << 10
 )
 
-// shown is a picture of a page.
+// shown is a screenshot of a page.
 type shown struct {
 	file   string
-	page   string // its name among the pages
-	at     string // what stands at the top of the picture: a selector
+	page   string // of the page
+	at     string // CSS selector of the element at the top
 	width  int64
 	height int64
 	dark   bool
@@ -41,8 +41,8 @@ var shots = []shown{
 	{"sweep.png", "sweep", "figure", 1200, 820, false},
 }
 
-// TestPictures checks the pictures of the documents, or takes them anew ("make pictures").
-// They are taken, and not compared: where fonts are others every pixel is.
+// TestPictures checks the pictures in the documentation, or takes them again ("make pictures").
+// It does not compare them: with other fonts every pixel differs.
 func TestPictures(t *testing.T) {
 	if testkit.UpdateGolden() {
 		take(t)
@@ -61,7 +61,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// take makes the pages and keeps pictures of them.
+// take makes the pages and saves pictures of them.
 func take(t *testing.T) {
 	t.Helper()
 	debate := t.TempDir()
@@ -76,10 +76,10 @@ func take(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := map[string]string{
-		"run":    found(t, filepath.Join(kept(t, "crash-restart", 1), "crash-restart-sim-1")),
-		"case":   found(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
-		"debate": found(t, debate),
-		"sweep":  found(t, filepath.Join(reference, "restart-delay")),
+		"run":    pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")),
+		"case":   pageFile(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
+		"debate": pageFile(t, debate),
+		"sweep":  pageFile(t, filepath.Join(reference, "restart-delay")),
 	}
 	for _, s := range shots {
 		p := browsertest.Open(t, pages[s.page], browsertest.Screen{Width: s.width, Height: s.height, Dark: s.dark})
@@ -96,8 +96,7 @@ func take(t *testing.T) {
 	}
 }
 
-// shrink writes a picture anew with the 256 colours that it has most of, and in place of
-// each other one the closest.
+// shrink reduces a picture to its 256 most frequent colours.
 func shrink(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -12,40 +12,40 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Options are what a report knows beside what is stored.
+// Options configure a report.
 type Options struct {
-	// Backend returns the backend of a name.
+	// Backend returns a backend by name.
 	Backend func(name string) (runner.Backend, error)
 
-	// Simulator is the backend on which a run repeats exactly from its seed.
+	// Simulator is the backend on which a seed repeats a run exactly.
 	Simulator runner.Backend
 
-	// Most is how many runs are shown with their history, each kind of thing by itself:
-	// those that violate something, the first of them. The others are in tables.
-	Most int
+	// MaxDetails is how many runs of each kind are shown with their histories: the first ones
+	// with violations. Tables list all.
+	MaxDetails int
 }
 
-// DefaultMost is Most where nobody says how many.
-const DefaultMost = 12
+// DefaultMaxDetails is the default of MaxDetails.
+const DefaultMaxDetails = 12
 
 // stoppedNote says that what is on the page is not all that was asked for.
 const stoppedNote = "Stopped before the end. These are the results so far."
 
-// Report is a page in the making.
+// Report is a page under construction.
 type Report struct {
 	document.Document
 	options Options
 
-	timelines int // there are, up to now
+	timelines int // on the page so far
 }
 
-// New returns a page without a section.
+// New returns a page without sections.
 func New(title string, o Options) *Report {
 	return &Report{Document: document.Document{Title: title}, options: o}
 }
 
-// made says in the foot how something was made.
-func (r *Report) made(what string, versions map[string]string, command string) {
+// addFoot adds to the foot how something was made.
+func (r *Report) addFoot(what string, versions map[string]string, command string) {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(versions)) {
 		parts = append(parts, k+" "+versions[k])
@@ -60,8 +60,8 @@ func (r *Report) made(what string, versions map[string]string, command string) {
 	r.Foot = append(r.Foot, text+".")
 }
 
-// Recall returns what a reference says of scenarios as they are now.
-func Recall(f results.Reference) (Tallies, error) {
+// TalliesOf returns the tallies of a reference, for the scenarios as they are now.
+func TalliesOf(f results.Reference) (Tallies, error) {
 	found := Tallies{}
 	for _, r := range f.Rows {
 		s, err := scenarios.Find(r.Scenario)

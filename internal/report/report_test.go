@@ -35,22 +35,22 @@ var options = report.Options{
 		}
 		return runner.Backend{}, fmt.Errorf("unknown backend %q", name)
 	},
-	Simulator: simulated.Backend(),
-	Most:      3,
+	Simulator:  simulated.Backend(),
+	MaxDetails: 3,
 }
 
-// page makes the page of names and checks what is so of every page: it is whole, its anchors
-// differ, each link within it has its target, and it says the same as text.
+// page makes the page of some paths. It checks that the page is complete, its anchors are
+// unique, its links have targets, and its text says the same.
 func page(t *testing.T, names ...string) string {
 	t.Helper()
 	r, err := report.Of(t.Context(), names, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sound(t, r)
+	return checkPage(t, r)
 }
 
-func sound(t *testing.T, r *report.Report) string {
+func checkPage(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text, plain bytes.Buffer
 	if err := r.Write(&text); err != nil {
@@ -100,17 +100,17 @@ func wantIn(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// kept makes runs of a scenario and stores them.
-func kept(t *testing.T, scenario string, runs int) string {
+// storedRuns makes and stores runs of a scenario.
+func storedRuns(t *testing.T, scenario string, runs int) string {
 	t.Helper()
 	s, err := scenarios.Find(scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keptOf(t, s, runs)
+	return storedRunsOf(t, s, runs)
 }
 
-func keptOf(t *testing.T, s scenarios.Scenario, runs int) string {
+func storedRunsOf(t *testing.T, s scenarios.Scenario, runs int) string {
 	t.Helper()
 	e, err := runner.Prepare(simulated.Backend(), s)
 	if err != nil {
@@ -134,8 +134,8 @@ const (
 	processes = "../../results/process"
 )
 
-// Every row of the debate is on the page, with both sides' claims, whole, and what was found
-// on each backend; the first that violate something have their witness.
+// Every row of the debate is on the page, with both sides' claims and the results of each
+// backend. The first violations have their witnesses.
 func TestDebate(t *testing.T) {
 	text := page(t, reference, processes)
 	for _, s := range scenarios.All() {
@@ -144,16 +144,16 @@ func TestDebate(t *testing.T) {
 	}
 	wantIn(t, text, "found on sim", "found on process", fmt.Sprintf("on sim %d of %[1]d rows and %d of %[2]d series are as expected", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
 		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
-	if n := strings.Count(text, `<details id="witness-`); n != options.Most {
-		t.Errorf("%d witnesses; want %d", n, options.Most)
+	if n := strings.Count(text, `<details id="witness-`); n != options.MaxDetails {
+		t.Errorf("%d witnesses; want %d", n, options.MaxDetails)
 	}
 	if n := strings.Count(text, "no reason is known"); n > 0 {
-		t.Errorf("%d differences without a reason: what a backend cannot judge is none", n)
+		t.Errorf("%d differences without a reason: what a backend cannot check is no difference", n)
 	}
 }
 
 func TestRun(t *testing.T) {
-	dir := kept(t, "crash-restart", 1)
+	dir := storedRuns(t, "crash-restart", 1)
 	one := filepath.Join(dir, "crash-restart-sim-1")
 	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "as expected")
 	bare := page(t, filepath.Join(one, results.HistoryFile))
@@ -161,15 +161,15 @@ func TestRun(t *testing.T) {
 }
 
 func TestManyRuns(t *testing.T) {
-	dir := kept(t, "crash-restart", options.Most+2)
+	dir := storedRuns(t, "crash-restart", options.MaxDetails+2)
 	if err := os.Remove(filepath.Join(dir, "crash-restart-sim-2", results.RunFile)); err != nil {
 		t.Fatal(err)
 	}
 	text := page(t, dir)
-	wantIn(t, text, fmt.Sprintf("The first %d of %d runs that violate something.", options.Most, options.Most+1), "crash-restart-sim-2 has a history and no run.json: the run was cut off.", `class="sorts filters"`)
+	wantIn(t, text, fmt.Sprintf("The first %d of %d runs that violate something.", options.MaxDetails, options.MaxDetails+1), "crash-restart-sim-2 has a history and no run.json: the run was cut off.", `class="sorts filters"`)
 }
 
-// Law: every case of the project is on the page, and still shows what it says.
+// Every case of the project is on the page, and still shows what it should.
 func TestCases(t *testing.T) {
 	text := page(t, "../../testdata/cases")
 	paths, _ := filepath.Glob("../../testdata/cases/*" + cases.Extension)
@@ -203,7 +203,7 @@ func TestCampaigns(t *testing.T) {
 }
 
 // A campaign that was stopped says so.
-func TestCampaignThatWasStopped(t *testing.T) {
+func TestStoppedCampaign(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(reference, "drift-edge", sweep.JournalFile))
 	if err != nil {
 		t.Fatal(err)
@@ -229,33 +229,33 @@ func TestAdvice(t *testing.T) {
 	if err := r.Advice(a); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, sound(t, r), "What was asked", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Pareto front", "<svg ")
+	wantIn(t, checkPage(t, r), "The question", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Pareto front", "<svg ")
 	refused := report.New("advice", options)
 	if err := refused.Advice(tune.Advice{Question: q, Refusal: "too wishful"}); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, sound(t, refused), "No setting is recommended: too wishful")
+	wantIn(t, checkPage(t, refused), "No setting is recommended: too wishful")
 	stopped := report.New("advice", options)
 	if err := stopped.Advice(tune.Advice{Question: q, Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, sound(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "The choice", "<svg ")
+	wantIn(t, checkPage(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "Alternatives", "<svg ")
 }
 
-// Law: whatever stored files say is shown and not run.
-func TestHostileNames(t *testing.T) {
+// Texts of stored files are escaped.
+func TestHostileNamesAreEscaped(t *testing.T) {
 	const hostile = `</script><script>alert("x")</script><img src=x onerror=alert(1)>`
-	dir := kept(t, "calm", 1)
+	dir := storedRuns(t, "calm", 1)
 	one := filepath.Join(dir, "calm-sim-1")
 	run, err := results.Load(one)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := report.Subject{Title: hostile, Run: run, Again: hostile}
+	s := report.ShownRun{Title: hostile, Run: run, Command: hostile}
 	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Told(checker.Lease, checker.Violated, hostile)}}
 	s.Run.Scenario.Summary, s.Run.Versions = hostile, map[string]string{hostile: hostile}
 	r := report.New(hostile, options)
-	if err := r.Runs([]report.Subject{s, s}); err != nil {
+	if err := r.Runs([]report.ShownRun{s, s}); err != nil {
 		t.Fatal(err)
 	}
 	found := sweep.Results{Head: sweep.Head{Sweep: "a <b> & \"c\"", Summary: "<img src=x>", Property: checker.Lease, Params: []sweep.Param{{Name: "x<y", Summary: hostile}}, Total: 1, Runs: 1},
@@ -263,33 +263,33 @@ func TestHostileNames(t *testing.T) {
 	if err := r.Campaign(found); err != nil {
 		t.Fatal(err)
 	}
-	text := sound(t, r)
+	text := checkPage(t, r)
 	if strings.Contains(text, "<img") || strings.Contains(text, `alert("x")</script>`) || strings.Count(text, "<script>") != 1 {
-		t.Error("a text has become markup")
+		t.Error("a text is not escaped")
 	}
 }
 
-// A command that is shown is one that can be copied, whatever files are called.
+// The commands on a page can be copied to a shell, whatever files are called.
 func TestCommandsAreQuoted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "my runs")
-	if err := os.Rename(filepath.Join(kept(t, "calm", 1), "calm-sim-1"), dir); err != nil {
+	if err := os.Rename(filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1"), dir); err != nil {
 		t.Fatal(err)
 	}
 	run, err := report.LoadRun(dir)
-	if want := "lockstorm replay '" + dir + "'"; err != nil || run.Again != want {
-		t.Errorf("a run: %s, %v; want %s", run.Again, err, want)
+	if want := "lockstorm replay '" + dir + "'"; err != nil || run.Command != want {
+		t.Errorf("a run: %s, %v; want %s", run.Command, err, want)
 	}
 	file := filepath.Join(dir, results.HistoryFile)
 	bare, err := report.LoadHistory(file)
-	if want := "lockstorm check '" + file + "'"; err != nil || bare.Again != want {
-		t.Errorf("a history: %s, %v; want %s", bare.Again, err, want)
+	if want := "lockstorm check '" + file + "'"; err != nil || bare.Command != want {
+		t.Errorf("a history: %s, %v; want %s", bare.Command, err, want)
 	}
 }
 
-// Law: what cannot be shown is refused in words that name it.
+// Errors name the path that cannot be shown.
 func TestBadInput(t *testing.T) {
 	empty := t.TempDir()
-	cut := kept(t, "calm", 1)
+	cut := storedRuns(t, "calm", 1)
 	one := filepath.Join(cut, "calm-sim-1")
 	if err := os.Remove(filepath.Join(one, results.RunFile)); err != nil {
 		t.Fatal(err)
@@ -314,14 +314,14 @@ func TestBadInput(t *testing.T) {
 		want  string
 	}{
 		"no such directory":             {[]string{"nowhere"}, "nowhere"},
-		"an empty directory":            {[]string{empty}, empty + ": nothing that a report is made of: no run.json, debate.json"},
+		"an empty directory":            {[]string{empty}, empty + ": no results: no run.json, debate.json"},
 		"a run that was cut off":        {[]string{one}, "has a history and no run.json: the run was cut off"},
 		"a debate that was cut off":     {[]string{with(results.DebateFile, half(filepath.Join(reference, results.DebateFile)))}, results.DebateFile + ": unexpected end of JSON input"},
 		"a run.json that was cut off":   {[]string{with(results.RunFile, []byte(`{"version":1,`))}, results.RunFile + ": "},
 		"a case that was cut off":       {[]string{with("a.yaml", half(caseFile))}, "a.yaml: "},
 		"a history that was cut off":    {[]string{filepath.Join(with("h.jsonl", half(filepath.Join(one, results.HistoryFile))), "h.jsonl")}, "h.jsonl: "},
-		"a history of Jepsen":           {[]string{"../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a history of Jepsen, and reports show those of Lockstorm: lockstorm check "},
-		"two debates on one backend":    {[]string{reference, reference}, "another directory also has a debate on sim"},
+		"a history of Jepsen":           {[]string{"../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a Jepsen history, and reports show histories of Lockstorm: lockstorm check "},
+		"two debates on one backend":    {[]string{reference, reference}, "two debates on sim"},
 		"a debate on nobody's backend":  {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":2,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
 		"a journal of something else":   {[]string{with(sweep.JournalFile, []byte("{}\n"))}, "it is not the file of a campaign"},
 		"an advice of an older version": {[]string{with(tune.AdviceFile, []byte("{}"))}, "it does not say what was asked"},

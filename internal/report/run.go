@@ -24,47 +24,47 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Subject is one run that is shown.
-type Subject struct {
-	Title string // what the page calls it
+// ShownRun is a run that is shown.
+type ShownRun struct {
+	Title string // on the page
 	Dir   string // where it is stored; may be empty
 
-	// Run is what run.json says of it; of a bare history what its header and its judges
-	// do, and Bare is set: nobody has said what was expected.
+	// Run is the content of run.json. Of a single history (Bare) it has the header and the
+	// verdicts, but no expectations.
 	Run  results.Run
 	Bare bool
 
-	// History opens its history, plain. Nil: it was not stored, and the run does not repeat.
+	// History opens the history, uncompressed. It is nil if the history is not stored and the
+	// run cannot be repeated.
 	History func() (io.ReadCloser, error)
 
-	Again string // the command that repeats it; empty: nobody can
+	Command string // command line that repeats the run; may be empty
 }
 
 // LoadRun loads the run of a directory.
-func LoadRun(dir string) (Subject, error) {
+func LoadRun(dir string) (ShownRun, error) {
 	run, err := results.Load(dir)
 	if err != nil {
-		return Subject{}, err
+		return ShownRun{}, err
 	}
 	path, err := results.HistoryPath(dir)
 	if err != nil {
-		return Subject{}, err
+		return ShownRun{}, err
 	}
-	s := Subject{Title: titleOf(run), Dir: dir, Run: run, History: plain(path)}
+	s := ShownRun{Title: titleOf(run), Dir: dir, Run: run, History: openHistory(path)}
 	if run.TraceHash != "" && !run.Cut {
-		s.Again = textfmt.Command("replay", dir)
+		s.Command = textfmt.Command("replay", dir)
 	}
 	return s, nil
 }
 
-// titleOf names a run.
 func titleOf(r results.Run) string {
 	return fmt.Sprintf("%s, %s, seed %d", r.Scenario.Name, r.Backend, r.Seed)
 }
 
-// LoadHistory judges a history that stands by itself in a file.
-func LoadHistory(path string) (Subject, error) {
-	s := Subject{Title: Named([]string{path}), Bare: true, History: plain(path), Again: textfmt.Command("check", path)}
+// LoadHistory checks the history in a file.
+func LoadHistory(path string) (ShownRun, error) {
+	s := ShownRun{Title: TitleOf([]string{path}), Bare: true, History: openHistory(path), Command: textfmt.Command("check", path)}
 	text, err := s.History()
 	if err != nil {
 		return s, err
@@ -72,7 +72,7 @@ func LoadHistory(path string) (Subject, error) {
 	defer func() { _ = text.Close() }()
 	read := bufio.NewReader(text)
 	if begin, _ := read.Peek(512); jepsen.Looks(begin) {
-		return s, fmt.Errorf("%s: a history of Jepsen, and reports show those of Lockstorm: %s judges it, and draws a picture", path, s.Again)
+		return s, fmt.Errorf("%s: a Jepsen history, and reports show histories of Lockstorm: %s checks it and draws a picture", path, s.Command)
 	}
 	h, report, err := results.Judge(read)
 	if err != nil {
@@ -83,8 +83,8 @@ func LoadHistory(path string) (Subject, error) {
 	return s, nil
 }
 
-// plain opens a file that may be compressed.
-func plain(path string) func() (io.ReadCloser, error) {
+// openHistory opens a file that may be compressed.
+func openHistory(path string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		raw, err := os.Open(path)
 		if err != nil {
@@ -98,17 +98,17 @@ func plain(path string) func() (io.ReadCloser, error) {
 	}
 }
 
-// Replayed runs a scenario in the simulator to have its history, in memory.
-func Replayed(ctx context.Context, simulator runner.Backend, s scenarios.Scenario, seed uint64, again string) (Subject, error) {
+// Replayed runs a scenario in the simulator, and keeps its history in memory.
+func Replayed(ctx context.Context, simulator runner.Backend, s scenarios.Scenario, seed uint64, again string) (ShownRun, error) {
 	e, err := runner.Prepare(simulator, s)
 	if err != nil {
-		return Subject{}, err
+		return ShownRun{}, err
 	}
 	return replayed(ctx, e, seed, again)
 }
 
-// replayed runs an experiment that repeats exactly, to have its history in memory.
-func replayed(ctx context.Context, e runner.Experiment, seed uint64, again string) (Subject, error) {
+// replayed runs an experiment that repeats exactly, and keeps its history in memory.
+func replayed(ctx context.Context, e runner.Experiment, seed uint64, again string) (ShownRun, error) {
 	var text bytes.Buffer
 	w := history.NewWriter(&text, e.Header(seed))
 	result, err := e.Run(ctx, seed, w)
@@ -119,20 +119,20 @@ func replayed(ctx context.Context, e runner.Experiment, seed uint64, again strin
 		err = context.Cause(ctx)
 	}
 	run := results.RunOf(result, nil)
-	return Subject{
-		Title: titleOf(run), Run: run, Again: again,
+	return ShownRun{
+		Title: titleOf(run), Run: run, Command: again,
 		History: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil },
 	}, err
 }
 
-// SubjectOf is a run that has just been made, stored in dir or, where that is empty, to be
-// made again for its history if it repeats.
-func SubjectOf(e runner.Experiment, result runner.Result, dir string, versions map[string]string, again string) Subject {
+// ShownRunOf returns a run that was just made. It is stored in dir or, if dir is empty and the
+// backend is exact, repeated for its history.
+func ShownRunOf(e runner.Experiment, result runner.Result, dir string, versions map[string]string, again string) ShownRun {
 	run := results.RunOf(result, versions)
-	s := Subject{Title: titleOf(run), Dir: dir, Run: run, Again: again}
+	s := ShownRun{Title: titleOf(run), Dir: dir, Run: run, Command: again}
 	switch {
 	case dir != "":
-		s.History = plain(filepath.Join(dir, results.HistoryFile))
+		s.History = openHistory(filepath.Join(dir, results.HistoryFile))
 	case e.Backend().Exact && !result.Interrupted:
 		s.History = func() (io.ReadCloser, error) {
 			again, err := Replayed(context.Background(), e.Backend(), result.Executed(), result.Seed, "")
@@ -145,8 +145,8 @@ func SubjectOf(e runner.Experiment, result runner.Result, dir string, versions m
 	return s
 }
 
-// tally is the run as a batch of one.
-func (s Subject) tally() runner.Tally {
+// tally is the run as a tally of one.
+func (s ShownRun) tally() runner.Tally {
 	t := runner.NewTally(s.Run.Scenario.Scenario)
 	t.Add(runner.Result{
 		Scenario: s.Run.Scenario.Scenario, Plan: s.Run.Scenario.Plan, Backend: s.Run.Backend, Seed: s.Run.Seed,
@@ -156,23 +156,23 @@ func (s Subject) tally() runner.Tally {
 }
 
 // violates reports whether the run shows a violation.
-func (s Subject) violates() bool { return len(Violated(s.tally())) > 0 }
+func (s ShownRun) violates() bool { return len(Violated(s.tally())) > 0 }
 
-// Runs adds what runs of any scenarios have shown: of one all there is to say; of several a
-// table, and all there is to say of the first that violate something.
-func (r *Report) Runs(list []Subject) error {
+// Runs adds runs of any scenarios: a single one with all details; several as a table, with all
+// details of the first ones with violations.
+func (r *Report) Runs(list []ShownRun) error {
 	if len(list) == 1 {
 		blocks, err := r.runBlocks(list[0])
 		if err != nil {
 			return err
 		}
 		r.Add("The run: "+list[0].Title, blocks...)
-		r.made("The run", list[0].Run.Versions, list[0].Again)
+		r.addFoot("The run", list[0].Run.Versions, list[0].Command)
 		return nil
 	}
 	shown := map[int]string{} // anchors
 	for i, s := range list {
-		if len(shown) < r.options.Most && s.violates() {
+		if len(shown) < r.options.MaxDetails && s.violates() {
 			shown[i] = r.Anchor("run", s.Title)
 		}
 	}
@@ -195,7 +195,7 @@ func (r *Report) Runs(list []Subject) error {
 		}
 		t.Add(name, document.Number(float64(s.Run.Seed), fmt.Sprint(s.Run.Seed)), document.Text(verdictsOf(s)),
 			document.Cell{Text: tally.Conclusion().String(), Mark: markOf(tally.Conclusion())},
-			document.Count(s.Run.Report.Measurements.Grants), document.Text(textfmt.Dash(s.Again)))
+			document.Count(s.Run.Report.Measurements.Grants), document.Text(textfmt.Dash(s.Command)))
 	}
 	r.Add("Runs", t, document.Prose(SignLegend+". "+Codes()+"."))
 	if len(details) > 0 {
@@ -205,28 +205,28 @@ func (r *Report) Runs(list []Subject) error {
 		}
 		r.Add("Runs that violate something", append([]document.Block{document.Prose(text)}, details...)...)
 	}
-	r.made("The runs", list[0].Run.Versions, "")
+	r.addFoot("The runs", list[0].Run.Versions, "")
 	return nil
 }
 
-// verdictsOf are the verdicts of a run, by their signs.
-func verdictsOf(s Subject) string {
+// verdictsOf prints the verdicts of a run as signs.
+func verdictsOf(s ShownRun) string {
 	return grouped(func(p checker.Property) (checker.Verdict, bool) {
 		v, judged := s.Run.Verdicts[p]
 		return v, judged && v != checker.NotApplicable
 	})
 }
 
-// runBlocks is all there is to say of one run.
-func (r *Report) runBlocks(s Subject) ([]document.Block, error) {
+// runBlocks shows all details of a run.
+func (r *Report) runBlocks(s ShownRun) ([]document.Block, error) {
 	run := s.Run
-	course, err := r.course(s)
+	course, err := r.runDetails(s)
 	if err != nil {
 		return nil, err
 	}
 	blocks := slices.Concat([]document.Block{conclusionOf(s)}, course, []document.Block{document.Heading("Verdicts"), verdictTable(s)})
-	if s.Again != "" {
-		blocks = append(blocks, document.Code(s.Again))
+	if s.Command != "" {
+		blocks = append(blocks, document.Code(s.Command))
 	}
 	blocks = append(blocks, figuresOf(run.Report.Measurements.Figures(1)))
 	if len(run.Scenario.Clients) > 0 {
@@ -235,14 +235,13 @@ func (r *Report) runBlocks(s Subject) ([]document.Block, error) {
 			return nil, err
 		}
 		blocks = append(blocks, factsOf(Setting(run.Scenario.Scenario)),
-			document.Fold{Summary: "the scenario with the plan that was carried out, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
+			document.Fold{Summary: "the scenario with the executed plan, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
 	}
 	return blocks, nil
 }
 
-// course is how the run went: its timeline, with what was found beside it. Of a run whose
-// history is not there it is what was found alone.
-func (r *Report) course(s Subject) ([]document.Block, error) {
+// runDetails is the timeline with the findings or, without a history, the findings alone.
+func (r *Report) runDetails(s ShownRun) ([]document.Block, error) {
 	if s.History == nil {
 		return stories(s.Run.Report), nil
 	}
@@ -260,7 +259,7 @@ func (r *Report) course(s Subject) ([]document.Block, error) {
 	return []document.Block{m.Block()}, nil
 }
 
-// stories tell what is violated, or left open.
+// stories describes what is violated or undecided.
 func stories(found checker.Report) (all []document.Block) {
 	for _, f := range found.Findings {
 		mark := document.Bad
@@ -276,8 +275,8 @@ func stories(found checker.Report) (all []document.Block) {
 	return all
 }
 
-// conclusionOf is how a run compares with what was expected of it.
-func conclusionOf(s Subject) document.Block {
+// conclusionOf compares a run with its expectations.
+func conclusionOf(s ShownRun) document.Block {
 	t := s.tally()
 	violated := len(Violated(t))
 	switch {
@@ -286,7 +285,7 @@ func conclusionOf(s Subject) document.Block {
 	case s.Run.Cut:
 		return document.Notice{Mark: document.Open, Text: "stopped before its end: what was not violated so far is unknown"}
 	case t.Slipped > 0:
-		return document.Notice{Mark: document.Open, Text: Slowness(t) + ": such a run says nothing"}
+		return document.Notice{Mark: document.Open, Text: Slowness(t) + ": the run does not count"}
 	case len(s.Run.Scenario.Expect) > 0:
 		return document.Notice{Mark: markOf(t.Conclusion()), Text: t.Conclusion().String()}
 	case violated > 0:
@@ -295,8 +294,8 @@ func conclusionOf(s Subject) document.Block {
 	return document.Notice{Text: "nothing was expected, and nothing is violated"}
 }
 
-// verdictTable has a line for each property that was judged.
-func verdictTable(s Subject) document.Table {
+// verdictTable has a line for each property that was checked.
+func verdictTable(s ShownRun) document.Table {
 	t := document.Table{Columns: document.Named("", "property", "expected", "found", "violations")}
 	for _, f := range s.Run.Report.Findings {
 		expected, mark := "–", document.Plain
@@ -317,7 +316,7 @@ func verdictTable(s Subject) document.Table {
 			document.Cell{Text: Sign(f.Verdict) + " " + f.Verdict.String(), Mark: mark}, document.Count(f.Count))
 	}
 	if s.Run.Slip > 0 {
-		t.Caption = fmt.Sprintf("Things came late by %v at most.", s.Run.Slip.Round(time.Microsecond))
+		t.Caption = fmt.Sprintf("The machine was late by at most %v.", s.Run.Slip.Round(time.Microsecond))
 	}
 	return t
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Tallies are what scenarios have shown, by their names.
+// Tallies are the results of scenarios, by name.
 type Tallies map[string]runner.Tally
 
-// Curve is what the points of a series have shown, as far as they are known.
+// Curve is the known results of the points of a series.
 type Curve struct {
 	scenarios.Series
 	Values  []string
 	Tallies []runner.Tally
 }
 
-// Curve returns what is known of the points of a series.
+// Curve returns the known results of a series.
 func (found Tallies) Curve(s scenarios.Series) Curve {
 	c := Curve{Series: s}
 	for _, p := range s.Points {
@@ -32,70 +32,60 @@ func (found Tallies) Curve(s scenarios.Series) Curve {
 	return c
 }
 
-// course is how violations go along the points.
-type course uint8
+// trend is how violations depend on the varied value.
+type trend uint8
 
 const (
-	never     course = iota + 1 // no point shows one
-	always                      // every point does
-	rising                      // those from some point on
-	falling                     // those up to some point
-	scattered                   // others
+	never     trend = iota + 1 // at no point
+	always                     // at all points
+	rising                     // from some point on
+	falling                    // up to some point
+	scattered                  // none of these
 )
 
-// course returns how violations go and, where they begin or end once, the first
-// point on the other side. A point that left the property open without a
-// violation shows none, which [Curve.open] tells.
-func (c Curve) course() (course, int) {
-	broken := make([]bool, len(c.Tallies))
-	for i, t := range c.Tallies {
-		broken[i] = t.Rate(c.Property).K > 0
-	}
-	switch turns := switches(broken); {
-	case len(broken) == 0 || len(turns) == 0 && !broken[0]:
-		return never, 0
-	case len(turns) == 0:
-		return always, 0
-	case len(turns) > 1:
-		return scattered, 0
-	case broken[0]:
-		return falling, turns[0]
-	default:
-		return rising, turns[0]
-	}
-}
-
-// switches lists where a list changes.
-func switches(list []bool) []int {
-	var at []int
-	for i := 1; i < len(list); i++ {
-		if list[i] != list[i-1] {
-			at = append(at, i)
+// trend returns the trend and, for rising and falling, the index of the first point after the
+// change. A point without violations counts as kept, even if it is undecided: see [Curve.open].
+func (c Curve) trend() (trend, int) {
+	broken := func(i int) bool { return c.Tallies[i].Rate(c.Property).K > 0 }
+	var changes []int
+	for i := 1; i < len(c.Tallies); i++ {
+		if broken(i) != broken(i-1) {
+			changes = append(changes, i)
 		}
 	}
-	return at
+	switch {
+	case len(c.Tallies) == 0 || len(changes) == 0 && !broken(0):
+		return never, 0
+	case len(changes) == 0:
+		return always, 0
+	case len(changes) > 1:
+		return scattered, 0
+	case broken(0):
+		return falling, changes[0]
+	}
+	return rising, changes[0]
 }
 
-// Short says in a few words where the property breaks.
+// Short says in a few words where the property is violated.
 func (c Curve) Short() string {
 	code, broken := c.Property.Code(), c.broken()
-	course, at := c.course()
+	trend, at := c.trend()
 	switch {
-	case course == never:
+	case trend == never:
 		return fmt.Sprintf("%s ✓ at all %d values", code, len(c.Values))
-	case course == always:
+	case trend == always:
 		return fmt.Sprintf("%s ✗ at all %d values", code, len(c.Values))
 	case len(broken) == 1:
 		return fmt.Sprintf("%s ✗ at %s only", code, broken[0])
-	case course == scattered || c.Unordered:
+	case trend == scattered || c.Unordered:
 		return fmt.Sprintf("%s ✗ at %d of %d values", code, len(broken), len(c.Values))
-	case course == rising:
+	case trend == rising:
 		return fmt.Sprintf("%s ✗ from %s on", code, c.Values[at])
 	}
 	return fmt.Sprintf("%s ✗ up to %s", code, c.Values[at-1])
 }
 
-// broken lists the values at which a run shows a violation.
+// broken lists the values with violations.
 func (c Curve) broken() []string {
 	var list []string
 	for i, t := range c.Tallies {
@@ -106,24 +96,24 @@ func (c Curve) broken() []string {
 	return list
 }
 
-// Threshold says where the property breaks, and where it should by a formula.
+// Threshold says where violations begin or end, and where a formula predicts it.
 func (c Curve) Threshold() string {
-	text := c.turn() + c.open() + "."
+	text := c.turningPoint() + c.open() + "."
 	if c.Formula != "" {
 		text += "\nBy formula it turns at " + c.Formula + "."
 	}
 	return text
 }
 
-func (c Curve) turn() string {
+func (c Curve) turningPoint() string {
 	title := c.Property.Title()
-	course, at := c.course()
+	trend, at := c.trend()
 	switch {
-	case course == never:
+	case trend == never:
 		return fmt.Sprintf("No value shows a violation of %s", title)
-	case course == always:
+	case trend == always:
 		return fmt.Sprintf("Every value shows violations of %s", title)
-	case course == scattered || c.Unordered:
+	case trend == scattered || c.Unordered:
 		broken := c.broken()
 		rest := len(c.Values) - len(broken)
 		return fmt.Sprintf("%s breaks at %s; no run shows it at the other %d", textfmt.Sentence(title), strings.Join(broken, ", "), rest)
@@ -135,7 +125,7 @@ func (c Curve) turn() string {
 	return fmt.Sprintf("%s turns between %s and %s", textfmt.Sentence(title), point(at-1), point(at))
 }
 
-// open says at which values the property was left open.
+// open says at which values the property is undecided.
 func (c Curve) open() string {
 	var list []string
 	for i, t := range c.Tallies {
@@ -159,7 +149,7 @@ func (c Curve) Table() *textfmt.Table {
 	t.Head = append(t.Head, "seed")
 	for i, tally := range c.Tallies {
 		rate := tally.Rate(c.Property)
-		line := []string{c.Values[i], rate.String(), rate.Percent(), rate.Interval(), agreed(tally, c.Property)}
+		line := []string{c.Values[i], rate.String(), rate.Percent(), rate.Interval(), expectedText(tally, c.Property)}
 		measured := tally.Measured.All()
 		for _, m := range c.Measures {
 			line = append(line, figures[m].of(measured, tally.PerGrant(c.Property)))
@@ -169,8 +159,7 @@ func (c Curve) Table() *textfmt.Table {
 	return t
 }
 
-// figures are how measures are shown, of what was measured and of the violations per
-// grant.
+// figures are the columns of measures.
 var figures = map[scenarios.Measure]struct {
 	title string
 	of    func(m checker.Measurements, perGrant runner.Rate) string
@@ -201,8 +190,8 @@ be relied on to show it. Seed: of the first violation, or else of the first run.
 interval. Rounds: the tries with which the first client to be granted the lock got it, in the middle one of the
 runs. Blocked by a death: the longest time from a holder's death to the next grant.`
 
-// agreed is what was expected, and what came of it if that is something else.
-func agreed(t runner.Tally, p checker.Property) string {
+// expectedText is the expected verdict, and the actual one if it differs.
+func expectedText(t runner.Tally, p checker.Property) string {
 	want, wanted := t.Scenario.Expect.Want(p)
 	switch {
 	case !wanted:
@@ -221,7 +210,7 @@ func seedOf(t runner.Tally, p checker.Property) string {
 	return Witness(t)
 }
 
-// Showing says at how many values what was expected was shown.
+// Showing says at how many values the expected verdict was found.
 func (c Curve) Showing() string {
 	shown := 0
 	for _, t := range c.Tallies {
@@ -229,8 +218,8 @@ func (c Curve) Showing() string {
 			shown++
 		}
 	}
-	return amounting(shown, len(c.Points), Worst(c.Tallies))
+	return shownText(shown, len(c.Points), Worst(c.Tallies))
 }
 
-// SeriesName tells a series from a row of the same name.
+// SeriesName distinguishes a series from a row of the same name.
 func SeriesName(s scenarios.Series) string { return s.Name + " (series)" }

@@ -17,13 +17,12 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Showing says how many runs showed what was expected, and what that amounts to
-// if it is not enough.
+// Showing says how many runs were as expected, and the conclusion if it is another.
 func Showing(t runner.Tally) string {
-	return amounting(t.Shown, t.Runs, t.Conclusion())
+	return shownText(t.Shown, t.Runs, t.Conclusion())
 }
 
-func amounting(shown, runs int, o runner.Conclusion) string {
+func shownText(shown, runs int, o runner.Conclusion) string {
 	text := fmt.Sprintf("%d/%d", shown, runs)
 	if o != runner.AsExpected {
 		text += " " + o.String()
@@ -31,7 +30,7 @@ func amounting(shown, runs int, o runner.Conclusion) string {
 	return text
 }
 
-// Witness is the seed of the run that shows what the row found.
+// Witness is the seed of a tally's witness.
 func Witness(t runner.Tally) string {
 	if t.Shown+t.Against == 0 {
 		return "–"
@@ -43,7 +42,7 @@ func Witness(t runner.Tally) string {
 const ShownLegend = `Shown: the runs whose every verdict was the expected one; of a series, the values that are as expected.
 Seed: that of the first such run, or of the first that contradicts.`
 
-// Worst is the worst conclusion of some tallies; none of them decide nothing.
+// Worst is the worst conclusion of some tallies. No tallies are undecided.
 func Worst(known []runner.Tally) runner.Conclusion {
 	worst := runner.AsExpected
 	if len(known) == 0 {
@@ -60,13 +59,13 @@ func Worst(known []runner.Tally) runner.Conclusion {
 	return worst
 }
 
-// Rated is properties that were violated equally often.
+// Rated is properties with the same rate of violations.
 type Rated struct {
 	Codes []string
 	Rate  runner.Rate
 }
 
-// Rates lists the properties that were violated.
+// Rates lists the rates of the violated properties.
 func Rates(t runner.Tally) []Rated {
 	var list []Rated
 next:
@@ -86,7 +85,7 @@ next:
 	return list
 }
 
-// Found says in words which verdicts the runs got.
+// Found describes the verdicts in words.
 func Found(t runner.Tally) string {
 	var parts []string
 	for _, g := range Rates(t) {
@@ -122,20 +121,20 @@ func Violated(t runner.Tally) []checker.Property {
 	})
 }
 
-// Slowness says how slow the machine was, and how slow it may be.
+// Slowness says how late the machine was, and what the limit is.
 func Slowness(t runner.Tally) string {
 	r := t.Slipping
 	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
 		t.Slipped, textfmt.Count(t.Runs, "run"), r.SchedulingLag.Round(time.Millisecond), r.Scenario.AllowedSlip())
 }
 
-// Fact is one thing that is told of a scenario.
+// Fact is a property of a scenario.
 type Fact struct {
 	Name, Text string
-	Code       bool // the text is what a file says
+	Code       bool // print it as code
 }
 
-// Setting tells of the lock, the clients, the world and the plan of a scenario.
+// Setting describes the lock, the clients, the world and the plan of a scenario.
 func Setting(s scenarios.Scenario) []Fact {
 	list := []Fact{{"Lock", s.Lock.Words(), true}}
 	for i := 0; i < len(s.Clients); {
@@ -169,15 +168,14 @@ func Setting(s scenarios.Scenario) []Fact {
 	return list
 }
 
-// Story is what the first violation of some property tells.
+// Story describes the first violation of a property.
 type Story struct {
 	Property checker.Property
 	Seed     uint64
 	Text     string
 }
 
-// Stories tells the first violation of each property; of one that is the same conflict as
-// the one before, that.
+// Stories returns the first violation of each property. A repeated overlap is described once.
 func Stories(t runner.Tally) (list []Story) {
 	var before checker.Finding
 	for _, p := range Violated(t) {
@@ -193,7 +191,7 @@ func Stories(t runner.Tally) (list []Story) {
 	return list
 }
 
-// tableOf is a table of words on a page; mark says what a cell means, nil: nothing.
+// tableOf is a text table on a page. mark may be nil.
 func tableOf(t *textfmt.Table, mark func(column, text string) document.Mark) document.Table {
 	out := document.Table{Columns: document.Named(t.Head...)}
 	for _, l := range t.Lines {
@@ -218,8 +216,8 @@ var (
 	leading  = regexp.MustCompile(`^\[?(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?: %|,.*\]|)$`)
 )
 
-// cellOf is a cell that is sorted by the figure that its text is, if it is one: a number, a
-// share, an interval (by its low end), k of n, a duration.
+// cellOf is a cell that is sorted by the number in its text, if it has one: a number, a share,
+// the low end of an interval, k of n, a duration.
 func cellOf(text string) document.Cell {
 	if m := quotient.FindStringSubmatch(text); m != nil {
 		k, _ := strconv.ParseFloat(m[1], 64)
@@ -238,7 +236,7 @@ func cellOf(text string) document.Cell {
 	return document.Text(text)
 }
 
-// bySign marks what begins with the sign of a violation, or of what was left open.
+// bySign marks cells that begin with the sign of violated or unknown.
 func bySign(_, text string) document.Mark {
 	switch {
 	case strings.HasPrefix(text, Sign(checker.Violated)):
@@ -249,7 +247,7 @@ func bySign(_, text string) document.Mark {
 	return document.Plain
 }
 
-// markOf is what a conclusion means.
+// markOf is the mark of a conclusion.
 func markOf(c runner.Conclusion) document.Mark {
 	switch c {
 	case runner.AsExpected:
@@ -260,11 +258,11 @@ func markOf(c runner.Conclusion) document.Mark {
 	return document.Open
 }
 
-// noBreak is a space at which no line ends.
+// noBreak is a non-breaking space.
 const noBreak = "\u00a0"
 
-// grouped is properties by their verdicts, as in "✗ V1 V2, ✓ V3"; of says which verdict a
-// property has, if any.
+// grouped lists properties by verdict, as in "✗ V1 V2, ✓ V3". of returns the verdict of a
+// property, if it has one.
 func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
 	var parts []string
 	for _, v := range []checker.Verdict{checker.Violated, checker.Unknown, checker.Holds, checker.NotApplicable} {
@@ -281,7 +279,7 @@ func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
 	return textfmt.Dash(strings.Join(parts, ", "))
 }
 
-// factsOf are facts on a page.
+// factsOf returns facts as a block.
 func factsOf(list []Fact) (facts document.Facts) {
 	for _, f := range list {
 		facts = append(facts, document.Fact{Name: f.Name, Value: f.Text})
@@ -289,7 +287,7 @@ func factsOf(list []Fact) (facts document.Facts) {
 	return facts
 }
 
-// figuresOf is what was measured, folded.
+// figuresOf returns measurements as a folded block.
 func figuresOf(list []checker.Figure) document.Block {
 	var facts document.Facts
 	for _, f := range list {
@@ -311,8 +309,8 @@ func Sign(v checker.Verdict) string {
 	return "?"
 }
 
-// Signs are the verdicts over all runs; behind one that was not expected stands,
-// in brackets, what was. Of a property that is not spoken of nothing is expected.
+// Signs lists the verdicts over all runs. An unexpected one is followed by the expected one in
+// brackets.
 func Signs(t runner.Tally) string {
 	var parts []string
 	for _, p := range checker.Properties() {
@@ -329,10 +327,10 @@ func Signs(t runner.Tally) string {
 // SignLegend explains the signs.
 const SignLegend = "✓ holds  ✗ violated  ? unknown  · nothing to judge  (✓) behind it: what was expected instead"
 
-// Codes explains the codes, on one line.
+// Codes explains the codes of properties, on one line.
 func Codes() string { return CodesWithin(math.MaxInt) }
 
-// CodesWithin explains the codes, on lines of a width: the list grows with the properties.
+// CodesWithin explains the codes of properties, on lines of at most width characters.
 func CodesWithin(width int) string {
 	var text strings.Builder
 	used := 0

@@ -9,22 +9,22 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// MaxAnnotations is how many annotations of a kind GitHub shows of a step.
+// MaxAnnotations is how many annotations of a kind GitHub shows for a step.
 const MaxAnnotations = 10
 
-// AnnotateGitHub writes an error for every contradiction, and a warning for every check that is
-// undecided and for every suite of which something was not run. Where there are more than
-// [MaxAnnotations] of a kind the last says how many were left out.
+// AnnotateGitHub writes an error for each contradiction, and a warning for each undecided check
+// and for each suite with checks that were not run. Of more than [MaxAnnotations] of a kind,
+// the last says how many were left out.
 func AnnotateGitHub(w io.Writer, r Report) error {
 	var errors, warnings []annotation
 	for s, c := range r.Of(Contradiction) {
-		errors = append(errors, of(s, c))
+		errors = append(errors, annotationOf(s, c))
 	}
 	for s, c := range r.Of(Undecided) {
-		warnings = append(warnings, of(s, c))
+		warnings = append(warnings, annotationOf(s, c))
 	}
 	for _, s := range r.Suites {
-		if reasons, names := s.Left(NotRun); len(names) > 0 {
+		if reasons, names := s.Skipped(NotRun); len(names) > 0 {
 			warnings = append(warnings, annotation{title: "lockstorm " + s.Name, text: textfmt.Count(len(names), "check") + " not run: " + reasons})
 		}
 	}
@@ -34,10 +34,10 @@ func AnnotateGitHub(w io.Writer, r Report) error {
 	return write(w, "warning", warnings)
 }
 
-// annotation is what is said of a check, beside its file if it has one.
+// annotation is about a check, at its file if it has one.
 type annotation struct{ title, file, text string }
 
-func of(s Suite, c Check) annotation {
+func annotationOf(s Suite, c Check) annotation {
 	return annotation{title: fmt.Sprintf("lockstorm %s: %s", s.Name, c.Name), file: c.File, text: strings.TrimSpace(c.Text())}
 }
 
@@ -59,22 +59,20 @@ func write(w io.Writer, kind string, list []annotation) error {
 	return nil
 }
 
-// How a command of a workflow is written: percent signs and ends of lines are escaped, and
-// in its properties what ends one.
+// Escapes of workflow commands. Property values escape their separators as well.
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// MaxSummary is how many bytes the summary of a step may have: of a longer one GitHub
-// shows nothing.
+// MaxSummary is the maximum size of a step's summary in bytes. GitHub drops a longer one.
 const MaxSummary = 1 << 20
 
-// GitHubSummary is the report in Markdown, in no more bytes than there is room for: a table of
-// the suites, each check that is not as expected, with its story and the command that
-// repeats it, and what was not run. What there is no room for is counted.
+// GitHubSummary is the report in Markdown, in at most room bytes: a table of the suites, each
+// check that is not as expected, with its story and command, and the checks that were not run.
+// What does not fit is counted.
 func GitHubSummary(r Report, room int) string {
-	page := &page{room: room - spare}
+	page := &page{room: room - reserve}
 	page.add(head(r))
 	cut := 0
 	for s, c := range r.Of(Contradiction, Undecided) {
@@ -87,7 +85,7 @@ func GitHubSummary(r Report, room int) string {
 	}
 	for _, o := range []Outcome{NotRun, NotApplicable} {
 		for _, s := range r.Suites {
-			if !page.add(left(s, o)) {
+			if !page.add(skipped(s, o)) {
 				page.text.WriteString(fmt.Sprintf("\n%s of %s: %v.\n", textfmt.Count(s.Count(o), "check"), s.Name, o))
 			}
 		}
@@ -96,16 +94,16 @@ func GitHubSummary(r Report, room int) string {
 	return page.text.String()
 }
 
-// spare is room for what is said of what there is no room for.
-const spare = 1 << 10
+// reserve is room for the counts of what does not fit.
+const reserve = 1 << 10
 
-// page is a text, and how much room there is for it.
+// page is a text with limited room.
 type page struct {
 	text strings.Builder
 	room int
 }
 
-// add adds a part whole, or not at all.
+// add adds a part, if it fits.
 func (p *page) add(part string) bool {
 	if p.text.Len()+len(part) > p.room {
 		return false
@@ -141,7 +139,7 @@ func head(r Report) string {
 	return b.String()
 }
 
-// section tells of one check.
+// section describes one check.
 func section(s Suite, c Check) string {
 	fence := "```"
 	for strings.Contains(c.Text(), fence) {
@@ -150,16 +148,16 @@ func section(s Suite, c Check) string {
 	return fmt.Sprintf("\n### %s: %s, %v\n\n%s\n%s%s\n", s.Name, plain.Replace(c.Name), c.Outcome, fence, c.Text(), fence)
 }
 
-// left names the checks of a suite that nothing was learnt of, and says why.
-func left(s Suite, o Outcome) string {
-	reasons, names := s.Left(o)
+// skipped lists the checks of a suite with an outcome, and the reasons.
+func skipped(s Suite, o Outcome) string {
+	reasons, names := s.Skipped(o)
 	if len(names) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("\n### %s: %s, %v\n\n%s: %s\n", s.Name, textfmt.Count(len(names), "check"), o, plain.Replace(reasons), plain.Replace(strings.Join(names, ", ")))
 }
 
-// foot says what it was checked with.
+// foot describes the version and settings.
 func foot(r Report) string {
 	if r.With == "" {
 		return ""
@@ -167,5 +165,5 @@ func foot(r Report) string {
 	return fmt.Sprintf("\n%s, %s.\n", plain.Replace(r.With), textfmt.Duration(r.Took.Round(time.Millisecond)))
 }
 
-// plain keeps Markdown from reading more into a text than its letters.
+// plain escapes Markdown.
 var plain = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", "[", `\[`, "|", `\|`, "\n", " ")

@@ -20,17 +20,17 @@ func sample() ci.Report {
 				{Name: "one.yaml", Outcome: ci.AsExpected, Took: 12 * time.Millisecond},
 				{
 					Name: "two_b.yaml", File: "cases/two_b.yaml", Outcome: ci.Contradiction, Took: 3 * time.Millisecond,
-					Says:  "lease exclusion is violated, but the case says holds",
-					Story: "  client 1 was granted \"a```b\" at 100 %;\n  client 2 was granted it too.\n",
-					Again: "lockstorm replay cases/two_b.yaml", Kept: []string{"counterexamples/runs/two-sim-1"},
+					Summary: "lease exclusion is violated, but the case says holds",
+					Story:   "  client 1 was granted \"a```b\" at 100 %;\n  client 2 was granted it too.\n",
+					Command: "lockstorm replay cases/two_b.yaml", Files: []string{"counterexamples/runs/two-sim-1"},
 				},
 			}},
 			{Name: "debate", Note: "backend sim", Checks: []ci.Check{
 				{Name: "calm", Outcome: ci.AsExpected, Took: time.Second},
-				{Name: "split-vote", Outcome: ci.Undecided, Says: "deadlock freedom: unknown, but holds is expected (seed 4)", Again: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
-				{Name: "late|one", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
-				{Name: "late-two", Outcome: ci.NotRun, Says: "the budget of 1m was spent"},
-				{Name: "other", Outcome: ci.NotApplicable, Says: "the backend cannot"},
+				{Name: "split-vote", Outcome: ci.Undecided, Summary: "deadlock freedom: unknown, but holds is expected (seed 4)", Command: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
+				{Name: "late|one", Outcome: ci.NotRun, Summary: "the budget of 1m was spent"},
+				{Name: "late-two", Outcome: ci.NotRun, Summary: "the budget of 1m was spent"},
+				{Name: "other", Outcome: ci.NotApplicable, Summary: "the backend cannot"},
 			}},
 		},
 	}
@@ -48,18 +48,18 @@ func TestGoldenAnnotations(t *testing.T) {
 	testkit.GoldenFile(t, "testdata/annotations.txt", b.String(), "The annotations of a step are others.")
 }
 
-// many is a report of so many checks of an outcome.
+// many is a report of n checks with an outcome.
 func many(n int, o ci.Outcome) ci.Report {
 	s := ci.Suite{Name: "debate"}
 	for i := range n {
-		s.Checks = append(s.Checks, ci.Check{Name: fmt.Sprint("row-", i), Outcome: o, Says: "no", Story: strings.Repeat("so it was ", 100)})
+		s.Checks = append(s.Checks, ci.Check{Name: fmt.Sprint("row-", i), Outcome: o, Summary: "no", Story: strings.Repeat("so it was ", 100)})
 	}
 	return ci.Report{Suites: []ci.Suite{s}}
 }
 
-// Law: there are never more annotations of a kind than GitHub shows, and none is left out
-// without being counted.
-func TestAnnotationsHaveRoom(t *testing.T) {
+// There are never more annotations of a kind than GitHub shows, and the last counts what is
+// left out.
+func TestMaxAnnotations(t *testing.T) {
 	for n, want := range map[int]struct {
 		lines int
 		last  string
@@ -79,8 +79,8 @@ func TestAnnotationsHaveRoom(t *testing.T) {
 	}
 }
 
-// Law: a summary is never longer than there is room for, and says what it leaves out.
-func TestSummaryHasRoom(t *testing.T) {
+// A summary is never longer than its room, and counts what it leaves out.
+func TestMaxSummary(t *testing.T) {
 	for _, o := range []ci.Outcome{ci.Contradiction, ci.NotRun} {
 		for _, room := range []int{3000, 20000, ci.MaxSummary} {
 			r := many(5000, o)
@@ -91,9 +91,9 @@ func TestSummaryHasRoom(t *testing.T) {
 			told := strings.Count(text, "### debate: row-")
 			switch left := fmt.Sprintf("There is no room for %d more", 5000-told); {
 			case o == ci.Contradiction && (told == 0 && room > 3000 || !strings.Contains(text, left)):
-				t.Errorf("%d told in %d bytes, and not %q", told, room, left)
+				t.Errorf("%d described in %d bytes, without %q", told, room, left)
 			case o == ci.NotRun && !strings.Contains(text, "5000 checks"):
-				t.Errorf("in %d bytes it is not told that nothing was run", room)
+				t.Errorf("in %d bytes, checks that were not run are missing", room)
 			}
 		}
 	}

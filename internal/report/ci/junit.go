@@ -15,8 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
-// SaveJUnit writes the report into a file, in place of the one that may be there, and makes its
-// directory if it has to. The file is there whole or not at all.
+// SaveJUnit writes the report into a file, atomically, and makes its directory if necessary.
 func SaveJUnit(path string, r Report) error {
 	var text bytes.Buffer
 	if err := WriteJUnit(&text, r); err != nil {
@@ -64,8 +63,8 @@ func testcase(s Suite, c Check) junit.Testcase {
 	case NotRun, NotApplicable:
 		one.Skipped = result
 	default:
-		if c.Says != "" {
-			one.SystemOut = &junit.Output{Data: clean(c.Says)}
+		if c.Summary != "" {
+			one.SystemOut = &junit.Output{Data: clean(c.Summary)}
 		}
 	}
 	return one
@@ -73,8 +72,8 @@ func testcase(s Suite, c Check) junit.Testcase {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// clean writes as escapes, such as \x1b, what XML has no room for: a name in a scenario can
-// be anything, and one such character makes a reader refuse the whole file.
+// clean escapes characters that XML does not allow, as in \x1b. One such character makes a
+// reader reject the whole file.
 func clean(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {

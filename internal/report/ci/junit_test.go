@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 )
 
-// written writes a report and reads it again.
+// written writes a report and reads it back.
 func written(t *testing.T, r ci.Report) junit.Testsuites {
 	t.Helper()
 	var b bytes.Buffer
@@ -31,12 +31,11 @@ func written(t *testing.T, r ci.Report) junit.Testsuites {
 	return read
 }
 
-// Law: each outcome is what JUnit has for it, and nothing but what is as expected looks like
-// a pass.
+// Each outcome has its element in JUnit, and only what is as expected looks like a pass.
 func TestOutcomes(t *testing.T) {
 	s := ci.Suite{Name: "debate", Note: "backend sim"}
 	for _, o := range ci.Outcomes() {
-		s.Checks = append(s.Checks, ci.Check{Name: o.String(), Outcome: o, Says: "because", Story: "  so\n", Again: "lockstorm run x --seed 7", Took: 1500 * time.Millisecond})
+		s.Checks = append(s.Checks, ci.Check{Name: o.String(), Outcome: o, Summary: "because", Story: "  so\n", Command: "lockstorm run x --seed 7", Took: 1500 * time.Millisecond})
 	}
 	all := written(t, ci.Report{Suites: []ci.Suite{{Name: "cases"}, s}, With: "lockstorm v1", Took: 8 * time.Second})
 	if all.Tests != 5 || all.Failures != 1 || all.Errors != 1 || all.Skipped != 2 || all.Time != "8.000" || len(all.Suites) != 2 {
@@ -62,12 +61,11 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Law: whatever a story holds, the file can be read, and what XML has no room for is told as
-// an escape.
-func TestAnyTextCanBeRead(t *testing.T) {
+// Any text gives a valid file. Characters that XML does not allow are escaped.
+func TestAnyTextIsValidXML(t *testing.T) {
 	const text = "a\x00b \x1b[31m ]]> & <b> \uffff é ✗ \xff\t\r\n𝄞"
 	all := written(t, ci.Report{Suites: []ci.Suite{{Name: text, Note: text, Checks: []ci.Check{
-		{Name: text, Outcome: ci.Contradiction, Says: text, Story: text}, {Name: "b", Outcome: ci.AsExpected, Says: text},
+		{Name: text, Outcome: ci.Contradiction, Summary: text, Story: text}, {Name: "b", Outcome: ci.AsExpected, Summary: text},
 	}}}})
 	for _, got := range []string{all.Suites[0].SystemOut.Data, all.Suites[0].Testcases[0].Failure.Data, all.Suites[0].Testcases[1].SystemOut.Data} {
 		if want := `a\x00b \x1b[31m ]]> & <b> \uffff é ✗ ` + "\uFFFD\t" + `\x0d` + "\n𝄞"; !strings.Contains(got, want) {

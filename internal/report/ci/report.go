@@ -11,25 +11,24 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// Outcome is what became of a check.
+// Outcome is the result of a check.
 type Outcome uint8
 
 // The outcomes.
 const (
-	// AsExpected: it has shown what it should.
+	// AsExpected: the check showed what it should.
 	AsExpected Outcome = iota + 1
-	// Contradiction: it has shown what it must not.
+	// Contradiction: it showed what it must not.
 	Contradiction
-	// Undecided: it was run, at least in part, and says nothing.
+	// Undecided: it ran, at least in part, and decided nothing.
 	Undecided
-	// NotRun: there was no time for it, so nothing is known.
+	// NotRun: there was no time for it.
 	NotRun
-	// NotApplicable: there is nothing to judge here, which is nobody's fault and counts
-	// for nothing.
+	// NotApplicable: there is nothing to check. It counts for nothing.
 	NotApplicable
 )
 
-// Outcomes lists them, in the order in which people are told.
+// Outcomes lists all outcomes in the order of reports.
 func Outcomes() []Outcome {
 	return []Outcome{AsExpected, Contradiction, Undecided, NotRun, NotApplicable}
 }
@@ -48,7 +47,7 @@ func (o Outcome) String() string {
 	return "nothing to judge"
 }
 
-// Of is the outcome of what was run.
+// Of converts the conclusion of a run.
 func Of(c runner.Conclusion) Outcome {
 	switch c {
 	case runner.AsExpected:
@@ -59,63 +58,63 @@ func Of(c runner.Conclusion) Outcome {
 	return Undecided
 }
 
-// Check is one thing that was looked at, and what became of it.
+// Check is one check and its outcome.
 type Check struct {
 	Name    string
 	Outcome Outcome
 
-	// File is the file that the check was read from; empty: none.
+	// File is the file that the check was read from, if any.
 	File string
 
-	// Says is the outcome in a line; empty: there is nothing to add to it.
-	Says string
+	// Summary describes the outcome in a line; "": there is nothing to add.
+	Summary string
 
-	// Story tells what happened, in lines; empty: nothing did.
+	// Story describes what happened, in lines; may be empty.
 	Story string
 
-	// Again is the command line that repeats it; empty: nothing does.
-	Again string
+	// Command is the command line that repeats the check; "": it cannot be repeated.
+	Command string
 
-	// Kept are the files and directories in which evidence was kept.
-	Kept []string
+	// Files are the saved files and directories with evidence.
+	Files []string
 
 	Took time.Duration
 }
 
 // Headline is the outcome in a line, with the command that repeats it.
 func (c Check) Headline() string {
-	line := cmp.Or(c.Says, c.Outcome.String())
-	if c.Again != "" {
-		line += ". Again: " + c.Again
+	line := cmp.Or(c.Summary, c.Outcome.String())
+	if c.Command != "" {
+		line += ". Again: " + c.Command
 	}
 	return line
 }
 
-// Text is everything that is to be said of the check, in lines.
+// Text is all about the check, in lines.
 func (c Check) Text() string {
-	parts := []string{cmp.Or(c.Says, c.Outcome.String())}
+	parts := []string{cmp.Or(c.Summary, c.Outcome.String())}
 	if c.Story != "" {
 		parts = append(parts, strings.TrimRight(c.Story, "\n"))
 	}
-	if c.Again != "" {
-		parts = append(parts, "Again: "+c.Again)
+	if c.Command != "" {
+		parts = append(parts, "Again: "+c.Command)
 	}
-	if len(c.Kept) > 0 {
-		parts = append(parts, "Kept: "+strings.Join(c.Kept, "\n      "))
+	if len(c.Files) > 0 {
+		parts = append(parts, "Kept: "+strings.Join(c.Files, "\n      "))
 	}
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// Suite is checks of one sort.
+// Suite is a group of checks.
 type Suite struct {
 	Name   string
 	Checks []Check
 
-	// Note says what is to be known of all of them; empty: nothing is.
+	// Note is about all checks; may be empty.
 	Note string
 }
 
-// Count is the number of checks of an outcome.
+// Count is the number of checks with an outcome.
 func (s Suite) Count(o Outcome) (n int) {
 	for _, c := range s.Checks {
 		if c.Outcome == o {
@@ -125,22 +124,22 @@ func (s Suite) Count(o Outcome) (n int) {
 	return n
 }
 
-// Left names the checks of an outcome, and says why they have it, each reason once.
-func (s Suite) Left(o Outcome) (reasons string, names []string) {
+// Skipped returns the names of the checks with an outcome, and their distinct reasons.
+func (s Suite) Skipped(o Outcome) (reasons string, names []string) {
 	var list []string
 	for _, c := range s.Checks {
 		if c.Outcome != o {
 			continue
 		}
 		names = append(names, c.Name)
-		if !slices.Contains(list, c.Says) {
-			list = append(list, c.Says)
+		if !slices.Contains(list, c.Summary) {
+			list = append(list, c.Summary)
 		}
 	}
 	return strings.Join(list, "; "), names
 }
 
-// Took is how long the checks took together.
+// Took is the total time of the checks.
 func (s Suite) Took() (took time.Duration) {
 	for _, c := range s.Checks {
 		took += c.Took
@@ -148,7 +147,7 @@ func (s Suite) Took() (took time.Duration) {
 	return took
 }
 
-// Counts names the outcomes that occur, as in "2 as expected, 1 undecided".
+// Counts lists the outcomes that occur, as in "2 as expected, 1 undecided".
 func (s Suite) Counts() string {
 	var parts []string
 	for _, o := range Outcomes() {
@@ -159,7 +158,7 @@ func (s Suite) Counts() string {
 	return cmp.Or(strings.Join(parts, ", "), "no checks")
 }
 
-// Report is everything that was checked.
+// Report is all checks.
 type Report struct {
 	Suites []Suite
 
@@ -180,7 +179,7 @@ func (r Report) Checks() (n int) {
 	return n
 }
 
-// Count is the number of checks of an outcome, in all suites.
+// Count is the number of checks with an outcome, in all suites.
 func (r Report) Count(o Outcome) (n int) {
 	for _, s := range r.Suites {
 		n += s.Count(o)
@@ -188,8 +187,7 @@ func (r Report) Count(o Outcome) (n int) {
 	return n
 }
 
-// Of returns the checks of some outcomes, one outcome after the other, with the suites that
-// they are of.
+// Of returns the checks with some outcomes, one outcome after the other, and their suites.
 func (r Report) Of(outcomes ...Outcome) iter.Seq2[Suite, Check] {
 	return func(yield func(Suite, Check) bool) {
 		for _, o := range outcomes {
@@ -204,8 +202,8 @@ func (r Report) Of(outcomes ...Outcome) iter.Seq2[Suite, Check] {
 	}
 }
 
-// Conclusion is what all checks amount to. A check that was not run decides nothing, and
-// neither does a report in which nothing was as expected: silence is no pass.
+// Conclusion sums up all checks. It is undecided if a check was not run, or if none was as
+// expected.
 func (r Report) Conclusion() runner.Conclusion {
 	switch {
 	case r.Count(Contradiction) > 0:

@@ -18,8 +18,8 @@ func of(outcomes ...ci.Outcome) ci.Report {
 	return r
 }
 
-// Law: one contradiction is enough, whatever else there is; and what is silent, or was not
-// run, is no pass.
+// One contradiction decides the conclusion. An empty report, or one with checks that were not
+// run, does not pass.
 func TestConclusion(t *testing.T) {
 	for _, c := range []struct {
 		outcomes []ci.Outcome
@@ -39,7 +39,7 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
-// Law: what was run concludes the same as a check as it did as runs.
+// A check has the conclusion of its runs.
 func TestOutcomesAreConclusions(t *testing.T) {
 	for _, c := range []runner.Conclusion{runner.AsExpected, runner.Contradiction, runner.Undecided} {
 		if got := of(ci.Of(c)).Conclusion(); got != c || ci.Of(c).String() != c.String() {
@@ -50,13 +50,13 @@ func TestOutcomesAreConclusions(t *testing.T) {
 
 func TestCountsAndReasons(t *testing.T) {
 	s := ci.Suite{Checks: []ci.Check{
-		{Name: "a", Outcome: ci.NotRun, Says: "no time"}, {Name: "b", Outcome: ci.AsExpected, Took: time.Second},
-		{Name: "c", Outcome: ci.NotRun, Says: "no time"}, {Name: "d", Outcome: ci.NotRun, Says: "no luck"},
+		{Name: "a", Outcome: ci.NotRun, Summary: "no time"}, {Name: "b", Outcome: ci.AsExpected, Took: time.Second},
+		{Name: "c", Outcome: ci.NotRun, Summary: "no time"}, {Name: "d", Outcome: ci.NotRun, Summary: "no luck"},
 	}}
 	if got := s.Counts(); got != "1 as expected, 3 not run" {
 		t.Error(got)
 	}
-	if reasons, names := s.Left(ci.NotRun); reasons != "no time; no luck" || !slices.Equal(names, []string{"a", "c", "d"}) {
+	if reasons, names := s.Skipped(ci.NotRun); reasons != "no time; no luck" || !slices.Equal(names, []string{"a", "c", "d"}) {
 		t.Errorf("%q, %q", reasons, names)
 	}
 	if got := (ci.Suite{}).Counts(); got != "no checks" || s.Took() != time.Second {
@@ -64,12 +64,12 @@ func TestCountsAndReasons(t *testing.T) {
 	}
 }
 
-// Law: what contradicts is told before what is undecided, whatever suite it is of.
+// Contradictions precede undecided checks, across suites.
 func TestOutcomesComeInOrder(t *testing.T) {
 	var got []string
 	for s, c := range of(ci.Undecided, ci.AsExpected, ci.Contradiction, ci.Undecided).Of(ci.Contradiction, ci.Undecided) {
 		got = append(got, s.Name+" "+c.Outcome.String())
-		if len(got) == 2 { // who has heard enough hears no more
+		if len(got) == 2 { // the loop may stop early
 			break
 		}
 	}
@@ -79,7 +79,7 @@ func TestOutcomesComeInOrder(t *testing.T) {
 }
 
 func TestTextOfACheck(t *testing.T) {
-	c := ci.Check{Outcome: ci.Contradiction, Says: "lease: violated", Story: "  one;\n  two\n", Again: "lockstorm run a --seed 3", Kept: []string{"x", "y"}}
+	c := ci.Check{Outcome: ci.Contradiction, Summary: "lease: violated", Story: "  one;\n  two\n", Command: "lockstorm run a --seed 3", Files: []string{"x", "y"}}
 	if got, want := c.Text(), "lease: violated\n\n  one;\n  two\n\nAgain: lockstorm run a --seed 3\n\nKept: x\n      y\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

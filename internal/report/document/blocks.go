@@ -2,18 +2,19 @@ package document
 
 import (
 	"html/template"
+	"regexp"
 	"strings"
 )
 
-// Mark is what a piece of a page means, which its colour shows beside its words.
+// Mark is the meaning of a piece of a page, which is shown as a colour beside the text.
 type Mark string
 
 // The marks.
 const (
 	Plain Mark = ""
-	Good  Mark = "good" // as it should be
-	Bad   Mark = "bad"  // as it should not
-	Open  Mark = "open" // not known
+	Good  Mark = "good" // as desired
+	Bad   Mark = "bad"  // not as desired
+	Open  Mark = "open" // undecided
 )
 
 // Prose is a paragraph.
@@ -22,7 +23,7 @@ type Prose string
 // HTML returns the paragraph.
 func (p Prose) HTML() (template.HTML, error) { return render("prose", string(p)) }
 
-// Heading parts what a section holds.
+// Heading is a heading within a section.
 type Heading string
 
 // HTML returns the heading.
@@ -31,10 +32,10 @@ func (h Heading) HTML() (template.HTML, error) { return render("heading", string
 // Code is a command, or lines of a file.
 type Code string
 
-// HTML returns the lines as they are.
+// HTML returns the lines unchanged.
 func (c Code) HTML() (template.HTML, error) { return render("code", string(c)) }
 
-// Notice is a paragraph that stands out.
+// Notice is a highlighted paragraph.
 type Notice struct {
 	Mark Mark
 	Text string
@@ -43,24 +44,24 @@ type Notice struct {
 // HTML returns the paragraph.
 func (n Notice) HTML() (template.HTML, error) { return render("notice", n) }
 
-// Facts are names and what they are.
+// Facts is a list of names and values.
 type Facts []Fact
 
-// Fact is one of them.
+// Fact is an entry of [Facts].
 type Fact struct{ Name, Value string }
 
 // HTML returns the list.
 func (f Facts) HTML() (template.HTML, error) { return render("facts", f) }
 
-// Fold is blocks that one sees when one asks for them.
+// Fold is blocks that are hidden until the reader opens them.
 type Fold struct {
-	ID      string // its anchor; may be empty. A link to it, or into it, opens it
+	ID      string // anchor; may be empty. A link to it, or into it, opens the fold
 	Summary string
-	Open    bool // from the beginning
+	Open    bool // initially
 	Blocks  []Block
 }
 
-// HTML returns the blocks, folded.
+// HTML returns the folded blocks.
 func (f Fold) HTML() (template.HTML, error) {
 	var inner strings.Builder
 	for _, b := range f.Blocks {
@@ -76,7 +77,7 @@ func (f Fold) HTML() (template.HTML, error) {
 	}{f, template.HTML(inner.String())})
 }
 
-// Assets returns what the folded blocks need.
+// Assets returns the assets of the folded blocks.
 func (f Fold) Assets() (all []Assets) {
 	for _, b := range f.Blocks {
 		if a, ok := b.(Active); ok {
@@ -86,7 +87,38 @@ func (f Fold) Assets() (all []Assets) {
 	return all
 }
 
-// blocks are the templates of the blocks, by their names.
+// Figure is a drawing with a caption and, folded, its data as a table.
+type Figure struct {
+	ID      string // anchor; may be empty
+	SVG     []byte // trusted: its texts are escaped
+	Caption string
+	Data    *Table // nil: the caption says it all
+
+	Needs []Assets // assets of the drawing
+}
+
+// prologue matches what precedes the element in a standalone SVG.
+var prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
+
+// Assets returns the assets of the drawing.
+func (f Figure) Assets() []Assets { return f.Needs }
+
+// HTML returns the figure.
+func (f Figure) HTML() (template.HTML, error) {
+	var data template.HTML
+	if f.Data != nil {
+		var err error
+		if data, err = (Fold{Summary: "as a table", Blocks: []Block{*f.Data}}).HTML(); err != nil {
+			return "", err
+		}
+	}
+	return render("figure", struct {
+		ID, Caption   string
+		Drawing, Data template.HTML
+	}{f.ID, f.Caption, template.HTML(prologue.ReplaceAll(f.SVG, []byte("$1"))), data})
+}
+
+// blocks are the templates of the blocks.
 var blocks = template.Must(template.New("blocks").Parse(`
 {{define "prose"}}<p>{{.}}</p>{{end}}
 {{define "heading"}}<h3>{{.}}</h3>{{end}}

@@ -1,19 +1,18 @@
-// Package document makes one file of HTML that needs nothing beside it: no network, no
-// other file, today or in years. It knows how sections, tables and figures look, in light
-// and dark, on a phone and by keyboard, and nothing of what they are about.
+// Package document makes a standalone HTML file: it needs no network and no other file. It lays
+// out sections, tables and figures, in light and dark, on a phone and by keyboard, whatever
+// their content.
 //
 //	d := Document{Title: "crash-restart, seed 1"}
 //	d.Add("Verdicts", Prose("Two clients held the lock at once."), table)
 //	err := d.Write(out)
 //
-// All texts are plain: whatever a history says is shown and not run. Beside the escapes of
-// html/template the page's own content policy sees to that: no script runs but those that
-// the page was made with.
+// All texts are escaped by html/template. As a second line of defence, the page's content
+// security policy allows only the page's own scripts.
 package document
 
 import (
 	"crypto/sha256"
-	_ "embed" // for what all pages have in common
+	_ "embed" // for the assets of all pages
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -24,47 +23,47 @@ import (
 // Document is a page.
 type Document struct {
 	Title    string
-	Lead     string // what it is, in one paragraph; may be empty
+	Lead     string // one paragraph; may be empty
 	Sections []Section
 
-	// Foot is how it was made: lines at the end.
+	// Foot is lines at the end: how the page was made.
 	Foot []string
 
-	anchors map[string]bool // that were made
+	anchors map[string]bool // in use
 }
 
-// Section is a part of a page, to which a link at its top leads.
+// Section is a part of a page, with a link at the top of the page.
 type Section struct {
-	ID     string // its anchor; no two of a document have the same
+	ID     string // anchor, unique in the document
 	Title  string
 	Blocks []Block
 }
 
-// Block is one piece of a section. What it returns is taken as it is: a block escapes its
-// texts itself, best by html/template.
+// Block is a piece of a section. Its HTML is not escaped again: a block escapes its texts, best
+// by html/template.
 type Block interface {
 	HTML() (template.HTML, error)
 }
 
-// Active is a block that does not look or work without styles or scripts of its own.
+// Active is a block with styles or scripts of its own.
 type Active interface {
 	Block
 	Assets() []Assets
 }
 
-// Assets are what all blocks of one kind need, once a page.
+// Assets are what all blocks of one kind need once a page.
 type Assets struct {
-	Name   string // of the kind
+	Name   string // of the kind of block
 	Style  string // CSS
-	Script string // JavaScript: strict, a scope of its own, run when the page has been read
+	Script string // JavaScript: strict, in its own scope, run after the page is parsed
 }
 
-// Add appends a section. Its anchor is made of its title.
+// Add appends a section. Its anchor is derived from its title.
 func (d *Document) Add(title string, blocks ...Block) {
 	d.Sections = append(d.Sections, Section{ID: d.Anchor("s", title), Title: title, Blocks: blocks})
 }
 
-// Anchor makes an anchor of words, which it has not made of others yet.
+// Anchor derives a unique anchor from words.
 func (d *Document) Anchor(words ...string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -86,8 +85,8 @@ func (d *Document) Anchor(words ...string) string {
 var (
 	//go:embed document.html
 	frame string
-	// Colours are the colours of every page, as custom properties of CSS: what is drawn for
-	// a page and for a file of its own has the same in both.
+	// Colours are the colours of every page, as CSS custom properties. Standalone drawings use
+	// the same.
 	//go:embed colours.css
 	Colours string
 
@@ -99,9 +98,6 @@ var (
 	page = template.Must(template.New("document").Parse(frame))
 )
 
-// own is what every page needs.
-func own() Assets { return Assets{Name: "document", Style: Colours + style, Script: script} }
-
 // Write writes the page.
 func (d *Document) Write(out io.Writer) error {
 	view, err := d.view()
@@ -111,7 +107,7 @@ func (d *Document) Write(out io.Writer) error {
 	return page.Execute(out, view)
 }
 
-// view is a document as the template has it.
+// view is the data of the template.
 type view struct {
 	*Document
 	Parts   []part
@@ -127,7 +123,7 @@ type part struct {
 
 func (d *Document) view() (view, error) {
 	v := view{Document: d}
-	needs := []Assets{own()}
+	needs := []Assets{{Name: "document", Style: Colours + style, Script: script}}
 	for _, s := range d.Sections {
 		p := part{ID: s.ID, Title: s.Title}
 		for _, b := range s.Blocks {
@@ -142,13 +138,13 @@ func (d *Document) view() (view, error) {
 		}
 		v.Parts = append(v.Parts, p)
 	}
-	v.equip(needs)
+	v.addAssets(needs)
 	return v, nil
 }
 
-// equip gives the page what its blocks need, each kind once, and the policy by which
-// nothing else is run or fetched.
-func (v *view) equip(needs []Assets) {
+// addAssets adds the assets of the blocks, each kind once, and the policy that allows nothing
+// else.
+func (v *view) addAssets(needs []Assets) {
 	seen := map[string]bool{}
 	var hashes []string
 	for _, a := range needs {

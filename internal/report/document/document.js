@@ -1,7 +1,7 @@
-// What every page can do: choose its colours, sort its tables.
+// Functions of every page: theme, sortable tables, folds, filters.
 
-// The theme: as the system has it, light or dark. The choice is for as long as the page is
-// open: a page that was opened from a disk has no place of its own to keep it in.
+// The theme: system, light or dark. The choice lasts while the page is open: a page opened from a
+// disk has no storage of its own.
 const themes = ["as the system", "light", "dark"];
 const theme = document.getElementById("theme");
 theme.hidden = false;
@@ -14,8 +14,8 @@ theme.addEventListener("click", () => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("themechange")));
 
-// Tables: a click on the head of a column sorts by it, another one the other way round, a
-// third restores the order of the page. Rows stay below the heading that they belong to.
+// Tables: a click on the head of a column sorts by it, a second one in reverse, a third restores
+// the order of the page. Rows stay below their heading.
 for (const table of document.querySelectorAll("table.sorts")) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -48,7 +48,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   });
 }
 
-// Folds: a link to what is folded away opens it.
+// Folds: a link into a fold opens it.
 const reveal = () => {
   if (location.hash.length < 2) return;
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -57,13 +57,13 @@ const reveal = () => {
   target.scrollIntoView();
 };
 addEventListener("hashchange", reveal);
-document.addEventListener("click", (e) => { // the same link once more changes no hash
+document.addEventListener("click", (e) => { // a repeated click does not change the hash
   const link = e.target.closest && e.target.closest("a[href^='#']");
   if (link && link.getAttribute("href") === location.hash) reveal();
 });
 reveal();
 
-// Filters: rows with some words, or with what is marked alone. A heading goes with its rows.
+// Filters: rows with some words, or with marks only. A heading disappears with its rows.
 for (const table of document.querySelectorAll("table.filters")) {
   const box = document.createElement("p");
   box.className = "filter";

@@ -20,7 +20,7 @@ func written(t *testing.T, d document.Document) string {
 	return out.String()
 }
 
-// lively is a block that needs something.
+// lively is a block with assets.
 type lively struct{}
 
 func (lively) HTML() (template.HTML, error) { return `<i class="lively"></i>`, nil }
@@ -28,7 +28,7 @@ func (lively) Assets() []document.Assets {
 	return []document.Assets{{Name: "lively", Style: ".lively { color: red; }", Script: "console.log(1 < 2);\n"}}
 }
 
-func TestTextsAreShownAndNotRun(t *testing.T) {
+func TestTextsAreEscaped(t *testing.T) {
 	table := document.Table{Caption: hostile, Columns: []document.Column{{Name: hostile, Help: hostile}}}
 	table.Head(hostile)
 	table.Add(document.Cell{Text: hostile, Link: "javascript:" + hostile})
@@ -38,25 +38,25 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 		document.Figure{SVG: []byte("<?xml?><svg></svg>"), Caption: hostile, Data: &table})
 	page := written(t, d)
 	if strings.Contains(page, "<img") || strings.Contains(page, `alert("x")</script>`) || strings.Contains(page, `href="javascript`) {
-		t.Errorf("a text has become markup:\n%s", page)
+		t.Errorf("a text is not escaped:\n%s", page)
 	}
 	if n := strings.Count(page, "<script>"); n != 1 {
 		t.Errorf("%d scripts; want the page's own", n)
 	}
 }
 
-func TestNeedsNothingBesideIt(t *testing.T) {
+func TestPageIsSelfContained(t *testing.T) {
 	d := document.Document{Title: "a"}
 	d.Add("b", lively{}, document.Fold{Summary: "c", Blocks: []document.Block{lively{}}})
 	page := written(t, d)
 	if found := regexp.MustCompile(`(?i)(src|href)="?(https?:)?//|@import|url\(`).FindString(page); found != "" {
-		t.Errorf("the page asks for %q", found)
+		t.Errorf("the page fetches %q", found)
 	}
 	if n := strings.Count(page, ".lively {"); n != 1 {
-		t.Errorf("the style of a kind of blocks stands there %d times", n)
+		t.Errorf("the style of a kind of blocks is there %d times", n)
 	}
 	if n := strings.Count(page, "sha256-"); n != strings.Count(page, "<script>") {
-		t.Errorf("the policy admits %d scripts, the page has %d", n, strings.Count(page, "<script>"))
+		t.Errorf("the policy allows %d scripts, the page has %d", n, strings.Count(page, "<script>"))
 	}
 }
 
@@ -84,8 +84,8 @@ func TestTableOfAnotherWidthIsRefused(t *testing.T) {
 	}
 }
 
-// Law: what is on the page is in the text, too, in the order of the page.
-func TestTextSaysWhatThePageShows(t *testing.T) {
+// The text has the content of the page, in its order.
+func TestTextHasTheContentOfThePage(t *testing.T) {
 	table := document.Table{Caption: "caption", Columns: document.Named("name", "number")}
 	table.Head("heading")
 	table.Add(document.Text("a\tb"), document.Count(7))
@@ -100,7 +100,7 @@ func TestTextSaysWhatThePageShows(t *testing.T) {
 	for _, part := range []string{"title\n=====", "lead", "section\n-------", "part", "    one\n    two", "notice", "fact: value", "summary", "figure", "caption", "NAME     NUMBER\n\nheading\na b      7\n", "(drawn on the page alone)", "foot"} {
 		_, after, found := strings.Cut(rest, part)
 		if !found {
-			t.Fatalf("no %q, or not there, in:\n%s", part, out.String())
+			t.Fatalf("no %q, or at another place, in:\n%s", part, out.String())
 		}
 		rest = after
 	}

@@ -8,43 +8,42 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table, which the reader can sort by each column.
+// Table is a table that the reader can sort by each column.
 type Table struct {
 	Caption string
 	Columns []Column
 	Rows    []Row
 
-	// Filters lets the reader narrow the rows down: to those with some words, and to those
-	// in which something is marked as bad or open.
+	// Filters lets the reader filter the rows by words, and by marks.
 	Filters bool
 }
 
-// Column is the head of one.
+// Column is the head of a column.
 type Column struct {
 	Name string
-	Help string // said when one points at it
+	Help string // tooltip
 }
 
-// Row is as many cells as there are columns, or a heading for the rows that follow.
+// Row has a cell for each column, or is a heading for the rows that follow.
 type Row struct {
-	ID      string // its anchor; may be empty
-	Heading string // then it has no cells
+	ID      string // anchor; may be empty
+	Heading string // if set, there are no cells
 	Cells   []Cell
 }
 
-// Cell is one cell.
+// Cell is a cell of a table.
 type Cell struct {
 	Text string
 	Mark Mark
-	Link string // to an anchor ("#row"), or to a file beside the page; may be empty
+	Link string // to an anchor ("#row") or a file beside the page; may be empty
 
-	order string // what it is sorted by, if not by its text
+	order string // sort key; "": the text
 }
 
 // Text makes a cell of a text.
 func Text(text string) Cell { return Cell{Text: text} }
 
-// Number makes a cell that is sorted by a number, whatever it says.
+// Number makes a cell that is sorted by a number.
 func Number(v float64, text string) Cell {
 	return Cell{Text: text, order: strconv.FormatFloat(v, 'g', -1, 64)}
 }
@@ -52,17 +51,17 @@ func Number(v float64, text string) Cell {
 // Count makes a cell of a number.
 func Count(n int) Cell { return Number(float64(n), strconv.Itoa(n)) }
 
-// Sort is the number by which the cell is sorted; empty: by its text.
+// Sort is the number by which the cell is sorted; "": by its text.
 func (c Cell) Sort() string { return c.order }
 
-// A text of at most shortText characters stands on one line, and one of more than longText
-// needs room: else both become columns of words. A table that is too wide for that scrolls.
+// A text of up to shortText characters is not wrapped, one of more than longText gets a wide
+// column. Other texts would become columns of words. A table that is too wide scrolls.
 const (
 	shortText = 28
 	longText  = 60
 )
 
-// Class is the cell's class in the page.
+// Class is the cell's CSS class.
 func (c Cell) Class() string {
 	class := string(c.Mark)
 	switch n := utf8.RuneCountInString(c.Text); {
@@ -84,7 +83,7 @@ func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, Row{Cells: cells}) 
 // Head appends a heading for the rows that follow.
 func (t *Table) Head(text string) { t.Rows = append(t.Rows, Row{Heading: text}) }
 
-// Named makes columns of names alone.
+// Named makes columns with names.
 func Named(names ...string) []Column {
 	all := make([]Column, len(names))
 	for i, n := range names {
@@ -93,8 +92,7 @@ func Named(names ...string) []Column {
 	return all
 }
 
-// HTML returns the table. It is an error if a row has more cells, or fewer, than there are
-// columns.
+// HTML returns the table. A row with another number of cells than columns is an error.
 func (t Table) HTML() (template.HTML, error) {
 	for i, r := range t.Rows {
 		if r.Heading == "" && len(r.Cells) != len(t.Columns) {

@@ -8,14 +8,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Textual is a block that says all that it shows as text, too.
+// Textual is a block that can be printed as text.
 type Textual interface {
 	Block
-	AsText(width int) string // lines of about so many characters
+	AsText(width int) string // wrapped at about width characters
 }
 
-// WriteText writes the document as text: its tables are wider than width where they have to
-// be. Of a block that is not [Textual] it says that it is on the page alone.
+// WriteText writes the document as text. Tables may be wider than width. Blocks that are not
+// [Textual] are mentioned as drawings.
 func (d *Document) WriteText(out io.Writer, width int) error {
 	var b strings.Builder
 	title := func(text, line string) {
@@ -36,7 +36,7 @@ func (d *Document) WriteText(out io.Writer, width int) error {
 	return err
 }
 
-// textOf is blocks, each with an empty line behind it.
+// textOf returns blocks as text, each with an empty line after it.
 func textOf(blocks []Block, width int) string {
 	var b strings.Builder
 	for _, one := range blocks {
@@ -49,7 +49,7 @@ func textOf(blocks []Block, width int) string {
 	return b.String()
 }
 
-// lines breaks a text into lines.
+// lines wraps a text.
 func lines(text string, width int) string {
 	return strings.Join(textfmt.Lines(text, width), "\n") + "\n"
 }
@@ -60,7 +60,7 @@ func (p Prose) AsText(width int) string { return lines(string(p), width) }
 // AsText returns the heading.
 func (h Heading) AsText(int) string { return string(h) + "\n" }
 
-// AsText returns the lines as they are, indented.
+// AsText returns the lines unchanged, indented.
 func (c Code) AsText(int) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(string(c), "\n"), "\n", "\n    ") + "\n"
 }
@@ -68,7 +68,7 @@ func (c Code) AsText(int) string {
 // AsText returns the paragraph.
 func (n Notice) AsText(width int) string { return lines(n.Text, width) }
 
-// AsText returns a line, or more, for each fact.
+// AsText returns one or more lines for each fact.
 func (f Facts) AsText(width int) string {
 	var b strings.Builder
 	for _, one := range f {
@@ -77,7 +77,7 @@ func (f Facts) AsText(width int) string {
 	return b.String()
 }
 
-// AsText returns what is folded.
+// AsText returns the folded blocks.
 func (f Fold) AsText(width int) string { return f.Summary + "\n\n" + textOf(f.Blocks, width) }
 
 // AsText returns the caption and the table.
@@ -89,8 +89,7 @@ func (f Figure) AsText(width int) string {
 	return text
 }
 
-// AsText returns the table in columns, side by side however wide: in groups of them, each
-// behind the first, one would not know which of several rows is which.
+// AsText returns the table with all columns side by side, however wide.
 func (t Table) AsText(int) string {
 	var b strings.Builder
 	if t.Caption != "" {
@@ -107,7 +106,7 @@ func (t Table) AsText(int) string {
 		}
 		cells := make([]string, len(r.Cells))
 		for i, c := range r.Cells {
-			cells[i] = flat.Replace(c.Text)
+			cells[i] = oneLine.Replace(c.Text)
 		}
 		plain.Add(cells...)
 	}
@@ -115,5 +114,5 @@ func (t Table) AsText(int) string {
 	return b.String()
 }
 
-// flat keeps the text of a cell in its line.
-var flat = strings.NewReplacer("\t", " ", "\n", " ")
+// oneLine keeps the text of a cell on one line.
+var oneLine = strings.NewReplacer("\t", " ", "\n", " ")

@@ -9,13 +9,13 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/document"
 )
 
-// Block is the diagram as a piece of a page: the drawing above the sentence of the
-// finding, the same as text, and how to read it.
+// Block returns the diagram as a block of a page, with its caption, the same as a table, and a
+// legend.
 func (d Diagram) Block() document.Active { return block{d} }
 
 type block struct{ d Diagram }
 
-// HTML returns the drawing with what belongs to it.
+// HTML returns the drawing, the table and the legend.
 func (b block) HTML() (template.HTML, error) {
 	data := b.d.table()
 	figure := document.Figure{SVG: b.d.draw(""), Caption: b.d.Caption(), Data: &data}
@@ -27,63 +27,63 @@ func (b block) HTML() (template.HTML, error) {
 	return drawing + key, err
 }
 
-// AsText returns the sentence and the messages as a table.
+// AsText returns the caption and the table.
 func (b block) AsText(width int) string {
 	return document.Prose(b.d.Caption()).AsText(width) + "\n" + b.d.table().AsText(width)
 }
 
-// Assets returns how it looks.
+// Assets returns the style sheet.
 func (b block) Assets() []document.Assets {
 	return []document.Assets{{Name: "sequence", Style: style}}
 }
 
-// verdicts are how a sentence goes on after the title of a property.
-var verdicts = map[checker.Verdict]string{
-	checker.Violated: "is violated", checker.Holds: "holds", checker.Unknown: "is left open", checker.NotApplicable: "is not judged",
+// verdictTexts follow the title of a property in a sentence.
+var verdictTexts = map[checker.Verdict]string{
+	checker.Violated: "is violated", checker.Holds: "holds", checker.Unknown: "is undecided", checker.NotApplicable: "is not checked",
 }
 
-// Caption is the finding in a sentence, and what is left out of the run.
+// Caption says what was found, and what is left out.
 func (d Diagram) Caption() string {
 	f := d.Finding
-	text := fmt.Sprintf("%s %s: %s.", f.Property.Title(), verdicts[f.Verdict], strings.TrimSuffix(f.Story(), "."))
-	for _, c := range d.Cuts {
-		text += " Of the run " + c.words() + "."
+	text := fmt.Sprintf("%s %s: %s.", f.Property.Title(), verdictTexts[f.Verdict], strings.TrimSuffix(f.Story(), "."))
+	for _, c := range d.Omissions {
+		text += " Of the run " + c.text() + "."
 	}
 	return text
 }
 
-// legend says what the shapes mean.
+// legend explains the shapes.
 var legend = document.Facts{
-	{Name: "time", Value: "goes downwards, in ms since the begin of the run, and is not to scale: ⋯ is a time in which nothing happens"},
-	{Name: "c1-2", Value: "is the second try of client 1, the token that it sets on nodes, and the hold that it gets by it"},
-	{Name: "arrow", Value: "a message; a dashed one is a reply. Requests of a round that ask the same are written once, at the client"},
-	{Name: "ring", Value: "an end of a message of which nobody has told when it was: the slant says nothing there"},
-	{Name: "✗ at an arrow", Value: "nobody has heard that it came; behind it the fault that may be why"},
-	{Name: "bar of a client", Value: "filled: it holds and its validity lasts; hatched: its validity is over and it has not been told; grey and cross-hatched: it stands still"},
-	{Name: "bar of a node", Value: "it keeps a key, in the colour of the client whose key it is"},
-	{Name: "✗ on a lifeline", Value: "the client is dead, or the node is down until its lifeline goes on"},
-	{Name: "frame across lifelines", Value: "two hold at once, from the grant of the second to the end of the first"},
-	{Name: "line beside the times", Value: "where else the finding points to"},
+	{Name: "time", Value: "runs downwards, in ms since the run began, not to scale: ⋯ is a time without events"},
+	{Name: "c1-2", Value: "is the second try of client 1: the token that it sets on nodes, and the hold that it acquires"},
+	{Name: "arrow", Value: "a message; a dashed one is a reply. Equal requests of a round are labelled once, at the client"},
+	{Name: "ring", Value: "an end of a message whose time is unknown: the slant means nothing there"},
+	{Name: "✗ at an arrow", Value: "the message was lost; beside it the fault that may be the cause"},
+	{Name: "bar of a client", Value: "filled: it holds the lock within its validity; hatched: it works on past its validity; grey and cross-hatched: it is paused"},
+	{Name: "bar of a node", Value: "it keeps a key, in the colour of the client that set it"},
+	{Name: "✗ on a lifeline", Value: "the client is dead, or the node is down until its lifeline continues"},
+	{Name: "frame across lifelines", Value: "two clients hold the lock, from the grant of the second to the end of the first hold"},
+	{Name: "line beside the times", Value: "another place of the finding"},
 }
 
-// table is the run as text.
+// table is the run as a table, a row for each line of the trace.
 func (d Diagram) table() document.Table {
 	t := document.Table{Columns: document.Named("ms", "who", "what")}
-	cuts := d.Cuts
+	cuts := d.Omissions
 	for _, l := range d.Lines {
 		for len(cuts) > 0 && cuts[0].After < l.At.Order {
-			t.Head(cuts[0].words())
+			t.Head(cuts[0].text())
 			cuts = cuts[1:]
 		}
 		t.Add(document.Number(float64(l.At.At), inMs(l.At.At)), document.Text(l.Who), document.Text(l.What))
 	}
 	for _, c := range cuts {
-		t.Head(c.words())
+		t.Head(c.text())
 	}
 	return t
 }
 
-// String tells the model in lines of text: what is drawn, without where.
+// String prints the model, a line for each thing that is drawn.
 func (d Diagram) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -92,10 +92,10 @@ func (d Diagram) String() string {
 		line("lifeline %s", p.Name)
 	}
 	for _, m := range d.Messages {
-		line("message %s → %s: %s", d.end(m.From, m.Sent, m.SentKnown), d.end(m.To, m.Came, m.CameKnown), m.fate())
+		line("message %s → %s: %s", d.end(m.From, m.Sent, m.SentKnown), d.end(m.To, m.Received, m.ReceivedKnown), m.label())
 	}
 	for _, e := range d.Events {
-		line("%s %v %s: %s", e.Mood, inMs(e.At.At), name(e.Who), e.Text)
+		line("%s %v %s: %s", e.Emphasis, inMs(e.At.At), name(e.Who), e.Text)
 	}
 	for _, s := range d.Spans {
 		open := ""
@@ -107,13 +107,12 @@ func (d Diagram) String() string {
 	if o := d.Overlap; o != nil {
 		line("overlap %s–%s %s and %s", inMs(o.From.At), inMs(o.To.At), name(o.First), name(o.Second))
 	}
-	for _, c := range d.Cuts {
-		line("cut: %s", c.words())
+	for _, c := range d.Omissions {
+		line("cut: %s", c.text())
 	}
 	return b.String()
 }
 
-// end tells one end of a message.
 func (d Diagram) end(who int, at Point, known bool) string {
 	if !known {
 		return d.Participants[who].Name
@@ -121,8 +120,8 @@ func (d Diagram) end(who int, at Point, known bool) string {
 	return inMs(at.At) + " " + d.Participants[who].Name
 }
 
-// fate tells what a message says, and what has become of it.
-func (m Message) fate() string {
+// label is the message's text and its fate.
+func (m Message) label() string {
 	text := m.Text
 	if m.Lost {
 		text = strings.TrimSpace(text + " ✗ " + fault(m.Fault))

@@ -2,7 +2,7 @@ package sequence
 
 import (
 	"bytes"
-	_ "embed" // for how it looks
+	_ "embed" // for the style sheet
 	"fmt"
 	"math"
 	"slices"
@@ -16,29 +16,28 @@ import (
 //go:embed sequence.css
 var style string
 
-// SVG returns the diagram as a file of its own.
+// SVG returns the diagram as a standalone file.
 func (d Diagram) SVG() []byte {
 	return d.draw(document.Colours + style + alone)
 }
 
-// alone is what a page gives to a drawing, and a file of its own has to bring.
+// alone is the part of the style that a page provides and a standalone file does not have.
 const alone = `svg { background: var(--ground); font-family: system-ui, "Liberation Sans", Arial, sans-serif; }
 `
 
-// canvas draws a layout. Numbers have one decimal.
+// canvas draws a layout, with one decimal.
 type canvas struct {
 	*svg.SVG
 	d Diagram
 	l layout
 }
 
-// draw draws from behind to the front: what lies over something else comes later. Of a
-// drawing in a page the page has the styles.
+// draw draws from the background to the front. styles are those that the page does not have.
 func (d Diagram) draw(styles string) []byte {
 	var out bytes.Buffer
 	c := canvas{svg.New(&out), d, d.layout()}
 	c.Decimals = 1
-	c.Start(c.l.wide, c.l.high, fmt.Sprintf(`viewBox="0 0 %.1f %.1f"`, c.l.wide, c.l.high), `class="sequence"`, `role="img"`)
+	c.Start(c.l.width, c.l.height, fmt.Sprintf(`viewBox="0 0 %.1f %.1f"`, c.l.width, c.l.height), `class="sequence"`, `role="img"`)
 	c.Title("Message-sequence diagram: " + d.Finding.Property.Title())
 	if styles != "" {
 		c.Style("text/css", styles)
@@ -56,7 +55,9 @@ func (d Diagram) draw(styles string) []byte {
 
 func class(names ...string) string { return `class="` + strings.Join(names, " ") + `"` }
 
-func (c canvas) rect(b box, classes ...string) { c.Rect(b.x, b.y, b.wide, b.high, class(classes...)) }
+func (c canvas) rect(b box, classes ...string) {
+	c.Rect(b.x, b.y, b.width, b.height, class(classes...))
+}
 
 func (c canvas) place() {
 	if c.l.band != nil {
@@ -67,29 +68,29 @@ func (c canvas) place() {
 	}
 }
 
-// lifelines draws those of all but the faults: broken where a node is down, dotted where
-// time is left out, and none of who is dead.
+// lifelines draws all lifelines but that of the faults: interrupted while a node is down or a
+// client dead, dotted where time is left out.
 func (c canvas) lifelines() {
 	for lane, p := range c.d.Participants {
 		if p.Role == Faults {
 			continue
 		}
-		x, y := c.l.lanes[lane], c.l.heads[0]+headHigh/2
+		x, y := c.l.lanes[lane], c.l.heads[0]+headHeight/2
 		for _, gone := range c.gone(lane) {
 			c.Line(x, y, x, gone.y, class("life"))
-			y = max(y, gone.y+gone.high)
+			y = max(y, gone.y+gone.height)
 		}
-		c.Line(x, y, x, c.l.high-4, class("life"))
+		c.Line(x, y, x, c.l.height-4, class("life"))
 		for _, r := range c.l.rows {
 			if r.gap || r.cut {
-				c.rect(box{x - 2, r.y + 4, 4, r.high - 8}, "skipped")
-				c.Line(x, r.y+4, x, r.y+r.high-4, class("life", "dotted"))
+				c.rect(box{x - 2, r.y + 4, 4, r.height - 8}, "skipped")
+				c.Line(x, r.y+4, x, r.y+r.height-4, class("life", "dotted"))
 			}
 		}
 	}
 }
 
-// gone is where there is no lifeline.
+// gone returns the parts without a lifeline.
 func (c canvas) gone(lane int) (all []box) {
 	for _, b := range c.l.bars {
 		s := c.d.Spans[b.span]
@@ -97,7 +98,7 @@ func (c canvas) gone(lane int) (all []box) {
 			continue
 		}
 		if s.State == Dead {
-			b.high = c.l.high
+			b.height = c.l.height
 		}
 		all = append(all, b.box)
 	}
@@ -105,7 +106,7 @@ func (c canvas) gone(lane int) (all []box) {
 	return all
 }
 
-// colours is how many there are for clients; beyond, they come again.
+// colours is the number of colours of clients. Further clients repeat them.
 const colours = 8
 
 func colour(client int) string {
@@ -115,8 +116,8 @@ func colour(client int) string {
 	return fmt.Sprintf("of-%d", (client-1)%colours+1)
 }
 
-// bars draws the spans. Their states are told apart by their shapes: filled, hatched one
-// way or both, crossed out.
+// bars draws the spans. Their states differ by shape, not only by colour: filled, hatched in
+// one or two directions, crossed out.
 func (c canvas) bars() {
 	for _, b := range c.l.bars {
 		s := c.d.Spans[b.span]
@@ -139,16 +140,16 @@ func (c canvas) bars() {
 	}
 }
 
-// hatch fills a box with lines from the lower left to the upper right, or with both kinds.
+// hatch fills a box with lines from the lower left to the upper right, or in both directions.
 func (c canvas) hatch(b box, name string, both bool) {
 	const step = 6
 	var up, down strings.Builder
-	for y := b.y + step; y < b.y+b.high+b.wide; y += step {
-		// the line from the left edge at y to the right edge, cut off by the box
-		left := min(y, b.y+b.high)
-		right := max(y-b.wide, b.y)
+	for y := b.y + step; y < b.y+b.height+b.width; y += step {
+		// the part inside the box of the line from the left edge at y to the right edge
+		left := min(y, b.y+b.height)
+		right := max(y-b.width, b.y)
 		fmt.Fprintf(&up, "M%.1f %.1fL%.1f %.1f", b.x+(y-left), left, b.x+(y-right), right)
-		fmt.Fprintf(&down, "M%.1f %.1fL%.1f %.1f", b.x+b.wide-(y-left), left, b.x+b.wide-(y-right), right)
+		fmt.Fprintf(&down, "M%.1f %.1fL%.1f %.1f", b.x+b.width-(y-left), left, b.x+b.width-(y-right), right)
 	}
 	path := up.String()
 	if both {
@@ -168,12 +169,12 @@ func (c canvas) times() {
 	for _, r := range c.l.rows {
 		switch {
 		case r.cut:
-			c.Text(c.l.times+nearWide, r.y+r.high/2+5, "⋯ "+r.text, class("skip", "label"))
+			c.Text(c.l.times+labelGap, r.y+r.height/2+5, "⋯ "+r.text, class("skip", "label"))
 		case r.gap:
-			c.Text(c.l.times-10, r.y+r.high/2+5, r.text, class("skip", "time"))
+			c.Text(c.l.times-10, r.y+r.height/2+5, r.text, class("skip", "time"))
 		default:
 			c.Text(c.l.times-10, r.y+15, r.text, class("time"))
-			c.Line(c.l.times-4, r.y+10, c.l.wide, r.y+10, class("instant"))
+			c.Line(c.l.times-4, r.y+10, c.l.width, r.y+10, class("instant"))
 		}
 	}
 }
@@ -215,19 +216,18 @@ func (c canvas) tip(a arrow) {
 func (c canvas) labels() {
 	for _, l := range c.l.labels {
 		if l.dot != 0 {
-			c.Circle(c.l.lanes[l.lane], l.dot, 3, class("dot", string(l.mood)))
+			c.Circle(c.l.lanes[l.lane], l.dot, 3, class("dot", string(l.emphasis)))
 		}
 		for i, text := range l.lines {
-			c.Text(l.x, l.y+float64(i)*lineHigh+13, text, class("label", string(l.mood)))
+			c.Text(l.x, l.y+float64(i)*lineHeight+13, text, class("label", string(l.emphasis)))
 		}
 	}
 }
 
-// heads names the participants, at the top and again wherever one would have to look for
-// the names.
+// heads names the participants, at the top and again at intervals.
 func (c canvas) heads() {
 	for _, y := range c.l.heads {
-		c.rect(box{0, y, c.l.wide, headHigh - 8}, "head")
+		c.rect(box{0, y, c.l.width, headHeight - 8}, "head")
 		c.Text(c.l.times-10, y+21, "ms", class("time"))
 		for lane, p := range c.d.Participants {
 			c.Text(c.l.lanes[lane], y+21, p.Name, class("name"))

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/results/cases"
 )
 
-// A saved case is run again, heard, and drawn.
+// Runs a saved case again, traces it, and draws it.
 func Example() {
 	c, err := cases.Load("../../../testdata/cases/redlock-lease-crash-restart.yaml")
 	if err != nil {

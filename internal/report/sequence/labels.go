@@ -12,25 +12,26 @@ import (
 	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
-// names are what holds are called in a diagram: "c1-2" is what the second try of client 1
-// has brought. Nobody compares tokens of 40 digits with his eyes.
-type names struct {
-	of    map[string]string // by token
-	tries map[int]int
-	long  *strings.Replacer // of tokens that were drawn, in texts
+// holdNames names holds by client and try: "c1-2" is what the second try of client 1 acquired.
+// Tokens of 40 digits are hard to compare.
+type holdNames struct {
+	of     map[string]string // by token
+	client map[string]int    // that acquired it, by token
+	long   *strings.Replacer // replaces long tokens in texts
 }
 
-func newNames(lines []trace.Line) names {
-	n := names{of: map[string]string{}, tries: map[int]int{}}
+func newHoldNames(lines []trace.Line) holdNames {
+	n := holdNames{of: map[string]string{}, client: map[string]int{}}
+	tries := map[int]int{} // by client
 	var pairs []string
 	for _, l := range lines {
 		e, is := l.Entry.(trace.Happened)
 		if !is || e.Kind != history.Acquire || n.of[e.Token] != "" {
 			continue
 		}
-		n.tries[e.Client]++
-		name := fmt.Sprintf("c%d-%d", e.Client, n.tries[e.Client])
-		n.of[e.Token] = name
+		tries[e.Client]++
+		name := fmt.Sprintf("c%d-%d", e.Client, tries[e.Client])
+		n.of[e.Token], n.client[e.Token] = name, e.Client
 		if short := textfmt.Token(e.Token); len(e.Token) > len(short) {
 			pairs = append(pairs, e.Token, name, short, name)
 		}
@@ -39,45 +40,47 @@ func newNames(lines []trace.Line) names {
 	return n
 }
 
-// name names the hold of a token; one that nobody has tried to get by it, by itself.
-func (n names) name(token string) string { return cmp.Or(n.of[token], textfmt.Token(token)) }
+// name names the hold of a token. A token that no acquire used names itself.
+func (n holdNames) name(token string) string { return cmp.Or(n.of[token], textfmt.Token(token)) }
 
-// key names a key, in which a token may stand.
-func (n names) key(key string) string { return textfmt.Token(n.long.Replace(key)) }
+// key names a key, which may contain a token.
+func (n holdNames) key(key string) string { return textfmt.Token(n.long.Replace(key)) }
 
-// in names the tokens in a text of a trace.
-func (n names) in(text string) string { return n.long.Replace(text) }
+func (n holdNames) replace(text string) string { return n.long.Replace(text) }
 
-// told is a line of a trace with the names of holds; where one is given, with its token.
-func (n names) told(l trace.Line) string {
-	text := n.in(l.What)
+// line is the text of a trace's line with the names of holds, and of an acquire with its token.
+func (n holdNames) line(l trace.Line) string {
+	text := n.replace(l.What)
 	if e, is := l.Entry.(trace.Happened); is && e.Kind == history.Acquire {
 		text += ", token " + textfmt.Token(e.Token)
 	}
 	return text
 }
 
-// requests say what each operation asks, as Redis has it.
-var requests = [env.Ops]string{
+// commandTexts are the commands of Redis for each operation.
+var commandTexts = [env.Ops]string{
 	env.OpSet: "SET {key} {token} NX PX {ms}", env.OpDelete: "DEL {key} if {token}", env.OpExtend: "PEXPIRE {key} {ms} if {token}",
 	env.OpCount: "GET {key}", env.OpRaise: "SET {key} {count} if lower", env.OpVouch: "watched this run for {ms} ms",
 	env.OpGet: "GET {key}", env.OpPut: "SET {key} {token}", env.OpAdd: "SETNX {key} {token}",
 	env.OpExpire: "PEXPIRE {key} {ms}", env.OpRemove: "DEL {key}", env.OpIncrement: "INCR {key}",
 }
 
-func (n names) command(c env.Command) string {
+func (n holdNames) command(c env.Command) string {
 	return strings.NewReplacer(
 		"{key}", n.key(c.Key), "{token}", n.name(c.Token),
 		"{ms}", strconv.FormatInt(c.TTL.Milliseconds(), 10), "{count}", strconv.FormatUint(c.Count, 10),
-	).Replace(requests[c.Op])
+	).Replace(commandTexts[c.Op])
 }
 
-// answer says what a node has answered; holder is whose key kept it from saying yes, if
-// that is known.
-func (n names) answer(op env.Op, r *trace.Replied, holder string) string {
+// reply is the text of a node's reply. holder names the hold whose key prevented a yes, if it
+// is known.
+func (n holdNames) reply(op env.Op, r *trace.Replied, holder string) string {
 	switch r.Reply.Answer {
 	case env.Failed:
-		return "error" + because(r.Reply.Err)
+		if r.Reply.Err == nil {
+			return "error"
+		}
+		return "error: " + r.Reply.Err.Error()
 	case env.No:
 		return n.refusal(op, holder)
 	}
@@ -96,7 +99,7 @@ func (n names) answer(op env.Op, r *trace.Replied, holder string) string {
 	return text
 }
 
-func (n names) refusal(op env.Op, holder string) string {
+func (n holdNames) refusal(op env.Op, holder string) string {
 	switch op {
 	case env.OpSet, env.OpAdd:
 		if holder != "" {
@@ -109,15 +112,8 @@ func (n names) refusal(op env.Op, holder string) string {
 	return "no such key"
 }
 
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
-}
-
-// asked says what is asked of the store.
-func (n names) asked(r env.StoreRequest) string {
+// storeRequest is the text of a request to the store.
+func (n holdNames) storeRequest(r env.StoreRequest) string {
 	text := []string{r.Op.String()}
 	if r.Key != "" {
 		text = append(text, n.key(r.Key))
@@ -131,8 +127,8 @@ func (n names) asked(r env.StoreRequest) string {
 	return strings.Join(text, " ")
 }
 
-// answered says what the store has answered.
-func (n names) answered(op env.StoreOp, r env.StoreReply) string {
+// storeReply is the text of the store's reply.
+func (n holdNames) storeReply(op env.StoreOp, r env.StoreReply) string {
 	switch {
 	case !r.Done:
 		return "declined"
@@ -146,14 +142,18 @@ func (n names) answered(op env.StoreOp, r env.StoreReply) string {
 	return "OK"
 }
 
-// sayings are the short words of what happens often; for other kinds those of the trace
-// are short enough. What says nothing is not shown.
-var sayings = map[history.Kind]func(n names, e *history.Event) (string, Mood){
-	history.Acquire: func(n names, e *history.Event) (string, Mood) {
-		return fmt.Sprintf("acquire %s as %s\u00a0=\u00a0%s", n.key(e.Resource), n.name(e.Token), textfmt.Token(e.Token)), Plain
-	},
-	history.Granted: func(n names, e *history.Event) (string, Mood) {
-		text := "GRANTED " + n.name(e.Token)
+var releasedTexts = map[history.Outcome]string{
+	0: "released", history.OK: "released", history.Declined: "released: no longer held", history.Unknown: "released: unknown whether held",
+}
+
+// event is the text of an event: a short one, or the trace's. An empty text is not shown.
+func (n holdNames) event(e *history.Event, what string) (string, Emphasis) {
+	name := n.name(e.Token)
+	switch e.Kind {
+	case history.Acquire:
+		return fmt.Sprintf("acquire %s as %s\u00a0=\u00a0%s", n.key(e.Resource), name, textfmt.Token(e.Token)), Plain
+	case history.Granted:
+		text := "GRANTED " + name
 		if e.Until != 0 {
 			text += fmt.Sprintf(", %s left", textfmt.Duration(e.Validity))
 		}
@@ -161,66 +161,55 @@ var sayings = map[history.Kind]func(n names, e *history.Event) (string, Mood){
 			text += fmt.Sprintf(", fence %d", e.Fence)
 		}
 		return text, Good
-	},
-	history.Refused: func(n names, e *history.Event) (string, Mood) {
-		return "refused " + n.name(e.Token) + trace.Reason(e), Plain
-	},
-	history.Extend: func(n names, e *history.Event) (string, Mood) { return "extend " + n.name(e.Token), Plain },
-	history.Extended: func(n names, e *history.Event) (string, Mood) {
-		return fmt.Sprintf("EXTENDED %s, %s left", n.name(e.Token), textfmt.Duration(e.Validity)), Good
-	},
-	history.ExtendFailed: func(n names, e *history.Event) (string, Mood) {
-		return "not extended " + n.name(e.Token) + trace.Reason(e), Plain
-	},
-	history.Expiring: func(n names, e *history.Event) (string, Mood) {
-		return "warned: " + n.name(e.Token) + " is about to end", Plain
-	},
-	history.Lapse: func(n names, e *history.Event) (string, Mood) {
-		return "validity of " + n.name(e.Token) + " is over", Plain
-	},
-	history.Lost:    func(n names, e *history.Event) (string, Mood) { return "told: " + n.name(e.Token) + " is lost", Plain },
-	history.Release: func(n names, e *history.Event) (string, Mood) { return "release " + n.name(e.Token), Plain },
-	history.Released: func(n names, e *history.Event) (string, Mood) {
-		return released[e.Outcome], Plain
-	},
-	history.Apply: func(_ names, e *history.Event) (string, Mood) {
-		return fmt.Sprintf("takes %d of client %d", e.Value, e.Client), Plain
-	},
-	history.KeySet:      func(n names, e *history.Event) (string, Mood) { return "keeps " + n.name(e.Token), Plain },
-	history.KeyExtended: func(n names, e *history.Event) (string, Mood) { return n.name(e.Token) + " lives on", Plain },
-	history.KeyGone: func(n names, e *history.Event) (string, Mood) {
+	case history.Refused:
+		return "refused " + name + trace.Reason(e), Plain
+	case history.Extend:
+		return "extend " + name, Plain
+	case history.Extended:
+		return fmt.Sprintf("EXTENDED %s, %s left", name, textfmt.Duration(e.Validity)), Good
+	case history.ExtendFailed:
+		return "not extended " + name + trace.Reason(e), Plain
+	case history.Expiring:
+		return "warned: " + name + " is about to end", Plain
+	case history.Lapse:
+		return "validity of " + name + " is over", Plain
+	case history.Lost:
+		return name + " reported lost", Plain
+	case history.Release:
+		return "release " + name, Plain
+	case history.Released:
+		return releasedTexts[e.Outcome], Plain
+	case history.Apply:
+		return fmt.Sprintf("applies %d of client %d", e.Value, e.Client), Plain
+	case history.KeySet:
+		return "keeps " + name, Plain
+	case history.KeyExtended:
+		return name + " extended", Plain
+	case history.KeyGone:
 		if e.Reason == history.Deleted || e.Reason == history.Expired {
-			return n.name(e.Token) + " " + e.Reason, Plain
+			return name + " " + e.Reason, Plain
 		}
-		return n.name(e.Token) + " " + e.Reason, Fault
-	},
-	history.NodeDown: func(names, *history.Event) (string, Mood) { return "down", Fault },
-	history.NodeUp: func(_ names, e *history.Event) (string, Mood) {
+		return name + " " + e.Reason, Fault
+	case history.NodeDown:
+		return "down", Fault
+	case history.NodeUp:
 		return strings.TrimRight("back, "+e.Detail, ", "), Fault
-	},
-	history.Pause:  func(names, *history.Event) (string, Mood) { return "stands still", Fault },
-	history.Resume: func(names, *history.Event) (string, Mood) { return "goes on", Fault },
-	history.Kill:   func(names, *history.Event) (string, Mood) { return "dies", Fault },
-	history.FaultStart: func(_ names, e *history.Event) (string, Mood) {
+	case history.Pause:
+		return "paused", Fault
+	case history.Resume:
+		return "resumed", Fault
+	case history.Kill:
+		return "dies", Fault
+	case history.FaultStart:
 		return fmt.Sprintf("F%d begins: %s", e.Fault, e.Detail), Fault
-	},
-	history.FaultEnd: func(_ names, e *history.Event) (string, Mood) { return fmt.Sprintf("F%d ends", e.Fault), Fault },
-	history.LinkDown: unsaid, history.LinkUp: unsaid, history.End: unsaid, // faults and lost messages say it
-}
-
-func unsaid(names, *history.Event) (string, Mood) { return "", Plain }
-
-var released = map[history.Outcome]string{
-	0: "released", history.OK: "released", history.Declined: "released: not held any more", history.Unknown: "released: held or not, unknown",
-}
-
-// said puts an event into words, or else leaves it to those of the trace.
-func (n names) said(e *history.Event, what string) (string, Mood) {
-	switch say := sayings[e.Kind]; {
-	case say != nil:
-		return say(n, e)
-	case e.Kind == history.Step && (e.Node > 0 || e.Name == "quorum"):
+	case history.FaultEnd:
+		return fmt.Sprintf("F%d ends", e.Fault), Fault
+	case history.LinkDown, history.LinkUp, history.End: // shown as faults and lost messages
 		return "", Plain
+	case history.Step:
+		if e.Node > 0 || e.Name == "quorum" {
+			return "", Plain
+		}
 	}
-	return n.in(what), Plain
+	return n.replace(what), Plain
 }

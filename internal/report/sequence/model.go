@@ -5,121 +5,121 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Diagram is what is drawn.
+// Diagram is the model of a drawing.
 type Diagram struct {
-	Finding checker.Finding // what it is drawn for
+	Finding checker.Finding // that it illustrates
 
-	Participants []Participant // from left to right; others name them by their index
-	Messages     []Message     // in the order in which they were sent, or came back
+	Participants []Participant // from left to right; referred to by index
+	Messages     []Message     // in the order in which the client sent or received them
 	Events       []Event       // in their order
 	Spans        []Span
-	Overlap      *Overlap // nil: no two holders are what the finding is about
+	Overlap      *Overlap // nil: the finding is not about two holders
 
-	Cuts  []Cut  // what is left out, in its order
-	Lines []Line // everything as text, in its order
+	Omissions []Omission // what is left out, in order
+	Lines     []Line     // the same as text, in order
 }
 
-// Role is what a participant is. Participants come in the order of their roles.
+// Role is the kind of a participant. Participants are sorted by role.
 type Role int
 
 // The roles.
 const (
-	Faults Role = iota + 1 // no participant: the lane of the faults
+	Faults Role = iota + 1 // the lane of the faults, which is no participant
 	Client
 	Store // of a lock that is not kept by nodes
 	Node
-	Resource // the guarded one
+	Resource // the guarded resource
 )
 
 // Participant has a lifeline.
 type Participant struct {
 	Role   Role
-	Number int // of a client or node; 0 of others
+	Number int // of a client or node; else 0
 	Name   string
 }
 
-// Point is an instant on a lifeline. Of what happens in one instant, what has the lower
-// Order was heard first; no two things that were heard have the same.
+// Point is an instant on a lifeline. Order sorts the points of one instant as the trace
+// recorded them. No two recorded points have the same.
 type Point struct {
 	At    history.Time
 	Order int
 }
 
-// Message is a request or the reply to one.
+// Message is a request or a reply.
 type Message struct {
 	From, To int // participants
-	Round    int // requests of one round are sent as one; 0: it is none of a round
+	Round    int // requests of one round are sent together; 0: no round
 	Reply    bool
 	Text     string
 
-	// Sent is when it left, Came when it came. Where the instant is not Known, it is
-	// that of the other end.
-	Sent, Came           Point
-	SentKnown, CameKnown bool
+	// Sent and Received are the ends of the message. One that is not known is equal to the
+	// other.
+	Sent, Received           Point
+	SentKnown, ReceivedKnown bool
 
-	// Lost says that nobody has heard that it came: Came is that of the other end.
+	// Lost: nothing shows that the message arrived. Received is equal to Sent.
 	Lost  bool
-	Fault int // that may have been why; 0: none is known
+	Fault int // that may have caused the loss; 0: none is known
 }
 
-// Mood is how an event is shown.
-type Mood string
+// Emphasis is how an event is shown.
+type Emphasis string
 
-// The moods.
+// The kinds of emphasis.
 const (
-	Plain Mood = "plain"
-	Good  Mood = "good" // what was wanted
-	Bad   Mood = "bad"  // what the finding is about
-	Fault Mood = "fault"
+	Plain Emphasis = "plain"
+	Good  Emphasis = "good" // as desired
+	Bad   Emphasis = "bad"  // what the finding is about
+	Fault Emphasis = "fault"
 )
 
 // Event is something that happened to one participant.
 type Event struct {
-	At   Point
-	Who  int
-	Text string
-	Mood Mood
+	At       Point
+	Who      int
+	Text     string
+	Emphasis Emphasis
 }
 
-// State is what goes on in a span.
+// State is what goes on during a span.
 type State string
 
 // The states.
 const (
-	Holding State = "holding" // a client holds, and its validity lasts
-	Overdue State = "overdue" // it has not been told that its validity is over
+	Holding State = "holding" // a client holds the lock, within its validity
+	Overdue State = "overdue" // a client works on past its validity
 	Paused  State = "paused"
-	Dead    State = "dead" // to the end
-	Down    State = "down" // of a node
+	Dead    State = "dead" // until the end of the run
+	Down    State = "down" // a node does not run
 	Key     State = "key"  // a node keeps a key
-	Acts    State = "acts" // of a fault
+	Acts    State = "acts" // a fault is active
 )
 
-// Span is something that went on for a time.
+// Span is something that lasted for a time.
 type Span struct {
 	Who      int
 	State    State
 	From, To Point
-	Owner    int    // the number of the client that holds, or whose key it is; 0: nobody's
-	Text     string // the name of the hold or of the fault
-	Open     bool   // it goes on where the run ends
+	Owner    int    // number of the client that holds, or whose key it is; 0: none
+	Text     string // name of the hold or the fault
+	Open     bool   // it has not ended when the run ends
 }
 
-// Overlap is when two held at once.
+// Overlap is the time in which two clients held the lock.
 type Overlap struct {
 	First, Second int // participants
 	From, To      Point
 }
 
-// Cut is something that is left out.
-type Cut struct {
-	After    int // the Order of the last that is shown before it; below 0: none is
+// Omission is a part of the run that is left out.
+type Omission struct {
+	After    int // Order of the last point before it; below 0: none
 	From, To history.Time
 	Messages int
 	Events   int
 }
 
-// Line is one thing that happened, in words.
+// Line is one event as text.
 type Line struct {
 	At        Point
 	Who, What string

@@ -11,53 +11,53 @@ import (
 	"github.com/lockstorm/lockstorm/internal/trace"
 )
 
-// Of makes a diagram of what was heard in a run, for what was found in it. Of a long run
-// it is the part that the finding is about: at most about [MostMessages] messages.
+// Of makes the diagram of a trace for a finding. Of a long run it shows the part that the
+// finding is about: about [MostMessages] messages.
 func Of(t *trace.Trace, f checker.Finding) Diagram { return of(t, f, MostMessages) }
 
 func of(t *trace.Trace, f checker.Finding, most int) Diagram {
-	r := newReading(t.Lines(checker.Lease))
+	r := newBuilder(t.Lines(checker.Lease))
 	r.d.Finding = f
 	for i, l := range r.lines {
-		r.take(l, Point{l.At, order(i)})
+		r.record(l, Point{l.At, order(i)})
 	}
-	r.close()
+	r.closeOpen()
 	r.resolve()
-	r.windows(t.Windows(checker.Lease), t.Windows(checker.Section))
+	r.holds(t.Windows(checker.Lease), t.Windows(checker.Section))
 	r.overlap(f)
 	r.sort()
-	return r.d.around(most)
+	return r.d.shorten(most)
 }
 
-// order is that of a line; there is room for one of ours behind each.
+// order is the order of a line. It leaves room for a further point after each.
 func order(line int) int { return 2 * line }
 
-// reading makes a model of lines.
-type reading struct {
+// builder makes a model of the lines of a trace.
+type builder struct {
 	lines []trace.Line
-	names names
+	names holdNames
 	d     Diagram
-	lanes map[string]int // by the name that a trace has for it
+	lanes map[string]int // by the trace's name of the participant
 
-	asked    map[call]*request
-	requests []*request // in their order
-	accesses map[access]*request
-	outages  []outage
-	open     map[opening]int // spans
-	silence  silence
+	asked    map[requestKey]*request
+	requests []*request // in the order in which they were sent
+	accesses map[accessKey]*request
+	outages  []linkOutage
+	open     map[spanKey]int // indices of open spans
+	silence  noAnswerEvent
 }
 
-func newReading(lines []trace.Line) *reading {
-	r := &reading{
-		lines: lines, names: newNames(lines), lanes: map[string]int{},
-		asked: map[call]*request{}, accesses: map[access]*request{}, open: map[opening]int{},
+func newBuilder(lines []trace.Line) *builder {
+	r := &builder{
+		lines: lines, names: newHoldNames(lines), lanes: map[string]int{},
+		asked: map[requestKey]*request{}, accesses: map[accessKey]*request{}, open: map[spanKey]int{},
 	}
 	r.participate()
 	return r
 }
 
 // participate lists the participants.
-func (r *reading) participate() {
+func (r *builder) participate() {
 	seen := map[string]Participant{}
 	for _, l := range r.lines {
 		for _, who := range concerned(l) {
@@ -79,7 +79,7 @@ func (r *reading) participate() {
 	}
 }
 
-// concerned names all whom a line is about, as a trace does.
+// concerned lists all participants of a line, by the trace's names.
 func concerned(l trace.Line) []string {
 	all := []string{l.Who}
 	switch h := l.Entry.(type) {
@@ -97,7 +97,7 @@ func concerned(l trace.Line) []string {
 	return all
 }
 
-// The names that a trace has for who is no client and no node.
+// The trace's names of the other participants.
 const (
 	store    = "store"
 	resource = "resource"
@@ -106,7 +106,7 @@ const (
 func client(n int) string { return fmt.Sprintf("client %d", n) }
 func node(n int) string   { return fmt.Sprintf("node %d", n) }
 
-// participant returns whose name it is; the zero value if it is that of none.
+// participant parses the trace's name of a participant; the zero value if it is none.
 func participant(who string) (p Participant) {
 	if who == store {
 		return Participant{Role: Store, Name: store}
@@ -129,10 +129,10 @@ func participant(who string) (p Participant) {
 	return Participant{}
 }
 
-// take adds what a line says.
-func (r *reading) take(l trace.Line, at Point) {
+// record adds a line of the trace.
+func (r *builder) record(l trace.Line, at Point) {
 	if l.What != "" {
-		r.d.Lines = append(r.d.Lines, Line{at, l.Who, r.names.told(l)})
+		r.d.Lines = append(r.d.Lines, Line{at, l.Who, r.names.line(l)})
 	}
 	switch h := l.Entry.(type) {
 	case trace.Sent:
@@ -140,41 +140,41 @@ func (r *reading) take(l trace.Line, at Point) {
 	case *trace.Replied:
 		r.replied(h, at)
 	case trace.Asked:
-		r.ask(h, at)
+		r.storeRequest(h, at)
 	case trace.Answered:
-		r.answer(h, at)
+		r.storeReply(h, at)
 	case trace.ClockIs:
 		r.event(at, l.Who, l.What, Fault)
 	case trace.Happened:
 		if r.access(h.Event, at) {
 			return
 		}
-		text, mood := r.names.said(h.Event, l.What)
-		r.event(at, l.Who, text, mood)
+		text, emphasis := r.names.event(h.Event, l.What)
+		r.event(at, l.Who, text, emphasis)
 		r.span(h.Event, at)
 	}
 }
 
-// event adds an event, if it says something and is about somebody.
-func (r *reading) event(at Point, who, text string, mood Mood) {
+// event adds an event, if it has a text and a participant.
+func (r *builder) event(at Point, who, text string, emphasis Emphasis) {
 	lane, is := r.lanes[who]
 	if !is || text == "" {
 		return
 	}
-	r.d.Events = append(r.d.Events, Event{at, lane, text, mood})
+	r.d.Events = append(r.d.Events, Event{at, lane, text, emphasis})
 }
 
-// end is behind everything.
-func (r *reading) end() Point {
+// end is after everything else.
+func (r *builder) end() Point {
 	if len(r.lines) == 0 {
 		return Point{}
 	}
 	return Point{r.lines[len(r.lines)-1].At, order(len(r.lines))}
 }
 
-// find returns where the first of the events is that happened to somebody then, or else
-// the begin of that instant.
-func (r *reading) find(at history.Time, is func(*history.Event) bool) Point {
+// find returns the point of the first matching event at an instant or, if there is none, the
+// beginning of the instant.
+func (r *builder) find(at history.Time, is func(*history.Event) bool) Point {
 	i := sort.Search(len(r.lines), func(i int) bool { return r.lines[i].At >= at })
 	begin := Point{at, order(i) - 1}
 	for ; i < len(r.lines) && r.lines[i].At == at; i++ {
@@ -185,8 +185,7 @@ func (r *reading) find(at history.Time, is func(*history.Event) bool) Point {
 	return begin
 }
 
-// sort puts everything into its order.
-func (r *reading) sort() {
+func (r *builder) sort() {
 	slices.SortStableFunc(r.d.Messages, func(a, b Message) int { return cmp.Compare(a.order(), b.order()) })
 	slices.SortStableFunc(r.d.Events, func(a, b Event) int { return cmp.Compare(a.At.Order, b.At.Order) })
 	slices.SortStableFunc(r.d.Spans, func(a, b Span) int {
@@ -194,10 +193,10 @@ func (r *reading) sort() {
 	})
 }
 
-// order is that of the end of a message of which its client knows.
+// order is the order of the end that the client observed.
 func (m Message) order() int {
 	if m.Reply && !m.Lost {
-		return m.Came.Order
+		return m.Received.Order
 	}
 	return m.Sent.Order
 }

@@ -24,19 +24,19 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// heard runs a scenario, and returns what was heard and what was found.
-func heard(t *testing.T, s scenarios.Scenario, seed uint64) (*trace.Trace, checker.Report) {
+// traced runs a scenario, and returns its trace and its report.
+func traced(t *testing.T, s scenarios.Scenario, seed uint64) (*trace.Trace, checker.Report) {
 	t.Helper()
 	e, err := runner.Prepare(simulated.Backend(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, told := trace.Of(e)
+	e, tr := trace.Of(e)
 	r, err := e.Run(t.Context(), seed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told, r.Report
+	return tr, r.Report
 }
 
 func load(t *testing.T, path string) cases.Case {
@@ -54,8 +54,8 @@ const saved = "../../../testdata/cases/"
 func ofCase(t *testing.T, name string) Diagram {
 	t.Helper()
 	c := load(t, saved+name+cases.Extension)
-	told, report := heard(t, c.Scenario, c.Seed)
-	return Of(told, report.Finding(c.Property))
+	tr, report := traced(t, c.Scenario, c.Seed)
+	return Of(tr, report.Finding(c.Property))
 }
 
 // eachCase draws every saved case.
@@ -98,8 +98,7 @@ func shapes(t *testing.T, drawing []byte) map[string]int {
 	}
 }
 
-// Law: what is drawn of a run is XML, has every message once, no label that covers
-// another, and nothing outside of the drawing.
+// The drawing is XML, has each message once, and no label covers another or leaves the drawing.
 func TestEveryCaseIsDrawn(t *testing.T) { eachCase(t, check) }
 
 func check(t *testing.T, d Diagram) {
@@ -124,7 +123,7 @@ func check(t *testing.T, d Diagram) {
 func checkLabels(t *testing.T, l layout) {
 	t.Helper()
 	for i, a := range l.labels {
-		if a.x < 0 || a.y < 0 || a.x+a.wide > l.wide || a.y+a.high > l.high {
+		if a.x < 0 || a.y < 0 || a.x+a.width > l.width || a.y+a.height > l.height {
 			t.Errorf("%q is outside of the drawing", a.lines)
 		}
 		for _, b := range l.labels[i+1:] {
@@ -133,24 +132,24 @@ func checkLabels(t *testing.T, l layout) {
 			}
 		}
 		for lane, x := range l.lanes {
-			if lane != a.lane && a.x < x && x < a.x+a.wide {
+			if lane != a.lane && a.x < x && x < a.x+a.width {
 				t.Errorf("%q is written across the lifeline of another", a.lines)
 			}
 		}
 		for _, r := range l.rows {
-			if (r.gap || r.cut) && a.y+a.high > r.y && a.y < r.y+r.high {
-				t.Errorf("%q is written where nothing happens", a.lines)
+			if (r.gap || r.cut) && a.y+a.height > r.y && a.y < r.y+r.height {
+				t.Errorf("%q is written in a gap", a.lines)
 			}
 		}
 	}
 }
 
-// checkTimes: what is later is lower, as far as it is known when it was.
+// checkTimes checks that a later point with a known time is lower.
 func checkTimes(t *testing.T, d Diagram, l layout) {
 	t.Helper()
 	for _, a := range l.arrows {
-		if m := d.Messages[a.message]; !m.Lost && (m.Sent.At < m.Came.At || m.Sent == m.Came) && a.y1 >= a.y2 {
-			t.Errorf("a message that came later than it was sent does not slant downwards: %+v", m)
+		if m := d.Messages[a.message]; !m.Lost && (m.Sent.At < m.Received.At || m.Sent == m.Received) && a.y1 >= a.y2 {
+			t.Errorf("a message received later than sent does not slant downwards: %+v", m)
 		}
 	}
 	type way struct{ round, node int }
@@ -161,7 +160,7 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 		case !m.Reply:
 			came[way{m.Round, m.To}] = a.y2
 		case came[way{m.Round, m.From}] > a.y1:
-			t.Errorf("a reply leaves before its request has come: %+v", m)
+			t.Errorf("a reply is sent before its request is received: %+v", m)
 		}
 	}
 	y := map[int]float64{}
@@ -175,30 +174,30 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 		y[label.lane] = label.dot
 	}
 	for i := 1; i < len(l.rows); i++ {
-		if l.rows[i].y < l.rows[i-1].y+l.rows[i-1].high {
-			t.Errorf("row %q begins before the one above it ends", l.rows[i].text)
+		if l.rows[i].y < l.rows[i-1].y+l.rows[i-1].height {
+			t.Errorf("row %q overlaps the one above it", l.rows[i].text)
 		}
 	}
 }
 
-// Law: whatever lock and fault, a storm can be drawn.
-func TestEveryStormIsDrawn(t *testing.T) {
+// Runs of any lock and fault can be drawn.
+func TestRunsWithRandomFaultsAreDrawn(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
-			told, report := heard(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1)
+			tr, report := traced(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1)
 			for _, f := range report.Findings {
 				if f.Verdict == checker.Violated {
-					check(t, Of(told, f))
+					check(t, Of(tr, f))
 					return
 				}
 			}
-			check(t, Of(told, report.Finding(checker.Lease)))
+			check(t, Of(tr, report.Finding(checker.Lease)))
 		})
 	}
 }
 
-// Law: the frame of an overlap goes from the grant of the second to the end of the first
-// hold that ends, as the judge has them, and no further.
+// The frame of an overlap goes from the grant of the second hold to the end of the first that
+// ends, as the checker has them.
 func TestFrameIsTheOverlap(t *testing.T) {
 	framed := 0
 	eachCase(t, func(t *testing.T, d Diagram) {
@@ -213,28 +212,28 @@ func TestFrameIsTheOverlap(t *testing.T) {
 		framed++
 		o, l := d.Overlap, d.layout()
 		if o.From.At != f.First.From || o.To.At != f.First.To {
-			t.Errorf("the overlap is from %v to %v, and the judge's from %v to %v", o.From.At, o.To.At, f.First.From, f.First.To)
+			t.Errorf("the overlap is from %v to %v, and the checker's from %v to %v", o.From.At, o.To.At, f.First.From, f.First.To)
 		}
 		for i, who := range []int{o.First, o.Second} {
 			if want := []checker.Grant{f.First.First, f.First.Second}[i].Client; d.Participants[who].Number != want {
-				t.Errorf("the frame is of %s, and the judge means client %d", d.Participants[who].Name, want)
+				t.Errorf("the frame is of %s, and the checker means client %d", d.Participants[who].Name, want)
 			}
 		}
-		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Mood == Good }) {
+		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Emphasis == Good }) {
 			t.Error("the overlap does not begin with the grant of the second")
 		}
 		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.To && (e.Who == o.First || e.Who == o.Second) }) {
 			t.Error("the overlap does not end with something that happened to one of both")
 		}
-		begin, end := 0.0, l.high
+		begin, end := 0.0, l.height
 		for _, b := range l.bars {
 			if s := d.Spans[b.span]; (s.Who == o.First || s.Who == o.Second) && (s.State == Holding || s.State == Overdue) &&
 				s.From.At <= o.From.At && s.To.At >= o.To.At {
-				begin, end = max(begin, b.y), min(end, b.y+b.high)
+				begin, end = max(begin, b.y), min(end, b.y+b.height)
 			}
 		}
-		if l.band.y != begin || l.band.y+l.band.high != end {
-			t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.high, begin, end)
+		if l.band.y != begin || l.band.y+l.band.height != end {
+			t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.height, begin, end)
 		}
 	})
 	if framed == 0 {
@@ -242,7 +241,7 @@ func TestFrameIsTheOverlap(t *testing.T) {
 	}
 }
 
-// Law: the shortest crash-restart is made into this model.
+// The shortest crash-restart makes this model.
 func TestGoldenModel(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the traces are those of amd64: floating point may differ between architectures")
@@ -251,14 +250,13 @@ func TestGoldenModel(t *testing.T) {
 		"Something else is drawn of a run, or it is another run.")
 }
 
-// Law: when messages came is what the nodes tell, and nothing is made up where they do
-// not.
-func TestWhatIsKnownOfMessages(t *testing.T) {
+// Messages arrive when the nodes' events say so. Where they say nothing, the time is unknown.
+func TestTimesOfMessages(t *testing.T) {
 	for name, want := range map[string][]string{
 		"redlock-cleanup-late-straggler": {
-			"message 0 client 1 → 130.376 node 4: SET r c1-1 NX PX 2000", // long after it was given up
+			"message 0 client 1 → 130.376 node 4: SET r c1-1 NX PX 2000", // long after the client gave up
 			"message 130.376 node 4 → 203.216 client 1: OK",
-			"message 60 client 1 → 131.482 node 2: DEL r if c1-1", // of two that might have, the one that no No answers
+			"message 60 client 1 → 131.482 node 2: DEL r if c1-1", // of two possible requests, the one without the answer No
 			"message 131.482 node 2 → client 1: ✗",
 			"message 120 client 1 → node 2: DEL r if c1-1",
 			"message 60 client 1 → node 5: DEL r if c1-1 ✗ F1",
@@ -288,7 +286,7 @@ func TestWhatIsKnownOfMessages(t *testing.T) {
 	}
 }
 
-// Law: the same run gives the same drawing.
+// The same run gives the same drawing.
 func TestSameRunSameDrawing(t *testing.T) {
 	a, b := ofCase(t, "redlock-fence-increment"), ofCase(t, "redlock-fence-increment")
 	if !bytes.Equal(a.SVG(), b.SVG()) {
@@ -296,20 +294,20 @@ func TestSameRunSameDrawing(t *testing.T) {
 	}
 }
 
-// Law: of a long run the overlap is kept, what is left out is counted, and is said.
-func TestLongRunIsCut(t *testing.T) {
+// A shortened diagram keeps the overlap, and counts and names what it leaves out.
+func TestLongRunIsShortened(t *testing.T) {
 	c := load(t, saved+"redlock-lease-crash-restart"+cases.Extension)
-	told, report := heard(t, c.Scenario, c.Seed)
+	tr, report := traced(t, c.Scenario, c.Seed)
 	f := report.Finding(c.Property)
-	whole := Of(told, f)
+	whole := Of(tr, f)
 	for _, most := range []int{3, 6, 9, 12} {
-		d := of(told, f, most)
+		d := of(tr, f, most)
 		check(t, d)
 		left, events := 0, 0
-		for _, cut := range d.Cuts {
+		for _, cut := range d.Omissions {
 			left, events = left+cut.Messages, events+cut.Events
-			if !strings.Contains(d.Caption(), cut.words()) {
-				t.Errorf("the caption does not say that %s", cut.words())
+			if !strings.Contains(d.Caption(), cut.text()) {
+				t.Errorf("the caption does not say that %s", cut.text())
 			}
 		}
 		if left == 0 || left+len(d.Messages) != len(whole.Messages) || events+len(d.Events) != len(whole.Events) {
@@ -320,26 +318,26 @@ func TestLongRunIsCut(t *testing.T) {
 			t.Errorf("at most %d messages: the overlap is not shown", most)
 		}
 	}
-	if len(whole.Cuts) != 0 {
-		t.Errorf("of a short run %d parts are left out", len(whole.Cuts))
+	if len(whole.Omissions) != 0 {
+		t.Errorf("of a short run %d parts are left out", len(whole.Omissions))
 	}
 }
 
-// hostile is a name that somebody gave to a resource, or to a token.
+// hostile is the name of a resource or a token.
 const hostile = "<script>]]>&\"'\x00\u202e</text>"
 
-// Law: texts are shown and not run, in the file and in the page.
-func TestTextsAreShownAndNotRun(t *testing.T) {
-	told := trace.New(env.Monotonic)
-	told.Open(history.Header{Nodes: 1, Clients: 2}, nil)
-	told.Record(&history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile})
-	told.Record(&history.Event{Kind: history.Acquire, Client: 1, Resource: hostile, Token: hostile})
-	told.Sent(1, 1, env.SetOf(1), env.Command{Op: env.OpSet, Key: hostile, Token: hostile})
-	told.Record(&history.Event{Time: 1e6, Kind: history.KeySet, Node: 1, Client: 1, Resource: hostile, Token: hostile})
-	told.Replied(1, 1, env.Reply{Node: 1, Answer: env.Failed, Err: errors.New(hostile)})
-	told.Record(&history.Event{Time: 2e6, Kind: history.Refused, Client: 1, Resource: hostile, Token: hostile, Reason: hostile})
-	told.Record(&history.Event{Time: 3e6, Kind: history.End, Reason: hostile})
-	d := Of(told, checker.Told(checker.Lease, checker.Violated, hostile))
+// Texts are escaped, in the file and in the page.
+func TestTextsAreEscaped(t *testing.T) {
+	tr := trace.New(env.Monotonic)
+	tr.Open(history.Header{Nodes: 1, Clients: 2}, nil)
+	tr.Record(&history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile})
+	tr.Record(&history.Event{Kind: history.Acquire, Client: 1, Resource: hostile, Token: hostile})
+	tr.Sent(1, 1, env.SetOf(1), env.Command{Op: env.OpSet, Key: hostile, Token: hostile})
+	tr.Record(&history.Event{Time: 1e6, Kind: history.KeySet, Node: 1, Client: 1, Resource: hostile, Token: hostile})
+	tr.Replied(1, 1, env.Reply{Node: 1, Answer: env.Failed, Err: errors.New(hostile)})
+	tr.Record(&history.Event{Time: 2e6, Kind: history.Refused, Client: 1, Resource: hostile, Token: hostile, Reason: hostile})
+	tr.Record(&history.Event{Time: 3e6, Kind: history.End, Reason: hostile})
+	d := Of(tr, checker.Told(checker.Lease, checker.Violated, hostile))
 	check(t, d)
 	if n := shapes(t, d.SVG())["script"]; n != 0 {
 		t.Errorf("%d scripts in a drawing", n)
@@ -358,14 +356,14 @@ func TestTextsAreShownAndNotRun(t *testing.T) {
 	}
 }
 
-// A run in which nothing was heard gives a drawing of nothing.
-func TestNothingHeard(t *testing.T) {
-	told := trace.New(env.Monotonic)
-	told.Open(history.Header{Nodes: 1, Clients: 1}, nil)
-	check(t, Of(told, checker.Finding{Property: checker.Lease}))
+// An empty trace gives an empty drawing.
+func TestEmptyTrace(t *testing.T) {
+	tr := trace.New(env.Monotonic)
+	tr.Open(history.Header{Nodes: 1, Clients: 1}, nil)
+	check(t, Of(tr, checker.Finding{Property: checker.Lease}))
 }
 
-// Law: in a page the drawing brings no styles, and its colours are those of the page.
+// In a page the drawing has no style sheet of its own, and uses the page's colours.
 func TestPageHasTheStyles(t *testing.T) {
 	d := ofCase(t, "redlock-lease-crash-restart")
 	html, err := d.Block().HTML()

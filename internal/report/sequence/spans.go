@@ -6,51 +6,52 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/follow"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// opening is what an open span is about.
-type opening struct {
+// spanKey identifies an open span.
+type spanKey struct {
 	state  State
 	number int // of the client, node or fault
 	key    string
 	token  string
 }
 
-// span follows what begins and ends with an event.
-func (r *reading) span(e *history.Event, at Point) {
+// span begins and ends spans at an event.
+func (r *builder) span(e *history.Event, at Point) {
 	switch e.Kind {
 	case history.Pause:
-		r.begin(opening{state: Paused, number: e.Client}, at, Span{Who: r.lanes[client(e.Client)]})
+		r.beginSpan(spanKey{state: Paused, number: e.Client}, at, Span{Who: r.lanes[client(e.Client)]})
 	case history.Resume:
-		r.finish(opening{state: Paused, number: e.Client}, at)
+		r.endSpan(spanKey{state: Paused, number: e.Client}, at)
 	case history.Kill:
-		r.finish(opening{state: Paused, number: e.Client}, at)
-		r.begin(opening{state: Dead, number: e.Client}, at, Span{Who: r.lanes[client(e.Client)]})
+		r.endSpan(spanKey{state: Paused, number: e.Client}, at)
+		r.beginSpan(spanKey{state: Dead, number: e.Client}, at, Span{Who: r.lanes[client(e.Client)]})
 	case history.NodeDown:
-		r.begin(opening{state: Down, number: e.Node}, at, Span{Who: r.lanes[node(e.Node)]})
-		r.interrupt(e, at)
+		r.beginSpan(spanKey{state: Down, number: e.Node}, at, Span{Who: r.lanes[node(e.Node)]})
+		r.linkDown(e, at)
 	case history.NodeUp:
-		r.finish(opening{state: Down, number: e.Node}, at)
-		r.mend(0, e.Node, at)
+		r.endSpan(spanKey{state: Down, number: e.Node}, at)
+		r.linkUp(0, e.Node, at)
 	case history.LinkDown:
-		r.interrupt(e, at)
+		r.linkDown(e, at)
 	case history.LinkUp:
-		r.mend(e.Client, e.Node, at)
+		r.linkUp(e.Client, e.Node, at)
 	case history.KeySet:
-		r.begin(opening{Key, e.Node, e.Resource, e.Token}, at, Span{
-			Who: r.lanes[node(e.Node)], Owner: r.owner(e.Token), Text: r.names.name(e.Token),
+		r.beginSpan(spanKey{Key, e.Node, e.Resource, e.Token}, at, Span{
+			Who: r.lanes[node(e.Node)], Owner: r.names.client[e.Token], Text: r.names.name(e.Token),
 		})
 	case history.KeyGone:
-		r.finish(opening{Key, e.Node, e.Resource, e.Token}, at)
+		r.endSpan(spanKey{Key, e.Node, e.Resource, e.Token}, at)
 	case history.FaultStart:
-		r.begin(opening{state: Acts, number: e.Fault}, at, Span{Who: 0, Text: fmt.Sprintf("F%d", e.Fault)})
+		r.beginSpan(spanKey{state: Acts, number: e.Fault}, at, Span{Who: 0, Text: fmt.Sprintf("F%d", e.Fault)})
 	case history.FaultEnd:
-		r.finish(opening{state: Acts, number: e.Fault}, at)
+		r.endSpan(spanKey{state: Acts, number: e.Fault}, at)
 	}
 }
 
-func (r *reading) begin(o opening, at Point, s Span) {
+func (r *builder) beginSpan(o spanKey, at Point, s Span) {
 	if _, open := r.open[o]; open {
 		return
 	}
@@ -59,15 +60,15 @@ func (r *reading) begin(o opening, at Point, s Span) {
 	r.d.Spans = append(r.d.Spans, s)
 }
 
-func (r *reading) finish(o opening, at Point) {
+func (r *builder) endSpan(o spanKey, at Point) {
 	if i, open := r.open[o]; open {
 		r.d.Spans[i].To, r.d.Spans[i].Open = at, false
 		delete(r.open, o)
 	}
 }
 
-// close ends what is open where the run does.
-func (r *reading) close() {
+// closeOpen ends the open spans and outages at the end of the run.
+func (r *builder) closeOpen() {
 	for _, i := range r.open {
 		r.d.Spans[i].To = r.end()
 	}
@@ -78,15 +79,8 @@ func (r *reading) close() {
 	}
 }
 
-// owner is the client whose try the token names; 0: nobody's.
-func (r *reading) owner(token string) (n int) {
-	_, _ = fmt.Sscanf(r.names.of[token], "c%d-", &n) // what is no such name is nobody's
-	return n
-}
-
-// holder names the hold whose key a node has kept from one point to another; empty:
-// nobody's all that time.
-func (r *reading) holder(number int, key string, from, to Point) string {
+// holder names the hold whose key a node kept all the time between two points; "": none.
+func (r *builder) holder(number int, key string, from, to Point) string {
 	for o, i := range r.open {
 		if o.state == Key && o.number == number && o.key == key && r.d.Spans[i].From.Order < from.Order && to.Order > from.Order {
 			return r.d.Spans[i].Text
@@ -95,18 +89,18 @@ func (r *reading) holder(number int, key string, from, to Point) string {
 	return ""
 }
 
-// outage is when a client had no way to a node; client 0: nobody had.
-type outage struct {
+// linkOutage is when a client had no link to a node; client 0: no client had one.
+type linkOutage struct {
 	client, node, fault int
 	from, to            Point
 	open                bool
 }
 
-func (r *reading) interrupt(e *history.Event, at Point) {
-	r.outages = append(r.outages, outage{e.Client, e.Node, e.Fault, at, at, true})
+func (r *builder) linkDown(e *history.Event, at Point) {
+	r.outages = append(r.outages, linkOutage{e.Client, e.Node, e.Fault, at, at, true})
 }
 
-func (r *reading) mend(client, node int, at Point) {
+func (r *builder) linkUp(client, node int, at Point) {
 	for i := range r.outages {
 		if o := &r.outages[i]; o.open && o.client == client && o.node == node {
 			o.to, o.open = at, false
@@ -114,8 +108,8 @@ func (r *reading) mend(client, node int, at Point) {
 	}
 }
 
-// blame returns the fault by which a message may have been lost; 0: none is known.
-func (r *reading) blame(client, node int, from, to Point) int {
+// lossFault returns the fault that may have lost a message; 0: none is known.
+func (r *builder) lossFault(client, node int, from, to Point) int {
 	for _, o := range r.outages {
 		if o.node == node && (o.client == 0 || o.client == client) && o.from.Order <= to.Order && o.to.Order >= from.Order {
 			return o.fault
@@ -124,63 +118,48 @@ func (r *reading) blame(client, node int, from, to Point) int {
 	return 0
 }
 
-// windows adds when clients hold, and when they only believe it: what is left of a
-// section when the lease is over.
-func (r *reading) windows(leases, sections []checker.Window) {
+// holds adds the spans of holds: within the lease, and past it until the section ends.
+func (r *builder) holds(leases, sections []checker.Window) {
 	of := map[string][]checker.Window{} // by token
 	for _, w := range leases {
 		if !w.Empty {
-			r.hold(Holding, w, w.From, w.To)
+			r.addHold(Holding, w, w.From, w.To)
 			of[w.Grant.Token] = append(of[w.Grant.Token], w)
 		}
 	}
 	for _, s := range sections {
-		from := s.From
-		for _, w := range of[s.Grant.Token] {
-			if w.From > s.To {
-				break
-			}
-			r.believe(s, from, min(w.From, s.To))
-			from = max(from, w.To)
+		for from, to := range follow.Overdue(s, of[s.Grant.Token]) {
+			r.addHold(Overdue, s, from, to)
 		}
-		r.believe(s, from, s.To)
 	}
 }
 
-func (r *reading) believe(s checker.Window, from, to history.Time) {
-	if from < to {
-		s.From, s.To = from, to
-		r.hold(Overdue, s, from, to)
-	}
-}
-
-func (r *reading) hold(state State, w checker.Window, from, to history.Time) {
+func (r *builder) addHold(state State, w checker.Window, from, to history.Time) {
 	g := w.Grant
 	r.d.Spans = append(r.d.Spans, Span{
 		Who: r.lanes[client(g.Client)], State: state, Owner: g.Client, Text: r.names.name(g.Token),
-		From: r.find(from, begins(g)), To: r.ending(to, g), Open: w.By == 0,
+		From: r.find(from, beginsHold(g)), To: r.endOfHold(to, g), Open: w.By == 0,
 	})
 }
 
-// begins knows the events with which a hold begins to exclude others, or stops to be
-// within its validity.
-func begins(g checker.Grant) func(*history.Event) bool {
+// beginsHold matches the events with which a hold, or its overdue part, begins.
+func beginsHold(g checker.Grant) func(*history.Event) bool {
 	return func(e *history.Event) bool {
 		return e.Client == g.Client && e.Token == g.Token &&
 			slices.Contains([]history.Kind{history.Granted, history.Extended, history.Lapse}, e.Kind)
 	}
 }
 
-// ending is where holds end at an instant, of which one may be any of these.
-func (r *reading) ending(at history.Time, grants ...checker.Grant) Point {
+// endOfHold returns the point at which one of the grants ends at an instant.
+func (r *builder) endOfHold(at history.Time, grants ...checker.Grant) Point {
 	if at == r.end().At {
-		return r.find(at, func(e *history.Event) bool { return ends(e, grants) || e.Kind == history.End })
+		return r.find(at, func(e *history.Event) bool { return endsHold(e, grants) || e.Kind == history.End })
 	}
-	return r.find(at, func(e *history.Event) bool { return ends(e, grants) })
+	return r.find(at, func(e *history.Event) bool { return endsHold(e, grants) })
 }
 
-// ends knows the events with which a hold may end.
-func ends(e *history.Event, grants []checker.Grant) bool {
+// endsHold matches the events with which one of the grants may end.
+func endsHold(e *history.Event, grants []checker.Grant) bool {
 	return slices.ContainsFunc(grants, func(g checker.Grant) bool {
 		switch e.Kind {
 		case history.Release, history.Lost, history.Lapse, history.Expiring, history.Extended:
@@ -192,15 +171,15 @@ func ends(e *history.Event, grants []checker.Grant) bool {
 	})
 }
 
-// overlap adds when two held at once, if that is what was found.
-func (r *reading) overlap(f checker.Finding) {
+// overlap adds the overlap of the finding, if it is about one.
+func (r *builder) overlap(f checker.Finding) {
 	p := f.First
 	if p == nil || f.Verdict != checker.Violated || f.Property != checker.Lease && f.Property != checker.Section {
 		return
 	}
 	o := Overlap{
 		First: r.lanes[client(p.First.Client)], Second: r.lanes[client(p.Second.Client)],
-		From: r.find(p.From, begins(p.Second)), To: r.ending(p.To, p.First, p.Second),
+		From: r.find(p.From, beginsHold(p.Second)), To: r.endOfHold(p.To, p.First, p.Second),
 	}
 	r.d.Overlap = &o
 	text := fmt.Sprintf("BOTH HOLD %s, for %s", r.names.key(p.Second.Resource), textfmt.Duration(p.Overlap()))

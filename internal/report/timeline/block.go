@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Block is the timeline as a piece of a page.
+// Block returns the timeline as a block of a page.
 func (m Model) Block() document.Active { return block{m} }
 
 type block struct{ m Model }
@@ -21,39 +21,38 @@ var (
 	//go:embed page
 	files embed.FS
 
-	place = template.Must(template.ParseFS(files, "page/block.html"))
+	blockTemplate = template.Must(template.ParseFS(files, "page/block.html"))
 )
 
-// scripts are what draws, in the order in which they stand in the page: constants and
-// classes come before what is made of them.
+// scripts are the files of the script, in the order in which they are joined: constants and
+// classes come before their uses.
 var scripts = []string{
-	"times", "make", "spans", "states", "view", "lanes", "brush", "words", // what the others know
-	"draw", "samples", "axis", "strip", // what is drawn
-	"stage", "hit", "pointer", "keys", // what is done to it
-	"finds", "details", "text", // what stands beside it
+	"times", "make", "spans", "states", "view", "lanes", "brush", "words", // shared
+	"draw", "samples", "axis", "strip", // drawing
+	"stage", "hit", "pointer", "keys", // input
+	"finds", "details", "text", // the texts beside the drawing
 	"timeline", "open",
 }
 
-// HTML returns what was found, as text, and the model. The script draws the lanes above it
-// and makes the tables.
+// HTML returns the findings as text, and the model as JSON for the script.
 func (b block) HTML() (template.HTML, error) {
-	model, err := json.Marshal(b.m) // which writes < and > so that they end no script
+	model, err := json.Marshal(b.m) // escapes < and >, so no text ends the script
 	if err != nil {
 		return "", fmt.Errorf("the model of a timeline: %w", err)
 	}
 	var out strings.Builder
-	err = place.Execute(&out, struct {
+	err = blockTemplate.Execute(&out, struct {
 		Omitted string
-		Finds   []told
+		Finds   []findingView
 		JSON    template.JS
-	}{b.m.Omitted, b.m.told(), template.JS(model)})
+	}{b.m.Omitted, b.m.views(), template.JS(model)})
 	return template.HTML(out.String()), err
 }
 
-// AsText returns the same for those who do not see it. Its lines are as long as they are.
+// AsText returns [Model.Text]. It does not wrap lines.
 func (b block) AsText(int) string {
 	var text strings.Builder
-	_ = b.m.Text(&text) // a builder takes all
+	_ = b.m.Text(&text) // a builder returns no errors
 	return text.String()
 }
 
@@ -66,35 +65,35 @@ func (b block) Assets() []document.Assets {
 	return []document.Assets{{Name: "timeline", Style: file("timeline.css"), Script: script.String()}}
 }
 
-// file is what stands in one of the files that were built in.
+// file returns an embedded file.
 func file(name string) string {
 	text, err := files.ReadFile("page/" + name)
 	if err != nil {
-		panic(err) // a name in this file is wrong, which every test shows
+		panic(err) // scripts has a wrong name
 	}
 	return string(text)
 }
 
-// told is a find as its text tells it.
-type told struct {
-	Find
-	Heads []head // of the properties that it violates
+// findingView is a finding as the template shows it.
+type findingView struct {
+	Finding
+	Heads []propertyHeading
 	Mark  document.Mark
-	Where string // empty: nowhere in particular
+	Where string // "": no place
 }
 
-// head is a property of a find.
-type head struct {
+// propertyHeading is a property of a finding.
+type propertyHeading struct {
 	ID, Property string
-	Times        string // empty: once
+	Times        string // "": once
 }
 
-func (m Model) told() []told {
-	all := make([]told, len(m.Finds))
+func (m Model) views() []findingView {
+	all := make([]findingView, len(m.Finds))
 	for i, f := range m.Finds {
-		all[i] = told{Find: f, Mark: document.Open, Heads: []head{m.head(f.Property, f.Count)}}
+		all[i] = findingView{Finding: f, Mark: document.Open, Heads: []propertyHeading{m.heading(f.Property, f.Count)}}
 		for _, same := range f.Also {
-			all[i].Heads = append(all[i].Heads, m.head(same.Property, same.Count))
+			all[i].Heads = append(all[i].Heads, m.heading(same.Property, same.Count))
 		}
 		if f.Verdict == checker.Violated {
 			all[i].Mark = document.Bad
@@ -106,9 +105,9 @@ func (m Model) told() []told {
 	return all
 }
 
-func (m Model) head(property string, count int) head {
+func (m Model) heading(property string, count int) propertyHeading {
 	code, _, _ := strings.Cut(property, " ")
-	h := head{ID: m.Anchor + "find-" + code, Property: property}
+	h := propertyHeading{ID: m.Anchor + "find-" + code, Property: property}
 	if count > 1 {
 		h.Times = textfmt.Count(count, "time")
 	}

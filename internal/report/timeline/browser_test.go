@@ -37,12 +37,12 @@ func written(t *testing.T, m timeline.Model) string {
 	return file
 }
 
-func opened(t *testing.T, m timeline.Model, s browsertest.Screen) *browsertest.Page {
+func open(t *testing.T, m timeline.Model, s browsertest.Screen) *browsertest.Page {
 	t.Helper()
 	return browsertest.Open(t, written(t, m), s)
 }
 
-// box is where a span is on the window, and its time.
+// box is the place of a span in the window, and its time.
 type box struct{ X, Y, Width, Height, From, To float64 }
 
 func (b box) middle() (x, y float64) { return b.X + b.Width/2, b.Y + b.Height/2 }
@@ -56,7 +56,7 @@ func boxed(t *testing.T, p *browsertest.Page, what string) box {
 	return *b
 }
 
-func inSight(p *browsertest.Page) (from, to float64) {
+func visible(p *browsertest.Page) (from, to float64) {
 	r := browsertest.Eval[[2]float64](p, `lockstorm.timelines[0].range()`)
 	return r[0], r[1]
 }
@@ -65,18 +65,18 @@ const focus = `document.querySelector(".tl-lanes").focus()`
 
 func TestBrowserOpensAtTheFirstViolationWhereTheModelSays(t *testing.T) {
 	m := violating()
-	p := opened(t, m, browsertest.Desktop)
-	from, to := inSight(p)
+	p := open(t, m, browsertest.Desktop)
+	from, to := visible(p)
 	for _, g := range m.Finds[0].Grants {
 		if grant := m.Grants[g]; from > float64(grant.Granted) || to < float64(grant.To) {
-			t.Errorf("in sight is %v to %v, and not the grant %v to %v", from, to, grant.Granted, grant.To)
+			t.Errorf("visible is %v to %v, and not the grant %v to %v", from, to, grant.Granted, grant.To)
 		}
 	}
 	if to-from > float64(m.End)/2 {
-		t.Errorf("%v of %v are in sight: that is not zoomed at the violation", to-from, m.End)
+		t.Errorf("%v of %v are visible: not zoomed to the violation", to-from, m.End)
 	}
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, m.Finds[0].Grants) {
-		t.Errorf("selected are the grants %v, want those that the finding names, %v", got, m.Finds[0].Grants)
+		t.Errorf("selected the grants %v, want those that the finding names, %v", got, m.Finds[0].Grants)
 	}
 	b := boxed(t, p, `{state: "clash", lane: 2}`)
 	if b.From != float64(m.Finds[0].From) || b.To != float64(m.Finds[0].To) {
@@ -87,7 +87,7 @@ func TestBrowserOpensAtTheFirstViolationWhereTheModelSays(t *testing.T) {
 	if math.Abs(x(b.From)-b.X) > .5 || math.Abs(x(b.To)-b.X-b.Width) > .5 {
 		t.Errorf("the clash is at %v to %v, by the axis it is %v to %v", b.X, b.X+b.Width, x(b.From), x(b.To))
 	}
-	// Its colour begins and ends there, on the screen itself.
+	// Its colour begins and ends there on the screen.
 	red := func(x float64) int { return count(shot(t, p), x, b.Y, b.Height, 0xc0392b) }
 	if in := red(b.X + 4); in < int(b.Height/4) {
 		t.Errorf("%d pixels of the colour of a clash where it begins", in)
@@ -99,7 +99,7 @@ func TestBrowserOpensAtTheFirstViolationWhereTheModelSays(t *testing.T) {
 	}
 }
 
-// shot is what is in the window.
+// shot is a screenshot of the window.
 func shot(t *testing.T, p *browsertest.Page) image.Image {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shot.png")
@@ -116,7 +116,7 @@ func shot(t *testing.T, p *browsertest.Page) image.Image {
 	return picture
 }
 
-// count counts the pixels of a column, from y down, that have about a colour (0xRRGGBB).
+// count counts the pixels of a column, from y down, of about a colour (0xRRGGBB).
 func count(picture image.Image, x, y, height float64, colour int) (n int) {
 	for dy := range int(height) {
 		r, g, b, _ := picture.At(int(x), int(y)+dy).RGBA()
@@ -131,48 +131,48 @@ func count(picture image.Image, x, y, height float64, colour int) (n int) {
 	return n
 }
 
-func TestBrowserTellsWhatThePointerIsOnAndSelectsIt(t *testing.T) {
+func TestBrowserShowsAndSelectsTheItemAtThePointer(t *testing.T) {
 	m := violating()
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	browsertest.Eval[bool](p, `lockstorm.timelines[0].show(0, 1e10) || true`)
 	for _, g := range []int{0, 1, 3} {
 		p.Point(boxed(t, p, fmt.Sprintf(`{grant: %d, state: "holding"}`, g)).middle())
 		tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
 		if !strings.Contains(tip, m.Grants[g].Token) || !strings.Contains(tip, fmt.Sprintf("client %d on orders", m.Grants[g].Client)) {
-			t.Errorf("on grant %d the pointer is told %q", g, tip)
+			t.Errorf("on grant %d the tooltip is %q", g, tip)
 		}
 	}
 	p.Point(5, 5)
 	if browsertest.Eval[bool](p, `!document.querySelector(".tl-tip").hidden`) {
-		t.Error("the pointer has left, and is told still")
+		t.Error("the tooltip is still there after the pointer has left")
 	}
 	p.Click(boxed(t, p, `{grant: 1, state: "holding"}`).middle())
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{1}) {
-		t.Errorf("selected are %v, want the grant that was pressed, 1", got)
+		t.Errorf("selected %v, want the grant that was pressed, 1", got)
 	}
 	if text := browsertest.Eval[string](p, `document.querySelector(".tl-details").innerText`); !strings.Contains(text, token(1)) {
 		t.Errorf("the details are %q", text)
 	}
 }
 
-func TestBrowserButtonsOfFindsLead(t *testing.T) {
+func TestBrowserButtonsOfFindings(t *testing.T) {
 	m := violating()
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	click := func(selector string) {
 		browsertest.Eval[bool](p, `document.querySelector(`+"`"+selector+"`"+`).click() || true`)
 		p.Settle()
 	}
 	click(".tl-whole")
-	if from, to := inSight(p); from != 0 || to != float64(m.End) {
+	if from, to := visible(p); from != 0 || to != float64(m.End) {
 		t.Errorf("the whole run is %v to %v", from, to)
 	}
 	click("article:has(#find-V3) .tl-show")
-	if from, to := inSight(p); from > float64(m.Finds[1].From) || to < float64(m.Finds[1].To) || to-from > 1e9 {
+	if from, to := visible(p); from > float64(m.Finds[1].From) || to < float64(m.Finds[1].To) || to-from > 1e9 {
 		t.Errorf("V3 at %v is shown by %v to %v", m.Finds[1].From, from, to)
 	}
 	click("article:has(#find-V1) [data-grant='5']")
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{5}) {
-		t.Errorf("selected are %v, want 5", got)
+		t.Errorf("selected %v, want 5", got)
 	}
 	if pressed := browsertest.Eval[string](p, `document.querySelector("article:has(#find-V1) [data-grant='5']").ariaPressed`); pressed != "true" {
 		t.Errorf("its button is pressed: %s", pressed)
@@ -183,7 +183,7 @@ func TestBrowserButtonsOfFindsLead(t *testing.T) {
 	}
 }
 
-func TestBrowserFollowsALinkToAFind(t *testing.T) {
+func TestBrowserFollowsALinkToAFinding(t *testing.T) {
 	m := violating()
 	p := browsertest.Open(t, written(t, m)+"#find-V3", browsertest.Desktop)
 	if got := browsertest.Eval[int](p, `lockstorm.timelines[0].find()`); got != 1 {
@@ -195,7 +195,7 @@ func TestBrowserFollowsALinkToAFind(t *testing.T) {
 
 func TestBrowserKeys(t *testing.T) {
 	m := violating()
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	browsertest.Eval[any](p, focus)
 	p.Press("0")
 	for _, step := range []struct {
@@ -214,33 +214,33 @@ func TestBrowserKeys(t *testing.T) {
 		{"n", func(from, to, _, _ float64) bool { return from < 5.3e9 && to > 5.3e9 }},
 		{"0", func(from, to, _, _ float64) bool { return from == 0 && to == float64(m.End) }},
 	} {
-		wasFrom, wasTo := inSight(p)
+		wasFrom, wasTo := visible(p)
 		p.Press(step.key)
-		if from, to := inSight(p); !step.is(from, to, wasFrom, wasTo) {
+		if from, to := visible(p); !step.is(from, to, wasFrom, wasTo) {
 			t.Errorf("%q led from %v to %v to %v to %v", step.key, wasFrom, wasTo, from, to)
 		}
 	}
 }
 
-func TestBrowserStepsAreSaid(t *testing.T) {
+func TestBrowserAnnouncesSteps(t *testing.T) {
 	m := calm(10000, 5)
-	p := opened(t, m, browsertest.Desktop)
-	if from, to := inSight(p); from != 0 || to != float64(m.End) { // nothing is found in it
-		t.Errorf("in sight is %v to %v of a run of %v", from, to, m.End)
+	p := open(t, m, browsertest.Desktop)
+	if from, to := visible(p); from != 0 || to != float64(m.End) { // there are no findings
+		t.Errorf("visible is %v to %v of a run of %v", from, to, m.End)
 	}
 	browsertest.Eval[any](p, focus)
 	said := func() string { return browsertest.Eval[string](p, `document.querySelector(".tl-live").textContent`) }
 	p.Press(browsertest.Down)
 	if got := said(); !strings.Contains(got, "client 1") {
-		t.Errorf("the first lane is said to be %q", got)
+		t.Errorf("the first lane is announced as %q", got)
 	}
 	p.Press("..")
 	if got := said(); !strings.Contains(got, "holding") || !strings.Contains(got, "0.12 s to 0.8 s") {
-		t.Errorf("the second thing in the lane is said to be %q", got)
+		t.Errorf("the second thing in the lane is announced as %q", got)
 	}
 	p.Press(",")
 	if got := said(); !strings.Contains(got, "waiting") {
-		t.Errorf("the one before is said to be %q", got)
+		t.Errorf("the one before is announced as %q", got)
 	}
 	p.Press(" ")
 	if got := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`); !slices.Equal(got, []int{0}) {
@@ -252,17 +252,17 @@ func TestBrowserStepsAreSaid(t *testing.T) {
 	}
 	p.Press(browsertest.Up)
 	if got := said(); !strings.Contains(got, "outages") {
-		t.Errorf("up from nowhere is said to be %q, want the last lane", got)
+		t.Errorf("up from nowhere is announced as %q, want the last lane", got)
 	}
 }
 
 func TestBrowserPointerMovesAndZooms(t *testing.T) {
-	p := opened(t, calm(10000, 5), browsertest.Desktop)
+	p := open(t, calm(10000, 5), browsertest.Desktop)
 	b := boxed(t, p, `{grant: 5, state: "holding"}`)
 	x, y := b.middle()
 	before := b.From
 	p.Wheel(x, y, -300, true)
-	from, to := inSight(p)
+	from, to := visible(p)
 	if to-from > 9e9 {
 		t.Fatalf("Ctrl and the wheel left %v to %v in sight", from, to)
 	}
@@ -270,29 +270,29 @@ func TestBrowserPointerMovesAndZooms(t *testing.T) {
 		t.Errorf("what was under the pointer at %v is now at %v to %v", x, now.X, now.X+now.Width)
 	}
 	p.Drag(x, y+3, x-120, y+3)
-	if moved, _ := inSight(p); moved <= from {
+	if moved, _ := visible(p); moved <= from {
 		t.Errorf("dragging to the left went from %v to %v", from, moved)
 	}
-	wasFrom, wasTo := inSight(p)
+	wasFrom, wasTo := visible(p)
 	p.Wheel(x, y, 200, false)
-	if f, to := inSight(p); f != wasFrom || to != wasTo {
+	if f, to := visible(p); f != wasFrom || to != wasTo {
 		t.Error("a plain wheel zooms; it should scroll the page")
 	}
 	axis := browsertest.Eval[box](p, `(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(".tl-axis").getBoundingClientRect())`)
 	p.Drag(axis.X+100, axis.Y+5, axis.X+200, axis.Y+5)
-	from, to = inSight(p)
+	from, to = visible(p)
 	if want := wasFrom + (wasTo-wasFrom)*100/axis.Width; math.Abs(from-want) > 1e6 || math.Abs((to-from)-(wasTo-wasFrom)*100/axis.Width) > 1e6 {
 		t.Errorf("a range of the axis shows %v to %v, want it to begin at %v", from, to, want)
 	}
 }
 
-// What began long before what is in sight, and before much else, is there all the same.
-func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
+// A span that began long before the visible time, and before many others, is drawn.
+func TestBrowserDrawsSpansThatBeganLongAgo(t *testing.T) {
 	m := huge(2000, 1)
 	m.Grants = append(m.Grants, timeline.Grant{Client: 1, Resource: "orders", Token: "of the long one", To: m.End})
 	long := len(m.Grants) - 1
 	m.Lanes[0].Spans = append(m.Lanes[0].Spans, timeline.Span{From: 1, To: m.End, State: timeline.Holding, Grant: long})
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	near := m.Grants[600]
 	browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, near.To+1, near.To+2000))
 	p.Settle()
@@ -302,61 +302,61 @@ func TestBrowserFindsWhatBeganLongAgo(t *testing.T) {
 	}
 	p.Point(b.middle())
 	if tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip").innerText`); !strings.Contains(tip, "of the long one") {
-		t.Errorf("the pointer is told %q", tip)
+		t.Errorf("the tooltip is %q", tip)
 	}
 }
 
-func TestBrowserStripGoesWhereItIsPressed(t *testing.T) {
+func TestBrowserStrip(t *testing.T) {
 	m := calm(10000, 5)
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	browsertest.Eval[any](p, `lockstorm.timelines[0].show(0, 1e9) || 0`)
 	p.Settle()
 	strip := browsertest.Eval[box](p, `(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(".tl-strip").getBoundingClientRect())`)
 	p.Click(strip.X+strip.Width/2, strip.Y+20)
-	if from, to := inSight(p); math.Abs((from+to)/2-5e9) > 2e7 || math.Abs(to-from-1e9) > 1 {
+	if from, to := visible(p); math.Abs((from+to)/2-5e9) > 2e7 || math.Abs(to-from-1e9) > 1 {
 		t.Errorf("pressed in the middle of 10 s, it shows %v to %v", from, to)
 	}
 	p.Drag(strip.X+strip.Width/2, strip.Y+20, strip.X+strip.Width*.7, strip.Y+20)
-	if from, to := inSight(p); math.Abs((from+to)/2-7e9) > 2e7 {
+	if from, to := visible(p); math.Abs((from+to)/2-7e9) > 2e7 {
 		t.Errorf("dragged to 7 s, it shows %v to %v", from, to)
 	}
 	p.Drag(strip.X+strip.Width*.75, strip.Y+20, strip.X+strip.Width*.9, strip.Y+20)
-	if from, to := inSight(p); math.Abs(from-6.5e9) > 2e7 || math.Abs(to-9e9) > 2e7 {
+	if from, to := visible(p); math.Abs(from-6.5e9) > 2e7 || math.Abs(to-9e9) > 2e7 {
 		t.Errorf("its right edge dragged to 9 s, it shows %v to %v", from, to)
 	}
 }
 
-func TestBrowserTellsOfMarksAndFaults(t *testing.T) {
+func TestBrowserDescribesMarksAndFaults(t *testing.T) {
 	m := violating()
-	p := opened(t, m, browsertest.Desktop)
-	told := func(x, y float64) string {
+	p := open(t, m, browsertest.Desktop)
+	tooltip := func(x, y float64) string {
 		p.Point(x, y)
 		return browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
 	}
 	pause := boxed(t, p, `{lane: -1, nth: 2}`)
-	if tip := told(pause.middle()); !strings.Contains(tip, "pause of client 3") {
-		t.Errorf("on a fault the pointer is told %q", tip)
+	if tip := tooltip(pause.middle()); !strings.Contains(tip, "pause of client 3") {
+		t.Errorf("on a fault the tooltip is %q", tip)
 	}
 	clash := boxed(t, p, `{lane: 3, state: "clash"}`) // which the finding explains
-	if tip := told(clash.middle()); !strings.Contains(tip, "V1 lease exclusion") || !strings.Contains(tip, "client 3") || !strings.Contains(tip, "client 4") {
-		t.Errorf("on the clash the pointer is told %q", tip)
+	if tip := tooltip(clash.middle()); !strings.Contains(tip, "V1 lease exclusion") || !strings.Contains(tip, "client 3") || !strings.Contains(tip, "client 4") {
+		t.Errorf("on the clash the tooltip is %q", tip)
 	}
 	// The mark of V3 is two lanes below, at 5.3 s.
-	from, to := inSight(p)
+	from, to := visible(p)
 	canvas := browsertest.Eval[box](p, `(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
 	row := browsertest.Eval[box](p, `((e) => (({x, y, width, height}) => ({x, y, width, height}))(e.getBoundingClientRect()))([...document.querySelectorAll(".tl-name")].find((e) => e.textContent === "writes"))`)
-	if tip := told(canvas.X+(5.3e9-from)/(to-from)*canvas.Width, row.Y+row.Height/2); !strings.Contains(tip, "stale: a newer grant has written") {
-		t.Errorf("on the mark of V3 the pointer is told %q", tip)
+	if tip := tooltip(canvas.X+(5.3e9-from)/(to-from)*canvas.Width, row.Y+row.Height/2); !strings.Contains(tip, "stale: a newer grant has written") {
+		t.Errorf("on the mark of V3 the tooltip is %q", tip)
 	}
 }
 
-// With motion, as most people have it, the view arrives at the same place.
-func TestBrowserGlides(t *testing.T) {
+// With motion the view arrives at the same place.
+func TestBrowserMotion(t *testing.T) {
 	m := violating()
 	moving := browsertest.Desktop
 	moving.Motion = true
-	p := opened(t, m, moving)
-	want, _ := inSight(p)
+	p := open(t, m, moving)
+	want, _ := visible(p)
 	browsertest.Eval[any](p, `document.querySelector(".tl-whole").click()`)
 	p.Until(fmt.Sprintf(`lockstorm.timelines[0].range()[1] === %d`, m.End))
 	browsertest.Eval[any](p, `document.querySelector("article:has(#find-V1) .tl-show").click()`)
@@ -364,7 +364,7 @@ func TestBrowserGlides(t *testing.T) {
 }
 
 func TestBrowserFollowsTheSizeOfTheWindow(t *testing.T) {
-	p := opened(t, violating(), browsertest.Desktop)
+	p := open(t, violating(), browsertest.Desktop)
 	wide := boxed(t, p, `{state: "clash", lane: 2}`)
 	p.Resize(browsertest.Phone)
 	p.Until(`document.querySelector(".tl-lanes").clientWidth < 390`)
@@ -385,7 +385,7 @@ func TestBrowserFollowsTheSizeOfTheWindow(t *testing.T) {
 }
 
 func TestBrowserDarkColours(t *testing.T) {
-	p := opened(t, violating(), browsertest.Desktop)
+	p := open(t, violating(), browsertest.Desktop)
 	b := boxed(t, p, `{grant: 4, state: "holding"}`)
 	count1 := func(colour int) int { return count(shot(t, p), b.X+3, b.Y, b.Height, colour) }
 	light, dark := 0x0072b2, 0x3d97d3
@@ -403,25 +403,25 @@ func TestBrowserDarkColours(t *testing.T) {
 	}
 }
 
-// No picture is drawn of more things than there are pixels for, however long the run.
-func TestBrowserDrawsNoMoreThanCanBeSeen(t *testing.T) {
+// A picture has no more items than there are pixels, however long the run.
+func TestBrowserLimitsDrawnItems(t *testing.T) {
 	const spans = 200_000
 	m := huge(spans, 40)
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	whole := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
 	t.Logf("%d spans: first seen after %.0f ms, drawn of %d things", spans, browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), whole)
 	if whole > 20_000 {
-		t.Errorf("the whole of %d spans is drawn of %d things", spans, whole)
+		t.Errorf("the whole of %d spans is drawn of %d items", spans, whole)
 	}
 	browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, m.End/2, m.End/2+2e9))
 	p.Settle()
 	if near := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`); near > 3_000 {
-		t.Errorf("2 s of %d spans are drawn of %d things", spans, near)
+		t.Errorf("2 s of %d spans are drawn of %d items", spans, near)
 	}
 }
 
-// Where spans are narrower than pixels the lane shows how much of the time they fill.
-func TestBrowserShowsHowDenseACrowdIs(t *testing.T) {
+// Where spans are narrower than pixels, the lane shows how much of the time they fill.
+func TestBrowserShowsTheDensityOfNarrowSpans(t *testing.T) {
 	lane := func(name string, held float64) timeline.Lane {
 		l := timeline.Lane{Group: timeline.Clients, Name: name}
 		for at := 0.0; at < 100_000; at += 20 {
@@ -429,7 +429,7 @@ func TestBrowserShowsHowDenseACrowdIs(t *testing.T) {
 		}
 		return l
 	}
-	p := opened(t, timeline.Model{End: ms(100_000), Lanes: []timeline.Lane{lane("seldom", 2), lane("always", 20)}}, browsertest.Desktop)
+	p := open(t, timeline.Model{End: ms(100_000), Lanes: []timeline.Lane{lane("seldom", 2), lane("always", 20)}}, browsertest.Desktop)
 	picture := shot(t, p)
 	for i, want := range []bool{false, true} {
 		b := boxed(t, p, fmt.Sprintf(`{lane: %d, nth: 2000}`, i))
@@ -441,7 +441,7 @@ func TestBrowserShowsHowDenseACrowdIs(t *testing.T) {
 
 func TestBrowserScrollsHundredsOfClients(t *testing.T) {
 	m := huge(6000, 300)
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	b := boxed(t, p, `{grant: 299, state: "holding"}`)
 	if b.Y < 0 || b.Y > 1000 {
 		t.Fatalf("a span on the last lane is at %v, out of the window", b.Y)
@@ -449,12 +449,12 @@ func TestBrowserScrollsHundredsOfClients(t *testing.T) {
 	browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%d, %d) || 0`, m.Grants[299].Call, m.Grants[299].To))
 	p.Point(boxed(t, p, `{grant: 299, state: "holding"}`).middle())
 	if tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip").innerText`); !strings.Contains(tip, token(299)) {
-		t.Errorf("on the last lane the pointer is told %q", tip)
+		t.Errorf("on the last lane the tooltip is %q", tip)
 	}
 }
 
 func TestBrowserGroupsClose(t *testing.T) {
-	p := opened(t, violating(), browsertest.Desktop)
+	p := open(t, violating(), browsertest.Desktop)
 	const head = `document.querySelector("[data-group='clients']")`
 	high := func() int { return browsertest.Eval[int](p, `document.querySelector(".tl-space").offsetHeight`) }
 	open := high()
@@ -471,8 +471,8 @@ func TestBrowserGroupsClose(t *testing.T) {
 	}
 }
 
-func TestBrowserShowsTextsAndDoesNotRunThem(t *testing.T) {
-	p := opened(t, hostile(), browsertest.Desktop)
+func TestBrowserEscapesTexts(t *testing.T) {
+	p := open(t, hostile(), browsertest.Desktop)
 	p.Point(boxed(t, p, `{grant: 4, state: "holding"}`).middle())
 	browsertest.Eval[any](p, focus)
 	p.Press("...")
@@ -485,13 +485,13 @@ func TestBrowserShowsTextsAndDoesNotRunThem(t *testing.T) {
 		}
 	}
 	if browsertest.Eval[bool](p, `"ran" in window || document.images.length > 0`) {
-		t.Error("a text of the history has become markup")
+		t.Error("a text of the history is not escaped")
 	}
 }
 
 func TestBrowserTables(t *testing.T) {
 	m := huge(3000, 10)
-	p := opened(t, m, browsertest.Desktop)
+	p := open(t, m, browsertest.Desktop)
 	browsertest.Eval[any](p, `(document.querySelector(".tl-text").open = true)`)
 	p.Until(`document.querySelectorAll(".tl-text tbody tr").length === 500`)
 	click := func(name string) {
@@ -511,14 +511,14 @@ func TestBrowserTables(t *testing.T) {
 	}
 	browsertest.Eval[any](p, `document.querySelector(".tl-text tbody button").click()`)
 	p.Settle()
-	if from, to := inSight(p); from > float64(m.Grants[len(m.Grants)-1].Granted) || to < float64(m.Grants[len(m.Grants)-1].To) || to-from > 1e9 {
+	if from, to := visible(p); from > float64(m.Grants[len(m.Grants)-1].Granted) || to < float64(m.Grants[len(m.Grants)-1].To) || to-from > 1e9 {
 		t.Errorf("its button shows %v to %v", from, to)
 	}
 }
 
 func TestBrowserControlsHaveNames(t *testing.T) {
-	for _, m := range []timeline.Model{violating(), {}, {End: 5, Finds: []timeline.Find{{Property: "V1 lease exclusion", Verdict: 1}}}} {
-		p := opened(t, m, browsertest.Desktop)
+	for _, m := range []timeline.Model{violating(), {}, {End: 5, Finds: []timeline.Finding{{Property: "V1 lease exclusion", Verdict: 1}}}} {
+		p := open(t, m, browsertest.Desktop)
 		for _, nameless := range browsertest.Eval[[]string](p, `[...document.querySelectorAll("button, a, summary, [tabindex], canvas:not([aria-hidden])")]
 			.filter((e) => e.id !== "main" && !e.matches("article") && !(e.getAttribute("aria-label") || e.textContent || "").trim()).map((e) => e.outerHTML)`) {
 			t.Errorf("nameless: %s", nameless)
@@ -529,7 +529,7 @@ func TestBrowserControlsHaveNames(t *testing.T) {
 	}
 }
 
-// What Go names, the script draws, in Go's order.
+// The script draws the states of Go, in the same order.
 func TestScriptKnowsAllStates(t *testing.T) {
 	var names []string
 	for _, a := range (timeline.Model{}).Block().Assets() {

@@ -12,40 +12,40 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// clocks works out what clocks have shown, from the times of the faults and from what the
-// plan says that they do. It is a world that has nothing but clocks: what faults do to them
-// is the business of package world, here as in every run.
+// clocks computes the clock errors of a run from its plan and the times of the faults. It is a
+// world that has nothing but clocks, so package world applies the faults as in every run.
 type clocks struct {
-	plan     int          // its length
-	begun    map[int]bool // faults that have not ended
+	plan     int          // number of faults in the plan
+	active   map[int]bool // faults
 	injector *world.Injector
 	faults   *world.Clocks
 	now      int64
-	later    []move // in the order of their times
-	moves    int    // that were made
-	all      map[nemesis.Machine]*hands
-	reads    func(nemesis.Machine) env.Clock // which clock of a machine counts
-	stopped  bool
+	later    []change // in the order of their times
+	changes  int      // made so far
+	machines map[nemesis.Machine]*machineClocks
+	reads    func(nemesis.Machine) env.Clock // the clock that is shown
+	stopped  bool                            // at mostChanges
 }
 
-// mostMoves bounds how often clocks are moved by themselves: a clock that flips every 100 µs
-// for hours is not followed to its end.
-const mostMoves = 500_000
+// mostChanges bounds the changes between faults: a fault may flip a clock every 100 µs for
+// hours.
+const mostChanges = 500_000
 
-type move struct {
+// change is a change of a clock at a later time, as part of a fault.
+type change struct {
 	at int64
 	do func()
 }
 
-// hands are the clocks of a machine, and how far the one that counts was ahead.
-type hands struct {
+// machineClocks are the clocks of a machine, and the errors of the one that is shown.
+type machineClocks struct {
 	clocks  [3]world.Clock // by env.Clock
 	samples []Sample
-	off     bool // it was ahead, or behind, at any time
+	off     bool // it was wrong at some time
 }
 
-// carrying are all faults; those that do nothing to clocks do nothing here.
-var carrying = append(
+// clockHandlers handles all faults. The last one ignores those that leave clocks alone.
+var clockHandlers = append(
 	world.ClockFaults(func(c *clocks) *world.Clocks { return c.faults }),
 	world.FaultHandler[*clocks, *nemesis.VMRestore]{
 		Begin: func(c *clocks, f world.Injection[*nemesis.VMRestore]) error { c.faults.BeginRestore(f); return nil },
@@ -56,11 +56,10 @@ var carrying = append(
 	},
 )
 
-// newClocks returns true clocks. Those that count are, of clients, the one that their lock
-// reads; of nodes the wall clock by which keys expire or, where the lock keeps none on them,
-// the one by which sessions do.
+// newClocks returns clocks without errors. It shows the clock that the lock reads on clients,
+// and on nodes the clock by which keys or, for a lock without keys, sessions expire.
 func newClocks(s *scenarios.Scenario, h history.Header) *clocks {
-	c := &clocks{plan: len(s.Plan), begun: map[int]bool{}, all: map[nemesis.Machine]*hands{}}
+	c := &clocks{plan: len(s.Plan), active: map[int]bool{}, machines: map[nemesis.Machine]*machineClocks{}}
 	c.reads = func(m nemesis.Machine) env.Clock {
 		switch {
 		case m.Client != 0:
@@ -71,36 +70,36 @@ func newClocks(s *scenarios.Scenario, h history.Header) *clocks {
 		return env.Wall
 	}
 	c.faults = world.NewClocks(c)
-	c.injector = world.NewInjector(c, s.Plan, carrying, func(history.Event) {})
+	c.injector = world.NewInjector(c, s.Plan, clockHandlers, func(history.Event) {})
 	return c
 }
 
-// fault takes the begin or the end of a fault, if the plan has it and it can begin or end.
+// fault begins or ends a fault of the plan.
 func (c *clocks) fault(e *history.Event) {
 	begins := e.Kind == history.FaultStart
-	if e.Fault < 1 || e.Fault > c.plan || c.begun[e.Fault] == begins {
+	if e.Fault < 1 || e.Fault > c.plan || c.active[e.Fault] == begins {
 		return
 	}
-	c.begun[e.Fault] = begins
+	c.active[e.Fault] = begins
 	if c.advance(int64(e.Time)); c.stopped {
 		return
 	}
 	if begins {
-		_ = c.injector.Begin(e.Fault) // nothing that it does to clocks can fail
+		_ = c.injector.Begin(e.Fault) // clockHandlers do not fail
 	} else {
 		_ = c.injector.End(e.Fault)
 	}
 }
 
-// advance moves what clocks go on to do by themselves before a time: at one instant that
-// comes after begins and ends.
+// advance applies the changes that are due before a time. At one instant, faults begin and
+// end before that.
 func (c *clocks) advance(to int64) {
 	for len(c.later) > 0 && c.later[0].at < to {
-		if c.moves == mostMoves {
+		if c.changes == mostChanges {
 			c.stopped = true
 			return
 		}
-		c.moves++
+		c.changes++
 		next := c.later[0]
 		c.later = c.later[1:]
 		c.now = next.at
@@ -111,20 +110,20 @@ func (c *clocks) advance(to int64) {
 
 func (c *clocks) finish(end history.Time) {
 	c.advance(int64(end))
-	for m, h := range c.all {
+	for m, h := range c.machines {
 		h.sample(c.reads(m), c.now)
 	}
 }
 
-func (c *clocks) of(m nemesis.Machine) *hands {
-	if c.all[m] == nil {
-		c.all[m] = &hands{samples: []Sample{{}}}
+func (c *clocks) of(m nemesis.Machine) *machineClocks {
+	if c.machines[m] == nil {
+		c.machines[m] = &machineClocks{samples: []Sample{{}}}
 	}
-	return c.all[m]
+	return c.machines[m]
 }
 
-// sample takes by how much the clock is ahead, unless that is known.
-func (h *hands) sample(which env.Clock, now int64) {
+// sample records the clock's error if it has changed.
+func (h *machineClocks) sample(which env.Clock, now int64) {
 	v := Sample{At: history.Time(now), Value: float64(h.clocks[which].At(now) - now)}
 	if last := h.samples[len(h.samples)-1]; last != v {
 		h.samples = append(h.samples, v)
@@ -150,22 +149,22 @@ func (c *clocks) Change(m nemesis.Machine, which world.ClockSelection, how func(
 
 // Later implements [world.Clockwork].
 func (c *clocks) Later(at int64, do func()) {
-	i, _ := slices.BinarySearchFunc(c.later, at, func(m move, at int64) int {
+	i, _ := slices.BinarySearchFunc(c.later, at, func(m change, at int64) int {
 		if m.at <= at {
 			return -1
 		}
 		return 1
 	})
-	c.later = slices.Insert(c.later, i, move{at, do})
+	c.later = slices.Insert(c.later, i, change{at, do})
 }
 
-// Halt implements [world.Clockwork]: there is no program that could stand still.
+// PauseClient implements [world.Clockwork]. There is no program to pause.
 func (c *clocks) PauseClient(int) {}
 
-// Proceed implements [world.Clockwork].
+// ResumeClient implements [world.Clockwork].
 func (c *clocks) ResumeClient(int) {}
 
-// numberOf numbers machines for their lanes, clients before nodes; machine is its inverse.
+// numberOf numbers the lanes of machines, clients before nodes. machineOf is its inverse.
 func numberOf(m nemesis.Machine) int {
 	if m.Client != 0 {
 		return m.Client
@@ -173,29 +172,28 @@ func numberOf(m nemesis.Machine) int {
 	return history.MaxClients + m.Node
 }
 
-func machine(number int) nemesis.Machine {
+func machineOf(number int) nemesis.Machine {
 	if number <= history.MaxClients {
 		return nemesis.Machine{Client: number}
 	}
 	return nemesis.Machine{Node: number - history.MaxClients}
 }
 
-// lanes adds a lane for each clock that was ever off, but no more of clients than have one.
-func (c *clocks) lanes(to rows) {
-	for m, h := range c.all {
+// lanes adds a lane for each clock that was ever wrong.
+func (c *clocks) lanes(to laneBuilders) {
+	for m, h := range c.machines {
 		if !h.off {
 			continue
 		}
-		l := lane{Clocks, numberOf(m)}
-		row := to.of(l)
+		row := to.get(laneKey{Clocks, numberOf(m)})
 		row.Name = fmt.Sprintf("%v, %v clock", m, c.reads(m))
 		row.Line, row.Unit = true, "ns"
 		row.Samples, row.Thinned = thinned(h.samples, mostSamples), len(h.samples) > mostSamples
 	}
 }
 
-// thinned keeps of samples that are too many the first, the last and the extremes of each
-// stretch of time: drawn, that is the same as long as a stretch is narrower than a pixel.
+// thinned reduces samples to the first, the last and the extremes of each chunk, which look
+// the same as long as a chunk is narrower than a pixel.
 func thinned(all []Sample, most int) []Sample {
 	if len(all) <= most {
 		return all

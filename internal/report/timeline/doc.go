@@ -1,15 +1,13 @@
-// Package timeline shows one run as lanes over its time: a lane for every client (waiting,
-// holding within validity, believing past it, paused, dead), one for every node (which
-// token holds the key, down, back empty), what clocks were off by, how long calls took and
-// when nobody got the lock; faults lie over all of them as shades, and what a judge has
-// found is marked where it happened.
+// Package timeline shows one run as lanes over time: a lane for each client (waiting, holding,
+// overdue, paused, dead) and each node (whose key it keeps, down), and lanes for clock errors,
+// latencies and outages. Faults are shaded areas across the lanes, findings are marked where
+// they happened.
 //
 //	m, err := Read(Run{Open: open, Report: report, Scenario: scenario})
-//	d.Add("Timeline", m.Block())   // the page: drawn, zoomed and searched in the browser
-//	err = m.Text(out)              // the same for those who do not see it
+//	d.Add("Timeline", m.Block())   // for a page: a script draws it
+//	err = m.Text(out)              // as text
 //
-// The model is numbers and texts, made of the history, the judges' report and, for clocks,
-// the plan. It judges nothing: who holds and who waits are the windows, rows and outages of
-// package checker, what went on beside that is paired up by internal/follow, and what faults
-// do to clocks is done by package world, to clocks that nobody else has.
+// The model is data. It is made of the history, the checker's report and, for clocks, the
+// fault plan. Windows, waits and outages come from package checker, all other intervals from
+// internal/follow, and package world computes what faults do to clocks.
 package timeline

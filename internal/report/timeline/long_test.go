@@ -11,10 +11,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
 )
 
-// turns are the events of a lock that clients hold in turn, so many times, each with keys on
-// five nodes and an access to the guarded resource; in one of the turns, unless that is 0,
+// rotation returns the events of clients that hold a lock in turn, n times, each with keys on
+// five nodes and an access to the guarded resource. In the hold number wrong, if it is not 0,
 // another client is granted the lock as well.
-func turns(clients, n, wrong int) (history.Header, []history.Event) {
+func rotation(clients, n, wrong int) (history.Header, []history.Event) {
 	const ms = history.Time(time.Millisecond)
 	h := history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second, Keys: true}
 	var all []history.Event
@@ -60,25 +60,25 @@ func turns(clients, n, wrong int) (history.Header, []history.Event) {
 	return h, append(all, history.Event{Time: history.Time(n+1) * 20 * ms, Kind: history.End})
 }
 
-func inTurns(clients, n, wrong int) told {
-	h, events := turns(clients, n, wrong)
+func storedRotation(clients, n, wrong int) storedRun {
+	h, events := rotation(clients, n, wrong)
 	return write(h, events...)
 }
 
 const perTurn = 19
 
 // A history of more than MostEvents events is shown around the first violation, or from its
-// begin on, and says so; and the pair of the violation is there either way.
+// beginning, and says so. The pair of the violation is shown either way.
 func TestLongHistories(t *testing.T) {
 	n := 2 * timeline.MostEvents / perTurn
 	for _, wrong := range []int{0, n / 2, n - 1} {
-		h := inTurns(4, n, wrong)
+		h := storedRotation(4, n, wrong)
 		m := read(t, h)
 		if !strings.HasPrefix(m.Omitted, "Of ") || !strings.Contains(m.Omitted, "events 100,000 are shown, from "+m.From.String()+" to "+m.To.String()) {
-			t.Errorf("wrong in %d: omitted %q", wrong, m.Omitted)
+			t.Errorf("wrong %d: omitted %q", wrong, m.Omitted)
 		}
-		inOrder(t, m)
-		findsAreTheReports(t, h.Report, m)
+		checkOrder(t, m)
+		checkFindings(t, h.Report, m)
 		roundTrip(t, m)
 		if wrong > 0 && (m.Finds[0].From < m.From || m.Finds[0].To > m.To) {
 			t.Errorf("found at %v, and %v to %v is shown", m.Finds[0].From, m.From, m.To)
@@ -87,7 +87,7 @@ func TestLongHistories(t *testing.T) {
 			t.Errorf("found at %v, which is not in the middle of %v to %v", m.Finds[0].From, m.From, m.To)
 		}
 		if wrong == 0 && m.From != 20*1e6 || wrong == n-1 && m.To != m.End {
-			t.Errorf("wrong in %d: %v to %v of %v is shown", wrong, m.From, m.To, m.End)
+			t.Errorf("wrong %d: %v to %v of %v is shown", wrong, m.From, m.To, m.End)
 		}
 		for _, l := range m.Lanes {
 			for _, s := range l.Spans {
@@ -99,11 +99,10 @@ func TestLongHistories(t *testing.T) {
 	}
 }
 
-// Of very many clients those are shown that are found in something, though others have the
-// lock more often.
+// Of too many clients those with findings are shown, even if others are busier.
 func TestManyClients(t *testing.T) {
 	const clients = 3 * timeline.MostClients
-	h := inTurns(clients, 2*clients+clients/2, 2*clients-10)
+	h := storedRotation(clients, 2*clients+clients/2, 2*clients-10)
 	m := read(t, h)
 	n := 0
 	for _, l := range m.Lanes {
@@ -111,16 +110,16 @@ func TestManyClients(t *testing.T) {
 			n++
 		}
 	}
-	if n != timeline.MostClients || m.Omitted != "Of 300 clients the 100 are shown of which there is most to see." {
+	if n != timeline.MostClients || m.Omitted != "Of 300 clients the 100 busiest are shown." {
 		t.Errorf("%d clients are shown: %s", n, m.Omitted)
 	}
-	findsAreTheReports(t, h.Report, m)
-	inOrder(t, m)
+	checkFindings(t, h.Report, m)
+	checkOrder(t, m)
 }
 
-// A whole page's worth of events is not much to store.
+// The model of the longest history is not large.
 func TestSizeOfTheModel(t *testing.T) {
-	m := read(t, inTurns(10, 50_000/perTurn, 0))
+	m := read(t, storedRotation(10, 50_000/perTurn, 0))
 	stored, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -131,10 +130,10 @@ func TestSizeOfTheModel(t *testing.T) {
 	t.Logf("50,000 events give %d bytes", len(stored))
 }
 
-// Accesses are left out, and counted, when there are too many of them to see.
+// Too many accesses are left out, and counted.
 func TestManyAccesses(t *testing.T) {
 	const n = timeline.MostAccesses/2 + 1
-	h, events := turns(2, n, 0)
+	h, events := rotation(2, n, 0)
 	h.Keys = false
 	var some []history.Event
 	for _, e := range events {
@@ -152,7 +151,7 @@ func TestManyAccesses(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	h := inTurns(10, 50_000/perTurn, 1000)
+	h := storedRotation(10, 50_000/perTurn, 1000)
 	b.SetBytes(int64(len(h.text)))
 	for b.Loop() {
 		if _, err := timeline.Read(h.Run); err != nil {

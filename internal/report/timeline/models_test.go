@@ -13,17 +13,17 @@ import (
 // ms is an instant, in milliseconds since the run began.
 func ms(n float64) history.Time { return history.Time(n * 1e6) }
 
-// token is one as they are drawn.
+// token is a random-looking token.
 func token(n int) string { return fmt.Sprintf("%08x%032x", uint32(n)*2654435761, n) }
 
-// The grants of violating that clash.
+// The overlapping grants of violating.
 const (
 	paused = 4 // of client 3
 	second = 5 // of client 4
 )
 
-// violating is a run of 10 s: client 3 stands still while it holds the lock, its keys expire
-// because clocks jump, and client 4 is granted it meanwhile; node 3 is down for a while.
+// violating is a run of 10 s: client 3 is paused while it holds the lock, its keys expire
+// because clocks jump, and client 4 is granted the lock; node 3 is down for a while.
 func violating() timeline.Model {
 	m := calm(10000, 5, 3200, 6100)
 	m.Grants = append(m.Grants[:paused], append([]timeline.Grant{
@@ -69,7 +69,7 @@ func violating() timeline.Model {
 	m.Lanes[5].Marks = append(m.Lanes[5].Marks, timeline.Mark{At: ms(5030), Kind: "apply", Grant: second},
 		timeline.Mark{At: ms(5300), Kind: "apply", Grant: paused, Text: "stale: a newer grant has written", Bad: true})
 	m.Lanes[8].Marks = []timeline.Mark{{At: ms(6500), Kind: "node-down", Grant: -1}, {At: ms(8000), Kind: "node-up", Grant: -1, Text: "empty"}}
-	m.Finds = []timeline.Find{
+	m.Finds = []timeline.Finding{
 		{Property: "V1 lease exclusion", Verdict: checker.Violated, Count: 2, From: ms(4300), To: ms(5180), Grants: []int{paused, second},
 			Also:  []timeline.Also{{Property: "V2 section exclusion", Count: 3}},
 			Story: []string{"client 4 was granted the lock at 4.3s while client 3 held it until 5.18s: client 3 stood still from 3.7s, and its keys on nodes 1, 2 and 3 had expired, whose clocks had jumped."}},
@@ -87,7 +87,7 @@ func violating() timeline.Model {
 	return m
 }
 
-// shift makes room for the grants that clash.
+// shift makes room for the overlapping grants.
 func shift(spans []timeline.Span) {
 	for i := range spans {
 		if spans[i].Grant >= paused {
@@ -96,8 +96,8 @@ func shift(spans []timeline.Span) {
 	}
 }
 
-// calm is a run of so many milliseconds in which clients hold the lock in turn, but not
-// between two instants.
+// calm is a run of some milliseconds in which clients hold the lock in turn, except between two
+// instants.
 func calm(length float64, clients int, nobody ...float64) timeline.Model {
 	const nodes = 5
 	m := timeline.Model{End: ms(length), Clients: clients, Nodes: nodes}
@@ -147,7 +147,7 @@ func calm(length float64, clients int, nobody ...float64) timeline.Model {
 	return m
 }
 
-// huge is a run of so many spans, on hundreds of clients.
+// huge is a run of many spans, on hundreds of clients.
 func huge(spans, clients int) timeline.Model {
 	m := timeline.Model{End: ms(float64(spans) * 10), Clients: clients}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -166,7 +166,7 @@ func huge(spans, clients int) timeline.Model {
 	return m
 }
 
-// hostile is a run whose every text is one that would like to be markup.
+// hostile is a run whose every text is markup.
 func hostile() timeline.Model {
 	const text = `</script><script>window.ran=1</script><img src=x onerror="window.ran=1">`
 	m := violating()

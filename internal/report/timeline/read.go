@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,319 +14,286 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Run is what is known of a run.
+// Run is the run that a timeline shows.
 type Run struct {
-	// Open opens the history, plain, from its begin. It is read twice.
+	// Open opens the history, uncompressed, at its beginning. It is called twice.
 	Open func() (io.ReadCloser, error)
 
-	// Report is what the judges have found in it.
+	// Report is what the checker found in the history.
 	Report checker.Report
 
-	// Scenario is what was run, with the plan that was carried out. Nil: nobody knows, and
-	// no clocks are shown.
+	// Scenario is the scenario with the plan that was carried out. Without it no clocks are
+	// shown.
 	Scenario *scenarios.Scenario
 }
 
-// Read makes the model of a run. A history that cannot be read to its end is shown as far
-// as it can, and the model says so; one without a header is an error.
+// Read makes the model of a run. If the history is broken, the model shows the part before
+// the error and says so. A history without a header is an error.
 func Read(run Run) (Model, error) {
-	shown, err := run.survey()
+	shown, err := run.chooseRange()
 	if err != nil {
 		return Model{}, err
 	}
-	var r *reading
-	if err := run.each(func(h history.Header) { r = newReading(run, h, shown) }, func(e *history.Event) bool { return r.record(e) }); err != nil && r == nil {
+	var b *builder
+	if err := follow.Read(run.Open, func(h history.Header) { b = newBuilder(run, h, shown) }, func(e *history.Event) bool { return b.record(e) }); err != nil && b == nil {
 		return Model{}, err
 	}
-	r.finish()
-	return r.model(), nil
+	b.finish()
+	return b.model(), nil
 }
 
-// each reads the history, until an event is not wanted any more.
-func (run Run) each(begin func(history.Header), do func(*history.Event) bool) error {
-	file, err := run.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	r, err := history.NewReader(file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }()
-	begin(r.Header())
-	for {
-		e, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !do(e) {
-			return nil
-		}
-	}
-}
-
-// reading gathers what is shown of a history as it is read.
-type reading struct {
+// builder collects what a timeline shows while the history is read.
+type builder struct {
 	run    Run
 	header history.Header
-	shown  excerpt
-	count  int          // of events, up to now
-	now    history.Time // of the last
+	shown  eventRange
+	count  int          // events read so far
+	now    history.Time // of the last event
 
-	panel    *checker.Checker
+	checker  *checker.Checker
 	follower *follow.Follower
-	clocks   *clocks // nil: none are shown
+	clocks   *clocks // nil: no clocks are shown
 
-	rows             rows
+	lanes            laneBuilders
 	leases, sections []checker.Window
 	waits            []checker.Wait
 	outages          []checker.Outage
-	shades           []shade
-	whom             map[int]*whom // by fault: who was hit, as events tell
+	shades           []Shade
+	affected         map[int]*affected // by fault
 	latencies        []Sample
 	leaderless       history.Time // since when the store has no leader; -1: it has one
 	dead             map[int]bool // clients
-	resource         string       // that was locked last
-	several          bool         // others were, too
+	resource         string       // the last one that a client tried to lock
+	several          bool         // clients locked different resources
 }
 
-func newReading(run Run, h history.Header, shown excerpt) *reading {
-	r := &reading{
-		run: run, header: h, shown: shown, rows: rows{}, whom: map[int]*whom{},
+func newBuilder(run Run, h history.Header, shown eventRange) *builder {
+	b := &builder{
+		run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]*affected{},
 		leaderless: -1, dead: map[int]bool{},
 	}
-	r.panel = checker.New(h, checker.Lease, checker.Section)
-	r.panel.Windows(checker.Lease, func(w checker.Window) { r.window(&r.leases, w) })
-	r.panel.Windows(checker.Section, func(w checker.Window) { r.window(&r.sections, w) })
-	r.panel.Demand(r.wait, r.outage)
-	r.follower = follow.New(r.course)
+	b.checker = checker.New(h, checker.Lease, checker.Section)
+	b.checker.Windows(checker.Lease, func(w checker.Window) {
+		if b.shows(w.To) {
+			b.leases = append(b.leases, w)
+		}
+	})
+	b.checker.Windows(checker.Section, func(w checker.Window) {
+		if b.shows(w.To) {
+			b.sections = append(b.sections, w)
+		}
+	})
+	b.checker.Demand(func(w checker.Wait) {
+		if b.shows(w.To) {
+			b.waits = append(b.waits, w)
+		}
+	}, func(o checker.Outage) {
+		if b.shows(o.To) && o.To > o.From {
+			b.outages = append(b.outages, o)
+		}
+	})
+	b.follower = follow.New(b.interval)
 	if run.Scenario != nil {
-		r.clocks = newClocks(run.Scenario, h)
+		b.clocks = newClocks(run.Scenario, h)
 	}
-	return r
+	return b
 }
 
-// record takes the next event, and reports whether more are wanted.
-func (r *reading) record(e *history.Event) bool {
-	if r.count == r.shown.last {
+// record processes the next event, and reports whether more are wanted.
+func (b *builder) record(e *history.Event) bool {
+	if b.count == b.shown.last {
 		return false
 	}
-	r.count++
-	r.now = e.Time
-	if r.count == r.shown.first {
-		r.shown.from = e.Time
+	b.count++
+	b.now = e.Time
+	if b.count == b.shown.first {
+		b.shown.from = e.Time
 	}
-	r.panel.Record(e)
+	b.checker.Record(e)
 	switch e.Kind {
 	case history.Step:
-		r.reply(e)
+		b.nodeReply(e)
 		return true
 	case history.End:
 		return true
 	case history.FaultStart, history.FaultEnd:
-		if r.clocks != nil {
-			r.clocks.fault(e)
+		if b.clocks != nil {
+			b.clocks.fault(e)
 		}
 	case history.Acquire:
-		r.several = r.several || r.resource != "" && r.resource != e.Resource
-		r.resource = e.Resource
+		b.several = b.several || b.resource != "" && b.resource != e.Resource
+		b.resource = e.Resource
 	}
-	r.hit(e)
-	r.follower.Observe(e)
+	b.noteAffected(e)
+	b.follower.Observe(e)
 	return true
 }
 
-func (r *reading) finish() {
-	r.shown.to = r.now
-	r.panel.Finish()
-	r.follower.Finish(r.now)
-	if r.leaderless >= 0 {
-		r.rows.add(lane{Store, 0}, Span{From: r.leaderless, To: r.now, State: Down, Text: "no leader", Open: true}, owner{})
+func (b *builder) finish() {
+	b.shown.to = b.now
+	b.checker.Finish()
+	b.follower.Finish(b.now)
+	if b.leaderless >= 0 {
+		b.lanes.add(storeLane, Span{From: b.leaderless, To: b.now, State: Down, Text: "no leader", Open: true}, grantRef{})
 	}
-	if r.clocks != nil {
-		r.clocks.finish(r.now)
-	}
-}
-
-// shows reports whether something of a time is shown.
-func (r *reading) shows(to history.Time) bool { return r.count >= r.shown.first && to >= r.shown.from }
-
-func (r *reading) window(of *[]checker.Window, w checker.Window) {
-	if r.shows(w.To) {
-		*of = append(*of, w)
+	if b.clocks != nil {
+		b.clocks.finish(b.now)
 	}
 }
 
-func (r *reading) wait(w checker.Wait) {
-	if r.shows(w.To) {
-		r.waits = append(r.waits, w)
-	}
-}
+// shows reports whether something that ended at an instant lies in the part that is shown.
+func (b *builder) shows(to history.Time) bool { return b.count >= b.shown.first && to >= b.shown.from }
 
-func (r *reading) outage(o checker.Outage) {
-	if r.shows(o.To) && o.To > o.From {
-		r.outages = append(r.outages, o)
-	}
-}
-
-// states are what the courses of a client are shown as.
-var states = map[history.Kind]State{
+// clientStates maps the kinds of intervals to the states of a client.
+var clientStates = map[history.Kind]State{
 	history.Extend: Extends, history.Release: Releases, history.Read: Access, history.Write: Access,
 	history.Pause: Paused, history.LinkDown: Cut,
 }
 
-// course takes what went on into its lane.
-func (r *reading) course(c *follow.Course) {
-	switch c.Begin.Kind { // what matters whenever it was
+// interval adds an interval to its lane.
+func (b *builder) interval(i *follow.Interval) {
+	switch i.Begin.Kind { // these matter even before the part that is shown
 	case history.Kill:
-		r.die(c)
+		b.clientDied(i)
 	case history.Leader:
-		r.lead(c)
+		b.leaderChanged(i)
 	}
-	if !r.shows(c.To) {
+	if !b.shows(i.To) {
 		return
 	}
-	switch c.Begin.Kind {
+	switch i.Begin.Kind {
 	case history.FaultStart:
-		r.shades = append(r.shades, shade{number: c.Begin.Fault, name: c.What(), from: c.From, to: c.To, open: c.Open})
+		b.shades = append(b.shades, Shade{Number: i.Begin.Fault, Name: i.Label(), From: i.From, To: i.To, Open: i.Open})
 	case history.Acquire:
-		if !c.Open {
-			r.latencies = append(r.latencies, Sample{At: c.To, Value: float64(c.To - c.From), Bad: c.End.Kind != history.Granted})
+		if !i.Open {
+			b.latencies = append(b.latencies, Sample{At: i.To, Value: float64(i.To - i.From), Bad: i.End.Kind != history.Granted})
 		}
 	case history.NodeDown, history.KeySet, history.KeyExtended:
-		r.node(c)
+		b.nodeInterval(i)
 	case history.Leader:
-		r.mark(lane{Store, 0}, c, c.What())
+		b.mark(storeLane, i, i.Label())
 	case history.EntryGone:
-		r.mark(lane{Store, 0}, c, "entry gone: "+c.Begin.Reason)
+		b.mark(storeLane, i, "entry gone: "+i.Begin.Reason)
 	case history.Apply:
-		r.mark(lane{Guarded, 0}, c, c.What()+fenced(&c.Begin))
+		b.mark(guardedLane, i, i.Label()+fenceText(&i.Begin))
 	case history.Cancel, history.Expiring, history.Lost, history.Lapse:
-		r.mark(lane{Clients, c.Begin.Client}, c, c.Begin.Reason)
+		b.mark(laneKey{Clients, i.Begin.Client}, i, i.Begin.Reason)
 	default:
-		r.client(c)
+		b.clientInterval(i)
 	}
 }
 
-// client takes what a client did, or what was done to it.
-func (r *reading) client(c *follow.Course) {
-	state, is := states[c.Begin.Kind]
-	if !is {
+func (b *builder) clientInterval(i *follow.Interval) {
+	state, known := clientStates[i.Begin.Kind]
+	if !known {
 		return
 	}
-	text := c.String()
+	text := i.String()
 	switch state {
 	case Extends, Releases:
-		text = c.How()
+		text = i.Ending()
 	case Paused:
 		text = ""
 	}
-	r.span(lane{Clients, c.Begin.Client}, state, c, text)
-	if c.End.Outcome == history.Declined && state == Access {
-		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(c.What())[0], c.Begin.Client, fenced(&c.End))
-		r.rows.mark(lane{Guarded, 0}, Mark{At: c.To, Kind: c.End.Kind.String(), Text: text}, of(&c.Begin))
+	b.span(laneKey{Clients, i.Begin.Client}, state, i, text)
+	if i.End.Outcome == history.Declined && state == Access {
+		text := fmt.Sprintf("refuses a %s of client %d%s", strings.Fields(i.Label())[0], i.Begin.Client, fenceText(&i.End))
+		b.lanes.mark(guardedLane, Mark{At: i.To, Kind: i.End.Kind.String(), Text: text}, refOf(&i.Begin))
 	}
 }
 
-// die begins what does not end.
-func (r *reading) die(c *follow.Course) {
-	n := c.Begin.Client
-	if r.dead[n] {
+func (b *builder) clientDied(i *follow.Interval) {
+	n := i.Begin.Client
+	if b.dead[n] {
 		return
 	}
-	r.dead[n] = true
-	r.rows.add(lane{Clients, n}, Span{From: c.From, To: r.shown.end, State: Dead, Open: true}, owner{})
-	r.mark(lane{Clients, n}, c, "")
+	b.dead[n] = true
+	b.lanes.add(laneKey{Clients, n}, Span{From: i.From, To: b.shown.end, State: Dead, Open: true}, grantRef{})
+	b.mark(laneKey{Clients, n}, i, "")
 }
 
-// lead follows whether the store has a leader.
-func (r *reading) lead(c *follow.Course) {
-	if r.leaderless >= 0 && r.shows(c.From) {
-		r.rows.add(lane{Store, 0}, Span{From: r.leaderless, To: c.From, State: Down, Text: "no leader"}, owner{})
+func (b *builder) leaderChanged(i *follow.Interval) {
+	if b.leaderless >= 0 && b.shows(i.From) {
+		b.lanes.add(storeLane, Span{From: b.leaderless, To: i.From, State: Down, Text: "no leader"}, grantRef{})
 	}
-	r.leaderless = -1
-	if c.Begin.Node == 0 {
-		r.leaderless = c.From
+	b.leaderless = -1
+	if i.Begin.Node == 0 {
+		b.leaderless = i.From
 	}
 }
 
-func (r *reading) node(c *follow.Course) {
-	l := lane{Nodes, c.Begin.Node}
-	switch c.Begin.Kind {
+func (b *builder) nodeInterval(i *follow.Interval) {
+	l := laneKey{Nodes, i.Begin.Node}
+	switch i.Begin.Kind {
 	case history.NodeDown:
-		r.span(l, Down, c, c.How())
-		r.rows.mark(l, Mark{At: c.From, Kind: c.Begin.Kind.String(), Text: "down"}, owner{})
-		if !c.Open {
-			r.rows.mark(l, Mark{At: c.To, Kind: c.End.Kind.String(), Text: c.How()}, owner{})
+		b.span(l, Down, i, i.Ending())
+		b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: "down"}, grantRef{})
+		if !i.Open {
+			b.lanes.mark(l, Mark{At: i.To, Kind: i.End.Kind.String(), Text: i.Ending()}, grantRef{})
 		}
 	case history.KeySet:
-		r.span(l, Key, c, c.String())
+		b.span(l, Key, i, i.String())
 	case history.KeyExtended:
-		r.mark(l, c, fmt.Sprintf("keeps it until another time, by client %d", c.Begin.Client))
+		b.mark(l, i, fmt.Sprintf("extended by client %d", i.Begin.Client))
 	}
 }
 
-// answers are what nodes say to clients.
-var answers = map[history.Outcome]string{history.OK: "agrees", history.Declined: "declines", history.Unknown: "does not answer"}
+// replyTexts describes the outcome of a request to a node.
+var replyTexts = map[history.Outcome]string{history.OK: "agrees", history.Declined: "declines", history.Unknown: "does not answer"}
 
-// reply marks what a node has answered, where nobody has recorded what keys it keeps.
-func (r *reading) reply(e *history.Event) {
-	if r.header.Keys || e.Node == 0 || e.Name != env.StepReply.String() || !r.shows(e.Time) {
+// nodeReply marks a node's reply. It is used only if the history does not record the keys of
+// nodes.
+func (b *builder) nodeReply(e *history.Event) {
+	if b.header.Keys || e.Node == 0 || e.Name != env.StepReply.String() || !b.shows(e.Time) {
 		return
 	}
-	what := cmp.Or(answers[e.Outcome], "answers")
-	r.rows.mark(lane{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: fmt.Sprintf("%s, says client %d", what, e.Client)}, of(e))
+	text := fmt.Sprintf("%s, says client %d", cmp.Or(replyTexts[e.Outcome], "answers"), e.Client)
+	b.lanes.mark(laneKey{Nodes, e.Node}, Mark{At: e.Time, Kind: e.Name, Text: text}, refOf(e))
 }
 
-func (r *reading) span(l lane, state State, c *follow.Course, text string) {
-	r.rows.add(l, Span{From: c.From, To: c.To, State: state, Text: text, Open: c.Open}, of(&c.Begin))
+func (b *builder) span(l laneKey, state State, i *follow.Interval, text string) {
+	b.lanes.add(l, Span{From: i.From, To: i.To, State: state, Text: text, Open: i.Open}, refOf(&i.Begin))
 }
 
-func (r *reading) mark(l lane, c *follow.Course, text string) {
-	r.rows.mark(l, Mark{At: c.From, Kind: c.Begin.Kind.String(), Text: text}, of(&c.Begin))
+func (b *builder) mark(l laneKey, i *follow.Interval, text string) {
+	b.lanes.mark(l, Mark{At: i.From, Kind: i.Begin.Kind.String(), Text: text}, refOf(&i.Begin))
 }
 
-func of(e *history.Event) owner { return owner{e.Client, e.Resource, e.Token} }
-
-func fenced(e *history.Event) string {
+func fenceText(e *history.Event) string {
 	if e.Fence == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", fence %d", e.Fence)
 }
 
-// What is shown at most: more is slow to look at, and nobody finds his way in it.
+// Limits of what is shown: more is slow to draw and hard to read.
 const (
 	MostEvents   = 100_000 // of a history
 	MostAccesses = 10_000  // to the guarded resource
-	MostClients  = 100     // with a lane of their own
+	MostClients  = 100     // lanes
 	mostSamples  = 4_000   // of a clock
 )
 
-// excerpt is the part of a history that is shown.
-type excerpt struct {
-	first, last int // of its events, from 1
-	all         int // that the history has
+// eventRange is the part of a history that is shown.
+type eventRange struct {
+	first, last int // events, counted from 1
+	all         int // events of the history
 	end         history.Time
 
-	from, to history.Time // the time of the first and the last
-	broken   error        // why the history cannot be read to its end
+	from, to history.Time // of the first and the last event
+	broken   error        // why the rest of the history cannot be read
 }
 
-// survey reads the history to see how much of it can be shown: all, or the events around
-// the first violation or, if there is none, from the begin on.
-func (run Run) survey() (excerpt, error) {
-	var x excerpt
-	look, before := run.firstViolation(), 0
+// chooseRange reads the history and chooses the part to show: all, or the events around the
+// first violation or, without one, the first events.
+func (run Run) chooseRange() (eventRange, error) {
+	var x eventRange
+	violation, before := run.firstViolation(), 0
 	opened := false
-	err := run.each(func(history.Header) { opened = true }, func(e *history.Event) bool {
+	err := follow.Read(run.Open, func(history.Header) { opened = true }, func(e *history.Event) bool {
 		x.all++
 		x.end = e.Time
-		if look != nil && e.Time < look.From {
+		if violation != nil && e.Time < violation.From {
 			before++
 		}
 		return true
@@ -351,7 +317,7 @@ func (run Run) firstViolation() (first *checker.Place) {
 }
 
 // omitted says what of the history is not shown.
-func (x *excerpt) omitted() []string {
+func (x *eventRange) omitted() []string {
 	var all []string
 	if shown := x.last - x.first + 1; shown < x.all {
 		all = append(all, fmt.Sprintf("Of %s events %s are shown, from %v to %v.", textfmt.Grouped(x.all), textfmt.Grouped(shown), x.from, x.to))

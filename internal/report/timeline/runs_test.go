@@ -15,37 +15,37 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// tester is what a test and a property of rapid have in common.
+// tester is what tests and rapid have in common.
 type tester interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// told is a history as it is stored, and what is known of its run.
-type told struct {
+// storedRun is a stored history, and what is known of its run.
+type storedRun struct {
 	text string
 	timeline.Run
 }
 
-func newTold(text string, report checker.Report, s *scenarios.Scenario) told {
+func newStoredRun(text string, report checker.Report, s *scenarios.Scenario) storedRun {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
-	return told{text, timeline.Run{Open: open, Report: report, Scenario: s}}
+	return storedRun{text, timeline.Run{Open: open, Report: report, Scenario: s}}
 }
 
-// write stores a history and judges it.
-func write(h history.Header, events ...history.Event) told {
+// write stores a history and checks it.
+func write(h history.Header, events ...history.Event) storedRun {
 	panel := checker.New(h)
 	for i := range events {
 		panel.Record(&events[i])
 	}
-	return newTold(historytest.Text(h, events), panel.Finish(), nil)
+	return newStoredRun(historytest.Text(h, events), panel.Finish(), nil)
 }
 
 var simulator = simulated.Backend()
 
-// run runs a scenario once and keeps its history; watch, unless it is nil, hears it.
-func run(t tester, s scenarios.Scenario, seed uint64, watch runner.Watcher) told {
+// run runs a scenario once and keeps its history. watch may be nil.
+func run(t tester, s scenarios.Scenario, seed uint64, watch runner.Watcher) storedRun {
 	t.Helper()
 	e, err := runner.Prepare(simulator, s)
 	if err != nil {
@@ -64,10 +64,10 @@ func run(t tester, s scenarios.Scenario, seed uint64, watch runner.Watcher) told
 		t.Fatalf("%v", err)
 	}
 	done := r.Executed()
-	return newTold(b.String(), r.Report, &done)
+	return newStoredRun(b.String(), r.Report, &done)
 }
 
-func read(t tester, h told) timeline.Model {
+func read(t tester, h storedRun) timeline.Model {
 	t.Helper()
 	m, err := timeline.Read(h.Run)
 	if err != nil {
@@ -95,7 +95,7 @@ func lane(m timeline.Model, group timeline.Group, name string) timeline.Lane {
 	return timeline.Lane{}
 }
 
-// spans are those of a state.
+// spans returns the spans of a state.
 func spans(l timeline.Lane, state timeline.State) (all []timeline.Span) {
 	for _, s := range l.Spans {
 		if s.State == state {
@@ -106,7 +106,7 @@ func spans(l timeline.Lane, state timeline.State) (all []timeline.Span) {
 }
 
 // events reads the history back.
-func (h told) events(t tester) (history.Header, []history.Event) {
+func (h storedRun) events(t tester) (history.Header, []history.Event) {
 	t.Helper()
 	r, err := history.NewReader(strings.NewReader(h.text))
 	if err != nil {

@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	mostLines = 200 // of a lane, as text
-	textWidth = 96  // of stories
+	mostLines = 200 // of a lane
+	textWidth = 96
 )
 
-// Text writes the same for those who do not see the drawing: what was found with its story,
-// the faults, and lane by lane what went on, from when to when. Of a lane with very many
-// things the first are told.
+// Text writes the timeline as text: the findings with their stories, the faults, and for each
+// lane its spans and marks with their times, or the first of them.
 func (m Model) Text(to io.Writer) error {
 	p := printer{to: to}
 	for _, f := range m.Finds {
 		p.print("%s\n", f.heading())
-		for _, told := range f.Story {
-			for i, line := range textfmt.Lines(printable(told), textWidth) {
+		for _, event := range f.Story {
+			for i, line := range textfmt.Lines(printable(event), textWidth) {
 				p.print("%s%s\n", strings.Repeat("  ", 1+min(i, 1)), line)
 			}
 		}
@@ -36,9 +35,9 @@ func (m Model) Text(to io.Writer) error {
 	if m.Omitted != "" {
 		p.print("%s\n\n", strings.Join(textfmt.Lines(printable(m.Omitted), textWidth), "\n"))
 	}
-	var faults []line
+	var faults []textLine
 	for _, s := range m.Shades {
-		faults = append(faults, line{s.From, s.To, s.Name, s.Open})
+		faults = append(faults, textLine{s.From, s.To, s.Name, s.Open})
 	}
 	p.section("faults", faults)
 	for i := range m.Lanes {
@@ -47,15 +46,15 @@ func (m Model) Text(to io.Writer) error {
 	return p.err
 }
 
-func (f *Find) heading() string {
-	text := headed(f.Property, f.Verdict, f.Count)
+func (f *Finding) heading() string {
+	text := headline(f.Property, f.Verdict, f.Count)
 	for _, same := range f.Also {
-		text += "\n" + headed(same.Property, f.Verdict, same.Count)
+		text += "\n" + headline(same.Property, f.Verdict, same.Count)
 	}
 	return text
 }
 
-func headed(property string, v checker.Verdict, count int) string {
+func headline(property string, v checker.Verdict, count int) string {
 	text := fmt.Sprintf("%s: %v", property, v)
 	if count > 1 {
 		text += fmt.Sprintf(" (%s times; this is the first)", textfmt.Grouped(count))
@@ -63,7 +62,7 @@ func headed(property string, v checker.Verdict, count int) string {
 	return text
 }
 
-// printer prints until something goes wrong.
+// printer prints until the first error.
 type printer struct {
 	to  io.Writer
 	err error
@@ -75,14 +74,14 @@ func (p *printer) print(format string, args ...any) {
 	}
 }
 
-// line is something that went on, or happened, as text.
-type line struct {
+// textLine is a span or a mark.
+type textLine struct {
 	from, to history.Time
 	text     string
 	open     bool
 }
 
-func (l *line) times() (from, to string) {
+func (l *textLine) times() (from, to string) {
 	switch {
 	case l.open:
 		return instant(l.from), "…"
@@ -93,7 +92,7 @@ func (l *line) times() (from, to string) {
 }
 
 // section prints lines below a name, if there are any.
-func (p *printer) section(name string, lines []line) {
+func (p *printer) section(name string, lines []textLine) {
 	if len(lines) == 0 || p.err != nil {
 		return
 	}
@@ -110,7 +109,7 @@ func (p *printer) section(name string, lines []line) {
 	p.print("\n")
 }
 
-// printable is a text without what would move a table, or do something to a terminal.
+// printable replaces control characters, which would break a table or control a terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -120,37 +119,37 @@ func printable(text string) string {
 	}, text)
 }
 
-// lines are what a lane tells, in the order of time.
-func (m *Model) lines(l *Lane) (all []line) {
+// lines returns a lane as text, in the order of time.
+func (m *Model) lines(l *Lane) (all []textLine) {
 	for _, s := range l.Spans {
-		all = append(all, line{s.From, s.To, m.words(said[s.State], s.Grant, s.Text), s.Open})
+		all = append(all, textLine{s.From, s.To, m.describe(stateTexts[s.State], s.Grant, s.Text), s.Open})
 	}
 	for _, k := range l.Marks {
 		what := k.Kind
-		if l.Group != Clients { // there the text says it all
+		if l.Group != Clients { // elsewhere the text says it all
 			what = ""
 		}
-		all = append(all, line{k.At, k.At, m.words(what, k.Grant, k.Text), false})
+		all = append(all, textLine{k.At, k.At, m.describe(what, k.Grant, k.Text), false})
 	}
 	switch {
 	case l.Line:
-		all = append(all, readings(l.Samples)...)
+		all = append(all, clockLines(l.Samples)...)
 	case l.Unit == "ns":
-		all = append(all, latencies(l.Samples)...)
+		all = append(all, latencyLines(l.Samples)...)
 	}
-	slices.SortStableFunc(all, func(a, b line) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(all, func(a, b textLine) int { return cmp.Compare(a.from, b.from) })
 	return all
 }
 
-// said are the states in words, where their texts do not say it all.
-var said = map[State]string{
-	Waiting: "waits", Holding: "holds", Overdue: "goes on past its validity", Extends: "extend", Releases: "release",
-	Paused: "stands still", Dead: "is dead", Cut: "cut off", Down: "down", Outage: "outage", Clash: "TWO HOLD AT ONCE",
+// stateTexts are the states in words, except those whose spans have a text that says it all.
+var stateTexts = map[State]string{
+	Waiting: "waits", Holding: "holds", Overdue: "works on past its validity", Extends: "extend", Releases: "release",
+	Paused: "paused", Dead: "dead", Cut: "cut off", Down: "down", Outage: "outage", Clash: "TWO HOLD AT ONCE",
 }
 
-// words says what goes on, under which grant, and what else there is to say of it. What
-// names its token needs no other name.
-func (m *Model) words(what string, grant int, text string) string {
+// describe joins what happens, the token of the grant and the text. It leaves out the token if
+// the text has it.
+func (m *Model) describe(what string, grant int, text string) string {
 	parts := []string{what, "", text}
 	if grant >= 0 {
 		if token := textfmt.Token(m.Grants[grant].Token); !strings.Contains(text, token) {
@@ -160,8 +159,8 @@ func (m *Model) words(what string, grant int, text string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// readings tell by how much a clock was off, whenever that changes its course.
-func readings(samples []Sample) (all []line) {
+// clockLines returns the errors of a clock, without repetitions.
+func clockLines(samples []Sample) (all []textLine) {
 	for _, s := range samples {
 		text := "right"
 		switch d := time.Duration(s.Value); {
@@ -171,14 +170,14 @@ func readings(samples []Sample) (all []line) {
 			text = textfmt.Duration(-d) + " behind"
 		}
 		if len(all) == 0 || all[len(all)-1].text != text {
-			all = append(all, line{s.At, s.At, text, false})
+			all = append(all, textLine{s.At, s.At, text, false})
 		}
 	}
 	return all
 }
 
-// latencies tell the longest of many times, and how many tries were refused.
-func latencies(samples []Sample) []line {
+// latencyLines returns the longest of many times, and how many tries were refused.
+func latencyLines(samples []Sample) []textLine {
 	if len(samples) == 0 {
 		return nil
 	}
@@ -192,5 +191,5 @@ func latencies(samples []Sample) []line {
 		}
 	}
 	text := fmt.Sprintf("the longest: %s; of %s %s refused", textfmt.Duration(time.Duration(longest.Value)), textfmt.Count(len(samples), "try"), textfmt.Grouped(refused))
-	return []line{{longest.At, longest.At, text, false}}
+	return []textLine{{longest.At, longest.At, text, false}}
 }

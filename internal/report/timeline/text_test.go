@@ -27,8 +27,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Whatever a history says, its text does nothing to a terminal.
-func TestTextsAreShownAndNotRun(t *testing.T) {
+// Texts of a history are printed without control characters.
+func TestTextsAreEscaped(t *testing.T) {
 	const hostile = "\x1b[2J\r\nspoof\x7f"
 	h := write(history.Header{Nodes: 1, Clients: 1},
 		history.Event{Kind: history.FaultStart, Fault: 1, Detail: hostile},

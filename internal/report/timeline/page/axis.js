@@ -1,5 +1,5 @@
-// The axis above the lanes, and what lies over them and moves with the pointer: the line
-// at its time, the frame around what it is on, a range that is being chosen.
+// The axis above the lanes, and the overlay that follows the pointer: the line at its time, the
+// frame around the item below it, the range being chosen.
 
 const axisHeight = 34;
 
@@ -20,8 +20,7 @@ function drawAxis({ stage, view, palette, finds, find, pointer }) {
   brush.text(text, x, axisHeight - 12, 92, palette.ground, font, "center");
 }
 
-// drawFlags draws where the finds are, with the codes of their properties: from left to
-// right, none over another.
+// drawFlags marks the findings with the codes of their properties, without overlaps.
 function drawFlags(brush, view, palette, finds, find) {
   let free = 0;
   const flags = finds.map((f, i) => ({ ...f, i, x: view.x((f.f + f.t) / 2) })).filter((f) => f.somewhere && f.x > -4 && f.x < view.width + 4);
@@ -36,7 +35,7 @@ function drawFlags(brush, view, palette, finds, find) {
   }
 }
 
-// between is the place of a range of pixels: x, y and width of a rectangle.
+// between returns x, y and width of a range of pixels.
 const between = (view, [a, b]) => [Math.min(a, b), 0, Math.abs(b - a)];
 
 function drawOver(tl) {
@@ -54,7 +53,7 @@ function drawOver(tl) {
   }
 }
 
-// boxOf is where an item is, on the canvas.
+// boxOf returns the place of an item on the canvas.
 function boxOf({ stage, view }, item, row) {
   const y = row.y - stage.top;
   if (item.sample) return { x: view.x(item.sample.t) - 3, y: y + item.lane.y(item.sample.v, row.height) - 3, width: 6, height: 6 };

@@ -1,5 +1,4 @@
-// Brush draws on a canvas in pixels of the page, whatever the screen's are, and counts
-// what it draws.
+// Brush draws on a canvas in CSS pixels, and counts the drawing operations.
 class Brush {
   constructor(canvas) {
     this.canvas = canvas;
@@ -7,7 +6,7 @@ class Brush {
     this.count = 0;
   }
 
-  // clear begins a picture of a size.
+  // clear sets the size and clears the canvas.
   clear(width, height, scale) {
     const [w, h] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
     if (this.canvas.width !== w || this.canvas.height !== h) {
@@ -19,7 +18,7 @@ class Brush {
     this.c.clearRect(0, 0, width, height);
   }
 
-  // bar adds a rectangle to a path; wide ones have round corners.
+  // bar adds a rectangle to a path. Wide ones have round corners.
   bar(path, x, y, width, height) {
     this.count++;
     if (width > 8 && height > 6) path.roundRect(x, y, width, height, 2.5);
@@ -47,12 +46,12 @@ class Brush {
     this.c.globalAlpha = 1;
   }
 
-  // lettersIn is about how many letters have room in a width. To measure each text would take
-  // longer than all else that is drawn.
+  // lettersIn estimates how many letters fit a width. Measuring each text would take longer
+  // than all other drawing.
   lettersIn(width, font) { return Math.floor(width / (parseFloat(font.match(/(\d+)px/)[1]) * .56)); }
   fits(text, width, font) { return text.length <= this.lettersIn(width, font); }
 
-  // text writes what has room in a width; one letter of many is no text.
+  // text writes as much as fits a width, but not a single letter of a longer text.
   text(text, x, y, width, style, font, align = "left") {
     const room = this.lettersIn(width, font);
     if (room < Math.min(3, text.length)) return;

@@ -1,9 +1,9 @@
-// What was chosen, below the lanes: all that is known of it, and where it leads.
+// The details of the chosen item, below the lanes.
 
 class Details {
   constructor(tl) {
     this.tl = tl;
-    this.element = make("div", { class: "tl-details", role: "group", "aria-label": "what was chosen" });
+    this.element = make("div", { class: "tl-details", role: "group", "aria-label": "details" });
     this.show(null);
   }
 
@@ -19,13 +19,13 @@ class Details {
   }
 }
 
-// legend names the states that occur, each as it looks.
+// Legend shows the states that occur.
 class Legend {
   constructor(tl) {
     this.tl = tl;
     this.present = states.filter((state) => tl.lanes.all.some((lane) => lane.sets.some(([s]) => s === state)));
     this.swatches = this.present.map(() => new Brush(make("canvas", { "aria-hidden": "true" })));
-    const marks = tl.lanes.all.some((lane) => lane.marks.some((m) => m.b)) ? [make("li", {}, make("span", { class: "tl-diamond", "aria-hidden": "true" }, "◆"), "found by a judge")] : [];
+    const marks = tl.lanes.all.some((lane) => lane.marks.some((m) => m.b)) ? [make("li", {}, make("span", { class: "tl-diamond", "aria-hidden": "true" }, "◆"), "found by the checker")] : [];
     this.element = make("ul", { class: "tl-legend", "aria-label": "legend" },
       ...this.present.map((state, i) => make("li", { title: looks[state].says }, this.swatches[i].canvas, state)), ...marks);
   }

@@ -2,7 +2,7 @@
 
 const bandEdge = 6; // a fault narrower than this has no edges of its own
 
-// drawLanes draws what is in sight of time and of rows.
+// drawLanes draws the visible rows at the visible time.
 function drawLanes(tl) {
   const { stage, view, lanes, palette } = tl, brush = stage.lanes;
   const rows = lanes.within(stage.top, stage.top + stage.height);
@@ -17,7 +17,7 @@ function drawLanes(tl) {
   drawFinds(tl, true);
 }
 
-// drawGround draws what lies below all lanes: lines of the time, the grounds of heads.
+// drawGround draws the background: lines of the time, and the heads.
 function drawGround({ stage, view, palette }, rows) {
   const brush = stage.lanes, lines = new Path2D();
   for (const row of rows) {
@@ -33,7 +33,7 @@ function drawGround({ stage, view, palette }, rows) {
   brush.fill(lines, palette.line, .5);
 }
 
-// drawShades draws faults behind what happened meanwhile.
+// drawShades draws the faults behind the lanes.
 function drawShades({ stage, view, palette }, shades, y, height) {
   const brush = stage.lanes, bands = new Path2D(), edges = new Path2D();
   shades.seen(view, 1, () => true, (x, width) => {
@@ -48,7 +48,7 @@ function drawShades({ stage, view, palette }, shades, y, height) {
   brush.fill(edges, palette.fill.fault, .55);
 }
 
-// drawHead draws, on the head of a closed group, what its lanes hold, in small.
+// drawHead draws the lanes of a closed group in miniature on its head.
 function drawHead(tl, row, y) {
   if (!tl.lanes.closed.has(row.group)) return;
   const lanes = tl.lanes.all.filter((lane) => lane.group === row.group && lane.sets.length);
@@ -65,11 +65,11 @@ function drawLane(tl, row, y) {
   drawMarks(tl, lane, y + height / 2);
 }
 
-// The states on which is written what they are, or whose.
+// The states whose spans have captions.
 const written = new Set(["fault", "holding", "overdue", "paused", "dead", "key", "down", "outage", "clash"]);
 
-// drawStates draws the spans of a lane, one state over the other and over what is written on
-// it. If grants are selected the others step back.
+// drawStates draws the spans of a lane, state by state. Grants that are not selected are dimmed
+// if others are.
 function drawStates(tl, lane, place) {
   const { selected } = tl, back = (s) => selected.size > 0 && s.g >= 0 && !selected.has(s.g);
   for (const [state, set] of lane.sets) {
@@ -80,7 +80,7 @@ function drawStates(tl, lane, place) {
   }
 }
 
-// drawSpans draws the spans of one state, and returns what there is to write on them.
+// drawSpans draws the spans of one state, and returns their captions.
 function drawSpans({ stage, view, palette, selected }, state, set, { y, height, look, admits, alpha }) {
   const brush = stage.lanes, paths = [1, 2, 3].map(() => new Path2D()), chosen = new Path2D(), texts = [];
   const top = y + look.top * height, high = Math.max(1, (look.bottom - look.top) * height);
@@ -100,8 +100,8 @@ function drawSpans({ stage, view, palette, selected }, state, set, { y, height, 
   return texts;
 }
 
-// drawCaption writes on a span what has room; on a hatched one on a ground of its own.
-// What goes on is said by a sign at its end.
+// drawCaption writes the caption of a span; on a hatched one with a background. A sign marks an
+// open end.
 function drawCaption({ stage, view, palette, model }, { state, span, x, width, y }, lane) {
   const brush = stage.lanes, font = "11px " + palette.font;
   const begin = Math.max(x, 0), room = Math.min(x + width, view.width) - begin - (span.o ? 20 : 10);
@@ -115,13 +115,13 @@ function drawCaption({ stage, view, palette, model }, { state, span, x, width, y
   brush.text(text, begin + 5, y, room, palette.on(state), font);
 }
 
-// drawBeside writes the name of a short fault beside it, if nothing else is there.
+// drawBeside writes the name of a short fault beside it, if there is room.
 function drawBeside(brush, view, palette, { span, text, x, y }, lane) {
   const { spans } = lane, next = spans[spans.indexOf(span) + 1];
   brush.text(text, x, y, Math.min(200, (next ? view.x(next.f) : view.width) - x - 4), palette.ink, "11px " + palette.font);
 }
 
-// The signs of what happens at an instant, around a point.
+// The symbols of marks.
 const signs = {
   cross: (p, x, y, r) => { p.moveTo(x - r, y - r); p.lineTo(x + r, y + r); p.moveTo(x + r, y - r); p.lineTo(x - r, y + r); },
   down: (p, x, y, r) => { p.moveTo(x - r, y - r * .7); p.lineTo(x + r, y - r * .7); p.lineTo(x, y + r); p.closePath(); },
@@ -130,7 +130,7 @@ const signs = {
 };
 const signOf = (mark) => (/kill|died|error/.test(mark.k) ? "cross" : /down/.test(mark.k) ? "down" : /-up|restart/.test(mark.k) ? "up" : "diamond");
 
-// drawMarks draws what happened at an instant; what a judge has found comes last, and so on top.
+// drawMarks draws the marks of a lane, those of findings on top.
 function drawMarks({ stage, view, palette }, lane, y) {
   const brush = stage.lanes, path = new Path2D(), bad = new Path2D();
   const drawn = { false: -9, true: -9 };
@@ -148,8 +148,8 @@ function drawMarks({ stage, view, palette }, lane, y) {
   }
 }
 
-// drawFinds draws where a judge found something: a ground below the lanes, and of the one
-// that is looked at the edges above them.
+// drawFinds draws the places of the findings behind the lanes, and the edges of the current
+// one above them.
 function drawFinds({ stage, view, palette, finds, find }, above) {
   const brush = stage.lanes;
   finds.forEach((f, i) => {

@@ -1,5 +1,4 @@
-// What the judges found stands in the page as text. Here it gets its buttons, and the view
-// that shows it.
+// The findings are in the page as text. This adds their buttons.
 
 class Finds {
   constructor(tl) {
@@ -18,7 +17,7 @@ class Finds {
     return row;
   }
 
-  // asked is the find that the address names; -1: none.
+  // asked returns the finding that the address names, or -1.
   asked() { return this.articles.findIndex((article) => [...article.querySelectorAll("[id]")].some((head) => "#" + head.id === location.hash)); }
 
   show(i) {
@@ -32,22 +31,22 @@ class Finds {
     if (tl.selected.size) tl.goTo(tl.model.grants[g]);
   }
 
-  // mark says which is being looked at, and which grants are selected.
+  // mark marks the current finding and the selected grants.
   mark() {
     const { find, selected } = this.tl;
     this.articles.forEach((article, i) => (i === find ? article.setAttribute("aria-current", "true") : article.removeAttribute("aria-current")));
     for (const b of this.tl.place.querySelectorAll("[data-grant]")) b.setAttribute("aria-pressed", String(selected.has(Number(b.dataset.grant))));
   }
 
-  // reveal scrolls the panel, never the page.
+  // reveal scrolls the panel, not the page.
   reveal(i) {
     const article = this.articles[i], panel = article?.parentElement;
     if (panel && panel.scrollHeight > panel.clientHeight) panel.scrollTop = article.offsetTop - panel.offsetTop - 8;
   }
 }
 
-// rangeOf is what to show of a find: it and its first two grants. Those that lasted long
-// are cut so that the find itself does not vanish.
+// rangeOf returns the time to show for a finding: its place and its first two grants, cut if
+// they are so long that the place would be too small.
 function rangeOf(model, find) {
   const grants = (find.g || []).slice(0, 2).map((g) => model.grants[g]).filter(Boolean);
   const size = Math.max(find.t - find.f, 1000), most = size * 60;

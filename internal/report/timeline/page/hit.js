@@ -1,8 +1,8 @@
-// What is at a place of the canvas.
+// The item at a place of the canvas.
 
-const reach = 5; // so many pixels beside a thing still mean it
+const reach = 5; // pixels beside an item that still hit it
 
-// itemAt is what is drawn at a place: a mark, a value, or the span that is on top there.
+// itemAt returns the mark, the sample or the topmost span at a place.
 function itemAt(tl, x, y) {
   const row = tl.lanes.rowAt(y + tl.stage.top);
   if (!row || !row.lane || x < 0 || x > tl.view.width) return null;
@@ -15,7 +15,7 @@ function itemAt(tl, x, y) {
   return sample ? { lane, sample } : null;
 }
 
-// nearest is what happened nearest to a place, if it is near.
+// nearest returns the nearest mark or sample within reach.
 function nearest(view, things, times, x) {
   const end = view.t(x + reach);
   let best = null, least = reach;
@@ -26,8 +26,7 @@ function nearest(view, things, times, x) {
   return best;
 }
 
-// spanAt prefers what the pointer is on to what it is beside, what is drawn above to what is
-// below it, and the shorter to the longer.
+// spanAt prefers spans below the pointer to those beside it, then the topmost, then the shorter.
 function spanAt(view, lane, x, within) {
   const t = view.t(x), slack = reach / view.width * view.size;
   let best = null, least = Infinity;

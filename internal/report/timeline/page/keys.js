@@ -1,9 +1,9 @@
-// The keys, which are those that viewers of traces have in common.
+// The keys, as in other trace viewers.
 
 const keyHelp = [
-  ["← →, A D", "move in time"], ["+ −, W S", "zoom"], ["Home End", "go to the begin, to the end"], ["0", "show the whole run"],
-  ["N P", "go to the next finding, to the one before"], ["↑ ↓", "choose a lane"], [". ,", "step to what follows in the lane, to what was before"],
-  ["Enter, Space", "select the grant, or let go of it"], ["F", "zoom to what was chosen"], ["Esc", "let go of all"], ["?", "list the keys"],
+  ["← →, A D", "move in time"], ["+ −, W S", "zoom"], ["Home End", "go to the beginning, to the end"], ["0", "show the whole run"],
+  ["N P", "go to the next finding, to the previous one"], ["↑ ↓", "choose a lane"], [". ,", "step to the next item in the lane, to the previous one"],
+  ["Enter, Space", "select the grant, or deselect it"], ["F", "zoom to the chosen item"], ["Esc", "deselect all"], ["?", "list the keys"],
   ["drag, double click", "move, zoom in"], ["Ctrl + wheel, pinch", "zoom"], ["drag on the axis", "zoom to a range"],
 ];
 
@@ -26,7 +26,7 @@ const keys = {
   Escape: (tl) => tl.letGo(),
   "?": (tl) => { tl.help.open = !tl.help.open; },
 };
-const moves = new Set(["ArrowLeft", "ArrowRight", "+", "-", "Home", "End", "0"].map((key) => keys[key])); // these say what is in sight then
+const moves = new Set(["ArrowLeft", "ArrowRight", "+", "-", "Home", "End", "0"].map((key) => keys[key])); // these announce the visible time
 const sameKeys = { a: "ArrowLeft", d: "ArrowRight", w: "+", s: "-", "=": "+", _: "-", "−": "-", " ": "Enter" };
 
 function listenToKeys(tl) {
@@ -41,7 +41,7 @@ function listenToKeys(tl) {
   });
 }
 
-// itemsOf is what one can step through in a lane, in the order of time.
+// itemsOf returns the items of a lane in the order of time.
 function itemsOf(lane) {
   return lane.items ||= [
     ...lane.spans.map((span) => ({ lane, span, from: span.f, to: span.t })),
@@ -61,7 +61,7 @@ function chooseLane(tl, by) {
   tl.redraw();
 }
 
-// chooseItem steps from what was chosen; where nothing was, to the first that is in sight.
+// chooseItem steps on from the chosen item, or goes to the first visible one.
 function chooseItem(tl, by) {
   if (!tl.cursor) chooseLane(tl, 1);
   if (!tl.cursor) return;

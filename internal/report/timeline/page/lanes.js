@@ -1,14 +1,13 @@
-// The rows from top to bottom: a head for each group, which opens and closes it, and the
-// lanes of the open ones.
+// The rows from top to bottom: a head for each group, and the lanes of the open groups.
 
-// How high a lane is, by how many there are: with hundreds, many are to be seen at once.
+// The height of a lane depends on their number.
 const heights = [[24, 26], [60, 20], [Infinity, 13]];
 const headHeight = 24, sampledHeight = 46, faultRows = 5;
 
-// Lane is a lane of the model, ready to be drawn.
+// Lane prepares a lane of the model for drawing.
 class Lane {
   constructor(lane, number) {
-    this.number = number; // in the model; -1: made here
+    this.number = number; // in the model; -1: of faults
     this.group = lane.group;
     this.name = lane.name;
     this.marks = [...(lane.marks || [])].sort((a, b) => a.t - b.t);
@@ -22,7 +21,7 @@ class Lane {
     [this.least, this.most] = this.bounds();
   }
 
-  // sorted gives each state its spans.
+  // sorted groups the spans by state.
   sorted(spans) {
     const byState = {};
     for (const s of spans) (byState[s.s] ||= []).push(s);
@@ -35,16 +34,16 @@ class Lane {
     return least === most ? [least, least + 1] : [least, most];
   }
 
-  // y is where a value is, from the top of the lane.
+  // y returns the height of a value, from the top of the lane.
   y(v, height) { return height - 6 - (v - this.least) / (this.most - this.least) * (height - 12); }
 
-  // spans are all that it has, in the order of their begin.
+  // spans returns all spans, in the order in which they begin.
   get spans() {
     return this.inOrder ||= this.sets.flatMap(([, set]) => set.spans).sort((a, b) => a.f - b.f || a.t - b.t);
   }
 }
 
-// faultLanes are the faults as bars with their names, as few rows as they need.
+// faultLanes returns lanes with the faults as bars, as few as possible.
 function faultLanes(shades) {
   const rows = [];
   shades.forEach((shade, number) => {

@@ -1,13 +1,13 @@
-// The timelines of the page, for its tests and for who types into a browser's console:
+// The timelines of the page, for tests and for the browser's console:
 //
-//	lockstorm.timelines[0].range()             the time in sight, in nanoseconds: [from, to]
+//	lockstorm.timelines[0].range()             the visible time, in nanoseconds: [from, to]
 //	…show(from, to)                            shows a time
-//	…jump(n), …find()                          goes to the n-th finding; the one that is looked at, or -1
-//	…box({ grant: 3, state: "holding" })       where on the window a span is, scrolled into sight: { x, y, width, height, from, to }
+//	…jump(n), …find()                          goes to the n-th finding; the current finding, or -1
+//	…box({ grant: 3, state: "holding" })       scrolls to a span and returns its place in the window: { x, y, width, height, from, to }
 //	…box({ lane: 0, state: "clash", nth: 2 })  … by its lane in the model; grant, state, lane and nth narrow it down
 //	…selected(), …select([3, 4])               indices of grants
-//	…operations()                              how many things the last picture was drawn of
-//	…ready                                     when it was first seen, in milliseconds since the page was asked for
+//	…operations()                              number of drawing operations of the last frame
+//	…ready                                     when it was first drawn, in milliseconds since navigation began
 const open = (tl) => ({
   ready: tl.ready,
   range: () => [tl.view.from, tl.view.to],

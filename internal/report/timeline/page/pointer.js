@@ -1,13 +1,13 @@
-// The pointer: it tells what it is on, drags the lanes along, and zooms. A plain wheel
-// scrolls the page, as everywhere.
+// The pointer shows the item below it, drags the lanes, and zooms. A plain wheel scrolls the
+// page.
 
 class Pointer {
   constructor(tl) {
     this.tl = tl;
     this.x = null; // on the canvas; null: elsewhere
     this.item = null;
-    this.chosen = null; // a range of pixels that is being chosen on the axis
-    this.down = new Map(); // fingers, or the button, by their id
+    this.chosen = null; // the range of pixels being chosen on the axis
+    this.down = new Map(); // pressed pointers, by their id
     this.listen(tl.stage.canvas);
     this.listenOnAxis(tl.stage.axis.canvas);
     this.tip = make("div", { class: "tl-tip", hidden: "" });
@@ -25,7 +25,7 @@ class Pointer {
     on("wheel", (e) => this.wheel(e));
   }
 
-  // point says what is at a place.
+  // point shows the item at a place.
   point(e) {
     this.x = e.offsetX;
     this.item = itemAt(this.tl, e.offsetX, e.offsetY);
@@ -56,7 +56,7 @@ class Pointer {
     this.tl.stage.canvas.setPointerCapture(e.pointerId);
   }
 
-  // drag moves the lanes with one finger, and stretches them between two.
+  // drag moves the lanes with one pointer, and stretches them with two.
   drag(e) {
     const was = this.down.get(e.pointerId), { view } = this.tl;
     this.down.set(e.pointerId, e.offsetX);
@@ -75,7 +75,7 @@ class Pointer {
     if (e.pointerType !== "mouse") this.tip.hidden = true;
   }
 
-  // wheel zooms with Ctrl, as pinching does on a touch pad, and pans sideways.
+  // wheel zooms with Ctrl, which pinching on a touch pad sets too, and pans sideways.
   wheel(e) {
     const lines = e.deltaMode === 1 ? 16 : 1, { view } = this.tl;
     if (e.ctrlKey || e.metaKey) view.zoom(Math.exp(Math.min(60, Math.max(-60, e.deltaY * lines)) * .01), e.offsetX);
@@ -85,7 +85,7 @@ class Pointer {
     this.point(e);
   }
 
-  // listenOnAxis lets a range be chosen, which is then shown.
+  // listenOnAxis zooms to the range that is dragged on the axis.
   listenOnAxis(axis) {
     axis.addEventListener("pointerdown", (e) => { this.chosen = [e.offsetX, e.offsetX]; axis.setPointerCapture(e.pointerId); });
     axis.addEventListener("pointermove", (e) => {

@@ -1,7 +1,7 @@
-// Values over time: points, or what lies between them.
+// Values over time: dots, or lines.
 
-// drawSamples draws a lane's values. Where there are more than pixels, each column of
-// pixels shows from the least to the most that is in it.
+// drawSamples draws a lane's values. If there are more than pixels, each column of pixels shows
+// the range of its values.
 function drawSamples({ stage, view, palette }, lane, y, height) {
   const brush = stage.lanes, at = (v) => y + lane.y(v, height);
   const first = Math.max(0, firstAbove(lane.sampleTimes, view.from) - 1);
@@ -22,7 +22,7 @@ function drawSamples({ stage, view, palette }, lane, y, height) {
   brush.stroke(bad, palette.bad, 1.6);
 }
 
-// columns are the values, good ones or failed ones, each column of pixels as one.
+// columns joins the values of each column of pixels, good or failed ones.
 function columns(view, samples, bad) {
   const all = [];
   for (const s of samples) {
@@ -34,8 +34,8 @@ function columns(view, samples, bad) {
   return all;
 }
 
-// drawJoined draws a line through the values. Those out of sight on both sides are needed
-// too: a line may pass through without a value in sight.
+// drawJoined draws a line through the values, including the nearest invisible ones on both
+// sides: a line may pass through without a visible value.
 function drawJoined(brush, view, palette, samples, at) {
   const path = new Path2D();
   columns(view, samples.map((s) => ({ ...s, b: false })), false).forEach((column, i) => {

@@ -1,6 +1,6 @@
-// What has a begin and an end is kept so that what is in sight is found by halving.
+// Spans are sorted so that a binary search finds the visible ones.
 
-// firstAbove is the index of the first number of a rising row that is above a limit.
+// firstAbove returns the index of the first number above a limit in a sorted array.
 function firstAbove(row, limit) {
   let low = 0, high = row.length;
   while (low < high) {
@@ -10,8 +10,8 @@ function firstAbove(row, limit) {
   return low;
 }
 
-// SpanSet is spans in the order of their begin. They may lie over each other: reach is
-// the latest end so far, which rises.
+// SpanSet is spans in the order in which they begin. They may overlap: reach is the latest end
+// so far, which is sorted.
 class SpanSet {
   constructor(spans) {
     this.spans = [...spans].sort((a, b) => a.f - b.f);
@@ -21,17 +21,16 @@ class SpanSet {
     for (let i = 1; i < this.reach.length; i++) this.reach[i] = Math.max(this.reach[i], this.reach[i - 1]);
   }
 
-  // near calls visit with each span that touches a time.
+  // near calls visit with each span that touches a time range.
   near(from, to, visit) {
     for (let i = firstAbove(this.reach, from - 1); i < this.from.length && this.from[i] <= to; i++) {
       if (this.to[i] >= from) visit(this.spans[i]);
     }
   }
 
-  // seen calls visit(x, width, span, part) for what is in sight. Spans too narrow to be
-  // told apart come as one, without a span, and with the part of its time that they fill, in
-  // thirds: there are never more visits than pixels. What is shorter than least pixels is
-  // made that wide.
+  // seen calls visit(x, width, span, part) for the visible spans, at most as often as there are
+  // pixels. Spans too narrow to be told apart are joined: span is missing, and part says in
+  // thirds how much of the time they fill. A span is at least least pixels wide.
   seen(view, least, admits, visit) {
     const crowds = new Crowds(visit), narrow = Math.max(3, least);
     for (let i = firstAbove(this.reach, view.from - 1); i < this.from.length && this.from[i] <= view.to; i++) {
@@ -43,8 +42,8 @@ class SpanSet {
   }
 }
 
-// Crowds puts narrow spans together that touch each other on the screen: first a few
-// pixels of them, then what is as densely filled as what is beside it.
+// Crowds joins narrow spans that touch on the screen: first within a few pixels, then with
+// neighbours of the same density.
 class Crowds {
   constructor(visit) { this.visit = visit; }
 

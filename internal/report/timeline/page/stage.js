@@ -1,9 +1,9 @@
-// Stage is the canvases and the names beside them. The lanes are drawn as far as they are
-// in sight: what scrolls is an empty space of their height, on which the canvas sticks.
+// Stage has the canvases and the names beside them. Only visible lanes are drawn: an empty
+// element of their full height scrolls, and the canvas sticks to its window.
 class Stage {
   constructor(tl) {
     this.tl = tl;
-    this.top = 0; // how far the lanes are scrolled
+    this.top = 0; // scroll position of the lanes
     this.height = 1;
     const strip = make("canvas", { class: "tl-strip", "aria-hidden": "true" });
     const axis = make("canvas", { class: "tl-axis", "aria-hidden": "true" });
@@ -20,7 +20,7 @@ class Stage {
     [this.strip, this.axis, this.lanes, this.over] = [strip, axis, this.canvas, over].map((c) => new Brush(c));
   }
 
-  // measure asks the page for sizes, after those of the lanes or of the page have changed.
+  // measure reads the sizes from the page after the lanes or the page have changed.
   measure() {
     this.space.style.height = this.tl.lanes.height + "px";
     this.height = Math.max(1, Math.min(this.scroll.clientHeight, this.tl.lanes.height));
@@ -35,7 +35,7 @@ class Stage {
     this.tl.redraw();
   }
 
-  // name writes the names of the rows; the heads of groups open and close them.
+  // name writes the names of the rows. The heads of groups open and close them.
   name() {
     const { lanes } = this.tl;
     this.names.replaceChildren(...lanes.rows.map((row) => {
@@ -51,7 +51,7 @@ class Stage {
     return button(`${open ? "▾" : "▸"} ${row.group} (${count})`, () => this.tl.toggle(row.group), { class: "tl-head", style, "aria-expanded": String(open), "data-group": row.group });
   }
 
-  // reveal scrolls so that a row can be seen.
+  // reveal scrolls a row into view.
   reveal(row) {
     if (!row) return;
     const above = row.y - 24, below = row.y + row.height + 24 - this.height;

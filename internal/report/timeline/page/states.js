@@ -1,29 +1,29 @@
-// How each state looks, in the order in which they are drawn over each other: the part of
-// a lane's height that it takes, and a hatch, so that no meaning hangs on a colour alone.
-// The colours stand in the style, as --tl-STATE.
+// The appearance of each state, from the lowest to the topmost: its part of the lane's height,
+// and a hatch, so that no meaning depends on colour alone. The colours are in the style sheet,
+// as --tl-STATE.
 const looks = {
-  fault: { top: .1, bottom: .9, hatch: "", says: "a fault, for as long as it lasts" },
-  waiting: { top: .38, bottom: .62, hatch: "", says: "a client has asked for the lock, or sleeps between its tries" },
-  holding: { top: .1, bottom: .9, hatch: "", says: "a client holds the lock, and its validity lasts" },
-  overdue: { top: .1, bottom: .9, hatch: "slash", says: "it works on as if it held the lock, past its validity" },
+  fault: { top: .1, bottom: .9, hatch: "", says: "a fault is active" },
+  waiting: { top: .38, bottom: .62, hatch: "", says: "a client wants the lock: it calls acquire, or sleeps between tries" },
+  holding: { top: .1, bottom: .9, hatch: "", says: "a client holds the lock, within its validity" },
+  overdue: { top: .1, bottom: .9, hatch: "slash", says: "a client works on past its validity" },
   extends: { top: .1, bottom: .28, hatch: "", says: "a call of extend" },
   releases: { top: .72, bottom: .9, hatch: "", says: "a call of release" },
   access: { top: .72, bottom: .9, hatch: "", says: "access to the guarded resource" },
-  paused: { top: .02, bottom: .98, hatch: "bars", says: "a client stands still" },
-  dead: { top: .02, bottom: .98, hatch: "cross", says: "a client has died" },
-  cut: { top: .88, bottom: 1, hatch: "dashes", says: "it cannot count on a round trip to some node" },
+  paused: { top: .02, bottom: .98, hatch: "bars", says: "a client is paused" },
+  dead: { top: .02, bottom: .98, hatch: "cross", says: "a client is dead" },
+  cut: { top: .88, bottom: 1, hatch: "dashes", says: "a client has no link to some nodes" },
   key: { top: .16, bottom: .84, hatch: "", says: "a node keeps a key" },
-  down: { top: .1, bottom: .9, hatch: "cross", says: "a node, or its store, does not run" },
+  down: { top: .1, bottom: .9, hatch: "cross", says: "a node, or the store, does not run" },
   outage: { top: .16, bottom: .84, hatch: "dots", says: "nobody got the lock" },
-  clash: { top: 0, bottom: 1, hatch: "backslash", says: "two hold at once" },
+  clash: { top: 0, bottom: 1, hatch: "backslash", says: "two clients hold the lock" },
 };
 const states = Object.keys(looks);
-const solid = new Set(["clash", "dead", "down", "outage", "overdue"]); // never paler where they are short
+const solid = new Set(["clash", "dead", "down", "outage", "overdue"]); // drawn at full strength even if short
 
-// lookIn is how a state looks in a lane: where nothing else goes on, access has all the room.
+// lookIn returns the look of a state in a lane: on the guarded resource an access has the full height.
 const lookIn = (lane, state) => (state === "access" && lane.group === "guarded resource" ? looks.holding : looks[state]);
 
-// Palette is the colours and hatches of the page as it is now, light or dark.
+// Palette has the colours and hatches of the current theme.
 class Palette {
   constructor(place) {
     this.style = getComputedStyle(place);
@@ -37,7 +37,7 @@ class Palette {
 
   colour(name) { return this.style.getPropertyValue(name).trim(); }
 
-  // on is a colour that can be read on that of a state.
+  // on returns a text colour that is readable on a state's colour.
   on(state) {
     const [r, g, b] = (this.fill[state].match(/[0-9a-f]{2}/gi) || ["80", "80", "80"]).map((c) => parseInt(c, 16));
     return .299 * r + .587 * g + .114 * b > 140 ? "#14171b" : "#ffffff";
@@ -57,7 +57,7 @@ class Palette {
   }
 }
 
-// stripe draws one line of a tile, and where the tile is repeated.
+// stripe draws a line of a tile, and its repetitions beside the tile.
 const stripe = (c, n, ...ends) => {
   c.beginPath();
   for (const shift of [-n, 0, n]) { c.moveTo(ends[0] + shift, ends[1]); c.lineTo(ends[2] + shift, ends[3]); }

@@ -1,8 +1,8 @@
-// The strip above it all: the whole run in small, and which part of it is in sight.
+// The strip above the lanes: the whole run in miniature, with the visible part.
 
 const stripHeight = 40, stripRows = 12, flagHeight = 6;
 
-// drawStrip draws the run once for each size and theme, and the part in sight each time.
+// drawStrip draws the run once for each size and theme, and the visible part each time.
 function drawStrip(tl) {
   const { stage, view, palette } = tl, brush = stage.strip;
   if (tl.overview?.palette !== palette || tl.overview.view.width !== view.width) tl.overview = overview(tl);
@@ -37,8 +37,7 @@ function overview(tl) {
   return { canvas: brush.canvas, view, palette };
 }
 
-// followStrip lets the strip choose what is in sight: its edges are drawn, its middle is
-// moved, a press elsewhere goes there.
+// followStrip handles dragging: of the edges, of the visible part, or a press elsewhere.
 function followStrip(tl) {
   const canvas = tl.stage.strip.canvas;
   canvas.addEventListener("pointerdown", (e) => {

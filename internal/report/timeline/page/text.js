@@ -1,13 +1,13 @@
-// All that is drawn, as tables: made when one asks for them, and so many rows at a time.
+// All that is drawn, as tables. They are made on demand, a page of rows at a time.
 
 const pageRows = 500;
 
-// The tables: their columns, each with how a row's cell reads and what it is sorted by.
+// The tables. A column has a name, the value to sort by, and how to print it.
 const tables = {
   grants: {
     rows: ({ model }) => model.grants || [],
     columns: [
-      ["client", (g) => g.c], ["resource", (g) => g.r], ["token", (g) => g.k], ["asked at", (g) => g.a, instant], ["granted at", (g) => g.f, instant],
+      ["client", (g) => g.c], ["resource", (g) => g.r], ["token", (g) => g.k], ["acquire called at", (g) => g.a, instant], ["granted at", (g) => g.f, instant],
       ["held until", (g) => g.t, instant], ["how it ended", (g) => g.h], ["fence", (g) => g.n || 0, (n) => (n ? String(n) : "")],
     ],
     range: (g) => [g.f, g.t],
@@ -45,7 +45,7 @@ class Text {
     this.show();
   }
 
-  // sort sorts all rows, not only those that are shown: up, down, and as they were.
+  // sort sorts all rows by a column: ascending, descending, then as they were.
   sort(column) {
     if (this.by === column && this.sign < 0) return this.open(this.name);
     this.sign = this.by === column ? -1 : 1;

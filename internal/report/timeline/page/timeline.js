@@ -1,11 +1,11 @@
-// Timeline is one of the page: its view, its lanes, what is selected in it.
+// Timeline is a timeline of the page: its view, its lanes, its selection.
 class Timeline {
   constructor(place, model) {
     [this.place, this.model] = [place, model];
     this.finds = (model.finds || []).map((f) => ({ ...f, somewhere: f.f !== 0 || f.t !== 0, name: nameOfFind(f), code: f.p.split(" ")[0] }));
-    this.find = -1; // the one that is looked at
+    this.find = -1; // the current one
     this.selected = new Set(); // indices of grants
-    this.cursor = null; // what the keys have chosen
+    this.cursor = null; // chosen by keys
     this.dirty = { lanes: true, over: true };
     this.view = new View(model.end, () => this.redraw());
     this.lanes = new Lanes(model);
@@ -17,7 +17,7 @@ class Timeline {
     followStrip(this);
   }
 
-  // build puts it together: controls above, the lanes, what was found beside them.
+  // build builds the controls, the lanes, and the findings beside them.
   build() {
     this.details = new Details(this);
     this.legend = new Legend(this);
@@ -36,12 +36,12 @@ class Timeline {
       button("◀ finding", () => this.step(-1), { "aria-label": "previous finding", class: "tl-previous" }),
       button("finding ▶", () => this.step(1), { "aria-label": "next finding", class: "tl-next" }),
     ] : [];
-    return make("div", { class: "tl-controls", role: "group", "aria-label": "what is in sight" }, ...found,
+    return make("div", { class: "tl-controls", role: "group", "aria-label": "visible time" }, ...found,
       button("−", () => this.view.zoom(1 / .6), { "aria-label": "zoom out" }), button("+", () => this.view.zoom(.6), { "aria-label": "zoom in" }),
       button("whole run", () => this.view.whole(), { class: "tl-whole" }), this.range);
   }
 
-  // begin shows it for the first time, at the first violation if there is one.
+  // begin draws the timeline for the first time, at the first violation if there is one.
   begin() {
     this.dress();
     this.stage.name();
@@ -55,19 +55,19 @@ class Timeline {
     addEventListener("hashchange", () => this.follow());
   }
 
-  // follow goes to the find that the address names.
+  // follow goes to the finding that the address names.
   follow() {
     const i = this.panel.asked();
     if (i >= 0) this.jump(i);
   }
 
-  // dress takes the colours of the page as they are now.
+  // dress reads the colours of the current theme.
   dress() {
     this.palette = new Palette(this.place);
     this.legend.draw();
   }
 
-  // redraw draws when the browser is ready for it: all, or only what moves with the pointer.
+  // redraw draws in the next frame: all, or only the overlay.
   redraw(part = "lanes") {
     if (!this.dirty.lanes && !this.dirty.over) requestAnimationFrame(() => this.draw());
     this.dirty[part] = true;
@@ -87,7 +87,7 @@ class Timeline {
     drawOver(this);
   }
 
-  // jump goes to a find and selects the grants that it names.
+  // jump goes to a finding and selects its grants.
   jump(i, atOnce = false) {
     const find = this.finds[i];
     this.find = i;
@@ -98,7 +98,7 @@ class Timeline {
     this.say(`${find.name}: ${find.v}`);
   }
 
-  // rowOfFind is the first row in which a find is to be seen.
+  // rowOfFind returns the first row that shows a finding.
   rowOfFind(find) {
     return this.lanes.rows.find(({ lane }) => {
       let seen = false;
@@ -107,7 +107,7 @@ class Timeline {
     });
   }
 
-  // step goes to the find so many further on.
+  // step goes to the finding that many places further on.
   step(by) {
     const shown = this.finds.map((f, i) => i).filter((i) => this.finds[i].somewhere);
     if (!shown.length) return this.say("nothing was found in this run");
@@ -133,7 +133,7 @@ class Timeline {
     this.redraw();
   }
 
-  // pick is what a press on something does: it is described, and its grant selected.
+  // pick describes the item and selects its grant.
   pick(item, more) {
     this.details.show(item);
     const g = (item?.span || item?.mark || {}).g, has = g >= 0 && this.model.grants?.[g];
@@ -142,7 +142,7 @@ class Timeline {
     this.select(this.selected.has(g) && (more || this.selected.size === 1) ? others : [...others, g]);
   }
 
-  // choose moves the cursor of the keys.
+  // choose moves the keyboard cursor.
   choose(item) {
     this.cursor = item;
     this.details.show(item);
@@ -167,6 +167,6 @@ class Timeline {
     this.stage.names.querySelector(`[data-group="${CSS.escape(group)}"]`)?.focus();
   }
 
-  // say tells those who listen instead of looking.
+  // say announces a text to screen readers.
   say(text) { this.live.textContent = text; }
 }

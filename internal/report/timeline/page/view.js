@@ -1,4 +1,4 @@
-// View is the part of the run that is in sight, and where on the canvas its instants are.
+// View is the visible time, and maps instants to pixels.
 class View {
   constructor(end, changed) {
     this.end = Math.max(end, 1);
@@ -12,13 +12,13 @@ class View {
   x(t) { return (t - this.from) / this.size * this.width; }
   t(x) { return this.from + x / this.width * this.size; }
 
-  // toString says what is in sight.
+  // toString prints the visible time.
   toString() {
     const fine = this.size / 1000;
     return `${instant(this.from, fine)} to ${instant(this.to, fine)} (${duration(this.size)} of ${duration(this.end)})`;
   }
 
-  // set shows a time. One that is too short is widened, one beyond the run is moved into it.
+  // set shows a time range. One that is too short is widened, one beyond the run is moved into it.
   set(from, to) {
     this.gliding = null;
     this.put(from, to);
@@ -31,7 +31,7 @@ class View {
     this.changed();
   }
 
-  // zoom shows so many times the time that is in sight; what is at x stays there.
+  // zoom multiplies the visible time by a factor. The instant at x stays there.
   zoom(times, x = this.width / 2) {
     const size = Math.min(Math.max(this.size * times, this.least), this.end);
     const from = this.t(x) - x / this.width * size;
@@ -45,7 +45,7 @@ class View {
 
   whole() { this.glide(0, this.end); }
 
-  // glide goes to a time so that the eye can follow, or at once for those who asked for less motion.
+  // glide moves to a time range in steps, or at once if the user prefers reduced motion.
   glide(from, to) {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.set(from, to);
     const way = this.gliding = { from: this.from, to: this.to, began: performance.now() };
@@ -58,7 +58,7 @@ class View {
     requestAnimationFrame(step);
   }
 
-  // reveal pans so that an instant is in sight.
+  // reveal pans to an instant.
   reveal(from, to) {
     if (to >= this.from + this.size * .05 && from <= this.to - this.size * .05) return;
     const middle = (from + Math.min(to, from + this.size)) / 2;

@@ -1,7 +1,7 @@
-// What is said of what is drawn: on it, beside it, to who listens.
+// Texts about what is drawn: captions, tooltips, announcements.
 
-// short is as much of a token as a person compares, as in the stories: of one that was drawn
-// at random the first 8 digits, of another that is long its begin and its end.
+// short shortens a token as the stories do: a random one to its first 8 digits, another long
+// one to its beginning and its end.
 function short(token) {
   if (/^[0-9a-f]{16,}$/i.test(token)) return token.slice(0, 8);
   const letters = [...token];
@@ -10,7 +10,7 @@ function short(token) {
 
 const grantName = (model, g) => `client ${model.grants[g].c}, ${short(model.grants[g].k)}`;
 
-// captions are what can be written on a span: the first that has room.
+// captions returns the texts for a span. The first one that fits is drawn.
 function captions(model, span) {
   const grant = (model.grants || [])[span.g];
   if (span.s === "fault") return [span.x];
@@ -21,7 +21,7 @@ function captions(model, span) {
 
 const lasting = (from, to, open) => `${instant(from)} to ${open ? "the end" : instant(to)} (${duration(to - from)}${open ? " so far" : ""})`;
 
-// describe says what an item is: a title, and what there is to know, by names.
+// describe returns the title of an item, and named facts about it.
 function describe(model, { lane, span, mark, sample }) {
   if (sample) return { title: `${lane.name}: ${value(sample.v, lane.unit)}${sample.b ? ", failed" : ""}`, facts: [["at", instant(sample.t)]] };
   if (mark) return { title: `${lane.name}: ${mark.k}`, facts: [["at", instant(mark.t)], ...more(model, mark)] };
@@ -31,22 +31,22 @@ function describe(model, { lane, span, mark, sample }) {
   return { title: `${lane.name}: ${span.s}`, facts: [from, ["is", looks[span.s].says], ...more(model, span)] };
 }
 
-// more is what the history adds: a text of its own, the grant that it is about.
+// more returns the text and the grant of an item.
 const more = (model, { x, g }) => [...(x ? [["more", x]] : []), ...(g >= 0 && model.grants?.[g] ? grantFacts(model.grants[g]) : [])];
 
-// nameOfFind names all properties that it violates.
+// nameOfFind names all properties of a finding.
 const nameOfFind = (find) => [find, ...(find.a || [])].map(({ p }) => p).join(", ");
 
-// clashFacts says who the two are, by what was found.
+// clashFacts names the finding of an overlap and its two grants.
 function clashFacts(model, { f, t }) {
   const find = (model.finds || []).find((one) => one.v === "violated" && one.f < t && one.t > f && (one.g || []).length > 1);
-  return find ? [["found as", nameOfFind(find)], ["of", find.g.slice(0, 2).map((g) => grantName(model, g)).join(" and ")]] : [];
+  return find ? [["violates", nameOfFind(find)], ["grants", find.g.slice(0, 2).map((g) => grantName(model, g)).join(" and ")]] : [];
 }
 
-// grantFacts is what there is to know of a grant.
+// grantFacts returns the facts of a grant.
 function grantFacts(g) {
   return [
-    ["grant", `client ${g.c} on ${g.r}`], ["token", g.k], ["asked at", instant(g.a)], ["granted at", instant(g.f)],
+    ["grant", `client ${g.c} on ${g.r}`], ["token", g.k], ["acquire called at", instant(g.a)], ["granted at", instant(g.f)],
     ["held until", instant(g.t) + (g.h ? ": " + g.h : "")], ...(g.n ? [["fence", String(g.n)]] : []),
   ];
 }

@@ -17,8 +17,7 @@ func want(t *testing.T, what string, got, want any) {
 	}
 }
 
-// seen is a point at which a property was violated in some of ten runs, and left
-// open in others.
+// seen is a tally of ten runs, of which some violated a property and others left it undecided.
 func seen(violated, open int) runner.Tally {
 	t := runner.NewTally(scenarios.Scenario{})
 	t.Runs = 10

@@ -15,8 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// byHand reads a history in the notation of tests.
-func byHand(t *testing.T, notation string) told {
+// parse reads a history in the notation of tests.
+func parse(t *testing.T, notation string) storedRun {
 	t.Helper()
 	h, events, err := historytest.Parse(notation)
 	if err != nil {
@@ -63,10 +63,10 @@ func want(t *testing.T, m timeline.Model, group timeline.Group, name, want strin
 	}
 }
 
-// A client waits from its first try on, through those that are refused; it holds until its
-// validity ends, goes on past that, and lets go.
+// A client waits from its first try on, through refused ones. It holds until its validity ends,
+// is overdue after that, and releases.
 func TestWaitingHoldingOverdue(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10
 		0 acquire c1 A
 		1 granted c1 A until=9 left=8
 		2 acquire c2 B
@@ -102,9 +102,9 @@ func TestWaitingHoldingOverdue(t *testing.T) {
 	}
 }
 
-// An extension that is granted after the lapse continues the hold: in between it was overdue.
+// An extension that is granted after the lapse continues the hold; in between it is overdue.
 func TestExtensionsAndLosses(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10
 		0 acquire c1 A
 		1 granted c1 A until=9 left=8
 		4 extend c1 A until=14
@@ -133,9 +133,9 @@ func TestExtensionsAndLosses(t *testing.T) {
 	}
 }
 
-// What is done to clients: paused, cut off, cancelled, dead; and what goes on at the end.
-func TestWhatIsDoneToClients(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10
+// Faults of clients: paused, cut off, cancelled, dead; and intervals that are open at the end.
+func TestFaultsOfClients(t *testing.T) {
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10
 		0 link-down c1 n3
 		0 link-down c1 n2
 		1 acquire c1 A
@@ -167,9 +167,9 @@ func TestWhatIsDoneToClients(t *testing.T) {
 	}
 }
 
-// Nodes: whose key from when to when and why not longer, down and back, with which keys.
+// Nodes: whose key they keep for how long and why not longer, and when they are down.
 func TestNodesKeepKeys(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=2 ttl=10 keys=1
+	m := checkModel(t, parse(t, `header nodes=2 ttl=10 keys=1
 		0 acquire c1 A
 		1 key-set c1 n1 A
 		1 key-set c1 n2 A
@@ -189,15 +189,15 @@ func TestNodesKeepKeys(t *testing.T) {
 1-4 key A: key of client 1 (A): forgotten
 4-5 down: back without its keys
 6-12 key: key of client 2 (B) …
-3 key-extended A: keeps it until another time, by client 1
+3 key-extended A: extended by client 1
 4 node-down: down
 5 node-up: back without its keys`)
 	want(t, m, timeline.Nodes, "node 2", "1-9 key A: key of client 1 (A): deleted")
 }
 
-// Where nobody has recorded keys, nodes show what clients were answered.
+// Without recorded keys, nodes show their replies.
 func TestNodesWithoutKeys(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10
 		0 acquire c1 A
 		1 step c1 n1 A name=reply outcome=ok
 		2 step c1 n2 A name=reply outcome=declined
@@ -210,9 +210,9 @@ func TestNodesWithoutKeys(t *testing.T) {
 	want(t, m, timeline.Nodes, "node 3", "3 reply A: does not answer, says client 1")
 }
 
-// A store: who leads it, when nobody does, and whose entry it has lost.
+// A store: its leader, times without one, and lost entries.
 func TestStores(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 keepers=-1 ttl=10
+	m := checkModel(t, parse(t, `header nodes=3 keepers=-1 ttl=10
 		0 leader n1
 		0 acquire c1 A
 		1 granted c1 A until=20 left=8
@@ -231,9 +231,9 @@ func TestStores(t *testing.T) {
 7 leader: no leader`)
 }
 
-// The guarded resource: what it takes, and what it refuses.
+// The guarded resource: what it applies, and what it refuses.
 func TestGuardedResource(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10
 		0 acquire c1 A
 		1 granted c1 A until=20 left=8 fence=7
 		2 read c1 A fence=7
@@ -247,7 +247,7 @@ func TestGuardedResource(t *testing.T) {
 		9 released c1 A
 		9 end`))
 	want(t, m, timeline.Guarded, "guarded resource", `
-5 apply A: takes 5 from client 1, fence 7
+5 apply A: applies 5 of client 1, fence 7
 8 write-done A: refuses a write of client 1, fence 6`)
 	if got := spans(lane(m, timeline.Clients, "client 1"), timeline.Access); len(got) != 3 || got[0].Text != "read: 4" || got[1].Text != "write of 5: ok" || got[2].Text != "write of 6: stale" {
 		t.Errorf("accesses %+v", got)
@@ -257,7 +257,7 @@ func TestGuardedResource(t *testing.T) {
 	}
 }
 
-// A fence may be more than JavaScript can count to: pages get its digits.
+// A fence may be too large for JavaScript's numbers: pages get its digits.
 func TestFencesKeepTheirDigits(t *testing.T) {
 	text, err := json.Marshal(timeline.Grant{Fence: 1<<53 + 1})
 	if err != nil || !strings.Contains(string(text), `"n":"9007199254740993"`) {
@@ -265,8 +265,7 @@ func TestFencesKeepTheirDigits(t *testing.T) {
 	}
 }
 
-// Whom a fault is about is told by the plan or, where nobody knows that, by what it brings
-// about.
+// The plan says whom a fault affects or, without a plan, its events.
 func TestShades(t *testing.T) {
 	const notation = `header nodes=3 ttl=10
 		0 fault-start fault=1 detail=node_2_crashes
@@ -276,9 +275,9 @@ func TestShades(t *testing.T) {
 		3 fault-end fault=1
 		4 fault-start fault=3 detail=slow
 		9 end`
-	of := func(h told) string {
+	of := func(h storedRun) string {
 		var all []string
-		m := laws(t, h)
+		m := checkModel(t, h)
 		for _, s := range m.Shades {
 			line := fmt.Sprintf("%d %s %d-%d", s.Number, s.Name, s.From/1e6, s.To/1e6)
 			for _, l := range s.Lanes {
@@ -288,7 +287,7 @@ func TestShades(t *testing.T) {
 		}
 		return strings.Join(all, "\n")
 	}
-	h := byHand(t, notation)
+	h := parse(t, notation)
 	if got := of(h); got != "1 node 2 crashes 0-3, node 2\n2 node 3 evicts its keys 2-9\n3 slow 4-9" {
 		t.Errorf("without a plan:\n%s", got)
 	}
@@ -300,9 +299,9 @@ func TestShades(t *testing.T) {
 	}
 }
 
-// A token that is used again names the grant of its time.
+// A token that is used again refers to the grant of its time.
 func TestTokensUsedAgain(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=1 ttl=10 keys=1
+	m := checkModel(t, parse(t, `header nodes=1 ttl=10 keys=1
 		0 acquire c1 A
 		0 key-set c1 n1 A
 		1 granted c1 A until=20 left=8
@@ -322,9 +321,9 @@ func TestTokensUsedAgain(t *testing.T) {
 	}
 }
 
-// Several resources are told apart.
+// Several resources are distinguished.
 func TestSeveralResources(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=1 ttl=10
+	m := checkModel(t, parse(t, `header nodes=1 ttl=10
 		0 acquire c1 A r=x
 		1 granted c1 A r=x until=20 left=8
 		2 acquire c1 B r=y
@@ -341,10 +340,9 @@ func TestSeveralResources(t *testing.T) {
 	want(t, m, timeline.Service, "availability", "0-1 outage: \"x\"\n2-3 outage: \"y\"")
 }
 
-// A find that is of no two grants names those of its story, and is marked where it is about
-// one client.
-func TestFindsNameGrants(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10 release=3
+// A finding without a pair refers to the grants of its story, and is marked at its client.
+func TestFindingsReferToGrants(t *testing.T) {
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10 release=3
 		0 acquire c1 A
 		1 granted c1 A until=20 left=8
 		2 release c1 A
@@ -363,9 +361,9 @@ func TestFindsNameGrants(t *testing.T) {
 	}
 }
 
-// Of grants with one token a find names that of its client which is closest.
-func TestFindsNameTheClosest(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10 release=3
+// Of several grants with one token, a finding refers to its client's closest one.
+func TestFindingsReferToTheClosestGrant(t *testing.T) {
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10 release=3
 		0 acquire c2 A
 		1 granted c2 A until=20 left=8
 		1 release c2 A
@@ -388,9 +386,9 @@ func TestFindsNameTheClosest(t *testing.T) {
 	}
 }
 
-// A try that never returns was granted when its holder first acted.
-func TestGrantedByAnAct(t *testing.T) {
-	m := laws(t, byHand(t, `header nodes=3 ttl=10
+// A call that never returns was granted when its holder first acted.
+func TestImpliedGrant(t *testing.T) {
+	m := checkModel(t, parse(t, `header nodes=3 ttl=10
 		0 acquire c1 A
 		2 extend c1 A until=12
 		3 extended c1 A until=12 left=8
@@ -406,15 +404,15 @@ func TestGrantedByAnAct(t *testing.T) {
 	}
 }
 
-// A history that breaks off is shown as far as it can be read, and is open.
+// The readable part of a broken history is shown, with open intervals.
 func TestBrokenHistory(t *testing.T) {
-	h := byHand(t, "0 acquire c1 A\n1 granted c1 A until=20 left=8\n5 end")
+	h := parse(t, "0 acquire c1 A\n1 granted c1 A until=20 left=8\n5 end")
 	cut := h.text[:strings.LastIndex(h.text[:len(h.text)-1], "\n")+1]
-	m := read(t, newTold(cut+`{"t":3000000,"kind":"ex`, checker.Report{}, nil))
+	m := read(t, newStoredRun(cut+`{"t":3000000,"kind":"ex`, checker.Report{}, nil))
 	if !strings.Contains(m.Omitted, "cannot be read further: line 4") || len(m.Grants) != 1 {
 		t.Errorf("omitted %q, grants %+v", m.Omitted, m.Grants)
 	}
-	if _, err := timeline.Read(newTold("nonsense", checker.Report{}, nil).Run); err == nil {
-		t.Error("nonsense is a history")
+	if _, err := timeline.Read(newStoredRun("nonsense", checker.Report{}, nil).Run); err == nil {
+		t.Error("nonsense is read as a history")
 	}
 }

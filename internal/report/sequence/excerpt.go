@@ -7,32 +7,32 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// MostMessages is how many messages a diagram shows, about: more than one can follow.
+// MostMessages is about how many messages a diagram shows.
 const MostMessages = 200
 
-// stretch is a part of a run, by the orders of its first and its last point.
-type stretch struct{ from, to int }
+// orderRange is a part of a run, from the order of its first point to that of its last.
+type orderRange struct{ from, to int }
 
-func (s stretch) has(order int) bool { return order >= s.from && order <= s.to }
+func (s orderRange) has(order int) bool { return order >= s.from && order <= s.to }
 
-// around returns the part of the diagram that its finding is about, if it has more
-// messages than that.
-func (d Diagram) around(most int) Diagram {
+// shorten returns the part of the diagram that its finding is about, if there are more messages
+// than most.
+func (d Diagram) shorten(most int) Diagram {
 	if len(d.Messages) <= most {
 		return d
 	}
-	return d.keep(d.stretches(most))
+	return d.only(d.chooseRanges(most))
 }
 
-// stretches chooses what is kept: as many messages around each place to look at.
-func (d Diagram) stretches(most int) (all []stretch) {
-	places := d.places()
+// chooseRanges chooses what is kept: an equal number of messages around each focus point.
+func (d Diagram) chooseRanges(most int) (all []orderRange) {
+	places := d.focusPoints()
 	share := most / len(places)
 	for _, at := range places {
 		i, _ := slices.BinarySearchFunc(d.Messages, at, func(m Message, at int) int { return m.order() - at })
 		from := max(0, min(i-share*2/3, len(d.Messages)-share))
 		to := from + share - 1
-		s := d.whole(stretch{min(at, d.Messages[from].order()), max(at, d.Messages[to].order())})
+		s := d.wholeInstants(orderRange{min(at, d.Messages[from].order()), max(at, d.Messages[to].order())})
 		if from == 0 {
 			s.from = -1
 		}
@@ -41,11 +41,11 @@ func (d Diagram) stretches(most int) (all []stretch) {
 		}
 		all = append(all, s)
 	}
-	return join(all)
+	return joinRanges(all)
 }
 
-// whole widens a stretch to whole instants.
-func (d Diagram) whole(s stretch) stretch {
+// wholeInstants extends a range to whole instants.
+func (d Diagram) wholeInstants(s orderRange) orderRange {
 	first, last := d.at(s.from), d.at(s.to)
 	for _, l := range d.Lines {
 		if l.At.At >= first && l.At.At <= last {
@@ -55,7 +55,7 @@ func (d Diagram) whole(s stretch) stretch {
 	return s
 }
 
-// at is the time of what has an order.
+// at returns the time of a point's order.
 func (d Diagram) at(order int) (at history.Time) {
 	for _, l := range d.Lines {
 		if l.At.Order <= order {
@@ -65,7 +65,7 @@ func (d Diagram) at(order int) (at history.Time) {
 	return at
 }
 
-// last is behind all that was heard.
+// last is the order after all lines.
 func (d Diagram) last() (order int) {
 	for _, l := range d.Lines {
 		order = max(order, l.At.Order+1)
@@ -73,9 +73,9 @@ func (d Diagram) last() (order int) {
 	return order
 }
 
-// places are where to look, by the order: the begins of both holds and the end of their
-// overlap, or else where the finding says.
-func (d Diagram) places() []int {
+// focusPoints returns the orders to keep: when both holds begin and when their overlap ends, or
+// else the place of the finding.
+func (d Diagram) focusPoints() []int {
 	at := func(t history.Time) int {
 		i, _ := slices.BinarySearchFunc(d.Lines, t, func(l Line, t history.Time) int { return cmp.Compare(l.At.At, t) })
 		if i == len(d.Lines) {
@@ -93,9 +93,9 @@ func (d Diagram) places() []int {
 	return []int{0}
 }
 
-// join makes one of stretches that touch.
-func join(list []stretch) (all []stretch) {
-	slices.SortFunc(list, func(a, b stretch) int { return a.from - b.from })
+// joinRanges joins ranges that touch.
+func joinRanges(list []orderRange) (all []orderRange) {
+	slices.SortFunc(list, func(a, b orderRange) int { return a.from - b.from })
 	for _, s := range list {
 		if n := len(all); n > 0 && s.from <= all[n-1].to+1 {
 			all[n-1].to = max(all[n-1].to, s.to)
@@ -106,36 +106,36 @@ func join(list []stretch) (all []stretch) {
 	return all
 }
 
-// keep returns the diagram without what is in none of the stretches.
-func (d Diagram) keep(list []stretch) Diagram {
+// only returns the diagram with what lies in the ranges.
+func (d Diagram) only(list []orderRange) Diagram {
 	kept := func(order int) bool {
-		return slices.ContainsFunc(list, func(s stretch) bool { return s.has(order) })
+		return slices.ContainsFunc(list, func(s orderRange) bool { return s.has(order) })
 	}
-	d.Cuts = d.cuts(list)
+	d.Omissions = d.omissions(list)
 	d.Messages = slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool { return !kept(m.order()) })
 	for i := range d.Messages {
 		d.Messages[i].forget(kept)
 	}
 	d.Events = slices.DeleteFunc(slices.Clone(d.Events), func(e Event) bool { return !kept(e.At.Order) })
-	d.Spans = d.clipped(list)
+	d.Spans = d.clippedSpans(list)
 	d.Lines = slices.DeleteFunc(slices.Clone(d.Lines), func(l Line) bool { return !kept(l.At.Order) })
 	return d
 }
 
-// forget forgets the end of a message that is in a part that is left out.
+// forget makes the end of a message unknown if it is left out.
 func (m *Message) forget(kept func(order int) bool) {
 	if m.SentKnown && !kept(m.Sent.Order) {
-		m.Sent, m.SentKnown = m.Came, false
+		m.Sent, m.SentKnown = m.Received, false
 	}
-	if m.CameKnown && !kept(m.Came.Order) {
-		m.Came, m.CameKnown = m.Sent, false
+	if m.ReceivedKnown && !kept(m.Received.Order) {
+		m.Received, m.ReceivedKnown = m.Sent, false
 	}
 }
 
-// cuts says what lies between the stretches, before the first and behind the last.
-func (d Diagram) cuts(list []stretch) (all []Cut) {
+// omissions counts what lies before, between and after the ranges.
+func (d Diagram) omissions(list []orderRange) (all []Omission) {
 	after := -1
-	for _, s := range append(slices.Clone(list), stretch{d.last() + 1, d.last() + 1}) {
+	for _, s := range append(slices.Clone(list), orderRange{d.last() + 1, d.last() + 1}) {
 		if c := d.between(after, s.from); c.Messages+c.Events > 0 {
 			all = append(all, c)
 		}
@@ -145,9 +145,9 @@ func (d Diagram) cuts(list []stretch) (all []Cut) {
 }
 
 // between counts what lies between two orders.
-func (d Diagram) between(after, before int) Cut {
-	c := Cut{After: after}
-	out := stretch{after + 1, before - 1}
+func (d Diagram) between(after, before int) Omission {
+	c := Omission{After: after}
+	out := orderRange{after + 1, before - 1}
 	for _, m := range d.Messages {
 		if out.has(m.order()) {
 			c.Messages++
@@ -171,10 +171,10 @@ func (d Diagram) between(after, before int) Cut {
 	return c
 }
 
-// clipped returns the spans as far as they lie in a stretch.
-func (d Diagram) clipped(list []stretch) (all []Span) {
+// clippedSpans returns the spans, clipped to the ranges.
+func (d Diagram) clippedSpans(list []orderRange) (all []Span) {
 	for _, s := range d.Spans {
-		first := slices.IndexFunc(list, func(p stretch) bool { return p.to >= s.From.Order })
+		first := slices.IndexFunc(list, func(p orderRange) bool { return p.to >= s.From.Order })
 		if first < 0 || list[first].from > s.To.Order {
 			continue
 		}
@@ -182,14 +182,14 @@ func (d Diagram) clipped(list []stretch) (all []Span) {
 		for last+1 < len(list) && list[last+1].from <= s.To.Order {
 			last++
 		}
-		s.From, s.To = d.inside(s.From, list[first]), d.inside(s.To, list[last])
+		s.From, s.To = d.clamp(s.From, list[first]), d.clamp(s.To, list[last])
 		all = append(all, s)
 	}
 	return all
 }
 
-// inside returns the point of a stretch that is closest to a point.
-func (d Diagram) inside(p Point, s stretch) Point {
+// clamp returns the point of a range that is closest to a point.
+func (d Diagram) clamp(p Point, s orderRange) Point {
 	if s.has(p.Order) {
 		return p
 	}

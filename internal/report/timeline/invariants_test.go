@@ -24,27 +24,27 @@ import (
 
 var background = context.Background()
 
-// laws are what holds of the model of any run that is shown whole.
-func laws(t tester, h told) timeline.Model {
+// checkModel checks what holds for the model of any run that is shown whole.
+func checkModel(t tester, h storedRun) timeline.Model {
 	t.Helper()
 	m := read(t, h)
 	if again := read(t, h); !reflect.DeepEqual(m, again) {
 		t.Errorf("two readings differ")
 	}
 	if m.Omitted != "" {
-		t.Errorf("something of a short history is omitted: %s", m.Omitted)
+		t.Errorf("a part of a short history is omitted: %s", m.Omitted)
 	}
-	inOrder(t, m)
-	windowsAreTheJudges(t, h, m)
-	findsAreTheReports(t, h.Report, m)
-	serviceIsMeasured(t, h.Report.Measurements, m)
+	checkOrder(t, m)
+	checkWindows(t, h, m)
+	checkFindings(t, h.Report, m)
+	checkService(t, h.Report.Measurements, m)
 	roundTrip(t, m)
 	return m
 }
 
-// inOrder checks that everything lies within the history, in the order of time, and refers
-// to grants that there are.
-func inOrder(t tester, m timeline.Model) {
+// checkOrder checks that everything lies within the history, in the order of time, and refers
+// to existing grants.
+func checkOrder(t tester, m timeline.Model) {
 	t.Helper()
 	inside := func(what string, from, to history.Time, grant int) {
 		if from < 0 || from > to || to > m.End {
@@ -85,7 +85,7 @@ func inOrder(t tester, m timeline.Model) {
 
 var groups = []timeline.Group{timeline.Clients, timeline.Guarded, timeline.Nodes, timeline.Store, timeline.Clocks, timeline.Service}
 
-// piece is a span as one compares it.
+// piece is a comparable span.
 type piece struct {
 	client   int
 	token    string
@@ -114,9 +114,9 @@ func pieces(m timeline.Model, state timeline.State) (all []piece) {
 	return all
 }
 
-// windowsAreTheJudges checks that who holds is shown exactly as long as the judge of leases
-// says, and who is past it for what is left of the sections.
-func windowsAreTheJudges(t tester, h told, m timeline.Model) {
+// checkWindows checks that holding spans are the checker's lease windows, and overdue spans the
+// rest of its section windows.
+func checkWindows(t tester, h storedRun, m timeline.Model) {
 	t.Helper()
 	header, events := h.events(t)
 	var leases, sections []piece
@@ -136,7 +136,7 @@ func windowsAreTheJudges(t tester, h told, m timeline.Model) {
 	panel.Finish()
 	slices.SortFunc(leases, piece.compare)
 	if got := pieces(m, timeline.Holding); !slices.Equal(got, leases) {
-		t.Errorf("held %v, and the judge's windows are %v", got, leases)
+		t.Errorf("held %v, and the checker's windows are %v", got, leases)
 	}
 	left := map[int]time.Duration{} // by client
 	for _, s := range sections {
@@ -157,9 +157,9 @@ func windowsAreTheJudges(t tester, h told, m timeline.Model) {
 	}
 }
 
-// findsAreTheReports checks that what is violated or open is found, with its grants, and
-// that two hold at once exactly where the report says.
-func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
+// checkFindings checks that violated and undecided properties are shown, with their grants, and
+// overlaps exactly where the report has them.
+func checkFindings(t tester, r checker.Report, m timeline.Model) {
 	t.Helper()
 	type clash struct {
 		client   int
@@ -177,10 +177,10 @@ func findsAreTheReports(t tester, r checker.Report, m timeline.Model) {
 			break
 		}
 		found := m.Finds[n-1]
-		if f.Property != before.Property { // it tells the overlap once more
+		if f.Property != before.Property { // the same overlap again
 			is := timeline.Also{Property: f.Property.Code() + " " + f.Property.Title(), Count: f.Count}
 			if !slices.Contains(found.Also, is) || *f.Where != *before.Where {
-				t.Errorf("%+v is told by %+v, which does not say so", f, found)
+				t.Errorf("%+v is missing in %+v", f, found)
 			}
 			f.Events, f.Causes = before.Events, before.Causes
 		}
@@ -225,8 +225,8 @@ func is(g timeline.Grant, of checker.Grant) bool {
 	return g.Client == of.Client && g.Token == of.Token && g.Resource == of.Resource && g.Call == of.Call
 }
 
-// serviceIsMeasured checks that tries, grants and outages are those that are measured.
-func serviceIsMeasured(t tester, measured checker.Measurements, m timeline.Model) {
+// checkService checks that tries, grants and outages are the measured ones.
+func checkService(t tester, measured checker.Measurements, m timeline.Model) {
 	t.Helper()
 	var outage time.Duration
 	for _, s := range lane(m, timeline.Service, "availability").Spans {
@@ -260,12 +260,12 @@ func roundTrip(t tester, m timeline.Model) {
 		t.Fatalf("%v", err)
 	}
 	if !reflect.DeepEqual(m, back) {
-		t.Errorf("the model is another when it has been stored:\n%+v\n%+v", m, back)
+		t.Errorf("the model differs after a round trip:\n%+v\n%+v", m, back)
 	}
 }
 
-// Law: of every row of the debate, and some of the comparison, the laws hold.
-func TestLawsOfRows(t *testing.T) {
+// The checks hold for every row of the debate, and some of the comparison.
+func TestModelsOfRows(t *testing.T) {
 	all := scenarios.All()
 	for _, name := range []string{
 		"compare-calm-check-then-set", "compare-pause-waiting-etcd-unchecked", "compare-crash-zookeeper",
@@ -276,7 +276,7 @@ func TestLawsOfRows(t *testing.T) {
 	seen := map[timeline.State]bool{}
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
-			m := laws(t, run(t, s, 1, nil))
+			m := checkModel(t, run(t, s, 1, nil))
 			for _, l := range m.Lanes {
 				for _, s := range l.Spans {
 					seen[s.State] = true
@@ -287,17 +287,17 @@ func TestLawsOfRows(t *testing.T) {
 	}
 	for _, s := range timeline.States() {
 		if !seen[s] {
-			t.Errorf("no row has anything %s: this test tries too little", s)
+			t.Errorf("no row has anything %s: the test covers too little", s)
 		}
 	}
 }
 
-// Law: whatever faults there are, the laws hold.
-func TestLawsInStorms(t *testing.T) {
+// The checks hold for any faults.
+func TestModelsOfRandomFaults(t *testing.T) {
 	rows := scenarios.All()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom(rows).Draw(t, "row")
 		s = runner.WithGenerator(s, nemesis.Generator{Most: rapid.IntRange(1, 8).Draw(t, "faults")})
-		laws(t, run(t, s, rapid.Uint64Range(1, 1_000_000).Draw(t, "seed"), nil))
+		checkModel(t, run(t, s, rapid.Uint64Range(1, 1_000_000).Draw(t, "seed"), nil))
 	})
 }
