@@ -70,7 +70,7 @@ intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or inpu
   lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/part1
   lockstorm sweep restart-delay --backend process --points 1,7,12
   lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml
-  lockstorm sweep mine.yaml --vary plan[1].end.after=0s..1.5s:31 --vary lock.ttl=0.5s,1s,2s --out runs/mine`,
+  lockstorm sweep mine.yaml --vary plan[1].end.after=0s..1.5s:31 --vary lock.ttl=1s,2s`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	backend := backendFlags(cmd)
