@@ -1,16 +1,19 @@
 package checker_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
@@ -25,6 +28,7 @@ func TestFindingsPageIsCurrent(t *testing.T) {
 	}
 	made := replaced(t, string(read), "assumptions", assumptionTable())
 	made = replaced(t, made, "statements", statementTables(t))
+	made = replaced(t, made, "example", exampleFinding(t))
 	testkit.GoldenFile(t, findingsPage, made, "A finding says something else.")
 }
 
@@ -48,6 +52,32 @@ func assumptionTable() string {
 		fmt.Fprintf(&b, "| <a id=\"%s\"></a>`%s` | %s | %s | %s |\n", a, a, text, brokenBy, remedy)
 	}
 	return b.String()
+}
+
+// exampleFinding is the finding of a history in docs, as JSON.
+func exampleFinding(t *testing.T) string {
+	t.Helper()
+	file, err := os.Open("../docs/two-holders.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := history.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := checker.New(r.Header(), checker.Lease)
+	for e, err := r.Next(); err != io.EOF; e, err = r.Next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Record(e)
+	}
+	text, err := json.MarshalIndent(c.Finish().Finding(checker.Lease), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "```json\n" + string(text) + "\n```"
 }
 
 func statementTables(t *testing.T) string {
