@@ -2,6 +2,7 @@ package checker_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -67,7 +68,7 @@ func exampleFinding(t *testing.T) string {
 		t.Fatal(err)
 	}
 	c := checker.New(r.Header(), checker.Lease)
-	for e, err := r.Next(); err != io.EOF; e, err = r.Next() {
+	for e, err := r.Next(); !errors.Is(err, io.EOF); e, err = r.Next() {
 		if err != nil {
 			t.Fatal(err)
 		}
