@@ -105,7 +105,7 @@ func every(c Config) []Storm {
 	s := stormParams{c.Nodes, c.TTL}
 	list := []Storm{
 		{Name: "calm", Summary: "no faults"},
-		{Name: "contention", Summary: "no faults, and all clients want the lock all the time", Think: time.Millisecond},
+		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond},
 		{Name: "majority-cut-off", Summary: "no client reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
 		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back without its keys after these would have expired", Plan: s.restart(s.ttl * 5 / 4)},
 		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once without its keys", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},

@@ -88,7 +88,7 @@ var findings = []Finding{
 			{Subjects: all("redsync"), Storms: all("minority-cut-off"), Properties: all(contract), Seldom: true},
 			{Subjects: all("redsync"), Storms: all("holder-cut-off-from-one"), Properties: all(v2)},
 		},
-		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One node of five that answers nothing holds them up until go-redis gives up, after 10 s with its defaults (a read timeout of 3 s, and tries again). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile. WithFailFast(true), off by default, mends it as long as a majority answers; ContextTimeoutEnabled of go-redis does not, for there is no deadline to heed. Where no majority answers it takes shorter timeouts of go-redis, and no second tries (redsync-tuned).",
+		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One silent node of five blocks them until go-redis gives up, after 10 s with its defaults (a read timeout of 3 s, and tries again). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile. WithFailFast(true), off by default, mends it as long as a majority answers; ContextTimeoutEnabled of go-redis does not, because there is no deadline. Where no majority answers it takes shorter timeouts of go-redis, and no second tries (redsync-tuned).",
 		Says: "“WithTimeoutFactor can be used to set the timeout factor” (its documentation); “the client uses a timeout which is small compared to the total lock auto-release time” (the description of Redlock that its README follows).",
 		Link: "https://github.com/go-redsync/redsync/issues/140",
 	},
@@ -106,7 +106,7 @@ var findings = []Finding{
 			{Subjects: all("redsync"), Storms: all("cancelled-unheard"), Properties: all(cleanup), Seldom: true},
 			{Subjects: all("redsync", "redsync-tuned"), Storms: all("call-is-cancelled"), Properties: all(cleanup), Seldom: true},
 		},
-		What: "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which heeds no context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
+		What: "A call that is cancelled removes what it has set by requests on its own context, which has ended: none of them is sent. Its keys stay on nodes that are in reach for the rest of the TTL, and nobody can have the lock meanwhile. (With the defaults of go-redis, which ignores the context while it waits for an answer, the call goes on instead, as if it had not been cancelled.)",
 		Says: "“If the client failed to acquire the lock for some reason […] it will try to unlock all the instances (even the instances it believed it was not able to lock)” (the description of Redlock that its README follows).",
 	},
 	{
@@ -132,7 +132,7 @@ var findings = []Finding{
 		Shows: []Shown{
 			{Subjects: redsyncs, Storms: all("node-clock-jumps", "node-comes-back-soon", "node-comes-back-late", "node-stands-still", "minority-cut-off", "majority-cut-off", "slow-network", "replies-are-lost", "holder-cut-off-from-one"), Properties: all(contract), Seldom: true},
 		},
-		What: "All tries of one call of Lock set the same value. The clean-up of a try that has failed can come late, on a link that was held up, and deletes then what a later try of the same call has set: the key of a hold, though nobody has released it. A hold that rests on a bare majority is lost so.",
+		What: "All tries of one call of Lock set the same value. The clean-up of a try that has failed can come late, on a link that was held up, and deletes then what a later try of the same call has set: the key of a hold, though nobody has released it. A hold with exactly a majority is lost this way.",
 		Says: "“this value must be unique across all clients and all lock requests” (the description of Redlock that its README follows).",
 	},
 	{
@@ -141,7 +141,7 @@ var findings = []Finding{
 			{Subjects: all("rueidislock", "rueidislock-setpx"), Storms: all("holder-cut-off"), Properties: all(v1, v2)},
 			{Subjects: all("rueidislock", "rueidislock-setpx"), Storms: all("holder-cut-off"), Properties: all(v3), Seldom: true},
 		},
-		What: "A holder that is cut off cannot extend. The failing request is given until half a KeyValidity after the keys are gone, and the context ends only then: somebody else is granted the lock while the first holder's context is alive. No clock is wrong, and nobody stands still.",
+		What: "A holder that is cut off cannot extend. The failing request is given until half a KeyValidity after the keys are gone, and the context ends only then: somebody else is granted the lock while the first holder's context is alive. No clock is wrong, and no client is paused.",
 		Says: "“The returned ctx will be canceled automatically and immediately once the KeyMajority is not held anymore, for example: Redis are down” (README).",
 	},
 	{
@@ -218,14 +218,14 @@ var findings = []Finding{
 		Shows: []Shown{
 			{Subjects: everybody, Storms: all("node-clock-jumps"), Properties: all(v1, v2, v3), Seldom: true},
 		},
-		What: "The clock of a node that a bare majority rests on jumps forward by the TTL, and the key is gone. Redis expires keys by its wall clock, so that no lock on expiring keys survives it.",
+		What: "The clock of a node of a bare majority jumps forward by the TTL, and the key is gone. Redis expires keys by its wall clock, so that no lock on expiring keys survives it.",
 	},
 	{
 		Name: "node-comes-back-empty", Kind: Limit,
 		Shows: []Shown{
 			{Subjects: everybody, Storms: all("node-comes-back-soon"), Properties: all(v1, v2, v3), Seldom: true},
 		},
-		What: "A node that a bare majority rests on crashes and is back at once, without its keys. Redlock rests on nodes that come back empty staying away for the longest TTL (or syncing every write); a single node is all the more lost.",
+		What: "A node that a bare majority rests on crashes and is back at once, without its keys. Redlock rests on nodes that come back empty staying away for the longest TTL (or syncing every write); a lock on one node has no protection at all.",
 		Link: "https://github.com/go-redsync/redsync/issues/186",
 	},
 }

@@ -25,8 +25,8 @@ func (b *Board) Write(path string, versions map[string]string) error {
 	b.head(&page)
 	b.subjects(&page, versions)
 	b.overview(&page)
-	b.findings(&page, Defect, "Defects", "What the libraries' own pages let their users expect, and what this project's lock keeps under the same plan.")
-	b.findings(&page, Limit, "Limits", "What no better library would mend: this project's own lock shows it too, or the library promises no more.")
+	b.findings(&page, Defect, "Defects", "A defect breaks what the library's documentation promises, and this project's lock does not show it under the same plan.")
+	b.findings(&page, Limit, "Limits", "A limit is not a defect: this project's lock has it too, or the library does not promise otherwise.")
 	b.outages(&page)
 	b.storms(&page)
 	b.verdicts(&page)
@@ -65,7 +65,7 @@ func (b *Board) head(out *strings.Builder) {
 
 Made by `+"`make scoreboard`"+` with %s: %s runs of %d locks in the storms of [locktest](../../locktest), on nodes in memory in virtual time, or on a real redis-server where noted. [bench/locks](../../bench/locks) has the adapters, the storms and the findings. Its test, `+"`go -C bench test ./locks`"+`, runs all storms a few times and fails if a verdict differs from this page.
 
-A property is *violated* if some run violated it, and *holds* if none did, which is no proof. The codes are those of the [properties](../../README.md#properties). V1 trusts a grant until the end of validity that the lock reports or, without one, until the notice of the loss. V2 is the view of a caller that never looks at a clock. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C allows an extension and a release the TTL, after which the key is gone anyway. L3 requires that a reachable node keeps no key of an abandoned try for longer than a quarter of the TTL; this is judged only in memory, where keys are recorded, and an earlier try of a call counts as abandoned once a later try has set a key. V4 is omitted, because none of these locks has a fence.
+A property is *violated* if some run violated it, and *holds* if no run violated it, which is no proof. The codes are those of the [properties](../../README.md#properties). V1 counts a hold until its reported end of validity or, if the lock reports none, until it notifies the holder of the loss. V2 counts a hold until its release or the notice of its loss, whatever its validity. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C limits each extension and each release to one TTL. L3 requires that a reachable node keeps no key of an abandoned try for longer than a quarter of the TTL; this is judged only in memory, where keys are recorded, and an earlier try of a call counts as abandoned once a later try has set a key. V4 is omitted, because none of these locks has a fence.
 
 `, runtime.Version(), textfmt.Grouped(runs), len(Subjects()))
 }
@@ -87,7 +87,7 @@ func (b *Board) subjects(out *strings.Builder, versions map[string]string) {
 
 // overview says of each lock in how many storms it has held what.
 func (b *Board) overview(out *strings.Builder) {
-	fmt.Fprint(out, "## In short\n\nIn how many of the storms in which it was judged each property was violated. Not every storm is the same for every lock: [all verdicts](#all-verdicts) are below.\n\n")
+	fmt.Fprint(out, "## In short\n\nEach cell is the number of storms with a violation, of the storms in which the property was judged. Not every storm is the same for every lock: [all verdicts](#all-verdicts) are below.\n\n")
 	t := textfmt.Table{Head: []string{"lock"}}
 	for _, p := range judged {
 		t.Head = append(t.Head, p.Code())
@@ -160,12 +160,12 @@ func (b *Board) findings(out *strings.Builder, kind Kind, title, what string) {
 func (b *Board) finding(out *strings.Builder, f *Finding) {
 	fmt.Fprintf(out, "### %s\n\n%s\n\n", f.Name, f.What)
 	if f.Says != "" {
-		fmt.Fprintf(out, "What its pages say: %s\n\n", f.Says)
+		fmt.Fprintf(out, "Documentation: %s\n\n", f.Says)
 	}
 	if f.Link != "" {
 		fmt.Fprintf(out, "Upstream: <%s>\n\n", f.Link)
 	}
-	t := textfmt.Table{Head: []string{"lock", "storm", "violated in so many runs"}}
+	t := textfmt.Table{Head: []string{"lock", "storm", "violations"}}
 	for _, trial := range b.Trials {
 		var rates []string
 		for _, p := range trial.of(f) {
@@ -188,7 +188,7 @@ func (b *Board) finding(out *strings.Builder, f *Finding) {
 
 func (w *Witness) tell(out *strings.Builder) {
 	first := w.Shows[0]
-	fmt.Fprintf(out, "A witness: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(textfmt.Sentence(w.Report.Finding(first).Story()), "."))
+	fmt.Fprintf(out, "Example run: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(textfmt.Sentence(w.Report.Finding(first).Story()), "."))
 	var again []string
 	for _, p := range w.Shows {
 		again = append(again, fmt.Sprintf("%s in %d", p.Code(), w.Again.Rate(p).K))
@@ -204,7 +204,7 @@ func (w *Witness) command() string {
 
 // outages tells of the storms in which a property says nothing of how long nobody has the lock.
 func (b *Board) outages(out *strings.Builder) {
-	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe longest time in which somebody wanted the lock, and nobody had it or got it: the median of the runs. No property asks for it to be short.\n\n")
+	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe median over the runs of the longest outage: a client wanted the lock, no client held it, and none acquired it. No property asks for it to be short.\n\n")
 	storms := []string{"holder-dies", "cancelled-unheard", "minority-cut-off", "node-stands-still", "slow-network", "holder-cut-off"}
 	t := textfmt.Table{Head: append([]string{"lock"}, storms...)}
 	for _, s := range Subjects() {

@@ -97,7 +97,7 @@ func (s Subject) long() []locktest.Storm {
 	}
 	if s.Nodes > 1 {
 		list = append(list, locktest.Storm{
-			Name: "holder-cut-off-from-one", Summary: "a holder reaches one node of five no more, for some TTLs",
+			Name: "holder-cut-off-from-one", Summary: "a holder cannot reach one of five nodes, for some TTLs",
 			Plan: nemesis.Plan{late, {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{s.Nodes}}}, Start: nemesis.When(1, env.StepGranted, ttl/10), End: nemesis.After(3 * ttl)}},
 		})
 	}
