@@ -63,13 +63,13 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 		}
 		select {
 		case chunk := <-in:
-			queue = append(queue, t.message(g, chunk).after(queue))
+			queue = append(queue, t.message(chunk).after(queue))
 			if chunk == nil {
 				in = nil
 			}
 		case out <- head:
 			queue = queue[1:]
-			t.copy(g, head)
+			t.copy(head)
 		case <-due:
 		case <-changed:
 		case <-t.direction.closed:
@@ -79,8 +79,10 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 	}
 }
 
-// message makes a message of a chunk, or of the end.
-func (t *faultToxic) message(g directionFaults, chunk *stream.StreamChunk) message {
+// message makes a message of a chunk, or of the end. It reads the faults anew: one that was imposed
+// before the chunk was written may have come while Pipe was on its way to the next chunk.
+func (t *faultToxic) message(chunk *stream.StreamChunk) message {
+	g, _ := t.direction.now()
 	m := message{chunk: chunk, due: time.Now().Add(t.delay(g.rules, chunk))}
 	if chunk != nil && g.perSecond > 0 {
 		m.leaves = t.direction.sentBy(len(chunk.Data))
@@ -105,7 +107,8 @@ func (t *faultToxic) held(rules world.Rules, chunk *stream.StreamChunk) bool {
 }
 
 // copy sends a chunk that has just passed once more, if a fault duplicates requests.
-func (t *faultToxic) copy(g directionFaults, chunk *stream.StreamChunk) {
+func (t *faultToxic) copy(chunk *stream.StreamChunk) {
+	g, _ := t.direction.now()
 	if g.copies != nil && t.direction.copier != nil && wholeCommands(chunk.Data) {
 		t.direction.copier.send(slices.Clone(chunk.Data), chunk.Timestamp, g.copies())
 	}
