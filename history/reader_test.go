@@ -205,7 +205,7 @@ func TestBadHistories(t *testing.T) {
 		good + "hello\n":                                                               "line 2: malformed: invalid character 'h'",
 		good + "[]\n":                                                                  "line 2: malformed: an array, where an object was wanted",
 		good + "null\n":                                                                "line 2: malformed: no object",
-		good + `{"t":1,"kind":"`:                                                       `line 2: malformed: the history is cut off: its last event is not "end", within this line`,
+		good + `{"t":1,"kind":"`:                                                       `line 2: malformed: the history is cut off: its last event is not "end" (if nothing is missing, append {"t":T,"kind":"end"} with the last time T), within this line`,
 		good + `{"t":1,"kind":"end"}}` + "\n":                                          "line 2: malformed: more than one value",
 		good + `{"t":1,"kind":"end"}x` + "\n":                                          "line 2: malformed: more than one value",
 		good + `{"t":1,"kind":"end"},` + "\n":                                          "line 2: malformed: more than one value",

@@ -97,7 +97,7 @@ func deployed(t *testing.T) (list []scenarios.Scenario) {
 			}
 		}
 		if !found {
-			t.Errorf("no contender is a %s", kind)
+			t.Errorf("no contender uses the lock %q: add one to scenarios/contenders.go", kind)
 		}
 	}
 	return list

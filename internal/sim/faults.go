@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Short names for the types that every file fault_*.go uses.
+// Short names for the types that the handlers of faults use.
 type (
 	handlers                    = world.FaultHandlers[*World]
 	handler[A nemesis.Action]   = world.FaultHandler[*World, A]
