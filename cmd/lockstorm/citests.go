@@ -38,6 +38,8 @@ type userTests struct {
 func (o *ciOptions) findTests(ctx context.Context) (found userTests, err error) {
 	module, err := gotool.MainModule(ctx)
 	switch {
+	case ctx.Err() != nil:
+		return userTests{none: "interrupted"}, nil
 	case len(o.tests) > 0 && err != nil:
 		return found, fmt.Errorf("--tests: %w", err)
 	case errors.Is(err, exec.ErrNotFound):

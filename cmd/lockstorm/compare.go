@@ -185,9 +185,7 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	for _, d := range c.Deviations() {
 		_, _ = fmt.Fprintln(out, d.Text)
 	}
-	if c.stopped {
-		_, _ = fmt.Fprintln(out, stoppedNote)
-	}
+	c.printStopped(out)
 	return nil
 }
 

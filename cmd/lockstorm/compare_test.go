@@ -124,5 +124,5 @@ func TestInterruptedComparison(t *testing.T) {
 	dir := t.TempDir()
 	code := execute(ctx, []string{"compare", "--save", dir}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out.String(), stoppedNote)
+	wantIn(t, out.String(), stoppedLine)
 }

@@ -207,7 +207,7 @@ func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {
 	if !errors.Is(err, verdictError(exitUndecided)) {
 		t.Errorf("got %v", err)
 	}
-	wantIn(t, out.String(), "2/2", stoppedNote)
+	wantIn(t, out.String(), "2/2", stoppedLine)
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("saved %v", left)
 	}

@@ -36,9 +36,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	for _, r := range d.refused {
 		_, _ = fmt.Fprintf(out, "not run: %s\n", r)
 	}
-	if d.stopped {
-		_, _ = fmt.Fprintln(out, stoppedNote)
-	}
+	d.printStopped(out)
 	return nil
 }
 

@@ -125,9 +125,6 @@ func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 	printTable(out, t)
 }
 
-// stoppedLine ends the output of a hunt that was stopped.
-const stoppedLine = "Stopped before the end. These are the results so far."
-
 func (h haul) coloured(on terminal.Screen) string {
 	switch {
 	case len(h.First) > 0:

@@ -209,7 +209,7 @@ func (o *huntOptions) printRows(out io.Writer, found []chased, stopped bool) err
 	}
 	_, _ = io.WriteString(out, "\nRuns and seconds: median / p90 / p99 of the hunts; –: too few finds.\n")
 	if stopped {
-		_, _ = io.WriteString(out, "\n"+stoppedNote+"\n")
+		_, _ = io.WriteString(out, "\n"+stoppedLine+"\n")
 	}
 	return nil
 }

@@ -57,6 +57,9 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	// With SIGPIPE, "lockstorm run … | head" would end the process before it has written the page
+	// and removed what it made. Children get the default back.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, stop := asked(context.Background(), signals)
@@ -73,8 +76,11 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 	root.SetIn(in)
 	root.SetOut(told)
 	root.SetErr(said)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	told.OnError(stop) // what nobody can read is not worth the work
 	err := root.ExecuteContext(ctx)
-	if failed := told.Close(); failed != nil { // whatever was found, nobody has seen it
+	if failed := told.Close(); failed != nil && !errors.Is(failed, syscall.EPIPE) { // whatever was found, nobody has seen it
 		err = failed
 	}
 	var verdict verdictError
@@ -83,6 +89,8 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 		return exitAsExpected
 	case errors.As(err, &verdict):
 		return int(verdict)
+	case errors.Is(err, syscall.EPIPE): // the reader knows that it has gone
+		return exitUndecided
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		_, _ = fmt.Fprintln(problems, "lockstorm: interrupted")
 		return exitUndecided

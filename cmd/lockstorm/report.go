@@ -148,18 +148,15 @@ func (f reportFile) save(flag string, write func(io.Writer) error) error {
 }
 
 // after writes the page of a command that ended with err, unless it failed. The exit code stays. A
-// command that was stopped gets a page of the results so far.
+// command that was stopped gets a page of the results so far, and Ctrl-C while the page is made
+// does not take it away.
 func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func(context.Context, *report.Report) error) error {
 	var verdict verdictError
 	if f.path == "" || err != nil && !errors.As(err, &verdict) {
 		return err
 	}
-	ctx := cmd.Context()
-	if ctx.Err() != nil {
-		ctx = patient(ctx)
-	}
 	r := report.New("Lockstorm: "+title, f.options())
-	if failed := fill(ctx, r); failed != nil {
+	if failed := fill(patient(cmd.Context()), r); failed != nil {
 		return fmt.Errorf("--report: %w", failed)
 	}
 	f.sign(r, typed(cmd))

@@ -146,7 +146,6 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	bar := terminal.NewBar(problems, e.Scenario().Name, int64(o.runs), unit)
 	defer bar.Done()
 	r := ran{options: o, list: failures{again: again}}
-	var printing error
 	album := violations{seen: map[pictured]bool{}}
 	tally, err := batch{
 		experiment: e,
@@ -161,18 +160,15 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 			if o.report.path != "" {
 				r.subjects = append(r.subjects, report.ShownRunOf(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
 			}
-			if o.json && printing == nil {
+			if o.json {
 				l := line(one)
 				l.Replay = again.replay(one.Result)
-				printing = json.NewEncoder(out).Encode(l)
+				_ = json.NewEncoder(out).Encode(l) // the output keeps the error
 			}
 		},
 	}.run(ctx)
 	bar.Done()
 	r.tally = tally
-	if err == nil {
-		err = printing
-	}
 	if err == nil {
 		r.drawn = album.draw(problems)
 	}

@@ -96,9 +96,8 @@ func (f firsts) see(r stored) {
 // dir returns the directory of a run, or "" if it is not stored.
 func (k storedRuns) dir(scenario, _ string, seed uint64) string { return k[runKey{scenario, seed}] }
 
-// stoppedNote is printed with the results of a suite that was stopped. --save stores complete
-// results only.
-const stoppedNote = "Stopped before the end. These are the results so far; --save stores nothing."
+// stoppedLine is printed with the results of what was stopped.
+const stoppedLine = "Stopped before the end. These are the results so far."
 
 // run runs the suite until it is done or ctx ends. It returns the results so far, and the
 // scenarios that the backend cannot run.
@@ -172,6 +171,18 @@ type known struct {
 	found   report.Tallies
 	refused []refusal // by the backend
 	stopped bool      // before the end
+	unsaved string    // the directory of --save, if that is why nothing was stored there
+}
+
+// printStopped says that these are not all results.
+func (k known) printStopped(out io.Writer) {
+	if !k.stopped {
+		return
+	}
+	_, _ = fmt.Fprintln(out, stoppedLine)
+	if k.unsaved != "" {
+		_, _ = fmt.Fprintf(out, "Nothing is saved in %s: --save stores complete results only.\n", k.unsaved)
+	}
 }
 
 func (k *known) learn(now known) { *k = now }
@@ -204,7 +215,11 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 		return err
 	}
 	stopped := ctx.Err() != nil
-	of.learn(known{found, refused, stopped})
+	now := known{found: found, refused: refused, stopped: stopped}
+	if stopped {
+		now.unsaved = save.dir
+	}
+	of.learn(now)
 	reference := s.reference(found)
 	var unsaved error
 	if save.dir != "" && !stopped {

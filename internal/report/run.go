@@ -161,6 +161,10 @@ func (s ShownRun) violates() bool { return len(Violated(s.tally())) > 0 }
 // Runs adds runs of any scenarios: a single one with all details; several as a table, with all
 // details of the first ones with violations.
 func (r *Report) Runs(list []ShownRun) error {
+	if len(list) == 0 { // stopped before the first
+		r.Add("Runs", document.Prose("There is no run."))
+		return nil
+	}
 	if len(list) == 1 {
 		blocks, err := r.runBlocks(list[0])
 		if err != nil {

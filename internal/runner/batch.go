@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sort"
@@ -60,6 +61,9 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		accounts[of(next)].add(r)
 		next++
 	})
+	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+		err = nil // a world was not opened any more
+	}
 	tallies, again := make([]Tally, len(batches)), new(retries)
 	for i, a := range accounts {
 		if err == nil {
@@ -129,6 +133,9 @@ func (a *batchRun) settle(ctx context.Context, again *retries) error {
 	for _, r := range a.deferred {
 		for n := 0; r.Slipped() && again.allowed(n) && ctx.Err() == nil; n++ {
 			next, err := a.run(ctx, r.Seed)
+			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+				break
+			}
 			if err != nil {
 				return err
 			}

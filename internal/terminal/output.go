@@ -23,6 +23,7 @@ type Output struct {
 	fitted bool
 	begun  []byte // a line that is to be fitted, as far as it has come
 	err    error
+	failed func() // called at the first error
 }
 
 // Outputs are what a program prints, and what it says of problems, which may be one
@@ -49,6 +50,9 @@ func (o *Output) Screen() Screen {
 
 // Coloured says when text is coloured.
 func (o *Output) Coloured(when When) { o.colour = when }
+
+// OnError has f called once, at the first error of a write.
+func (o *Output) OnError(f func()) { o.failed = f }
 
 // Fit has w, from now on, break lines between words where they are longer than a terminal is
 // wide. It is for text that people read; elsewhere than on a terminal nothing is broken.
@@ -83,8 +87,11 @@ func (o *Output) write(text []byte) error {
 		o.stage.clear()
 	}
 	_, err := o.to.Write(text)
-	if o.err == nil {
+	if o.err == nil && err != nil {
 		o.err = err
+		if o.failed != nil {
+			o.failed()
+		}
 	}
 	return err
 }

@@ -128,8 +128,12 @@ func TestFit(t *testing.T) {
 func TestFirstError(t *testing.T) {
 	broken := errors.New("no space")
 	out, _ := Outputs(failing{broken}, io.Discard, os.Getenv)
+	calls := 0
+	out.OnError(func() { calls++ })
 	_, _ = io.WriteString(out, "one")
+	_, _ = io.WriteString(out, "two")
 	want(t, "the error", out.Close(), broken)
+	want(t, "calls", calls, 1)
 }
 
 type failing struct{ err error }
