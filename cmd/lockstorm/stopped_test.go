@@ -38,7 +38,7 @@ var longCommands = []longCommand{
 	{short: "debate calm crash-restart --runs 3 --report r.html", long: "debate --runs 10000000 --report r.html"},
 	{short: "compare --trial calm --runs 3 --report r.html", long: "compare --trial calm --runs 10000000 --report r.html"},
 	{short: "sweep calm --vary lock.ttl=1s..2s:3 --runs 3 --report r.html", long: "sweep calm --vary lock.ttl=1s..2s:3 --runs 10000000 --report r.html"},
-	{short: "tune TUNED --runs 10", long: "tune TUNED --runs 100000000 --report r.html", told: "Stopped before "},
+	{short: "tune TUNED --runs 10", long: "tune TUNED --runs 100000000 --report r.html", told: "not validated by runs: stopped"},
 	{short: "tune TUNED --runs 10 --json", long: "tune TUNED --runs 100000000 --json", json: true},
 	{short: "hunt crash-restart --property V1 --runs 300 --out=", long: "hunt calm --property V4 --budget 1h --out= --report r.html"},
 	{short: "hunt crash-restart --property V1 --runs 300 --hunts 2", long: "hunt calm --property V4 --runs 10000000 --hunts 3"},

@@ -28,6 +28,7 @@ import (
 // tuneOptions are the flags of tune about its work.
 type tuneOptions struct {
 	runs   int
+	most   int // requests
 	seed   uint64
 	asJSON bool
 	out    string
@@ -46,9 +47,10 @@ flags; a flag overrides the file. Omitted facts are treated as unknown, omitted 
 are ignored.
 
 The advice lists the assumption behind each figure and how certain it is, and the
-Pareto-optimal alternatives; or the reason why no setting meets the goals. The
-recommended setting has been validated by simulated runs, with other seeds than those
-that selected it. "go doc ./internal/tune" explains the calculation.
+Pareto-optimal alternatives; or the reason why no setting meets the goals. Simulated
+runs, with other seeds than those that selected it, validate the recommended setting;
+the advice says if they did not, or not in full. After Ctrl-C it is what the model
+recommends. "go doc ./internal/tune" explains the calculation.
 
 A distribution is {min: 1ms, max: 5ms} (uniform; as a flag also 1ms..5ms or 500us),
 {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {scale: 5ms,
@@ -69,6 +71,7 @@ input, or goals that contradict the facts; 3 interrupted.`,
 	known := knownFlags(cmd.Flags())
 	measure.flags(cmd.Flags())
 	cmd.Flags().IntVar(&o.runs, "runs", 500, "runs of each trial that validates a setting")
+	cmd.Flags().IntVar(&o.most, "max-requests", tune.DefaultMaxRequests, "maximum number of simulated requests of a trial, about: with long holds there are fewer runs, or none")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same seed gives the same advice")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the advice as JSON, and nothing else")
 	cmd.Flags().StringVar(&o.out, "out", "", "new or empty `directory` for tune.json, front.csv, a picture of the alternatives and the scenarios of the validation")
@@ -79,6 +82,9 @@ input, or goals that contradict the facts; 3 interrupted.`,
 		}
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
+		}
+		if o.most < 1 {
+			return fmt.Errorf("--max-requests %d: want at least 1", o.most)
 		}
 		q, err := known.question(args)
 		if err != nil {
@@ -105,7 +111,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	defer line.Done()
 	before, last := 0, "" // runs of what was done before the last
 	a, err := tune.Advise(ctx, q, tune.Options{
-		Backend: simulated.Backend(), Runs: o.runs, Seed: o.seed,
+		Backend: simulated.Backend(), Runs: o.runs, MaxRequests: o.most, Seed: o.seed,
 		Progress: func(what string, runs, done int) {
 			if what != last {
 				line.Call("%s", what)
@@ -118,15 +124,11 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		},
 	})
 	line.Done()
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && a.WeighedSettings > 0 && !o.asJSON {
-		terminal.Fit(out)
-		printUnfinished(out, a)
-		return a, verdictError(exitUndecided)
-	}
-	if err != nil {
+	stopped := ctx.Err() != nil && errors.Is(err, ctx.Err()) && a.Recommended != nil
+	if err != nil && !stopped {
 		return a, err
 	}
-	if o.out != "" {
+	if o.out != "" && !stopped {
 		if err := storeAdvice(o.out, a); err != nil {
 			return a, fmt.Errorf("--out: %w", err)
 		}
@@ -138,6 +140,9 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	} else {
 		terminal.Fit(out)
 		printTuning(out, a, o)
+	}
+	if stopped {
+		return a, verdictError(exitUndecided)
 	}
 	if a.Refusal != "" {
 		return a, verdictError(exitContradiction)

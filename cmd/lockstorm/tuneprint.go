@@ -30,16 +30,12 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	}
 	printRejected(out, a)
 	printChoice(out, a)
-	if o.out != "" {
+	switch {
+	case o.out != "" && a.Refusal == "" && a.Validation == nil:
+		p("\nnot stored in %s, because it is not complete\n", o.out)
+	case o.out != "":
 		p("\nstored in %s\n", o.out)
 	}
-}
-
-// printUnfinished prints the results so far of a tune that was stopped.
-func printUnfinished(out io.Writer, a tune.Advice) {
-	_, _ = fmt.Fprintln(out, "Stopped before a setting was validated by runs: no recommendation.")
-	printRejected(out, a)
-	printChoice(out, a)
 }
 
 // printRejected prints the settings that runs contradicted.
@@ -56,7 +52,18 @@ func printRejected(out io.Writer, a tune.Advice) {
 func printRecommended(out io.Writer, a tune.Advice) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
 	width := terminal.On(out).Prose()
-	p("recommended\n\n")
+	switch {
+	case a.Validation == nil:
+		p("recommended by the model, not validated by runs: %s\n\n", a.Unvalidated)
+	case a.Unvalidated != "":
+		p("recommended, validated in part\n")
+		for _, l := range textfmt.Lines(a.Unvalidated+" (--max-requests)", width) {
+			p("%s\n", l)
+		}
+		p("\n")
+	default:
+		p("recommended\n\n")
+	}
 	for _, b := range a.Basis {
 		p("%-26s %s\n", b.Figure, b.Value)
 	}
@@ -76,6 +83,9 @@ func printRecommended(out io.Writer, a tune.Advice) {
 		for _, l := range textfmt.Lines(b.How, width-2) {
 			p("  %s\n", l)
 		}
+	}
+	if a.Validation == nil {
+		return
 	}
 	p("\nvalidated by runs with seeds %d to %d\n", a.Validation.Seeds.First, a.Validation.Seeds.Last)
 	for _, t := range a.Validation.Trials {

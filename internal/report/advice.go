@@ -60,11 +60,17 @@ func verdictOn(a tune.Advice) document.Block {
 	case a.Refusal != "":
 		return document.Notice{Mark: document.Bad, Text: "No setting is recommended: " + a.Refusal}
 	case a.Recommended == nil:
-		return document.Notice{Mark: document.Open, Text: "Stopped before a setting was validated by runs: none is recommended."}
+		return document.Notice{Mark: document.Open, Text: "Stopped before a setting was chosen."}
 	}
-	s := a.Recommended
-	return document.Notice{Mark: document.Good, Text: fmt.Sprintf("Recommended: a TTL of %v, extended: %s; drift factor %g; node timeout %v; retries after %v to %v.",
-		s.TTL, ReadableInterval(s.ExtendEvery), s.DriftFactor, s.NodeTimeout, s.RetryMin, s.RetryMax)}
+	s, mark, what := a.Recommended, document.Good, "Recommended"
+	switch {
+	case a.Validation == nil:
+		mark, what = document.Open, "Recommended by the model, not validated by runs ("+a.Unvalidated+")"
+	case a.Unvalidated != "":
+		mark, what = document.Open, "Recommended, validated in part ("+a.Unvalidated+")"
+	}
+	return document.Notice{Mark: mark, Text: fmt.Sprintf("%s: a TTL of %v, extended: %s; drift factor %g; node timeout %v; retries after %v to %v.",
+		what, s.TTL, ReadableInterval(s.ExtendEvery), s.DriftFactor, s.NodeTimeout, s.RetryMin, s.RetryMax)}
 }
 
 // trialTable has a line for each trial of a validation.

@@ -236,10 +236,10 @@ func TestAdvice(t *testing.T) {
 	}
 	wantIn(t, checkPage(t, refused), "No setting is recommended: too wishful")
 	stopped := report.New("advice", options)
-	if err := stopped.Advice(tune.Advice{Question: q, Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
+	if err := stopped.Advice(tune.Advice{Question: q, Recommended: a.Recommended, Unvalidated: "stopped", Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, checkPage(t, stopped), "Stopped before a setting was validated by runs: none is recommended.", "Alternatives", "<svg ")
+	wantIn(t, checkPage(t, stopped), "Recommended by the model, not validated by runs (stopped): a TTL of ", "Alternatives", "<svg ")
 }
 
 // Texts of stored files are escaped.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -17,20 +18,30 @@ type Options struct {
 	Runs    int            // of each trial that validates a setting, at least 1
 	Seed    uint64         // the same seed gives the same advice
 
-	// Progress, unless nil, is called after each run with the name of the trial, the number of
-	// its runs and the number of those done.
+	// MaxRequests bounds the requests of a trial, about; 0 means [DefaultMaxRequests].
+	MaxRequests int
+
+	// Progress, unless nil, is called before the first run of a trial and after each run, with
+	// the name of the trial, the number of its runs and the number of those done.
 	Progress func(what string, runs, done int)
 }
 
 // step returns a function that counts a run and calls Progress.
 func (o Options) step(what string, runs int) func() {
 	done := 0
+	if o.Progress != nil {
+		o.Progress(what, runs, 0)
+	}
 	return func() {
 		if done++; o.Progress != nil {
 			o.Progress(what, runs, done)
 		}
 	}
 }
+
+// DefaultMaxRequests is the default of MaxRequests. Two cores simulate as many in about half a
+// minute.
+const DefaultMaxRequests = 20_000_000
 
 // Advice answers a question.
 type Advice struct {
@@ -47,6 +58,10 @@ type Advice struct {
 	Recommended *Weighed `json:"recommended,omitempty"`
 
 	Validation *Validation `json:"validation,omitempty"` // of Recommended
+
+	// Unvalidated says why runs did not validate Recommended, or not in full. It is empty if
+	// they did.
+	Unvalidated string `json:"unvalidated,omitempty"`
 
 	// Shorter is a setting with an extension that meets the wishes with a shorter TTL,
 	// according to the model. It is nil if there is none, or if Recommended has an extension.
@@ -79,7 +94,7 @@ const maxTried = 5
 
 // Advise answers a question that [Question.Validate] has accepted. If no setting meets the
 // wishes, the advice says so; that is no error. If ctx ends during a validation, the error
-// comes with what is known by then.
+// comes with what is known by then, and Recommended is what the model recommends.
 func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 	m := newModel(q.Known)
 	scouted, err := m.scoutAll(ctx, o)
@@ -101,12 +116,16 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 	}
 	for i, w := range ranked[:min(maxTried, len(ranked))] {
 		v, err := m.validate(ctx, o, w, want, o.Seed+uint64(i+1)*seedGap)
+		if err != nil && ctx.Err() == nil {
+			return a, err
+		}
 		if err != nil {
+			a.Recommended, a.Basis, a.Unvalidated = &w, m.basis(w, v), "stopped during the validation"
 			return a, err
 		}
 		if len(v.Contradictions) == 0 {
 			a.Recommended, a.Validation, a.Shorter = &w, &v, shorter(w, ranked)
-			a.Basis = m.basis(w, v)
+			a.Basis, a.Unvalidated = m.basis(w, v), strings.Join(v.Skipped, "; ")
 			a.Scenarios, a.Seeds = v.scenarios, v.seeds
 			return a, nil
 		}

@@ -305,6 +305,67 @@ func TestRunsThatAreStoppedAreNotDrawn(t *testing.T) {
 	}
 }
 
+// Advice that is stopped during a validation has what the model recommends, and says so.
+func TestStoppedAdviceIsTheModels(t *testing.T) {
+	q, whole := small(), advise(t, small(), 40)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	o := options(40)
+	o.Progress = func(what string, _, _ int) {
+		if what == "edge" {
+			stop()
+		}
+	}
+	a, err := Advise(ctx, q, o)
+	if !errors.Is(err, context.Canceled) || a.Recommended == nil || *a.Recommended != *whole.Recommended || a.Validation != nil || a.Unvalidated == "" || len(a.Basis) != len(whole.Basis) {
+		t.Errorf("%v: %+v", err, a)
+	}
+}
+
+// Holds of an hour take a bounded number of requests: there are fewer everyday runs, and then
+// none, which the advice says. Nothing is contradicted for want of a verdict.
+func TestLongHoldsAreBounded(t *testing.T) {
+	q := small()
+	q.Hold = uniform(30*time.Minute, time.Hour)
+	q.Contention.Clients = 3
+	q.Clocks = Clocks{RatePPM: 500}
+	q.Want = Wanted{ViolationsPerBillion: ptr(1.0)}
+	for most, skipped := range map[int]bool{3_000_000: false, 100_000: true} {
+		o := options(40)
+		o.MaxRequests = most
+		a, err := Advise(t.Context(), q, o)
+		if err != nil || a.Recommended == nil || a.Validation == nil {
+			t.Fatalf("%v: %+v", err, a)
+		}
+		if got := strings.HasPrefix(a.Unvalidated, "everyday: not run"); got != skipped {
+			t.Errorf("with %d requests: %q; %+v", most, a.Unvalidated, a.Validation.Trials)
+		}
+		for _, trial := range a.Validation.Trials {
+			if trial.Open > 0 || trial.N == 0 {
+				t.Errorf("with %d requests: %+v", most, trial)
+			}
+		}
+	}
+}
+
+// The requests of everyday runs are about those that are estimated.
+func TestEverydayRequests(t *testing.T) {
+	for clients := 1; clients <= 4; clients++ {
+		q := small()
+		q.Contention.Clients, q.Hold = clients, uniform(2*time.Second, 2*time.Second)
+		m, w := planted(t, q, func(s *Setting) { s.ExtendEvery = s.TTL / 3 })
+		c := batch{simulated.Backend(), 1, func() {}}
+		tally, _, err := c.run(t.Context(), 10, func(d rng) scenarios.Scenario { return m.everyday(w.Setting, d, 2, false, 1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 20 * m.everydayRequests(w.Setting)
+		if got := float64(tally.Measured.All().Requests); got > 1.2*want || got < 0.3*want {
+			t.Errorf("%d clients: %.3g requests, estimated %.3g", clients, got, want)
+		}
+	}
+}
+
 // Wishes that no setting can meet are refused. The reason names the wish and the cause.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -59,6 +59,10 @@
 //     one violation in four runs. More than predicted contradicts the setting. A bounded pause
 //     is tried at its bound, with the recommended TTL.
 //
+// Requests cost time, and clients that hold the lock for an hour send many. Everyday and slips
+// have as many runs as fit into [Options.MaxRequests]. If not even two fit, the trial is
+// skipped, and [Advice.Unvalidated] says so.
+//
 // So few runs cannot measure violations per 10⁹ grants: if none of n is violated, 3/n is
 // excluded at 95 %. The figure comes from the model, whose arithmetic the slips check. That
 // pauses are as stated is up to the operator. A contradicted setting is dropped for the next.

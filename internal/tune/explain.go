@@ -139,8 +139,7 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 			"the longest that meets the wish in scouting runs"},
 		m.extensionBasis(s),
 		m.restartBasis(w, v),
-		{"acquire p99", fmt.Sprintf("%v, from %v to %v", textfmt.Duration(v.AcquireP99), textfmt.Duration(v.AcquireP99Min), textfmt.Duration(v.AcquireP99Max)),
-			m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis() + m.fewerClients()},
+		{"acquire p99", v.p99Value(w), m.tripBasis() + "; from when the lock is wanted and free", Measured, v.p99Basis() + m.fewerClients()},
 		{"availability", m.availabilityValue(w), m.crashBasis(), Modelled,
 			"assumes that crashes are independent, and that nodes return after the restart delay: crashes of several nodes at once and longer repairs are not included" + m.evenNodes()},
 		m.riskBasis(w, v),
@@ -152,8 +151,19 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 // the probability that n of them are all below the 99th percentile is 0.99ⁿ.
 const fewGrants = 368
 
+// p99Value is the p99 of the everyday trial, or that of the scouting runs.
+func (v Validation) p99Value(w Weighed) string {
+	if v.Grants == 0 {
+		return textfmt.Duration(w.AcquireP99)
+	}
+	return fmt.Sprintf("%v, from %v to %v", textfmt.Duration(v.AcquireP99), textfmt.Duration(v.AcquireP99Min), textfmt.Duration(v.AcquireP99Max))
+}
+
 // p99Basis says how sure the p99 is.
 func (v Validation) p99Basis() string {
+	if v.Grants == 0 {
+		return "of the scouting runs, with shortened holds"
+	}
 	text := fmt.Sprintf("95 %% interval of %d grants", v.Grants)
 	if v.Grants < fewGrants {
 		text += ", too few for an upper end: it is the longest wait seen"

@@ -169,18 +169,28 @@ func (m *model) used() float64 {
 	return min(1, float64(m.Contention.Clients)*m.hold/(m.hold+m.think))
 }
 
-// requests returns the rate of requests of a waiting client and a holder that extends. A
-// failed attempt sends a SET and a delete to each node.
+// requests returns the requests per second of a waiting client, if there may be one, and of a
+// holder that extends.
 func (m *model) requests(s Setting) float64 {
-	perSecond := 0.0
 	if m.Contention.Clients > 1 {
-		cycle := (s.RetryMin+s.RetryMax)/2 + m.trip
-		perSecond = 2 * float64(m.Nodes) / cycle.Seconds()
+		return m.waiterRequests(s) + m.holderRequests(s)
 	}
-	if s.ExtendEvery > 0 {
-		perSecond += float64(m.Nodes) / s.ExtendEvery.Seconds()
+	return m.holderRequests(s)
+}
+
+// waiterRequests returns the requests per second of a waiting client. A failed attempt sends a
+// SET and a delete to each node.
+func (m *model) waiterRequests(s Setting) float64 {
+	cycle := (s.RetryMin+s.RetryMax)/2 + m.trip
+	return 2 * float64(m.Nodes) / cycle.Seconds()
+}
+
+// holderRequests returns the requests per second of a holder.
+func (m *model) holderRequests(s Setting) float64 {
+	if s.ExtendEvery == 0 {
+		return 0
 	}
-	return perSecond
+	return float64(m.Nodes) / s.ExtendEvery.Seconds()
 }
 
 // atLeast returns the probability that at least k of n events happen, each with probability p.

@@ -228,7 +228,30 @@ type slip struct {
 	Setting
 	pauses    Pauses         // instead of the known ones
 	lengths   *nemesis.Table // of the pauses, if they are drawn
+	longest   time.Duration  // hold
 	predicted float64        // upper bound of the share of runs that violate effect exclusion
+}
+
+// slipIntervals bounds a hold of a slips run that is extended, in TTLs and extension intervals.
+// A client asks all the time meanwhile: with holds of an hour, a run would take minutes.
+const slipIntervals = 20
+
+// longestSlip returns the longest hold of a slips run with a setting.
+func (s Setting) longestSlip() time.Duration {
+	if s.ExtendEvery == 0 {
+		return nemesis.MaxDuration
+	}
+	return slipIntervals * (s.TTL + s.ExtendEvery)
+}
+
+// withHolds returns the model with holds of at most a duration.
+func (m model) withHolds(longest time.Duration) *model {
+	m.holds = slices.Clone(m.holds)
+	for i := range m.holds {
+		m.holds[i].value = min(m.holds[i].value, longest)
+	}
+	m.hold = mean(m.holds)
+	return &m
 }
 
 // aimed is the share of runs that should violate effect exclusion.
@@ -239,19 +262,19 @@ const aimed = 0.25
 // tried as it is. With a fence, pauses outlast every lease. It returns false if no pause is
 // too long for any TTL.
 func (m *model) slip(w Weighed) (slip, bool) {
-	s := w.Setting
+	s, longest := w.Setting, w.longestSlip()
 	switch {
 	case m.FenceChecked:
 		bound := 2 * s.TTL
-		return slip{Setting: s, pauses: Pauses{Bound: &bound}}, true
+		return slip{Setting: s, pauses: Pauses{Bound: &bound}, longest: longest}, true
 	case m.Pauses.Bound != nil:
-		return slip{Setting: s, pauses: m.Pauses, predicted: w.Risk.Pauses}, true
+		return slip{Setting: s, pauses: m.Pauses, longest: longest, predicted: w.Risk.Pauses}, true
 	case m.Pauses.Unbounded:
 		return slip{}, false
 	}
-	found := slip{Setting: s, pauses: m.Pauses, lengths: m.tables.pause}
-	found.pauses.Every = min(m.Pauses.Every, time.Duration(m.hold))
-	fast := *m
+	found := slip{Setting: s, pauses: m.Pauses, lengths: m.tables.pause, longest: longest}
+	fast := m.withHolds(longest)
+	found.pauses.Every = min(m.Pauses.Every, time.Duration(fast.hold))
 	fast.late.pauses = found.pauses
 	for _, ttl := range slices.Backward(preferredNumbers(leastTTL/10, s.TTL, time.Millisecond)) {
 		short := s.shortened(m.Clocks, ttl)
@@ -273,7 +296,7 @@ func (s Setting) shortened(c Clocks, ttl time.Duration) Setting {
 
 // slips draws a scenario with a paused holder and a client that wants the lock all the time.
 func (m *model) slips(s slip, d rng) scenarios.Scenario {
-	hold := d.of(m.tables.hold)
+	hold := min(d.of(m.tables.hold), s.longest)
 	setting := m.world(nemesis.Requests)
 	setting.Plan = append(m.rates(1), s.plan(d, hold)...)
 	setting.Horizon = 10*(hold+s.TTL) + time.Minute

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -26,6 +28,9 @@ type Validation struct {
 	AcquireP99Max time.Duration `json:"acquire_p99_max"`
 
 	Trials []Trial `json:"trials"`
+
+	// Skipped lists trials that would have taken too many requests, and how many.
+	Skipped []string `json:"skipped,omitempty"`
 
 	// Contradictions is what was seen and should not have been. Empty: the setting is
 	// validated.
@@ -79,8 +84,40 @@ func (t Trial) contradiction() string {
 	return ""
 }
 
-// everydayRounds is how often each client of an everyday run takes the lock.
+// everydayRounds is how often each client of an everyday run takes the lock, at most.
 const everydayRounds = 10
+
+// everydayRequests estimates the requests of a round of an everyday run, in which each client
+// holds the lock once while the others wait.
+func (m *model) everydayRequests(s Setting) float64 {
+	clients := float64(min(m.Contention.Clients, maxClients))
+	perSecond := (clients-1)*m.waiterRequests(s) + m.holderRequests(s)
+	return clients * (2*float64(m.Nodes) + time.Duration(m.hold).Seconds()*perSecond)
+}
+
+// eventsPerRequest is more than the number of simulated events per request, which is about 20.
+const eventsPerRequest = 100
+
+// slipRequests estimates the requests of a slips run.
+func (m *model) slipRequests(s slip) float64 {
+	s.RetryMin, s.RetryMax = often(s.TTL).Min, often(s.TTL).Max
+	return time.Duration(m.withHolds(s.longest).hold).Seconds() * (m.waiterRequests(s.Setting) + m.holderRequests(s.Setting))
+}
+
+// fitting returns how many of the runs of a trial fit into MaxRequests, if each takes some
+// requests. A trial of less than two runs is skipped.
+func (o Options) fitting(runs int, requests float64) int {
+	n := int(min(float64(runs), float64(cmp.Or(o.MaxRequests, DefaultMaxRequests))/requests))
+	if n < 2 {
+		return 0
+	}
+	return n
+}
+
+// skip notes that a trial was skipped.
+func (v *Validation) skip(name string, requests float64) {
+	v.Skipped = append(v.Skipped, fmt.Sprintf("%s: not run, because a run would send about %.1g requests", name, requests))
+}
 
 // validate runs the trials of a setting.
 func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
@@ -96,17 +133,25 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 		return tally, took, nil
 	}
 
-	tally, took, err := run("everyday", max(o.Runs/5, 2), func(d rng) scenarios.Scenario {
-		return m.everyday(w.Setting, d, everydayRounds, true, 1)
-	})
-	if err != nil {
-		return v, err
+	round := m.everydayRequests(w.Setting)
+	if rounds := o.fitting(2*everydayRounds, round) / 2; rounds > 0 {
+		runs := o.fitting(max(o.Runs/5, 2), round*float64(rounds))
+		tally, took, err := run("everyday", runs, func(d rng) scenarios.Scenario {
+			s := m.everyday(w.Setting, d, rounds, true, 1)
+			s.MaxEvents = max(nemesis.DefaultMaxEvents, int(eventsPerRequest*round*float64(rounds)))
+			return s
+		})
+		if err != nil {
+			return v, err
+		}
+		v.Grants = tally.Measured.All().Grants
+		v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
+		v.Trials = append(v.Trials, newTrial("everyday", "clients, pauses and crashes as stated", checker.Effect, true, w.Risk.Total(), tally))
+	} else {
+		v.skip("everyday", round)
 	}
-	v.Grants = tally.Measured.All().Grants
-	v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
-	v.Trials = append(v.Trials, newTrial("everyday", "clients, pauses and crashes as stated", checker.Effect, true, w.Risk.Total(), tally))
 
-	tally, _, err = run("edge", o.Runs, func(d rng) scenarios.Scenario { return m.edge(w.Setting, d) })
+	tally, _, err := run("edge", o.Runs, func(d rng) scenarios.Scenario { return m.edge(w.Setting, d) })
 	if err != nil {
 		return v, err
 	}
@@ -116,8 +161,10 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	}
 	v.Trials = append(v.Trials, newTrial("edge", "holds to the last instant with the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
 
-	if s, ok := m.slip(w); ok {
-		tally, _, err = run("slips", o.Runs, func(d rng) scenarios.Scenario { return m.slips(s, d) })
+	if s, ok := m.slip(w); ok && o.fitting(o.Runs, m.slipRequests(s)) == 0 {
+		v.skip("slips", m.slipRequests(s))
+	} else if ok {
+		tally, _, err = run("slips", o.fitting(o.Runs, m.slipRequests(s)), func(d rng) scenarios.Scenario { return m.slips(s, d) })
 		if err != nil {
 			return v, err
 		}
@@ -146,7 +193,9 @@ func (v *Validation) judge(want Wanted) {
 			v.Contradictions = append(v.Contradictions, text)
 		}
 	}
+	everyday := slices.ContainsFunc(v.Trials, func(t Trial) bool { return t.Name == "everyday" })
 	switch {
+	case !everyday:
 	case v.Grants == 0:
 		v.Contradictions = append(v.Contradictions, "everyday: no grants")
 	case want.AcquireP99 > 0 && v.AcquireP99Min > want.AcquireP99:
