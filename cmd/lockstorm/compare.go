@@ -51,7 +51,7 @@ did not violate a property that the literature says it violates.`,
 	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks to compare (default: all)")
 	cmd.Flags().StringVar(&trial, "trial", "", "run this trial only (default: all)")
 	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
-	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown or json")
+	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.CompareFile)
 	o.report.flag(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
@@ -164,6 +164,8 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	switch c.format {
 	case asJSON:
 		return reference.Print(out)
+	case asCSV:
+		return reference.PrintCSV(out)
 	case asMarkdown:
 		return c.page(out, reference)
 	}

@@ -272,6 +272,8 @@ func formats(cmd *cobra.Command) []cobra.Completion {
 		return []cobra.Completion{asText, asMarkdown}
 	case "report":
 		return []cobra.Completion{asHTML, asText}
+	case "run":
+		return []cobra.Completion{asText, asJSON, asCSV}
 	}
-	return []cobra.Completion{asText, asMarkdown, asJSON}
+	return []cobra.Completion{asText, asMarkdown, asJSON, asCSV}
 }

@@ -40,7 +40,7 @@ type shown struct {
 }
 
 func (s *shown) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.format, "format", asText, "text, markdown or json")
+	cmd.Flags().StringVar(&s.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
 	cmd.Flags().BoolVar(&s.short, "short", false, "print only the main table")
 }
 

@@ -18,6 +18,8 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	switch {
 	case d.show.format == asJSON:
 		return reference.Print(out)
+	case d.show.format == asCSV:
+		return reference.PrintCSV(out)
 	case d.show.format == asMarkdown && !d.show.short:
 		return d.page(out, reference)
 	case d.show.format == asMarkdown:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +26,9 @@ type runOptions struct {
 	seed uint64
 	runs int
 	most int // events; 0: as the scenario says
-	json bool
 	out  string
+
+	format string
 
 	report reportFile
 }
@@ -34,6 +36,7 @@ type runOptions struct {
 func newRun() *cobra.Command {
 	var o runOptions
 	var given givenFaults
+	var objects bool // --json
 	cmd := &cobra.Command{
 		Use:   "run SCENARIO",
 		Short: "Run one scenario, by name or from a YAML file, and judge it",
@@ -58,13 +61,21 @@ and the exit code is 3 unless one was violated.`,
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; later runs use the following numbers")
 	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
 	cmd.Flags().IntVar(&o.most, "max-events", 0, "maximum number of events of a simulated run (default: the scenario's limit, or 20 million)")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line for each run, and nothing else")
+	cmd.Flags().BoolVar(&objects, "json", false, "print one JSON object per line for each run, and nothing else")
+	cmd.Flags().StringVar(&o.format, "format", asText, "text, json (as --json), or csv: a line per run with its verdicts and measurements")
+	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	o.report.flag(cmd)
 	given.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
+		}
+		if objects {
+			o.format = asJSON
+		}
+		if !slices.Contains([]string{asText, asJSON, asCSV}, o.format) {
+			return fmt.Errorf("unknown format %q: want %s, %s or %s", o.format, asText, asJSON, asCSV)
 		}
 		b, err := backend.backend()
 		if err == nil {
@@ -102,7 +113,7 @@ and the exit code is 3 unless one was violated.`,
 		if err != nil {
 			return err
 		}
-		if !o.json {
+		if o.format == asText {
 			r.print(cmd.OutOrStdout())
 		}
 		return r.reported(cmd, exitFor(r.tally.Conclusion()))
@@ -146,6 +157,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	bar := terminal.NewBar(problems, e.Scenario().Name, int64(o.runs), unit)
 	defer bar.Done()
 	r := ran{options: o, list: failures{again: again}}
+	print := o.printer(again, out)
 	album := violations{seen: map[pictured]bool{}}
 	tally, err := batch{
 		experiment: e,
@@ -160,11 +172,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 			if o.report.path != "" {
 				r.subjects = append(r.subjects, report.ShownRunOf(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
 			}
-			if o.json {
-				l := line(one)
-				l.Replay = again.replay(one.Result)
-				_ = json.NewEncoder(out).Encode(l) // the output keeps the error
-			}
+			print(one)
 		},
 	}.run(ctx)
 	bar.Done()
@@ -173,6 +181,23 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 		r.drawn = album.draw(problems)
 	}
 	return r, err
+}
+
+// printer returns a function that prints each run, unless the format is text.
+func (o runOptions) printer(again repetition, out io.Writer) func(stored) {
+	lineOf := func(one stored) jsonLine {
+		l := line(one)
+		l.Replay = again.replay(one.Result)
+		return l
+	}
+	switch o.format {
+	case asJSON:
+		return func(one stored) { _ = json.NewEncoder(out).Encode(lineOf(one)) } // the output keeps the error
+	case asCSV:
+		table := newRunTable(out)
+		return func(one stored) { table.add(lineOf(one)) }
+	}
+	return func(stored) {}
 }
 
 // print prints the results of the runs.

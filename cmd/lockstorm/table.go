@@ -15,13 +15,14 @@ const (
 	asText     = "text"
 	asMarkdown = "markdown"
 	asJSON     = "json"
+	asCSV      = "csv"
 )
 
 func checkFormat(format string) error {
-	if slices.Contains([]string{asText, asMarkdown, asJSON}, format) {
+	if slices.Contains([]string{asText, asMarkdown, asJSON, asCSV}, format) {
 		return nil
 	}
-	return fmt.Errorf("unknown format %q: want %s, %s or %s", format, asText, asMarkdown, asJSON)
+	return fmt.Errorf("unknown format %q: want %s, %s, %s or %s", format, asText, asMarkdown, asJSON, asCSV)
 }
 
 // printTable prints a table: as wide as the terminal, or at its full width elsewhere.

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+// table reads CSV: for each line, its cells by the names of the columns.
+func table(t *testing.T, text string) (lines []map[string]string) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows[1:] {
+		line := map[string]string{}
+		for i, name := range rows[0] {
+			line[name] = r[i]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Law: run prints the same in CSV as in JSON.
+func TestRunCSV(t *testing.T) {
+	args := []string{"run", "crash-restart", "--faults", "pause", "--runs", "5", "--out", ""}
+	_, text, _ := command(t, append(args, "--format", "csv")...)
+	_, objects, _ := command(t, append(args, "--json")...)
+	lines := table(t, text)
+	want(t, "lines", len(lines), 5)
+	for i, object := range strings.Split(strings.TrimSpace(objects), "\n") {
+		var run jsonLine
+		if err := json.Unmarshal([]byte(object), &run); err != nil {
+			t.Fatal(err)
+		}
+		l := lines[i]
+		for _, c := range []struct{ column, value string }{
+			{"scenario", run.Scenario}, {"backend", run.Backend}, {"seed", strconv.FormatUint(run.Seed, 10)},
+			{"as_expected", strconv.FormatBool(run.AsExpected)}, {"trace_hash", run.TraceHash}, {"replay", run.Replay},
+			{"acquire_p99", strconv.FormatInt(int64(run.Measurements.AcquireP99), 10)},
+			{"grants", strconv.Itoa(run.Measurements.Grants)},
+		} {
+			want(t, c.column, l[c.column], c.value)
+		}
+		for p, v := range run.Verdicts {
+			want(t, p.String(), l[p.String()], v.String())
+		}
+		availability, err := strconv.ParseFloat(l["availability"], 64)
+		if err != nil || availability != run.Measurements.Availability {
+			t.Errorf("availability %s, %v", l["availability"], run.Measurements.Availability)
+		}
+	}
+}
+
+// The debate and the comparison have a line for each scenario and property, with the stored
+// numbers.
+func TestDebateCSV(t *testing.T) {
+	dir := sources + "/results/reference"
+	for file, args := range map[string][]string{
+		results.DebateFile: {"debate"}, results.CompareFile: {"compare"},
+	} {
+		reference, err := results.LoadReference(dir, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := command(t, append(args, "--from", dir, "--format", "csv")...)
+		lines := table(t, text)
+		at := 0
+		for _, r := range reference.Rows {
+			for _, p := range checker.Properties() {
+				l := lines[at]
+				at++
+				want(t, "scenario", l["scenario"], r.Scenario)
+				want(t, "code", l["code"], p.Code())
+				want(t, "violated", l["violated"], strconv.Itoa(r.Seen[p][checker.Violated]))
+				want(t, "runs", l["runs"], strconv.Itoa(r.Runs))
+				if seen := r.Seen[p][checker.Violated] > 0; seen != (l["first_seed"] != "") || seen && l["share_violated"] == "0" {
+					t.Errorf("%v", l)
+				}
+			}
+		}
+		want(t, "lines", len(lines), at)
+	}
+	_, text, _ := command(t, "debate", "--from", dir, "--format", "csv")
+	for _, l := range table(t, text) {
+		if l["scenario"] == "crash-restart" && l["code"] == "V1" {
+			want(t, "expected", l["expected"], "violated")
+			return
+		}
+	}
+	t.Error("no crash-restart")
+}
