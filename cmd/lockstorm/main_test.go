@@ -296,7 +296,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
 		{[]string{"debate", "calm", "clam"}, fmt.Sprintf(`unknown row "clam"; the nearest of %d: calm`, knownRows())},
-		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown or json`},
+		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown, json or csv`},
 		{[]string{"debate", "calm", "--save", dir}, "--save with named rows updates a saved debate: "},
 		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
 		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
