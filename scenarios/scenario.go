@@ -50,6 +50,8 @@ type Scenario struct {
 	// Expect is the verdict that each property should get. A property without an expectation must
 	// not be violated. If unknown is expected, any verdict is as expected.
 	Expect Expectations `yaml:"expect,omitempty"`
+
+	Limits Limits `yaml:"limits,omitempty"`
 }
 
 // Claims are what the two sides of the 2016 debate say about a scenario. They are shown
@@ -213,6 +215,9 @@ func (s Scenario) Validate() error {
 		}
 	}
 	if err := s.countResources(); err != nil {
+		return err
+	}
+	if err := s.Limits.consistent(); err != nil {
 		return err
 	}
 	if err := s.World().Consistent(); err != nil || s.Generate == nil {

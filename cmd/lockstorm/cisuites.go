@@ -282,8 +282,12 @@ func verdictsIn(t runner.Tally) string {
 	return fmt.Sprintf("%s in %s", report.Signs(t), textfmt.Count(t.Runs, "run"))
 }
 
-// notShown names the expected violations that no run has shown.
+// notShown names the limits that do not hold, or else the expected violations that no run has
+// shown.
 func notShown(t runner.Tally) string {
+	if outside := report.OutsideLimits(t); outside != "" {
+		return outside
+	}
 	var titles []string
 	for _, p := range checker.Properties() {
 		if want, _ := t.Scenario.Expect.Want(p); want == checker.Violated && t.Seen[p][checker.Violated] == 0 {

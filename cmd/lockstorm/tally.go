@@ -29,6 +29,7 @@ func printTally(out io.Writer, t runner.Tally) {
 		verdicts.Add(p.Code(), p.Title(), expected, v.String(), fmt.Sprintf("%d/%d", t.Seen[p][v], t.Runs))
 	}
 	printTable(out, verdicts)
+	printLimits(out, t)
 	if measured(len(properties)) {
 		printMeasured(out, &t.Measured)
 	}
@@ -56,6 +57,20 @@ func printTally(out io.Writer, t runner.Tally) {
 			tell(out, r.Report.Finding(p).Lines()...)
 		}
 	}
+}
+
+// printLimits prints the measurements for which the scenario states limits.
+func printLimits(out io.Writer, t runner.Tally) {
+	limits := t.Limits()
+	if len(limits) == 0 {
+		return
+	}
+	table := &textfmt.Table{Head: []string{"measurement", "limit", "observed", "95 % interval", "verdict"}}
+	for _, m := range limits {
+		table.Add(m.Name, report.LimitText(m), report.Amount(m.Unit, m.Value), report.IntervalText(m), m.Verdict().String())
+	}
+	_, _ = fmt.Fprintln(out)
+	printTable(out, table)
 }
 
 // printSlipped prints why runs were discarded, and the findings of the first of them.
@@ -94,7 +109,7 @@ func headline(t runner.Tally) string {
 		why = "expected verdicts do not apply to generated faults"
 	}
 	switch {
-	case len(t.Scenario.Expect) > 0 || conclusion == runner.Undecided:
+	case len(t.Scenario.Expect) > 0 || len(t.Limits()) > 0 || conclusion == runner.Undecided:
 		return fmt.Sprintf("%s (%s%s)", conclusion, runs, faultless(t))
 	case conclusion == runner.Contradiction:
 		return fmt.Sprintf("violations in %d of %s; %s", t.Against, runs, why)

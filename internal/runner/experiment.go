@@ -295,7 +295,7 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 // WithGenerator returns the scenario with further faults that the generator draws.
 // What the scenario expects was said of its own plan: now nothing is expected.
 func WithGenerator(s scenarios.Scenario, g nemesis.Generator) scenarios.Scenario {
-	s.Generate, s.Expect = &g, nil
+	s.Generate, s.Expect, s.Limits = &g, nil, scenarios.Limits{}
 	return s
 }
 

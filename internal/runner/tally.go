@@ -180,12 +180,21 @@ func (t Tally) Conclusion() Conclusion {
 	case t.Interrupted || t.Slipped > 0 || t.Runs == 0:
 		return Undecided
 	}
+	conclusion := AsExpected
+	for _, m := range t.Limits() {
+		switch m.Verdict() {
+		case checker.Violated:
+			return Contradiction
+		case checker.Unknown:
+			conclusion = Undecided
+		}
+	}
 	for _, p := range checker.Properties() {
 		if !t.Scenario.Expect.Fulfilled(p, t.Seen[p], t.Runs) {
 			return Undecided
 		}
 	}
-	return AsExpected
+	return conclusion
 }
 
 // Aggregate is the measurements of many runs. The zero value has no runs.
@@ -193,6 +202,7 @@ type Aggregate struct {
 	runs    int
 	all     checker.Measurements
 	samples map[int][]int64 // by place among the figures: those whose median is asked for
+	held    ratio           // the time in which a wanted resource was held
 }
 
 // StoredAggregate returns an aggregate with a stored number of runs and stored
@@ -227,6 +237,7 @@ func (a *Aggregate) Add(m checker.Measurements) {
 		a.samples = map[int][]int64{}
 	}
 	a.runs++
+	a.held.add(float64(m.Wanted-m.TotalOutage), float64(m.Wanted))
 	all, one := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(m)
 	for place, j := range aggregations {
 		to, value := all.FieldByIndex(j.of), one.FieldByIndex(j.from).Int()
@@ -247,7 +258,8 @@ func (a *Aggregate) Add(m checker.Measurements) {
 
 // aggregation says how one figure of many runs is computed.
 type aggregation struct {
-	of   []int // the figure
+	of   []int  // the figure
+	name string // of the figure in JSON
 	how  string
 	from []int // the figure of one run that it is made of
 }
@@ -278,9 +290,15 @@ func readAggregations(t reflect.Type) []aggregation {
 		if !known || !slices.Contains([]string{sum, most, median, medianOfSome}, how) || from.Type != f.Type {
 			panic(fmt.Sprintf("runner: measurement %s has the tag runs:%q", f.Name, tag))
 		}
-		list = append(list, aggregation{of: f.Index, how: how, from: from.Index})
+		list = append(list, aggregation{of: f.Index, name: jsonName(f), how: how, from: from.Index})
 	}
 	return list
+}
+
+// jsonName returns the name of a field in JSON.
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 // Rate is how often something occurred: K times out of N, 0 ≤ K ≤ N.

@@ -1,0 +1,89 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Limits bound measurements of all runs together. A measurement outside its limit contradicts the
+// scenario, as an unexpected verdict does. If its 95 % interval contains the limit, the runs are
+// too few to decide.
+type Limits struct {
+	// AcquireP50 is the bound of the median time of the tries that got the lock; of many runs, the median of
+	// theirs.
+	AcquireP50 *TimeLimit `yaml:"acquire_p50,omitempty"`
+
+	// AcquireP99 is the bound of the 99th percentile of these times; of many runs, the median of theirs.
+	AcquireP99 *TimeLimit `yaml:"acquire_p99,omitempty"`
+
+	// Availability is the bound of the share of the time in which a wanted resource was held.
+	Availability *ShareLimit `yaml:"availability,omitempty"`
+
+	// LongestOutage is the bound of the longest time of any run in which a resource was wanted but neither
+	// held nor granted.
+	LongestOutage *TimeLimit `yaml:"longest_outage,omitempty"`
+
+	// LongestWait is the bound of the longest time of any run for which a client tried.
+	LongestWait *TimeLimit `yaml:"longest_wait,omitempty"`
+}
+
+// TimeLimit is the bounds of a duration. 0 means no bound.
+type TimeLimit struct {
+	// Min is the shortest allowed duration.
+	Min time.Duration `yaml:"min,omitempty" want:"0s.."`
+
+	// Max is the longest allowed duration.
+	Max time.Duration `yaml:"max,omitempty" want:"0s.."`
+}
+
+// ShareLimit is the bounds of a share. 0 means no bound.
+type ShareLimit struct {
+	// Min is the smallest allowed share.
+	Min float64 `yaml:"min,omitempty" want:"0..1"`
+
+	// Max is the largest allowed share.
+	Max float64 `yaml:"max,omitempty" want:"0..1"`
+}
+
+// NamedLimit is a limit of the measurement with this name in JSON. Min and Max are in its unit,
+// nanoseconds for durations; 0 means no bound.
+type NamedLimit struct {
+	Name     string
+	Min, Max float64
+}
+
+// List returns the limits that are stated.
+func (l Limits) List() (list []NamedLimit) {
+	for _, of := range []struct {
+		name  string
+		limit *TimeLimit
+	}{{"acquire_p50", l.AcquireP50}, {"acquire_p99", l.AcquireP99}, {"longest_outage", l.LongestOutage}, {"longest_wait", l.LongestWait}} {
+		if of.limit != nil {
+			list = append(list, NamedLimit{of.name, float64(of.limit.Min), float64(of.limit.Max)})
+		}
+	}
+	if a := l.Availability; a != nil {
+		list = append(list, NamedLimit{"availability", a.Min, a.Max})
+	}
+	return list
+}
+
+// consistent returns an error for the first limit without bounds, or whose max is below its min.
+func (l Limits) consistent() error {
+	for _, limit := range l.List() {
+		var err error
+		switch {
+		case limit.Min == 0 && limit.Max == 0:
+			err = errors.New("want min, max or both, above 0")
+		case limit.Max > 0 && limit.Max < limit.Min:
+			err = fmt.Errorf("max is below min")
+		}
+		if err != nil {
+			return nemesis.InField("limits."+limit.Name, err)
+		}
+	}
+	return nil
+}
