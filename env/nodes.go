@@ -79,8 +79,7 @@ const (
 	// Of another run than the node's own the note says nothing.
 	OpVouch
 
-	// What follows is asked by locks that are there to be compared, and pays no
-	// heed to whose key it is.
+	// The following commands are for locks that exist to be compared. They ignore whose key it is.
 
 	// OpGet is GET key: Yes with the token that it holds, No if there is none.
 	OpGet

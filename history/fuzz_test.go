@@ -32,7 +32,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// What is read is read again as it was once it has been written.
+// A history that was read is the same after it was written and read again.
 func FuzzRoundTrip(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {

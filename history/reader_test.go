@@ -235,7 +235,7 @@ func TestBadHistories(t *testing.T) {
 	}
 }
 
-// What other tools may write otherwise than we do.
+// Forms that other tools may use and this package does not write.
 func TestGoodHistories(t *testing.T) {
 	good := `{"format":"lockstorm-history","version":1,"nodes":5,"clients":3}` + "\n"
 	longest := `{"t":1,"kind":"end","detail":"` + strings.Repeat("x", MB)

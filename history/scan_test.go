@@ -110,7 +110,7 @@ func drawPlain(t *rapid.T) Event {
 	return e
 }
 
-// What is kept of texts is bounded, whatever comes.
+// The number of retained texts is bounded, whatever the input.
 func TestTextsThatAreKeptAreFew(t *testing.T) {
 	kept := newTexts()
 	for range 1000 {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// What is too long is refused wherever it stands, and what is just not too long
-// is possible: "for ever" must not overflow to "at once".
+// Durations that are too long are rejected in every field, and the longest allowed ones work: "for
+// ever" must not overflow to "at once".
 func TestDurationsAreBounded(t *testing.T) {
 	node := nemesis.Machine{Node: 1}
 	upTo := func(d time.Duration) nemesis.Distribution {

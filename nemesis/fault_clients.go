@@ -16,7 +16,7 @@ type Pause struct {
 // expired. Real programs do either. Nothing means replies.
 type First string
 
-// What can be seen first.
+// The order in which a resumed client processes its messages and timers.
 const (
 	RepliesFirst First = "replies" // the client sees the waiting replies
 	TimersFirst  First = "timers"  // it gives up expired requests and never sees their replies

@@ -64,7 +64,7 @@ func (e *Evict) claims(Setting) []string {
 
 func (*Evict) ending() ending { return ending{forbidden: "keys that are evicted do not come back"} }
 
-// What resources there are a setting does not say, so none is drawn.
+// A setting does not name its resources, so none is drawn.
 func (*Evict) random(g *paramGenerator) Action {
 	e := &Evict{Node: g.node()}
 	if g.chance(30) {

@@ -98,9 +98,8 @@ type Loss struct {
 	RTO time.Duration `yaml:"rto,omitempty" want:"0s..120s"`
 }
 
-// What Linux does about loss: its shortest and its longest retransmission
-// timeout, and how often it sends again (net.ipv4.tcp_retries2) before it
-// gives the connection up.
+// Linux' handling of loss: its shortest and longest retransmission timeout, and the number of
+// retransmissions (net.ipv4.tcp_retries2) before it closes the connection.
 const (
 	MinRTO          = 200 * time.Millisecond
 	MaxRTO          = 120 * time.Second

@@ -98,7 +98,7 @@ type PowerLoss struct {
 // aof-load-truncated.
 type TornTail string
 
-// What becomes of a torn tail.
+// The effects of a torn tail.
 const (
 	TornLoad   TornTail = "load"   // aof-load-truncated yes: it loads all records before
 	TornRefuse TornTail = "refuse" // aof-load-truncated no: its machine is back at once, and it does not start for the rest of the run

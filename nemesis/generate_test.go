@@ -282,8 +282,7 @@ func TestImpossibleGenerators(t *testing.T) {
 	}
 }
 
-// What all kinds include is left out where it is impossible, what is named is
-// refused.
+// "all" omits kinds that are impossible; a kind that is named is rejected.
 func TestOnlyWhatIsPossible(t *testing.T) {
 	able := Ability{Name: "tin", Kinds: []Kind{"crash", "pause", "failover"}}
 	cases := []struct {

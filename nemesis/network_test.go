@@ -97,8 +97,7 @@ func TestSplitCutsWhatSharesNoGroup(t *testing.T) {
 		"plan[1]: overlaps fault 1: both hold the connectivity of client 2 to node 5")
 }
 
-// What Linux waits in all before it gives a connection up, as its manual has
-// it for net.ipv4.tcp_retries2.
+// The total time before Linux closes a connection, from the manual of net.ipv4.tcp_retries2.
 func TestRetransmissionsTakeAsLongAsLinux(t *testing.T) {
 	var all time.Duration
 	for again := range nemesis.Retransmissions + 1 {

@@ -188,7 +188,7 @@ type weightCode struct {
 	digits string // the weights
 }
 
-// Where the parts of a code end.
+// The ends of the parts of a code.
 const (
 	endOfKinds = 2
 	endOfHash  = endOfKinds + 3 // 62³ is more than there are hashes

@@ -83,7 +83,7 @@ func ExampleWatchdog() {
 	// Output: lost: true
 }
 
-// What is left of a TTL of ten seconds, with clocks that may run apart by 1 %.
+// The validity of a TTL of ten seconds, with clocks whose rates may differ by 1 %.
 func ExampleAllowance() {
 	ttl := 10 * time.Second
 	fmt.Println(ttl - redlock.Allowance(ttl, 0.01))

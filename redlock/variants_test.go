@@ -112,8 +112,7 @@ func TestSequenceExcludes(t *testing.T) {
 	playVariant(t, sequential, config(), 5, nil, round, round)
 }
 
-// What slow nodes have answered counts when the last has had its turn, whichever of
-// them is still silent.
+// Replies of slow nodes count after the last node was asked, whichever of them is still silent.
 func TestSequenceCountsSlowAnswers(t *testing.T) {
 	plan := nemesis.Plan{partition([]int{1, 4}, nemesis.At(0), nil), partition([]int{2}, nemesis.At(0), nemesis.After(110*ms))}
 	playVariant(t, sequential, config(), 5, plan, func(b *bench, m *redlock.Mutex) {
@@ -172,10 +171,9 @@ func TestTimeToken(t *testing.T) {
 	})
 }
 
-// What the algorithm's page proposes as the simpler token lets a client release
-// its own other lock: here its wall clock was stepped back to the microsecond of
-// the first try. A refused try deletes the keys of its token, which are those of
-// the hold. Random tokens know no such case.
+// With the simpler token that the algorithm's page proposes, a client can release its own other
+// lock: here its wall clock was stepped back to the microsecond of the first try. A refused try
+// deletes the keys of its token, which are those of the hold. Random tokens exclude that.
 func TestTimeTokenComesTwice(t *testing.T) {
 	for _, c := range []struct {
 		tokens variant

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What takes memory before anything happens has a bound, of which the error names the field.
+// Sizes that take memory before a run begins are bounded, and the error names the field.
 func TestSizesAreBounded(t *testing.T) {
 	for want, change := range map[string]func(*scenarios.Scenario){
 		"clients: 10001 of them: want up to 10000":                                                  func(s *scenarios.Scenario) { s.Clients = slices.Repeat(s.Clients[:1], 10_001) },

@@ -103,8 +103,8 @@ func TestCrashOfANodeWithAReplica(t *testing.T) {
 	}
 }
 
-// What a trial says of the nodes is so, whatever their votes: client 1 is left with
-// a quorum that it has no more when the node crashes, and is cut off from one.
+// A trial's text about nodes is true for any quorum: client 1 is left with a quorum that it loses
+// when the node crashes, and is cut off from one.
 func TestPlansTakeJustEnoughNodes(t *testing.T) {
 	for _, q := range []env.Quorum{env.Majority(5), {Weights: []int{1, 1, 1, 1, 3}}, {Weights: []int{2, 1, 1, 2, 1}}, {Voters: env.SetOf(2, 3, 5)}} {
 		d := Deployment{Nodes: 5, Quorum: q}

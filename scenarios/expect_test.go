@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What each verdict is worth, by what was expected; and what runs that agree on it show.
+// How each verdict compares with each expected one, and what runs that agree on it show.
 func TestJudge(t *testing.T) {
 	const nothing checker.Verdict = 0
 	const h, v, u, n = checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable

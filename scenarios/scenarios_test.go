@@ -161,8 +161,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-// What is wrong with the form of a text is told all at once, in the order of the
-// lines.
+// All mistakes in the form of a text are reported at once, in the order of lines.
 func TestAllMistakesOfForm(t *testing.T) {
 	text := strings.NewReplacer("ttl: 1s", "ttl: 1", "nodes: 5", "nodes: many", "horizon", "hurizon", "lease", "leash").Replace(good)
 	_, err := scenarios.Parse([]byte(text))

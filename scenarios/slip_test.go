@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// What a scenario allows follows from the closest of its times, unless it says it.
+// The allowed delay of a scenario follows from the shortest of its times, unless it is stated.
 func TestAllowedSlip(t *testing.T) {
 	base := Scenario{
 		Lock:    quickLock,                                         // a TTL of 1 s, a node timeout of 50 ms

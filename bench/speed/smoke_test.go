@@ -31,8 +31,8 @@ func TestSubjectsExclude(t *testing.T) {
 	}
 }
 
-// Where the last node is in trouble the locks on a majority go on, and the trouble is
-// there: the node that swallows everything hears of nothing.
+// TestNetworks checks that each network has its trouble: with the last node in trouble, locks on a
+// majority continue, and the node that drops everything receives nothing.
 func TestNetworks(t *testing.T) {
 	servers, addrs := openFive(t)
 	for _, n := range Networks() {
@@ -62,8 +62,8 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// What is counted of a grant by the floor is what it sends: a SET to each of five nodes, and
-// a script, which reads the key and, on a majority at least, deletes it.
+// The requests counted for a grant by the floor are those that it sends: a SET to each of five
+// nodes, and a script that reads the key and deletes it on at least a majority.
 func TestCounts(t *testing.T) {
 	servers, addrs := openFive(t)
 	floor := open(t, Subjects()[0], addrs)

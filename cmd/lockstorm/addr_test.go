@@ -103,7 +103,7 @@ func passwordless(s *redisserver.Server) error {
 	return err
 }
 
-// What is wrong is one line, which names the address, and nothing has been run.
+// An unusable server gives one line that names its address, and nothing runs.
 func TestServersThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	f, list := servertest.Lent(t, 5)

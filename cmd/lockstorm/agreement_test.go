@@ -114,7 +114,7 @@ func TestAgreementTellsEveryDifference(t *testing.T) {
 	want(t, "a reason of a backend that is not there", agreementOn(t, effect, open, absent).Conclusion(), runner.Undecided)
 }
 
-// What is known of differences is of rows that there are, and says something.
+// Each known difference names an existing row and has a text.
 func TestDifferencesAreOfRows(t *testing.T) {
 	for _, d := range scenarios.Differences() {
 		s, err := scenarios.Find(d.Row)

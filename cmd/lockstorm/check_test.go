@@ -243,7 +243,7 @@ func TestCheckOfAHistoryFromElsewhere(t *testing.T) {
 	}
 }
 
-// What nobody can have read was not said.
+// If the output cannot be written, the command fails.
 func TestOutputThatIsLost(t *testing.T) {
 	for _, args := range [][]string{{"list"}, {"run", "calm", "--out", ""}, {"check", "--picture", "none", "../../docs/two-holders.jsonl"}} {
 		var problems bytes.Buffer

@@ -50,7 +50,7 @@ func TestCheckOfJepsen(t *testing.T) {
 	}
 }
 
-// What is violated has a picture beside the file, or where it is asked for.
+// A violated history gets a picture beside the file, or in the directory of --out.
 func TestCheckDrawsJepsen(t *testing.T) {
 	file := jepsenFile(t, heldTwice)
 	_, out, _ := command(t, "check", file)

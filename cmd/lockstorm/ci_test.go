@@ -263,7 +263,7 @@ func TestCIIsStopped(t *testing.T) {
 	}
 }
 
-// What the hunt says of a property in which it has found nothing.
+// The message of a hunt about a property without a find.
 func TestCIOfAHuntThatFindsNothing(t *testing.T) {
 	tested := fuzz.Results{Counts: fuzz.Counts{Runs: 50, Tested: map[checker.Property]int{checker.Lease: 7}}}
 	for says, c := range map[string]struct {
@@ -310,8 +310,7 @@ func TestCIOfAHuntThatIsStopped(t *testing.T) {
 	}
 }
 
-// Where runs cannot be repeated what tells of a failure is kept as it was run, and nothing
-// else.
+// If runs cannot be repeated exactly, the failed run is stored as it was, and nothing else.
 func TestCIKeepsWhatCannotBeRepeated(t *testing.T) {
 	elsewhere(t)
 	file := tooSoon(t)
@@ -335,8 +334,8 @@ func TestCIKeepsWhatCannotBeRepeated(t *testing.T) {
 	}
 }
 
-// What a backend cannot run is told, and counts for nothing; where it can run nothing at
-// all, nothing is known.
+// A row that the backend cannot run is named and does not count. If it can run none, the suite is
+// undecided.
 func TestCIOnABackendThatCannot(t *testing.T) {
 	for rows, wanted := range map[string]error{"calm,aof-always": nil, "aof-always": verdictError(exitUndecided)} {
 		elsewhere(t)
@@ -412,7 +411,7 @@ func TestCIOfAFindThatIsNotShrunk(t *testing.T) {
 	want(t, "headline", c.Headline(), `lease exclusion violated in run 7 of the hunt. Again: lockstorm hunt --lock redlock --assume promised --seed 3 --runs 7`)
 }
 
-// What is not shown in so few runs is undecided, with the command that makes them again.
+// An expected violation that no run shows is undecided, with the command for the runs.
 func TestCIOfWhatIsNotShown(t *testing.T) {
 	elsewhere(t)
 	_, text, _ := command(t, "show", "calm")

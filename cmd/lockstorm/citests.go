@@ -164,7 +164,7 @@ func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Wr
 	return o.keepTest(check, text, t, problems)
 }
 
-// What locktest prints about a stored run, how often it recurs, and how to run it again.
+// Lines that locktest prints about a stored run, its recurrence, and the command that repeats it.
 var (
 	recurs      = regexp.MustCompile(`(?m)^It recurs .+$`)
 	storedLine  = regexp.MustCompile(`(?m)^Stored in (.+?): ` + regexp.QuoteMeta(results.RunFile))

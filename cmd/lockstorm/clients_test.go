@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What rows show is the same where clients are processes that are stopped, and what
-// repeats them says so.
+// Rows show the same with clients as processes that are stopped, and the commands that repeat a run
+// say --clients processes.
 func TestClientsAsProcesses(t *testing.T) {
 	for _, row := range []string{"crash-restart", "pause-after-step-3"} {
 		t.Run(row, func(t *testing.T) {

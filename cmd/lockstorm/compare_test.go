@@ -80,8 +80,8 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 	return c, out.String()
 }
 
-// What is said of a lock is held against what it does: what it keeps in every
-// trial, what it breaks in all of them together.
+// The stated expectations of a lock are compared with the results: properties that it keeps in
+// every trial, and those that it breaks in some.
 func TestDeviations(t *testing.T) {
 	c, out := compareSome(t, scenarios.Expectations{checker.Lease: checker.Holds}, "crash")
 	want(t, "conclusion", c.Conclusion(), runner.Contradiction)

@@ -95,7 +95,8 @@ func TestContainerDoesNotSurviveTheCommand(t *testing.T) {
 	}
 }
 
-// What an image cannot do is known before anything starts, and so is what a flag is for.
+// An image that lacks a feature is rejected before anything starts, as is a flag without its
+// purpose.
 func TestImageOfTheUserHasNoClock(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -113,7 +114,7 @@ func TestImageOfTheUserHasNoClock(t *testing.T) {
 	wantIn(t, problems, "--redis-image needs --backend container")
 }
 
-// Where there is no engine the command says so in one line, and leaves nothing.
+// Without a Docker engine the command prints one line and leaves nothing behind.
 func TestNoEngine(t *testing.T) {
 	temp, nowhere := t.TempDir(), t.TempDir()+"/docker.sock"
 	for host, says := range map[string]string{

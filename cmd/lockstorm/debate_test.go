@@ -137,7 +137,7 @@ func TestDebateOnNamedRows(t *testing.T) {
 // knownRows is how many rows and series of the table have a name.
 func knownRows() int { return len(debate{topics: scenarios.Topics()}.names()) }
 
-// What is saved is printed again without a run, in every format.
+// A saved debate is printed again without a run, in every format.
 func TestDebateFromWhatWasSaved(t *testing.T) {
 	dir := t.TempDir()
 	code, ran, _ := command(t, "debate", "--runs", "1", "--points", "1", "--save", dir)

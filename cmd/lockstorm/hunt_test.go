@@ -112,7 +112,7 @@ func TestHuntOfFaultToleranceInAStore(t *testing.T) {
 	wantMatch(t, out, `within the assumptions: L2 \d+\.\n$`)
 }
 
-// What locks in a store break is shrunk to what such a lock can be.
+// A violation by a lock in a store is shrunk to a scenario that such a lock allows.
 func TestHuntOfAStoreShrinks(t *testing.T) {
 	code, out, problems := command(t, "hunt", "--lock", "etcd-unchecked", "--property", "V4", "--runs", "100", "--out", "")
 	want(t, "on stderr", problems, "")
@@ -170,7 +170,7 @@ func caught(t *testing.T) (huntOptions, search, haul) {
 	return o, q, h
 }
 
-// What was found is told even where no case can be kept: it may have taken an hour.
+// A find is printed even if its case cannot be stored: the hunt may have taken an hour.
 func TestHuntTellsWhatItCannotKeep(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -185,8 +185,7 @@ func TestHuntTellsWhatItCannotKeep(t *testing.T) {
 	}
 }
 
-// What a narrow terminal shows of the line is what matters most, and it shows it on one
-// line.
+// On a narrow terminal the progress line shows the most important parts, on one line.
 func TestHuntLine(t *testing.T) {
 	_, q, h := caught(t)
 	_, problems := terminal.Outputs(io.Discard, screen{columns: 60}, os.Getenv)
@@ -215,8 +214,8 @@ func TestFindsOfAHuntThatIsStopped(t *testing.T) {
 	}
 }
 
-// What was found before the hunt was stopped is shrunk; who does not wait for that either
-// has it as it is.
+// Finds from before the hunt was stopped are shrunk. A second Ctrl-C skips that and prints them
+// unshrunk.
 func TestStoppedHuntShrinks(t *testing.T) {
 	for _, impatient := range []bool{false, true} {
 		last, end := context.WithCancel(t.Context())

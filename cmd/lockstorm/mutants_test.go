@@ -59,7 +59,7 @@ func TestMutantsMissed(t *testing.T) {
 	wantIn(t, out, "none: redlock as it is", "missed", "0 of 1 caught")
 }
 
-// What was tried before it was stopped is told.
+// After a stop, the mutants tried so far are printed.
 func TestMutantsStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

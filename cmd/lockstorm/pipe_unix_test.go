@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Whoever reads the output may stop reading ("| head"): the page is written, the exit code is
-// that of the verdict, and what would be printed is not worked for any more.
+// If the reader of the output stops reading ("| head"), the page is written, the exit code is that
+// of the verdict, and runs whose output nobody reads are not made.
 func TestReaderOfTheOutputHasGone(t *testing.T) {
 	for _, c := range []struct {
 		args string

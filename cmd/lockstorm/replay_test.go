@@ -13,8 +13,8 @@ import (
 
 var pasted = regexp.MustCompile(`lockstorm replay (\S+)`)
 
-// What run prints of a storm is repeated by replay, from the string and from
-// the directory, and judged again by check.
+// replay repeats a run with generated faults, from the printed string and from the stored
+// directory, and check judges it again.
 func TestReplay(t *testing.T) {
 	dir := t.TempDir()
 	code, out, _ := command(t, "run", "crash-restart", "--faults", "all", "--runs", "3", "--seed", "5", "--out", dir)

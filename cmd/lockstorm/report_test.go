@@ -66,7 +66,7 @@ func TestReportOfAStoredDebate(t *testing.T) {
 	wantIn(t, html.UnescapeString(string(page)), "lockstorm replay '"+filepath.Join(dir, "crash-restart-sim-1")+"'")
 }
 
-// What cannot be judged, or is not shown, is told once; the page shows the others.
+// A run that cannot be judged is named once, and the page shows the others.
 func TestReportOfWhatCouldBeChecked(t *testing.T) {
 	dir := t.TempDir()
 	file, theirs, none := filepath.Join(dir, "r.html"), "../../internal/jepsen/testdata/given-away.edn", filepath.Join(dir, "none")
@@ -99,7 +99,7 @@ func TestReportCommand(t *testing.T) {
 	wantIn(t, text, "V1 lease exclusion: violated")
 }
 
-// What is wrong with a report is told before anything runs, and nothing is changed.
+// A report that cannot be written is an error before anything runs, and changes no file.
 func TestReportsThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "file")

@@ -35,7 +35,7 @@ func TestFirstAndSecondSignal(t *testing.T) {
 	}
 }
 
-// Where nobody listens for signals there is one context alone.
+// Without a signal handler there is only one context.
 func TestPatientWithoutSignals(t *testing.T) {
 	want(t, "the context for rounding off", patient(t.Context()), t.Context())
 }

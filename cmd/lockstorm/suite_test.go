@@ -16,8 +16,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What does not fit a backend is told and left out: a fault, a lock that needs a store.
-// What cannot be run anywhere ends the suite.
+// A scenario that does not fit the backend is named and left out: a fault, or a lock that needs a
+// store. A scenario that fits no backend ends the suite.
 func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 	tin := runner.Backend{Ability: nemesis.Ability{Name: "tin"}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {
 		return nil, errors.New("rust")
@@ -63,8 +63,8 @@ func late(by time.Duration) runner.Backend {
 	return b
 }
 
-// What a machine that is too slow has shown is told as that: undecided, with how late it
-// was and how late it may be, and with the violations that may be its doing.
+// Runs on a machine that is too slow are undecided. The output says how late they were, how late
+// they may be, and which violations may be due to that.
 func TestTooSlowIsTold(t *testing.T) {
 	d, err := choose([]string{"crash-restart"})
 	if err != nil {

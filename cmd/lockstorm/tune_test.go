@@ -109,8 +109,7 @@ func TestTuneOfAnEvenNumberOfNodes(t *testing.T) {
 	wantIn(t, strings.Join(strings.Fields(out), " "), "4 nodes tolerate 1 that are down; so do 3", "no crash rate of nodes was stated: whenever a node crashes, it stays away for the restart delay")
 }
 
-// What is stored holds the advice, the front and scenarios that run repeats; nothing is
-// written over.
+// tune stores the advice, the front and scenarios that run accepts, and overwrites nothing.
 func TestTuneStores(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "advice")
 	code, out, _ := tuned(t, "--out", dir, "--json")
@@ -142,7 +141,7 @@ func TestTuneStores(t *testing.T) {
 	wantIn(t, problems, "nothing is overwritten")
 }
 
-// What no setting meets ends with exit code 1 and the reason.
+// Goals that no setting meets end with exit code 1 and the reason.
 func TestTuneRefuses(t *testing.T) {
 	code, out, _ := tuned(t, "--acquire-p99", "501us")
 	want(t, "exit code", code, exitContradiction)

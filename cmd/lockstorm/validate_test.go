@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What show prints is good, whichever scenario it is.
+// validate accepts what show prints, for every scenario.
 func TestValidateWhatShowPrints(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"validate"}
@@ -106,7 +106,7 @@ func TestValidateGoesOn(t *testing.T) {
 	}
 }
 
-// What a world cannot carry out is said of that world only, with the line.
+// A fault that a backend cannot inject is an error for that backend only, with its line.
 func TestValidateForABackend(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte(timersFirst(t)), 0o644); err != nil {

@@ -75,7 +75,7 @@ func callTimesOf(s scenarios.Scenario) callTimes {
 		e.acquire = time.Duration(6+2*len(s.Clients)) * e.nodeWait
 		e.release = 2 * e.nodeWait
 	case l.Fence == "quorum":
-		// Who is overtaken draws again, for as long as there is validity left.
+		// A client that is overtaken draws again while its validity lasts.
 		e.acquire = 4*e.nodeWait + l.TTL
 	case l.Fence != "":
 		e.acquire = 2*e.nodeWait + l.NodeTimeout

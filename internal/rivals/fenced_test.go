@@ -112,8 +112,8 @@ func TestOneNodeGrows(t *testing.T) {
 	b.want("keys of locks", b.keys(), "")
 }
 
-// What no fence comes of is found out at once if every node says so, and otherwise
-// when the patience is over.
+// A fence that cannot be drawn fails at once if every node says so, and otherwise after the
+// patience.
 func TestNoFence(t *testing.T) {
 	down := func(node int) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(0)}

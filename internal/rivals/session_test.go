@@ -214,7 +214,8 @@ func TestJeopardy(t *testing.T) {
 	}
 }
 
-// Who does not check its session after the wait takes a lock that another holds.
+// A client that does not check its session after the wait acquires a lock that another client
+// holds.
 func TestUncheckedSession(t *testing.T) {
 	for name, want := range map[string]bool{"etcd": false, "etcd-unchecked": true} {
 		inBubble(t, func(t *testing.T) {

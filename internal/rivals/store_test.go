@@ -86,9 +86,8 @@ func TestLostReplyIsFoundAgain(t *testing.T) {
 	}
 }
 
-// What cannot be found at once, because nothing is answered or the request is still
-// on its way, is deleted later on: nobody is kept out for a TTL, not even who sent
-// it.
+// An entry that cannot be found at once, because no reply came or the request is still on its way,
+// is deleted later. Nobody is locked out for a TTL, not even its sender.
 func TestLeftoversAreCleared(t *testing.T) {
 	for about, made := range map[string]fault{
 		"the reply is lost":   {mute: env.ErrTimeout},

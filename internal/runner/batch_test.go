@@ -56,7 +56,7 @@ func TestSlippedRunSaysNothing(t *testing.T) {
 		if !r.Slipped() || r.AsExpected() || tally.Conclusion() != runner.Undecided || tally.Observed(checker.Lease) != checker.Unknown {
 			t.Errorf("%s: later than is allowed: %v", name, tally.Conclusion())
 		}
-		// What was found is now what nobody expects.
+		// Now the observed verdict contradicts the expectation.
 		r.Scenario.Expect = scenarios.Expectations{checker.DeadlockFreedom: checker.NotApplicable}
 		if r.Contradicts() {
 			t.Errorf("%s: a run that slipped contradicts", name)
@@ -67,8 +67,8 @@ func TestSlippedRunSaysNothing(t *testing.T) {
 	}
 }
 
-// What has slipped is repeated at the end, with nothing beside it, and takes its place
-// among the others; what slips again and again stays undecided.
+// A run that slipped is repeated at the end, alone, and takes its place in the order of seeds. A
+// run that slips every time stays undecided.
 func TestSlippedRunIsRepeated(t *testing.T) {
 	const late = time.Hour
 	b, order := slipping(t, "crash-restart", map[uint64][]time.Duration{2: {late, late, 0}, 3: {late, 0}})

@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What cures a row or a series, and what damages it, stands beside it in scenarios.
+// The cures and damages of a row or series are in its file, or beside it, in scenarios.
 
 // owedToTheLock is what a scenario breaks by which lock it names: no change of
 // what is done to the world cures it.

@@ -98,8 +98,8 @@ func (s twice) Record(e *history.Event) {
 	}
 }
 
-// What is drawn stands beside the scenario's own plan, which stays as it was asked
-// for; what was done holds no generator.
+// The drawn plan is separate from the scenario's own plan, which does not change. The executed
+// scenario has no generator.
 func TestDrawnPlan(t *testing.T) {
 	s := find(t, "crash-restart")
 	in := runner.WithGenerator(s, nemesis.Generator{Most: 5})
@@ -334,7 +334,7 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
-// Where unknown is expected, nothing contradicts, and nothing is left to show.
+// If unknown is expected, no verdict contradicts, and nothing remains to be shown.
 func TestConclusionOfWhatIsLeftOpen(t *testing.T) {
 	s := scenarios.Scenario{Expect: scenarios.Expectations{checker.Lease: checker.Unknown}}
 	for _, v := range []checker.Verdict{checker.Holds, checker.Violated, checker.Unknown, checker.NotApplicable} {

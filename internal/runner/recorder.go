@@ -72,8 +72,8 @@ func (r *recorder) Observe(e env.Event) {
 	if what.returns {
 		h.Now = r.read.of(&e)
 		h.K = int(r.sent.Swap(0))
-		// Who dies here never returns, and what it was granted before still ends: so the
-		// new end is watched for when the return is told, and not before.
+		// A client that dies here never returns, and its earlier validity still ends. So the new
+		// end is watched only from the reported return on.
 		r.world.Reach(r.client, e.Step, 0)
 		r.watchEnd(&e)
 		r.record(&h)

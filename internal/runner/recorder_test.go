@@ -109,8 +109,8 @@ func TestLapses(t *testing.T) {
 	}
 }
 
-// Who dies when an extension is about to return never learns of it: what was granted before
-// ends all the same, and the lock is free for others.
+// A client that dies before an extension returns never learns of it: its earlier validity ends, and
+// the lock is free for others.
 func TestDeathBeforeAnExtensionReturns(t *testing.T) {
 	s := alone(t, nemesis.Fault{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0)})
 	other := s.Clients[0]
@@ -158,7 +158,7 @@ func TestDeathOfAHolder(t *testing.T) {
 	}
 }
 
-// What judges must know of a scenario is in the header.
+// The header contains everything about a scenario that property checkers need.
 func TestHeader(t *testing.T) {
 	s := find(t, "minority-partition")
 	got := prepared(t, simulator, s).Header(7)
@@ -262,7 +262,7 @@ func TestSuspendedHolderIsToldInTime(t *testing.T) {
 	}
 }
 
-// Where the clock that the lock reads sleeps with the machine, the cause is that.
+// If the lock's clock stops while its machine is suspended, that is the cause.
 func TestSleepingClockIsTheCause(t *testing.T) {
 	tally := runs(t, find(t, "client-suspend"), 5)
 	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
@@ -292,8 +292,8 @@ func TestValidityIsThatOfTheClock(t *testing.T) {
 	}
 }
 
-// What the clock shows is written with a grant and an extension, and never so that the
-// validity of a sound lock is more than that leaves.
+// A grant and an extension record the client's clock, rounded so that a correct lock's validity is
+// never longer than the clock leaves.
 func TestGrantsBearTheirClock(t *testing.T) {
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepBeforeCheck, 0), End: nemesis.After(70 * ms)}
 	log := record(t, alone(t, pause))
@@ -312,7 +312,7 @@ func TestGrantsBearTheirClock(t *testing.T) {
 	}
 }
 
-// What a holder asks and hears is in the history.
+// The history records a holder's checks and their answers.
 func TestChecksAreRecorded(t *testing.T) {
 	s := find(t, "pause-then-write")
 	s.Clients = slices.Clone(s.Clients)

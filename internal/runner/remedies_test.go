@@ -84,9 +84,8 @@ func TestQuarantineClosesRestarts(t *testing.T) {
 
 var costRuns = flag.Int("runs", 40, "how many runs of each kind the cost of a quarantine is measured in")
 
-// What the quarantine costs: a node that has restarted is missing for so much
-// longer, and at the begin of a run, when no node is known, all are. It is logged;
-// docs/redlock.md has what more runs give.
+// The cost of the quarantine: a restarted node is missing for longer, and at the start of a run,
+// when no node is known, all are. It is logged; docs/redlock.md has the figures of more runs.
 func TestCostOfQuarantine(t *testing.T) {
 	n := *costRuns
 	var table strings.Builder

@@ -14,7 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What a lock in a store does not promise to bear, as the storms below have shown.
+// Faults that locks in a store do not promise to survive, as the storms below show.
 var (
 	// The clock that the deadline is read on, against that of the store's leader:
 	// their rates differ by more than the allowance. So does a healing by a slew make

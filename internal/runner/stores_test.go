@@ -129,8 +129,8 @@ func woken(log history.Log) (woken, released int) {
 	return woken, len(times(log, history.Released))
 }
 
-// Who waits for the entry before its own is woken alone; who waits for the one node
-// is woken with all the others; who spins, never.
+// A client that waits for the entry before its own is woken alone; clients that wait for the one
+// node are woken together; clients that spin are never woken.
 func TestClientsWokenPerRelease(t *testing.T) {
 	for kind, want := range map[string]int{"zookeeper": 4, "etcd": 4, "fenced": 4, "chubby": 4 + 3 + 2 + 1, "database-row": 0} {
 		s := inStore(t, kind, holderAndRivals(4)...)

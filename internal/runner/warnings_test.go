@@ -83,8 +83,8 @@ func TestEventsAreBounded(t *testing.T) {
 	wantNothingHolds(t, short)
 }
 
-// What keeps runs from coming to their horizon is told beforehand, with the field; of
-// ordinary scenarios nothing is.
+// Settings that keep runs from reaching their horizon are warned about beforehand, with the field.
+// Ordinary scenarios have no warnings.
 func TestWarnings(t *testing.T) {
 	for _, s := range scenarios.Every() {
 		if list := prepared(t, simulator, s).Warnings(); len(list) > 0 {
@@ -120,9 +120,8 @@ func (r *recorded) Record(e *history.Event) {
 	r.bytes += len(e.Resource) + len(e.Token) + len(e.Reason) + len(e.Detail) + len(e.Name) + 200
 }
 
-// What a run with a bound of hostileEvents may cost. An event can concern each of the tries
-// that share its token and its instant, so what an instant takes does not depend on the
-// bound.
+// The allowed cost of a run with a bound of hostileEvents. An event can concern each of the tries
+// that share its token and its instant, so the cost of an instant does not depend on the bound.
 const (
 	hostileEvents  = 50_000
 	bytesAtAll     = 512 << 20

@@ -351,7 +351,7 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 	}
 }
 
-// What the schema cannot say, only the reader refuses; the rest both do.
+// Only the reader rejects mistakes that the schema cannot express; both reject the others.
 func TestWhoRefusesWhat(t *testing.T) {
 	schema := compiled(t)
 	cases := []struct {

@@ -33,7 +33,7 @@ func example(t *testing.T, page string) string {
 	return found[1]
 }
 
-// What the page says of its example is so.
+// The runs of the page's example are as expected.
 func TestExampleOfThePage(t *testing.T) {
 	page, err := os.ReadFile(pageFile)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestPageIsCurrent(t *testing.T) {
 	}
 }
 
-// What means nothing to a reader of files is no documentation: everything has a
+// A type or field without a meaning for readers of files has no place on the page: everything has a
 // text.
 func TestEverythingIsDescribed(t *testing.T) {
 	for _, d := range format(t).Types {

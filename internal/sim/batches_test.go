@@ -73,7 +73,7 @@ func TestRefusalLeavesTheBreaker(t *testing.T) {
 		expect(t, "refused", "failed@3ms failed@8ms yes@28ms yes@29ms yes@29ms", "c@27ms d@28ms e@28ms")
 }
 
-// What waits while the only connection is refused fails with it.
+// Requests that wait while the only connection is refused fail with it.
 func TestRefusalFailsWhatWaits(t *testing.T) {
 	s := over(batched, fault(&nemesis.Crash{Node: 1}, 0, 20*ms))
 	s.Latency = nemesis.Distribution{Range: nemesis.Range{Min: ms / 4, Max: ms / 4}}

@@ -73,8 +73,7 @@ func TestClocksOfAClient(t *testing.T) {
 	}
 }
 
-// What one fault has brought is healed, and what others have brought is not,
-// even while the clock of the one stands still.
+// Healing a fault undoes its own effect and no other fault's, even while one clock stands still.
 func TestHealingLeavesOtherFaultsAlone(t *testing.T) {
 	jump := nemesis.Fault{Action: &nemesis.ClockJump{Machine: client1, By: 7 * ms}, Start: nemesis.At(20 * ms)}
 	slew := nemesis.Fault{Action: &nemesis.ClockJump{Machine: client1, By: -ms, Healing: bySlew}, Start: nemesis.At(0), End: nemesis.After(5 * ms)}

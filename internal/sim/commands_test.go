@@ -38,8 +38,7 @@ func answers(w *World, client int, commands ...env.Command) string {
 	return strings.Join(list, ", ")
 }
 
-// What pays no heed to whose key it is, and how the history tells of it: by whom
-// and whose.
+// Plain commands ignore whose key it is. The history records whose key was deleted, and by whom.
 func TestPlainCommands(t *testing.T) {
 	get, remove := command(env.OpGet, ""), command(env.OpRemove, "")
 	log := play(t, setting(2, 1), func(w *World) {

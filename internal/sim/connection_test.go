@@ -9,8 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// What waits in the socket of a node is not executed after its connection was
-// reset.
+// A request in a node's socket is not executed after its connection was reset.
 func TestResetReachesTheSocket(t *testing.T) {
 	s := over(pipelined, fault(&nemesis.NodePause{Node: 1}, 0, 20*ms), fault(&nemesis.Reset{Way: nemesis.Requests}, 5*ms, 0))
 	sendAll(t, s, 1, request{}, request{after: 9 * ms / 2}).expect(t, "stopped", "lost@6ms lost@6ms", "")

@@ -25,7 +25,7 @@ type coroutine struct {
 	job    func()
 	task   *task
 
-	// What a parked coroutine waits for.
+	// The wait of a parked coroutine.
 	parked       bool
 	waitsFor     waitReason      // for diagnostics only
 	ready        bool            // it is in the world's list of those to be resumed

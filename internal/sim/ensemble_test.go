@@ -50,7 +50,7 @@ func TestElections(t *testing.T) {
 	}
 }
 
-// What the nodes have agreed on outlasts all of them, whatever their persistence.
+// Agreed entries outlast all nodes, whatever their persistence.
 func TestStoreOutlastsItsNodes(t *testing.T) {
 	plan := nemesis.Plan{crash(1, 10*ms, 50*ms), crash(2, 10*ms, 50*ms), crash(3, 10*ms, 50*ms)}
 	play(t, stored(1, 3, plan...), func(w *World) {
@@ -98,7 +98,7 @@ func goneEntries(log history.Log) string {
 	return strings.Join(told, "; ")
 }
 
-// What a client deletes is not told: it knows.
+// A client is not notified of the deletion of its own entry by itself.
 func TestEntriesThatNobodyDeletedAreTold(t *testing.T) {
 	log := play(t, stored(1, 3), func(w *World) {
 		u := user{w, 1}

@@ -23,7 +23,7 @@ type journal struct {
 	dropped int      // changes that are no longer kept
 	trimAt  int      // how many have to be kept for a look at which can go
 
-	// What it is kept for, and how far each loses what is recent.
+	// Who needs the journal, and how far back each state can be restored.
 	everySecond bool           // a loss of power leads back to the last sync
 	phase       int64          // ground time of a sync, ns; there is one each second before and after
 	maxStall    int64          // the longest that a loss of power finds the disk stuck, ns

@@ -269,7 +269,7 @@ func TestFailoverLeavesAPrefix(t *testing.T) {
 	})
 }
 
-// What a rollback does to the keys is in the history.
+// The history records the effect of a rollback on the keys.
 func TestRollbackIsTold(t *testing.T) {
 	s := setting(1, 1, nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: 20 * ms}, Start: nemesis.At(50 * ms), End: nemesis.After(10 * ms)})
 	log := play(t, s, func(w *World) {
@@ -358,8 +358,7 @@ func TestJournalStaysShort(t *testing.T) {
 	}
 }
 
-// What a node lost without its disk, its replica has lost as well when that takes
-// over.
+// State that a node lost without its disk is missing on its replica as well after a failover.
 func TestFailoverAfterAnEmptyRestart(t *testing.T) {
 	s := setting(1, 1, fault(&nemesis.Crash{Node: 1}, 10*ms, 0), fault(&nemesis.Failover{Node: 1}, 12*ms, 0))
 	s.Replication = &nemesis.Distribution{Range: nemesis.Range{Min: 5 * ms, Max: 5 * ms}}

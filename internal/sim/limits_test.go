@@ -95,8 +95,7 @@ func TestNobodyCanGoOn(t *testing.T) {
 	}
 }
 
-// Where somebody may go on after the horizon, or nobody should, the run ends by
-// itself.
+// The run ends by itself, whether or not some client could go on after the horizon.
 func TestHorizonIsNoDeadlock(t *testing.T) {
 	sleeps := func(w *World) { sleep(w, 2, time.Hour) }
 	late := nemesis.At(time.Minute)

@@ -35,8 +35,7 @@ func TestTrafficOfOneKey(t *testing.T) {
 	sendAll(t, s, 1, request{}, request{}).expect(t, "its replies, in line", "yes@7ms yes@7ms", "a@1ms b@1ms")
 }
 
-// What two faults hold back goes on when both have ended; what only one holds,
-// when that has.
+// Messages that two faults hold back go on when both have ended, others when their own fault has.
 func TestTrafficHeldTwice(t *testing.T) {
 	holds := nemesis.Rule{Holds: func(m nemesis.Message) bool { return m.Key == "a" }}
 	one := fault(ruled{&nemesis.Latency{Way: nemesis.Requests}, holds}, 0, 30*ms)
@@ -75,8 +74,8 @@ func TestCopyOfASetLeavesAnOrphan(t *testing.T) {
 	}
 }
 
-// What a node says to a copy is not what it has said to the request: a counter that is
-// incremented twice shows the first number.
+// The reply to a copy of a request is not the reply to the request: a counter that is incremented
+// twice returns its first value.
 func TestAnswerToACopyIsNotHeard(t *testing.T) {
 	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Duplicate{}, Start: nemesis.At(0), End: nemesis.After(6 * ms)})
 	play(t, s, func(w *World) {
@@ -133,7 +132,7 @@ func TestClonesDrawTheSame(t *testing.T) {
 	}
 }
 
-// What goes depends on the policy of the server, and on which key is meant.
+// Which keys are evicted depends on the policy of the server and on the named key.
 func TestEvictionGoesByItsPolicy(t *testing.T) {
 	for name, c := range map[string]struct {
 		evict nemesis.Evict

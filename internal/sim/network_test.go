@@ -183,8 +183,7 @@ func TestNoOrderAcrossConnections(t *testing.T) {
 	}
 }
 
-// What is lost every time is given up after as long as Linux does, and by whom
-// has sent it.
+// A message that is lost every time is given up by its sender after as long as Linux takes.
 func TestLossOfEverythingResets(t *testing.T) {
 	for way, want := range map[nemesis.Direction][2]string{
 		nemesis.Requests: {"lost@15m24.6s", ""},
@@ -344,8 +343,7 @@ func TestPoolOfAPausedClientStandsStill(t *testing.T) {
 		expect(t, "paused", "yes@20.5ms yes@22.5ms", "a@1ms b@21.5ms")
 }
 
-// Who comes when a place has just become free does not go before who waits for
-// it.
+// A request that arrives when a place becomes free does not overtake those that wait for one.
 func TestPoolServesInOrder(t *testing.T) {
 	s := over(nemesis.Connections{Limit: 1}, fault(&nemesis.Pause{Client: 1}, ms/2, 20*ms))
 	log := play(t, s, func(w *World) {
@@ -367,8 +365,7 @@ func TestPoolServesInOrder(t *testing.T) {
 	expect(t, "applied", strings.Join(applied, " "), "a@1ms b@21.5ms c@23.5ms")
 }
 
-// What a cut holds back of a connection comes out in order, and before what is
-// sent later.
+// Messages of a connection that a cut holds back arrive in order, and before later ones.
 func TestCutKeepsTheOrderOfAConnection(t *testing.T) {
 	s := over(pipelined, fault(&nemesis.Partition{}, 3*ms, 10*ms))
 	s.Latency.Max = 6 * ms
@@ -452,8 +449,8 @@ func TestGuardHasALatencyOfItsOwn(t *testing.T) {
 	expect(t, "links", kinds(log, history.LinkDown), "")
 }
 
-// What comes for a client that sees its timers first frees its place in the
-// pool when it is delivered.
+// A message for a client that processes its timers first frees its place in the pool when it is
+// delivered.
 func TestPoolAfterTimersFirst(t *testing.T) {
 	s := setting(1, 1, nemesis.Fault{
 		Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}, Start: nemesis.At(ms + ms/2), End: nemesis.After(10 * ms),

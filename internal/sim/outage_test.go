@@ -72,8 +72,8 @@ func TestRestartIsTheEndOfTheFault(t *testing.T) {
 	}
 }
 
-// What a server has received and not answered when it dies is lost, and its
-// client is told at once.
+// Requests that a server has received and not answered are lost when it dies, and the client learns
+// it at once.
 func TestConnectionsBreakWithTheServer(t *testing.T) {
 	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(10 * ms), End: nemesis.After(20 * ms)})
 	s.Persistence = nemesis.Always

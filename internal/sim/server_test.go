@@ -214,7 +214,7 @@ func TestEvictionWaitsForTheThread(t *testing.T) {
 	}
 }
 
-// What comes to a server that will never answer is forgotten.
+// Requests to a server that will never answer are dropped.
 func TestSilentServersCostNoMemory(t *testing.T) {
 	for _, silent := range []nemesis.Action{&nemesis.NodePause{Node: 1}, &nemesis.PowerLoss{Node: 1}} {
 		for _, c := range []nemesis.Connections{{}, {Limit: 1}, pipelined, batched} {

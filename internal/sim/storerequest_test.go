@@ -44,7 +44,7 @@ func TestClientGoesOnToTheNextNode(t *testing.T) {
 	}
 }
 
-// What comes late takes effect late.
+// A late request takes effect late.
 func TestTimedOutRequestMayTakeEffect(t *testing.T) {
 	cut := fault(&nemesis.Partition{Links: toNode(1)}, 0, 50*ms)
 	play(t, stored(1, 3, cut), func(w *World) {
@@ -79,8 +79,8 @@ func TestWhoLeavesANodeLeavesAllThere(t *testing.T) {
 	})
 }
 
-// Whoever waits for the end of an entry is told of it when that is replicated, or
-// at once if it is gone.
+// A client that waits for the end of an entry is notified when that is replicated, or at once if
+// the entry is gone.
 func TestAwait(t *testing.T) {
 	play(t, stored(2, 3), func(w *World) {
 		u := user{w, 1}
@@ -99,7 +99,7 @@ func TestAwait(t *testing.T) {
 	})
 }
 
-// Who waits hears of the loss of the leader, and asks again.
+// A waiting client learns that the leader was lost, and asks again.
 func TestAwaitAndLoss(t *testing.T) {
 	play(t, stored(2, 3, crash(1, 20*ms, time.Second)), func(w *World) {
 		u := user{w, 1}

@@ -287,8 +287,8 @@ func TestLapseFollowsTheClientsClock(t *testing.T) {
 	}
 }
 
-// What has come due is in the history, even if nothing else was when it was
-// replaced or withdrawn.
+// A lapse that is due is recorded, even if nothing else happened before it was replaced or
+// withdrawn.
 func TestLapseThatHasComeIsNotTakenBack(t *testing.T) {
 	log := play(t, setting(1, 1), func(w *World) {
 		w.Watch(1, env.Monotonic, "r", "replaced", env.Instant(10*ms))
@@ -394,7 +394,7 @@ func TestKilledClientIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What was delivered after a pause is not delivered again after the next.
+// Messages that were delivered after a pause are not delivered again after the next.
 func TestInboxIsEmptiedOnce(t *testing.T) {
 	play(t, setting(1, 1, timersFirst(nemesis.At(ms), 4*ms), timersFirst(nemesis.At(20*ms), 5*ms)), func(w *World) {
 		access := env.Access{Resource: "r"}

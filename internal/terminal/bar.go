@@ -27,7 +27,7 @@ type Bar struct {
 // Unit is what a work is counted in: how its line looks.
 type Unit string
 
-// What a work is counted in.
+// The units of progress.
 const (
 	Pieces Unit = `{{what .}} {{bar .}} {{counters . "%s/%s"}}{{pace .}}, {{rtime . "%s left" "" "… left"}}{{more .}}`
 	Bytes  Unit = `{{what .}} {{bar .}} {{counters . "%s of %s"}}{{pace .}}, {{rtime . "%s left" "" "… left"}}{{more .}}`

@@ -44,7 +44,7 @@ func want[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// What is no terminal is as wide as text is wrapped at most, whatever the environment says.
+// Output that is no terminal has the largest width of wrapped text, whatever the environment says.
 func TestNoTerminal(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

@@ -85,7 +85,7 @@ func TestEveryRunCanBeTold(t *testing.T) {
 	}
 }
 
-// What rows are about is told in these words.
+// The words for the events that rows are about.
 func TestWhatIsTold(t *testing.T) {
 	for _, c := range []struct {
 		row   string

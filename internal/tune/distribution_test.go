@@ -79,7 +79,7 @@ func TestBoundedPauses(t *testing.T) {
 	}
 }
 
-// What samples are too few to show is not considered impossible, unless there is a max.
+// Durations beyond the largest sample are possible, unless a max excludes them.
 func TestSamplesLeaveTheirTailOpen(t *testing.T) {
 	d := nemesis.Distribution{Samples: make([]time.Duration, 1000)}
 	for i := range d.Samples {

@@ -116,8 +116,8 @@ func (b *bench) wantOne(r env.Round, want env.Answer) {
 	}
 }
 
-// What has waited for a connection goes out together: all of it is heard before any of it
-// is answered.
+// Requests that waited for a connection are sent together: the server receives all of them before
+// it answers any.
 func TestWaitingRequestsAreSentTogether(t *testing.T) {
 	synctest.Test(t, testRequestsThatWaitGoOutTogether)
 }
@@ -166,7 +166,7 @@ func testWaitingRequestsAreFlushedWithoutReplies(t *testing.T) {
 	}
 }
 
-// What is given up while it waits is not sent any more, and known to have done nothing.
+// A request that expires while it waits is not sent, and has failed.
 func TestWaitingRequestExpires(t *testing.T) { synctest.Test(t, testWaitingRequestExpires) }
 
 func testWaitingRequestExpires(t *testing.T) {
@@ -328,7 +328,7 @@ func testBrokenConnectionTakesNoReplyBack(t *testing.T) {
 	}
 }
 
-// What is given up on its way takes nothing along that went out with it.
+// A request that expires after it was sent does not affect the others of its batch.
 func TestRequestExpiresWithinABatch(t *testing.T) { synctest.Test(t, testRequestExpiresWithinABatch) }
 
 func testRequestExpiresWithinABatch(t *testing.T) {

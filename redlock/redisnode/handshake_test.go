@@ -113,7 +113,7 @@ func TestRefusedTryCostsOneConnection(t *testing.T) {
 	b.holds("key", "")
 }
 
-// What a server says when it refuses a connection is an error of Redis, for whoever asks.
+// The reason with which a server refuses a connection is returned as an error of Redis.
 func TestRefusalIsAnErrorOfRedis(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
 	nodes := b.connect([]string{turnAway(tooMany)(b, 1)}, redisnode.Options{})
@@ -178,7 +178,7 @@ func TestIdleConnectionsThatTheServerCloses(t *testing.T) {
 	b.want(del("a"), env.Yes)
 }
 
-// Whoever dials for the nodes is told the address, and may connect to something else.
+// A dialer of the user receives the address, and may connect to something else.
 func TestNodesAreDialledByWhomever(t *testing.T) {
 	const called = "somewhere:1"
 	b := newBench(t, 1, redisnode.Options{})

@@ -251,7 +251,7 @@ func anys(words []string) (all []any) {
 	return all
 }
 
-// What it costs to ask for the run, on one connection at a time.
+// The cost of asking for the run id, with one connection at a time.
 func BenchmarkSet(b *testing.B) {
 	fleet, err := redisserver.OpenFleet(context.Background(), redisserver.Options{Nodes: 1})
 	if err != nil {

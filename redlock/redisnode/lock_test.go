@@ -90,9 +90,8 @@ func TestLockWhileServersStop(t *testing.T) {
 	stopping.Wait()
 }
 
-// What a server is asked while it stands still comes to it late, over several
-// connections and in any order. No key is left all the same, whether the lock
-// was granted by the others or refused.
+// Requests to a server that stands still arrive late, over several connections and in any order. No
+// key remains, whether the lock was granted by the others or refused.
 func TestLateRequestsLeaveNoKey(t *testing.T) {
 	for _, inFlight := range []int{1, math.MaxInt} {
 		lateRequestsLeaveNoKey(t, newServers(t, 3, redisnode.Options{MaxInFlight: inFlight}))
@@ -262,9 +261,9 @@ func (t trouble) patientTimeouts() []time.Duration {
 	return []time.Duration{aeon}
 }
 
-// Where a quorum is in trouble the try fails, and says what ails each node: at
-// once if that is known, and otherwise after the node timeout. Nothing else
-// would end it: a request is given up after an hour, and so is a dial.
+// Without a reachable quorum the try fails and gives the reason for each node: at once if it is
+// known, otherwise after the node timeout. Nothing else would end it: a request expires after an
+// hour, and so does a dial.
 func TestTwoNodesInTrouble(t *testing.T) {
 	for _, c := range eachWay(troubles) {
 		t.Run(c.name, func(t *testing.T) {

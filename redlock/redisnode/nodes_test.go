@@ -434,13 +434,12 @@ func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// What pays no heed to whose key it is does what Redis' own command does, under
-// the prefix, and tells what it found.
+// The plain commands do what Redis' own commands do, under the prefix, and return what they found.
 func TestPlainCommands(t *testing.T) {
 	plainCommands(t, redisnode.Options{Prefix: "lock:"})
 }
 
-// Where keys are given an end that no command asks for, nothing else is different.
+// Giving keys an expiry that no command asks for changes nothing else.
 func TestKeysThatWouldLiveForEver(t *testing.T) {
 	plainCommands(t, redisnode.Options{Prefix: "lock:", DefaultTTL: 5 * time.Hour})
 

@@ -60,8 +60,7 @@ func TestNoRuntime(t *testing.T) {
 	}
 }
 
-// What is never ended is ended when the telemetry is closed, and after that nothing
-// begins.
+// Open spans end when the telemetry is closed, and none begins after that.
 func TestCloseEndsWhatIsOpen(t *testing.T) {
 	c := play(t, nil, func(c *scene, m *redlock.Mutex) { c.lock(m) }) // the world ends, and its client with it
 	if open := len(c.recorder.Started()) - len(c.recorder.Ended()); open != 1 {

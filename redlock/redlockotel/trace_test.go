@@ -92,7 +92,7 @@ redlock acquire [0s..2ms] granted quorum@2ms
 `)
 }
 
-// What is called from elsewhere hangs there, and leads to the hold.
+// A call from another trace is a span of that trace, with a link to the hold.
 func TestTraceFromElsewhere(t *testing.T) {
 	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
 		h := c.lock(m)
@@ -150,8 +150,8 @@ redlock acquire [2ms..4ms] taken
 `)
 }
 
-// Where no quorum answers somebody should look. Keys on nodes that are silent are
-// deleted again and again, on behalf of the try that has ended.
+// A try without a quorum is an error in the trace. Deletions on silent nodes are repeated, in spans
+// of the try that has ended.
 func TestTraceWithoutAQuorum(t *testing.T) {
 	c := play(t, nemesis.Plan{crash(1, 0, nil), slow(2, 60*ms), slow(3, 60*ms)}, func(c *scene, m *redlock.Mutex) {
 		_, err := m.TryLock(context.Background(), "r")
@@ -339,8 +339,8 @@ request [2ms..48ms]
 `)
 }
 
-// What draws the fence is seen below the try that it is for, and asking one after the
-// other as what it is.
+// The requests that draw a fence are children of their try, and sequential requests are shown as
+// such.
 func TestTraceOfAFence(t *testing.T) {
 	c := open(t, setting(3, nil))
 	s := config()

@@ -43,7 +43,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// What was written after the last sync is lost. A second power loss takes nothing more.
+// Writes after the last sync are lost. A second power loss takes nothing more.
 func TestCutUnsynced(t *testing.T) {
 	f, write := server(t)
 	write("synced,")

@@ -109,7 +109,7 @@ func (f *figure) splitLegend(c draw.Canvas) (right, below []entry) {
 		}
 	}
 	slices.SortStableFunc(right, func(a, b entry) int { return cmp.Compare(a.end.Y, b.end.Y) })
-	// What is above and below the data leaves them this, at least.
+	// The least space above and below the data.
 	c.Max.Y -= (c.Max.Y - c.Min.Y) * 0.4
 	ends, names := f.ends(c, right)
 	for i := range right {

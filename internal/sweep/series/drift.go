@@ -27,8 +27,8 @@ const DriftReach = float64(2*way+grain+driftStep) / float64(ttl)
 type wrong struct {
 	id, name string
 
-	// What so many parts per million mean: the nodes' and the holder's rates, in ppm, and
-	// a step of the nodes' clocks.
+	// The rates of the nodes' and the holder's clocks, in ppm, and a step of the nodes' clocks, for
+	// so many parts per million.
 	fast, slow func(ppm int64) int64
 	by         func(ppm int64) time.Duration
 }
