@@ -198,7 +198,7 @@ func (s set) size() int {
 type candidates struct {
 	list    []candidate
 	tally   *tally        // of the accepted sections
-	value   int64         // at the begin
+	value   int64         // at the start
 	readers map[int64]int // the most candidates that read a value
 	writers map[int64]int // or write it
 }

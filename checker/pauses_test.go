@@ -76,7 +76,7 @@ func (seen pausesSeen) add(pauses []pause, events []history.Event) {
 			e := &events[i]
 			if at := int(e.Time); p.client == e.Client && e.Kind == history.Lapse {
 				has["a lapse within a pause"] = has["a lapse within a pause"] || p.from < at && at < p.to
-				has["a lapse at the begin of a pause"] = has["a lapse at the begin of a pause"] || p.from == at
+				has["a lapse at the start of a pause"] = has["a lapse at the start of a pause"] || p.from == at
 				has["a lapse at the end of a pause"] = has["a lapse at the end of a pause"] || p.to == at
 			}
 		}
@@ -90,7 +90,7 @@ func (seen pausesSeen) add(pauses []pause, events []history.Event) {
 
 // check fails if something is rarer than in one history of twenty.
 func (seen pausesSeen) check(t *testing.T) {
-	for _, what := range []string{"a lapse within a pause", "a lapse at the begin of a pause", "a lapse at the end of a pause"} {
+	for _, what := range []string{"a lapse within a pause", "a lapse at the start of a pause", "a lapse at the end of a pause"} {
 		if seen[what]*20 < seen[""] {
 			t.Errorf("%d of %d histories have this: %q; want one in twenty", seen[what], seen[""], what)
 		}

@@ -19,7 +19,7 @@ import (
 // segment or in none; one that would come after the last section of a segment counts for the next
 // segment. See [unknowns].
 type register struct {
-	states  []registerState // that are possible at the begin of the segment; nil: as it was made
+	states  []registerState // that are possible at the start of the segment; nil: as it was made
 	segment []*section
 
 	last   history.Time // the latest return of an accepted section

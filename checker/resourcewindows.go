@@ -16,7 +16,7 @@ type resourceWindows struct {
 
 	last *ended // the window that ended last, if extensions can begin windows anew; nil: none
 
-	// waiting holds back events, from first on, behind one that is open: the begin of a
+	// waiting holds back events, from first on, behind one that is open: the start of a
 	// window that is not certain yet.
 	waiting []windowEvent
 	first   int

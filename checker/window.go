@@ -247,7 +247,7 @@ func (x *exclusion) tellOpen(end history.Time) {
 	}
 }
 
-// windowEvent is the begin or end of a window.
+// windowEvent is the start or end of a window.
 type windowEvent struct {
 	kind    windowEventKind
 	hold    *hold

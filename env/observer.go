@@ -9,7 +9,7 @@ import (
 type Step uint8
 
 // The steps of an acquisition, in the order in which they come. Those marked
-// "call" are the begin of an operation, those marked "return" its end.
+// "call" are the start of an operation, those marked "return" its end.
 const (
 	// StepAcquire (call): one try to acquire begins. Its token is drawn; no
 	// clock has been read.

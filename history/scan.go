@@ -230,7 +230,7 @@ var errLongLine = errors.New("longer than 1 MiB, which no line of a history is")
 // a line is copied at most once.
 type blocks struct {
 	from io.Reader
-	rest []byte // the begin of a line whose end has not been read
+	rest []byte // the start of a line whose end has not been read
 	err  error  // why there is no more to read
 }
 

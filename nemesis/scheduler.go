@@ -18,7 +18,7 @@ type Target interface {
 // Scheduler begins and ends the faults of a plan at their times. At one instant,
 // ends come before begins. A fault whose end comes before its begin does not take
 // place. The scheduler has no clock: the world calls Advance at the time that Next
-// returned, and Step whenever a client takes a step. Times count from the begin of
+// returned, and Step whenever a client takes a step. Times count from the start of
 // the run and never decrease. It is not safe for concurrent use.
 type Scheduler struct {
 	setting Setting
@@ -198,7 +198,7 @@ func (c *Scheduler) apply(t transition) error {
 		return err
 	}
 	if f.endsWithBegin() {
-		// The length counts from when the begin was due: if the world is late,
+		// The length counts from when the start was due: if the world is late,
 		// consecutive faults must not overlap.
 		c.push(transition{at: t.at + f.length(), fault: t.fault, end: true})
 	}

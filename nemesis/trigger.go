@@ -46,7 +46,7 @@ const sequentialReplies = 8
 // StepName is the name of a step, such as "before-send".
 type StepName string
 
-// At triggers d after the begin of the run.
+// At triggers d after the start of the run.
 func At(d time.Duration) Trigger { return Trigger{At: d} }
 
 // After ends a fault d after its start.

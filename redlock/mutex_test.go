@@ -95,7 +95,7 @@ func (b *bench) sleep(client int, d time.Duration) {
 	_ = r.Sleep(context.Background(), r.Now(env.Monotonic).Add(d))
 }
 
-// at returns the time since the begin of the run.
+// at returns the time since the start of the run.
 func (b *bench) at() time.Duration { return time.Duration(b.Runtime(1).Now(env.Monotonic)) }
 
 // keys returns how many nodes hold a key at the end.

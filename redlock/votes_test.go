@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// until sleeps until a time since the begin of the run.
+// until sleeps until a time since the start of the run.
 func (b *bench) until(at time.Duration) { b.sleep(1, at-b.at()) }
 
 // A yes to an extension that comes when it has been granted is no vote in the next

@@ -79,7 +79,7 @@ var damages = []damage{
 		}
 		return drop(log, i)
 	}},
-	{"the begin is dropped of what ends", false, begins, func(log history.Log, i int) (history.Log, int) {
+	{"the start is dropped of what ends", false, begins, func(log history.Log, i int) (history.Log, int) {
 		if answer(log, i) < 0 {
 			return nil, 0
 		}

@@ -104,7 +104,7 @@ func (h *Hold) isReleased() bool {
 	return h.state == released
 }
 
-// reportExtend reports the begin of an extension.
+// reportExtend reports the start of an extension.
 func (h *Hold) reportExtend(ttl time.Duration) {
 	m := h.mutex
 	m.Observer.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: m.validUntil(ttl)})

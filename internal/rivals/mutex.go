@@ -154,7 +154,7 @@ func (a *attempt) check() error {
 	return nil
 }
 
-// reportReply reports a reply that counts. Replies are numbered from the begin of the try,
+// reportReply reports a reply that counts. Replies are numbered from the start of the try,
 // on into the hold.
 func (a *attempt) reportReply(op env.Op, r env.Reply) {
 	e := a.event(env.StepReply)

@@ -98,7 +98,7 @@ func (r *recorder) record(h *history.Event) {
 	r.world.Record(*h)
 }
 
-// called records the begin of an operation, or a notification of the client.
+// called records the start of an operation, or a notification of the client.
 func (r *recorder) called(h *history.Event, step env.Step) {
 	r.record(h)
 	r.world.Reach(r.client, step, 0)

@@ -31,7 +31,7 @@ func from10(a nemesis.Action) nemesis.Fault {
 }
 
 // shows prints a client's clocks: the monotonic clock, the one that counts
-// suspension, and the wall clock since the begin of the run.
+// suspension, and the wall clock since the start of the run.
 func shows(w *World, client int) string {
 	r := w.Runtime(client)
 	return fmt.Sprint(time.Duration(r.Now(env.Monotonic)), time.Duration(r.Now(env.Boottime)), time.Duration(r.Now(env.Wall))-time.Duration(epoch))

@@ -16,7 +16,7 @@ import (
 // journal records the previous value of a node's keys at each change, so that the node can
 // be rolled back. It reaches back only as far as some fault of the plan needs.
 //
-// A position in it is the state before the change of that number, counted from the begin
+// A position in it is the state before the change of that number, counted from the start
 // of the run.
 type journal struct {
 	changes []change // the oldest that is kept first
@@ -92,7 +92,7 @@ func (j *journal) trim(now int64) {
 	j.trimAt = max(leastTrim, 2*len(j.changes))
 }
 
-// begin marks the begin of a command. With a sync for each command, all earlier ones are
+// begin marks the start of a command. With a sync for each command, all earlier ones are
 // synced.
 func (j *journal) begin(now int64) {
 	if len(j.changes) >= j.trimAt {

@@ -146,7 +146,7 @@ func TestLoadingGoesBeforeMissingScripts(t *testing.T) {
 		loading time.Duration
 		want    string
 	}{
-		"from the begin":    {0, "failed@2ms no@64ms"},
+		"from the start":    {0, "failed@2ms no@64ms"},
 		"before the script": {2 * ms, "failed@4ms no@64ms"},
 	} {
 		s := setting(1, 1,

@@ -79,7 +79,7 @@ func Each(n, of int) string {
 }
 
 // Token is as much of a token as a person compares: of one that is drawn at random, in 16
-// hexadecimal digits or more, the first 8; of another of more than 24 characters the begin
+// hexadecimal digits or more, the first 8; of another of more than 24 characters the start
 // and the end. What a terminal would not show as a character is escaped.
 func Token(token string) string {
 	if len(token) >= 16 && strings.Trim(token, "0123456789abcdefABCDEF") == "" {

@@ -20,7 +20,7 @@ type row struct {
 	who, what string
 }
 
-// The marks at the begin of a line.
+// The marks at the start of a line.
 const (
 	plainMark   = ' '
 	findingMark = '|' // the judge's finding is about this time
@@ -58,7 +58,7 @@ func (t *Trace) legend(of checker.Property) []string {
 	h := t.header
 	return []string{
 		fmt.Sprintf("%s: %s, %s, %s, seed %d.", h.Scenario, h.Lock, textfmt.Count(h.Clients, "client"), textfmt.Count(h.Nodes, "node"), h.Seed),
-		"Times are in ms since the begin of the run. → asks, ← takes an answer.",
+		"Times are in ms since the start of the run. → asks, ← takes an answer.",
 		fmt.Sprintf("Windows are those of %s; ! where two overlap, | where else the judge points to.", of.Title()),
 		"",
 	}

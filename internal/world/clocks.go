@@ -32,7 +32,7 @@ func (s ClockSelection) Of(wall, monotonic *Clock, more ...*Clock) []*Clock {
 
 // ClockWorld is the part of a world that clock faults need.
 type ClockWorld interface {
-	// GroundTime returns the time in nanoseconds since the begin of the run.
+	// GroundTime returns the time in nanoseconds since the start of the run.
 	GroundTime() int64
 
 	// Missed returns how many nanoseconds the stopped wall clock of a machine has missed,

@@ -49,7 +49,7 @@ func newInstruments(m metric.Meter, class func(string) string) (*instruments, er
 		errs = append(errs, err)
 	}
 	seconds(&i.lock, "redlock.lock.duration", "Time that callers of Lock have waited, with all tries and the delays between them.", messages)
-	seconds(&i.acquire, "redlock.acquire.duration", "Time from the begin of a try to its outcome.", messages)
+	seconds(&i.acquire, "redlock.acquire.duration", "Time from the start of a try to its outcome.", messages)
 	seconds(&i.validity, "redlock.acquire.validity", "Validity that was left at the grant.", work)
 	seconds(&i.hold, "redlock.hold.duration", "Time from the grant to the release, the warning or the loss.", work)
 	seconds(&i.extend, "redlock.extend.duration", "Time that an extension has taken.", messages)

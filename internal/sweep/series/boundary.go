@@ -26,7 +26,7 @@ const (
 // the longest TTL, and is located to 0.1 %.
 //
 // The worst crash comes just after the vote, when the whole lease is still to come. So the
-// delay counts from the begin of the lease, but for the way of the request to the node, and
+// delay counts from the start of the lease, but for the way of the request to the node, and
 // the boundary lies below [SafeDelay] by that way and by the rival's grant. The prediction is
 //
 //	SafeDelay − (1 + ρr)(way + ℓ)
