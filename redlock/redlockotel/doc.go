@@ -1,5 +1,5 @@
-// Package redlockotel tells OpenTelemetry of a lock: traces and metrics of package
-// redlock, which itself knows nothing of them.
+// Package redlockotel adds OpenTelemetry traces and metrics to package redlock, which does
+// not depend on it.
 //
 //	telemetry, err := redlockotel.New(env.System(), redlockotel.Options{})
 //	...
@@ -7,46 +7,41 @@
 //	...
 //	hold, err := telemetry.Lock(ctx, mutex, "invoice-7") // or mutex.Lock
 //
-// A [Telemetry] listens in two places. [Telemetry.Observer] hears of every step and
-// makes spans of what the lock does; [Telemetry.Nodes] stands between the lock and
-// its nodes, makes a span of each request, and sees the contexts with which the lock
-// waits for answers. These are those of the caller, so that spans hang on the span
-// that the caller has there; an observer is given none. Neither place alone is of
-// much use: without Nodes all spans are roots and have no children.
+// A [Telemetry] needs both of its parts. [Telemetry.Observer] receives every step of the lock
+// and makes the spans of its operations. [Telemetry.Nodes] wraps the nodes: it makes a span of
+// each request, and sees the caller's contexts, in which the lock waits for replies; observers
+// receive no context. Without Nodes all spans are roots without children.
 //
-//	span             from … to                                       hangs on
-//	redlock lock     call and return of [Telemetry.Lock]             the caller's
-//	redlock acquire  begin and outcome of one try                    the caller's, or that of redlock lock
-//	redlock hold     the grant, and release, warning or loss         the same; if there is none, the try
-//	redlock extend   begin and outcome of an extension               the hold
-//	redlock release  begin and outcome of a release                  that on which the hold hangs
-//	set node 3       sent, and answered or given up; also extend,    what the request was sent for
+//	span             from … to                                       parent
+//	redlock lock     call and return of [Telemetry.Lock]             the caller's span
+//	redlock acquire  start and outcome of one try                    the caller's span, or redlock lock
+//	redlock hold     the grant, and release, warning or loss         the same; without one, redlock acquire
+//	redlock extend   start and outcome of an extension               redlock hold
+//	redlock release  start and outcome of a release                  the parent of redlock hold
+//	set node 3       request and reply, or its timeout; also extend, the operation that sent it
 //	                 delete, count (of a fence), raise
 //
-// An extension or a release that is called under another span than the lock was
-// hangs on that one, and has a link to the hold. What is asked after the outcome is
-// clear hangs on what it follows from, though that has ended: answers that come late
-// (redlock.late), keys that are deleted afterwards. Such requests are forgotten with
-// the oldest of 4096 tries that are over, and have then no span.
+// An extension or a release that is called in another span than the lock is a child of that
+// span, with a link to the hold. Requests after the outcome of an operation are its children
+// although it has ended: late replies (redlock.late), and deletions. The last 4096 tries that
+// have ended are remembered for that; requests of older ones have no span.
 //
-// A hold ends when its holder calls Release or is told that the validity is about to
-// end or the lock lost, whichever is first; events say which. It can last as long as a
-// watchdog extends it, and most exporters tell of a span when it ends: that of the try
-// is told at once.
+// A hold ends when its holder calls Release, or is notified that the validity is about to end
+// or that the lock is lost, whichever comes first; events of the span say which. A hold can
+// last as long as a watchdog extends it, and most exporters send a span when it ends. The span
+// of the try is sent at once.
 //
-// A span has an error status if something should be looked at: nothing that is
-// routine ([redlock.Routine]), such as a lock that is taken.
+// A span has an error status if somebody should look at it. Routine errors
+// ([redlock.Routine]), such as a lock that is taken, set none.
 //
-// Whoever knows a token can release the lock. So a span bears only what
-// [redlock.ShortToken] lets be known, the same digits as the records of
-// [redlock.Logged], and errors are written with those in its place. The names of
-// resources are told in traces, and never in metrics, where each would make a
-// series of its own; [Options.Class] tells of what kind they are.
+// Whoever knows a token can release the lock. So spans contain tokens only as
+// [redlock.ShortToken], the same digits as the records of [redlock.Logged], and error texts
+// are shortened likewise. Traces contain the names of resources. Metrics never do, because
+// each name would make a series of its own; [Options.Class] gives them a class.
 //
-// Nothing here waits or fails: spans and measurements are handed to the providers on
-// the goroutine that uses the lock. An exporter has to be behind a batch, or the
-// validity runs on while it exports. Time is that of the runtime, so that a lock in a
-// simulator has its telemetry in virtual time: a span begins at the time of day when
-// its try began, and from there on by the clock that counts suspension, so that no
-// step of the time of day makes a span end before it begins.
+// Nothing here waits or fails: spans and measurements go to the providers on the goroutine
+// that uses the lock. Use an exporter with a batch, or the validity runs on while it exports.
+// Times are those of the runtime, so a lock in a simulator has telemetry in virtual time. A
+// span starts at the time of day at which its try began, and continues by the clock that
+// counts suspension: a step of the time of day never makes a span end before it starts.
 package redlockotel

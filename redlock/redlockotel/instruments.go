@@ -24,16 +24,16 @@ type instruments struct {
 	active                         metric.Int64UpDownCounter
 	losses                         metric.Int64Counter
 
-	// Attributes of what is measured often are made once.
-	came     [outcomes]metric.MeasurementOption // 0: nothing is said of the outcome
-	answered [env.MaxNodes + 1][env.Ops][answers]atomic.Pointer[[]metric.RecordOption]
+	// Attributes that are needed often are made once.
+	byOutcome [outcomes]metric.MeasurementOption // 0: without an outcome
+	byReply   [env.MaxNodes + 1][env.Ops][answers]atomic.Pointer[[]metric.RecordOption]
 }
 
-// answers is the number of answers, with a place for none.
+// answers is the number of answers, including none.
 const answers = int(env.Lost) + 1
 
-// The bounds of buckets: in seconds for what takes messages and for what lasts as long
-// as work does, and for tries.
+// The bounds of buckets: seconds, for operations that take messages and for holds, and
+// numbers of tries.
 var (
 	messages = metric.WithExplicitBucketBoundaries(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 	work     = metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600)
@@ -63,20 +63,20 @@ func newInstruments(m metric.Meter, class func(string) string) (*instruments, er
 	i.losses, err = m.Int64Counter("redlock.hold.losses", metric.WithUnit("{hold}"), metric.WithDescription("Locks that were lost before their holder released them."))
 	errs = append(errs, err)
 	for o := range outcomes {
-		i.came[o] = metric.WithAttributeSet(attribute.NewSet(o.attributes()...))
+		i.byOutcome[o] = metric.WithAttributeSet(attribute.NewSet(o.attributes()...))
 	}
 	return i, errors.Join(errs...)
 }
 
-// of are the attributes of what came of an operation on a resource.
+// of returns the attributes of an operation on a resource with an outcome.
 func (i *instruments) of(resource string, out outcome) metric.MeasurementOption {
 	if i.class == nil {
-		return i.came[out]
+		return i.byOutcome[out]
 	}
 	return metric.WithAttributeSet(attribute.NewSet(append(out.attributes(), classKey.String(i.class(resource)))...))
 }
 
-// locked, and what follows, measure what has come of an operation.
+// locked and the following methods record the end of an operation.
 func (i *instruments) locked(ctx context.Context, resource string, took time.Duration, tries int64, out outcome) {
 	i.lock.Record(ctx, took.Seconds(), i.of(resource, out))
 	i.tries.Record(ctx, tries, i.of(resource, out))
@@ -113,9 +113,9 @@ func (i *instruments) requested(ctx context.Context, op env.Op, reply *env.Reply
 	i.request.Record(ctx, took.Seconds(), i.ofRequest(op, reply)...)
 }
 
-// ofRequest are the attributes of a request.
+// ofRequest returns the attributes of a request.
 func (i *instruments) ofRequest(op env.Op, reply *env.Reply) []metric.RecordOption {
-	ready := &i.answered[reply.Node][op][reply.Answer]
+	ready := &i.byReply[reply.Node][op][reply.Answer]
 	if options := ready.Load(); options != nil {
 		return *options
 	}
@@ -142,7 +142,7 @@ const (
 	errorType   = attribute.Key("error.type") // as OpenTelemetry calls it everywhere
 )
 
-// outcome is what came of an operation.
+// outcome is the outcome of an operation.
 type outcome uint8
 
 const (
@@ -171,7 +171,7 @@ var outcomeNames = [outcomes]string{
 
 func (o outcome) String() string { return outcomeNames[o] }
 
-// attributes are what is said of the outcome; nothing of 0.
+// attributes returns the attributes of the outcome; none for 0.
 func (o outcome) attributes() []attribute.KeyValue {
 	if o == 0 {
 		return nil
@@ -179,8 +179,8 @@ func (o outcome) attributes() []attribute.KeyValue {
 	return []attribute.KeyValue{outcomeKey.String(o.String())}
 }
 
-// failures says what errors mean, the first that fits. One that has no fence may have
-// found no quorum for it.
+// failures maps errors to outcomes; the first that matches counts. An error without a fence
+// may also be one without a quorum.
 var failures = [...]struct {
 	err error
 	out outcome
@@ -198,7 +198,7 @@ var failures = [...]struct {
 	{redlock.ErrNoQuorum, noQuorum},
 }
 
-// outcomeOf says what came of an operation that would else have come to success.
+// outcomeOf returns the outcome of an operation with an error, or success without one.
 func outcomeOf(err error, success outcome) outcome {
 	if err == nil {
 		return success
@@ -211,10 +211,10 @@ func outcomeOf(err error, success outcome) outcome {
 	return failed
 }
 
-// errAbandoned is why an operation ends that nobody has ended.
-var errAbandoned = errors.New("the outcome was never heard of")
+// errAbandoned is the error of an operation that nobody has ended.
+var errAbandoned = errors.New("the outcome is not known")
 
-// requestNames are those of the spans of requests. They are needed often.
+// requestNames are the names of the spans of requests. They are needed often.
 var requestNames = func() (names [env.Ops][env.MaxNodes + 1]string) {
 	for op := range names {
 		for node := range names[op] {

@@ -9,10 +9,10 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// call is one call of [Telemetry.Lock], which its tries find in their context.
+// call is one call of [Telemetry.Lock]. Its tries find it in their context.
 type call struct {
 	span  trace.SpanContext
-	home  trace.SpanContext // on which hold and release hang
+	home  trace.SpanContext // the parent of hold and release
 	tries atomic.Int64
 	last  atomic.Pointer[try]
 }
@@ -33,10 +33,10 @@ func (c *call) token() string {
 	return ""
 }
 
-// Lock is [redlock.Mutex.Lock] of a mutex with this telemetry, as one span around its
-// tries and the delays between them: how long the caller has waited, and after how
-// many tries. No observer can tell that of mutex.Lock itself, because it does not hear
-// which tries belong together.
+// Lock is [redlock.Mutex.Lock] of a mutex with this telemetry, with one span around its tries
+// and the delays between them: the time that the caller waits, and the number of tries. An
+// observer of mutex.Lock cannot make that span, because steps do not say which tries belong to
+// one call.
 func (t *Telemetry) Lock(ctx context.Context, mutex *redlock.Mutex, resource string) (hold *redlock.Hold, err error) {
 	line := t.timeline()
 	c := &call{home: trace.SpanContextFromContext(ctx)}
@@ -45,7 +45,7 @@ func (t *Telemetry) Lock(ctx context.Context, mutex *redlock.Mutex, resource str
 	if !c.home.IsValid() {
 		c.home = c.span
 	}
-	err = errAbandoned // and stays it if somebody's fence source panics
+	err = errAbandoned // stays if a fence source panics
 	defer func() {
 		now, out, tries := t.elapsed(), outcomeOf(err, granted), c.tries.Load()
 		span.SetAttributes(append(out.attributes(), triesKey.Int64(tries))...)
@@ -56,12 +56,12 @@ func (t *Telemetry) Lock(ctx context.Context, mutex *redlock.Mutex, resource str
 	return mutex.Lock(context.WithValue(ctx, callKey{}, c), resource)
 }
 
-// maxOver is how many tries that are over are remembered, so that what is asked on
-// their behalf afterwards is seen where it belongs.
+// maxOver is the number of ended tries that are remembered, so that their later requests
+// have the right parent.
 const maxOver = 4096
 
-// maxOpen is how many tries there can be that are not over, holds included. A mutex
-// ends all of its own; more than that are not followed.
+// maxOpen is the number of tries that have not ended, including holds, beyond which no more
+// are followed. A mutex ends all of its own.
 const maxOpen = 1 << 16
 
 // queue is a first-in first-out list of at most maxOver tries.
@@ -70,7 +70,7 @@ type queue struct {
 	next int // the oldest, once the list is full
 }
 
-// push adds a try, and returns the one that had to go for it, or nil.
+// push adds a try, and returns the one that it replaces, or nil.
 func (q *queue) push(one *try) (gone *try) {
 	if len(q.list) < maxOver {
 		q.list = append(q.list, one)
@@ -81,8 +81,8 @@ func (q *queue) push(one *try) (gone *try) {
 	return gone
 }
 
-// follow remembers a try that begins. Tokens differ, unless they are those of a clock
-// that was stepped back: then the older one is forgotten.
+// follow remembers a new try. Tokens differ, unless they come from a clock that was stepped
+// back: then the older try is forgotten.
 func (t *Telemetry) follow(one *try) {
 	t.mu.Lock()
 	if t.closed || len(t.tries)-len(t.over.list) >= maxOpen {
@@ -104,7 +104,7 @@ func (t *Telemetry) find(token string) *try {
 	return t.tries[token]
 }
 
-// retire takes note that a try is over, and forgets the oldest that is.
+// retire notes that a try has ended, and forgets the oldest ended one if there are too many.
 func (t *Telemetry) retire(one *try) {
 	t.mu.Lock()
 	if t.closed || one.retired {

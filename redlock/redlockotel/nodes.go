@@ -8,8 +8,7 @@ import (
 )
 
 // Nodes returns the nodes for [redlock.New], with a span and a measurement for each
-// request. What is asked of them, and what they answer, stays as it is. Close what
-// is wrapped yourself.
+// request. Requests and replies do not change. The caller closes the wrapped nodes.
 func (t *Telemetry) Nodes(of env.Nodes) env.Nodes {
 	return &nodes{Nodes: of, telemetry: t}
 }
@@ -22,7 +21,7 @@ type nodes struct {
 // Send implements [env.Nodes].
 func (n *nodes) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
 	one := cmp.Or(n.telemetry.find(command.Token), n.telemetry.nobody)
-	r := &round{telemetry: n.telemetry, command: command, try: one, operation: one.asking(command.Op), sent: n.telemetry.elapsed()}
+	r := &round{telemetry: n.telemetry, command: command, try: one, operation: one.operationFor(command.Op), sent: n.telemetry.elapsed()}
 	r.Round = n.Nodes.Send(to, command, giveUp)
 	return r
 }
@@ -37,8 +36,8 @@ type round struct {
 	waited    bool
 }
 
-// Next implements [env.Round]. The first who waits does so in the context of whoever
-// has called the lock.
+// Next implements [env.Round]. The first wait of a round is in the context of the lock's
+// caller.
 func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) {
 	if !r.waited {
 		r.waited = true
@@ -48,14 +47,14 @@ func (r *round) Next(ctx context.Context, until env.Instant) (env.Reply, error) 
 	}
 	reply, err := r.Round.Next(ctx, until)
 	if err == nil {
-		r.heard(&reply)
+		r.record(&reply)
 	}
 	return reply, err
 }
 
-// heard tells of a request that has been answered, or given up, if anybody wants to
-// know: to read the clock costs more than all else here.
-func (r *round) heard(reply *env.Reply) {
+// record records a request that has a reply, or has expired, unless nobody records
+// requests: reading the clock costs more than everything else here.
+func (r *round) record(reply *env.Reply) {
 	r.try.mu.Lock()
 	defer r.try.mu.Unlock()
 	if !r.operation.recorded && !r.telemetry.instruments.request.Enabled(r.operation.ctx) {
@@ -67,7 +66,7 @@ func (r *round) heard(reply *env.Reply) {
 }
 
 // Observer returns an observer for [redlock.New], which passes every event on to next,
-// unchanged and after its spans have been made. next may be nil.
+// unchanged, after its spans have been made. next may be nil.
 func (t *Telemetry) Observer(next env.Observer) env.Observer {
 	return &observer{t, next}
 }
@@ -79,20 +78,20 @@ type observer struct {
 
 // Observe implements [env.Observer].
 func (o *observer) Observe(e env.Event) {
-	o.telemetry.hear(&e)
+	o.telemetry.observe(&e)
 	if o.next != nil {
 		o.next.Observe(e)
 	}
 }
 
-func (t *Telemetry) hear(e *env.Event) {
+func (t *Telemetry) observe(e *env.Event) {
 	switch e.Step {
 	case env.StepAcquire:
 		t.begin(e)
-	case env.StepReply, env.StepBeforeSend, env.StepBeforeCheck, env.StepAfterCheck: // spans of requests tell as much
+	case env.StepReply, env.StepBeforeSend, env.StepBeforeCheck, env.StepAfterCheck: // the spans of requests show them
 	default:
 		if one := t.find(e.Token); one != nil {
-			one.hear(e)
+			one.observe(e)
 		}
 	}
 }

@@ -12,35 +12,34 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// operation is one thing that is done for a try: the acquisition, an extension, the
-// release; or the hold. Its span begins, by its own time, when the operation does; it
-// is made as soon as it is known what it hangs on, which is when the lock waits for
-// the first answer, in the caller's context. Guarded by the try's mu.
+// operation is the acquisition, an extension or the release of a try, or its hold. The span's
+// start time is that of the operation. The span is made when its parent is known: when the
+// lock waits for the first reply, in the caller's context. Guarded by the try's mu.
 type operation struct {
-	try   *try
-	name  string
-	hangs func(context.Context) (parent context.Context, links []trace.Link) // on what, if it was called with that
-	about []attribute.KeyValue                                               // what is known from the start
-	begun env.Instant
+	try    *try
+	name   string
+	parent func(context.Context) (parent context.Context, links []trace.Link) // of the span, for a call in a context
+	about  []attribute.KeyValue                                               // known from the start
+	begun  env.Instant
 
 	span     trace.Span      // nil: not made yet, or over
-	ctx      context.Context // with that span and nothing else, so that no caller's values are kept; never nil
+	ctx      context.Context // with that span and nothing else, so that no values of the caller are retained; never nil
 	recorded bool            // the span is, or was until it ended
 	over     bool
 }
 
-// make makes the span, unless there is one. ctx is what the operation was called
-// with, or Background where nobody knows.
+// make makes the span, unless there is one. ctx is the context of the call, or Background if it
+// is unknown.
 func (o *operation) make(ctx context.Context) {
 	if o.span != nil || o.over {
 		return
 	}
-	parent, links := o.hangs(ctx)
+	in, links := o.parent(ctx)
 	options := append(make([]trace.SpanStartOption, 0, 3), trace.WithTimestamp(o.try.at(o.begun)), trace.WithAttributes(o.about...))
 	if len(links) > 0 {
 		options = append(options, trace.WithLinks(links...))
 	}
-	_, o.span = o.try.telemetry.tracer.Start(parent, o.name, options...)
+	_, o.span = o.try.telemetry.tracer.Start(in, o.name, options...)
 	o.ctx, o.recorded = bare(o.span.SpanContext()), o.span.IsRecording()
 }
 
@@ -51,8 +50,7 @@ func (o *operation) note(name string, at env.Instant) {
 	}
 }
 
-// end ends the operation, and returns how long it took and the context in which that
-// is to be measured.
+// end ends the operation, and returns its duration and the context for measuring it.
 func (o *operation) end(at env.Instant, out outcome, err error, more ...attribute.KeyValue) (context.Context, time.Duration) {
 	o.make(context.Background())
 	if o.over {
@@ -64,7 +62,7 @@ func (o *operation) end(at env.Instant, out outcome, err error, more ...attribut
 		fail(o.span, out, err, o.try.token)
 		o.span.End(trace.WithTimestamp(o.try.at(at)))
 	}
-	o.span, o.about, o.hangs = nil, nil, nil // what is over is remembered for long
+	o.span, o.about, o.parent = nil, nil, nil // operations that have ended are kept for long
 	return o.ctx, at.Sub(o.begun)
 }
 
@@ -76,10 +74,9 @@ func fail(span trace.Span, out outcome, err error, token string) {
 	}
 }
 
-// request makes the span of a request that was sent for the operation and has been
-// heard of, be it after the operation's end. One that records nothing has none below
-// it.
-func (o *operation) request(command env.Command, reply *env.Reply, sent, heard env.Instant) {
+// request makes the span of a request of the operation, which has a reply or has expired,
+// possibly after the operation's end. An operation that is not recorded has no children.
+func (o *operation) request(command env.Command, reply *env.Reply, sent, replied env.Instant) {
 	if !o.recorded {
 		return
 	}
@@ -97,7 +94,7 @@ func (o *operation) request(command env.Command, reply *env.Reply, sent, heard e
 	if failed {
 		span.SetStatus(codes.Error, failure(reply, o.try.token))
 	}
-	span.End(trace.WithTimestamp(o.try.at(heard)))
+	span.End(trace.WithTimestamp(o.try.at(replied)))
 }
 
 func failure(reply *env.Reply, token string) string {
@@ -107,14 +104,14 @@ func failure(reply *env.Reply, token string) string {
 	return redlock.ErrorText(reply.Err, token)
 }
 
-// This file says on what spans hang.
+// The parents of spans.
 
-// byCaller: an acquisition hangs on what the caller has there. So will the hold, or
-// on the acquisition, if that is nothing.
-func (t *try) byCaller(ctx context.Context) (context.Context, []trace.Link) {
-	t.asked = trace.SpanContextFromContext(ctx)
-	t.home = t.asked
-	if c := callOf(ctx); c != nil && same(c.span, t.asked) {
+// acquireParent: the parent of an acquisition is the caller's span. The hold will have the same
+// parent, or the acquisition if there is none.
+func (t *try) acquireParent(ctx context.Context) (context.Context, []trace.Link) {
+	t.caller = trace.SpanContextFromContext(ctx)
+	t.home = t.caller
+	if c := callOf(ctx); c != nil && same(c.span, t.caller) {
 		t.home = c.home
 		c.tries.Add(1)
 		c.last.Store(t)
@@ -122,30 +119,29 @@ func (t *try) byCaller(ctx context.Context) (context.Context, []trace.Link) {
 	return ctx, nil
 }
 
-// atHome: a hold and its release hang where the caller was; a release that is called
-// from elsewhere hangs there.
-func (t *try) atHome(ctx context.Context) (context.Context, []trace.Link) {
+// holdParent: the parent of a hold and its release is the caller's span; that of a release in
+// another span is that span.
+func (t *try) holdParent(ctx context.Context) (context.Context, []trace.Link) {
 	if t.home.IsValid() {
-		return t.unlessElsewhere(ctx, bare(t.home))
+		return t.orCaller(ctx, bare(t.home))
 	}
-	return t.unlessElsewhere(ctx, t.acquire.ctx)
+	return t.orCaller(ctx, t.acquire.ctx)
 }
 
-// byHold: an extension hangs on the hold, unless it is called from elsewhere.
-func (t *try) byHold(ctx context.Context) (context.Context, []trace.Link) {
-	if t.hold == nil { // it was granted, and the observer has not heard of it yet
-		return t.atHome(ctx)
+// extensionParent: the parent of an extension is the hold, unless it is called in another span.
+func (t *try) extensionParent(ctx context.Context) (context.Context, []trace.Link) {
+	if t.hold == nil { // granted, but the observer has not received that yet
+		return t.holdParent(ctx)
 	}
-	return t.unlessElsewhere(ctx, t.hold.ctx)
+	return t.orCaller(ctx, t.hold.ctx)
 }
 
-// unlessElsewhere returns home, unless the caller has a span of its own there that is
-// not the one with which the lock was asked for. Then that one leads to the hold by a
-// link.
-func (t *try) unlessElsewhere(ctx, home context.Context) (context.Context, []trace.Link) {
-	caller := trace.SpanContextFromContext(ctx)
+// orCaller returns home, unless ctx has a span other than the one in which the lock was
+// called. Then it returns ctx, with a link to the hold.
+func (t *try) orCaller(ctx, home context.Context) (context.Context, []trace.Link) {
+	span := trace.SpanContextFromContext(ctx)
 	switch {
-	case !caller.IsValid() || same(caller, t.asked) || same(caller, t.home):
+	case !span.IsValid() || same(span, t.caller) || same(span, t.home):
 		return home, nil
 	case t.hold == nil:
 		return ctx, nil
@@ -157,7 +153,7 @@ func same(a, b trace.SpanContext) bool {
 	return a.TraceID() == b.TraceID() && a.SpanID() == b.SpanID()
 }
 
-// bare returns a context that bears a span, if there is one, and nothing else.
+// bare returns a context with a span, if it is valid, and nothing else.
 func bare(span trace.SpanContext) context.Context {
 	if !span.IsValid() {
 		return context.Background()

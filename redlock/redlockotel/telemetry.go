@@ -13,40 +13,39 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 )
 
-// scope names what the spans and the measurements were made by.
+// scope is the name of the instrumentation.
 const scope = "github.com/lockstorm/lockstorm/redlock/redlockotel"
 
-// Options are where the telemetry goes. The zero value is right for a program that
-// has set the global providers of package otel, before or after.
+// Options configure a [Telemetry]. The zero value uses the global providers of package otel,
+// which may be set before or after.
 type Options struct {
-	// TracerProvider and MeterProvider make spans and instruments; nil means the
-	// global one. Those of their noop packages switch one of the two off.
+	// TracerProvider and MeterProvider make spans and instruments; nil means the global ones.
+	// The providers of their noop packages switch traces or metrics off.
 	TracerProvider trace.TracerProvider
 	MeterProvider  metric.MeterProvider
 
-	// Class, if it is not nil, says of what kind a resource is, such as "invoice" of
-	// "invoice-7". Measurements then bear it, so there must be few. It is called on
-	// the goroutine that uses the lock, by several at once, and must return soon.
+	// Class, unless nil, returns the class of a resource, such as "invoice" for "invoice-7",
+	// which becomes an attribute of measurements: there must be few classes. It is called on
+	// the goroutines that use the lock, also concurrently, and must return quickly.
 	Class func(resource string) string
 }
 
-// Telemetry makes spans and measurements of what one or more mutexes do. It is safe
-// for concurrent use.
+// Telemetry makes spans and measurements for one or more mutexes. It is safe for concurrent
+// use.
 type Telemetry struct {
 	runtime     env.Runtime
 	tracer      trace.Tracer
 	instruments *instruments
-	nobody      *try // for whom requests are sent that are no try's, or one's that is forgotten
+	nobody      *try // stands for requests of no try, or of a forgotten one
 
 	mu     sync.Mutex // never held while a provider is called
 	tries  map[string]*try
-	over   queue // those of them that are over, the oldest first
+	over   queue // the tries that have ended, the oldest first
 	closed bool
 }
 
 // New returns telemetry for mutexes of the runtime, which is [env.System] in
-// production and may not be nil. The error is that of a meter that refuses an
-// instrument.
+// production and must not be nil. It returns an error if the meter rejects an instrument.
 func New(runtime env.Runtime, o Options) (*Telemetry, error) {
 	if runtime == nil {
 		return nil, errors.New("redlockotel: no runtime")
@@ -67,10 +66,9 @@ func New(runtime env.Runtime, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Close ends the spans that are still open, with the outcome abandoned, and makes no
-// more, but for requests that are under way. Close the mutexes first: then nothing is
-// open any more, unless somebody's fence source has panicked. Close the providers
-// afterwards. A second Close does nothing.
+// Close ends the open spans with the outcome abandoned, and makes no more, except for requests
+// under way. Close the mutexes first: then no span is open, unless a fence source has
+// panicked. Close the providers afterwards. A second Close does nothing.
 func (t *Telemetry) Close() {
 	t.mu.Lock()
 	tries := t.tries
@@ -81,8 +79,8 @@ func (t *Telemetry) Close() {
 	}
 }
 
-// timeline turns readings of the clock by which spans last into times of day, as it
-// was when the timeline began: no step of the time of day bends it.
+// timeline converts readings of the clock that measures spans to times of day, from the time
+// of day at its start. Later steps of the time of day do not affect it.
 type timeline struct {
 	wall, began env.Instant // the same moment, on env.Wall and on env.Boottime
 }
@@ -91,10 +89,10 @@ func (t *Telemetry) timeline() timeline {
 	return timeline{wall: t.runtime.Now(env.Wall), began: t.elapsed()}
 }
 
-// elapsed reads the clock by which spans last: it counts suspension.
+// elapsed reads the clock that measures spans. It counts suspension.
 func (t *Telemetry) elapsed() env.Instant { return t.runtime.Now(env.Boottime) }
 
-// at is the time of a reading.
+// at returns the time of day of a reading.
 func (l timeline) at(reading env.Instant) time.Time {
 	return time.Unix(0, int64(l.wall)).Add(reading.Sub(l.began))
 }

@@ -12,44 +12,43 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// try is one try to acquire, and what comes of it: a hold, its extensions and its
-// release.
+// try is one try to acquire, with its hold, extensions and release.
 type try struct {
 	timeline
 	telemetry       *Telemetry
 	resource, token string
 
-	mu        sync.Mutex        // held while a provider makes or ends a span
-	asked     trace.SpanContext // with which the lock was asked for
-	home      trace.SpanContext // on which hold and release hang, if there is one: the caller's
+	mu        sync.Mutex        // locked while a provider makes or ends a span
+	caller    trace.SpanContext // the span in which the lock was called
+	home      trace.SpanContext // the parent of hold and release, if valid
 	acquire   *operation
-	hold      *operation // nil until it is granted; the next two are nil before their first call
+	hold      *operation // nil before the grant; the next two are nil before their first call
 	extension *operation
 	release   *operation
-	ended     outcome // how the hold has; 0: not yet
-	gone      bool    // nothing is heard of it any more
+	ended     outcome // the outcome of the hold; 0: it has not ended
+	gone      bool    // abandoned: further events are ignored
 
 	retired bool // guarded by the telemetry's mu
 }
 
-// begin follows a try from its first step on.
+// begin starts to follow a try.
 func (t *Telemetry) begin(e *env.Event) {
 	one := &try{timeline: t.timeline(), telemetry: t, resource: e.Resource, token: e.Token}
-	one.acquire = one.operation("redlock acquire", one.began, e.TTL, one.byCaller)
+	one.acquire = one.operation("redlock acquire", one.began, e.TTL, one.acquireParent)
 	t.follow(one)
 }
 
-// operation is one that begins.
-func (t *try) operation(name string, now env.Instant, ttl time.Duration, hangs func(context.Context) (context.Context, []trace.Link)) *operation {
+// operation returns an operation that begins now.
+func (t *try) operation(name string, now env.Instant, ttl time.Duration, parent func(context.Context) (context.Context, []trace.Link)) *operation {
 	about := append(make([]attribute.KeyValue, 0, 3), resourceKey.String(t.resource), tokenKey.String(redlock.ShortToken(t.token)))
 	if ttl != 0 {
 		about = append(about, ttlKey.Float64(ttl.Seconds()))
 	}
-	return &operation{try: t, name: name, begun: now, about: about, hangs: hangs, ctx: context.Background()}
+	return &operation{try: t, name: name, begun: now, about: about, parent: parent, ctx: context.Background()}
 }
 
-// hear hears of a step of the try.
-func (t *try) hear(e *env.Event) {
+// observe processes a step of the try.
+func (t *try) observe(e *env.Event) {
 	now := t.telemetry.elapsed()
 	t.mu.Lock()
 	over := !t.gone && t.step(e, now)
@@ -59,9 +58,9 @@ func (t *try) hear(e *env.Event) {
 	}
 }
 
-// step reports whether nothing but a release is to be expected any more. Steps need
-// not come in order: a holder can be warned, or told of a loss, before the observer has
-// heard of the grant, and both when a release has begun.
+// step processes a step, and reports whether only a release can follow. Steps may come out of
+// order: the warning or the loss may precede the grant, and both may follow the start of a
+// release.
 func (t *try) step(e *env.Event, now env.Instant) (over bool) {
 	switch e.Step {
 	case env.StepQuorum, env.StepQueued, env.StepWoken:
@@ -74,15 +73,15 @@ func (t *try) step(e *env.Event, now env.Instant) (over bool) {
 		t.telemetry.instruments.refused(ctx, t.resource, took, out)
 		return true
 	case env.StepExtend:
-		t.extension = t.operation("redlock extend", now, e.TTL, t.byHold)
+		t.extension = t.operation("redlock extend", now, e.TTL, t.extensionParent)
 	case env.StepExtended, env.StepExtendFailed:
 		t.extended(e, now)
 	case env.StepExpiring, env.StepLost:
-		t.told(e, now)
+		t.holdWarned(e, now)
 		return true
 	case env.StepBeforeRelease:
 		t.endHold(now, released, nil)
-		t.release = t.operation("redlock release", now, 0, t.atHome)
+		t.release = t.operation("redlock release", now, 0, t.holdParent)
 	case env.StepReleased:
 		t.released(e, now)
 		return true
@@ -99,7 +98,7 @@ func (t *try) granted(e *env.Event, now env.Instant) {
 	ctx, took := t.acquire.end(now, granted, nil, about...)
 	t.telemetry.instruments.granted(ctx, t.resource, took, e.Validity)
 
-	t.hold = t.operation("redlock hold", now, 0, t.atHome)
+	t.hold = t.operation("redlock hold", now, 0, t.holdParent)
 	t.hold.make(context.Background())
 	if out := t.ended; out != 0 {
 		t.ended = 0
@@ -107,9 +106,8 @@ func (t *try) granted(e *env.Event, now env.Instant) {
 	}
 }
 
-// told ends the hold because its holder has been told that it is over, or soon will
-// be.
-func (t *try) told(e *env.Event, now env.Instant) {
+// holdWarned ends the hold when its holder is notified of the loss, or of the coming end.
+func (t *try) holdWarned(e *env.Event, now env.Instant) {
 	out := outcomeOf(e.Err, lost)
 	if t.hold != nil {
 		t.hold.note(e.Step.String(), now)
@@ -132,7 +130,7 @@ func (t *try) endHold(now env.Instant, out outcome, err error) {
 	}
 }
 
-// extended ends the extension, whatever came of it.
+// extended ends the extension, successful or not.
 func (t *try) extended(e *env.Event, now env.Instant) {
 	if t.extension == nil {
 		return
@@ -146,7 +144,7 @@ func (t *try) extended(e *env.Event, now env.Instant) {
 	t.telemetry.instruments.extended(ctx, t.resource, took, out)
 }
 
-// released ends the release. That the lock was lost can come out here first.
+// released ends the release, which may be the first to find the lock lost.
 func (t *try) released(e *env.Event, now env.Instant) {
 	if t.release == nil {
 		return
@@ -159,8 +157,8 @@ func (t *try) released(e *env.Event, now env.Instant) {
 	}
 }
 
-// asking returns the operation for which a command is about to be sent.
-func (t *try) asking(op env.Op) *operation {
+// operationFor returns the operation that sends a command.
+func (t *try) operationFor(op env.Op) *operation {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -172,7 +170,7 @@ func (t *try) asking(op env.Op) *operation {
 	return t.acquire
 }
 
-// abandon ends all that is open, and nothing is heard of the try any more.
+// abandon ends all open operations. Further events of the try are ignored.
 func (t *try) abandon() {
 	now := t.telemetry.elapsed()
 	t.mu.Lock()
