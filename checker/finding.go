@@ -124,7 +124,7 @@ type Statement struct {
 	More   bool   `json:"more,omitempty"` // see the kind
 }
 
-// NodeTime is a node, and when something befell it; 0: that is not told.
+// NodeTime is a node, and the time of its event; 0 if it is not stated.
 type NodeTime struct {
 	Node int          `json:"node"`
 	At   history.Time `json:"at,omitempty"`

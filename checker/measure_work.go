@@ -52,7 +52,7 @@ func (w *workMeter) observe(f *fact) {
 
 func (w *workMeter) measure(m *Measurements, _ history.Time) { m.Work = w.Work }
 
-// Orphans is what was left on nodes.
+// Orphans is the keys left on nodes.
 type Orphans struct {
 	// OrphanKeys counts the keys that expired on a node after their try was refused or released,
 	// because nobody had deleted them. It is 0 if the history does not record keys.

@@ -114,7 +114,7 @@ func (c *contract) untoldAll(who *client, now history.Time) {
 	}
 }
 
-// untold reports a holder that ran on for too long without being told.
+// untold reports a holder that ran on for too long without a notice.
 func (c *contract) untold(h *hold, now history.Time) {
 	bound := c.header.Bounds.Notice
 	if h.notice.told || h.letGoBefore(now) || h.client.stoodBefore(now) {

@@ -253,8 +253,8 @@ func (p *perResource[T]) of(r *resource) *T {
 	return p.list[r.number]
 }
 
-// perHold is the same of each hold, as long as the ledger keeps it. What is
-// returned is good until the next call.
+// perHold is the same for each hold, as long as the state keeps it. A result is valid until the
+// next call.
 type perHold[T any] struct{ list []remembered[T] }
 
 type remembered[T any] struct {

@@ -89,10 +89,10 @@ const (
 	// OpAdd is SETNX key token: it creates the key if it is absent, and the key
 	// does not expire.
 	OpAdd
-	// OpExpire is PEXPIRE key ttl: whoever's key it is has so long to live from
-	// now on, be that shorter than before. No if there is none.
+	// OpExpire is PEXPIRE key ttl: sets the remaining time to live of the key, whoever set it, even
+	// to less than before. No if there is no key.
 	OpExpire
-	// OpRemove is DEL key, whoever's it is. No if there is none.
+	// OpRemove is DEL key, whoever set it. No if there is no key.
 	OpRemove
 	// OpIncrement is INCR key: it raises the counter under the key, 0 if there
 	// is none, by one: Yes, and what it is now.

@@ -26,10 +26,10 @@ const (
 	StepBeforeCheck
 	// StepAfterCheck: the check has passed.
 	StepAfterCheck
-	// StepQueued: somebody else holds the lock, and the client now waits to be
-	// woken. What comes until StepWoken is not the lock's own time.
+	// StepQueued: another client holds the lock, and this one waits to be woken. The time until
+	// StepWoken is not the lock's own.
 	StepQueued
-	// StepWoken: the client was told that it may be its turn.
+	// StepWoken: the client was notified that it may be its turn.
 	StepWoken
 	// StepGranted (return): the try succeeds.
 	StepGranted
@@ -43,10 +43,9 @@ const (
 	// StepExtendFailed (return): the extension has failed.
 	StepExtendFailed
 
-	// StepExpiring: the holder has been told that its validity is about to
-	// end, by a margin before the end.
+	// StepExpiring: the holder was warned that its validity ends soon, by a margin before the end.
 	StepExpiring
-	// StepLost: the holder has been told that the lock is lost.
+	// StepLost: the holder was notified that the lock is lost.
 	StepLost
 
 	// StepBeforeRelease (call): a release begins.
@@ -124,8 +123,8 @@ type Event struct {
 	Resource string
 	Token    string
 
-	// TTL is what was asked for, at StepAcquire, StepBeforeSend, StepGranted
-	// and the steps of an extension.
+	// TTL is the requested time to live, at StepAcquire, StepBeforeSend, StepGranted and the steps
+	// of an extension.
 	TTL time.Duration
 
 	// Until is the end of validity on the clock that the lock reads: the end
@@ -134,17 +133,15 @@ type Event struct {
 	// the hold.
 	Until Instant
 
-	// Validity is what was left of it at the validity check, at StepGranted
-	// and StepExtended.
+	// Validity is the remaining validity at the validity check, at StepGranted and StepExtended.
 	Validity time.Duration
 
 	// Fence is the fence of the hold, at StepGranted; 0 means none.
 	Fence uint64
 
-	// Op is the operation, Reply the reply as it was counted, and K its
-	// position in the round, from 1, at StepReply; where one node is asked one
-	// thing after another, its position among the replies to the try and then
-	// to its hold. What comes after the outcome is clear is no step.
+	// Op is the operation, Reply the reply as it was counted, and K its position in the round, from
+	// 1, at StepReply. If a node gets one request after another, K is the position among the
+	// replies to the try and then to its hold. Replies after the outcome is clear are no steps.
 	Op    Op
 	Reply Reply
 	K     int
@@ -157,10 +154,9 @@ type Event struct {
 	Err error
 }
 
-// Observer hears of every step, on the goroutine or coroutine that takes it, so
-// of several at once. In a simulator it may block: a paused client is an observer
-// that does not return. In production it must return soon: the validity runs on
-// meanwhile, and a watchdog cannot warn.
+// Observer receives every step, on the goroutine or coroutine that takes it, so possibly several at
+// once. In a simulator it may block: a paused client is an observer that does not return. In
+// production it must return quickly: the validity runs on, and a watchdog cannot warn meanwhile.
 type Observer interface {
 	Observe(Event)
 }

@@ -95,7 +95,7 @@ func (r *Reader) more() bool {
 	return true
 }
 
-// fail releases what has been read ahead.
+// fail releases the data that was read ahead.
 func (r *Reader) fail() {
 	var of *LineError
 	if errors.As(r.err, &of) {

@@ -101,9 +101,9 @@ type Member struct {
 
 var members sync.Map // reflect.Type → []Member
 
-// MembersOf returns the exported fields of a struct, for whoever goes through what stands
-// in a file by its type. To read tags takes time, and every run has its setting walked
-// over, so what is known of a type is kept: nobody changes the list.
+// MembersOf returns the exported fields of a struct, for code that walks over a file's content by
+// its type. Reading tags takes time, and the setting of every run is walked over, so the list is
+// cached: it must not be changed.
 func MembersOf(t reflect.Type) []Member {
 	if known, ok := members.Load(t); ok {
 		return known.([]Member)
@@ -119,15 +119,13 @@ func MembersOf(t reflect.Type) []Member {
 	return list
 }
 
-// EachValue calls visit with every number, duration and list of them that a fault has
-// anywhere in it, so that whoever changes plans need not know the kinds: the name that
-// it has in a file and a pointer to it, which is a *int, *int64, *float64,
-// *time.Duration, *[]int or *[]time.Duration. What is called node, client, nodes or
-// clients is numbers of those. An end that is nothing has no values.
+// EachValue calls visit with every number, duration and list of them in a fault, so that code that
+// changes plans need not know the kinds: with its name in a file and a pointer to it, which is a
+// *int, *int64, *float64, *time.Duration, *[]int or *[]time.Duration. Values named node, client,
+// nodes or clients are numbers of those. An empty end has no values.
 //
-// A list may be shared with a [Plan.Clone]: it is changed by putting another in its
-// place. Not every value is possible, nor do any two fit together: [Setting.Validate]
-// and [Plan.Disjoint] tell.
+// A list may be shared with a [Plan.Clone]: replace it to change it. Not every value is possible,
+// nor every combination: [Setting.Validate] and [Plan.Disjoint] check.
 func (f *Fault) EachValue(visit func(name string, value any)) {
 	_ = walk(reflect.ValueOf(f), func(v reflect.Value) (bool, error) {
 		if v.Kind() != reflect.Struct {

@@ -37,9 +37,8 @@ const GeneratorVersion = 3
 // MostFaults is the largest number of faults that a plan can be asked for.
 const MostFaults = 99
 
-// window is the time in which timed faults start, in scales: a client that
-// locks once is done after one or two TTLs, one that competes after some more.
-// What comes later than that is left to the steps.
+// window is the time in which timed faults start, in scales: a client that locks once is done after
+// one or two TTLs, one that competes after some more. Faults that start at steps cover later times.
 const window = 3
 
 // fitting is how often a fault is drawn anew that does not fit into the plan.
@@ -72,14 +71,12 @@ func (g Generator) Admitting(admits func(Fault) bool) Generator {
 	return g
 }
 
-// Plan draws 1 to Most faults that can stand beside the setting's plan, fewer
-// if no more fit. Generator and setting must be valid, and some kind possible in
-// the setting, which [Generator.Only] makes sure of. scale is about what a
-// fault has to outlast to matter, at least 1 ms: the TTL of the lock.
+// Plan draws 1 to Most faults that are compatible with the setting's plan, fewer if no more fit.
+// Generator and setting must be valid, and some kind possible in the setting ([Generator.Only]).
+// scale is about the time that a fault has to last to matter, at least 1 ms: the TTL of the lock.
 //
-// No two faults of the plan can come to hold the same target at the same time,
-// whatever the clients do: a target is held twice only where the times of both
-// faults are known and apart.
+// No two faults of the plan can hold the same target at the same time, whatever the clients do: a
+// target is held twice only if the times of both faults are known and disjoint.
 func (g Generator) Plan(s Setting, scale time.Duration, random *rand.PCG) Plan {
 	params := &paramGenerator{setting: s, scale: scale, random: random}
 	kinds := g.enabled(params)

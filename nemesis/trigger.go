@@ -130,8 +130,7 @@ func (l Links) validateWay(s Setting, way Direction) error {
 	return field("way", way.validate())
 }
 
-// named lists the links, each after what is said of it, as in "the latency of
-// client 1 to node 2".
+// named lists the links, each after a text, as in "the latency of client 1 to node 2".
 func (l Links) named(what string, s Setting) []string {
 	var all []string
 	for _, c := range Each(l.Clients, s.Clients) {

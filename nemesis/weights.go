@@ -57,8 +57,8 @@ func unknownKindError(k Kind) error {
 	return fmt.Errorf("unknown kind of fault %q: there is %v", k, names)
 }
 
-// named lists what has a weight: "all", then the kinds in their order, then
-// what is no kind, by the alphabet.
+// named lists the names with a weight: "all", then the kinds in their order, then other names in
+// alphabetical order.
 func (w Weights) named() []Kind {
 	names, _ := Kinds()
 	names = append([]Kind{AllKinds}, names...)
@@ -140,10 +140,9 @@ func (w Weights) Among(s Setting, able Ability) Weights {
 	return possible
 }
 
-// Only returns the weight of each kind that is drawn in a setting, on a backend
-// that can do no more than it is able to. A kind that the weights name and that
-// is impossible there is an error, and so is it if no kind is left: a storm
-// without a fault would show nothing.
+// Only returns the weight of each kind that is drawn in a setting, on a backend with some
+// abilities. It is an error if the weights name a kind that is impossible there, or if no kind is
+// left: runs without a fault would show nothing.
 func (w Weights) Only(s Setting, able Ability) (Weights, error) {
 	only := Weights{}
 	for _, a := range Actions() {

@@ -121,7 +121,7 @@ func (d *Dir) Finish(r Run) error {
 	return nil
 }
 
-// Discard removes what was written.
+// Discard removes the files written so far.
 func (d *Dir) Discard() error {
 	if d.file != nil {
 		_ = d.file.Close()

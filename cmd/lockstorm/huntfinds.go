@@ -62,9 +62,8 @@ func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 	})
 }
 
-// take shrinks what was found, and keeps it. Where the hunt was stopped that was about
-// hunting: what was found is worth the seconds. An error takes nothing away from the finds:
-// one that could not be kept has no path.
+// take shrinks and stores the finds. If the hunt itself was stopped, shrinking goes on: the finds
+// are worth the seconds. An error loses no find: one that could not be stored has no path.
 func (o *huntOptions) take(ctx context.Context, q search, h haul, problems io.Writer) ([]find, error) {
 	if h.stopped {
 		ctx = patient(ctx)
@@ -311,8 +310,8 @@ func (o *huntOptions) shrinking(q search) shrinking {
 	return s
 }
 
-// share returns who shrinks the next find: its time is an equal share of what is left for
-// so many.
+// share returns the minimizer for the next of so many finds, with an equal share of the remaining
+// time.
 func (s shrinking) share(finds int) shrink.Minimizer {
 	t := s.taker
 	if !s.end.IsZero() {

@@ -214,7 +214,7 @@ func (s *spool) fill(from io.ReadCloser) io.ReadCloser {
 // maxSpool limits the spool in bytes, so that an endless input does not fill the disk.
 const maxSpool = 4 << 30
 
-// Write stores what has been read. It never fails: an error is returned by open.
+// Write stores the input that has been read. It never fails: open returns the error.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.err != nil {
 		return len(p), nil

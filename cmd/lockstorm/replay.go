@@ -90,7 +90,7 @@ test of the run, which fails as long as the property is violated.`,
 	return cmd
 }
 
-// replay is one run that is to be repeated.
+// replay is a run to repeat.
 type replay struct {
 	again    repetition
 	scenario scenarios.Scenario

@@ -96,7 +96,7 @@ func (f firsts) see(r stored) {
 // dir returns the directory of a run, or "" if it is not stored.
 func (k storedRuns) dir(scenario, _ string, seed uint64) string { return k[runKey{scenario, seed}] }
 
-// stoppedLine is printed with the results of what was stopped.
+// stoppedLine is printed with the results of a command that was stopped.
 const stoppedLine = "Stopped before the end. These are the results so far."
 
 // run runs the suite until it is done or ctx ends. It returns the results so far, and the

@@ -325,7 +325,7 @@ func (m *measuring) flags(set *pflag.FlagSet) {
 	set.AddFlagSet(own)
 }
 
-// asked returns an error for flags about measuring if nothing is to be measured.
+// asked returns an error for flags about measuring without --measure.
 func (m *measuring) asked(set *pflag.FlagSet) error {
 	if set.Changed("measure") {
 		return nil

@@ -61,8 +61,8 @@ func Run(m *testing.M) int {
 	return m.Run()
 }
 
-// need is the browser, which is started if it does not run yet. Where there is none the
-// test is skipped and says so; "make test" says it in its end, too.
+// need returns the browser's context, and starts the browser if it does not run yet. Without a
+// browser the test is skipped and says so; "make test" says it at its end, too.
 func need(t testing.TB) context.Context {
 	t.Helper()
 	path, err := find()

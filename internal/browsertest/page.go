@@ -106,7 +106,7 @@ func (s Screen) media() chromedp.Action[chromedp.Void] {
 	})
 }
 
-// hear keeps what the browser tells of the page that it should not have to.
+// hear records the browser's messages about mistakes of the page.
 func (p *Page) hear(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
@@ -145,7 +145,7 @@ func (p *Page) complain(format string, args ...any) {
 	p.complaints = append(p.complaints, fmt.Sprintf(format, args...))
 }
 
-// Complaints are what was thrown, said in the console or asked for so far.
+// Complaints returns the exceptions, console messages and requests so far.
 func (p *Page) Complaints() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +173,7 @@ func Eval[T any](p *Page, expression string) T {
 	return v
 }
 
-// Settle waits until what was asked for has been drawn.
+// Settle waits until requested frames have been drawn.
 func (p *Page) Settle() {
 	p.t.Helper()
 	Eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)

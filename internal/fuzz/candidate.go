@@ -30,10 +30,10 @@ func (c Candidate) Run(ctx context.Context, b runner.Backend, keep history.Sink)
 // the violation by chance.
 const controls = 3
 
-// CausedBy returns those of the violated properties whose violation is caused by faults of
-// some kinds; without kinds, by any fault of the plan. It makes control runs without these
-// faults, with the same seed and some others. What is violated there too has another cause,
-// such as clients that work for longer than their leases. If ctx ends it returns its error.
+// CausedBy returns those of the violated properties whose violation is caused by faults of some
+// kinds; without kinds, by any fault of the plan. It makes control runs without these faults, with
+// the same seed and some others. A property violated there too has another cause, such as clients
+// that work for longer than their leases. If ctx ends it returns its error.
 func (c Candidate) CausedBy(ctx context.Context, b runner.Backend, kinds []nemesis.Kind, violated []checker.Property) (due []checker.Property, err error) {
 	control := c.without(kinds)
 	if len(control.Scenario.Plan) == len(c.Scenario.Plan) { // the same run

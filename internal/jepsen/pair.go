@@ -44,7 +44,7 @@ type recording struct {
 	length     int      // places
 }
 
-// saying is a :f, and the first line that has it.
+// saying is a value of :f, and the first line with it.
 type saying struct {
 	f    string
 	line int

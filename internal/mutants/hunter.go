@@ -159,8 +159,8 @@ func newWorkdir() (workdir, error) {
 	}
 }
 
-// removeStale removes the unlocked directories. What cannot be removed is left for the next
-// time.
+// removeStale removes the unlocked directories. A directory that cannot be removed is left for the
+// next time.
 func removeStale() {
 	all, _ := filepath.Glob(filepath.Join(os.TempDir(), workdirPrefix+"*"))
 	for _, path := range all {

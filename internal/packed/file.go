@@ -2,8 +2,8 @@ package packed
 
 import "io"
 
-// Opened returns the plain bytes of what was opened, as [Reader] does; its Close closes both.
-// On an error nothing stays open.
+// Opened returns the plain bytes of an opened file, as [Reader] does; its Close closes both. On an
+// error nothing stays open.
 func Opened(raw io.ReadCloser) (io.ReadCloser, error) {
 	plain, err := Reader(raw)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// MaxWindow is how far back, in bytes, zstd input may refer, which bounds the memory
-// that reading it takes. It is what the zstd program itself reads unless it is told
-// otherwise, and what "zstd --long" writes.
+// MaxWindow is the largest distance, in bytes, of a reference in zstd input, which bounds the
+// memory for reading. It is the largest that the zstd program reads by default, and the one that
+// "zstd --long" writes.
 const MaxWindow = 128 << 20
 
 // A form of compressed input is known by its first bytes.
@@ -112,7 +112,7 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close has nothing to tell: what was wrong with the input was told by Read.
+// Close returns no error: Read has returned those of the input.
 func (u *unpacked) Close() error {
 	_ = u.plain.Close()
 	return nil

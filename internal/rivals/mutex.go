@@ -62,7 +62,7 @@ func newMutex(c Config, p Ports, s scheme) (*Mutex, error) {
 var (
 	// ErrTaken: somebody else has the lock.
 	ErrTaken = errors.New("somebody else has the lock")
-	// ErrNoAnswer: whoever keeps the lock has not answered, or with an error.
+	// ErrNoAnswer: the store or node has not answered, or with an error.
 	ErrNoAnswer = errors.New("no answer")
 	// ErrValidity: the validity was over before the try was.
 	ErrValidity = errors.New("the validity is over")

@@ -132,9 +132,9 @@ func (a *attempt) deleteInBackground() {
 	})
 }
 
-// naive is the common part of the naive schemes: a release deletes the key, whoever's it
-// is by then. They have no extension. After a failed try the key stays until its TTL, if
-// it has one, because their delete could hit somebody else's key.
+// naive is the common part of the naive schemes: a release deletes the key, whoever has set it
+// meanwhile. They have no extension. After a failed try the key stays until its TTL, if it has one,
+// because their delete could hit somebody else's key.
 type naive struct{}
 
 func (naive) abandon(*attempt) {}

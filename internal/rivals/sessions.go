@@ -39,11 +39,11 @@ var ErrSession = fmt.Errorf("%w: the session is over", ErrLost)
 type sessions struct {
 	heartbeat time.Duration
 
-	// grace is for how long after its deadline the session is still hoped for; 0:
-	// a hold that was told of the deadline has no hope.
+	// grace is the time after its deadline for which the session may still be alive; 0: a hold ends
+	// at the deadline.
 	grace time.Duration
 
-	// unchecked: no try and no hold is told when the session is over.
+	// unchecked: tries and holds are not notified of the end of the session.
 	unchecked bool
 
 	current *session // guarded by the mutex's mu

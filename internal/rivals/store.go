@@ -116,11 +116,10 @@ func (a *attempt) drop(ctx context.Context) (env.Answer, error) {
 	return env.Yes, nil
 }
 
-// clear deletes in the background what the try has left in the store, or may have,
-// and asks again until it is answered. An entry that is not there yet may still
-// come: it is looked for at intervals that double, and so found after twice the time
-// that it took, at the latest. Who has got no answer for a TTL retires the session,
-// so that the entry goes with it.
+// clear deletes in the background what the try has left in the store, or may have, and repeats the
+// request until it is answered. An entry that is not there yet may still come: the intervals
+// between looks double, so it is found after at most twice the time that it took. A client without
+// an answer for a TTL retires its session, so that the entry goes with it.
 func (a *attempt) clear() {
 	if a.entry.Key == "" {
 		return

@@ -272,8 +272,8 @@ func (r Result) matches(m scenarios.Match) bool {
 	})
 }
 
-// Executed returns the scenario with the plan that was carried out, and without what
-// drew it: it says by itself what was done, and with the seed repeats the run.
+// Executed returns the scenario with the executed plan and without its generator. With the seed it
+// repeats the run.
 func (r Result) Executed() scenarios.Scenario {
 	s := r.Scenario
 	if s.Generate != nil && r.SchedulingLag > 0 {
@@ -292,8 +292,8 @@ func Run(ctx context.Context, b Backend, s scenarios.Scenario, seed uint64, keep
 	return e.Run(ctx, seed, keep)
 }
 
-// WithGenerator returns the scenario with further faults that the generator draws.
-// What the scenario expects was said of its own plan: now nothing is expected.
+// WithGenerator returns the scenario with further faults that the generator draws. Its expectations
+// and limits applied to its own plan only, so the result has none.
 func WithGenerator(s scenarios.Scenario, g nemesis.Generator) scenarios.Scenario {
 	s.Generate, s.Expect, s.Limits = &g, nil, scenarios.Limits{}
 	return s

@@ -28,8 +28,7 @@ type Lock interface {
 type Hold interface {
 	Resource() string
 	Token() string
-	// Context ends when the holder is told that the lock is lost or about to
-	// expire.
+	// Context ends when the holder is notified that the lock is lost or about to expire.
 	Context() context.Context
 	// Check reads the clock and returns nil if the lock is held.
 	Check() error

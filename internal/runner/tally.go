@@ -26,10 +26,9 @@ type Tally struct {
 	// unknown verdict.
 	First, FirstUnknown map[checker.Property]Result
 
-	// Shown counts the runs that showed what was expected by themselves, Against those
-	// that contradict the expectation whatever further runs show. Witness is the seed of
-	// the first contradicting run, or else of the first that showed it; WitnessTrace is
-	// the hash of its trace.
+	// Shown counts the runs that showed the expected verdicts by themselves, Against those that
+	// contradict them whatever further runs show. Witness is the seed of the first contradicting
+	// run, or else of the first that showed them; WitnessTrace is the hash of its trace.
 	Shown, Against int
 	Witness        uint64
 	WitnessTrace   uint64

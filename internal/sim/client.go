@@ -69,8 +69,7 @@ func (c *client) forget(co *coroutine) {
 	}
 }
 
-// Now implements [env.Runtime]. Who waits by looking at the clock again and again waits
-// for ever.
+// Now implements [env.Runtime]. A client that polls the clock in a loop never ends.
 func (c *client) Now(which env.Clock) env.Instant {
 	if !c.world.sealed {
 		c.count()

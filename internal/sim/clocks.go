@@ -29,8 +29,8 @@ func (k clockWorld) Missed(m nemesis.Machine) int64 {
 	return k.clocks(m, world.WallClock)[0].Behind(k.world.now)
 }
 
-// Change implements [world.ClockWorld]. What has come due by the clocks as they were
-// comes first.
+// Change implements [world.ClockWorld]. First it processes the timers that are due by the clocks
+// before the change.
 func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how func(*world.Clock)) {
 	k.world.catchUp()
 	for _, c := range k.clocks(m, which) {

@@ -127,10 +127,10 @@ func (a waitReason) String() string {
 	return fmt.Sprintf("awaited(%d)", uint8(a))
 }
 
-// A run is bounded by what it does and not by how long that takes, so that a bound comes
-// at the same event on every machine. What counts are the events of the queue, the
-// resumptions of coroutines, and the calls by which clients wait, send, look at a clock or
-// tell of a step: every way around a loop does one of them.
+// A run is bounded by counts and not by time, so that a bound is exceeded at the same event on
+// every machine. Counted are the events of the queue, the resumptions of coroutines, and the calls
+// by which clients wait, send, read a clock or report a step: every iteration of a loop makes one
+// of them.
 
 // errBound ends a run that has reached one of its limits.
 var errBound = errors.New("bound exceeded")

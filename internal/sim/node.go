@@ -179,10 +179,9 @@ func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, rea
 	}
 }
 
-// Keys expire by their node's clock, whether anybody touches them or not. That
-// costs no events of the queue: what has come due is taken away, with its own
-// time, before the next command is executed and before the next event of the
-// history is written.
+// Keys expire by their node's clock. That costs no events of the queue: keys that are due are
+// removed, with their own time, before the next command is executed and before the next event of
+// the history is written.
 
 // expires returns the ground time at which a key expires, as the node's clock
 // runs now. Like Redis, a node counts a key as expired when its clock shows a

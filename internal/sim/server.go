@@ -61,8 +61,7 @@ const (
 	deposed
 )
 
-// causes has the texts of Redis, as far as they do not depend on the request
-// and but for full stops.
+// causes has the texts of Redis, except for full stops and parts that depend on the request.
 var causes = [...]error{
 	refused:     errors.New("connection refused"),
 	brokenOff:   errors.New("connection reset by peer"),

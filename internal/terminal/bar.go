@@ -35,7 +35,7 @@ const (
 	// Steps are so few, or so unlike each other, that they have no pace.
 	Steps Unit = `{{what .}} {{bar .}} {{counters . "%s/%s"}}, for {{since .}}{{more .}}`
 
-	// Told is a work that says itself, by [Bar.Left], what is left of it.
+	// Told is progress whose remaining part is a text, set by [Bar.Left].
 	Told Unit = `{{what .}} {{bar .}} {{left .}}{{pace .}}{{more .}}`
 
 	// waiting is the line of a work of which nothing is known before it is done.
@@ -82,7 +82,7 @@ func init() {
 	}
 }
 
-// said is what was told of a work.
+// said returns the stored text of a bar.
 func said(what kept) pb.ElementFunc {
 	return func(s *pb.State, _ ...string) string {
 		text, _ := s.Get(what).(string)
@@ -180,7 +180,7 @@ func (b *Bar) Due() bool {
 	return true
 }
 
-// Left says what is left of a work that is [Told].
+// Left sets the text about the remaining part of a [Told] bar.
 func (b *Bar) Left(format string, args ...any) {
 	if b.bar != nil {
 		b.bar.Set(left, fmt.Sprintf(format, args...))

@@ -96,8 +96,7 @@ func (o *Output) write(text []byte) error {
 	return err
 }
 
-// Close writes what is left of a line without an end, and returns the first error of all
-// that was written.
+// Close writes the rest of a line without an end, and returns the first error of all writes.
 func (o *Output) Close() error {
 	_ = o.write(o.begun)
 	o.begun = nil
@@ -127,8 +126,8 @@ func (s *stage) Write(p []byte) (int, error) {
 	return s.to.Write(p)
 }
 
-// fit breaks the lines of a text that are longer than width between words. What is broken
-// off stands a little to the right of where its line began.
+// fit breaks the lines of a text that are longer than width between words. The continuation of a
+// line is indented a little more than its start.
 func fit(text string, width int) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {

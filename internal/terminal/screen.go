@@ -1,6 +1,5 @@
-// Package terminal knows what somebody who reads the output sees: how wide a line may be,
-// whether there are colours, and whether anybody watches while a long work goes on. What
-// is printed elsewhere, into a file or a pipe, is the same wherever and however it is.
+// Package terminal adapts output to its reader: the width of lines, colours, and progress while
+// long work goes on. Output into a file or a pipe is always the same.
 package terminal
 
 import (

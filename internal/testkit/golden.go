@@ -13,8 +13,8 @@ var update = flag.Bool("update", false, "write the golden files anew, instead of
 // UpdateGolden reports whether golden files are to be written and not compared.
 func UpdateGolden() bool { return *update }
 
-// GoldenFile compares a golden file with what has been made anew, or writes it. meaning says
-// in a user's words what a difference means.
+// GoldenFile compares a golden file with a text, or writes it. meaning says in a user's words what
+// a difference means.
 func GoldenFile(t testing.TB, path, made, meaning string) {
 	t.Helper()
 	if *update {

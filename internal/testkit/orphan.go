@@ -20,7 +20,7 @@ const (
 	wordVariable = "LOCKSTORM_TEST_ORPHAN_WORD"
 )
 
-// mark is what the line begins with in which the program tells of itself.
+// mark is the start of the line in which the program reports its words.
 const mark = "told:"
 
 // OrphanMain runs the tests, and never returns. In a process that [StartOrphan] has started it runs
@@ -53,9 +53,8 @@ type Orphan struct {
 	cmd *exec.Cmd
 }
 
-// StartOrphan starts the program with a word, and what is to be added to the environment, and
-// returns when it has told its words. It has a process group of its own, and is gone when
-// the test ends.
+// StartOrphan starts the program with a word and additions to the environment, and returns when it
+// has reported its words. It has its own process group, and is gone when the test ends.
 func StartOrphan(t *testing.T, word string, environment ...string) *Orphan {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -78,9 +78,9 @@ func Each(n, of int) string {
 	return fmt.Sprintf("%.2f", float64(n)/float64(of))
 }
 
-// Token is as much of a token as a person compares: of one that is drawn at random, in 16
-// hexadecimal digits or more, the first 8; of another of more than 24 characters the start
-// and the end. What a terminal would not show as a character is escaped.
+// Token shortens a token to what a person compares: a random one, of 16 hexadecimal digits or more,
+// to the first 8; another of more than 24 characters to its start and end. Characters that a
+// terminal does not show are escaped.
 func Token(token string) string {
 	if len(token) >= 16 && strings.Trim(token, "0123456789abcdefABCDEF") == "" {
 		return token[:8]

@@ -18,7 +18,7 @@ type Table struct {
 // Add appends a line.
 func (t *Table) Add(cells ...string) { t.Lines = append(t.Lines, cells) }
 
-// Section begins a section, unless the one before is of that name.
+// Section starts a section, unless the last one has that name.
 func (t *Table) Section(name string) {
 	for _, l := range slices.Backward(t.Lines) {
 		if len(l) == 1 {
@@ -56,8 +56,8 @@ type Look struct {
 	Head, Cell func(string) string
 }
 
-// Text prints the table for people. Where a line has no room for all columns they stand in
-// groups, one under the other, each behind the first column.
+// Text prints the table for people. If a line has no room for all columns, they are printed in
+// groups, one below the other, each with the first column.
 func (t *Table) Text(out io.Writer, look Look) {
 	if look.Width == 0 {
 		look.Width = math.MaxInt
@@ -122,8 +122,8 @@ func (t *Table) columns(from, to int) *Table {
 	return part
 }
 
-// print prints the columns side by side. What the last one has no room for stands below, in
-// the same column.
+// print prints the columns side by side. Text for which the last one has no room continues below,
+// in the same column.
 func (t *Table) print(out io.Writer, look Look) {
 	all := t.widths()
 	if len(t.Head) > 0 {

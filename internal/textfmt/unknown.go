@@ -36,9 +36,9 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%s; the nearest of %d: %s", unknown, len(e.Known), strings.Join(Nearest(e.Name, e.Known, mostNamed), ", "))
 }
 
-// Nearest returns the names of some that somebody may have meant, the likeliest first: those
-// that contain what was written, and then those that take the fewest corrections. Beside the
-// first of them all, those that would have to be half rewritten are left out.
+// Nearest returns the known names that somebody may have meant, the likeliest first: those that
+// contain the given name, then those with the fewest corrections. After the first, names of which
+// more than half would change are left out.
 func Nearest(name string, known []string, most int) []string {
 	far := func(k string) int {
 		if strings.Contains(k, name) {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// minClockChange is how much a clock has to change, compared with what was last shown, to
-// be shown again.
+// minClockChange is the smallest change of a clock, compared with its last shown value, that is
+// shown.
 const minClockChange = time.Millisecond
 
 // clocks tracks how far each clock is ahead of the ground clock: the clock that a client's

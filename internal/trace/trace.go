@@ -44,8 +44,7 @@ type reply struct {
 	what *Replied
 }
 
-// Entry is one thing that was heard: [Happened], [Sent], [*Replied], [Asked], [Answered] or
-// [ClockIs].
+// Entry is one event of a trace: [Happened], [Sent], [*Replied], [Asked], [Answered] or [ClockIs].
 type Entry interface {
 	// tell puts it into words: who did it, and what. Without words it is not worth a line.
 	tell(t *describer) (who, what string)

@@ -45,8 +45,8 @@ const DefaultMaxRequests = 20_000_000
 
 // Advice answers a question.
 type Advice struct {
-	// Question is what was asked, with the samples of the files that it names. Runs and Seed
-	// are those of the [Options]. These three determine the advice.
+	// Question is the question, with the samples of the files that it names. Runs and Seed are
+	// those of the [Options]. These three determine the advice.
 	Question Question `json:"question"`
 	Runs     int      `json:"runs"`
 	Seed     uint64   `json:"seed"`

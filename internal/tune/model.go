@@ -41,7 +41,7 @@ func (r Risk) Total() float64 { return min(1, r.Pauses+r.Extensions+r.Restarts) 
 // PerBillion returns the expected number of violations in 10⁹ grants.
 func (r Risk) PerBillion() float64 { return 1e9 * r.Total() }
 
-// model is what is known, prepared for computing figures.
+// model is the known facts, prepared for computing figures.
 type model struct {
 	Known
 	late  lateness

@@ -22,7 +22,7 @@ type Question struct {
 	Want  Wanted `yaml:"want"`
 }
 
-// Known is what is known of nodes, network, clocks and clients.
+// Known is the known facts about nodes, network, clocks and clients.
 type Known struct {
 	// Nodes is the number of independent nodes.
 	Nodes int `yaml:"nodes" json:"nodes" want:"1..64"`

@@ -195,8 +195,8 @@ func (m *model) edge(s Setting, d rng) scenarios.Scenario {
 		}
 	}
 	setting.Plan = plan
-	// A restart delay that is too short shows early in a lease as well as late; where it is
-	// none the keys go by their own clocks, at the end.
+	// A restart delay that is too short shows early in a lease as well as late. Without one, keys
+	// end by their own clocks, at the end.
 	near := time.Duration(float64(lease-m.Clocks.LargestStep) / (1 + m.Clocks.rho()) * 0.97)
 	return scenarios.Scenario{
 		Name: "tune-edge", Summary: "a holder keeps the lock to the last instant, with the worst clocks",

@@ -176,7 +176,7 @@ func (k Known) timeouts() (list []time.Duration) {
 	return list
 }
 
-// leastDrift is the drift factor of the algorithm's page. Where clocks need less, it costs 1 %
+// leastDrift is the drift factor of the algorithm's page. For clocks that need less, it costs 1 %
 // of the TTL and covers clocks that are worse than assumed.
 const leastDrift = 0.01
 

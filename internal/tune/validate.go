@@ -32,8 +32,7 @@ type Validation struct {
 	// Skipped lists trials that would have taken too many requests, and how many.
 	Skipped []string `json:"skipped,omitempty"`
 
-	// Contradictions is what was seen and should not have been. Empty: the setting is
-	// validated.
+	// Contradictions lists unexpected results. Empty: the setting is validated.
 	Contradictions []string `json:"contradictions"`
 
 	scenarios []scenarios.Scenario // the first of each trial

@@ -15,8 +15,8 @@ type Injection[A nemesis.Action] struct {
 	ForGood bool // it never ends
 }
 
-// Stream names the fault's own stream of random numbers. What the fault draws
-// does not depend on the other kinds of faults in the plan.
+// Stream names the fault's own stream of random numbers. Its draws do not depend on the other kinds
+// of faults in the plan.
 func (f Injection[A]) Stream() string { return fmt.Sprintf("fault %s %d", f.Action.Kind(), f.Nth) }
 
 // FaultHandler injects the faults whose action is an A into worlds of type W.

@@ -240,8 +240,7 @@ func withoutNumbers(name string) string {
 	return b.String()
 }
 
-// trimCommonPrefix removes from the names of curves what all begin with, since the title has
-// it.
+// trimCommonPrefix removes the common start of the names of curves, which the title has.
 func trimCommonPrefix(curves []Curve) {
 	for {
 		head, _, found := strings.Cut(curves[0].Name, attribute)
