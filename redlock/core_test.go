@@ -88,8 +88,8 @@ func drawQuorum(t *rapid.T, most int) *env.Quorum {
 	return &q
 }
 
-// Law: two disjoint sets of nodes never both win, and once every node has been
-// heard of there is a decision.
+// Law: two disjoint sets of nodes never both win, and after the replies of all nodes there is a
+// decision.
 func TestQuorumsIntersect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuorum(t, env.MaxNodes)

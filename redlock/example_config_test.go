@@ -59,8 +59,7 @@ func ExampleConfig_boottime() {
 	// Output: left: about 1m0s
 }
 
-// With a watchdog the hold lasts as long as the work does, and the holder hears
-// of a loss soon.
+// With a watchdog the hold lasts as long as the work, and the holder learns of a loss quickly.
 func ExampleWatchdog() {
 	config := redlock.Defaults(2 * time.Second)
 	config.Watchdog = redlock.Watchdog{
@@ -96,8 +95,7 @@ func ExampleQuorum() {
 	// Output: 3
 }
 
-// A logger hears of grants, losses and releases. Here it leaves out what differs
-// from run to run.
+// A logger records grants, losses and releases. Here it omits what differs from run to run.
 func ExampleLogged() {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

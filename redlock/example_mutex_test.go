@@ -42,8 +42,8 @@ func ExampleMutex_Lock() {
 	// printing
 }
 
-// TryLock suits a job that only one of many programs has to do. What to do about
-// an error depends on which it is.
+// TryLock suits a job that only one of many programs has to do. The right reaction to an error
+// depends on the error.
 func ExampleMutex_TryLock() {
 	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
 	defer done()
@@ -135,8 +135,8 @@ func ExampleMutex_LockAll() {
 	// <nil>
 }
 
-// Close ends the work of holders of this mutex and waits for what goes on in the
-// background. What a holder does not release expires.
+// Close ends the holds of this mutex and waits for its background tasks. Locks that a holder does
+// not release expire.
 func ExampleMutex_Close() {
 	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
 	defer done()

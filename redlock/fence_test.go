@@ -140,7 +140,7 @@ func TestLostCountersAreGivenAgain(t *testing.T) {
 	})
 }
 
-// The log tells what was asked of the nodes, and the fence.
+// The log contains the requests to the nodes, and the fence.
 func TestLogOfAFence(t *testing.T) {
 	records := playLogged(t, fencing(), slog.LevelDebug, nil, func(b *bench, m *redlock.Mutex) { lock(b, m) })
 	for _, want := range []string{
@@ -154,8 +154,8 @@ func TestLogOfAFence(t *testing.T) {
 	}
 }
 
-// A number that a minority takes, and of the others nothing is heard, is given up
-// after a node timeout, and not raised until the validity is over.
+// A number that a minority accepts, without replies of the others, is given up after a node
+// timeout, and not raised until the validity ends.
 func TestFenceIsGivenUpInTime(t *testing.T) {
 	cut := partition([]int{1, 2, 3}, nemesis.At(4500*time.Microsecond), nil) // between reading and raising
 	playWith(t, fencing(), 5, nemesis.Plan{cut}, func(b *bench, m *redlock.Mutex) {

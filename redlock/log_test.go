@@ -75,8 +75,8 @@ func TestLogOfAHold(t *testing.T) {
 	wantRecords(t, playLogged(t, config(), slog.LevelWarn, nil, extendAndRelease))
 }
 
-// outcomes runs work and returns its records but for single replies, with errors
-// cut before they count the nodes, which the attributes tell better.
+// outcomes runs work and returns its records except those of single replies, with errors cut before
+// the numbers of nodes, which are attributes.
 func outcomes(t *testing.T, plan nemesis.Plan, work func(*bench, *redlock.Mutex)) []string {
 	t.Helper()
 	var list []string
@@ -185,7 +185,7 @@ func (l *listener) Observe(e env.Event) {
 	l.heard, l.event = append(l.heard, "event"), e
 }
 
-// The next observer hears of every event, unchanged, and after its record.
+// The next observer receives every event, unchanged, after its record.
 func TestLogThenNext(t *testing.T) {
 	e := env.Event{
 		Resource: "r", Token: "0123456789", TTL: time.Second, Until: 7, Validity: 900 * ms,
@@ -208,7 +208,7 @@ func TestLogThenNext(t *testing.T) {
 	}
 }
 
-// Not even an error that quotes the token tells it.
+// Records never contain a token, not even from an error that quotes it.
 func TestLogTellsNoToken(t *testing.T) {
 	var text bytes.Buffer
 	o := redlock.Logged(logger(&text, slog.LevelDebug), nil)

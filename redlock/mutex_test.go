@@ -78,8 +78,7 @@ func playVariant(t *testing.T, v variant, c redlock.Config, nodes int, plan neme
 	return b
 }
 
-// observer tells the world of every step, and puts it into the history by
-// name.
+// observer reports every step to the world, and records it by name.
 type observer struct {
 	world  *sim.World
 	client int
@@ -304,8 +303,8 @@ func TestExtendWithoutQuorum(t *testing.T) {
 	b.want("keys", b.keys(), 5)
 }
 
-// When a majority has forgotten the lock it is lost: the holder is told, no
-// key is made anew, and none is deleted.
+// If a majority has forgotten the lock it is lost: the holder is notified, no key is set again, and
+// none is deleted.
 func TestExtendOfWhatIsGone(t *testing.T) {
 	var plan nemesis.Plan
 	for n := 1; n <= 3; n++ {
@@ -380,8 +379,8 @@ func TestOneExtensionAtATime(t *testing.T) {
 	})
 }
 
-// Law: an extension is under way until its observer has heard of its outcome, also where
-// it is kept from going on there. (A hunt has found that another began meanwhile.)
+// Law: an extension is in progress until its observer has returned from its outcome, even if the
+// observer blocks there. (A hunt found that another one began meanwhile.)
 func TestAnExtensionLastsUntilItIsTold(t *testing.T) {
 	stands := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepExtended, 0), End: nemesis.After(10 * ms)}
 	play(t, nemesis.Plan{stands}, func(b *bench, m *redlock.Mutex) {

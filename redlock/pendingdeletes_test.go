@@ -62,8 +62,8 @@ func TestNodeThatFailedToSetIsNotAskedToDelete(t *testing.T) {
 	}
 }
 
-// A node that refuses a delete, or from which no answer comes, is asked again: here
-// at 222 ms, in vain, and at 624 ms.
+// A delete that a node rejects or does not answer is repeated: here at 222 ms, in vain, and at 624
+// ms.
 func TestDeleteIsRepeatedUntilItIsAnswered(t *testing.T) {
 	release := func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)

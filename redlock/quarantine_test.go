@@ -53,8 +53,8 @@ func TestQuarantineOfUnknownNodes(t *testing.T) {
 	b.want("keys left", b.keys(), 0)
 }
 
-// A node that has restarted does not vote until its new run has been watched for
-// as long, whoever vouched for the old one.
+// A restarted node does not vote until its new run has been known for the quarantine, whatever was
+// known of the old run.
 func TestQuarantineAfterRestart(t *testing.T) {
 	restart := crash(3, nemesis.At(2*time.Second), nemesis.After(0))
 	newcomer := func(want error) func(b *bench, m *redlock.Mutex) {

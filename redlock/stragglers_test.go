@@ -21,7 +21,7 @@ func slowly(node int, by, start, end time.Duration) nemesis.Fault {
 	}
 }
 
-// giveUp tries, and cancels the try when all nodes have been reached and none has been heard.
+// giveUp tries, and cancels the try when all nodes have received it and none has replied.
 func giveUp(b *bench, m *redlock.Mutex) {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.Runtime(1).Go("cancel", func() {
@@ -32,9 +32,8 @@ func giveUp(b *bench, m *redlock.Mutex) {
 	b.wantError("cancelled", err, context.Canceled)
 }
 
-// A node is asked for one deletion if that finds the key, and for a second if it has
-// overtaken the SET, whether a hold is released, whose quorum is there at 2 ms, or a try
-// is given up.
+// A node gets one deletion if that finds the key, and a second one if it overtook the SET, whether
+// a hold is released, whose quorum is there at 2 ms, or a try is given up.
 func TestDeletionIsRepeatedIfItCameTooEarly(t *testing.T) {
 	release := func(b *bench, m *redlock.Mutex) {
 		b.wantError("release", lock(b, m).Release(context.Background()), nil)
@@ -82,8 +81,8 @@ func TestLateSetIsDeletedAgain(t *testing.T) {
 	b.want("node 5", strings.Join(story, " "), "key-set@81ms key-gone@83ms")
 }
 
-// A SET that lands after the release's DELETE, and is heard of while the
-// release is still being answered, is deleted when it has been.
+// A SET that arrives after the release's DELETE, and whose reply comes during the release, is
+// deleted after the release's reply.
 func TestSetHeardOfDuringTheRelease(t *testing.T) {
 	due := 1500 * time.Microsecond
 	plan := nemesis.Plan{slowly(5, 10*ms, 0, due), slowly(3, 20*ms, due, 5*ms), slowly(4, 20*ms, due, 5*ms)}

@@ -19,8 +19,8 @@ func sequential(c *redlock.Config, runtime *env.Runtime, nodes *env.Nodes) {
 	c.NodeTimeout *= time.Duration((*nodes).Len())
 }
 
-// Each node is asked when the one before has answered; three of five, 2 ms away
-// and back each, make a quorum. The other two are asked in the background.
+// Each node is asked when the one before has answered; three of five, 2 ms away and back each, make
+// a quorum. The other two are asked in the background.
 func TestSequenceAsksOneAfterAnother(t *testing.T) {
 	b := playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)

@@ -13,8 +13,8 @@ import (
 // until sleeps until a time since the start of the run.
 func (b *bench) until(at time.Duration) { b.sleep(1, at-b.at()) }
 
-// A yes to an extension that comes when it has been granted is no vote in the next
-// extension: of five nodes two hear of that one, and three would have to agree.
+// A yes to an extension that comes after its grant is no vote in the next extension: of five nodes
+// two receive that one, and three would have to agree.
 func TestLateYesCountsForNoOtherExtension(t *testing.T) {
 	play(t, nemesis.Plan{slowly(5, 5*ms, 100*ms, 110*ms), partition([]int{3, 4, 5}, nemesis.At(150*ms), nil)}, func(b *bench, m *redlock.Mutex) {
 		h := lock(b, m)

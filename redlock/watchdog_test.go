@@ -65,8 +65,7 @@ func TestWatchdogTriesAgain(t *testing.T) {
 	}
 }
 
-// The watchdog tells of a loss when it finds it, and of the end in time when
-// nobody can be asked.
+// The watchdog reports a loss when it finds it, and the end in time if no node can be asked.
 func TestWatchdogTellsInTime(t *testing.T) {
 	var plan nemesis.Plan
 	for n := 1; n <= 3; n++ {

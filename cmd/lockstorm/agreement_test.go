@@ -71,8 +71,8 @@ func agreementOn(t *testing.T, known ...scenarios.Difference) agreementView {
 	}, known)}
 }
 
-// Of every row it is told whether both sides came to the same verdicts, and if not, why: a
-// reason that somebody has found, what the backend cannot do, a machine that is too slow.
+// For each row the page says whether both backends reached the same verdicts, and if not, why: a
+// known reason, a limit of the backend, or a slow machine.
 func TestAgreementTellsEveryDifference(t *testing.T) {
 	effect := scenarios.Difference{Row: "evicted-key", Backend: "tin", Property: checker.Effect, Reason: "the write is faster than the tin"}
 	a := agreementOn(t, effect)

@@ -78,8 +78,7 @@ func TestCheckReadsWhatThereIs(t *testing.T) {
 	}
 }
 
-// Of several inputs all are judged, whatever is wrong with one of them, and the exit code
-// is of the one that there is most to say of.
+// check judges all inputs, even if one of them is bad, and exits with the most severe code.
 func TestCheckOfSeveral(t *testing.T) {
 	good, bad := storedRun(t, "calm"), filepath.Join(storedRun(t, "crash-restart"), "history.jsonl")
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
@@ -118,7 +117,7 @@ func TestCheckOfSomeProperties(t *testing.T) {
 	wantIn(t, problems, `unknown property "safety": want V1 lease exclusion, `)
 }
 
-// Law: --json prints an object for each history, with what was found in full.
+// Law: --json prints an object for each history, with its complete findings.
 func TestCheckPrintsJSON(t *testing.T) {
 	dir := storedRun(t, "crash-restart")
 	t.Chdir(t.TempDir())
@@ -162,8 +161,8 @@ func inDir(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-// A picture stands beside what was judged, or where it is wanted; a verdict that holds has
-// none, and nothing else is left anywhere.
+// A violation or an unknown verdict gets a picture, beside the history or in --out. Nothing else is
+// written.
 func TestCheckDrawsWhatIsWrong(t *testing.T) {
 	temporary, here := t.TempDir(), t.TempDir()
 	dir, good := storedRun(t, "crash-restart"), storedRun(t, "calm")
@@ -196,7 +195,7 @@ func TestCheckDrawsWhatIsWrong(t *testing.T) {
 	want(t, "in the run's directory", inDir(t, dir), pictures+" history.jsonl run.json")
 }
 
-// A picture that cannot be written is told in a line, and changes no verdict.
+// If a picture cannot be written, one line says so, and no verdict changes.
 func TestCheckThatCannotDraw(t *testing.T) {
 	dir := storedRun(t, "crash-restart")
 	history := filepath.Join(dir, "history.jsonl")
@@ -284,7 +283,7 @@ func (r *readers) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// stopping stops whoever reads it.
+// stopping is a reader that stops its reader.
 type stopping struct{ stop func() }
 
 func (s stopping) Read([]byte) (int, error) { s.stop(); return 0, os.ErrClosed }

@@ -100,8 +100,7 @@ func readJUnit(t *testing.T, path string) (junit.Testsuites, map[string]junit.Te
 	return all, byName
 }
 
-// A lock that keeps what it should is green, and nothing is left behind but what was asked
-// for.
+// With a correct lock ci is green, and writes only the requested files.
 func TestCIIsGreen(t *testing.T) {
 	elsewhere(t)
 	savedCaseHere(t, "", "")
@@ -175,7 +174,7 @@ func TestCIFailuresAreRepeated(t *testing.T) {
 	wantIn(t, out, "\n::error file="+file+",title=lockstorm debate%3A "+file+"::lease exclusion, ")
 }
 
-// wantKept wants a failure to name what was kept of it, and that to be there.
+// wantKept wants a failure to name its stored files, and these to exist.
 func wantKept(t *testing.T, text string) {
 	t.Helper()
 	_, list, _ := strings.Cut(text, "\nKept: ")
@@ -194,7 +193,7 @@ func wantKept(t *testing.T, text string) {
 	}
 }
 
-// A check for which there is no time is told, in every file, and is no pass.
+// A check that was not run for lack of time is listed in every file, and does not count as passed.
 func TestCIOutOfTime(t *testing.T) {
 	elsewhere(t)
 	savedCaseHere(t, "", "")
@@ -228,8 +227,8 @@ func stoppedAt(n int32, stop func()) runner.Backend {
 	return b
 }
 
-// Ctrl-C ends it early: what is known is told and written, what was not run as well, and
-// what was found stays found.
+// After Ctrl-C the results so far are printed and written, checks that were not run are listed, and
+// finds are kept.
 func TestCIIsStopped(t *testing.T) {
 	elsewhere(t)
 	file := tooSoon(t)
@@ -355,7 +354,7 @@ func TestCIOnABackendThatCannot(t *testing.T) {
 	}
 }
 
-// A row that fails to run is an error in the files too, and what came before it is told.
+// A row that fails to run is an error in the files too, and earlier results are printed.
 func TestCITellsOfWhatBreaks(t *testing.T) {
 	elsewhere(t)
 	o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: []string{"calm"}, runs: 2, out: "kept", junit: "junit.xml"}
@@ -421,7 +420,8 @@ func TestCIOfWhatIsNotShown(t *testing.T) {
 	wantIn(t, out, "\ndebate: ./calmer.yaml, undecided\nviolations of lease exclusion are expected, but none occurred: ", "\n\nAgain: lockstorm run ./calmer.yaml --runs 2\n")
 }
 
-// The summary is appended to what other steps have said, and GitHub is told unasked.
+// The summary is appended to those of other steps, and on GitHub annotations are printed by
+// default.
 func TestCIOnGitHub(t *testing.T) {
 	elsewhere(t)
 	write(t, "summary.md", "before\n")
@@ -440,7 +440,7 @@ func TestCIOnGitHub(t *testing.T) {
 	}
 }
 
-// Bad input is found before anything is run, and told in a line.
+// Bad input is one line, before anything runs.
 func TestCIBadInput(t *testing.T) {
 	elsewhere(t)
 	write(t, "empty/README.md", "")
@@ -486,7 +486,7 @@ func TestCIBadInput(t *testing.T) {
 	}
 }
 
-// A case that was mended is told with what to do about it.
+// For a case that no longer shows its violation, the output says what to do.
 func TestCIOfACaseThatWasMended(t *testing.T) {
 	elsewhere(t)
 	c, err := cases.Load(filepath.Join(sources, "testdata", "cases", "redlock-contract-fence-of-a-minority.yaml"))

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completions are what a shell is told of a command line whose last word is begun.
+// completions returns the completions of a command line whose last word is incomplete.
 func completions(t *testing.T, words ...string) (names []string, directive string) {
 	t.Helper()
 	code, out, problems := command(t, append([]string{cobra.ShellCompNoDescRequestCmd}, words...)...)
@@ -87,8 +87,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// Every flag with a choice of names is completed: whoever adds one to a command, under a
-// name that is known, need do nothing.
+// Every flag that takes names is completed. A new flag with a known name needs no further code.
 func TestEachFlagOfANameIsCompleted(t *testing.T) {
 	for name := range flagChoices {
 		found := false
@@ -114,8 +113,8 @@ func walk(c *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// Law: the help of every command has an example; each of its lines is of a command and of
-// flags that there are, and none is wider than 100 columns.
+// Law: the help of every command has an example. Its lines use existing commands and flags, and fit
+// into 100 columns.
 func TestEveryCommandHasAnExample(t *testing.T) {
 	lines := 0
 	walk(newRoot(), func(c *cobra.Command) {

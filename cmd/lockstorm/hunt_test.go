@@ -259,7 +259,7 @@ func TestHuntDrawsFaultsWhereThereIsRoom(t *testing.T) {
 	wantIn(t, out, "lease exclusion violated in run ")
 }
 
-// Bad input is found before the hunt begins, and told in a line.
+// Bad input is one line, before the hunt begins.
 func TestHuntBadInput(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

@@ -78,8 +78,8 @@ func verdictsLike(stated string) string {
 	return strings.Join(all, " ")
 }
 
-// The table tells of each row its verdicts, and how sure they are. (The whole debate is
-// run in storm's tests.)
+// The table shows each row's verdicts with their intervals. (The tests of internal/runner run the
+// whole debate.)
 func TestDebateTable(t *testing.T) {
 	code, out, _ := command(t, "debate", "crash-restart", "pause-then-write", "--runs", "20", "--points", "1")
 	want(t, "exit code", code, exitAsExpected)

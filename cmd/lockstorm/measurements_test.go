@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
-// thinSweep is how a sweep is measured again: so many of its points, spread over it, with
-// so many runs each. What is measured then is no more exact than halfWidth.
+// thinSweep says how a sweep is measured again: at some of its points, spread over it, with some
+// runs each. The results are no more exact than halfWidth.
 type thinSweep struct {
 	points, runs int
 	halfWidth    float64

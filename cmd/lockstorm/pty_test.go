@@ -71,9 +71,8 @@ func wantFitting(t *testing.T, text string) {
 	}
 }
 
-// On a terminal there are colours and a line that tells how a long work goes on, which is
-// gone in the end; whoever wants no colours has none; and a terminal that cannot write a
-// line anew has none of both.
+// On a terminal there are colours, and a progress line that is gone at the end. NO_COLOR turns
+// colours off. A dumb terminal has neither.
 func TestOnATerminal(t *testing.T) {
 	hunt := []string{"hunt", "calm", "--property", "V4", "--out", "", "--budget"}
 	for _, c := range []struct {
@@ -101,7 +100,8 @@ func TestOnATerminal(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a long work with what is known so far, says so, and leaves no line behind.
+// After Ctrl-C a long command prints its results so far and says that it was stopped, and no
+// progress line remains.
 func TestCtrlCOnATerminal(t *testing.T) {
 	for _, c := range []struct{ args, until, told string }{
 		{"run calm --runs 10000000 --out=", "\rcalm ", "Stopped before the end: properties not violated so far are unknown."},

@@ -20,8 +20,8 @@ const (
 	renew        = `; if that is as it should be, renew it with "make reference"`
 )
 
-// Law: what is stored is of the rows, points and trials that the program has, in their
-// order. (That it is still what they show, storm's tests say.)
+// Law: the stored results contain exactly the rows, points and trials of the program, in their
+// order. (The tests of internal/runner compare their verdicts.)
 func TestReferenceIsOfTheWholeSuites(t *testing.T) {
 	d, err := choose(nil)
 	if err != nil {

@@ -119,7 +119,7 @@ func TestManyFailuresAreNotAllListed(t *testing.T) {
 
 const keptCase = "../../testdata/cases/redlock-lease-crash-restart.yaml"
 
-// A case is run again, told, and compared with what it says.
+// replay repeats the run of a case, explains it, and compares it with the case.
 func TestReplayOfACase(t *testing.T) {
 	dir := t.TempDir()
 	code, out, _ := command(t, "replay", keptCase, "--trace", "--out", dir)
@@ -169,7 +169,7 @@ func TestReplayOfACase(t *testing.T) {
 	wantIn(t, problems, "none.yaml: no such file")
 }
 
-// The trace is told of strings and of directories as well, before the verdict.
+// --trace prints the trace of a replay string or a stored run before the verdict.
 func TestTraceOfAReplay(t *testing.T) {
 	code, out, _ := command(t, "replay", "--trace", "--out", "", runner.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String())
 	want(t, "exit code", code, exitContradiction)

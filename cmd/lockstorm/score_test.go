@@ -27,7 +27,7 @@ func TestWordsOfScoresAreDocumented(t *testing.T) {
 	}
 }
 
-// gather finds the names that fields have in JSON, but for those of a size.
+// gather collects the names of JSON fields, except those of sizes.
 func gather(of reflect.Type, words map[string]bool) {
 	for of.Kind() == reflect.Slice {
 		of = of.Elem()

@@ -83,8 +83,8 @@ func kept(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// The output tells what was measured, what the formula says and whether it fits; the
-// directory holds the same for programs.
+// The output shows the measurements, the formula and whether they agree. The directory contains the
+// same for programs.
 func TestSweepTellsAndKeeps(t *testing.T) {
 	withSweep(t)
 	dir := t.TempDir()
@@ -152,7 +152,7 @@ func TestMergedShardsAreTheWhole(t *testing.T) {
 	}
 }
 
-// A sweep that is stopped says what is known, and goes on.
+// A sweep that is stopped prints its results so far, and continues at the next start.
 func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	withSweep(t)
 	whole, dir := t.TempDir(), t.TempDir()
@@ -188,7 +188,7 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	}
 }
 
-// A formula that does not fit is exit code 1, and what was left out is none.
+// A formula that does not fit is exit code 1. Points that were left out have none.
 func TestSweepsThatDoNotFit(t *testing.T) {
 	withSweep(t)
 	wrong := smallSweep()
@@ -251,7 +251,7 @@ func TestScenariosOfASweepAreShown(t *testing.T) {
 	want(t, "exit code"+problems, code, exitAsExpected)
 }
 
-// A sweep says how many runs it needs, and whoever runs it has the last word.
+// A sweep has its own number of runs, and --runs overrides it.
 func TestSweepsSayHowManyRuns(t *testing.T) {
 	withSweep(t)
 	s := smallSweep()

@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep"
 )
 
-// madeUp are results of a sweep of which nothing was run: at every point one run of ten
-// violates, and every boundary is where the formula has it.
+// madeUp returns invented results of a sweep: at every point one run of ten violates, and every
+// boundary is at its formula.
 func madeUp(s sweep.Sweep) sweep.Results {
 	r := sweep.Results{Head: sweep.Head{Sweep: s.Name, Summary: s.Summary, Property: s.Property, Params: s.Params}}
 	for _, p := range s.Points {
@@ -30,8 +30,7 @@ func madeUp(s sweep.Sweep) sweep.Results {
 	return r
 }
 
-// Law: every sweep has pictures, whatever is measured, and what is said of one is about one
-// that there is.
+// Law: every sweep has pictures, and every text about a picture refers to an existing one.
 func TestEverySweepHasPictures(t *testing.T) {
 	known := map[string]bool{}
 	for _, one := range sweeps {

@@ -29,7 +29,7 @@ func (s screen) Write(p []byte) (int, error) {
 	return s.Writer.Write(p)
 }
 
-// onScreen runs a command line on a terminal of so many columns, and returns what stands there.
+// onScreen runs a command line on a terminal with some columns, and returns its output.
 func onScreen(t *testing.T, columns int, args ...string) (code int, out string) {
 	t.Helper()
 	var o, p bytes.Buffer
@@ -90,7 +90,7 @@ func lacking(plain, shown string) string {
 	return ""
 }
 
-// A terminal has colours, and whoever wants none has none.
+// Output is coloured on a terminal, unless colours are turned off.
 func TestColour(t *testing.T) {
 	args := []string{"run", "crash-restart", "--out", ""}
 	_, plain, _ := command(t, args...)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
-// smallTune is what has an answer soon.
+// smallTune is a question with a quick answer.
 var smallTune = []string{"tune", "--nodes", "3", "--round-trip", "500us..1500us", "--clock-ppm", "500", "--pause-bound", "10ms",
 	"--hold", "20ms", "--clients", "2", "--think", "20ms..60ms", "--violations", "1", "--acquire-p99", "50ms", "--availability", "0.99", "--runs", "5"}
 
@@ -26,7 +26,7 @@ func instead(name string, flags ...string) []string {
 	return slices.Concat(smallTune[:i], smallTune[i+2:], flags)
 }
 
-// The page tells the setting, what each figure rests on, how it was validated, and the choice.
+// The page shows the setting, the basis of each figure, the validation, and the alternatives.
 func TestTune(t *testing.T) {
 	code, out, problems := tuned(t)
 	want(t, "exit code", code, exitAsExpected)

@@ -8,7 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Keys of a foreign lock are told under the names of the calls that have set them.
+// Keys of an external lock are recorded under the names of the calls that set them.
 func TestAliases(t *testing.T) {
 	acquire := func(at history.Time, client int, token string) history.Event {
 		return history.Event{Time: at, Kind: history.Acquire, Client: client, Resource: "stock", Token: token}

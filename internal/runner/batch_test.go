@@ -37,8 +37,7 @@ func slipping(t *testing.T, name string, late map[uint64][]time.Duration) (b run
 	return b, order
 }
 
-// A run in which things come later than the scenario allows says nothing, whatever was
-// found in it: neither what was expected nor what was not.
+// A run in which events are later than the scenario allows decides nothing, whatever its findings.
 func TestSlippedRunSaysNothing(t *testing.T) {
 	for _, name := range []string{"crash-restart", "delayed-restart"} {
 		s := find(t, name)

@@ -140,9 +140,8 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// heapNearEnd runs a scenario, whose clients do so many rounds in all, and
-// returns what is live on the heap when nine of ten have been done, above what
-// was before.
+// heapNearEnd runs a scenario whose clients make so many rounds in all, and returns the growth of
+// the live heap when nine of ten are done.
 func heapNearEnd(t *testing.T, s scenarios.Scenario, rounds int) uint64 {
 	t.Helper()
 	for i := range s.Clients {

@@ -32,8 +32,8 @@ func shapes(f nemesis.Fault) bool {
 	return partition && f.Start == nemesis.At(0) && f.End == nil
 }
 
-// Law: the verdict follows the cause. What a row or a point of a series violates holds
-// with each of its cures alone or, where none is named, without the faults of its plan.
+// Law: the verdict follows the cause. A violation of a row or of a point of a series disappears
+// with each of its cures alone or, if none is named, without the faults of its plan.
 func TestVerdictFollowsTheCause(t *testing.T) {
 	for _, r := range rows() {
 		wantCured(t, r.Name, r.Cures, r.Scenario)
@@ -104,9 +104,9 @@ func altered(t *testing.T, s scenarios.Scenario, apply func(*scenarios.Scenario)
 	return s
 }
 
-// And what a row shows to hold does not hold without what it rests on: each of its
-// damages lets a property be violated. Where none is named, and lease exclusion holds,
-// it rests on nodes that keep their keys.
+// A property that a row shows to hold breaks without what it relies on: each of the row's damages
+// lets it be violated. If none is named and lease exclusion holds, the row relies on nodes that
+// keep their keys.
 func TestHoldingScenariosCanFail(t *testing.T) {
 	for _, r := range rows() {
 		damages := r.Damages

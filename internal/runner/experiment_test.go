@@ -122,8 +122,8 @@ func TestDrawnPlan(t *testing.T) {
 	}
 }
 
-// A backend is asked for nothing that is impossible: what all kinds include is
-// left out, what is named is refused, and so is a storm without a fault.
+// A backend gets no impossible fault: "all" omits such kinds, and naming one is an error, as is a
+// generator without possible kinds.
 func TestGeneratorOfABackend(t *testing.T) {
 	tin := runner.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}}
 	s := runner.WithGenerator(find(t, "calm"), nemesis.Generator{Most: 9})

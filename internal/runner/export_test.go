@@ -17,9 +17,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// The locks of this file are nobody's: one that cannot fail, and some that cannot
-// but fail, each of them a Redlock but for one thing. They show that a verdict
-// follows from its cause.
+// The locks of this file exist only for tests: one that cannot fail, and some that must, each of
+// them a Redlock with one change. They show that a verdict follows from its cause.
 
 const inTestsOnly = "in tests only"
 
@@ -108,7 +107,7 @@ type oracleLock struct {
 	ttl time.Duration // that it tells of
 }
 
-// oracleConfig is the TTL that the oracle tells of.
+// oracleConfig is the TTL that the oracle reports.
 type oracleConfig time.Duration
 
 func (oracleConfig) Validate() error { return nil }
@@ -245,8 +244,7 @@ func (n lying) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round
 	}}
 }
 
-// obliging is a lock that says yes to whatever extension it is asked for, and does
-// nothing.
+// obliging is a lock that agrees to every extension, and does nothing.
 type obliging struct {
 	lock Lock
 	ports
@@ -316,8 +314,8 @@ func (h hagglingHold) Extend(_ context.Context, ttl time.Duration) error {
 	return e.Err
 }
 
-// newRedating returns a Redlock that tells, at the grant, of an end of validity that is
-// earlier than the one it told of before it sent anything.
+// newRedating returns a Redlock that reports, at the grant, an earlier end of validity than before
+// it sent requests.
 func newRedating(c redlockSetup, p ports) (Lock, error) {
 	p.observer = redating{p.observer}
 	return newRedlock(c, p)
@@ -332,7 +330,7 @@ func (r redating) Observe(e env.Event) {
 	r.observer.Observe(e)
 }
 
-// answering is a round whose replies are changed before they are heard.
+// answering is a round whose replies are changed before the lock sees them.
 type answering struct {
 	env.Round
 	change func(*env.Reply)
@@ -374,8 +372,8 @@ func (n fragile) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Rou
 	return round
 }
 
-// unanimous hears all replies before it passes any on, and makes each of them a no
-// if one of them is lost or failed.
+// unanimous receives all replies before it passes any on, and turns each into a no if one of them
+// is lost or failed.
 type unanimous struct {
 	env.Round
 	waiting int

@@ -183,8 +183,7 @@ func TestClocksOfClientsCannotBeChanged(t *testing.T) {
 	}
 }
 
-// A plan that makes no sense is told as that, and not taken for one that a foreign lock cannot
-// be given.
+// An invalid plan is reported as such, and not as one that an external lock does not support.
 func TestForeignLockWithoutAFault(t *testing.T) {
 	_, err := runner.PrepareExternal(dialled, sharing(nemesis.Fault{}), runner.External{Name: "shared"})
 	var unfit *runner.UnfitError

@@ -22,9 +22,9 @@ import (
 
 const anotherRun = "The same seed now gives another run: stored replay strings of it no longer repeat. What moved in a run can be read in internal/runner/testdata/*.txt."
 
-// Law: the same seed gives the same trace on every machine of an architecture, with the
-// race detector and without. Beside each hash stands what has to change in the eyes of a
-// user before more than the hash does.
+// Law: the same seed gives the same trace on every machine of an architecture, with and without the
+// race detector. Beside each hash is a text that changes before the hash does if a user would
+// notice the change.
 func TestGoldenTraces(t *testing.T) {
 	if runtime.GOARCH != exactArch {
 		t.Skipf("the traces are those of %s: floating point may differ between architectures", exactArch)
@@ -58,9 +58,9 @@ func traceLine(t *testing.T, to *strings.Builder, name string, s scenarios.Scena
 	_, _ = fmt.Fprintf(to, "%s, seed %d: trace %016x, %d grants, violated: %s\n", name, seed, r.TraceHash, r.Report.Measurements.Grants, broken)
 }
 
-// Law: the first run of these stays what it is, event by event, and so does what is found
-// in it. They are short enough to be read, as what a history is and how it is judged. The
-// checker's tests read them, and come to the same.
+// Law: the first run of each of these scenarios stays the same, event by event, and so do its
+// findings. They are short enough to be read, as examples of histories and verdicts. The checker's
+// tests read them, with the same findings.
 func TestGoldenRuns(t *testing.T) {
 	if runtime.GOARCH != exactArch {
 		t.Skipf("the runs are those of %s: floating point may differ between architectures", exactArch)
@@ -94,7 +94,7 @@ times in ms. (All of it: internal/historytest/notation.go.) Below "--" stands wh
 run. Made from seed 1 by make bless, without the steps of clients.
 `
 
-// wholeRun prints a run in the notation of the checker's tests, and what is found in it.
+// wholeRun prints a run in the notation of the checker's tests, with its findings.
 func wholeRun(t *testing.T, s scenarios.Scenario, how string, log history.Log, found checker.Report) string {
 	var b strings.Builder
 	h := prepared(t, simulator, s).Header(1)

@@ -90,9 +90,8 @@ func TestPartitionsOfAMajority(t *testing.T) {
 	}
 }
 
-// Each time that a holder is cut off before it can release the lock is blocked for
-// what is left of a TTL. (That it is mended can cost another: requests to set keys
-// that were held back may arrive after those to delete them.)
+// Each time a holder is cut off before it can release, the lock is blocked for the rest of a TTL.
+// (Healing can cost another TTL: requests that set keys may arrive after those that delete them.)
 func TestPartitionAfterAcquire(t *testing.T) {
 	for name, cuts := range map[string]int{"partition-after-acquire": 1, "partition-after-acquire-many": 4} {
 		logs(t, name, 20, func(t *testing.T, log history.Log) {

@@ -117,9 +117,9 @@ func TestSyncingCostsLatency(t *testing.T) {
 	}
 }
 
-// Law: whatever its nodes lose, the lock tells the truth: nobody's key is
-// deleted, and extend and release say what is so. And it is to be had wherever
-// a quiet majority does its work. The same seed shows the same again.
+// Law: whatever its nodes lose, the lock reports the truth: it deletes nobody else's key, and the
+// results of extend and release are correct. And it can be acquired wherever a quiet majority
+// works. The same seed repeats the run.
 func TestContractHoldsWhateverNodesLose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := scenarios.Find("calm")

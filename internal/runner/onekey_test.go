@@ -42,8 +42,8 @@ func contending(n int) (all []scenarios.Client) {
 	return all
 }
 
-// Three clients in the calm: all of these locks exclude, but for the one that looks
-// first and sets then.
+// Three clients without faults: all of these locks exclude, except the one that checks first and
+// sets then.
 func TestOneKeyInTheCalm(t *testing.T) {
 	for _, kind := range oneKey {
 		t.Run(kind, func(t *testing.T) {

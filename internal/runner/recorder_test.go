@@ -240,9 +240,8 @@ func suspendedHolder(t *testing.T, kind string) scenarios.Scenario {
 	return s
 }
 
-// A lock that counts on a clock which stands still in suspension, and was asked for one that
-// goes on, loses an update. V1 goes by the end of validity that the lock has told; the
-// contract does not.
+// A lock that counts by a clock which stops in suspension, where one that continues was promised,
+// loses an update. V1 uses the reported end of validity and holds; the contract is violated.
 func TestSuspendedHolderIsToldInTime(t *testing.T) {
 	sound := runs(t, suspendedHolder(t, "redlock"), 20)
 	if got := sound.Observed(checker.Contract); got != checker.Holds {

@@ -17,8 +17,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// This is the one place where the debate and the comparison are run whole. What else
-// looks at them prints what is stored, or runs a few rows a few times.
+// Only here are the whole debate and the whole comparison run. Other tests print the stored
+// results, or run a few rows a few times.
 
 const (
 	referenceDir = "../../results/reference"
@@ -109,8 +109,8 @@ func rerun(t *testing.T, s scenarios.Scenario, stored results.Row, isStored bool
 	return tally
 }
 
-// unexpected lists the properties that got other verdicts than were expected, and
-// tells the first violation of those that were not to be violated.
+// unexpected lists the properties with unexpected verdicts, with the first violation of those that
+// should hold.
 func unexpected(t runner.Tally) string {
 	var b strings.Builder
 	for _, p := range checker.Properties() {
@@ -153,7 +153,7 @@ func difference(stored, fresh results.Row, exact bool) string {
 	return b.String()
 }
 
-// fields is a row as its file has it.
+// fields returns a row as its file contains it.
 func fields(r results.Row) (all map[string]any) {
 	text, err := json.Marshal(r)
 	if err == nil {

@@ -176,8 +176,8 @@ func TestFencesRepeatAfterALoss(t *testing.T) {
 	}
 }
 
-// Law: a holder with a watchdog excludes others for as long as it works, and is
-// told before another can be granted, over any network.
+// Law: over any network, a holder with a watchdog excludes others while it works, and is notified
+// before another client can be granted the lock.
 func TestWatchdogOverBadNetworks(t *testing.T) {
 	s := busy(t, 20, "partition", "latency", "loss", "reset", "bandwidth")
 	s.Lock.Watchdog.Every = s.Lock.TTL / 3

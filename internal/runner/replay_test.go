@@ -132,9 +132,8 @@ func TestReplayIsTheSameRun(t *testing.T) {
 	}
 }
 
-// Law: a stored history, written to a file and read from it again, is judged, told and
-// measured as it was while it happened: of every row, and of every lock in storms of all
-// kinds of faults.
+// Law: a history that was written to a file and read again has the same findings, stories and
+// measurements as during the run: for every row, and for every lock under faults of all kinds.
 func TestStoredHistoryIsJudgedTheSame(t *testing.T) {
 	for _, s := range scenarios.All() {
 		for seed := range uint64(2) {

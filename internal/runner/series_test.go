@@ -97,8 +97,8 @@ func rounds(t *testing.T, name string) int {
 	return tries[len(tries)/2] / len(find(t, name).Clients)
 }
 
-// The more random the delay, against the time that an acquisition takes, the fewer
-// rounds a split vote costs. Who asks one node after another finds no split here.
+// The more random the delay, compared with the time to acquire, the fewer rounds a split vote
+// costs. A client that asks one node after another finds no split here.
 func TestRoundsOfASplitVote(t *testing.T) {
 	little, some, much := rounds(t, "split-vote-jitter-200us"), rounds(t, "split-vote-jitter-1ms"), rounds(t, "split-vote-jitter-50ms")
 	if little < 5*some || some < 2*much || much > 2 {

@@ -15,8 +15,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// stepper is a simulated world that tells of the steps of client 1. around is
-// given what carries the step on.
+// stepper is a simulated world that reports the steps of client 1. around receives a function that
+// continues the step.
 type stepper struct {
 	runner.World
 	around func(step env.Step, on func())
@@ -125,8 +125,7 @@ func pauseAt(t *testing.T, s scenarios.Scenario, step env.Step, first nemesis.Fi
 	}
 }
 
-// told reports whether it is the client that tells of such an event, not the
-// world.
+// told reports whether the client records such an event, and not the world.
 func told(k history.Kind) bool {
 	return k <= history.WriteDone && k != history.Lapse || k == history.Step
 }

@@ -20,14 +20,14 @@ var (
 	// their rates differ by more than the allowance. So does a healing by a slew make
 	// them, see evenly. (For a suspension the deadline can be read on boottime.)
 	offRate = []nemesis.Kind{"clock-rate", "clock-slew", "clock-freeze"}
-	// A client that wakes up in its own past: no clock of its own tells it.
+	// A client that continues from a snapshot: none of its clocks shows that.
 	resurrected = []nemesis.Kind{"snapshot"}
 	// Steps of the wall clock, by which a database counts the TTL of its rows.
 	steps = []nemesis.Kind{"clock-jump", "clock-strobe"}
 )
 
-// stormyStore is three clients who want a lock in a store all the time, in storms of
-// all kinds of faults but some. They tell it on the clock that counts suspension.
+// stormyStore is three clients that always want a lock in a store, under faults of all kinds except
+// some. They use the clock that counts suspension.
 func stormyStore(t *testing.T, kind string, without ...[]nemesis.Kind) scenarios.Scenario {
 	c := sections(4, span(0, 0), span(50*ms, 1200*ms), span(0, 50*ms))
 	s := inStore(t, kind, c, c, c)

@@ -36,8 +36,7 @@ func inStore(t *testing.T, kind string, clients ...scenarios.Client) scenarios.S
 	return s
 }
 
-// sessionLocks are the locks on sessions, storeLocks all that live in a store, but
-// for the one that is broken.
+// sessionLocks are the locks on sessions, storeLocks all locks in a store, except the broken one.
 var (
 	sessionLocks = []string{"zookeeper", "etcd", "chubby", "fenced"}
 	storeLocks   = append([]string{"database-row"}, sessionLocks...)
@@ -119,7 +118,7 @@ func TestStoreLocksAndADeadHolder(t *testing.T) {
 	})
 }
 
-// woken counts the clients that were told that it may be their turn, by releases.
+// woken counts the notifications of clients that it may be their turn, and the releases.
 func woken(log history.Log) (woken, released int) {
 	for _, e := range log {
 		if e.Kind == history.Step && e.Name == env.StepWoken.String() {
@@ -186,8 +185,8 @@ func TestStoreLocksAndALostLeader(t *testing.T) {
 	})
 }
 
-// Replies that are held back: what was created and not answered is found again, or
-// deleted, and blocks nobody for as long as a session lives.
+// With delayed replies, an entry whose creation was not answered is found again, or deleted, and
+// blocks nobody for the lifetime of a session.
 func TestStoreLocksAndLostReplies(t *testing.T) {
 	each(t, storeLocks, func(t *testing.T, kind string) {
 		s := inStore(t, kind, busySections()...)
@@ -229,8 +228,8 @@ func TestStoreLocksAndAClientThatHearsNothing(t *testing.T) {
 	})
 }
 
-// A client stands still while it waits, for longer than its session lasts: when it
-// goes on it is told that who was before it is gone, and so is its own entry.
+// A client is paused while it waits, for longer than its session lasts. When it resumes it learns
+// that its predecessor's entry is gone, and so is its own.
 func TestSessionThatEndsInTheWait(t *testing.T) {
 	for kind, want := range map[string]checker.Verdict{"etcd": checker.Holds, "etcd-unchecked": checker.Violated} {
 		s := inStore(t, kind,

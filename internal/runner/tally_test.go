@@ -75,7 +75,7 @@ func rates(t *rapid.T) runner.Rate {
 	return runner.Rate{K: rapid.IntRange(0, n).Draw(t, "k"), N: n}
 }
 
-// Law: the interval lies within [0, 1] and contains what was seen.
+// Law: the interval lies within [0, 1] and contains the observed share.
 func TestWilsonContainsTheShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rates(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// counter is a watcher that holds the requests which it hears of against those that the
-// history counts.
+// counter is a watcher that compares the requests that it sees with those that the history counts.
 type counter struct {
 	t       *testing.T
 	clocks  runner.ClockReader
@@ -56,8 +55,8 @@ func (c *counter) Asked(client, _ int, _ env.StoreRequest) { c.sent[client]++; c
 
 func (*counter) Answered(int, int, env.StoreReply, error) {}
 
-// Law: a run is the same whether somebody watches it or not, and the watcher hears of
-// every request that the history counts, and of replies to them alone.
+// Law: a run is the same with and without a watcher, and the watcher sees every request that the
+// history counts, and replies to these only.
 func TestWatchedRunsAreTheSame(t *testing.T) {
 	for _, s := range scenarios.All() {
 		e, err := runner.Prepare(simulator, runner.WithGenerator(s, nemesis.Generator{Most: 3}))

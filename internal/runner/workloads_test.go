@@ -21,9 +21,8 @@ func misused(t *testing.T, kind string) scenarios.Scenario {
 	return s
 }
 
-// Law: a client who misuses a lock gets errors for it and nothing else: the lock
-// excludes and tells the truth all the same, and the history is one that can be. A lock
-// that obliges does not keep the contract.
+// Law: a client that misuses a lock only gets errors: the lock still excludes and reports the
+// truth, and the history is possible. A lock that agrees to everything violates the contract.
 func TestMisuseIsRefused(t *testing.T) {
 	each(t, append([]string{"redlock", "single-node"}, storeLocks...), func(t *testing.T, kind string) {
 		s := misused(t, kind)
@@ -62,10 +61,9 @@ func TestExtendTTL(t *testing.T) {
 	}
 }
 
-// A resource that checks who comes turns late writes away, and one that does not
-// takes them. Compare-and-set on the token of the lock keeps updates from being
-// lost. It says nothing about whose section comes last, and turns away whoever has
-// not read last: a holder whose lock has expired, or the one who holds it now.
+// A resource that checks fences rejects late writes; one that does not accepts them. Compare-and-
+// set on the lock's token prevents lost updates. It does not order sections, and rejects whoever
+// has not read last: a holder whose lock has expired, or the current holder.
 func TestWhatTheResourceRefuses(t *testing.T) {
 	for name, want := range map[string]checker.Measurements{
 		"delayed-write":                 {StaleWrites: checker.StaleWrites{StaleApplies: 1}},

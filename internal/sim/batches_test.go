@@ -39,8 +39,8 @@ func TestRepliesOfABatchComeOneByOne(t *testing.T) {
 		expect(t, "replies", "yes@3ms yes@4ms yes@5ms", "a@1ms b@2ms c@2ms")
 }
 
-// A request that is given up before it goes out is not sent, and the client is told so. One
-// that is given up on its way keeps its connection busy until the last of its batch is.
+// A request that expires before it is sent is not sent, and its client is notified. One that
+// expires on its way keeps its connection busy until the last of its batch ends.
 func TestBatchGivenUp(t *testing.T) {
 	cut := fault(&nemesis.Partition{Way: nemesis.Replies}, 0, time.Second)
 	got := sendAll(t, over(batched, cut), 1, request{giveUp: 5 * ms}, request{giveUp: ms / 2})

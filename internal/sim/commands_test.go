@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// keyLines prints what the history tells of keys, as in "set a by 1".
+// keyLines prints the history's events of keys, as in "set a by 1".
 func keyLines(log history.Log) string {
 	var list []string
 	for _, e := range log {
@@ -60,8 +60,8 @@ func TestPlainCommands(t *testing.T) {
 	expect(t, "history", keyLines(log), "set a by 1, overwritten a by 2, set b by 2, extended b by 2, expired b by 0, set d by 2, deleted d by 2")
 }
 
-// A key without a time to live is a lock's as well: the history tells when a node
-// forgets it, and an eviction, which takes what has one, spares it.
+// A key without a time to live is a lock's key too: the history records when a node loses it, and
+// an eviction of volatile keys spares it.
 func TestKeysWithoutATimeToLive(t *testing.T) {
 	evict := nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(10 * ms)}
 	crash := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(20 * ms), End: nemesis.After(0)}

@@ -83,8 +83,7 @@ func TestAsynchronousStoreForgets(t *testing.T) {
 	expect(t, "told", goneEntries(log), "2 leads without the last 2 changes; 3 forgotten at 56ms")
 }
 
-// goneEntries lists what is told of leaders that lack something, and of entries that
-// no client deleted.
+// goneEntries lists the recorded losses of leaders, and the entries that no client deleted.
 func goneEntries(log history.Log) string {
 	var told []string
 	for _, e := range log {

@@ -58,9 +58,8 @@ type judge interface {
 	Fatal(args ...any)
 }
 
-// work gives the commands to one node, over a network that takes no time, and
-// returns the node as it is at an instant, without what has expired by then. It
-// notes when each was sent and which were answered.
+// work sends the commands to one node, over a network without delay, and returns the node at an
+// instant, without expired keys. It records when each was sent and which were answered.
 func work(t judge, s nemesis.Setting, list []timed, until time.Duration) *node {
 	t.Helper()
 	s.Nodes, s.Clients, s.Horizon = 1, 1, until+1
@@ -128,8 +127,8 @@ func TestPowerLossGoesBackToTheLastSync(t *testing.T) {
 	})
 }
 
-// Law: a disk that has been stuck for a while loses, with the power, what has changed
-// since the last sync before that.
+// Law: with a stuck disk, a power loss removes the changes since the last sync before the disk was
+// stuck.
 func TestPowerLossOfAStuckDiskGoesBackFurther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := commands(t)
@@ -195,8 +194,8 @@ func TestPowerLossGoesBackToTheLastRestart(t *testing.T) {
 	})
 }
 
-// Law: what was acknowledged under aof-always is never lost, however long a
-// sync takes; and what was not is.
+// Law: under aof-always an acknowledged change is never lost, however long a sync takes, and an
+// unacknowledged one is.
 func TestPowerLossUnderAlwaysLosesWhatWasNotAcknowledged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := commands(t)
@@ -297,8 +296,8 @@ func TestRollbackIsTold(t *testing.T) {
 	}))
 }
 
-// A key lives on by its extension. If that is lost when the key would have expired
-// without it, so is the key.
+// A key lives on because of an extension. If a rollback removes the extension after the key would
+// have expired without it, the key is gone.
 func TestRollbackOfTheExtensionThatAKeyLivesBy(t *testing.T) {
 	s := setting(1, 1, nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: 80 * ms}, Start: nemesis.At(120 * ms), End: nemesis.After(0)})
 	log := play(t, s, func(w *World) {

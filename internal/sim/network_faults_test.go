@@ -54,8 +54,8 @@ func later(d time.Duration) nemesis.Distribution {
 	return nemesis.Distribution{Range: nemesis.Range{Min: d, Max: d}}
 }
 
-// The copy of a request takes effect, and its answer goes nowhere: a SET whose copy comes
-// after the DEL leaves a key behind, of which its client hears nothing.
+// The copy of a request takes effect, and its reply is dropped: a SET whose copy arrives after the
+// DEL leaves a key behind, unknown to its client.
 func TestCopyOfASetLeavesAnOrphan(t *testing.T) {
 	for name, connections := range map[string]nemesis.Connections{"alone": {}, "pipelined": pipelined, "pooled": {Limit: 1}} {
 		s := setting(1, 1, nemesis.Fault{Action: &nemesis.Duplicate{After: later(20 * ms)}, Start: nemesis.At(0), End: nemesis.After(2 * ms)})
@@ -91,8 +91,8 @@ func TestAnswerToACopyIsNotHeard(t *testing.T) {
 	})
 }
 
-// A copy that comes to a server that stands still waits for it; one that comes to a server
-// that is down is lost, and nobody is told.
+// A copy that arrives at a server that stands still waits for it. One that arrives at a server that
+// is down is lost without notice.
 func TestCopyComesToANodeThatIsNotWell(t *testing.T) {
 	for name, c := range map[string]struct {
 		action nemesis.Action

@@ -52,8 +52,8 @@ func TestEvictionTakesEveryKey(t *testing.T) {
 	expect(t, "a server that is down", kinds(log, history.KeyGone), "")
 }
 
-// The errors of a node, and what they meet. The same is asked of a real server in
-// package internal/contract.
+// The errors of a node, and the requests that they affect. Package internal/contract compares them
+// with a real server.
 func TestErrorsMeetWhatTheyMeetInRedis(t *testing.T) {
 	for name, want := range map[nemesis.ErrorName]string{
 		nemesis.Loading:  "failed failed failed failed failed failed",

@@ -215,7 +215,7 @@ func revisionsGrow(asked []*inquiry) (broken []string) {
 	return broken
 }
 
-// created returns the revision of what was created; 0: nothing was.
+// created returns the revision of the created entry; 0: none was created.
 func (q *inquiry) created() uint64 {
 	if q.done() && q.reply.Done && q.request.Op == env.StoreCreate {
 		return q.reply.Entries[0].Revision
@@ -223,8 +223,8 @@ func (q *inquiry) created() uint64 {
 	return 0
 }
 
-// goneIsGone names entries that were listed after their end had been told, or that
-// of their session.
+// goneIsGone names entries that were listed after their end, or that of their session, was
+// reported.
 func goneIsGone(asked []*inquiry) (broken []string) {
 	for _, end := range asked {
 		gone := func(e env.Entry) bool { return false }

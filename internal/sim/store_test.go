@@ -25,7 +25,7 @@ func stored(clients, nodes int, plan ...nemesis.Fault) nemesis.Setting {
 	return s
 }
 
-// user is a client of the store that says in short what it is told.
+// user is a client of the store that prints the replies in short form.
 type user struct {
 	world *World
 	id    int
@@ -37,7 +37,7 @@ func (u user) try(r env.StoreRequest, wait time.Duration) (env.StoreReply, error
 	return u.world.Store(u.id).Ask(context.Background(), r, u.now().Add(wait))
 }
 
-// ask returns what the client is told, and when, as in "k@1=v at 4ms".
+// ask returns the reply and its time, as in "k@1=v at 4ms".
 func (u user) ask(r env.StoreRequest, wait time.Duration) string {
 	reply, err := u.try(r, wait)
 	return inShort(reply, err) + " at " + u.world.time().String()
@@ -157,10 +157,9 @@ func ephemeral(key string, session uint64) env.StoreRequest {
 	return env.StoreRequest{Op: env.StoreCreate, Key: key, Session: session}
 }
 
-// goneAt plays a client that opens a session of 100 ms at the leader, which it
-// reaches at 1 ms, creates an entry, and then keeps the session each time that
-// is given. It returns what another client is told that waits for the end of the
-// entry: 3 ms later, for the replication and the way.
+// goneAt plays a client that opens a session of 100 ms at the leader, which it reaches at 1 ms,
+// creates an entry, and then keeps the session alive at the given times. It returns the reply to
+// another client that waits for the end of the entry: 3 ms later, for the replication and the way.
 func goneAt(t *testing.T, s nemesis.Setting, keeps ...time.Duration) (told string) {
 	t.Helper()
 	play(t, s, func(w *World) {
@@ -181,8 +180,8 @@ func goneAt(t *testing.T, s nemesis.Setting, keeps ...time.Duration) (told strin
 	return told
 }
 
-// A session is over when its TTL has passed since the leader heard of it last, as
-// the leader's monotonic clock counts, which knows no jumps.
+// A session ends when its TTL has passed since its last request at the leader, by the leader's
+// monotonic clock, which has no jumps.
 func TestSessionEndsByTheLeadersMonotonicClock(t *testing.T) {
 	leaders := nemesis.Machine{Node: 1}
 	for name, c := range map[string]struct {

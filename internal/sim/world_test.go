@@ -185,8 +185,8 @@ func next(w *World, r env.Round, until env.Instant) string {
 	return what + " at " + time.Duration(w.now).String()
 }
 
-// A reply comes at 2 ms, during the pause. What is due by the end of the pause
-// is seen before it, and what was abandoned thereby is not seen at all.
+// A reply arrives at 2 ms, during the pause. Timers that are due by the end of the pause come
+// first, and replies to requests that they abandon are never seen.
 func TestTimersBeforeRepliesAfterPause(t *testing.T) {
 	cases := map[string]struct {
 		giveUp, until time.Duration
@@ -322,8 +322,8 @@ func TestRegisterChecksFences(t *testing.T) {
 	expect(t, "history", kinds(log, history.Apply), "apply@9ms")
 }
 
-// Contexts that a client cancels itself end its waits, though nothing tells
-// the world.
+// A context that a client cancels itself ends the client's waits, though it does not notify the
+// world.
 func TestCancelEndsWaits(t *testing.T) {
 	play(t, setting(1, 1), func(w *World) {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -19,7 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// ear is a node that answers the handshake, and SET when it is told to.
+// ear is a node that answers the handshake, and SET when the test tells it to.
 type ear struct {
 	mu          sync.Mutex
 	connections []net.Conn // over which it has heard a SET
@@ -41,7 +41,7 @@ func newEar(t *testing.T, o redisnode.Options) (*ear, *bench) {
 	return e, b
 }
 
-// hear looks for the lines that name a command.
+// hear counts the lines that name a command.
 func (e *ear) hear(conn net.Conn) {
 	defer conn.Close()
 	for lines := bufio.NewScanner(conn); lines.Scan(); {
@@ -61,7 +61,7 @@ func (e *ear) hear(conn net.Conn) {
 	}
 }
 
-// await waits until so many SETs have been heard in all, and no more.
+// await waits until so many SETs have been received in all, and no more.
 func (e *ear) await(b *bench, sets int) {
 	b.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -181,8 +181,8 @@ func testWaitingRequestExpires(t *testing.T) {
 	b.wantOne(last, env.Yes)
 }
 
-// A node that has answered nothing of a lot hears of one request at a time, until it answers:
-// of that which can wait for longest.
+// A node that has not answered a batch gets one request at a time until it answers: the one with
+// the latest deadline.
 func TestOpenBreakerProbes(t *testing.T) { synctest.Test(t, testOpenBreakerProbes) }
 
 func testOpenBreakerProbes(t *testing.T) {
@@ -237,7 +237,7 @@ func testOpenBreakerRefusesRequests(t *testing.T) {
 	}
 }
 
-// batch sends requests that go out together, and returns when the node has heard them.
+// batch sends requests that go out together, and returns when the node has received them.
 func (e *ear) batch(b *bench, requests int) (rounds []env.Round) {
 	b.Helper()
 	e.mu.Lock()
@@ -343,7 +343,7 @@ func testRequestExpiresWithinABatch(t *testing.T) {
 	b.wantOne(long, env.Yes)
 }
 
-// Closed nodes tell of everything that was on its way, and of what had not yet set out.
+// Closed nodes report every request that was on its way or waiting.
 func TestCloseFailsWaitingRequests(t *testing.T) { synctest.Test(t, testCloseFailsWaitingRequests) }
 
 func testCloseFailsWaitingRequests(t *testing.T) {
@@ -361,9 +361,8 @@ func testCloseFailsWaitingRequests(t *testing.T) {
 	}
 }
 
-// punctual are nodes that find fault with a caller who would wait for longer
-// than the node timeout. What goes on in the background hears everything out,
-// and sets itself no time.
+// punctual are nodes that fail the test if a caller would wait for longer than the node timeout.
+// Background tasks wait for all replies without a limit of their own.
 type punctual struct {
 	env.Nodes
 	t       *testing.T

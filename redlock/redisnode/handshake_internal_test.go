@@ -67,8 +67,7 @@ func TestWhatIsNoReply(t *testing.T) {
 	}
 }
 
-// spoken is a connection that keeps what is written to it, and on which something is to be
-// read.
+// spoken is a connection that records what is written to it, and returns prepared replies.
 type spoken struct {
 	net.Conn
 	written    bytes.Buffer

@@ -23,8 +23,8 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// A node that answers in time is heard, though a connection to it takes longer to make
-// than any request waits: one that came too late for its request serves another.
+// A node that answers in time is used, though connecting to it takes longer than any request waits:
+// a connection that is too late for its request serves another.
 func TestConnectionOutlivesTheRequestItWasMadeFor(t *testing.T) {
 	const giveUp = 100 * time.Millisecond
 	b := newBench(t, 1, redisnode.Options{})

@@ -188,8 +188,8 @@ func (b *bench) wantCensus(when, key string, want env.Answer, vouched bool) (run
 	return r.Run
 }
 
-// A note on a run, of the length that is asked for, counts until the server is
-// started again, also if the server keeps the note.
+// A note on a run, of the requested length, is valid until the server restarts, even if the server
+// keeps the note.
 func TestRunOfTheServer(t *testing.T) {
 	b := newBenchOf(t, redisserver.Options{Nodes: 1, AppendOnly: true}, redisnode.Options{Prefix: "p:"})
 	run := b.wantCensus("at first", "k", env.Yes, false)

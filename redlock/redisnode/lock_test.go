@@ -123,11 +123,11 @@ func lateRequestsLeaveNoKey(t *testing.T, s servers) {
 	}
 }
 
-// linger is long enough to hear in the background of every node, and short enough for
-// what a node refused, or was not sent, to be repeated while a test waits.
+// linger is long enough for replies of every node in the background, and short enough that requests
+// which a node rejected, or did not get, are repeated while a test waits.
 const linger = 5 * time.Second
 
-// mutex returns a mutex that hears every node in the background.
+// mutex returns a mutex that waits for every node in the background.
 func (s servers) mutex(t *testing.T, nodeTimeout time.Duration) *redlock.Mutex {
 	t.Helper()
 	c := redlock.Config{TTL: aeon, NodeTimeout: nodeTimeout, Linger: linger}
@@ -151,8 +151,8 @@ func (s servers) resume(nodes ...int) {
 	}
 }
 
-// closeAndWantNoKey waits for the deletions that are repeated, which Close does not: those
-// that were not sent to a server because nothing was heard of it.
+// closeAndWantNoKey waits for repeated deletions, which Close does not: those that were not sent
+// because the server did not answer.
 func (s servers) closeAndWantNoKey(m *redlock.Mutex) {
 	s.Helper()
 	for end := time.Now().Add(patience); s.keepAny("key") && time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -179,9 +179,8 @@ func (s servers) keepAny(key string) bool {
 	return false
 }
 
-// A holder who cannot ask a quorum is told so, keeps what there is of the lock,
-// and can extend and release it as soon as the servers go on, on the same few
-// connections.
+// A holder without a reachable quorum gets an error, keeps the rest of its validity, and can extend
+// and release as soon as the servers continue, over the same few connections.
 func TestHoldSurvivesStoppedServers(t *testing.T) {
 	s := newServers(t, 3, redisnode.Options{PoolSize: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
@@ -251,9 +250,8 @@ func (w *ward) holdsTheLock(nodeTimeout time.Duration) error {
 	return errors.Join(h.Extend(w.ctx, 2*aeon), h.Release(w.ctx))
 }
 
-// patientTimeouts are node timeouts that nobody has to wait for. Where answers are lost Close
-// does, so as to delete once more what may be set late: a busy machine gets more time only if
-// it needs that.
+// patientTimeouts are node timeouts for which nobody has to wait. If replies are lost Close does
+// wait, to delete keys that may be set late: a busy machine gets more time only if it needs that.
 func (t trouble) patientTimeouts() []time.Duration {
 	if t.answer == env.Lost {
 		return []time.Duration{time.Second, 10 * time.Second, time.Minute}
@@ -344,7 +342,7 @@ func (w *ward) mutex(nodeTimeout time.Duration) *redlock.Mutex {
 	return m
 }
 
-// wantDiagnosis checks that the error of a try tells of each node what ails it.
+// wantDiagnosis checks that the error of a try gives the reason for each node.
 func (w *ward) wantDiagnosis(err error) {
 	w.Helper()
 	var q *redlock.QuorumError

@@ -81,7 +81,7 @@ func (b *bench) ask(cmd env.Command) []env.Answer {
 	return b.hear(b.nodes.Send(env.AllNodes(b.nodes.Len()), cmd, in(patience)), b.nodes.Len())
 }
 
-// hear takes all replies of a round: one of each node, and no more.
+// hear receives all replies of a round: one of each node, and no more.
 func (b *bench) hear(r env.Round, asked int) []env.Answer {
 	b.Helper()
 	answers := make([]env.Answer, asked)

@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// An option out of range is one error, which names it and what was given.
+// An option out of range is one error with its name and value.
 func TestOptionsOutOfRange(t *testing.T) {
 	dial := new(net.Dialer).DialContext
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestOptionsAtTheEdge(t *testing.T) {
 	}
 }
 
-// Options that another process was told speak TLS by the same certificates.
+// Options passed to another process use TLS with the same certificates.
 func TestCertificatesCanBeTold(t *testing.T) {
 	authority := testkit.NewAuthority(t)
 	read := func(name string) []byte {

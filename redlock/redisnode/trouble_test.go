@@ -84,7 +84,7 @@ func (b *bench) do(node int, words ...any) any {
 	return reply
 }
 
-// until waits for something to stand in what a server tells of itself.
+// until waits for a text in the INFO of a server.
 func (b *bench) until(node int, info string) {
 	b.Helper()
 	for end := time.Now().Add(patience); !strings.Contains(b.do(node, "INFO").(string), info); time.Sleep(time.Millisecond) {
@@ -102,7 +102,7 @@ func configure(name, value string) func(*bench, int) string {
 	}
 }
 
-// fill lets a server have no more clients than the one by which we tell it so.
+// fill limits a server to one client, which is the one that sets the limit.
 func fill(b *bench, node int) string {
 	b.do(node, "CONFIG", "SET", "maxclients", "1")
 	return b.fleet.Server(node).Addr()

@@ -89,10 +89,9 @@ func (u *user) keep(h *redlock.Hold, err error) {
 	}
 }
 
-// Law: whatever happens and whoever dies, every span that has begun has ended once mutex
-// and telemetry are closed, none before it begins, nothing counts as held any more, and
-// every request is seen below what it was sent for. If the client has lived, closing the
-// mutex is enough.
+// Law: whatever happens and whichever clients die, every span ends after mutex and telemetry are
+// closed, and not before it starts, no hold counts as active, and every request is a child of its
+// operation. If the client lives, closing the mutex is enough.
 func TestEverySpanEnds(t *testing.T) {
 	died := 0
 	for range 20 { // a hundred plans may well be such that nobody dies

@@ -24,7 +24,7 @@ func (c *scene) wantMeasured(want map[string]int64) {
 	}
 }
 
-// Histograms are told by how often something was measured, tries by their sum.
+// Histograms are compared by their counts, tries by their sum.
 func TestMetricsOfHolds(t *testing.T) {
 	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
 		h, err := c.client.Lock(context.Background(), m, "r")
@@ -49,7 +49,7 @@ func TestMetricsOfHolds(t *testing.T) {
 	})
 }
 
-// A loss counts once, whoever finds it.
+// A loss counts once, whichever operation finds it.
 func TestMetricsOfLosses(t *testing.T) {
 	c := play(t, forgetful(), func(c *scene, m *redlock.Mutex) {
 		h := c.lock(m)
@@ -87,8 +87,7 @@ func TestMetricsOfLosses(t *testing.T) {
 	})
 }
 
-// Requests are told by node, operation and answer, those too that are answered after
-// the outcome.
+// Requests are counted by node, operation and reply, including replies after the outcome.
 func TestMetricsOfRequests(t *testing.T) {
 	c := play(t, nemesis.Plan{crash(5, 0, nil), slow(4, 10*ms)}, func(c *scene, m *redlock.Mutex) {
 		c.lock(m)

@@ -99,7 +99,7 @@ func (t *trap) Now(c env.Clock) env.Instant {
 	return t.Runtime.Now(c)
 }
 
-// A step that is heard of while the telemetry is being closed leaves nothing open.
+// A step that is observed while the telemetry is being closed leaves no span open.
 func TestCloseBetween(t *testing.T) {
 	steps := []env.Step{env.StepAcquire, env.StepQuorum, env.StepGranted, env.StepExtend, env.StepExtended, env.StepBeforeRelease, env.StepReleased}
 	for closing := range len(steps) + 1 {
@@ -177,7 +177,7 @@ func TestStepsInAnyOrder(t *testing.T) {
 	}
 }
 
-// Not even an error that quotes the token tells it.
+// Spans never contain a token, not even from an error that quotes it.
 func TestNoTokenIsTold(t *testing.T) {
 	const token = "0123456789abcdef0123456789abcdef01234567"
 	telemetry, r := recorded(t)
@@ -217,7 +217,7 @@ func (r refusing) Next(context.Context, env.Instant) (env.Reply, error) {
 	return env.Reply{Node: 1, Answer: env.Failed, Err: r.err}, nil
 }
 
-// The next observer hears of every event, unchanged, whether or not it is known.
+// The next observer receives every event, unchanged, whether or not it is known.
 func TestEveryEventIsPassedOn(t *testing.T) {
 	telemetry, _ := recorded(t)
 	e := env.Event{

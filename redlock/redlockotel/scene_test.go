@@ -145,7 +145,7 @@ func (c *scene) ok(err error) {
 	}
 }
 
-// tree is what has been told of, indented, with times since the world began.
+// tree returns the ended spans, indented, with times since the world began.
 func (c *scene) tree() string { return tree(c.recorder.Ended()) }
 
 // tree prints spans below what they hang on, in the order in which they begin.

@@ -15,7 +15,7 @@ func crash(node int, start time.Duration, end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: &nemesis.Crash{Node: node}, Start: nemesis.At(start), End: end}
 }
 
-// slow makes what a node is asked and answers come later, by so much each.
+// slow delays the requests to a node, and its replies, by so much each.
 func slow(node int, by time.Duration) nemesis.Fault {
 	return nemesis.Fault{
 		Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{node}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: by, Max: by}}},
@@ -126,8 +126,7 @@ elsewhere [2ms..6ms]
 `)
 }
 
-// A lock that is taken is nothing to be alarmed at. What its tries have set is deleted
-// on their behalf.
+// A lock that is taken is no error. The deletions of its tries' keys are children of the tries.
 func TestTraceOfARefusal(t *testing.T) {
 	c := play(t, nemesis.Plan{slow(5, 10*ms)}, func(c *scene, m *redlock.Mutex) {
 		c.occupy(4)
