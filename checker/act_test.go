@@ -12,9 +12,9 @@ import (
 // crowd is how many turns wait behind an act at most, and a few more.
 const crowd = 300
 
-// behindAct is a history of a client that writes under a try that never returns, and of so
-// many windows of another behind it that the write gives way. What comes of the write follows,
-// and what else there is to say of its client at some place in between.
+// behindAct is a history of a client that writes under a try that never returns, and of so many
+// later windows of another client that the checker drops the write. The events of after follow the
+// write; those of between come somewhere before.
 func behindAct(after []history.Event, between ...history.Event) []history.Event {
 	var events []history.Event
 	now := history.Time(0)
@@ -80,7 +80,7 @@ func TestWhatGaveWayIsNotForgotten(t *testing.T) {
 	}
 }
 
-// Law: an overlap that is seen is told, whatever else was missed.
+// Law: an overlap that is seen is reported, whatever else was missed.
 func TestWhatGaveWayOverlaps(t *testing.T) {
 	events := behindAct([]history.Event{{Kind: history.WriteDone, Value: 1, Outcome: history.OK}})
 	end := events[len(events)-1]

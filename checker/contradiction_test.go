@@ -72,9 +72,9 @@ func TestEndlessHistoriesAreRefused(t *testing.T) {
 	}
 }
 
-// Law: tries that share a token and an instant do not cost the square of their number: each
-// change of a key concerns all of them, and those are counted. What is not violated by then
-// is unknown.
+// Law: tries that share a token and an instant do not cost the square of their number: each change
+// of a key concerns all of them, and these are counted. Properties not violated until the bound are
+// unknown.
 func TestOneTokenForAllTriesIsBounded(t *testing.T) {
 	panel := checker.New(history.Header{Nodes: 1, Clients: 1, Keepers: 1, Keys: true})
 	tries := 0

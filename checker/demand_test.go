@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// demand is what a panel tells of waits and outages.
+// demand is the waits and outages that a checker reports.
 type demand struct {
 	waits   []checker.Wait
 	outages []checker.Outage
@@ -26,7 +26,7 @@ func demandOf(h history.Header, events []history.Event, only ...checker.Property
 	return d, panel.Finish().Measurements
 }
 
-// Law: the waits and outages that are told are those that are measured, by whatever panel.
+// Law: the reported waits and outages are those of the measurements, for every set of properties.
 func TestWhatIsToldOfDemandIsMeasured(t *testing.T) {
 	repeat(t, 3_000, func(t *rapid.T) {
 		header, events := write(drawScripts(t), rapid.Uint64().Draw(t, "order"))

@@ -38,7 +38,7 @@ func TestIncrementsAgreeWithPorcupineOnCounter(t *testing.T) {
 	seen.check(t)
 }
 
-// drawIncrements draws sections that find what is there, but for a few.
+// drawIncrements draws sections most of which read the current value.
 func drawIncrements(t *rapid.T) []visit {
 	visits := make([]visit, rapid.IntRange(1, 30).Draw(t, "sections"))
 	value, now := int64(0), 0
@@ -60,9 +60,8 @@ func drawIncrements(t *rapid.T) []visit {
 	return visits
 }
 
-// fencedAccess is one access under a fence of its section's own: when it was
-// called, arrived and returned. Of an unknown write, which is a killed client's
-// last, nobody hears.
+// fencedAccess is one access under its section's own fence: the times of call, arrival and return.
+// An unknown write, the last of a killed client, has no return.
 type fencedAccess struct {
 	client            int
 	call, arrive, ret int

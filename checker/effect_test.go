@@ -47,9 +47,8 @@ var mixtures = []mixture{
 	{24, 5, 0, 20, []int{1, 1, 0, -1, -3}, []history.Outcome{history.OK, history.OK, history.OK, history.OK, history.Unknown}},
 }
 
-// drawVisits draws sections of which most follow one another, so that there
-// are quiescent points, and some overlap. What they read is mostly a value
-// that the resource may have then.
+// drawVisits draws sections most of which follow one another, so that there are quiescent points,
+// and some of which overlap. Most read a possible value of the resource.
 func drawVisits(t *rapid.T) []visit {
 	m := rapid.SampledFrom(mixtures).Draw(t, "mixture")
 	visits := make([]visit, rapid.IntRange(m.most/4, m.most).Draw(t, "sections"))
@@ -151,8 +150,8 @@ func (n *effects) check(t *testing.T) {
 	}
 }
 
-// judgeEffect returns what is found if segments have that many sections, and the
-// judge that much patience before it asks porcupine.
+// judgeEffect returns the finding for segments with that many sections, and that much patience
+// before porcupine is asked.
 func judgeEffect(visits []visit, least, most, patience int) checker.Finding {
 	return judgeEffectOf(visitEvents(visits), len(visits), least, most, patience)
 }
@@ -213,8 +212,7 @@ func TestCutsChangeNothing(t *testing.T) {
 	seen.check(t)
 }
 
-// Law: what is left out, because too many sections overlap, makes neither a
-// verdict of "holds" nor one of "violated" wrong.
+// Law: sections left out because too many overlap make neither "holds" nor "violated" wrong.
 func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
 	var seen effects
 	after := 0 // something was left out, and later sections were refuted
@@ -341,9 +339,9 @@ func increments(from int64, n int) []visit {
 	return visits
 }
 
-// puzzle is sections that have no order, as two of them go from a value to
-// another and back that nobody else brings about; but whoever looks for one goes
-// through all sets of the others. A section follows that nothing overlaps.
+// puzzle returns sections without an order: two of them change the value and change it back, and no
+// other does. A search goes through all sets of the others before it knows. A section without
+// overlap follows.
 func puzzle() []visit {
 	overlapping := visit{call: 0, ret: 100, outcome: history.OK}
 	var visits []visit

@@ -80,8 +80,8 @@ func (b breach) isFirst(p *checker.Pair, all []breach) bool {
 	})
 }
 
-// is reports whether the pair is the breach. Where an empty window lies in several others
-// any that has its return inside will do.
+// is reports whether the pair is the breach. If an empty window lies in several others, any of
+// those that contain its return is right.
 func (b breach) is(p *checker.Pair) bool {
 	if b.between != nil {
 		last := min(longest(b.between).end, b.second.from)

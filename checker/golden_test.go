@@ -15,11 +15,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
-// Law: what the checker finds in the histories of testdata stays what it is. A file is
-// named after the property that it is about, or lies in a folder that is; files about
-// "measurements" have those of the report, and those about a "contradiction" what cannot
-// be true; no other history contradicts itself. A case begins with "== name", and its history
-// ends with "--", below which stands what is found.
+// Law: the findings for the histories of testdata stay the same. A file or its folder is named
+// after its property; files about "measurements" contain those of the report, and files about a
+// "contradiction" impossible histories; no other history contradicts itself. A case begins with "==
+// name", its history ends with "--", and the findings follow.
 func TestGolden(t *testing.T) {
 	flat, _ := filepath.Glob("testdata/*.txt")
 	deep, _ := filepath.Glob("testdata/*/*.txt")

@@ -178,8 +178,8 @@ func (s *turn) ended() int {
 	return s.released
 }
 
-// TestTruthIsBelieved: a history in which everybody takes turns, tells the truth and cleans
-// up keeps every property that it is about.
+// TestTruthIsBelieved: a history in which clients take turns, report the truth and clean up keeps
+// every property that it is about.
 func TestTruthIsBelieved(t *testing.T) {
 	repeat(t, 3_000, func(t *rapid.T) {
 		header, events := drawLedgered(t).write(rapid.Uint64().Draw(t, "order of ties"))
@@ -191,8 +191,8 @@ func TestTruthIsBelieved(t *testing.T) {
 	})
 }
 
-// TestPlantedLieIsNamed: one lie in such a history is one violation, of the property that it
-// is about and of no other, and whoever told it is named.
+// TestPlantedLieIsNamed: one lie in such a history is one violation, of its property and no other,
+// and the finding names its client.
 func TestPlantedLieIsNamed(t *testing.T) {
 	for _, lie := range lies {
 		t.Run(strings.ReplaceAll(lie.name, " ", "-"), func(t *testing.T) {

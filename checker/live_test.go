@@ -37,8 +37,7 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 	runtime.KeepAlive(events)
 }
 
-// growth is how many bytes more are in use when the panel has heard all events than when
-// it had heard a tenth of them.
+// growth returns how many more bytes are in use after all events than after a tenth of them.
 func growth(panel *checker.Checker, events []history.Event) int {
 	early := len(events) / 10
 	for i := range events[:early] {
@@ -78,8 +77,8 @@ func TestUnknownOutcomesBreakNothing(t *testing.T) {
 	}
 }
 
-// Law: what was read and never written, and writes that arrive after their hold, are
-// forgotten with it, by judges of one property as by all.
+// Law: values that were read and never written, and writes that arrive after their hold, are
+// forgotten with the hold, whichever properties are checked.
 func TestAccessesAreNotKept(t *testing.T) {
 	const grows = 100_000 // bytes; a section of each hold would be ten times that
 	for _, only := range [][]checker.Property{{checker.Lease}, nil} {

@@ -8,8 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Law: every topic of Measurements has one meter, and every meter enters one topic, whole:
-// what was forgotten in either list is found here.
+// Law: every topic of Measurements has one meter, and every meter fills one whole topic.
 func TestEveryTopicHasItsMeter(t *testing.T) {
 	topics := reflect.TypeFor[Measurements]()
 	enters := map[string]int{}

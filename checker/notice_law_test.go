@@ -11,8 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// holder is one hold without an extension, and what its client is told and does. A time of
-// never is none; pauses are pairs of instants.
+// holder is one hold without an extension, with the notifications and actions of its client. The
+// time never means none; pauses are pairs of instants.
 type holder struct {
 	sent, granted, lapse, told, release, killed int
 	warned                                      bool // told that it is about to end, and else of the loss
@@ -127,8 +127,8 @@ func (h *holder) late() bool {
 	return h.check < never && h.check > end
 }
 
-// comes reports whether the lapse comes in the stretch of running of an instant: what was
-// behind when the holder let go, stood still or died is not held against it.
+// comes reports whether the lapse comes in the same stretch of running as an instant. What was
+// missing when the holder released, paused or died does not count.
 func (h *holder) comes(at int) bool {
 	gone := min(h.release, h.killed)
 	if !h.warned {
@@ -142,8 +142,8 @@ func (h *holder) comes(at int) bool {
 	return h.lapse <= gone
 }
 
-// Law: who learns too late is told by counting instants, in whatever order the events of one
-// instant come.
+// Law: a count of instants finds the holders that learn too late, in any order of simultaneous
+// events.
 func TestNoticeIsCounted(t *testing.T) {
 	late, calm := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -24,7 +24,7 @@ type holdName struct {
 	resource, token string
 }
 
-// testimony is all that a history tells of one hold, each kind by time.
+// testimony is everything that a history records about one hold, each kind by time.
 type testimony struct {
 	name                                              holdName
 	acquired, granted, extends, extended, left, lapse []history.Event
@@ -118,8 +118,8 @@ func (h *testimony) begin() history.Time {
 	return first
 }
 
-// giveUp is when the holder gives the lock up or hears that it is lost. Of an owner that
-// was granted the lock again it is the last of as many releases.
+// giveUp returns when the holder releases the lock or learns of its loss. For an owner that was
+// granted the lock again it is the last of as many releases.
 func (h *testimony) giveUp() history.Time {
 	if n := max(1, len(h.granted)); len(h.left) >= n {
 		return min(h.lost, h.left[n-1].Time)
@@ -283,11 +283,10 @@ func (r reliance) hasFreePoint(all []reliance) bool {
 	return false
 }
 
-// drawStrays draws lapses, most of which belong to no end of validity that holds then. Some
-// are told late, of tries that return: until then no lock has told of another end. An owner
-// that is granted the lock again has none: what belongs to the second grant would be told
-// of the first. Nor does one come in the instant in which an extension moves the end: a
-// world watches for one end at a time.
+// drawStrays draws lapses, most of which belong to no current end of validity. Some come late, from
+// tries that return: until then no lock has reported another end. An owner that is granted the lock
+// again has none, because the lapse of the second grant would be recorded for the first. None comes
+// in the instant in which an extension moves the end: a world watches one end at a time.
 func drawStrays(t *rapid.T, scripts []script) []history.Event {
 	var strays []history.Event
 	for i := range scripts {

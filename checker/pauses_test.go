@@ -101,8 +101,8 @@ func (seen pausesSeen) check(t *testing.T) {
 // retold is a history as a judge with a defect takes it.
 type retold func([]pause, []history.Event) []history.Event
 
-// pauseDefects are judges for whom a window ends when its client is paused, or when it goes
-// on: the real one, to which the history is told so.
+// pauseDefects are wrong checkers for which a window ends when its client is paused, or when it
+// resumes: the real checker with a changed history.
 var pauseDefects = map[string]retold{
 	"the window ends at the resume": lapsesAtResume,
 	"the window ends at the pause":  lossesAtPause,
@@ -139,8 +139,8 @@ func inOrder(events []history.Event) []history.Event {
 	return events
 }
 
-// TestLawsRejectJudgesThatHeedPauses: no judge for whom a window ends at a pause or at its
-// end passes the comparison with the sweep and porcupine, nor those with what was planted.
+// TestLawsRejectJudgesThatHeedPauses: no checker for which a window ends at the start or end of a
+// pause passes the comparison with the sweep and porcupine, or with planted overlaps.
 func TestLawsRejectJudgesThatHeedPauses(t *testing.T) {
 	for defect, tell := range pauseDefects {
 		for law, compare := range map[string]func(*rapid.T, retold) error{

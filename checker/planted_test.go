@@ -157,7 +157,7 @@ func (p plant) isNotNamedBy(f checker.Finding) error {
 	return nil
 }
 
-// shapesSeen counts what was put into what.
+// shapesSeen counts the planted overlaps by shape.
 type shapesSeen map[string]int
 
 func (seen shapesSeen) add(p plant) {

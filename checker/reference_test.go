@@ -96,7 +96,7 @@ func (s *script) validity(end int, e extension) int {
 	return max(e.until, e.call)
 }
 
-// cut ends a window of lease exclusion by what its holder does or is told.
+// cut ends a window of lease exclusion by the actions and notifications of its holder.
 func (s *script) cut(w referenceWindow) referenceWindow {
 	return w.until(s.release, byRelease).until(s.lost, byLoss)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Each node's time is told where it differs, and of many nodes the first and the last.
+// Different times of nodes are each printed; of many nodes the first and the last.
 func TestTimesOfLosses(t *testing.T) {
 	const ms = history.Time(time.Millisecond)
 	for _, c := range []struct {

@@ -159,8 +159,8 @@ func (s *script) drawRelease(t *rapid.T, from int) {
 	}
 }
 
-// forgetAfterDeath takes out what a dead client cannot do or be told. What it did
-// before may still come to something.
+// forgetAfterDeath removes what a dead client cannot do or learn. Its earlier actions may still
+// take effect.
 func (s *script) forgetAfterDeath(killed int) {
 	s.killed = killed
 	if s.ret < never && s.ret > killed { // it died in mid-call
@@ -238,7 +238,7 @@ func (s *script) acts() int {
 
 func token(hold int) string { return string(rune('A' + hold)) }
 
-// events writes the script down, but for its client's death.
+// events writes the script, except for its client's death.
 func (s *script) events() []history.Event {
 	var events []history.Event
 	add := func(at int, e history.Event) {
@@ -316,8 +316,8 @@ func write(scripts []script, seed uint64, besides ...history.Event) (history.Hea
 	return history.Header{Nodes: 5, Clients: len(scripts) + 1, LongestTTL: time.Millisecond}, events
 }
 
-// shuffleTies draws another order of what came in one instant. What a node does to the
-// keys of one resource stays in its order.
+// shuffleTies draws another order of simultaneous events. A node's changes of one resource's keys
+// keep their order.
 func shuffleTies(events []history.Event, seed uint64) []history.Event {
 	type place struct {
 		at       history.Time

@@ -61,8 +61,8 @@ func TestPropertiesHaveNames(t *testing.T) {
 	}
 }
 
-// A finding of two sections that differs from that of their windows in the word alone tells
-// of the same overlap.
+// A finding of two sections that differs from that of their windows only in that word is about the
+// same overlap.
 func TestSameOverlap(t *testing.T) {
 	overlap := func(what string, by time.Duration) checker.Finding {
 		return checker.Finding{Events: []checker.Statement{{Kind: checker.Overlap, Detail: what, For: by, End: &checker.End{By: "release", Client: 1}}}}

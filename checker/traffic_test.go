@@ -12,9 +12,9 @@ import (
 	"github.com/lockstorm/lockstorm/model"
 )
 
-// traffic writes a long history of a lock that keeps its word: clients take the
-// resources in turn and find them taken, extend what they hold, in vain or too late too, are
-// told that they lost it, outlive it and die with it. The same seed writes the same history.
+// traffic writes a long history of a correct lock: clients acquire the resources in turn and find
+// them taken, extend their holds, in vain or too late too, learn that they lost them, outlive them
+// and die with them. The same seed writes the same history.
 type traffic struct {
 	random  *rand.Rand
 	unknown int // calls of a thousand that never return
@@ -115,7 +115,7 @@ func (t *traffic) acquire(u *user) {
 	}
 }
 
-// ask extends what may never have been granted, and hears nothing of that either.
+// ask extends a hold that may never have been granted, without a reply.
 func (t *traffic) ask(u *user) {
 	t.add(u, history.Extend)
 	u.next = (*traffic).acquire
@@ -158,7 +158,7 @@ func (t *traffic) hold(u *user) {
 	}
 }
 
-// end ends the validity. The holder still calls release, which tells it so.
+// end ends the validity. The holder still calls release, which reports that.
 func (t *traffic) end(u *user, k history.Kind) {
 	t.add(u, k)
 	t.taken[u.resource] = false

@@ -115,7 +115,7 @@ func drawFaults(t *rapid.T) []history.Event {
 	return events
 }
 
-// verdictsSeen counts what was found.
+// verdictsSeen counts verdicts by property.
 type verdictsSeen map[checker.Property]map[checker.Verdict]int
 
 func (seen verdictsSeen) add(r checker.Report) {

@@ -96,10 +96,9 @@ type turn struct {
 	shape shape
 }
 
-// drawTurns draws a history that is legal by construction, for both rules of exclusion:
-// clients hold each resource in turn, and hand over at once or after a while. In between
-// are holds that are over before they began, tries that are refused, and others of which
-// nobody hears again.
+// drawTurns draws a history that is legal by construction, for both rules of exclusion: clients
+// hold each resource in turn, and hand over at once or after a while. In between are holds that are
+// over before they began, refused tries, and tries without an outcome.
 func drawTurns(t *rapid.T) []turn {
 	var turns []turn
 	add := func(s script, as shape) { turns = append(turns, turn{s, as}) }

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/model"
 )
 
-// told makes operations of windows as the judge tells them.
+// told makes operations of the windows that the checker reports.
 func told(windows []checker.Window) []porcupine.Operation {
 	var ops []porcupine.Operation
 	for _, w := range windows {
@@ -46,8 +46,8 @@ func isGap(p *checker.Place, windows []checker.Window) bool {
 	})
 }
 
-// TestWindowsAreThoseThatAreJudged: porcupine finds an order of the windows that are told
-// if and only if the judge, which tells them, finds no violation.
+// TestWindowsAreThoseThatAreJudged: porcupine finds an order of the reported windows if and only if
+// the checker, which reports them, finds no violation.
 func TestWindowsAreThoseThatAreJudged(t *testing.T) {
 	repeat(t, 10_000, func(t *rapid.T) {
 		header, events := write(drawScripts(t), rapid.Uint64().Draw(t, "order"))

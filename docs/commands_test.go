@@ -68,8 +68,8 @@ func TestTestsThatPagesName(t *testing.T) {
 	}
 }
 
-// unmatched are the alternatives of a pattern that fit no name. What only stands for
-// something, as X in TestX, is none.
+// unmatched returns the alternatives of a pattern that match no name, except placeholders such as X
+// in TestX.
 func unmatched(pattern string, names []string) (missing []string) {
 	tests, _, _ := strings.Cut(pattern, "/") // what follows is a part of a test
 	for _, one := range strings.Split(strings.Trim(tests, "^()$"), "|") {

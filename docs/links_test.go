@@ -34,7 +34,7 @@ type reference struct {
 	to   string
 }
 
-// read finds the links and anchors of a page. What stands in blocks of code is neither.
+// read returns the links and anchors of a page, outside code blocks.
 func read(text string) page {
 	p := page{anchors: map[string]bool{}}
 	inside := false
@@ -68,7 +68,7 @@ func (p page) name(a string) {
 	p.anchors[free] = true
 }
 
-// anchor is what a heading is called in links, as GitHub has it.
+// anchor returns the anchor of a heading, as GitHub makes it.
 func anchor(heading string) string {
 	heading = markup.ReplaceAllString(heading, "$1")
 	return strings.Map(func(r rune) rune {

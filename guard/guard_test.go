@@ -47,8 +47,7 @@ func TestFences(t *testing.T) {
 	}
 }
 
-// A write is accepted from whoever read last, any number of times; a blind one
-// from nobody else.
+// Writes are accepted from the last reader, any number of times, and from nobody else.
 func TestToken(t *testing.T) {
 	g := guard.New(guard.Token)
 	write := func(token string, value int64, want bool) {

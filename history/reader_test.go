@@ -153,7 +153,7 @@ func TestACutHistoryIsRefused(t *testing.T) {
 
 const MB = 1 << 20
 
-// A person who is told of a bad history is told which line, and what is wrong with it.
+// The error for a bad history names the line and the mistake.
 func TestBadHistories(t *testing.T) {
 	good := `{"format":"lockstorm-history","version":1,"nodes":5,"clients":3}` + "\n"
 	cases := map[string]string{

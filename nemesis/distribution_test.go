@@ -14,7 +14,7 @@ import (
 
 const ms = time.Millisecond
 
-// possible is what is asked of a distribution that stands in a setting.
+// possible returns the error of a distribution in a setting.
 func possible(d Distribution) error {
 	if err := Bounded(&d); err != nil {
 		return err
@@ -22,7 +22,7 @@ func possible(d Distribution) error {
 	return d.Consistent()
 }
 
-// Law: what is drawn lies in the range.
+// Law: drawn values lie in the range.
 func TestDrawsStayInTheRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDistribution(t)

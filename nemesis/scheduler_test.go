@@ -10,7 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// notes is a target that writes down what it is told, as in "+1" and "-1".
+// notes is a target that records its calls, as in "+1" and "-1".
 type notes []string
 
 func (n *notes) Begin(number int) error {
@@ -23,8 +23,8 @@ func (n *notes) End(number int) error {
 	return nil
 }
 
-// conduct plays a script of "10ms" (time passes), "1:granted" and "1:reply/2"
-// (a client takes a step), and returns what the target was told when.
+// conduct plays a script of "10ms" (time passes), "1:granted" and "1:reply/2" (a client takes a
+// step), and returns the calls of the target with their times.
 func conduct(t *testing.T, plan nemesis.Plan, script string) (string, error) {
 	t.Helper()
 	var told notes

@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Law: what is written is read, by name and as a code, and so is the code that was
-// written before.
+// Law: written weights can be read, by name and as a code, also codes of the earlier version.
 func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 	names, _ := Kinds()
 	rapid.Check(t, func(t *rapid.T) {

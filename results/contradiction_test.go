@@ -54,8 +54,8 @@ func (f file) judged(t *testing.T) error {
 	return err
 }
 
-// damage makes a history of another, at the event i of a kind that it is for, and tells
-// the place of the first line that is another. It returns nil where it cannot.
+// damage changes a history at event i of a kind, and returns the place of the first changed line,
+// or nil if it cannot.
 type damage struct {
 	name  string
 	legal bool // what comes of it can be true

@@ -119,8 +119,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Law: run.json says the same whether the scenario was encoded for all runs or for this
-// one, and of a drawn plan what was drawn; nothing is left beside it.
+// Law: run.json is the same whether the scenario was encoded for all runs or for this one, with the
+// drawn plan; no other file is left beside it.
 func TestRunFile(t *testing.T) {
 	calm, err := scenarios.Find("calm")
 	if err != nil {
@@ -221,7 +221,7 @@ func TestHistoryPathRefusesADirectoryWithoutOne(t *testing.T) {
 	}
 }
 
-// A compressed history that is cut off is told as such, with the line that it came to.
+// A truncated compressed history is reported as such, with the last line that was read.
 func TestACompressedHistoryThatIsCutOff(t *testing.T) {
 	var b bytes.Buffer
 	if err := historytest.Packings[1].Write(&b, func(w io.Writer) error { return historytest.Grants(w, 10_000) }); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// A scenario file is read, and what is wrong in it is told with its line.
+// Read reads a scenario file, or returns an error with the line of the mistake.
 func ExampleRead() {
 	_, err := scenarios.Read(strings.NewReader(`
 name: mine

@@ -9,9 +9,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Every point of a series is a possible scenario that is found by its name and
-// printed as any other. Where it expects nothing of a property, that is one whose
-// verdict the series measures.
+// Every point of a series is a valid scenario that is found by its name and printed as any other. A
+// property without an expectation is the one that the series measures.
 func TestPointsArePossibleAndComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range scenarios.All() {

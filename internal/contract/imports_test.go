@@ -314,8 +314,7 @@ func TestOneClock(t *testing.T) {
 	}
 }
 
-// A rule about a folder or a file that is there no more bans nothing: it has to follow
-// what was renamed.
+// A rule about a folder or a file that does not exist bans nothing: it has to follow renames.
 func TestEveryRuleIsAboutSomething(t *testing.T) {
 	all := sources(t)
 	is := func(what, name string) {

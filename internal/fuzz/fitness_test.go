@@ -58,7 +58,7 @@ func TestFitness(t *testing.T) {
 	}
 }
 
-// The near miss of many runs is the smallest of any. What was not measured is not mentioned.
+// The near miss of many runs is the smallest of any. Unmeasured ones are not mentioned.
 func TestNearMissIsTheClosest(t *testing.T) {
 	measured := func(votes, gapped, left int64) NearMiss {
 		c := fitness{}

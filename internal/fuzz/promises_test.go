@@ -225,9 +225,8 @@ func noPromiseOfClones(t *testing.T, s scenarios.Scenario) {
 
 var cloned = nemesis.Fault{Action: &nemesis.Clone{}, Start: nemesis.At(0)}
 
-// Law: an unknown lock is asked for no more than Redlock, and in these plans for as much,
-// except that clocks are perfect, and that a lock without an end of validity need not look at
-// a clock.
+// Law: an unknown lock promises no more than Redlock, and in these plans as much, except that
+// clocks are perfect, and that a lock without an end of validity need not read a clock.
 func TestExternalTerms(t *testing.T) {
 	after := nemesis.After
 	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, End: after(time.Minute)}

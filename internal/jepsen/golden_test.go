@@ -16,8 +16,7 @@ import (
 
 const histories = "testdata/histories.txt"
 
-// cases returns the histories of testdata, each with its name and what was
-// found in it.
+// cases returns the histories of testdata, each with its name and its findings.
 func cases(t testing.TB) [][3]string {
 	t.Helper()
 	text, err := os.ReadFile(histories)
@@ -45,7 +44,7 @@ func (r Report) told() string {
 	return b.String()
 }
 
-// Law: what is found in the histories of testdata stays what it is.
+// Law: the findings for the histories of testdata stay the same.
 func TestGolden(t *testing.T) {
 	var all strings.Builder
 	for _, c := range cases(t) {

@@ -111,7 +111,7 @@ func TestEndlessInput(t *testing.T) {
 	}
 }
 
-// Law: an error of reading is told as such.
+// Law: a read error is reported as such.
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
 	r := io.MultiReader(strings.NewReader(begin+"{:a"), &failing{broken})

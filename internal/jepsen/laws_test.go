@@ -327,8 +327,8 @@ func compare(t *rapid.T, spec specification, rec *recording) {
 	}
 }
 
-// story is what was done before the accused step, and of what is unknown only what the
-// story takes to have happened.
+// story returns the operations before the accused step, with only those unknown ones that the story
+// assumes to have happened.
 func (w *window) story() []porcupine.Operation {
 	end := w.steps[w.stuck].ret
 	var told []step

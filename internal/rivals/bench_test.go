@@ -86,7 +86,7 @@ func playOn(t *testing.T, nodes int, main func(b *bench, client int), clients in
 	return b
 }
 
-// observer tells the world of every step, and puts it into the history.
+// observer reports every step to the world, and records it.
 type observer struct {
 	world  *sim.World
 	client int

@@ -220,7 +220,7 @@ func (s *store) count(op env.StoreOp) int {
 	return s.asked[op]
 }
 
-// steps is an observer that keeps what it hears.
+// steps is an observer that keeps its events.
 type steps struct {
 	mu   sync.Mutex
 	list []env.Event

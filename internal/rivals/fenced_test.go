@@ -96,7 +96,7 @@ func TestIncrementEverywhereDoesNotGrow(t *testing.T) {
 	b.want("keys of locks", b.keys(), "")
 }
 
-// One node's counter grows, by whoever asks; each resource has its own.
+// One node's counter grows with every request; each resource has its own.
 func TestOneNodeGrows(t *testing.T) {
 	b := playOn(t, 5, func(b *bench, client int) {
 		for want := range uint64(3) {

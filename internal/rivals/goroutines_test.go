@@ -12,8 +12,8 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// On goroutines and over the commands of Redis, whoever holds a lock is alone,
-// where that does not rest on luck.
+// On goroutines and over the commands of Redis, a lock's holder is alone, unless the lock relies on
+// luck.
 func TestOnGoroutines(t *testing.T) {
 	for _, l := range oneKey {
 		if l.name == "check-then-set" {

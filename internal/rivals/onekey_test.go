@@ -55,8 +55,8 @@ func TestGrantExcludeRelease(t *testing.T) {
 	}
 }
 
-// Somebody else's lock is an error of its own, and its key is left alone; so is a
-// node that does not answer, or with an error.
+// A lock that another client holds is an error of its own, and its key stays; so is a node that
+// does not answer, or with an error.
 func TestRefused(t *testing.T) {
 	for _, l := range oneKey {
 		t.Run(l.name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func named(name string) maker {
 	panic(name)
 }
 
-// A holder is told a margin before its validity ends, where it has an end.
+// A holder is warned a margin before its validity ends, if it ends.
 func TestWarning(t *testing.T) {
 	for _, l := range oneKey {
 		play(t, l.make, nil, func(b *bench, m *rivals.Mutex) {
@@ -218,9 +218,9 @@ func until(b *bench, at time.Duration) context.Context {
 	return ctx
 }
 
-// succession is three clients: the first is late with its release, the second has
-// got the lock by then, and the third would like to. It returns whether the third
-// got in while the second held it, and what the first was told.
+// succession is three clients: the first is late with its release, the second has acquired the lock
+// by then, and the third tries to. It returns whether the third got in while the second held it,
+// and the result of the first's release.
 func succession(t *testing.T, makes maker, plan nemesis.Plan, work time.Duration) (broken bool, told error) {
 	var second *rivals.Hold
 	play(t, makes, plan, func(b *bench, m *rivals.Mutex) {
@@ -351,7 +351,7 @@ func TestDeleteThatOvertakesTheSet(t *testing.T) {
 	b.want("keys", b.keys(), "set by 1@201ms, deleted by 1@205ms") // asked at 50, 102 and 204 ms
 }
 
-// A release without an answer is asked again.
+// A release without an answer is repeated.
 func TestReleaseWithoutAnAnswer(t *testing.T) {
 	b := play(t, rivals.NewSingleNode, cutFor(nemesis.Requests, 5*ms, 60*ms), func(b *bench, m *rivals.Mutex) {
 		h := b.lock(m)
@@ -362,7 +362,7 @@ func TestReleaseWithoutAnAnswer(t *testing.T) {
 	b.want("keys", b.keys(), "set by 1@1ms, deleted by 1@66ms")
 }
 
-// Whose key is gone is told so by the extension.
+// An extension reports that the key is gone.
 func TestExtensionTellsTheLoss(t *testing.T) {
 	evict := nemesis.Plan{{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(100 * ms)}}
 	b := play(t, rivals.NewSingleNode, evict, func(b *bench, m *rivals.Mutex) {

@@ -21,7 +21,7 @@ func eachSessionLock(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
-// mute loses all that is asked of the store between two instants.
+// mute drops all requests to the store between two instants.
 func mute(from, to time.Time) func(env.StoreRequest) fault {
 	return func(env.StoreRequest) (f fault) {
 		if now := time.Now(); !now.Before(from) && now.Before(to) {
@@ -31,8 +31,8 @@ func mute(from, to time.Time) func(env.StoreRequest) fault {
 	}
 }
 
-// Law: a hold goes on for as long as heartbeats are answered. It ends the TTL, less
-// the allowance, after the last that was, from when that was sent, and each is told.
+// Law: a hold lasts while heartbeats are answered. It ends the TTL, less the allowance, after the
+// last answered one was sent, and each holder is notified.
 func TestAHoldLastsWhileHeartbeatsAreAnswered(t *testing.T) {
 	eachSessionLock(t, func(t *testing.T, name string) {
 		s := newStore()
@@ -91,8 +91,8 @@ func TestOneSession(t *testing.T) {
 	})
 }
 
-// A store that is silent for longer than the TTL: the holder is told a margin before
-// its deadline, and what it still had in the store is gone when that is back.
+// The store is silent for longer than the TTL: the holder is warned a margin before its deadline,
+// and its entry is gone when the store is back.
 func TestSilentStore(t *testing.T) {
 	for _, name := range []string{"zookeeper", "etcd", "fenced"} {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestSilentStore(t *testing.T) {
 	}
 }
 
-// The store declares the session over, without a reason that the client knows: hold
-// and waiting try are told at the next heartbeat.
+// The store declares the session over, for a reason unknown to the client: the hold and a waiting
+// try learn it at the next heartbeat.
 func TestSessionIsDeclaredOver(t *testing.T) {
 	eachSessionLock(t, func(t *testing.T, name string) {
 		s := newStore()
@@ -178,8 +178,8 @@ func TestCancelledWait(t *testing.T) {
 	})
 }
 
-// Chubby's jeopardy: the holder is told when its local lease is over, and goes on
-// when a heartbeat is answered within the grace period; else it is lost at its end.
+// Chubby's jeopardy: the holder learns when its local lease ends, and continues if a heartbeat is
+// answered within the grace period; otherwise the lock is lost at its end.
 func TestJeopardy(t *testing.T) {
 	for outage, safe := range map[time.Duration]bool{2500 * ms: true, 4 * time.Second: false} {
 		inBubble(t, func(t *testing.T) {

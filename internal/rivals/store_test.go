@@ -28,9 +28,8 @@ func inBubble(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// pass lets time pass in a bubble, and everything happen that is due by then. Who only
-// sleeps, or waits for one thing, may be back before others have done what they do at the
-// same instant.
+// pass lets time pass in a bubble until everything that is due by then has happened. A goroutine
+// that only sleeps, or waits for one thing, may continue before others at the same instant.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -124,7 +123,7 @@ func TestLeftoversAreCleared(t *testing.T) {
 	}
 }
 
-// Nobody can tell what has become of a release: it is repeated in the background.
+// A release with an unknown outcome is repeated in the background.
 func TestReleaseIsRepeated(t *testing.T) {
 	eachStoreLock(t, func(t *testing.T, name string) {
 		s := newStore()
@@ -149,7 +148,7 @@ func TestReleaseIsRepeated(t *testing.T) {
 	})
 }
 
-// A store without a leader is asked again; within the timeout nobody notices.
+// A request to a store without a leader is repeated; within the timeout nobody notices.
 func TestNoLeader(t *testing.T) {
 	eachStoreLock(t, func(t *testing.T, name string) {
 		s := newStore()

@@ -23,8 +23,8 @@ import (
 
 const historyFile = root + "/docs/history-format.md"
 
-// The page of the history format has the tables of its types, and shows how its own
-// example is judged, and what is said of it when it is spoiled.
+// The page of the history format has the tables of its types, the verdicts of its own example, and
+// the errors for mistakes in it.
 func TestHistoryPageIsCurrent(t *testing.T) {
 	page, err := os.ReadFile(historyFile)
 	if err != nil {
@@ -76,7 +76,7 @@ func verdicts(t *testing.T, text string) string {
 	return b.String()
 }
 
-// historyMistakes are what one can do wrong, and what is said of it.
+// historyMistakes returns a table of mistakes and their errors.
 func historyMistakes(t *testing.T, text string) string {
 	t.Helper()
 	var b strings.Builder

@@ -77,7 +77,7 @@ func TestShortExamplesOfThePage(t *testing.T) {
 	}
 }
 
-// mistakes is a table of what is said of the example with one thing changed.
+// mistakes returns a table of the errors for the example with one change each.
 func mistakes(t *testing.T, example string) string {
 	t.Helper()
 	var b strings.Builder

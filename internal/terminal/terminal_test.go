@@ -81,7 +81,7 @@ func TestColouredAsAsked(t *testing.T) {
 	}
 }
 
-// Law: colours are beside what is said, and take nothing away from it.
+// Law: colours change nothing in the text.
 func TestColoursSayNothing(t *testing.T) {
 	on := Screen{Colour: true}
 	for _, text := range []string{"V1✗(✓) V2✓ V3? V4·", "? in 3 of 7 runs", "holds", "violated", "unknown", "✗ in 2 of 14", "is it? no", ""} {
@@ -92,8 +92,8 @@ func TestColoursSayNothing(t *testing.T) {
 	want(t, "an open verdict", on.Verdicts("L1?"), on.Strong("L1?"))
 }
 
-// Law: text that is fitted has the words that it had, on lines that are no wider than the
-// terminal; commands are left whole, and what is no terminal gets what was written.
+// Law: fitted text has the same words, on lines no wider than the terminal; commands are not
+// broken, and output that is no terminal gets the original text.
 func TestFit(t *testing.T) {
 	text := "short\n  a line that is \033[1mindented\033[m and does not fit at all into forty columns\n" +
 		"lockstorm replay v1.calm.52.g3.4.crash,partition,latency.906be8f5.08ee --trace\nthe end"

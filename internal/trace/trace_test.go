@@ -19,8 +19,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// traced runs a scenario and tells the run, for one property or, if it is empty, for the
-// first that is violated.
+// traced runs a scenario and prints its trace, for one property or, if it is empty, for the first
+// violated one.
 func traced(t *testing.T, s scenarios.Scenario, seed uint64, p checker.Property) (runner.Result, string) {
 	t.Helper()
 	e, err := runner.Prepare(simulated.Backend(), s)
@@ -48,7 +48,7 @@ func find(t *testing.T, name string) scenarios.Scenario {
 	return s
 }
 
-// Law: the shortest crash-restart is told as it was, line by line.
+// Law: the trace of the shortest crash-restart stays the same, line by line.
 func TestGoldenTrace(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the traces are those of amd64: floating point may differ between architectures")
@@ -115,8 +115,8 @@ func TestWhatIsTold(t *testing.T) {
 	}
 }
 
-// A hold that goes on is marked where another's window lay in between, and told where the
-// extension returns that says so.
+// A hold that continues is marked where another's window was in between, and described where the
+// extension that says so returns.
 func TestInterruptedHoldIsTold(t *testing.T) {
 	told := trace.New(env.Monotonic)
 	told.Open(history.Header{Nodes: 3, Clients: 2}, nil)

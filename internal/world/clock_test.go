@@ -52,7 +52,7 @@ func TestWhenIsTheFirstInstant(t *testing.T) {
 	})
 }
 
-// Law: whoever is told how a clock runs sees what it shows.
+// Law: the reported rate of a clock is its rate.
 func TestLineIsTheClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawClock(t)
@@ -120,8 +120,7 @@ func TestStoppedClockCatchesUp(t *testing.T) {
 	})
 }
 
-// Law: what has been done to the rate and is taken back leaves nothing behind,
-// and no clock runs backward.
+// Law: changes of the rate that are undone leave no trace, and no clock runs backward.
 func TestRatesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawClock(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Two faults take hold of the links of client 1, one of them of client 2's as
-// well. What is down is said before it is done, and what is up after.
+// Two faults affect the links of client 1, one of them also those of client 2. A link is recorded
+// as down before it is, and as up after.
 func TestLinksAreDownFromTheFirstFaultToTheLast(t *testing.T) {
 	var got []string
 	l := NewLinks(2, 2, func(e history.Event) {

@@ -150,8 +150,8 @@ func TestLosePowerOfAStuckDisk(t *testing.T) {
 	}
 }
 
-// A torn record comes after everything that was synced, and the next power loss removes it.
-// Syncs during a kill that takes long do not make the file forget what was on the disk before.
+// A torn record comes after all synced data, and the next power loss removes it. Syncs during a
+// kill that takes long do not make the file forget what was on the disk before.
 func TestLosePowerWhileTheKillTakesLong(t *testing.T) {
 	f, write := server(t)
 	f.syncing = true

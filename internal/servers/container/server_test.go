@@ -18,8 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
-// A power loss takes what was written after the last sync. If every write is synced, it
-// takes nothing.
+// A power loss removes writes after the last sync. If every write is synced, it removes nothing.
 func TestContainerLosesPower(t *testing.T) {
 	const never = time.Hour
 	for name, c := range map[string]struct {

@@ -314,7 +314,7 @@ func TestCancelEndsTheCallUnderWay(t *testing.T) {
 	}
 }
 
-// slowStarter is a server that starts again only when it is told to.
+// slowStarter is a server that starts again only when the test says so.
 type slowStarter struct {
 	Server
 	starting, up chan struct{}

@@ -358,7 +358,7 @@ func TestRunProcessesEndsAtTheHorizon(t *testing.T) {
 	}
 }
 
-// The clients of a program that is to be killed.
+// The clients of a program that will be killed.
 const (
 	asGoroutines = "goroutines"
 	asProcesses  = "processes"

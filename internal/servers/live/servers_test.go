@@ -268,8 +268,8 @@ func TestTornFileIsRefused(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.NodeDown)
 }
 
-// A node without power loses what was not on its disk, and its clients learn nothing until
-// it is back.
+// A node without power loses data that was not on its disk, and its clients learn nothing until it
+// is back.
 func TestLossOfPower(t *testing.T) {
 	for persistence, c := range map[nemesis.Persistence]struct{ old, young env.Answer }{
 		nemesis.Nothing:     {env.Yes, env.Yes},

@@ -11,9 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// A machine that loses power keeps what is on its disk. With a sync each second that is
-// what is a second old, and not what was written just now; a key that was deleted just now
-// is back.
+// A machine that loses power keeps the data on its disk. With a sync each second that is data from
+// a second ago, without the latest writes; a key that was just deleted is back.
 func TestPowerLoss(t *testing.T) {
 	named := func(op env.Op, key string) env.Command {
 		return env.Command{Op: op, Key: key, Token: "a", TTL: time.Hour}

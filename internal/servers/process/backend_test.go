@@ -133,8 +133,8 @@ func failsOver(t *testing.T, behind time.Duration) (late error) {
 	return late
 }
 
-// A node has two masters, each for some clients, until the old one is demoted. What only
-// the old one had is lost; what its replica had received before is on both.
+// A node has two masters, each for some clients, until the old one is demoted. Data that only the
+// old one had is lost; data that its replica had received before is on both.
 func TestSplitBrain(t *testing.T) {
 	lag := nemesis.Distribution{Range: nemesis.Range{Min: 100 * time.Millisecond, Max: 100 * time.Millisecond}}
 	over := nemesis.When(1, env.StepAfterWrite, 0)
