@@ -16,7 +16,11 @@ import (
 func printSweep(out io.Writer, r sweep.Results) {
 	_, _ = fmt.Fprintf(out, "%s: %s\n", r.Sweep, r.Summary)
 	if len(r.Points()) > 0 {
-		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s per point (a tenth, at least 100, where the formula is 0 or 1)\n\n", r.Property.Title(), r.Property.Code(), textfmt.Count(r.Runs, "run"))
+		fewer := ""
+		if r.Fit().Compared > 0 {
+			fewer = " (a tenth, at least 100, where the formula is 0 or 1)"
+		}
+		_, _ = fmt.Fprintf(out, "%s (%s) violated, of %s per point%s\n\n", r.Property.Title(), r.Property.Code(), textfmt.Count(r.Runs, "run"), fewer)
 		for _, c := range report.CampaignCurves(r.Points()) {
 			_, _ = fmt.Fprintf(out, "%s\n", c.Name)
 			printGroups(out, report.PointsTable(r, c.Outcomes, false))

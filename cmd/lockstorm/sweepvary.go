@@ -133,8 +133,8 @@ func axis(values []string) (numbers []float64, unit string) {
 	return numbers, unit
 }
 
-// variedSweep makes a sweep over a scenario. The first field with numbers is the axis; all others
-// tell curves apart.
+// variedSweep makes a sweep over a scenario. The first field with numbers is the axis; the others
+// distinguish curves.
 func variedSweep(s scenarios.Scenario, p checker.Property, fields []varied) (sweep.Sweep, error) {
 	first := slices.IndexFunc(fields, func(v varied) bool { return v.numbers != nil })
 	if first < 0 {

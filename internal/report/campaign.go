@@ -167,14 +167,19 @@ var priceColumns = []struct {
 	{"acquire p99", false, func(m checker.Measurements) string { return textfmt.Duration(m.AcquireP99) }},
 }
 
-// PointsTable has a line for each point. whole: with all columns.
+// PointsTable has a line for each point. Columns of the formula are left out if no point has
+// one. whole: with all columns.
 func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.Table {
 	undecided := slices.ContainsFunc(points, func(o sweep.Outcome) bool { return o.Point.Undecided > 0 })
+	formula := slices.ContainsFunc(points, func(o sweep.Outcome) bool { return o.Point.Predicted != nil })
 	t := &textfmt.Table{Head: []string{"#"}}
 	for _, p := range r.Params {
 		t.Head = append(t.Head, p.Head())
 	}
-	t.Head = append(t.Head, "violated", "share %", "interval %", "formula %", "inside")
+	t.Head = append(t.Head, "violated", "share %", "interval %")
+	if formula {
+		t.Head = append(t.Head, "formula %", "inside")
+	}
 	if undecided {
 		t.Head = append(t.Head, "undecided")
 	}
@@ -187,8 +192,11 @@ func PointsTable(r sweep.Results, points []sweep.Outcome, whole bool) *textfmt.T
 		rate := o.Point.Rate()
 		lo, hi := rate.Wilson()
 		cells := slices.Concat([]string{strconv.Itoa(o.Unit)}, numberTexts(o.At), []string{
-			rate.String(), percent(rate.Share()), "[" + percent(lo) + ", " + percent(hi) + "]", predicted(o.Point), inside(o.Point),
+			rate.String(), percent(rate.Share()), "[" + percent(lo) + ", " + percent(hi) + "]",
 		})
+		if formula {
+			cells = append(cells, predicted(o.Point), inside(o.Point))
+		}
 		if undecided {
 			cells = append(cells, strconv.Itoa(o.Point.Undecided))
 		}
