@@ -23,17 +23,13 @@ const (
 	na       = checker.NotApplicable
 )
 
-// expect names the verdicts of all properties. A property without a bound in most rows is expected
-// to be not applicable.
+// expect names the verdicts of all properties. Those without a bound in most rows are not
+// applicable.
 func expect(lease, section, effect, faultTolerance checker.Verdict) Expectations {
-	e := Expectations{}
-	for _, p := range checker.Properties() {
-		e[p] = na
-	}
-	e[checker.Lease], e[checker.Section], e[checker.Effect] = lease, section, effect
-	e[checker.FaultTolerance] = faultTolerance
-	e[checker.DeadlockFreedom], e[checker.Cleanup], e[checker.Contract] = holds, holds, holds
-	return e
+	return Expectations{
+		checker.Lease: lease, checker.Section: section, checker.Effect: effect, checker.FaultTolerance: faultTolerance,
+		checker.DeadlockFreedom: holds, checker.Cleanup: holds, checker.Contract: holds,
+	}.complete()
 }
 
 // but expects another verdict of one property.

@@ -251,6 +251,7 @@ func readRow(name string) (Row, error) {
 	if err != nil {
 		return Row{}, fmt.Errorf("%s: %w", file, err)
 	}
+	f.Expect = f.Expect.complete()
 	return f.row(), nil
 }
 

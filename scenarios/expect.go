@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"maps"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -9,6 +11,17 @@ import (
 // Expectations are the verdicts that properties should get. A property without one must not be
 // violated. If unknown is expected, any verdict is as expected.
 type Expectations map[checker.Property]checker.Verdict
+
+// complete returns the expectations with not applicable for each property without one: rows of
+// the debate state only verdicts that there are.
+func (e Expectations) complete() Expectations {
+	all := Expectations{}
+	for _, p := range checker.Properties() {
+		all[p] = checker.NotApplicable
+	}
+	maps.Copy(all, e)
+	return all
+}
 
 // Match is the comparison of one run's verdict with the expected one.
 type Match uint8
