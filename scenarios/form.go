@@ -334,11 +334,26 @@ func emptyOf(t reflect.Type) string {
 	return sortWanted(t)
 }
 
-// alternatives lists the known fields; if there are many, those that resemble the name.
+// structOf returns the struct of a field, or nil.
+func structOf(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Struct {
+		return t
+	}
+	return nil
+}
+
+// alternatives names the field that has the name as its own field, or else lists the known
+// fields; if there are many, those that resemble the name.
 func alternatives(name string, fields []reflect.StructField) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = nameOf(f)
+		if of := structOf(f.Type); of != nil && slices.ContainsFunc(fieldsOf(of), func(in reflect.StructField) bool { return nameOf(in) == name }) {
+			return ": it belongs in " + names[i]
+		}
 	}
 	if len(names) <= fewFields {
 		return ": want " + strings.Join(names, ", ")

@@ -123,6 +123,8 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"0.01", "1.5", "line 2: lock.drift_factor: 1.5: want 0 to 1"},
 		{"0.01", ".nan", "line 2: lock.drift_factor: NaN: want 0 to 1"},
 		{"resource: r", "resource: 7", "line 4: clients[0].resource: 7 is not text: want it in quotes"},
+		{"expect:", "drift_factor: 0.1\nexpect:", "line 12: unknown field drift_factor: it belongs in lock"},
+		{"expect:", "variant_of: calm\nexpect:", "line 12: unknown field variant_of: it belongs in debate"},
 		{"rounds: 1", "round: 1", "line 4: clients[0]: unknown field round; the nearest of 10: rounds"},
 		{"rounds: 1", "rounds: 1, work: 1.7s", "line 4: clients[0].work: there is text: want {min: …, max: …}"},
 		{"rounds: 1", "rounds: true", "line 4: clients[0].rounds: true is not a whole number"},
