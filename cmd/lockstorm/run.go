@@ -157,7 +157,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	bar := terminal.NewBar(problems, e.Scenario().Name, int64(o.runs), unit)
 	defer bar.Done()
 	r := ran{options: o, list: failures{again: again}}
-	print := o.printer(again, out)
+	printRun := o.printer(again, out)
 	album := violations{seen: map[pictured]bool{}}
 	tally, err := batch{
 		experiment: e,
@@ -172,7 +172,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 			if o.report.path != "" {
 				r.subjects = append(r.subjects, report.ShownRunOf(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
 			}
-			print(one)
+			printRun(one)
 		},
 	}.run(ctx)
 	bar.Done()
