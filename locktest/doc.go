@@ -44,6 +44,9 @@
 // plan, seed and history, and says how often runs of the same plan and seed fail again. The
 // flag -locktest.witness runs a stored one again.
 //
+// A generated plan that fails is shrunk to the faults that matter. The flag -locktest.shrink
+// bounds the number of runs for that.
+//
 // # Faults
 //
 // The faults are those of the network, of nodes and of nodes' clocks. A client is paused

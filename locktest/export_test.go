@@ -12,6 +12,9 @@ import (
 // WatchEvery sets how often the watchdog looks whether virtual time advances.
 func WatchEvery(d time.Duration) { watchInterval = d }
 
+// ShrinkWithin sets how long the plan of a failed run may be shrunk in memory.
+func ShrinkWithin(d time.Duration) { backends[Memory].shrinkTime = d }
+
 // StallBudget sets how many looks of the watchdog abandoned runs may cost.
 func StallBudget(looks int64) { maxStallLooks = looks }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +33,28 @@ var innerTests = map[string]func(t *testing.T){
 				c.Storms = append(c.Storms, s)
 			}
 		}
+		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
+			l := onOneNode(env)
+			l.plainDel, l.endless = true, true
+			return l
+		})
+	},
+	"drawn": func(t *testing.T) {
+		locktest.ShrinkWithin(10 * time.Minute)
+		pause := loaded(t, `
+name: drawn
+plan:
+  - pause: {client: 1}
+    start: {client: 1, step: granted, count: 2}
+    end: {after: 3s}
+  - node-pause: {node: 1}
+    start: {client: 3, step: extended}
+    end: {after: 1s}
+  - cancel: {client: 2}
+    start: {at: 9s}
+generate: {most: 2, faults: {latency: 1}}
+`)
+		c := locktest.Config{Name: "drawn", Nodes: 1, Again: 3, Dir: os.Getenv(inner + "_DIR"), Storms: []locktest.Storm{pause}}
 		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
 			l := onOneNode(env)
 			l.plainDel, l.endless = true, true
@@ -159,6 +182,36 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	if strings.Contains(again, "V1 (lease exclusion)") { // who stood still without an Until: that was a limit
 		t.Errorf("the witness fails by what was a limit\n%s", again)
+	}
+}
+
+// Law: of a generated plan that fails only the faults that matter are told: here the pause of
+// a holder. The run that is told and stored is one of the smaller plan, unless the flag says
+// that plans are not shrunk.
+func TestDrawnPlanIsShrunk(t *testing.T) {
+	stored := regexp.MustCompile(`Stored in (\S+): run\.json`)
+	for args, faults := range map[string][]string{
+		"":                   {"pause"},
+		"-locktest.shrink=0": {"pause", "node-pause", "cancel", "latency"},
+	} {
+		text := runInner(t, "drawn", t.TempDir(), strings.Fields(args)...)
+		_, plan, _ := strings.Cut(text, "The plan:")
+		plan, _, _ = strings.Cut(plan, "Stored in")
+		for _, kind := range []string{"pause", "node-pause", "cancel", "latency"} {
+			if told := strings.Contains(plan, "- "+kind+":"); told != slices.Contains(faults, kind) {
+				t.Errorf("%q: fault %s is told: %v\n%s", args, kind, told, text)
+			}
+		}
+		if shrunk := regexp.MustCompile(`The plan that was generated had [45] faults; [34] of them do not matter and were removed \(\d+ runs\)\.`).MatchString(plan); shrunk != (args == "") {
+			t.Errorf("%q: the plan is said to be shrunk: %v\n%s", args, shrunk, text)
+		}
+		dir := stored.FindStringSubmatch(text)
+		if dir == nil {
+			t.Fatalf("%q: nothing is stored\n%s", args, text)
+		}
+		if run, err := results.Load(dir[1]); err != nil || len(run.Scenario.Plan) < len(faults) || args == "" && len(run.Scenario.Plan) != 1 {
+			t.Errorf("%q: the stored run has the plan %v: %v", args, run.Scenario.Plan, err)
+		}
 	}
 }
 
