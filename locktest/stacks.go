@@ -157,7 +157,7 @@ func (u userCode) line(g goroutine, all []goroutine) (frame, bool) {
 	return frame{}, false
 }
 
-// String returns the place and the function, as in "lock.go:31, in orders.(*Lock).Acquire".
+// String returns the place and the function, as in "lock.go:31 (orders.(*Lock).Acquire)".
 func (f frame) String() string {
-	return fmt.Sprintf("%s, in %s", path.Base(f.place), path.Base(f.function))
+	return fmt.Sprintf("%s (%s)", path.Base(f.place), path.Base(f.function))
 }

@@ -29,10 +29,10 @@ created by github.com/lockstorm/lockstorm/internal/servers/live.(*World).Run in 
 // neither that of a library nor of this module.
 func TestLineOfTheUser(t *testing.T) {
 	for _, c := range []struct{ pkg, module, want string }{
-		{"example.com/shop/internal/orders_test", "example.com/shop", "lock.go:31, in orders.(*Lock).Acquire"},
-		{"example.com/shop/internal/orders_test", "", "lock.go:31, in orders.(*Lock).Acquire"},
-		{"example.com/shop/test", "example.com/shop", "lock.go:31, in orders.(*Lock).Acquire"},
-		{"github.com/go-redsync/redsync/v4_test", "github.com/go-redsync/redsync/v4", "mutex.go:278, in v4.(*Mutex).actOnPoolsAsync"},
+		{"example.com/shop/internal/orders_test", "example.com/shop", "lock.go:31 (orders.(*Lock).Acquire)"},
+		{"example.com/shop/internal/orders_test", "", "lock.go:31 (orders.(*Lock).Acquire)"},
+		{"example.com/shop/test", "example.com/shop", "lock.go:31 (orders.(*Lock).Acquire)"},
+		{"github.com/go-redsync/redsync/v4_test", "github.com/go-redsync/redsync/v4", "mutex.go:278 (v4.(*Mutex).actOnPoolsAsync)"},
 	} {
 		if got := locktest.UserLine(dumpOfBubble, 9, c.pkg, c.module); got != c.want {
 			t.Errorf("tests in %s of module %q: %s, want %s", c.pkg, c.module, got, c.want)

@@ -115,16 +115,16 @@ func stalled(err error) bool {
 // stop virtual time.
 func newStallError(all, busy []goroutine, code userCode, after time.Duration) *stallError {
 	var b strings.Builder
-	fmt.Fprintf(&b, "virtual time has stood still for %v, and the run was abandoned", after)
+	fmt.Fprintf(&b, "virtual time has stood still for %v", after)
 	if len(busy) == 0 {
-		return &stallError{b.String()}
+		return &stallError{b.String() + ", and the run was abandoned"}
 	}
 	slices.SortStableFunc(busy, func(x, y goroutine) int { return x.rank() - y.rank() })
 	first := busy[0]
-	fmt.Fprintf(&b, ": %s", first.reason())
 	if f, found := code.line(first, all); found {
-		fmt.Fprintf(&b, ". It comes from\n\n\t%v", f)
+		fmt.Fprintf(&b, " in %v", f)
 	}
+	fmt.Fprintf(&b, ", and the run was abandoned: %s", first.reason())
 	if r := remedy(busy); r != "" {
 		fmt.Fprintf(&b, "\n\n%s", r)
 	}
