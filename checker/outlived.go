@@ -19,7 +19,7 @@ type outlivedTry struct {
 
 // outlived returns the try as one that took longer than its TTL, or nil. Its keys must have
 // expired on a quorum, each after its whole TTL.
-func (p *progress) outlived(h *hold, now history.Time) *outlivedTry {
+func (h *hold) outlived(needed electorate, now history.Time) *outlivedTry {
 	took := h.acquire.took(h.client, now)
 	if h.keys.fate == nil || h.ttl == 0 || took <= h.ttl {
 		return nil
@@ -30,7 +30,7 @@ func (p *progress) outlived(h *hold, now history.Time) *outlivedTry {
 			gone = gone.with(v.node)
 		}
 	}
-	if !p.needed.has(gone) {
+	if !needed.has(gone) {
 		return nil
 	}
 	return &outlivedTry{client: h.client.number, call: h.acquire.at, at: now, open: h.acquire.open, took: took, ttl: h.ttl, nodes: gone}
@@ -44,7 +44,7 @@ func (p *progress) lastOutlived(r *resource, from, now history.Time) *outlivedTr
 	}
 	for _, h := range r.holds {
 		if h.acquire.open {
-			if o := p.outlived(h, now); o != nil {
+			if o := h.outlived(p.needed, now); o != nil {
 				return o
 			}
 		}

@@ -117,7 +117,7 @@ func (p *progress) judgeTries() {
 	for _, h := range n.refused {
 		h.stopWaiting()
 		w := &h.resource.waiting
-		if o := p.outlived(h, n.now); o != nil {
+		if o := h.outlived(p.needed, n.now); o != nil {
 			w.outlived = o
 		}
 		if w.tried, w.owed = n.now, true; !n.grants(h.resource) && p.late(h, n.now, h) {

@@ -33,7 +33,7 @@ const (
 	witnesses = "testdata/witnesses"
 	most      = 15 // runs of a storm, until all is seen that is expected
 	few       = 3  // of those in which time is real
-	many      = 25 // with -write, until there is a witness of what is seldom seen
+	many      = 50 // with -write, until there is a witness of what is seldom seen
 )
 
 // mute swallows what go-redis tells of connections that fail, which are to.
