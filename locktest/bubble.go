@@ -58,14 +58,16 @@ func bubble(t *testing.T, dog *watchdog, do func(ctx context.Context) error) (er
 	synctest.Test(t, func(t *testing.T) {
 		done := make(chan struct{})
 		defer close(done)
-		go dog.run(done)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go dog.run(done, stop)
 		defer func() {
 			returned = true
 			if p := recover(); p != nil {
 				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			}
 		}()
-		err = do(t.Context())
+		err = do(ctx)
 		time.Sleep(lingerTime)
 	})
 	return err

@@ -15,6 +15,9 @@ func WatchEvery(d time.Duration) { watchInterval = d }
 // ShrinkWithin sets how long the plan of a failed run may be shrunk in memory.
 func ShrinkWithin(d time.Duration) { backends[Memory].shrinkTime = d }
 
+// InBubbles returns how many goroutines the newest bubble has.
+func InBubbles() int { return len(newestBubble()) }
+
 // StallBudget sets how many looks of the watchdog abandoned runs may cost.
 func StallBudget(looks int64) { maxStallLooks = looks }
 

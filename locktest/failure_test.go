@@ -72,6 +72,14 @@ generate: {most: 2, faults: {latency: 1}}
 	"loop":     func(t *testing.T) { runStalled(t, func(*sync.Mutex) { loop() }) },
 	"outside":  func(t *testing.T) { runStalled(t, func(*sync.Mutex) { <-outside }) },
 	"too many": func(t *testing.T) { locktest.StallBudget(1); runStalled(t, (*sync.Mutex).Lock) },
+	"wakes": func(t *testing.T) {
+		runStalled(t, func(*sync.Mutex) { <-outside })
+		close(outside)
+		for locktest.InBubbles() > 0 { // the time limit of runInner ends this
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Log("all goroutines have ended")
+	},
 	"handshakes": func(t *testing.T) {
 		locktest.Run(t, locktest.Config{Nodes: 1, Rounds: 3}, func(env locktest.Env) locktest.Locker {
 			client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
@@ -112,6 +120,7 @@ func runStalled(t *testing.T, stop func(*sync.Mutex)) {
 	for _, name := range []string{"calm", "node-stands-still", "holder-dies"} {
 		c.Storms = append(c.Storms, stormOf(t, c, name))
 	}
+	c.Storms[1].Rounds = 100_000 // which nobody waits for once the run was abandoned
 	locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
 		l, alone := onOneNode(env), new(sync.Mutex)
 		alone.Lock()
@@ -265,6 +274,7 @@ func TestStandstillFailsOneStorm(t *testing.T) {
 		"mutex":    {fmt.Sprintf(stood, "1s") + `waits for a mutex \(sync\.Mutex\.Lock\)`, `--- PASS: TestInner/holder-dies`},
 		"loop":     {fmt.Sprintf(stood, "6s") + `runs without a pause`, `--- PASS: TestInner/holder-dies`},
 		"outside":  {fmt.Sprintf(stood, "6s") + `waits for something outside the run \(chan receive\)`, `--- PASS: TestInner/holder-dies`},
+		"wakes":    {fmt.Sprintf(stood, "6s") + `waits for something outside the run`, `--- PASS: TestInner/holder-dies`, `all goroutines have ended`},
 		"too many": {`virtual time stood still in 1 run of this program, which is enough: not run: holder-dies`},
 	} {
 		text := runInner(t, name, t.TempDir())

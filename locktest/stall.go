@@ -51,14 +51,21 @@ func (b *stallBudget) exhausted() error {
 
 // watchdog checks that virtual time advances: run counts seconds inside the bubble, and
 // await observes the count from outside.
-type watchdog struct{ seconds atomic.Int64 }
+type watchdog struct {
+	seconds   atomic.Int64
+	abandoned atomic.Bool
+}
 
-// run counts the seconds of virtual time until done is closed.
-func (d *watchdog) run(done <-chan struct{}) {
+// run counts the seconds of virtual time until done is closed. If time goes on after the run
+// was abandoned, it calls stop, so that the goroutines end.
+func (d *watchdog) run(done <-chan struct{}, stop func()) {
 	for {
 		select {
 		case <-time.After(time.Second):
 			d.seconds.Add(1)
+			if d.abandoned.Load() {
+				stop()
+			}
 		case <-done:
 			return
 		}
@@ -88,6 +95,7 @@ func (d *watchdog) await(over <-chan error, code userCode) error {
 		}
 		if still >= stallLooks || waiting >= mutexLooks {
 			stalls.add(still)
+			d.abandoned.Store(true)
 			return newStallError(all, busy, code, time.Duration(still)*watchInterval)
 		}
 	}
