@@ -248,6 +248,7 @@ func (c *contract) settle() {
 	for _, k := range c.state.changes {
 		if k.kind == history.KeyGone && k.reason == history.Deleted {
 			c.judgeDeletion(k)
+			c.noteDeletion(k)
 		}
 	}
 	for _, claim := range c.claims {
@@ -266,6 +267,26 @@ func (c *contract) judgeDeletion(d keyChange) {
 	c.violate(h.place(h.granted, d.at), Statement{Kind: KeyDeleted, Node: d.node, Token: h.token, At: d.at, Other: d.client, Client: h.client.number, From: h.granted})
 }
 
+// maxInstead bounds how many keys of others are told that were deleted for a release.
+const maxInstead = 3
+
+// noteDeletion notes that a node deleted the key of one client for another, which is
+// releasing. It need not be a breach by itself: the try with that key may not have returned.
+func (c *contract) noteDeletion(d keyChange) {
+	owner := d.hold.client
+	if d.client == 0 || d.client == owner.number {
+		return
+	}
+	for _, h := range d.about.holds {
+		if h.client.number != d.client || !h.letGo || h.release.at > d.at {
+			continue
+		}
+		if past := h.history(); len(past.instead) < maxInstead {
+			past.instead = append(past.instead, Statement{Kind: DeletedInstead, Node: d.node, Client: d.client, Other: owner.number, Token: d.token, At: d.at})
+		}
+	}
+}
+
 func (c *contract) judgeClaim(k claim) {
 	h := k.hold
 	unbacked := Statement{Kind: Unbacked, Detail: "release", Client: h.client.number, Token: h.token, Call: k.call, At: k.at}
@@ -282,7 +303,11 @@ func (c *contract) judgeClaim(k claim) {
 	}
 	if !c.quorum.has(backing) {
 		unbacked.Share = c.quorum.share(backing)
-		c.violate(h.place(k.call, k.at), unbacked)
+		told := []Statement{unbacked}
+		if past := h.keys.fate; past != nil && k.what == saysHeld {
+			told = append(told, past.instead...)
+		}
+		c.violate(h.place(k.call, k.at), told...)
 	}
 }
 

@@ -75,6 +75,8 @@ type waiting struct {
 	owed  bool         // nobody has been granted the resource since a try was refused
 	long  bool         // the wait has been found too long
 	kept  []keptKey    // keys on the nodes
+
+	outlived *outlivedTry // the last refused try that took longer than its TTL
 }
 
 // keptKey is a key of the resource on a node.

@@ -133,8 +133,9 @@ func (l *state) lose(k keyChange) {
 // by its holder. Few holds have one.
 type keyHistory struct {
 	entry   entry
-	lost    []keyLoss // before its release
-	renewed []renewal // by node
+	lost    []keyLoss   // before its release
+	renewed []renewal   // by node
+	instead []Statement // contract: other keys that were deleted for the holder since it called release
 }
 
 func (h *hold) history() *keyHistory {

@@ -117,6 +117,9 @@ func (p *progress) judgeTries() {
 	for _, h := range n.refused {
 		h.stopWaiting()
 		w := &h.resource.waiting
+		if o := h.outlived(p.needed, n.now); o != nil {
+			w.outlived = o
+		}
 		if w.tried, w.owed = n.now, true; !n.grants(h.resource) && p.late(h, n.now, h) {
 			p.violate(h, n.now, "refused")
 		}
@@ -186,13 +189,13 @@ func (p *progress) violate(h *hold, now history.Time, how string) {
 			{Kind: NobodyGranted, At: start, TTL: p.ttl, Bound: p.bound},
 		},
 		Meanwhile: statementsOf(p.faultLog.between(now, now), now-1, false),
-		Causes:    p.causes(r),
+		Causes:    p.causes(r, now),
 		Where:     &Place{Resource: r.name, From: start, To: now},
 	}})
 }
 
 // causes returns what prevented the grant.
-func (p *progress) causes(r *resource) []Cause {
+func (p *progress) causes(r *resource, now history.Time) []Cause {
 	for _, h := range r.holds {
 		if h.leased() && h.orphaned() {
 			return broken(Releases, Statement{Kind: DiedHolding, Client: h.client.number, From: h.granted, At: h.client.died})
@@ -219,6 +222,9 @@ func (p *progress) causes(r *resource) []Cause {
 	}
 	if clones := p.faultLog.clones(); len(clones) > 0 {
 		return broken(DelaysDiffer, clones...)
+	}
+	if o := p.lastOutlived(r, start, now); o != nil {
+		return unbroken(p.faultLog, o.statement())
 	}
 	return unbroken(p.faultLog, Statement{Kind: LockGrantedNone})
 }

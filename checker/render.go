@@ -313,8 +313,14 @@ func (s *Statement) breach() string {
 		if s.Detail == "extend" {
 			told, done = "that it was extended", "extended"
 		}
-		return fmt.Sprintf("client %d called %s of %s at %s and was told at %s %s, but only %v %s the key in between",
-			s.Client, s.Detail, s.lock(), at(s.Call), at(s.At), told, s.Share, done)
+		few := fmt.Sprintf("only %v", s.Share)
+		if s.Share.Nodes == 0 {
+			few = "no node"
+		}
+		return fmt.Sprintf("client %d called %s of %s at %s and was told at %s %s, but %s %s the key in between",
+			s.Client, s.Detail, s.lock(), at(s.Call), at(s.At), told, few, done)
+	case DeletedInstead:
+		return fmt.Sprintf("instead, a request of client %d deleted client %d's key (token %s) on node %d at %s", s.Client, s.Other, short(s.Token), s.Node, at(s.At))
 	case HeldBeyond:
 		return fmt.Sprintf("client %d held %s since %s for a time to live that was over at %s", s.Client, s.lock(), at(s.From), at(s.To))
 	case RanOn:
@@ -408,6 +414,13 @@ func (s *Statement) lockItself() string {
 			return "the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys"
 		}
 		return "the lock itself granted it to both"
+	case TryOutlived:
+		took, gone := "took", "expired before it returned"
+		if s.More {
+			took, gone = "has taken", "expired already"
+		}
+		return fmt.Sprintf("client %d's try, called at %s, %s %s, longer than its TTL, %v: %s on %v %s",
+			s.Client, at(s.Call), took, span4(s.For), s.TTL, textfmt.Plural(len(s.Nodes), "its key"), setOf(s.Nodes), gone)
 	case LockGrantedNone:
 		return "the lock itself granted it to nobody"
 	case LockRefused:

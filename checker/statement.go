@@ -93,6 +93,9 @@ const (
 	// Unbacked: Client called extend or release (Detail) at Call, which returned success at At,
 	// but only Share of the nodes did it.
 	Unbacked StatementKind = "unbacked"
+	// DeletedInstead follows Unbacked: at At a request of Client deleted the key of Other on
+	// Node, which had Token.
+	DeletedInstead StatementKind = "deleted-instead"
 	// HeldBeyond: Client held Resource since From for a TTL that ended at To.
 	HeldBeyond StatementKind = "held-beyond"
 	// RanOn: it continued to run until At, for For, which is more than Bound, and its context
@@ -166,6 +169,9 @@ const (
 	// OldKeys: Nodes still kept an older key. Client, if given, continued to extend one, last at
 	// At.
 	OldKeys StatementKind = "old-keys"
+	// TryOutlived: Client's try, called at Call, took For, more than its TTL. Its keys on Nodes
+	// had expired before it returned at At; More: it had not returned yet.
+	TryOutlived StatementKind = "try-outlived"
 	// LockGrantedNone: the lock itself granted it to nobody.
 	LockGrantedNone StatementKind = "lock-granted-none"
 	// LockRefused: the lock refused without a visible reason.

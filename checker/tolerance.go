@@ -226,15 +226,18 @@ func (t *tolerance) violate(a attempt, s streak) {
 		reached := t.nodes.voters() &^ (t.state.down | client.cut)
 		return Finding{
 			Events: []Statement{{Kind: RefusedInRow, Client: client.number, Resource: r, Count: s.tries, From: s.since, At: a.at, Share: t.nodes.share(reached)}},
-			Causes: t.causes(reached),
+			Causes: t.causes(a, reached),
 			Where:  &Place{Resource: r, Client: client.number, From: s.since, To: a.at},
 		}
 	})
 }
 
-func (t *tolerance) causes(reached nodes) []Cause {
+func (t *tolerance) causes(a attempt, reached nodes) []Cause {
 	if lock := electorateOf(t.state.header); !lock.None() && !lock.has(reached) {
 		return broken(KeepersReached, Statement{Kind: Unreached, Nodes: (lock.voters() &^ reached).listed(nil)})
+	}
+	if o := a.hold.outlived(t.nodes, a.at); o != nil {
+		return unbroken(t.faultLog, o.statement())
 	}
 	return unbroken(t.faultLog, Statement{Kind: LockRefused})
 }

@@ -3,6 +3,7 @@ package locktest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -31,12 +32,15 @@ type backendInfo struct {
 	bubble bool // runs have to be in a bubble of synctest
 	runs   int  // default of Config.Runs
 	again  int  // default of Config.Again
+
+	shrink     int           // default of -locktest.shrink
+	shrinkTime time.Duration // how long a plan is shrunk at most, in real time
 }
 
 // backends are the backends by their number.
 var backends = []backendInfo{
-	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 100},
-	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1},
+	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 100, shrink: 100, shrinkTime: 15 * time.Second},
+	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1, shrinkTime: 5 * time.Minute},
 }
 
 // runnerBackend returns a backend for the runner.

@@ -4,7 +4,10 @@
 //
 //	func TestLockInStorm(t *testing.T) {
 //		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
-//			client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+//			client := redis.NewClient(&redis.Options{
+//				Addr: env.Addrs[0], Dialer: env.Dial,
+//				MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+//			})
 //			env.Cleanup(client.Close)
 //			return mine.NewLock(client, env.TTL) // Lock(ctx, resource) (locktest.Hold, error)
 //		})
@@ -29,8 +32,9 @@
 //   - Nothing in a run may wait for anything outside it: a channel, a timer or a context
 //     that was made before, such as the test's.
 //   - A goroutine that waits for a [sync.Mutex] stops virtual time. If the owner of the
-//     mutex waits for the network, time stops for good, and the test binary ends with an
-//     explanation. Such a lock can be tested on [Process] only.
+//     mutex waits for the network, time stops for good. That storm fails with an
+//     explanation, and its goroutines are leaked. Such a lock can be tested on [Process]
+//     only. (go-redis waits so for answers about maintenance notifications.)
 //
 // Tests that run in parallel wait for each other.
 //
@@ -39,6 +43,9 @@
 // On both backends a run cannot be repeated exactly. A failure is therefore stored with its
 // plan, seed and history, and says how often runs of the same plan and seed fail again. The
 // flag -locktest.witness runs a stored one again.
+//
+// A generated plan that fails is shrunk to the faults that matter. The flag -locktest.shrink
+// bounds the number of runs for that.
 //
 // # Faults
 //

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/locktest"
 )
@@ -51,7 +52,11 @@ func (m *Mutex) Unlock(ctx context.Context, key, token string) error {
 func Example() {
 	TestMutexInStorm := func(t *testing.T) {
 		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
-			client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+			client := redis.NewClient(&redis.Options{
+				Addr: env.Addrs[0], Dialer: env.Dial,
+				// Otherwise it holds a mutex while it waits for an answer, and time stands still.
+				MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+			})
 			env.Cleanup(client.Close)
 			mutex := &Mutex{Client: client, TTL: env.TTL}
 			return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {

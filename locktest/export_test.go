@@ -1,14 +1,37 @@
 package locktest
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// StandStill sets how long virtual time may stand still.
-func StandStill(d time.Duration) { stallTimeout = d }
+// WatchEvery sets how often the watchdog looks whether virtual time advances.
+func WatchEvery(d time.Duration) { watchInterval = d }
+
+// ShrinkWithin sets how long the plan of a failed run may be shrunk in memory.
+func ShrinkWithin(d time.Duration) { backends[Memory].shrinkTime = d }
+
+// InBubbles returns how many goroutines the newest bubble has.
+func InBubbles() int { return len(newestBubble()) }
+
+// StallBudget sets how many looks of the watchdog abandoned runs may cost.
+func StallBudget(looks int64) { maxStallLooks = looks }
+
+// UserLine returns the line of the user's code from which the goroutine with that number
+// comes, by the dump of a bubble.
+func UserLine(dump string, number int, pkg, module string) string {
+	var all []goroutine
+	for text := range strings.SplitSeq(dump, "\n\n") {
+		all = append(all, parseGoroutine(text))
+	}
+	i := slices.IndexFunc(all, func(g goroutine) bool { return g.number == number })
+	f, _ := userCode{pkg, module}.line(all[i], all)
+	return f.String()
+}
 
 // Tried is the result of one run of a storm.
 type Tried struct {

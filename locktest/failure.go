@@ -20,6 +20,10 @@ const failureFile = "failure.txt"
 // failure stores a run that violated a promised property and returns the text of the
 // failure.
 func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
+	shorter, shrinking := tr.shrunk(t, o, j.broken[0])
+	if shrinking != "" {
+		o, j = shorter, shorter.judge(tr.Config).startingWith(j.broken[0].Property)
+	}
 	first := j.broken[0]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is violated, by the lock %s, seed %d", named(first.Property), tr.Name, o.Seed)
@@ -34,6 +38,9 @@ func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
 		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
 	}
 	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
+	if shrinking != "" {
+		fmt.Fprintf(&b, "\n%s\n", shrinking)
+	}
 	dir, err := o.store(filepath.Join(tr.Dir, unsafeChars.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
 	if err != nil {
 		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)

@@ -3,11 +3,13 @@ package locktest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,19 +40,54 @@ var innerTests = map[string]func(t *testing.T){
 			return l
 		})
 	},
+	"drawn": func(t *testing.T) {
+		locktest.ShrinkWithin(10 * time.Minute)
+		pause := loaded(t, `
+name: drawn
+plan:
+  - pause: {client: 1}
+    start: {client: 1, step: granted, count: 2}
+    end: {after: 3s}
+  - node-pause: {node: 1}
+    start: {client: 3, step: extended}
+    end: {after: 1s}
+  - cancel: {client: 2}
+    start: {at: 9s}
+generate: {most: 2, faults: {latency: 1}}
+`)
+		c := locktest.Config{Name: "drawn", Nodes: 1, Again: 3, Dir: os.Getenv(inner + "_DIR"), Storms: []locktest.Storm{pause}}
+		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
+			l := onOneNode(env)
+			l.plainDel, l.endless = true, true
+			return l
+		})
+	},
 	"fatal": func(t *testing.T) {
 		locktest.Run(t, locktest.Config{}, func(locktest.Env) locktest.Locker {
 			t.Fatal("no lock today")
 			return nil
 		})
 	},
-	"mutex": func(t *testing.T) {
-		locktest.StandStill(2 * time.Second)
-		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
-			l, alone := onOneNode(env), new(sync.Mutex)
-			alone.Lock()
-			go alone.Lock() // waits for ever, and synctest cannot tell
-			return l
+	"mutex":    func(t *testing.T) { runStalled(t, (*sync.Mutex).Lock) },
+	"loop":     func(t *testing.T) { runStalled(t, func(*sync.Mutex) { loop() }) },
+	"outside":  func(t *testing.T) { runStalled(t, func(*sync.Mutex) { <-outside }) },
+	"too many": func(t *testing.T) { locktest.StallBudget(1); runStalled(t, (*sync.Mutex).Lock) },
+	"wakes": func(t *testing.T) {
+		runStalled(t, func(*sync.Mutex) { <-outside })
+		close(outside)
+		for locktest.InBubbles() > 0 { // the time limit of runInner ends this
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Log("all goroutines have ended")
+	},
+	"handshakes": func(t *testing.T) {
+		locktest.Run(t, locktest.Config{Nodes: 1, Rounds: 3}, func(env locktest.Env) locktest.Locker {
+			client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+			env.Cleanup(client.Close)
+			for range 3 {
+				go client.Ping(context.Background()) // each makes a connection
+			}
+			return &oneNode{client: client, owner: "1", ttl: env.TTL}
 		})
 	},
 	"within": func(t *testing.T) {
@@ -61,6 +98,39 @@ var innerTests = map[string]func(t *testing.T){
 	},
 	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
+}
+
+// outside is a channel that was not made within a run.
+var outside = make(chan int)
+
+// loop never waits.
+func loop() {
+	for i := 0; ; i++ {
+		if i < 0 {
+			return
+		}
+	}
+}
+
+// runStalled tests a lock in three storms. Virtual time stands still in the second: whoever
+// gets no answer from the node calls stop with a mutex that is locked.
+func runStalled(t *testing.T, stop func(*sync.Mutex)) {
+	locktest.WatchEvery(100 * time.Millisecond)
+	c := locktest.Config{Nodes: 1, Runs: 1, Rounds: 10}
+	for _, name := range []string{"calm", "node-stands-still", "holder-dies"} {
+		c.Storms = append(c.Storms, stormOf(t, c, name))
+	}
+	c.Storms[1].Rounds = 100_000 // which nobody waits for once the run was abandoned
+	locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
+		l, alone := onOneNode(env), new(sync.Mutex)
+		alone.Lock()
+		return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+			if err := l.client.Ping(ctx).Err(); err != nil {
+				stop(alone) // in the user's code
+			}
+			return l.Lock(ctx, resource)
+		})
+	})
 }
 
 // TestInner runs in its own process.
@@ -125,6 +195,36 @@ func TestFailureIsTold(t *testing.T) {
 	}
 }
 
+// Law: of a generated plan that fails only the faults that matter are told: here the pause of
+// a holder. The run that is told and stored is one of the smaller plan, unless the flag says
+// that plans are not shrunk.
+func TestDrawnPlanIsShrunk(t *testing.T) {
+	stored := regexp.MustCompile(`Stored in (\S+): run\.json`)
+	for args, faults := range map[string][]string{
+		"":                   {"pause"},
+		"-locktest.shrink=0": {"pause", "node-pause", "cancel", "latency"},
+	} {
+		text := runInner(t, "drawn", t.TempDir(), strings.Fields(args)...)
+		_, plan, _ := strings.Cut(text, "The plan:")
+		plan, _, _ = strings.Cut(plan, "Stored in")
+		for _, kind := range []string{"pause", "node-pause", "cancel", "latency"} {
+			if told := strings.Contains(plan, "- "+kind+":"); told != slices.Contains(faults, kind) {
+				t.Errorf("%q: fault %s is told: %v\n%s", args, kind, told, text)
+			}
+		}
+		if shrunk := regexp.MustCompile(`The plan that was generated had [45] faults; [34] of them do not matter and were removed \(\d+ runs\)\.`).MatchString(plan); shrunk != (args == "") {
+			t.Errorf("%q: the plan is said to be shrunk: %v\n%s", args, shrunk, text)
+		}
+		dir := stored.FindStringSubmatch(text)
+		if dir == nil {
+			t.Fatalf("%q: nothing is stored\n%s", args, text)
+		}
+		if run, err := results.Load(dir[1]); err != nil || len(run.Scenario.Plan) < len(faults) || args == "" && len(run.Scenario.Plan) != 1 {
+			t.Errorf("%q: the stored run has the plan %v: %v", args, run.Scenario.Plan, err)
+		}
+	}
+}
+
 // wantReadable checks that a stored run gets the same verdicts again without knowledge of
 // its lock.
 func wantReadable(t *testing.T, dir string) {
@@ -150,14 +250,42 @@ func TestWhatCannotBeIsTold(t *testing.T) {
 		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 16 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
 		"none":   {"locktest: the function that makes the lock is nil"},
-		"mutex":  {"locktest: TestInner/calm: virtual time has stood still for 2s", "failure_test.go"},
-		"nodes":  {"locktest.Config.Nodes: 65: want 1 to 64"},
+		"handshakes": {
+			"virtual time has stood still for 10s in failure_test.go:", "and the run was abandoned: a goroutine of the lock waits for a mutex", "MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}",
+			"without any fault: 14 storms more not tried",
+		},
+		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {
 		text := runInner(t, name, t.TempDir())
 		for _, want := range wants {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: %q is missing in\n%s", name, want, text)
 			}
+		}
+	}
+}
+
+// Law: a run in which virtual time stands still fails its own storm. The others keep their
+// verdicts, and the failure names the line of the user's code and the plan. When such runs
+// have cost enough, the storms that are left are listed as not run.
+func TestStandstillFailsOneStorm(t *testing.T) {
+	const stood = `virtual time has stood still for %s in failure_test\.go:\d+ \(locktest_test\..*\), and the run was abandoned: a goroutine of the lock `
+	for name, wants := range map[string][]string{
+		"mutex":    {fmt.Sprintf(stood, "1s") + `waits for a mutex \(sync\.Mutex\.Lock\)`, `--- PASS: TestInner/holder-dies`},
+		"loop":     {fmt.Sprintf(stood, "6s") + `runs without a pause`, `--- PASS: TestInner/holder-dies`},
+		"outside":  {fmt.Sprintf(stood, "6s") + `waits for something outside the run \(chan receive\)`, `--- PASS: TestInner/holder-dies`},
+		"wakes":    {fmt.Sprintf(stood, "6s") + `waits for something outside the run`, `--- PASS: TestInner/holder-dies`, `all goroutines have ended`},
+		"too many": {`virtual time stood still in 1 run of this program, which is enough: not run: holder-dies`},
+	} {
+		text := runInner(t, name, t.TempDir())
+		wants = append(wants, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/node-stands-still`, `- node-pause:`, `FAIL\n$`)
+		for _, want := range wants {
+			if !regexp.MustCompile(want).MatchString(text) {
+				t.Errorf("%s: %s is missing in\n%s", name, want, text)
+			}
+		}
+		if strings.Contains(text, "panic:") {
+			t.Errorf("%s: the test binary panics\n%s", name, text)
 		}
 	}
 }

@@ -70,6 +70,13 @@ func (o runResult) judge(c Config) (j judgment) {
 	return j
 }
 
+// startingWith returns the judgment with the violation of a property as the first one.
+func (j judgment) startingWith(p checker.Property) judgment {
+	i := slices.IndexFunc(j.broken, func(f checker.Finding) bool { return f.Property == p })
+	j.broken = slices.Concat(j.broken[i:i+1], j.broken[:i], j.broken[i+1:])
+	return j
+}
+
 // named returns a property's code and title.
 func named(p checker.Property) string { return fmt.Sprintf("%s (%s)", p.Code(), p.Title()) }
 

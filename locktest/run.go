@@ -18,8 +18,8 @@ import (
 // and builds the client's lock.
 //
 // A subtest fails if a promised property ([Config.Promises]) is violated under a plan that
-// the promise covers, or if the run itself fails, because the lock panics or leaves
-// goroutines behind. It is skipped if a promised property could not be decided (with
+// the promise covers, or if the run itself fails, because the lock panics, leaves
+// goroutines behind or lets virtual time stand still. It is skipped if a promised property could not be decided (with
 // generated plans: in none of the runs). A skip is not a pass. Violations that no promise
 // covers are logged.
 //
@@ -55,6 +55,9 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 		t.Fatal(err)
 	}
 	for i, s := range c.Storms {
+		if err := stalls.exhausted(); err != nil && c.Backend.world().bubble {
+			t.Fatalf("%v: not run: %s", err, stormNames(c.Storms[i:]))
+		}
 		var err error
 		t.Run(s.Name, func(t *testing.T) {
 			t.Helper() // so that output has the line of the user's test
@@ -66,6 +69,15 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 			t.Fatalf("the run failed without any fault: %s more not tried", textfmt.Count(rest, "storm"))
 		}
 	}
+}
+
+// stormNames lists the names of storms.
+func stormNames(storms []Storm) string {
+	var names []string
+	for _, s := range storms {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // fit returns an error if a storm cannot be run.
@@ -112,17 +124,12 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 	return nil
 }
 
-// improper returns the error of a failed run, with the plan that was carried out or
-// planned.
+// improper returns the error of a failed run, with its plan.
 func improper(s Storm, o runResult, err error) error {
-	plan := s.Plan
-	if o.Plan != nil {
-		plan = o.Plan
-	}
-	if len(plan) == 0 {
+	if len(o.Plan) == 0 {
 		return fmt.Errorf("the run failed: %w", err)
 	}
-	return fmt.Errorf("the run failed: %w\n\n%s", err, planText(s.Name, plan))
+	return fmt.Errorf("the run failed: %w\n\n%s", err, planText(s.Name, o.Plan))
 }
 
 // planText returns a plan as a storm that can be loaded.

@@ -91,11 +91,21 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 		return o, err
 	}
 	o.header = e.Header(seed)
-	err = tr.Backend.world().enter(t, func(ctx context.Context) (err error) {
-		o.Result, err = e.Run(ctx, seed, &o.history)
+	o.Scenario, o.Plan, o.Seed = s, e.Plan(seed), seed // known even if there is no result
+	var inside struct {
+		result  runner.Result
+		history history.Log
+	}
+	err = tr.Backend.world().enter(t, codeOf(tr.make), func(ctx context.Context) (err error) {
+		inside.result, err = e.Run(ctx, seed, &inside.history)
 		return err
 	})
-	if err != nil {
+	if stalled(err) { // the run may still write its result
+		return o, err
+	}
+	if o.history = inside.history; err == nil {
+		o.Result = inside.result
+	} else {
 		err = errors.Join(u.unreturned(), err)
 	}
 	o.traits, o.idle = u.seen(s.Nodes)

@@ -51,6 +51,9 @@ func (t *Trial) See(s locktest.Seen) {
 	t.Tally.Add(s.Result)
 }
 
+// Decided returns how many runs count. In the others the machine was too slow for the plan.
+func (t *Trial) Decided() int { return t.Tally.Runs - t.Tally.Slipped }
+
 // Violates reports whether some run has violated a property.
 func (t *Trial) Violates(p checker.Property) bool { return t.Tally.Rate(p).K > 0 }
 

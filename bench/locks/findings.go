@@ -64,6 +64,7 @@ const (
 	v2       = checker.Section
 	v3       = checker.Effect
 	cleanup  = checker.Cleanup
+	progress = checker.DeadlockFreedom
 	contract = checker.Contract
 )
 
@@ -84,13 +85,20 @@ var findings = []Finding{
 	{
 		Name: "redsync-waits-for-dead-nodes", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: all("redsync"), Storms: all("majority-cut-off", "node-stands-still", "holder-cut-off", "holder-cut-off-from-one"), Properties: all(contract)},
+			{Subjects: all("redsync"), Storms: all("majority-cut-off", "node-stands-still", "node-off", "node-off-brief", "holder-cut-off", "holder-cut-off-from-one"), Properties: all(contract)},
 			{Subjects: all("redsync"), Storms: all("minority-cut-off"), Properties: all(contract), Seldom: true},
 			{Subjects: all("redsync"), Storms: all("holder-cut-off-from-one"), Properties: all(v2)},
 		},
-		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One silent node of five blocks them until go-redis gives up, after 10 s with its defaults (a read timeout of 3 s, and tries again). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile. WithFailFast(true), off by default, mends it as long as a majority answers; ContextTimeoutEnabled of go-redis does not, because there is no deadline. Where no majority answers it takes shorter timeouts of go-redis, and no second tries (redsync-tuned).",
+		What: "Unlock and Extend wait for the answer of every node, and have no time limit of their own: the factor of WithTimeoutFactor is applied to Lock alone. One silent node of five blocks them until go-redis gives up, after 10 s with its defaults (a read timeout of 5 s, and a second try). The lock has run out by then, though four nodes have answered at once: an Extend that four of five have granted returns an error, and the holder has worked on meanwhile. WithFailFast(true), off by default, mends it as long as a majority answers; ContextTimeoutEnabled of go-redis does not, because there is no deadline. Where no majority answers it takes shorter timeouts of go-redis, and no second tries (redsync-tuned).",
 		Says: "“WithTimeoutFactor can be used to set the timeout factor” (its documentation); “the client uses a timeout which is small compared to the total lock auto-release time” (the description of Redlock that its README follows).",
 		Link: "https://github.com/go-redsync/redsync/issues/140",
+	},
+	{
+		Name: "redsync-acquires-too-late", Kind: Defect,
+		Shows: []Shown{{Subjects: all("redsync"), Storms: all("node-off-brief"), Properties: all(progress)}},
+		What:  "One of five nodes loses power for good, and from then on nobody acquires a lock whose TTL is 5 s or less. A try waits for the reply of every node. redsync gives it a deadline of a twentieth of the TTL, but go-redis ignores deadlines of contexts by default and waits for its read timeout, 5 s. Four nodes have granted the lock at once, but their keys have expired by then, so the try fails. A TTL of 8 s, redsync's default, leaves 2.9 s of validity after each try. Each of these options alone mends it: ContextTimeoutEnabled or a shorter ReadTimeout of go-redis, or WithFailFast(true) of redsync.",
+		Says:  "“the client uses a timeout which is small compared to the total lock auto-release time in order to acquire it. […] This prevents the client from remaining blocked for a long time trying to talk with a Redis node which is down” (the description of Redlock that its README follows, quoted in the pull request that added WithTimeoutFactor).",
+		Link:  "https://github.com/go-redsync/redsync/pull/80",
 	},
 	{
 		Name: "redsync-extends-what-was-lost", Kind: Defect,

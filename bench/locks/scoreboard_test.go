@@ -32,8 +32,9 @@ const (
 	pageFile  = "../../docs/evidence/scoreboard.md"
 	witnesses = "testdata/witnesses"
 	most      = 15 // runs of a storm, until all is seen that is expected
-	few       = 3  // of those in which time is real
-	many      = 25 // with -write, until there is a witness of what is seldom seen
+	few       = 3  // of those in which time is real, without those for which the machine was too slow
+	patience  = 15 // runs in which time is real, with those
+	many      = 50 // with -write, until there is a witness of what is seldom seen
 )
 
 // mute swallows what go-redis tells of connections that fail, which are to.
@@ -100,20 +101,27 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 	if *write {
 		least = *runs
 	}
+	enough := most
 	if s.Backend == locktest.Process {
-		series.Runs = few
+		series.Runs, least, enough = patience, min(least, few), few
 	}
 	locktest.Survey(t, series.Config, s.Open, func(t *testing.T, seen locktest.Seen) bool {
 		trial := trials[seen.Scenario.Name]
 		trial.See(seen)
 		b.explain(t, trial, seen)
-		n := trial.Tally.Runs
-		return n < least || n < most && len(trial.Missing()) > 0 || *write && n < many && b.Unseen(trial)
+		n := trial.Decided()
+		rare := *write && n < many && s.Backend == locktest.Memory && b.Unseen(trial)
+		return n < least || n < enough && len(trial.Missing()) > 0 || rare
 	})
 	for _, in := range series.Storms {
 		trial := trials[in.Name]
-		if missing := trial.Missing(); trial.Tally.Runs > 0 && len(missing) > 0 {
-			t.Errorf("%s: %v is violated no more, in %s: take it from the findings", in.Name, missing, textfmt.Count(trial.Tally.Runs, "run"))
+		missing := trial.Missing()
+		switch {
+		case trial.Tally.Runs == 0 || len(missing) == 0:
+		case trial.Decided() < enough:
+			t.Logf("%s: whether %v is still violated is not known: of %s the machine was fast enough for %d", in.Name, missing, textfmt.Count(trial.Tally.Runs, "run"), trial.Decided())
+		default:
+			t.Errorf("%s: %v is violated no more, in %s: take it from the findings", in.Name, missing, textfmt.Count(trial.Decided(), "run"))
 		}
 	}
 }

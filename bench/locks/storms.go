@@ -1,11 +1,13 @@
 package locks
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -39,7 +41,34 @@ func (s Subject) Series() []Series {
 	case s.ExtendsOnly:
 		return []Series{{"long", long}}
 	}
-	return []Series{{"short", short}, {"long", long}}
+	list := []Series{{"short", short}, {"long", long}}
+	if brief := s.brief(short); len(brief.Storms) > 0 {
+		list = append(list, Series{"brief", brief})
+	}
+	return list
+}
+
+// briefTTL is shorter than the time for which go-redis waits for a reply by default, 5 s.
+const briefTTL = 2 * time.Second
+
+// brief is short work under a lock with a short TTL. A node that does not answer is all that
+// a shorter TTL makes a difference for.
+func (s Subject) brief(short locktest.Config) locktest.Config {
+	short.TTL = briefTTL
+	short.Bounds.Acquire, short.Bounds.Extend, short.Bounds.Release = 6*briefTTL, briefTTL, briefTTL
+	short.Storms = nil
+	if s.Nodes > 1 {
+		short.Storms = []locktest.Storm{s.off("node-off-brief", briefTTL)}
+	}
+	return short
+}
+
+// off takes the power of one node for good.
+func (s Subject) off(name string, ttl time.Duration) locktest.Storm {
+	return locktest.Storm{
+		Name: name, Summary: fmt.Sprintf("one of %d nodes loses power for good; the TTL is %s", s.Nodes, textfmt.Duration(ttl)),
+		Plan: nemesis.Plan{{Action: &nemesis.PowerLoss{Node: s.Nodes}, Start: nemesis.At(ttl / 2)}},
+	}
 }
 
 func only(storms []locktest.Storm, name string) []locktest.Storm {
@@ -59,10 +88,14 @@ func (s Subject) judged() []checker.Property {
 
 // plain are storms of ours, with short work.
 func (s Subject) plain() []locktest.Storm {
-	return []locktest.Storm{
+	list := []locktest.Storm{
 		{Name: "clocks-ahead", Summary: "the clocks of all nodes are a TTL ahead of those of the clients, from the beginning and for good", Plan: s.ahead()},
 		{Name: "cancelled-unheard", Summary: "a call is cancelled while its requests arrive at all nodes, and the answers of a majority do not; then others come", Plan: s.unheard()},
 	}
+	if s.Nodes > 1 {
+		list = append(list, s.off("node-off", s.ttl()))
+	}
+	return list
 }
 
 // unheard is a call that is cancelled before its client can know what it has. It is the second

@@ -42,7 +42,7 @@ func Subjects() []Subject {
 // ttl is redsync's default expiry. In memory nobody waits for it; on real servers it is shorter.
 func (s Subject) ttl() time.Duration {
 	if s.Backend == locktest.Process {
-		return 2 * time.Second
+		return briefTTL
 	}
 	return 8 * time.Second
 }

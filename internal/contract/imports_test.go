@@ -40,7 +40,7 @@ var rules = []rule{
 	{"scenarios", []string{"internal/textfmt", "env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"results/cases", []string{"internal/textfmt", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/runner/simulated"}, "a case is a file, whoever found it"},
 	{"results", []string{"internal/files", "history", "checker", "internal/counterexample", "scenarios", "internal/runner"}, "stored runs know no backend"},
-	{"locktest", []string{"internal/files", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/fuzz"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
+	{"locktest", []string{"internal/files", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/fuzz", "internal/fuzz/shrink"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
 	{"docs", nil, "pages that the command prints"},
 	{"bench", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
 	{"cmd", []string{"*"}, "the command connects everything"},

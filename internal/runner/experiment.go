@@ -128,6 +128,11 @@ func (e Experiment) Header(seed uint64) history.Header {
 	return h
 }
 
+// Plan returns the plan of a run: that of the scenario, and what its generator draws.
+func (e Experiment) Plan(seed uint64) nemesis.Plan {
+	return slices.Concat(e.scenario.Plan, e.draw(seed))
+}
+
 // Run runs the experiment once and checks the history while it runs. The history also goes
 // to keep, unless that is nil. An error says that there was no valid run. When ctx ends,
 // the run is checked as far as it got.

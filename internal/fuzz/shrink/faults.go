@@ -29,6 +29,9 @@ func (k *reduction) withoutFaults(from, to int) bool {
 	if k.try(s) {
 		return true
 	}
+	if k.PlanOnly {
+		return false
+	}
 	for order := range k.untilExhausted(swaps(len(s.Clients))) {
 		if k.try(onlyClients(s, order)) {
 			return true

@@ -32,6 +32,10 @@ type Shrinker struct {
 	// with one node is rarely of interest.
 	LeastNodes int
 
+	// PlanOnly removes faults from the plan and changes nothing else, with the given seed. It is
+	// for runs that do not repeat exactly: Shows may then make a run several times.
+	PlanOnly bool
+
 	// KeepSeed keeps the given seed. Otherwise it is replaced by a small one, which may change
 	// with the scenario.
 	KeepSeed bool
@@ -59,18 +63,29 @@ type Reduced struct {
 func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (Reduced, error) {
 	k := &reduction{Shrinker: h, ctx: ctx, shows: shows, best: s, size: SizeOf(s), seeds: []uint64{seed}}
 	k.disjoint = s.Plan.Disjoint(s.World())
+	if h.PlanOnly {
+		k.KeepSeed = true
+	}
 	if !k.runShows(s, seed) {
 		return k.result(), k.err
 	}
 	k.updateSeeds()
 	for before := (Size{}); before != k.size && !k.exhausted(); {
 		before = k.size
-		for _, pass := range passes {
+		for _, pass := range k.passes() {
 			pass(k)
 			k.updateSeeds()
 		}
 	}
 	return k.result(), k.err
+}
+
+// passes returns the passes of the reduction.
+func (k *reduction) passes() []func(*reduction) {
+	if k.PlanOnly {
+		return []func(*reduction){fewerFaults}
+	}
+	return passes
 }
 
 // passes are repeated in this order until none of them helps. The first save the most.
@@ -153,6 +168,9 @@ const seedCount = 5
 // further scenario has to show it with all of them. A random seed is dropped when there is a
 // small one.
 func (k *reduction) updateSeeds() {
+	if k.PlanOnly {
+		return
+	}
 	for seed := uint64(1); seed <= seedCount; seed++ {
 		if !slices.Contains(k.seeds, seed) && k.runShows(k.best, seed) {
 			k.seeds = append(k.seeds, seed)

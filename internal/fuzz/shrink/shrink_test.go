@@ -138,6 +138,32 @@ func TestShrinksToWhatIsNeeded(t *testing.T) {
 	}
 }
 
+// Law: a reduction of the plan alone removes faults until each of those that are left is
+// needed, and keeps everything else, the seed included.
+func TestPlanOnly(t *testing.T) {
+	for _, y := range symptoms {
+		t.Run(y.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				s, seed := y.drawn(t, "scenario")
+				shows := y.showing(t)
+				r, err := shrink.Shrinker{PlanOnly: true}.Shrink(t.Context(), s, seed, shows)
+				if err != nil || !slices.Equal(r.Seeds, []uint64{seed}) || !y.shows(r.Scenario, seed) {
+					t.Fatalf("seeds %v of %d: %v", r.Seeds, seed, err)
+				}
+				for i := range r.Scenario.Plan {
+					less := r.Scenario
+					if less.Plan = slices.Delete(slices.Clone(less.Plan), i, i+1); y.shows(less, seed) {
+						t.Fatalf("fault %d is not needed in\n%s", i, text(t, r.Scenario))
+					}
+				}
+				if r.Scenario.Plan = s.Plan; text(t, r.Scenario) != text(t, s) {
+					t.Fatalf("something else has changed:\n%s", text(t, r.Scenario))
+				}
+			})
+		})
+	}
+}
+
 // needed is the size without what depends on the representation.
 func needed(s scenarios.Scenario) shrink.Size {
 	z := shrink.SizeOf(s)
