@@ -99,7 +99,7 @@ bench: ## run the benchmarks
 bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on an idle machine); commit docs/evidence/bench.md and README.md
 	sh scripts/bench-locks.sh
 
-scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the same storms (11 minutes); commit docs/evidence/scoreboard.md and bench/locks/testdata
+scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the same storms (15 minutes); commit docs/evidence/scoreboard.md and bench/locks/testdata
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the compiler's profile for the command
