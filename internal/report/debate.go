@@ -142,11 +142,18 @@ func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, e
 	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Scenario))
 	for i, s := range b.Sides {
 		t, known := s.Found[row.Name]
+		why := ""
+		if i > 0 {
+			why = disagreement(row.Cells[i])
+		}
+		if len(b.Sides) > 1 && (known || why != "") {
+			fold.Blocks = append(fold.Blocks, document.Heading("On "+s.Name))
+		}
+		if why != "" {
+			fold.Blocks = append(fold.Blocks, document.Prose("Compared with "+b.Sides[0].Name+": "+why))
+		}
 		if !known {
 			continue
-		}
-		if len(b.Sides) > 1 {
-			fold.Blocks = append(fold.Blocks, document.Heading("On "+s.Name))
 		}
 		fold.Blocks = append(fold.Blocks, document.Notice{Mark: markOf(t.Conclusion()), Text: fmt.Sprintf("%s in %d runs: %s.", t.Conclusion(), t.Runs, Found(t))})
 		if t.Slipped > 0 {

@@ -142,7 +142,7 @@ func TestDebate(t *testing.T) {
 		wantIn(t, text, `id="row-`+s.Name+`"`)
 		wantIn(t, html.UnescapeString(text), s.Claims.Kleppmann, s.Claims.Antirez, s.Summary)
 	}
-	wantIn(t, text, "found on sim", "found on process", fmt.Sprintf("on sim %d of %[1]d rows and %d of %[2]d series are as expected", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
+	wantIn(t, text, "as expected on sim", "found on process", fmt.Sprintf("on sim %d of %[1]d rows and %d of %[2]d series are as expected", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
 		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
 	if n := strings.Count(text, `<details id="witness-`); n != options.MaxDetails {
 		t.Errorf("%d witnesses; want %d", n, options.MaxDetails)

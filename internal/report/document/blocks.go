@@ -12,9 +12,10 @@ type Mark string
 // The marks.
 const (
 	Plain Mark = ""
-	Good  Mark = "good" // as desired
-	Bad   Mark = "bad"  // not as desired
-	Open  Mark = "open" // undecided
+	Good  Mark = "good"  // as desired
+	Bad   Mark = "bad"   // not as desired
+	Open  Mark = "open"  // undecided
+	Known Mark = "known" // not as desired, but announced
 )
 
 // Prose is a paragraph.
@@ -129,10 +130,10 @@ var blocks = template.Must(template.New("blocks").Parse(`
 {{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{.Drawing}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}
 {{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}">
 {{with .Caption}}<caption>{{.}}</caption>
-{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{with .Help}} title="{{.}}"{{end}}>{{.Name}}</th>{{end}}</tr></thead>
+{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{if .Narrow}} class="narrow"{{end}}{{with .Help}} title="{{.}}"{{end}}>{{.Name}}</th>{{end}}</tr></thead>
 <tbody>
-{{$width := len .Columns}}{{range .Rows}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{.Heading}}</th></tr>
-{{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Cells}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{.Text}}</a>{{else}}{{.Text}}{{end}}</td>{{end}}</tr>
+{{$width := len .Columns}}{{range .Views}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{.Heading}}</th></tr>
+{{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Views}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}{{with .Label}} data-label="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{.Text}}</a>{{else}}{{.Text}}{{end}}</td>{{end}}</tr>
 {{end}}{{end}}</tbody></table></div>{{end}}
 `))
 

@@ -1,0 +1,110 @@
+package report_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/browsertest"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+// screens are a phone, a laptop and a large screen, in light and dark.
+var screens = []browsertest.Screen{
+	{Width: 400, Height: 800, Touch: true}, {Width: 400, Height: 800, Touch: true, Dark: true},
+	{Width: 1400, Height: 1000}, {Width: 1400, Height: 1000, Dark: true},
+	{Width: 1920, Height: 1080}, {Width: 1920, Height: 1080, Dark: true},
+}
+
+// resized shows a page on another screen, and checks that nothing sticks out of the window.
+func resized(t *testing.T, p *browsertest.Page, s browsertest.Screen) {
+	t.Helper()
+	p.Resize(s)
+	if wide := browsertest.Eval[int64](p, `document.documentElement.scrollWidth`); wide > s.Width {
+		t.Errorf("the page is %d pixels wide in a window of %d; what sticks out: %v", wide, s.Width, browsertest.Eval[[]string](p,
+			`[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll") && e.getBoundingClientRect().right > innerWidth).slice(0, 5).map((e) => e.outerHTML.slice(0, 120))`))
+	}
+}
+
+// onlyDebate returns a directory with the stored debate, and without its runs.
+func onlyDebate(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(reference, results.DebateFile))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, results.DebateFile), text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// board is the scoreboard: its first row is calm.
+const board = `document.querySelector("#s-scoreboard table")`
+
+// The scoreboard shows the verdicts of all rows on every screen.
+func TestBrowserScoreboard(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, onlyDebate(t)), browsertest.Desktop)
+	for _, s := range screens {
+		resized(t, p, s)
+		p.Until(board + `.parentElement.classList.contains("fits")`)
+		browsertest.Eval[any](p, `scrollTo(0, 0)`)
+		if cut := browsertest.Eval[[]string](p, `[...`+board+`.querySelectorAll("td")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent).slice(0, 5)`); len(cut) > 0 {
+			t.Errorf("%d pixels: these cells are cut: %q", s.Width, cut)
+		}
+		if first := browsertest.Eval[string](p, `[...`+board+`.tBodies[0].rows].find((r) => r.textContent.includes("calm")).cells[1].innerText`); first != "✓" {
+			t.Errorf("%d pixels: the first verdict of calm is %q", s.Width, first)
+		}
+		top := browsertest.Eval[float64](p, `[...`+board+`.tBodies[0].rows].find((r) => r.textContent.includes("calm")).cells[1].getBoundingClientRect().bottom`)
+		if top <= 0 || top > float64(s.Height) {
+			t.Errorf("%d pixels: the first verdict ends at %v in a window of %d", s.Width, top, s.Height)
+		}
+		if s.Width < 1000 {
+			labels := browsertest.Eval[string](p, `[...`+board+`.tBodies[0].rows].find((r) => r.textContent.includes("crash-restart")).cells[1].getAttribute("data-label")`)
+			if labels != "V1" {
+				t.Errorf("on a card the first verdict is of %q", labels)
+			}
+			continue
+		}
+		if tall := browsertest.Eval[[]string](p, `[...`+board+`.tBodies[0].rows].filter((r) => r.offsetHeight > 60).map((r) => r.cells[0].textContent)`); len(tall) > 0 {
+			t.Errorf("%d pixels: these rows are more than two lines high: %q", s.Width, tall)
+		}
+		browsertest.Eval[any](p, board+`.rows[40].scrollIntoView({ block: "center" })`)
+		p.Settle()
+		if head := browsertest.Eval[float64](p, board+`.tHead.rows[0].cells[1].getBoundingClientRect().top`); head < -1 || head > 1 {
+			t.Errorf("%d pixels: after scrolling the head is at %v, and not at the top of the window", s.Width, head)
+		}
+	}
+
+	// A window that is too narrow: the table scrolls in a box, below its head and beside its
+	// first column.
+	resized(t, p, browsertest.Screen{Width: 800, Height: 900})
+	p.Until(`!` + board + `.parentElement.classList.contains("fits")`)
+	at := func(cell string) (x, y float64) {
+		r := browsertest.Eval[[]float64](p, `((c, b) => [c.left - b.left, c.top - b.top])(`+board+cell+`.getBoundingClientRect(), `+board+`.parentElement.getBoundingClientRect())`)
+		return r[0], r[1]
+	}
+	browsertest.Eval[any](p, board+`.parentElement.scrollTo(300, 600)`)
+	p.Settle()
+	if _, y := at(`.tHead.rows[0].cells[3]`); y < -1 || y > 1 {
+		t.Errorf("scrolled, the head is %v below the top of the box", y)
+	}
+	if x, _ := at(`.rows[30].cells[0]`); x < -1 || x > 1 {
+		t.Errorf("scrolled, the first column is %v from the left of the box", x)
+	}
+}
+
+// What was expected is said only where it differs.
+func TestExpectedWhereItDiffers(t *testing.T) {
+	text := page(t, onlyDebate(t))
+	for _, head := range []string{">V1<", ">C<", ">as expected<"} {
+		wantIn(t, text, head)
+	}
+	for _, head := range []string{">expected</th>", ">remark</th>"} {
+		if n := strings.Index(text, head); n >= 0 && n < strings.Index(text, `id="s-the-network"`) {
+			t.Errorf("the scoreboard has a column %s", head)
+		}
+	}
+}
