@@ -1,13 +1,18 @@
 package report_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/browsertest"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // screens are a phone, a laptop and a large screen, in light and dark.
@@ -107,4 +112,46 @@ func TestExpectedWhereItDiffers(t *testing.T) {
 			t.Errorf("the scoreboard has a column %s", head)
 		}
 	}
+}
+
+// The page of a run begins with what happened, why, and whether it was expected. All of it, and
+// the story, leads to the timeline; the messages of a small run follow.
+func TestBrowserRunPage(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")), browsertest.Desktop)
+	const lead = `document.querySelector("section .notice")`
+	for _, s := range screens {
+		resized(t, p, s)
+		browsertest.Eval[any](p, `scrollTo(0, 0)`)
+		if end := browsertest.Eval[float64](p, lead+`.getBoundingClientRect().bottom`); end > float64(s.Height) {
+			t.Errorf("%d pixels: what happened ends at %v, in a window of %d", s.Width, end, s.Height)
+		}
+	}
+	text := browsertest.Eval[string](p, lead+`.innerText`)
+	wantIn(t, text, "violated, as this scenario expects.", "Client 2 was granted", "Broken assumption: ")
+	if !browsertest.Eval[bool](p, lead+`.compareDocumentPosition(document.querySelector(".timeline")) === Node.DOCUMENT_POSITION_FOLLOWING && !document.querySelector(".notice.good")`) {
+		t.Error("the page does not begin with what was violated")
+	}
+	for _, n := range []int{1, 2, 3, 4, 5} {
+		if !browsertest.Eval[bool](p, fmt.Sprintf(`!!document.querySelector("#find-V1-%d > a")`, n)) {
+			t.Errorf("the step %d of the story is no link", n)
+		}
+	}
+	if n := browsertest.Eval[int](p, `document.querySelectorAll(".timeline ~ figure svg.sequence").length`); n != 1 {
+		t.Errorf("%d diagrams of the messages of a small run", n)
+	}
+}
+
+// What was found is compared with what was expected in words.
+func TestLeads(t *testing.T) {
+	s, err := scenarios.Find("crash-restart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Expect = scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.Violated}
+	wantIn(t, html.UnescapeString(page(t, filepath.Join(storedRunsOf(t, s, 1), "crash-restart-sim-1"))), `V3 effect exclusion are violated; V1 was expected to be "holds".`)
+	s, err = scenarios.Find("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, page(t, filepath.Join(storedRunsOf(t, s, 1), "calm-sim-1")), "Nothing is violated, as this scenario expects.", "Kept: V1 lease exclusion")
 }

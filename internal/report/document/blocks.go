@@ -3,6 +3,7 @@ package document
 import (
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -36,10 +37,11 @@ type Code string
 // HTML returns the lines unchanged.
 func (c Code) HTML() (template.HTML, error) { return render("code", string(c)) }
 
-// Notice is a highlighted paragraph.
+// Notice is a highlighted paragraph, or several with a first one that stands out.
 type Notice struct {
 	Mark Mark
 	Text string
+	More []string
 }
 
 // HTML returns the paragraph.
@@ -88,6 +90,27 @@ func (f Fold) Assets() (all []Assets) {
 	return all
 }
 
+// Columns are groups of blocks side by side where the page is wide enough.
+type Columns [][]Block
+
+// HTML returns the groups.
+func (c Columns) HTML() (template.HTML, error) {
+	groups := make([][]template.HTML, len(c))
+	for i, group := range c {
+		for _, b := range group {
+			text, err := b.HTML()
+			if err != nil {
+				return "", err
+			}
+			groups[i] = append(groups[i], text)
+		}
+	}
+	return render("columns", groups)
+}
+
+// Assets returns the assets of all blocks.
+func (c Columns) Assets() []Assets { return Fold{Blocks: slices.Concat(c...)}.Assets() }
+
 // Figure is a drawing with a caption and, folded, its data as a table.
 type Figure struct {
 	ID      string // anchor; may be empty
@@ -124,7 +147,8 @@ var blocks = template.Must(template.New("blocks").Parse(`
 {{define "prose"}}<p>{{.}}</p>{{end}}
 {{define "heading"}}<h3>{{.}}</h3>{{end}}
 {{define "code"}}<pre tabindex="0"><code>{{.}}</code></pre>{{end}}
-{{define "notice"}}<p class="notice {{.Mark}}">{{.Text}}</p>{{end}}
+{{define "notice"}}{{if .More}}<div class="notice {{.Mark}}"><p><strong>{{.Text}}</strong></p>{{range .More}}<p>{{.}}</p>{{end}}</div>{{else}}<p class="notice {{.Mark}}">{{.Text}}</p>{{end}}{{end}}
+{{define "columns"}}<div class="columns">{{range .}}<div>{{range .}}{{.}}{{end}}</div>{{end}}</div>{{end}}
 {{define "facts"}}<dl>{{range .}}<dt>{{.Name}}</dt><dd>{{.Value}}</dd>{{end}}</dl>{{end}}
 {{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{.Summary}}</summary>{{.Inner}}</details>{{end}}
 {{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{.Drawing}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}

@@ -35,6 +35,7 @@ func (b *builder) model() Model {
 		lane.settle(index.find)
 		m.Lanes = append(m.Lanes, lane.Lane)
 	}
+	m.placeSteps()
 	if left := m.dropAccesses(); left != "" {
 		omitted = append(omitted, left)
 	}
