@@ -136,7 +136,7 @@ func TestBrowserRunPage(t *testing.T) {
 			t.Errorf("the step %d of the story is no link", n)
 		}
 	}
-	if n := browsertest.Eval[int](p, `document.querySelectorAll(".timeline ~ figure svg.sequence").length`); n != 1 {
+	if n := browsertest.Eval[int](p, `document.querySelectorAll(".timeline ~ figure .frame").length`); n != 1 {
 		t.Errorf("%d diagrams of the messages of a small run", n)
 	}
 }
@@ -154,4 +154,43 @@ func TestLeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, page(t, filepath.Join(storedRunsOf(t, s, 1), "calm-sim-1")), "Nothing is violated, as this scenario expects.", "Kept: V1 lease exclusion")
+}
+
+// The diagram of the messages is as wide as the page, with all participants in sight, and its
+// head stays. On a phone it scrolls instead of becoming illegible.
+func TestBrowserMessageDiagram(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")), browsertest.Desktop)
+	const (
+		frame  = `document.querySelector(".frame")`
+		head   = frame + `.firstElementChild`
+		within = `(([a, b]) => a.top - b.top)([` + head + `, ` + frame + `.parentElement].map((e) => e.getBoundingClientRect()))`
+	)
+	for _, s := range screens {
+		resized(t, p, s)
+		browsertest.Eval[any](p, frame+`.scrollIntoView()`)
+		p.Settle()
+		phone := s.Width < 1000
+		if fits := browsertest.Eval[bool](p, frame+`.parentElement.classList.contains("fits")`); fits == phone {
+			t.Errorf("%d pixels: the diagram fits: %v", s.Width, fits)
+		}
+		if high := browsertest.Eval[float64](p, `Math.min(...[...`+frame+`.querySelectorAll(".name")].map((e) => e.getBoundingClientRect().height))`); high < 9 {
+			t.Errorf("%d pixels: names are %v pixels high", s.Width, high)
+		}
+		if phone {
+			browsertest.Eval[any](p, frame+`.parentElement.scrollTo(200, 400)`)
+			p.Settle()
+			if top := browsertest.Eval[float64](p, within); top < -1 || top > 1 {
+				t.Errorf("%d pixels: scrolled, the head is %v below the top of the box", s.Width, top)
+			}
+			continue
+		}
+		if out := browsertest.Eval[[]string](p, `[...`+frame+`.querySelectorAll(".name")].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.textContent)`); len(out) > 0 {
+			t.Errorf("%d pixels: cut off are %q", s.Width, out)
+		}
+		browsertest.Eval[any](p, `scrollBy(0, 500)`)
+		p.Settle()
+		if top := browsertest.Eval[float64](p, head+`.getBoundingClientRect().top`); top < -1 || top > 1 {
+			t.Errorf("%d pixels: scrolled, the head is at %v", s.Width, top)
+		}
+	}
 }

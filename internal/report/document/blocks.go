@@ -118,8 +118,17 @@ type Figure struct {
 	Caption string
 	Data    *Table // nil: the caption says it all
 
+	// Head is the upper part of a tall drawing, and as wide. It stays in sight while the reader
+	// scrolls. Then Width is the width of the drawing in pixels: on a narrower page it is made
+	// smaller, and where its texts would be illegible it scrolls.
+	Head  []byte
+	Width float64
+
 	Needs []Assets // assets of the drawing
 }
+
+// leastScale is how small a drawing with a head is made. Its texts have 14 pixels.
+const leastScale = .68
 
 // prologue matches what precedes the element in a standalone SVG.
 var prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
@@ -137,10 +146,14 @@ func (f Figure) HTML() (template.HTML, error) {
 		}
 	}
 	return render("figure", struct {
-		ID, Caption   string
-		Drawing, Data template.HTML
-	}{f.ID, f.Caption, template.HTML(prologue.ReplaceAll(f.SVG, []byte("$1"))), data})
+		ID, Caption         string
+		Width, Least        float64
+		Head, Drawing, Data template.HTML
+	}{f.ID, f.Caption, f.Width, f.Width * leastScale, inline(f.Head), inline(f.SVG), data})
 }
+
+// inline is a standalone SVG as an element of a page.
+func inline(svg []byte) template.HTML { return template.HTML(prologue.ReplaceAll(svg, []byte("$1"))) }
 
 // blocks are the templates of the blocks.
 var blocks = template.Must(template.New("blocks").Parse(`
@@ -151,7 +164,7 @@ var blocks = template.Must(template.New("blocks").Parse(`
 {{define "columns"}}<div class="columns">{{range .}}<div>{{range .}}{{.}}{{end}}</div>{{end}}</div>{{end}}
 {{define "facts"}}<dl>{{range .}}<dt>{{.Name}}</dt><dd>{{.Value}}</dd>{{end}}</dl>{{end}}
 {{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{.Summary}}</summary>{{.Inner}}</details>{{end}}
-{{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{.Drawing}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}
+{{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{if .Head}}<div class="frame" style="min-width: {{.Least}}px; max-width: {{.Width}}px">{{.Head}}{{.Drawing}}</div>{{else}}{{.Drawing}}{{end}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}
 {{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}">
 {{with .Caption}}<caption>{{.}}</caption>
 {{end}}<thead><tr>{{range .Columns}}<th scope="col"{{if .Narrow}} class="narrow"{{end}}{{with .Help}} title="{{.}}"{{end}}>{{.Name}}</th>{{end}}</tr></thead>
