@@ -95,10 +95,13 @@ type curveStyle struct {
 	color  color.NRGBA
 	marker marker
 	dashes []vg.Length
+
+	// shift is by how much the points stand beside their place.
+	shift func(c draw.Canvas, f *figure) vg.Length
 }
 
 func curveStyleOf(i int) curveStyle {
-	return curveStyle{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)]}
+	return curveStyle{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)], noShift}
 }
 
 // line returns the style of the curve's lines.
