@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/browsertest"
+	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -213,5 +214,37 @@ func TestBrowserPlots(t *testing.T) {
 	}
 	if inside := browsertest.Eval[int](p, `[...document.querySelectorAll("figure")].filter((e) => [...e.querySelectorAll("svg text")].some((t) => t.textContent.startsWith("A node comes back"))).length`); inside > 0 {
 		t.Errorf("%d titles are drawn", inside)
+	}
+}
+
+// Names of 10,000 letters fill neither a page nor its text.
+func TestBrowserLongNames(t *testing.T) {
+	stored, err := os.ReadFile(filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1", results.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("a", 10_000)
+	text := strings.NewReplacer("invoice-7", long, `"scenario":"crash-restart"`, `"scenario":"`+long+`"`).Replace(string(stored))
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Of(t.Context(), []string{path}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain strings.Builder
+	if err := r.WriteText(&plain, 100); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"page": page(t, path), "text": plain.String()} {
+		if strings.Contains(text, long[:200]) {
+			t.Errorf("the %s has a name in full", name)
+		}
+		wantIn(t, text, "aaa…aaa")
+	}
+	p := browsertest.Open(t, file(t, r), browsertest.Desktop)
+	for _, s := range screens {
+		resized(t, p, s)
 	}
 }

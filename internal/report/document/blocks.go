@@ -156,21 +156,21 @@ func (f Figure) HTML() (template.HTML, error) {
 func inline(svg []byte) template.HTML { return template.HTML(prologue.ReplaceAll(svg, []byte("$1"))) }
 
 // blocks are the templates of the blocks.
-var blocks = template.Must(template.New("blocks").Parse(`
-{{define "prose"}}<p>{{.}}</p>{{end}}
-{{define "heading"}}<h3>{{.}}</h3>{{end}}
+var blocks = template.Must(template.New("blocks").Funcs(template.FuncMap{"short": short}).Parse(`
+{{define "prose"}}<p>{{short .}}</p>{{end}}
+{{define "heading"}}<h3>{{short .}}</h3>{{end}}
 {{define "code"}}<pre tabindex="0"><code>{{.}}</code></pre>{{end}}
-{{define "notice"}}{{if .More}}<div class="notice {{.Mark}}"><p><strong>{{.Text}}</strong></p>{{range .More}}<p>{{.}}</p>{{end}}</div>{{else}}<p class="notice {{.Mark}}">{{.Text}}</p>{{end}}{{end}}
+{{define "notice"}}{{if .More}}<div class="notice {{.Mark}}"><p><strong>{{short .Text}}</strong></p>{{range .More}}<p>{{short .}}</p>{{end}}</div>{{else}}<p class="notice {{.Mark}}">{{short .Text}}</p>{{end}}{{end}}
 {{define "columns"}}<div class="columns">{{range .}}<div>{{range .}}{{.}}{{end}}</div>{{end}}</div>{{end}}
-{{define "facts"}}<dl>{{range .}}<dt>{{.Name}}</dt><dd>{{.Value}}</dd>{{end}}</dl>{{end}}
-{{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{.Summary}}</summary>{{.Inner}}</details>{{end}}
-{{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{if .Head}}<div class="frame" style="min-width: {{.Least}}px; max-width: {{.Width}}px">{{.Head}}{{.Drawing}}</div>{{else}}{{.Drawing}}{{end}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}
+{{define "facts"}}<dl>{{range .}}<dt>{{short .Name}}</dt><dd>{{short .Value}}</dd>{{end}}</dl>{{end}}
+{{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{short .Summary}}</summary>{{.Inner}}</details>{{end}}
+{{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{if .Head}}<div class="frame" style="min-width: {{.Least}}px; max-width: {{.Width}}px">{{.Head}}{{.Drawing}}</div>{{else}}{{.Drawing}}{{end}}</div><figcaption>{{short .Caption}}</figcaption>{{.Data}}</figure>{{end}}
 {{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}">
-{{with .Caption}}<caption>{{.}}</caption>
-{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{if .Narrow}} class="narrow"{{end}}{{with .Help}} title="{{.}}"{{end}}>{{.Name}}</th>{{end}}</tr></thead>
+{{with .Caption}}<caption>{{short .}}</caption>
+{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{if .Narrow}} class="narrow"{{end}}{{with .Help}} title="{{.}}"{{end}}>{{short .Name}}</th>{{end}}</tr></thead>
 <tbody>
-{{$width := len .Columns}}{{range .Views}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{.Heading}}</th></tr>
-{{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Views}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}{{with .Label}} data-label="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{.Text}}</a>{{else}}{{.Text}}{{end}}</td>{{end}}</tr>
+{{$width := len .Columns}}{{range .Views}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{short .Heading}}</th></tr>
+{{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Views}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}{{with .Label}} data-label="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{short .Text}}</a>{{else}}{{short .Text}}{{end}}</td>{{end}}</tr>
 {{end}}{{end}}</tbody></table></div>{{end}}
 `))
 
