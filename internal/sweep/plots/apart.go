@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"cmp"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -11,56 +12,80 @@ import (
 // leaves room for a marker and the caps of a bar.
 const widestShift = 2*radius + 1
 
-// apart sets points apart that have the same x, and would hide each other: each curve has its
-// points a little aside.
+// apart sets points aside that have the same x as one of another curve, and would cover it or its
+// interval. All others stay at their place, so that they can be compared with formulas.
 type apart struct {
-	xs     []float64 // of all points, ascending and distinct
-	places []int     // of a curve, from the left; -1: it is not moved
-	n      int       // of the curves that are moved
+	xs      []float64 // of all points, ascending and distinct
+	members map[float64][]member
 }
 
-// apart finds the curves that share an x with another.
+// member is a point of a curve, with its interval.
+type member struct {
+	curve int
+	Point
+}
+
 func (c Curves) apart() apart {
-	var a apart
-	owners := map[float64]int{}
+	a := apart{members: map[float64][]member{}}
 	for i, one := range c.Curves {
 		for _, p := range one.Points {
 			a.xs = append(a.xs, p.X)
-			if j, taken := owners[p.X]; !taken {
-				owners[p.X] = i
-			} else if j != i {
-				owners[p.X] = -1
+			if !one.crowded() && !one.Scattered {
+				a.members[p.X] = append(a.members[p.X], member{i, p})
 			}
 		}
 	}
 	slices.Sort(a.xs)
 	a.xs = slices.Compact(a.xs)
-	for _, one := range c.Curves {
-		place := -1
-		shares := slices.ContainsFunc(one.Points, func(p Point) bool { return owners[p.X] < 0 })
-		if shares && !one.crowded() && !one.Scattered {
-			place = a.n
-			a.n++
-		}
-		a.places = append(a.places, place)
-	}
 	return a
 }
 
-// of returns the shift of a curve. All of them together take half of the least distance between
-// two values of x.
-func (a apart) of(curve int) func(draw.Canvas, *figure) vg.Length {
-	if a.places[curve] < 0 || a.n < 2 {
-		return noShift
-	}
-	return func(c draw.Canvas, f *figure) vg.Length {
+// of returns the shift of each point of a curve, by its x. Points that would cover each other take
+// at most half of the least distance between two values of x.
+func (a apart) of(curve int) func(draw.Canvas, *figure, float64) vg.Length {
+	return func(c draw.Canvas, f *figure, x float64) vg.Length {
+		together := a.together(c, f, x, curve)
+		place := slices.Index(together, curve)
+		if place < 0 || len(together) < 2 {
+			return 0
+		}
+		others := vg.Length(len(together) - 1)
 		step := widestShift
 		for i := 1; i < len(a.xs); i++ {
 			between := c.X(f.x.norm(a.xs[i])) - c.X(f.x.norm(a.xs[i-1]))
-			step = min(step, between/2/vg.Length(a.n-1))
+			step = min(step, between/2/others)
 		}
-		return step * (vg.Length(a.places[curve]) - vg.Length(a.n-1)/2)
+		return step * (vg.Length(place) - others/2)
 	}
 }
 
-func noShift(draw.Canvas, *figure) vg.Length { return 0 }
+// together returns the curves whose points at x would cover that of a curve, or each other, with
+// the curve itself.
+func (a apart) together(c draw.Canvas, f *figure, x float64, curve int) []int {
+	type extent struct {
+		curve    int
+		from, to vg.Length
+	}
+	var all []extent
+	for _, m := range a.members[x] {
+		from, to := f.point(c, XY{x, min(m.Lo, m.Y)}).Y, f.point(c, XY{x, max(m.Hi, m.Y)}).Y
+		middle := f.point(c, XY{x, m.Y}).Y
+		all = append(all, extent{m.curve, min(from, middle-radius), max(to, middle+radius)})
+	}
+	slices.SortStableFunc(all, func(a, b extent) int { return cmp.Compare(a.from, b.from) })
+	var group []int
+	end := vg.Length(0)
+	for _, e := range all {
+		if len(group) > 0 && e.from > end {
+			if slices.Contains(group, curve) {
+				break
+			}
+			group = nil
+		}
+		group, end = append(group, e.curve), max(end, e.to)
+	}
+	slices.Sort(group)
+	return slices.Compact(group)
+}
+
+func noShift(draw.Canvas, *figure, float64) vg.Length { return 0 }

@@ -164,7 +164,7 @@ func (c Curve) lines(l curveStyle) layer {
 		for _, v := range corners {
 			at := f.point(canvas, v)
 			if c.joined() {
-				at.X += l.shift(canvas, f)
+				at.X += l.shift(canvas, f, v.X)
 			}
 			line = append(line, at)
 		}
@@ -186,7 +186,7 @@ func (c Curve) bars(l curveStyle) layer {
 		for _, v := range c.Points {
 			if v.hasInterval() {
 				low, high := f.point(canvas, XY{v.X, v.Lo}), f.point(canvas, XY{v.X, v.Hi})
-				aside := l.shift(canvas, f)
+				aside := l.shift(canvas, f, v.X)
 				low.X, high.X = low.X+aside, high.X+aside
 				drawBar(canvas, l.color, low, high)
 			}
@@ -219,7 +219,7 @@ func (c Curve) markers(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		for _, v := range c.Points {
 			at := f.point(canvas, XY{v.X, v.Y})
-			at.X += l.shift(canvas, f)
+			at.X += l.shift(canvas, f, v.X)
 			canvas.DrawGlyph(c.glyph(l), at)
 		}
 	}

@@ -96,8 +96,8 @@ type curveStyle struct {
 	marker marker
 	dashes []vg.Length
 
-	// shift is by how much the points stand beside their place.
-	shift func(c draw.Canvas, f *figure) vg.Length
+	// shift is by how much a point at x stands beside its place.
+	shift func(c draw.Canvas, f *figure, x float64) vg.Length
 }
 
 func curveStyleOf(i int) curveStyle {

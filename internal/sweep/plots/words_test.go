@@ -29,11 +29,11 @@ func TestNamesInPlainWords(t *testing.T) {
 }
 
 // Points of two curves at the same x stand apart, by less than the distance to the next x. A curve
-// that shares no x with another is not moved.
+// that is covered by none is not moved.
 func TestPointsStandApart(t *testing.T) {
 	points := []Point{{2, 3, 2, 4}, {4, 3, 2, 4}, {6, 3, 2, 4}}
 	c := Curves{X: Axis{Name: "x", To: 10}, Y: Axis{Name: "y", To: 10}, Curves: []Curve{
-		{Name: "a", Points: points}, {Name: "b", Points: points}, {Name: "c", Points: []Point{{3, 1, 1, 1}}},
+		{Name: "a", Points: points}, {Name: "b", Points: points}, {Name: "c", Points: []Point{{2, 9, 9, 9}, {3, 1, 1, 1}}},
 	}}
 	f, err := c.figure()
 	if err != nil {
@@ -41,7 +41,7 @@ func TestPointsStandApart(t *testing.T) {
 	}
 	canvas := draw.New(vgsvg.New(Width*pixel, Height*pixel))
 	apart := c.apart()
-	shift := func(i int) float64 { return float64(apart.of(i)(canvas, f)) }
+	shift := func(i int) float64 { return float64(apart.of(i)(canvas, f, 2)) }
 	if left, right := shift(0), shift(1); right-left < 2*float64(radius) || left != -right {
 		t.Errorf("two curves are moved by %v and %v", left, right)
 	}
