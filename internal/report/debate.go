@@ -155,7 +155,11 @@ func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, e
 		if !known {
 			continue
 		}
-		fold.Blocks = append(fold.Blocks, document.Notice{Mark: markOf(t.Conclusion()), Text: fmt.Sprintf("%s in %d runs: %s.", t.Conclusion(), t.Runs, Found(t))})
+		mark := markOf(t.Conclusion())
+		if mark == document.Good && len(Violated(t)) > 0 {
+			mark = document.Known
+		}
+		fold.Blocks = append(fold.Blocks, document.Notice{Mark: mark, Text: fmt.Sprintf("%s in %d runs: %s.", t.Conclusion(), t.Runs, Found(t))})
 		if t.Slipped > 0 {
 			fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: Slowness(t)})
 		}

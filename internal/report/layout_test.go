@@ -108,6 +108,7 @@ func TestExpectedWhereItDiffers(t *testing.T) {
 	for _, head := range []string{">V1<", ">C<", ">as expected<"} {
 		wantIn(t, text, head)
 	}
+	wantIn(t, text, `<p class="notice known">as expected in`, `<p class="notice good">as expected in`)
 	for _, head := range []string{">expected</th>", ">remark</th>"} {
 		if n := strings.Index(text, head); n >= 0 && n < strings.Index(text, `id="s-the-network"`) {
 			t.Errorf("the scoreboard has a column %s", head)
