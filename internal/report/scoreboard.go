@@ -67,9 +67,9 @@ func (b *debatePage) columns() []document.Column {
 			document.Column{Name: "as expected" + on, Help: "runs whose every verdict was the expected one, of all"},
 			document.Column{Name: "violated" + on, Help: "in how many of the runs in which it could be decided, with the 95 % interval of Wilson, in percent"},
 			document.Column{Name: "witness" + on, Help: "the seed of the first run that shows it, or that contradicts"})
-	}
-	if len(b.Sides) > 1 {
-		all = append(all, document.Column{Name: "agreement", Help: "with " + b.Sides[0].Name + ": whether each property got the same verdict"})
+		if i == 0 && len(b.Sides) > 1 {
+			all = append(all, document.Column{Name: "agreement", Help: "of the others with " + s.Name + ": whether each property got the same verdict"})
+		}
 	}
 	return append(all, document.Named("Kleppmann", "antirez, redis.io")...)
 }
@@ -139,6 +139,9 @@ func claimCells(c scenarios.Claims) []document.Cell {
 func (b *debatePage) rowCells(row ComparedRow) []document.Cell {
 	cells := []document.Cell{b.nameCell(row.Name)}
 	for i, s := range b.Sides {
+		if i == 1 {
+			cells = append(cells, agreementCell(row))
+		}
 		t, known := s.Found[row.Name]
 		if !known {
 			why := "not run"
@@ -154,9 +157,6 @@ func (b *debatePage) rowCells(row ComparedRow) []document.Cell {
 			cells = append(cells, foundCell(t))
 		}
 		cells = append(cells, shownCell(t.Shown, t.Runs, t.Conclusion()), document.Text(shares(t)), b.witnessCell(i, row.Name, t))
-	}
-	if len(b.Sides) > 1 {
-		cells = append(cells, agreementCell(row))
 	}
 	return append(cells, claimCells(row.Claims)...)
 }
@@ -280,6 +280,9 @@ func (b *debatePage) seriesCells(series scenarios.Series) []document.Cell {
 	name := SeriesName(series)
 	cells := []document.Cell{b.nameCell(name)}
 	for i, s := range b.Sides {
+		if i == 1 {
+			cells = append(cells, document.Text("not compared: series"))
+		}
 		c := s.Found.Curve(series)
 		if len(c.Tallies) == 0 {
 			cells = append(cells, notRun(i, "not run")...)
@@ -300,9 +303,6 @@ func (b *debatePage) seriesCells(series scenarios.Series) []document.Cell {
 		}
 		count.Mark = markOf(worst)
 		cells = append(cells, count, document.Cell{Text: c.Short(), Link: "#" + b.ids[name]}, document.Text("–"))
-	}
-	if len(b.Sides) > 1 {
-		cells = append(cells, document.Text("not compared: series"))
 	}
 	return append(cells, claimCells(series.Claims)...)
 }
