@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Contradiction is an event that cannot have happened after those before it. A history with
@@ -127,14 +128,14 @@ func naming(e *history.Event) string {
 		}
 	}
 	if e.Token != "" {
-		text += fmt.Sprintf(", %q, token %s", e.Resource, short(e.Token))
+		text += fmt.Sprintf(", %q, token %s", textfmt.Name(e.Resource), short(e.Token))
 	}
 	return text
 }
 
 // lock names the resource and the token of the event.
 func (f *fact) lock() string {
-	return fmt.Sprintf("%q under token %s", f.Resource, short(f.Token))
+	return fmt.Sprintf("%q under token %s", textfmt.Name(f.Resource), short(f.Token))
 }
 
 // twice reports a call that is made twice in one instant. A call that began earlier may have
@@ -162,7 +163,7 @@ func (l *state) unasked(f *fact, what string) bool {
 	if f.client.find(f.Event, atAnyStage) != nil {
 		why = "its try has returned before"
 	}
-	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, f.Resource, short(f.Token), why)
+	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), short(f.Token), why)
 }
 
 // adrift counts the calls of a client that may still return although their hold or section

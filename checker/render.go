@@ -137,8 +137,11 @@ func (s Statement) String() string {
 	return string(s.Kind)
 }
 
+// resource is as much of the resource's name as a line has room for.
+func (s *Statement) resource() string { return textfmt.Name(s.Resource) }
+
 // lock names the resource and the token.
-func (s *Statement) lock() string { return fmt.Sprintf("%q (token %s)", s.Resource, short(s.Token)) }
+func (s *Statement) lock() string { return fmt.Sprintf("%q (token %s)", s.resource(), short(s.Token)) }
 
 // event renders what happened to holds, sections and fences.
 func (s *Statement) event() string {
@@ -179,15 +182,15 @@ func (s *Statement) event() string {
 		}
 		return fmt.Sprintf("client %d, which %s, was granted it (token %s) at %s with the fence %d", s.Client, when, short(s.Token), at(s.At), s.Fence)
 	case LostUpdate:
-		return fmt.Sprintf("lost update on %q", s.Resource)
+		return fmt.Sprintf("lost update on %q", s.resource())
 	case StaleRead:
-		return fmt.Sprintf("on %q", s.Resource)
+		return fmt.Sprintf("on %q", s.resource())
 	case Accessed:
 		return s.accessed()
 	case ValueBefore:
 		return fmt.Sprintf("it was %d before", s.Read)
 	case NoOrder:
-		return fmt.Sprintf("no order of these sections of %q, from the value %d on, explains what they read", s.Resource, s.Read)
+		return fmt.Sprintf("no order of these sections of %q, from the value %d on, explains what they read", s.resource(), s.Read)
 	case MoreSections:
 		return fmt.Sprintf("and %d more", s.Count)
 	}
@@ -270,17 +273,17 @@ func (s *Statement) breach() string {
 	case WaitedLong:
 		switch s.Detail {
 		case "refused":
-			return fmt.Sprintf("at %s client %d was refused %q once more", at(s.At), s.Client, s.Resource)
+			return fmt.Sprintf("at %s client %d was refused %q once more", at(s.At), s.Client, s.resource())
 		case "granted":
-			return fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s", s.Client, s.Resource, at(s.At), at(s.Call))
+			return fmt.Sprintf("client %d was granted %q only at %s, having called acquire at %s", s.Client, s.resource(), at(s.At), at(s.Call))
 		}
-		return fmt.Sprintf("at %s client %d still waited for %q, having called acquire at %s", at(s.At), s.Client, s.Resource, at(s.Call))
+		return fmt.Sprintf("at %s client %d still waited for %q, having called acquire at %s", at(s.At), s.Client, s.resource(), at(s.Call))
 	case NobodyGranted:
 		return fmt.Sprintf("and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed",
 			at(s.At), s.TTL, s.Bound)
 	case RefusedInRow:
 		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %v and nobody competed",
-			s.Client, s.Resource, counted(s.Count, "try"), at(s.From), at(s.At), s.Share)
+			s.Client, s.resource(), counted(s.Count, "try"), at(s.From), at(s.At), s.Share)
 	case KeyLeft:
 		return fmt.Sprintf("node %d still kept the key of %s at %s, %v after client %d had given it up, though it was in reach all that time",
 			s.Node, s.lock(), at(s.At), s.For, s.Client)
@@ -536,7 +539,7 @@ func (s *Statement) basis() string {
 			s.Client, at(s.At), s.lock(), s.Left, at(s.To), maxWaiting, s.Detail)
 	case UndecidedOrder:
 		return fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before them",
-			s.Resource, at(s.At), counted(s.Count, "section"), s.Detail, s.Of)
+			s.resource(), at(s.At), counted(s.Count, "section"), s.Detail, s.Of)
 	case InOrder:
 		if s.More {
 			return fmt.Sprintf("in all %d of %s are as if one after another", s.Count, counted(s.Of, "accepted section"))
@@ -549,7 +552,7 @@ func (s *Statement) basis() string {
 		if s.Kind == OutOfReach {
 			why = "nobody who waits for it reaches a majority of the nodes"
 		}
-		return fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", s.Resource, at(s.From), why)
+		return fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", s.resource(), at(s.From), why)
 	case WaitsBounded:
 		return fmt.Sprintf("%s, and none was waited for longer than %v when nothing stood in the way", counted(s.Count, "grant"), s.Bound)
 	case FairTriesFailed:

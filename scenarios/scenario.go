@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -198,7 +199,7 @@ type Client struct {
 // builds them.
 func (s Scenario) Validate() error {
 	if !plainName.MatchString(s.Name) {
-		return &nemesis.FieldError{Path: "name", Err: fmt.Errorf("%q: want up to 64 lower-case letters, digits and hyphens, as the name of a directory is made of it", s.Name)}
+		return &nemesis.FieldError{Path: "name", Err: fmt.Errorf("%q: want up to 64 lower-case letters, digits and hyphens, as the name of a directory is made of it", textfmt.Name(s.Name))}
 	}
 	if err := nemesis.Bounded(&s); err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -247,7 +248,7 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 	}
 	s := in.run.Scenario.Scenario
 	if s.Name == "" {
-		s = scenarios.Scenario{Name: cmp.Or(header.Scenario, in.title())}
+		s = scenarios.Scenario{Name: cmp.Or(textfmt.Name(header.Scenario), in.title())}
 	}
 	s.Expect = c.expected(s.Expect)
 	r := runner.Result{Scenario: s, Backend: header.Backend, Seed: header.Seed, Report: report, SchedulingLag: in.run.Slip, Interrupted: in.run.Cut || stopped}

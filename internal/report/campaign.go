@@ -44,13 +44,15 @@ func (r *Report) Campaign(found sweep.Results) error {
 		if err != nil {
 			return err
 		}
+		figures := document.Columns{}
 		for _, p := range pictures {
 			figure, err := figureOf(p.Chart)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.Name, err)
 			}
-			blocks = append(blocks, figure)
+			figures = append(figures, []document.Block{figure})
 		}
+		blocks = append(blocks, figures)
 	}
 	for _, c := range CampaignCurves(found.Points()) {
 		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{tableOf(PointsTable(found, c.Outcomes, true), formulaMark)}})

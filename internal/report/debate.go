@@ -142,13 +142,24 @@ func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, e
 	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Scenario))
 	for i, s := range b.Sides {
 		t, known := s.Found[row.Name]
+		why := ""
+		if i > 0 {
+			why = disagreement(row.Cells[i])
+		}
+		if len(b.Sides) > 1 && (known || why != "") {
+			fold.Blocks = append(fold.Blocks, document.Heading("On "+s.Name))
+		}
+		if why != "" {
+			fold.Blocks = append(fold.Blocks, document.Prose("Compared with "+b.Sides[0].Name+": "+why))
+		}
 		if !known {
 			continue
 		}
-		if len(b.Sides) > 1 {
-			fold.Blocks = append(fold.Blocks, document.Heading("On "+s.Name))
+		mark := markOf(t.Conclusion())
+		if mark == document.Good && len(Violated(t)) > 0 {
+			mark = document.Known
 		}
-		fold.Blocks = append(fold.Blocks, document.Notice{Mark: markOf(t.Conclusion()), Text: fmt.Sprintf("%s in %d runs: %s.", t.Conclusion(), t.Runs, Found(t))})
+		fold.Blocks = append(fold.Blocks, document.Notice{Mark: mark, Text: fmt.Sprintf("%s in %d runs: %s.", t.Conclusion(), t.Runs, Found(t))})
 		if t.Slipped > 0 {
 			fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: Slowness(t)})
 		}

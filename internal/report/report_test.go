@@ -142,7 +142,7 @@ func TestDebate(t *testing.T) {
 		wantIn(t, text, `id="row-`+s.Name+`"`)
 		wantIn(t, html.UnescapeString(text), s.Claims.Kleppmann, s.Claims.Antirez, s.Summary)
 	}
-	wantIn(t, text, "found on sim", "found on process", fmt.Sprintf("on sim %d of %[1]d rows and %d of %[2]d series are as expected", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
+	wantIn(t, text, "as expected on sim", "found on process", fmt.Sprintf("on sim %d of %[1]d rows and %d of %[2]d series are as expected", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
 		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
 	if n := strings.Count(text, `<details id="witness-`); n != options.MaxDetails {
 		t.Errorf("%d witnesses; want %d", n, options.MaxDetails)
@@ -155,9 +155,9 @@ func TestDebate(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := storedRuns(t, "crash-restart", 1)
 	one := filepath.Join(dir, "crash-restart-sim-1")
-	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "as expected")
+	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "V1 lease exclusion, V2 section exclusion and V3 effect exclusion are violated, as this scenario expects.", "Message by message")
 	bare := page(t, filepath.Join(one, results.HistoryFile))
-	wantIn(t, bare, "nothing was expected, and something is violated", "their windows overlap by")
+	wantIn(t, bare, "V3 effect exclusion are violated, and nothing was expected.", "their windows overlap by")
 }
 
 func TestManyRuns(t *testing.T) {

@@ -166,7 +166,11 @@ func (r *Report) Runs(list []ShownRun) error {
 		return nil
 	}
 	if len(list) == 1 {
-		blocks, err := r.runBlocks(list[0])
+		messages, err := r.messagesOf(list[0])
+		if err != nil {
+			return err
+		}
+		blocks, err := r.runBlocks(list[0], messages...)
 		if err != nil {
 			return err
 		}
@@ -221,14 +225,19 @@ func verdictsOf(s ShownRun) string {
 	})
 }
 
-// runBlocks shows all details of a run.
-func (r *Report) runBlocks(s ShownRun) ([]document.Block, error) {
+// runBlocks shows all details of a run: what happened, over time and message by message, and
+// below it the verdicts and the setting. messages may be empty.
+func (r *Report) runBlocks(s ShownRun, messages ...document.Block) ([]document.Block, error) {
 	run := s.Run
 	course, err := r.runDetails(s)
 	if err != nil {
 		return nil, err
 	}
-	blocks := slices.Concat([]document.Block{conclusionOf(s)}, course, []document.Block{document.Heading("Verdicts"), verdictTable(s)})
+	verdicts := []document.Block{document.Heading("Verdicts"), verdictTable(s)}
+	if len(run.Scenario.Clients) > 0 {
+		verdicts = []document.Block{document.Columns{verdicts, {document.Heading("Setting"), factsOf(Setting(run.Scenario.Scenario))}}}
+	}
+	blocks := slices.Concat(leadOf(s), course, messages, verdicts)
 	if s.Command != "" {
 		blocks = append(blocks, document.Code(s.Command))
 	}
@@ -238,8 +247,7 @@ func (r *Report) runBlocks(s ShownRun) ([]document.Block, error) {
 		if err := run.Scenario.Print(&yaml); err != nil {
 			return nil, err
 		}
-		blocks = append(blocks, factsOf(Setting(run.Scenario.Scenario)),
-			document.Fold{Summary: "the scenario with the executed plan, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
+		blocks = append(blocks, document.Fold{Summary: "the scenario with the executed plan, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
 	}
 	return blocks, nil
 }
@@ -277,25 +285,6 @@ func stories(found checker.Report) (all []document.Block) {
 		all = append(all, document.Notice{Mark: mark, Text: fmt.Sprintf("%s %s %v: %s", f.Property.Code(), f.Property.Title(), f.Verdict, f.Story())})
 	}
 	return all
-}
-
-// conclusionOf compares a run with its expectations.
-func conclusionOf(s ShownRun) document.Block {
-	t := s.tally()
-	violated := len(Violated(t))
-	switch {
-	case s.Run.Report.Cut != "":
-		return document.Notice{Mark: document.Open, Text: "cut short: " + s.Run.Report.Cut}
-	case s.Run.Cut:
-		return document.Notice{Mark: document.Open, Text: "stopped before its end: what was not violated so far is unknown"}
-	case t.Slipped > 0:
-		return document.Notice{Mark: document.Open, Text: Slowness(t) + ": the run does not count"}
-	case len(s.Run.Scenario.Expect) > 0:
-		return document.Notice{Mark: markOf(t.Conclusion()), Text: t.Conclusion().String()}
-	case violated > 0:
-		return document.Notice{Mark: document.Bad, Text: "nothing was expected, and something is violated"}
-	}
-	return document.Notice{Text: "nothing was expected, and nothing is violated"}
 }
 
 // verdictTable has a line for each property that was checked.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -13,22 +14,7 @@ import (
 
 // scoreboard adds the main table.
 func (b *debatePage) scoreboard() {
-	t := document.Table{Filters: true, Columns: append(document.Named("row", "Kleppmann", "antirez, redis.io"),
-		document.Column{Name: "expected", Help: "by the debate: ✗ violated in some run, ✓ kept in all, · nothing to judge"})}
-	for _, s := range b.Sides {
-		on := ""
-		if len(b.Sides) > 1 {
-			on = " on " + s.Name
-		}
-		t.Columns = append(t.Columns, document.Column{Name: "found" + on}, document.Column{Name: "as expected" + on},
-			document.Column{Name: "runs" + on, Help: "whose every verdict was the expected one, of all"},
-			document.Column{Name: "violated" + on, Help: "in how many of the runs in which it could be decided, with the 95 % interval of Wilson, in percent"},
-			document.Column{Name: "witness" + on, Help: "the seed of the first run that shows it, or that contradicts"})
-	}
-	if len(b.Sides) > 1 {
-		t.Columns = append(t.Columns, document.Column{Name: "agreement", Help: "with " + b.Sides[0].Name + ": whether each property got the same verdict"})
-	}
-	t.Columns = append(t.Columns, document.Column{Name: "remark"})
+	t := document.Table{Filters: true, Columns: b.columns()}
 	heading := ""
 	head := func(topic string) {
 		if topic != heading && len(b.Topics) > 1 {
@@ -54,8 +40,38 @@ func (b *debatePage) scoreboard() {
 	if b.Stopped {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
-	blocks = append(blocks, t, document.Prose(SignLegend+". "+Codes()+"."), document.Prose(strings.ReplaceAll(ShownLegend, "\n", " ")))
+	legend := document.Fold{Summary: "what the signs and codes mean", Blocks: []document.Block{
+		document.Prose(SignLegend + ". " + Codes() + "."), document.Prose(strings.ReplaceAll(ShownLegend, "\n", " ")),
+	}}
+	blocks = append(blocks, legend, t)
 	b.Add("Scoreboard", append(blocks, b.obsoleteReasons()...)...)
+}
+
+// columns are those of the scoreboard: for each row the verdicts on the first side, a column for
+// each property, and then the other sides and the claims.
+func (b *debatePage) columns() []document.Column {
+	all := document.Named("row")
+	for i, s := range b.Sides {
+		on := ""
+		if len(b.Sides) > 1 {
+			on = " on " + s.Name
+		}
+		if i == 0 {
+			for _, p := range checker.Properties() {
+				all = append(all, document.Column{Name: p.Code(), Help: p.Title() + on, Narrow: true})
+			}
+		} else {
+			all = append(all, document.Column{Name: "found" + on})
+		}
+		all = append(all,
+			document.Column{Name: "as expected" + on, Help: "runs whose every verdict was the expected one, of all"},
+			document.Column{Name: "violated" + on, Help: "in how many of the runs in which it could be decided, with the 95 % interval of Wilson, in percent"},
+			document.Column{Name: "witness" + on, Help: "the seed of the first run that shows it, or that contradicts"})
+		if i == 0 && len(b.Sides) > 1 {
+			all = append(all, document.Column{Name: "agreement", Help: "of the others with " + s.Name + ": whether each property got the same verdict"})
+		}
+	}
+	return append(all, document.Named("Kleppmann", "antirez, redis.io")...)
 }
 
 // headline counts the rows and series that are as expected on each side.
@@ -109,42 +125,76 @@ func (b *debatePage) obsoleteReasons() (blocks []document.Block) {
 	return blocks
 }
 
-// claimCells are the first cells of a row.
-func (b *debatePage) claimCells(name string, c scenarios.Claims) []document.Cell {
-	return []document.Cell{{Text: name, Link: "#" + b.ids[name]}, document.Text(textfmt.Dash(c.Kleppmann)), document.Text(textfmt.Dash(c.Antirez))}
+// nameCell is the first cell of a row. It links to the section of the row.
+func (b *debatePage) nameCell(name string) document.Cell {
+	return document.Cell{Text: name, Link: "#" + b.ids[name]}
+}
+
+// claimCells are the last cells of a row.
+func claimCells(c scenarios.Claims) []document.Cell {
+	return []document.Cell{document.Text(textfmt.Dash(c.Kleppmann)), document.Text(textfmt.Dash(c.Antirez))}
 }
 
 // rowCells is a row of the scoreboard.
 func (b *debatePage) rowCells(row ComparedRow) []document.Cell {
-	cells := append(b.claimCells(row.Name, row.Claims), document.Text(grouped(func(p checker.Property) (checker.Verdict, bool) {
-		v, said := row.Expect[p]
-		return v, said
-	})))
+	cells := []document.Cell{b.nameCell(row.Name)}
 	for i, s := range b.Sides {
+		if i == 1 {
+			cells = append(cells, agreementCell(row))
+		}
 		t, known := s.Found[row.Name]
 		if !known {
 			why := "not run"
 			if c := row.Cells[i]; c.ComparisonStatus == Refused {
 				why = "cannot be run"
 			}
-			cells = append(cells, document.Text(why), document.Text("–"), document.Text("–"), document.Text("–"), document.Text("–"))
+			cells = append(cells, notRun(i, why)...)
 			continue
 		}
-		cells = append(cells, foundCell(t), document.Cell{Text: asExpected(t.Conclusion()), Mark: markOf(t.Conclusion())},
-			cellOf(fmt.Sprintf("%d/%d", t.Shown, t.Runs)), document.Text(shares(t)), b.witnessCell(i, row.Name, t))
+		if i == 0 {
+			cells = append(cells, signCells(t)...)
+		} else {
+			cells = append(cells, foundCell(t))
+		}
+		cells = append(cells, shownCell(t.Shown, t.Runs, t.Conclusion()), document.Text(shares(t)), b.witnessCell(i, row.Name, t))
 	}
-	if len(b.Sides) > 1 {
-		cells = append(cells, agreementCell(row))
-	}
-	return append(cells, document.Text(textfmt.Dash(scenarios.Remark(row.Name))))
+	return append(cells, claimCells(row.Claims)...)
 }
 
-// asExpected is a conclusion as an answer to "as expected?".
-func asExpected(c runner.Conclusion) string {
-	if c == runner.AsExpected {
-		return "yes"
+// notRun are the cells of a side without results.
+func notRun(side int, why string) []document.Cell {
+	verdicts := 1
+	if side == 0 {
+		verdicts = len(checker.Properties())
 	}
-	return c.String()
+	cells := slices.Repeat([]document.Cell{document.Text("–")}, verdicts)
+	return append(cells, document.Text(why), document.Text("–"), document.Text("–"))
+}
+
+// signCells has a verdict for each property. Where another one was expected, that one follows in
+// brackets.
+func signCells(t runner.Tally) (cells []document.Cell) {
+	for _, p := range checker.Properties() {
+		observed := t.Observed(p)
+		c := document.Cell{Text: Sign(observed)}
+		want, wanted := t.Scenario.Expect.Want(p)
+		switch {
+		case wanted && want != observed:
+			c.Text += noBreak + "(" + Sign(want) + ")"
+			c.Mark = markOf(t.Conclusion())
+		case observed == checker.Violated:
+			c.Mark = document.Known
+		}
+		cells = append(cells, c)
+	}
+	return cells
+}
+
+// shownCell says how many runs, or values of a series, are as expected.
+func shownCell(shown, runs int, o runner.Conclusion) document.Cell {
+	c := cellOf(shownText(shown, runs, o))
+	c.Mark = markOf(o)
+	return c
 }
 
 // foundCell has the verdicts over all runs, and the unexpected ones.
@@ -186,24 +236,14 @@ func (b *debatePage) witnessCell(side int, row string, t runner.Tally) document.
 	return c
 }
 
-// agreementCell says how the other sides compare with the first, and why they differ.
+// agreementCell says how the other sides compare with the first.
 func agreementCell(row ComparedRow) document.Cell {
 	var cell document.Cell
 	var parts []string
-	for i, c := range row.Cells {
-		if i == 0 {
-			continue
-		}
+	for _, c := range row.Cells[1:] {
 		text := c.Short()
 		for _, d := range c.Differences {
-			reason := d.Reason
-			if reason == "" {
-				reason = "no reason is known"
-			}
-			text += fmt.Sprintf("; %s %s, and %s there: %s", d.Code(), d.Here, d.There, reason)
-		}
-		if c.Refusal != nil {
-			text += ": " + c.Refusal.Error()
+			text += " " + d.Code()
 		}
 		switch c.ComparisonStatus {
 		case Unexplained:
@@ -219,23 +259,63 @@ func agreementCell(row ComparedRow) document.Cell {
 	return cell
 }
 
-// seriesCells is a series on the scoreboard.
+// disagreement says how a side differs from the first, and why; "": it does not.
+func disagreement(c Cell) string {
+	var parts []string
+	for _, d := range c.Differences {
+		reason := d.Reason
+		if reason == "" {
+			reason = "no reason is known"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s, and %s there: %s", d.Code(), d.Here, d.There, reason))
+	}
+	if c.Refusal != nil {
+		parts = append(parts, c.Refusal.Error())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// seriesCells is a series on the scoreboard: of its property, whether some value violates it.
 func (b *debatePage) seriesCells(series scenarios.Series) []document.Cell {
 	name := SeriesName(series)
-	cells := append(b.claimCells(name, series.Claims), document.Text("–"))
-	for _, s := range b.Sides {
+	cells := []document.Cell{b.nameCell(name)}
+	for i, s := range b.Sides {
+		if i == 1 {
+			cells = append(cells, document.Text("not compared: series"))
+		}
 		c := s.Found.Curve(series)
 		if len(c.Tallies) == 0 {
-			cells = append(cells, document.Text("not run"), document.Text("–"), document.Text("–"), document.Text("–"), document.Text("–"))
+			cells = append(cells, notRun(i, "not run")...)
 			continue
 		}
+		if i == 0 {
+			for _, p := range checker.Properties() {
+				cells = append(cells, c.signCell(p))
+			}
+		} else {
+			cells = append(cells, document.Text(c.Short()))
+		}
 		worst := Worst(c.Tallies)
-		count, _, _ := strings.Cut(c.Showing(), " ")
-		cells = append(cells, document.Text(c.Short()), document.Cell{Text: asExpected(worst), Mark: markOf(worst)},
-			cellOf(count), document.Cell{Text: "by value", Link: "#" + b.ids[name]}, document.Text("–"))
+		good, _, _ := strings.Cut(c.Showing(), " ")
+		count := cellOf(good)
+		if worst != runner.AsExpected {
+			count.Text += " " + worst.String()
+		}
+		count.Mark = markOf(worst)
+		cells = append(cells, count, document.Cell{Text: c.Short(), Link: "#" + b.ids[name]}, document.Text("–"))
 	}
-	if len(b.Sides) > 1 {
-		cells = append(cells, document.Text("not compared: series"))
+	return append(cells, claimCells(series.Claims)...)
+}
+
+// signCell says of the property of a series whether some value violates it.
+func (c Curve) signCell(p checker.Property) document.Cell {
+	switch {
+	case p != c.Property:
+		return document.Text("–")
+	case len(c.broken()) > 0:
+		return document.Cell{Text: Sign(checker.Violated), Mark: document.Known}
+	case c.open() != "":
+		return document.Text(Sign(checker.Unknown))
 	}
-	return append(cells, document.Text(textfmt.Dash(scenarios.Remark(series.Name))))
+	return document.Text(Sign(checker.Holds))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Count prints a number of things, as in "1 try" and "0 tries".
@@ -91,6 +92,17 @@ func Token(token string) string {
 	}
 	quoted := strconv.Quote(shown)
 	return quoted[1 : len(quoted)-1]
+}
+
+// Name is as much of a name as a line has room for: of one of more than 64 characters the begin
+// and the end.
+func Name(name string) string {
+	const most, begin, end = 64, 40, 16
+	if utf8.RuneCountInString(name) <= most {
+		return name
+	}
+	runes := []rune(name)
+	return string(runes[:begin]) + "…" + string(runes[len(runes)-end:])
 }
 
 // Lines breaks a text between its words into lines of so many bytes at most. A word that

@@ -2,6 +2,7 @@ package textfmt
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -83,6 +84,19 @@ func TestLines(t *testing.T) {
 	} {
 		if got := Lines(text, 8); !slices.Equal(got, want) {
 			t.Errorf("%q in lines of 8: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A name that has no room on a line is cut in its middle.
+func TestName(t *testing.T) {
+	for name, want := range map[string]string{
+		"invoice-7":             "invoice-7",
+		strings.Repeat("ä", 64): strings.Repeat("ä", 64),
+		strings.Repeat("a", 9_990) + "0123456789": strings.Repeat("a", 40) + "…aaaaaa0123456789",
+	} {
+		if got := Name(name); got != want {
+			t.Errorf("a name of %d bytes is %q, want %q", len(name), got, want)
 		}
 	}
 }

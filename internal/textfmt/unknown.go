@@ -26,7 +26,7 @@ const (
 func (e *UnknownError) Few() bool { return len(e.Known) <= fewNames }
 
 func (e *UnknownError) Error() string {
-	unknown := fmt.Sprintf("unknown %s %q", e.What, e.Name)
+	unknown := fmt.Sprintf("unknown %s %q", e.What, Name(e.Name))
 	switch {
 	case len(e.Known) == 0:
 		return unknown + ": there is none"

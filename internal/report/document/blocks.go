@@ -3,6 +3,7 @@ package document
 import (
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,9 +13,10 @@ type Mark string
 // The marks.
 const (
 	Plain Mark = ""
-	Good  Mark = "good" // as desired
-	Bad   Mark = "bad"  // not as desired
-	Open  Mark = "open" // undecided
+	Good  Mark = "good"  // as desired
+	Bad   Mark = "bad"   // not as desired
+	Open  Mark = "open"  // undecided
+	Known Mark = "known" // not as desired, but announced
 )
 
 // Prose is a paragraph.
@@ -35,10 +37,11 @@ type Code string
 // HTML returns the lines unchanged.
 func (c Code) HTML() (template.HTML, error) { return render("code", string(c)) }
 
-// Notice is a highlighted paragraph.
+// Notice is a highlighted paragraph, or several with a first one that stands out.
 type Notice struct {
 	Mark Mark
 	Text string
+	More []string
 }
 
 // HTML returns the paragraph.
@@ -87,6 +90,27 @@ func (f Fold) Assets() (all []Assets) {
 	return all
 }
 
+// Columns are groups of blocks side by side where the page is wide enough.
+type Columns [][]Block
+
+// HTML returns the groups.
+func (c Columns) HTML() (template.HTML, error) {
+	groups := make([][]template.HTML, len(c))
+	for i, group := range c {
+		for _, b := range group {
+			text, err := b.HTML()
+			if err != nil {
+				return "", err
+			}
+			groups[i] = append(groups[i], text)
+		}
+	}
+	return render("columns", groups)
+}
+
+// Assets returns the assets of all blocks.
+func (c Columns) Assets() []Assets { return Fold{Blocks: slices.Concat(c...)}.Assets() }
+
 // Figure is a drawing with a caption and, folded, its data as a table.
 type Figure struct {
 	ID      string // anchor; may be empty
@@ -94,8 +118,17 @@ type Figure struct {
 	Caption string
 	Data    *Table // nil: the caption says it all
 
+	// Head is the upper part of a tall drawing, and as wide. It stays in sight while the reader
+	// scrolls. Then Width is the width of the drawing in pixels: on a narrower page it is made
+	// smaller, and where its texts would be illegible it scrolls.
+	Head  []byte
+	Width float64
+
 	Needs []Assets // assets of the drawing
 }
+
+// leastScale is how small a drawing with a head is made. Its texts have 14 pixels.
+const leastScale = .68
 
 // prologue matches what precedes the element in a standalone SVG.
 var prologue = regexp.MustCompile(`(?s)^.*?(<svg)`)
@@ -113,26 +146,31 @@ func (f Figure) HTML() (template.HTML, error) {
 		}
 	}
 	return render("figure", struct {
-		ID, Caption   string
-		Drawing, Data template.HTML
-	}{f.ID, f.Caption, template.HTML(prologue.ReplaceAll(f.SVG, []byte("$1"))), data})
+		ID, Caption         string
+		Width, Least        float64
+		Head, Drawing, Data template.HTML
+	}{f.ID, f.Caption, f.Width, f.Width * leastScale, inline(f.Head), inline(f.SVG), data})
 }
 
+// inline is a standalone SVG as an element of a page.
+func inline(svg []byte) template.HTML { return template.HTML(prologue.ReplaceAll(svg, []byte("$1"))) }
+
 // blocks are the templates of the blocks.
-var blocks = template.Must(template.New("blocks").Parse(`
-{{define "prose"}}<p>{{.}}</p>{{end}}
-{{define "heading"}}<h3>{{.}}</h3>{{end}}
+var blocks = template.Must(template.New("blocks").Funcs(template.FuncMap{"short": short}).Parse(`
+{{define "prose"}}<p>{{short .}}</p>{{end}}
+{{define "heading"}}<h3>{{short .}}</h3>{{end}}
 {{define "code"}}<pre tabindex="0"><code>{{.}}</code></pre>{{end}}
-{{define "notice"}}<p class="notice {{.Mark}}">{{.Text}}</p>{{end}}
-{{define "facts"}}<dl>{{range .}}<dt>{{.Name}}</dt><dd>{{.Value}}</dd>{{end}}</dl>{{end}}
-{{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{.Summary}}</summary>{{.Inner}}</details>{{end}}
-{{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{.Drawing}}</div><figcaption>{{.Caption}}</figcaption>{{.Data}}</figure>{{end}}
+{{define "notice"}}{{if .More}}<div class="notice {{.Mark}}"><p><strong>{{short .Text}}</strong></p>{{range .More}}<p>{{short .}}</p>{{end}}</div>{{else}}<p class="notice {{.Mark}}">{{short .Text}}</p>{{end}}{{end}}
+{{define "columns"}}<div class="columns">{{range .}}<div>{{range .}}{{.}}{{end}}</div>{{end}}</div>{{end}}
+{{define "facts"}}<dl>{{range .}}<dt>{{short .Name}}</dt><dd>{{short .Value}}</dd>{{end}}</dl>{{end}}
+{{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{short .Summary}}</summary>{{.Inner}}</details>{{end}}
+{{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{if .Head}}<div class="frame" style="min-width: {{.Least}}px; max-width: {{.Width}}px">{{.Head}}{{.Drawing}}</div>{{else}}{{.Drawing}}{{end}}</div><figcaption>{{short .Caption}}</figcaption>{{.Data}}</figure>{{end}}
 {{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}">
-{{with .Caption}}<caption>{{.}}</caption>
-{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{with .Help}} title="{{.}}"{{end}}>{{.Name}}</th>{{end}}</tr></thead>
+{{with .Caption}}<caption>{{short .}}</caption>
+{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{if .Narrow}} class="narrow"{{end}}{{with .Help}} title="{{.}}"{{end}}>{{short .Name}}</th>{{end}}</tr></thead>
 <tbody>
-{{$width := len .Columns}}{{range .Rows}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{.Heading}}</th></tr>
-{{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Cells}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{.Text}}</a>{{else}}{{.Text}}{{end}}</td>{{end}}</tr>
+{{$width := len .Columns}}{{range .Views}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{short .Heading}}</th></tr>
+{{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Views}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}{{with .Label}} data-label="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{short .Text}}</a>{{else}}{{short .Text}}{{end}}</td>{{end}}</tr>
 {{end}}{{end}}</tbody></table></div>{{end}}
 `))
 

@@ -71,6 +71,7 @@ func (d *Document) Anchor(words ...string) string {
 		}
 		return '-'
 	}, strings.ToLower(strings.Join(words, "-")))
+	plain = plain[:min(len(plain), mostLetters)]
 	id := plain
 	for n := 2; d.anchors[id]; n++ {
 		id = fmt.Sprintf("%s-%d", plain, n)
@@ -95,7 +96,7 @@ var (
 	//go:embed document.js
 	script string
 
-	page = template.Must(template.New("document").Parse(frame))
+	page = template.Must(template.New("document").Funcs(template.FuncMap{"short": short}).Parse(frame))
 )
 
 // Write writes the page.

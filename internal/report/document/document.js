@@ -63,6 +63,15 @@ document.addEventListener("click", (e) => { // a repeated click does not change 
 });
 reveal();
 
+// A table or drawing that fits its page scrolls with it, so its head sticks to the window. One
+// that is too wide scrolls in a box.
+for (const wide of document.querySelectorAll("table.filters, .frame")) {
+  const box = wide.parentElement;
+  const fit = () => box.classList.toggle("fits", wide.offsetWidth <= box.offsetWidth);
+  for (const element of [box, wide]) new ResizeObserver(fit).observe(element);
+  fit();
+}
+
 // Filters: rows with some words, or with marks only. A heading disappears with its rows.
 for (const table of document.querySelectorAll("table.filters")) {
   const box = document.createElement("p");

@@ -108,3 +108,30 @@ func TestTextHasTheContentOfThePage(t *testing.T) {
 		t.Error("a fold has no anchor")
 	}
 }
+
+// A word that is too long for a line is cut, except in lines of code.
+func TestLongWords(t *testing.T) {
+	long := strings.Repeat("m", 5_000)
+	table := document.Table{Caption: long, Columns: document.Named(long), Filters: true}
+	table.Add(document.Text(long))
+	table.Head(long)
+	d := document.Document{Title: long, Lead: long, Foot: []string{long}}
+	d.Add(long, document.Prose("a "+long+" b"), document.Heading(long), document.Notice{Text: long, More: []string{long}}, document.Facts{{Name: long, Value: long}}, document.Fold{Summary: long}, table,
+		document.Figure{Caption: long})
+	var b strings.Builder
+	if err := d.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	var visible string
+	for l := range strings.Lines(b.String()) {
+		if n := strings.Count(l, "m"); n > 1_000 {
+			visible = l[:200]
+		}
+	}
+	if visible != "" {
+		t.Errorf("a name is shown in full: %s…", visible)
+	}
+	if !strings.Contains(b.String(), "<p>a mmm") || !strings.Contains(b.String(), "mmm b</p>") {
+		t.Error("words beside a long one are missing")
+	}
+}

@@ -14,14 +14,16 @@ type Table struct {
 	Columns []Column
 	Rows    []Row
 
-	// Filters lets the reader filter the rows by words, and by marks.
+	// Filters lets the reader filter the rows by words, and by marks. The head and the first
+	// column stay in sight. On a phone each row is a card.
 	Filters bool
 }
 
 // Column is the head of a column.
 type Column struct {
-	Name string
-	Help string // tooltip
+	Name   string
+	Help   string // tooltip
+	Narrow bool   // for a sign or a few letters
 }
 
 // Row has a cell for each column, or is a heading for the rows that follow.
@@ -61,10 +63,15 @@ const (
 	longText  = 60
 )
 
-// Class is the cell's CSS class.
-func (c Cell) Class() string {
+// class is the cell's CSS class.
+func (c Cell) class(column Column) string {
 	class := string(c.Mark)
+	if c.Text == "" || c.Text == "–" || c.Text == "·" {
+		class += " none" // a card leaves it out
+	}
 	switch n := utf8.RuneCountInString(c.Text); {
+	case column.Narrow:
+		class += " narrow"
 	case c.order != "":
 		class += " number"
 	case n <= shortText:
@@ -99,5 +106,37 @@ func (t Table) HTML() (template.HTML, error) {
 			return "", fmt.Errorf("row %d of a table has %d cells for %d columns", i+1, len(r.Cells), len(t.Columns))
 		}
 	}
-	return render("table", t)
+	return render("table", tableView{t, t.views()})
+}
+
+// tableView is a table as the template shows it.
+type tableView struct {
+	Table
+	Views []rowView
+}
+
+type rowView struct {
+	Row
+	Views []cellView
+}
+
+// cellView is a cell. Its label is the name of its column, for cards.
+type cellView struct {
+	Cell
+	Class, Label string
+}
+
+func (t Table) views() []rowView {
+	all := make([]rowView, len(t.Rows))
+	for i, r := range t.Rows {
+		all[i].Row = r
+		for k, c := range r.Cells {
+			v := cellView{Cell: c, Class: c.class(t.Columns[k])}
+			if t.Filters && k > 0 {
+				v.Label = short(t.Columns[k].Name)
+			}
+			all[i].Views = append(all[i].Views, v)
+		}
+	}
+	return all
 }

@@ -65,8 +65,23 @@ func (c Code) AsText(int) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(string(c), "\n"), "\n", "\n    ") + "\n"
 }
 
-// AsText returns the paragraph.
-func (n Notice) AsText(width int) string { return lines(n.Text, width) }
+// AsText returns the paragraphs.
+func (n Notice) AsText(width int) string {
+	text := lines(n.Text, width)
+	for _, more := range n.More {
+		text += lines(more, width)
+	}
+	return text
+}
+
+// AsText returns one group after another.
+func (c Columns) AsText(width int) string {
+	var b strings.Builder
+	for _, group := range c {
+		b.WriteString(textOf(group, width))
+	}
+	return b.String()
+}
 
 // AsText returns one or more lines for each fact.
 func (f Facts) AsText(width int) string {

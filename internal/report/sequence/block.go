@@ -19,6 +19,7 @@ type block struct{ d Diagram }
 func (b block) HTML() (template.HTML, error) {
 	data := b.d.table()
 	figure := document.Figure{SVG: b.d.draw(""), Caption: b.d.Caption(), Data: &data}
+	figure.Head, figure.Width = b.d.head()
 	drawing, err := figure.HTML()
 	if err != nil {
 		return "", err

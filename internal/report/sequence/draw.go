@@ -32,6 +32,18 @@ type canvas struct {
 	l layout
 }
 
+// head draws the names of the participants alone, as wide as the drawing. A page keeps it in
+// sight.
+func (d Diagram) head() (svgText []byte, width float64) {
+	var out bytes.Buffer
+	c := canvas{svg.New(&out), d, d.layout()}
+	c.Decimals = 1
+	c.Start(c.l.width, headHeight-8, fmt.Sprintf(`viewBox="0 0 %.1f %d"`, c.l.width, headHeight-8), `class="sequence"`, `aria-hidden="true"`)
+	c.headAt(0)
+	c.End()
+	return out.Bytes(), c.l.width
+}
+
 // draw draws from the background to the front. styles are those that the page does not have.
 func (d Diagram) draw(styles string) []byte {
 	var out bytes.Buffer
@@ -227,13 +239,17 @@ func (c canvas) labels() {
 // heads names the participants, at the top and again at intervals.
 func (c canvas) heads() {
 	for _, y := range c.l.heads {
-		c.rect(box{0, y, c.l.width, headHeight - 8}, "head")
-		c.Text(c.l.times-10, y+21, "ms", class("time"))
-		for lane, p := range c.d.Participants {
-			c.Text(c.l.lanes[lane], y+21, p.Name, class("name"))
-			if p.Role == Client {
-				c.rect(box{c.l.lanes[lane] - 22, y + 27, 44, 4}, "holding", colour(p.Number))
-			}
+		c.headAt(y)
+	}
+}
+
+func (c canvas) headAt(y float64) {
+	c.rect(box{0, y, c.l.width, headHeight - 8}, "head")
+	c.Text(c.l.times-10, y+21, "ms", class("time"))
+	for lane, p := range c.d.Participants {
+		c.Text(c.l.lanes[lane], y+21, p.Name, class("name"))
+		if p.Role == Client {
+			c.rect(box{c.l.lanes[lane] - 22, y + 27, 44, 4}, "holding", colour(p.Number))
 		}
 	}
 }

@@ -78,8 +78,15 @@ func file(name string) string {
 type findingView struct {
 	Finding
 	Heads []propertyHeading
+	Steps []stepView
 	Mark  document.Mark
 	Where string // "": no place
+}
+
+// stepView is a step with its anchor.
+type stepView struct {
+	Step
+	ID string
 }
 
 // propertyHeading is a property of a finding.
@@ -94,6 +101,10 @@ func (m Model) views() []findingView {
 		all[i] = findingView{Finding: f, Mark: document.Open, Heads: []propertyHeading{m.heading(f.Property, f.Count)}}
 		for _, same := range f.Also {
 			all[i].Heads = append(all[i].Heads, m.heading(same.Property, same.Count))
+		}
+		for n, step := range f.Story {
+			step.Text = strings.TrimRight(step.Text, ".;") // they are numbered
+			all[i].Steps = append(all[i].Steps, stepView{step, stepAnchor(all[i].Heads[0].ID, n)})
 		}
 		if f.Verdict == checker.Violated {
 			all[i].Mark = document.Bad

@@ -194,7 +194,7 @@ func (b *builder) findings(grants *grantIndex) []Finding {
 			continue
 		}
 		last = f
-		shown := Finding{Property: title(f.Property), Verdict: f.Verdict, Story: f.Lines(), Count: f.Count, Grants: grants.involved(f)}
+		shown := Finding{Property: title(f.Property), Verdict: f.Verdict, Story: Story(f), Count: f.Count, Grants: grants.involved(f)}
 		if w := f.Where; w != nil {
 			shown.From, shown.To = w.From, w.To
 		}

@@ -184,8 +184,13 @@ func checkFindings(t tester, r checker.Report, m timeline.Model) {
 			}
 			f.Events, f.Causes = before.Events, before.Causes
 		}
-		if !slices.Equal(found.Story, f.Lines()) || found.Verdict != f.Verdict || f.Where != nil && (found.From != f.Where.From || found.To != f.Where.To) {
+		if !slices.Equal(texts(found.Story), f.Lines()) || found.Verdict != f.Verdict || f.Where != nil && (found.From != f.Where.From || found.To != f.Where.To) {
 			t.Errorf("found %+v, and the report has %+v", found, f)
+		}
+		for _, s := range found.Story {
+			if s.From < 0 || s.From > s.To || s.To > m.End || s.Lane >= len(m.Lanes) {
+				t.Errorf("%s: the step %+v of a run that ends at %v", found.Property, s, m.End)
+			}
 		}
 		for _, g := range found.Grants {
 			if g < 0 || g >= len(m.Grants) {
@@ -219,6 +224,13 @@ func checkFindings(t tester, r checker.Report, m timeline.Model) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("two hold at once %v, and the report says %v", got, want)
 	}
+}
+
+func texts(story []timeline.Step) (all []string) {
+	for _, s := range story {
+		all = append(all, s.Text)
+	}
+	return all
 }
 
 func is(g timeline.Grant, of checker.Grant) bool {

@@ -35,6 +35,10 @@ func (b *builder) model() Model {
 		lane.settle(index.find)
 		m.Lanes = append(m.Lanes, lane.Lane)
 	}
+	m.placeSteps()
+	for i := range m.Grants {
+		m.Grants[i].Resource = textfmt.Name(m.Grants[i].Resource)
+	}
 	if left := m.dropAccesses(); left != "" {
 		omitted = append(omitted, left)
 	}
@@ -77,7 +81,7 @@ func resourcePrefix(several bool, resource string) string {
 	if !several {
 		return ""
 	}
-	return fmt.Sprintf("%q, ", resource)
+	return fmt.Sprintf("%q, ", textfmt.Name(resource))
 }
 
 // shownLanes returns the lanes in their order. If there are too many clients it drops the

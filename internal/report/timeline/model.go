@@ -144,7 +144,7 @@ type Grant struct {
 type Finding struct {
 	Property string          `json:"p"` // "V1 lease exclusion"
 	Verdict  checker.Verdict `json:"v"`
-	Story    []string        `json:"x"` // a line for each event
+	Story    []Step          `json:"x"`
 	Count    int             `json:"n"` // of violations
 
 	// From and To are where to look. Both are 0 if there is no such place.

@@ -72,10 +72,10 @@ func violating() timeline.Model {
 	m.Finds = []timeline.Finding{
 		{Property: "V1 lease exclusion", Verdict: checker.Violated, Count: 2, From: ms(4300), To: ms(5180), Grants: []int{paused, second},
 			Also:  []timeline.Also{{Property: "V2 section exclusion", Count: 3}},
-			Story: []string{"client 4 was granted the lock at 4.3s while client 3 held it until 5.18s: client 3 stood still from 3.7s, and its keys on nodes 1, 2 and 3 had expired, whose clocks had jumped."}},
+			Story: []timeline.Step{{Text: "client 4 was granted the lock at 4.3s while client 3 held it until 5.18s: client 3 stood still from 3.7s, and its keys on nodes 1, 2 and 3 had expired, whose clocks had jumped.", Kind: timeline.EventStep, Lane: -1}}},
 		{Property: "V3 effect exclusion", Verdict: checker.Violated, Count: 1, From: ms(5300), To: ms(5300), Grants: []int{paused, second},
-			Story: []string{"the write of client 3 at 5.3s was applied after one of client 4, whose grant is newer."}},
-		{Property: "L1 deadlock freedom", Verdict: checker.Unknown, Story: []string{"the run ended before the bound of 30s had passed."}},
+			Story: []timeline.Step{{Text: "the write of client 3 at 5.3s was applied after one of client 4, whose grant is newer.", Kind: timeline.EventStep, Lane: -1}}},
+		{Property: "L1 deadlock freedom", Verdict: checker.Unknown, Story: []timeline.Step{{Text: "the run ended before the bound of 30s had passed.", Kind: timeline.EventStep, Lane: -1}}},
 	}
 	m.Shades = []timeline.Shade{
 		{Number: 4, Name: "partition of node 3 from all", From: ms(1500), To: ms(2600)},
@@ -187,7 +187,7 @@ func hostile() timeline.Model {
 		m.Shades[i].Name = text
 	}
 	for i := range m.Finds {
-		m.Finds[i].Property, m.Finds[i].Story = m.Finds[i].Property+text, []string{text}
+		m.Finds[i].Property, m.Finds[i].Story = m.Finds[i].Property+text, []timeline.Step{{Text: text, Kind: timeline.EventStep, Lane: -1}}
 	}
 	return m
 }

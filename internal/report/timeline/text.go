@@ -25,8 +25,8 @@ func (m Model) Text(to io.Writer) error {
 	p := printer{to: to}
 	for _, f := range m.Finds {
 		p.print("%s\n", f.heading())
-		for _, event := range f.Story {
-			for i, line := range textfmt.Lines(printable(event), textWidth) {
+		for _, step := range f.Story {
+			for i, line := range textfmt.Lines(printable(step.Text), textWidth) {
 				p.print("%s%s\n", strings.Repeat("  ", 1+min(i, 1)), line)
 			}
 		}

@@ -54,9 +54,12 @@ func (c Curves) figure() (*figure, error) {
 		return nil, err
 	}
 	// Bands below all lines, and these below all points, so that none hides another's.
+	apart := c.apart()
 	for _, draws := range []func(Curve, curveStyle) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
 		for i, one := range c.Curves {
-			f.layers = append(f.layers, draws(one, curveStyleOf(i)))
+			style := curveStyleOf(i)
+			style.shift = apart.of(i)
+			f.layers = append(f.layers, draws(one, style))
 		}
 	}
 	f.legend = c.entries()
@@ -159,7 +162,11 @@ func (c Curve) lines(l curveStyle) layer {
 		}
 		var line []vg.Point
 		for _, v := range corners {
-			line = append(line, f.point(canvas, v))
+			at := f.point(canvas, v)
+			if c.joined() {
+				at.X += l.shift(canvas, f, v.X)
+			}
+			line = append(line, at)
 		}
 		if len(line) > 1 {
 			canvas.StrokeLines(style, line)
@@ -179,6 +186,8 @@ func (c Curve) bars(l curveStyle) layer {
 		for _, v := range c.Points {
 			if v.hasInterval() {
 				low, high := f.point(canvas, XY{v.X, v.Lo}), f.point(canvas, XY{v.X, v.Hi})
+				aside := l.shift(canvas, f, v.X)
+				low.X, high.X = low.X+aside, high.X+aside
 				drawBar(canvas, l.color, low, high)
 			}
 		}
@@ -209,7 +218,9 @@ func (c Curve) glyph(l curveStyle) draw.GlyphStyle {
 func (c Curve) markers(l curveStyle) layer {
 	return func(canvas draw.Canvas, f *figure) {
 		for _, v := range c.Points {
-			canvas.DrawGlyph(c.glyph(l), f.point(canvas, XY{v.X, v.Y}))
+			at := f.point(canvas, XY{v.X, v.Y})
+			at.X += l.shift(canvas, f, v.X)
+			canvas.DrawGlyph(c.glyph(l), at)
 		}
 	}
 }

@@ -25,6 +25,13 @@ const (
 	Height = 560
 )
 
+// A picture on a page is smaller, so that its texts are legible on a phone, and has no title: the
+// page has it as text.
+const (
+	pageWidth  = 480
+	pageHeight = 460
+)
+
 // pixel is the length of a pixel. A point is a 72nd of an inch.
 const pixel = vg.Length(72.0 / 96)
 
@@ -65,7 +72,7 @@ func (f *figure) check() error {
 	return nil
 }
 
-// draw draws the figure onto a canvas of Width times Height.
+// draw draws the figure onto a canvas.
 func (f *figure) draw(c draw.Canvas) error {
 	c.SetColor(color.White)
 	c.Fill(c.Path())
@@ -116,10 +123,10 @@ func (f *figure) drawTitle(c draw.Canvas) draw.Canvas {
 // drawLabels draws the titles of the axes.
 func (f *figure) drawLabels(data, c draw.Canvas) {
 	style := textStyle(labelSize)
-	drawText(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, f.x.label())
+	drawText(c, style, data.Center().X, c.Min.Y-besideAxis+3, draw.XCenter, fitted(style, f.x.label(), data.Max.X-data.Min.X))
 	style = aligned(style, draw.XCenter, draw.YTop)
 	style.Rotation = math.Pi / 2
-	c.FillText(style, vg.Point{X: c.Min.X - besideAxis, Y: data.Center().Y}, f.y.label())
+	c.FillText(style, vg.Point{X: c.Min.X - besideAxis, Y: data.Center().Y}, fitted(textStyle(labelSize), f.y.label(), data.Max.Y-data.Min.Y+besideAxis))
 }
 
 func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
@@ -150,7 +157,7 @@ func Save(dir, name string, c Chart) error {
 	if err != nil {
 		return fmt.Errorf("chart %s: %w", name, err)
 	}
-	svg, err := f.svg()
+	svg, err := f.svg(Width, Height)
 	if err != nil {
 		return fmt.Errorf("chart %s: %w", name, err)
 	}
@@ -175,8 +182,9 @@ const (
 	fontOrLike    = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
 )
 
-func (f *figure) svg() ([]byte, error) {
-	c := vgsvg.New(Width*pixel, Height*pixel)
+// svg draws the figure in so many pixels.
+func (f *figure) svg(width, height vg.Length) ([]byte, error) {
+	c := vgsvg.New(width*pixel, height*pixel)
 	if err := f.draw(draw.New(c)); err != nil {
 		return nil, err
 	}

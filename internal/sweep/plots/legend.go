@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -30,7 +31,10 @@ func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
 		return c
 	}
 	var widest vg.Length
-	for _, e := range entries {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		e := &entries[i]
+		e.name = fitted(textStyle(textSize), e.name, c.Max.X-c.Min.X-thumbWidth-5)
 		widest = max(widest, e.width())
 	}
 	columns := max(1, int((c.Max.X-c.Min.X+entryGap)/widest))
@@ -88,9 +92,10 @@ func patch(fill func(c *draw.Canvas, corners []vg.Point)) thumb {
 	}
 }
 
-// wrap breaks a text between words into lines no wider than width, unless a single word is.
+// wrap breaks a text between words into lines no wider than width. A word that is wider is cut.
 func wrap(s text.Style, words string, width vg.Length) (lines []string) {
 	for _, word := range strings.Fields(words) {
+		word = fitted(s, word, width)
 		last := len(lines) - 1
 		if last >= 0 && s.Width(lines[last]+" "+word) <= width {
 			lines[last] += " " + word

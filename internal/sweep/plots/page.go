@@ -30,7 +30,8 @@ func PageStyle() string {
 	return fmt.Sprintf(`:root { %s }
 @media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { %s } }
 :root[data-theme="dark"] { %s }
-.plot { min-width: 34rem; }
+.plot { width: 100%%; min-width: 18rem; max-width: 48rem; }
+figure:has(> .scroll > .plot) { display: flex; flex-direction: column; } figure:has(> .scroll > .plot) > figcaption { order: -1; color: var(--ink); font-weight: 600; overflow-wrap: anywhere; }
 `, light, dark, dark)
 }
 
@@ -50,7 +51,7 @@ var (
 )
 
 // Page draws the chart as SVG for a page with its own light and dark colours: its colours are
-// the page's custom properties. It has no ids and no fixed size.
+// the page's custom properties. It has no title, no ids and no fixed size.
 func Page(c Chart) ([]byte, error) {
 	f, err := c.figure()
 	if err == nil {
@@ -59,7 +60,12 @@ func Page(c Chart) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	svg, err := f.svg()
+	title := f.title
+	f.title = ""
+	svg, err := f.svg(pageWidth, pageHeight)
+	if err != nil { // many curves or long names
+		svg, err = f.svg(Width, Height)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +80,7 @@ func Page(c Chart) ([]byte, error) {
 		})
 	})
 	svg = textElement.ReplaceAllFunc(svg, withTextLength)
-	label := `<svg class="plot" role="img" aria-label="` + html.EscapeString(f.title) + `"`
+	label := `<svg class="plot" role="img" aria-label="` + html.EscapeString(title) + `"`
 	svg = fixedSize.ReplaceAll(svg, []byte(strings.ReplaceAll(label, "$", "$$")))
 	return bytes.TrimSpace(svg), unknown
 }

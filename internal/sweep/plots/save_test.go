@@ -44,7 +44,7 @@ func svg(t *testing.T, c Chart) string {
 	}
 	var text []byte
 	if err == nil {
-		text, err = f.svg()
+		text, err = f.svg(Width, Height)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -95,10 +95,13 @@ type curveStyle struct {
 	color  color.NRGBA
 	marker marker
 	dashes []vg.Length
+
+	// shift is by how much a point at x stands beside its place.
+	shift func(c draw.Canvas, f *figure, x float64) vg.Length
 }
 
 func curveStyleOf(i int) curveStyle {
-	return curveStyle{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)]}
+	return curveStyle{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)], noShift}
 }
 
 // line returns the style of the curve's lines.

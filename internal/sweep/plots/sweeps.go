@@ -91,6 +91,9 @@ func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 			}
 		}
 		trimCommonPrefix(c.Curves)
+		for i := range c.Curves {
+			c.Curves[i].Name = inWords(c.Curves[i].Name)
+		}
 		pictures = append(pictures, Picture{q.Name + " " + f.name, c})
 	}
 	if len(pictures) == 1 {
@@ -144,7 +147,7 @@ func axis(p sweep.Param) Axis { return Axis{Name: strings.ReplaceAll(p.Name, "_"
 
 // title returns the title of a picture: what the sweep shows, and which part.
 func title(r sweep.Results, part string) string {
-	text := strings.TrimSuffix(cmp.Or(r.Summary, r.Sweep)+": "+part, ": ")
+	text := strings.TrimSuffix(cmp.Or(r.Summary, r.Sweep)+": "+inWords(part), ": ")
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
 }

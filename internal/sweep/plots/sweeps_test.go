@@ -42,9 +42,9 @@ func TestOfCurves(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"it-plain: no persistence; aof-always",
+		"it-plain: no persistence; AOF always synced",
 		"it: extended, no persistence; slow",
-		"it-plain-all-nodes-n-crash: 1 crash; 2 crash",
+		"it-plain-all-nodes-n-crash: one node crashes; two nodes crash",
 	}
 	var got []string
 	for _, p := range pictures {

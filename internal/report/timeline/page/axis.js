@@ -41,6 +41,7 @@ const between = (view, [a, b]) => [Math.min(a, b), 0, Math.abs(b - a)];
 function drawOver(tl) {
   const { stage, view, palette, pointer, lanes } = tl, brush = stage.over;
   brush.clear(view.width, stage.height, palette.scale);
+  drawHere(tl, brush);
   if (pointer.x !== null) brush.rect(Math.round(pointer.x), 0, 1, stage.height, palette.ink, .4);
   if (pointer.chosen) brush.rect(...between(view, pointer.chosen), stage.height, palette.accent, .18);
   for (const [item, width] of [[pointer.item, 1.5], [tl.cursor, 2.5]]) {
@@ -51,6 +52,18 @@ function drawOver(tl) {
     brush.stroke(path, palette.ground, width + 2);
     brush.stroke(path, width > 2 ? palette.accent : palette.ink, width);
   }
+}
+
+// drawHere marks the time and the lane of the step of a story at which the reader looks.
+function drawHere({ here, view, stage, palette }, brush) {
+  if (!here) return;
+  const x = view.x(here.from), width = Math.max(3, view.x(here.to) - x);
+  brush.rect(x - 1, 0, width, stage.height, palette.accent, .35);
+  if (!here.row) return;
+  const path = new Path2D();
+  path.roundRect(x - 7, here.row.y - stage.top + 1, width + 12, here.row.height - 2, 4);
+  brush.stroke(path, palette.ground, 4.5);
+  brush.stroke(path, palette.accent, 2.5);
 }
 
 // boxOf returns the place of an item on the canvas.

@@ -4,7 +4,20 @@ class Finds {
   constructor(tl) {
     this.tl = tl;
     this.articles = [...tl.place.querySelectorAll("[data-find]")];
-    this.articles.forEach((article, i) => article.append(this.buttons(tl.finds[i], i)));
+    this.articles.forEach((article, i) => {
+      article.append(this.buttons(tl.finds[i], i));
+      this.steps(article).forEach((step, n) => step.querySelector("a")?.addEventListener("click", (e) => this.pressed(e, i, n)));
+    });
+  }
+
+  steps(article) { return [...article.querySelectorAll(".tl-steps li")]; }
+
+  // pressed shows a step without moving the page to its text, which is in sight.
+  pressed(event, i, n) {
+    event.preventDefault();
+    event.stopPropagation();
+    history.replaceState(null, "", "#" + this.steps(this.articles[i])[n].id);
+    this.tl.jumpToStep(i, n);
   }
 
   buttons(find, i) {
@@ -17,7 +30,10 @@ class Finds {
     return row;
   }
 
-  // asked returns the finding that the address names, or -1.
+  // askedStep returns the step that the address names, or -1.
+  askedStep(i) { return this.steps(this.articles[i]).findIndex((step) => "#" + step.id === location.hash); }
+
+  // asked returns the finding that the address names, or that one of its steps, or -1.
   asked() { return this.articles.findIndex((article) => [...article.querySelectorAll("[id]")].some((head) => "#" + head.id === location.hash)); }
 
   show(i) {
@@ -33,8 +49,11 @@ class Finds {
 
   // mark marks the current finding and the selected grants.
   mark() {
-    const { find, selected } = this.tl;
-    this.articles.forEach((article, i) => (i === find ? article.setAttribute("aria-current", "true") : article.removeAttribute("aria-current")));
+    const { find, chosenStep: step, selected } = this.tl, mark = (element, is) => (is ? element.setAttribute("aria-current", "true") : element.removeAttribute("aria-current"));
+    this.articles.forEach((article, i) => {
+      mark(article, i === find);
+      this.steps(article).forEach((element, n) => mark(element, i === find && n === step));
+    });
     for (const b of this.tl.place.querySelectorAll("[data-grant]")) b.setAttribute("aria-pressed", String(selected.has(Number(b.dataset.grant))));
   }
 

@@ -3,6 +3,7 @@
 //	lockstorm.timelines[0].range()             the visible time, in nanoseconds: [from, to]
 //	…show(from, to)                            shows a time
 //	…jump(n), …find()                          goes to the n-th finding; the current finding, or -1
+//	…here()                                    the place of the step of a story that was chosen, or null: { from, to, lane }
 //	…box({ grant: 3, state: "holding" })       scrolls to a span and returns its place in the window: { x, y, width, height, from, to }
 //	…box({ lane: 0, state: "clash", nth: 2 })  … by its lane in the model; grant, state, lane and nth narrow it down
 //	…selected(), …select([3, 4])               indices of grants
@@ -14,6 +15,7 @@ const open = (tl) => ({
   show: (from, to) => tl.showTime(from, to, { atOnce: true, exactly: true }),
   jump: (n) => tl.jump(n, true),
   find: () => tl.find,
+  here: () => tl.here && { from: tl.here.from, to: tl.here.to, lane: tl.here.row?.lane.name ?? null },
   selected: () => [...tl.selected],
   select: (grants) => tl.select(grants),
   operations: () => tl.frame.operations,

@@ -4,6 +4,7 @@ class Timeline {
     [this.place, this.model] = [place, model];
     this.finds = (model.finds || []).map((f) => ({ ...f, somewhere: f.f !== 0 || f.t !== 0, name: nameOfFind(f), code: f.p.split(" ")[0] }));
     this.find = -1; // the current one
+    this.chosenStep = -1; // the current one of its story
     this.selected = new Set(); // indices of grants
     this.cursor = null; // chosen by keys
     this.dirty = { lanes: true, over: true };
@@ -48,6 +49,7 @@ class Timeline {
     this.stage.measure();
     const asked = this.panel.asked(), first = asked >= 0 ? asked : this.finds.findIndex((f) => f.somewhere && f.v === "violated");
     if (first >= 0) this.jump(first, true);
+    if (asked >= 0) this.jumpToStep(asked, this.panel.askedStep(asked), true);
     this.draw();
     this.ready = performance.now();
     new ResizeObserver(() => this.stage.measure()).observe(this.stage.scroll);
@@ -58,7 +60,9 @@ class Timeline {
   // follow goes to the finding that the address names.
   follow() {
     const i = this.panel.asked();
-    if (i >= 0) this.jump(i);
+    if (i < 0) return;
+    this.jump(i);
+    this.jumpToStep(i, this.panel.askedStep(i));
   }
 
   // dress reads the colours of the current theme.
@@ -90,12 +94,38 @@ class Timeline {
   // jump goes to a finding and selects its grants.
   jump(i, atOnce = false) {
     const find = this.finds[i];
-    this.find = i;
+    [this.find, this.chosenStep] = [i, -1];
     this.select(find.g || []);
     this.panel.reveal(i);
     if (find.somewhere) this.showTime(...rangeOf(this.model, find), { atOnce, exactly: true });
     this.stage.reveal(this.rowOfFind(find));
     this.say(`${find.name}: ${find.v}`);
+  }
+
+  // here returns the step at which the reader looks, if it has a place.
+  get here() {
+    const step = this.finds[this.find]?.x[this.chosenStep];
+    return step?.p ? { from: step.f || 0, to: step.t || 0, row: this.rowOfStep(step), text: step.x } : null;
+  }
+
+  // jumpToStep shows a step of a finding's story, and of the finding as much as is near.
+  jumpToStep(i, n, atOnce = false) {
+    if (n < 0) return;
+    [this.find, this.chosenStep] = [i, n];
+    this.panel.mark();
+    const { here } = this;
+    if (!here) return;
+    const { from, to, row, text } = here, [begin, end] = this.finds[i].somewhere ? rangeOf(this.model, this.finds[i]) : [from, to];
+    this.showTime(Math.min(from, begin), Math.max(to, end), { atOnce });
+    this.stage.reveal(row);
+    this.stage.element.scrollIntoView({ block: "nearest" });
+    this.say(text);
+    this.redraw();
+  }
+
+  // rowOfStep returns the row of what a step is about: a lane, or the fault that began then.
+  rowOfStep(step) {
+    return this.lanes.rows.find(({ lane }) => lane && (step.l >= 0 ? lane.number === step.l : step.k === "fault" && lane.number < 0 && lane.spans.some((s) => s.f === (step.f || 0))));
   }
 
   // rowOfFind returns the first row that shows a finding.
@@ -155,6 +185,7 @@ class Timeline {
 
   letGo() {
     this.cursor = null;
+    this.chosenStep = -1;
     this.pointer.leave();
     this.details.show(null);
     this.select([]);
