@@ -247,7 +247,7 @@ func wantReadable(t *testing.T, dir string) {
 // A lock that cannot be built and an invalid configuration are reported as such.
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
-		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 16 storms more not tried"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 17 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
 		"none":   {"locktest: the function that makes the lock is nil"},
 		"handshakes": {

@@ -123,6 +123,7 @@ func every(c Config) []Storm {
 		list = append(list,
 			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back without keys after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
 			Storm{Name: "minority-cut-off", Summary: "no client reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
+			Storm{Name: "node-off", Summary: "a node loses power for good", Plan: nemesis.Plan{{Action: &nemesis.PowerLoss{Node: s.nodes}, Start: s.begin()}}},
 		)
 	}
 	return list

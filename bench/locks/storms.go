@@ -1,13 +1,11 @@
 package locks
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -58,17 +56,10 @@ func (s Subject) brief(short locktest.Config) locktest.Config {
 	short.Bounds.Acquire, short.Bounds.Extend, short.Bounds.Release = 6*briefTTL, briefTTL, briefTTL
 	short.Storms = nil
 	if s.Nodes > 1 {
-		short.Storms = []locktest.Storm{s.off("node-off-brief", briefTTL)}
+		short.Storms = only(locktest.Storms(short), "node-off")
+		short.Storms[0].Name += "-brief"
 	}
 	return short
-}
-
-// off takes the power of one node for good.
-func (s Subject) off(name string, ttl time.Duration) locktest.Storm {
-	return locktest.Storm{
-		Name: name, Summary: fmt.Sprintf("one of %d nodes loses power for good; the TTL is %s", s.Nodes, textfmt.Duration(ttl)),
-		Plan: nemesis.Plan{{Action: &nemesis.PowerLoss{Node: s.Nodes}, Start: nemesis.At(ttl / 2)}},
-	}
 }
 
 func only(storms []locktest.Storm, name string) []locktest.Storm {
@@ -88,14 +79,10 @@ func (s Subject) judged() []checker.Property {
 
 // plain are storms of ours, with short work.
 func (s Subject) plain() []locktest.Storm {
-	list := []locktest.Storm{
+	return []locktest.Storm{
 		{Name: "clocks-ahead", Summary: "the clocks of all nodes are a TTL ahead of those of the clients, from the beginning and for good", Plan: s.ahead()},
 		{Name: "cancelled-unheard", Summary: "a call is cancelled while its requests arrive at all nodes, and the answers of a majority do not; then others come", Plan: s.unheard()},
 	}
-	if s.Nodes > 1 {
-		list = append(list, s.off("node-off", s.ttl()))
-	}
-	return list
 }
 
 // unheard is a call that is cancelled before its client can know what it has. It is the second
