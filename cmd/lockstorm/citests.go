@@ -102,6 +102,9 @@ func shortDir(dir string) string {
 	if err != nil {
 		return dir
 	}
+	if short == "." {
+		return short
+	}
 	return "./" + filepath.ToSlash(short)
 }
 

@@ -78,3 +78,14 @@ func TestCIWithoutTheUsersCode(t *testing.T) {
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, problems, `--lock: unknown lock "redsync"`, "Test a lock of your own with package locktest: docs/test-your-lock.md")
 }
+
+// Directories of tests are relative to the current one.
+func TestShortDir(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, short := range map[string]string{here: ".", filepath.Join(here, "testdata", "locks"): "./testdata/locks", filepath.Dir(here): "./.."} {
+		want(t, dir, shortDir(dir), short)
+	}
+}
