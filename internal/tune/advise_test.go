@@ -348,6 +348,14 @@ func TestLongHoldsAreBounded(t *testing.T) {
 	}
 }
 
+// A trial that is to have one run has it: what is asked for is not too much.
+func TestOneRunIsNotSkipped(t *testing.T) {
+	a := advise(t, small(), 1)
+	if a.Validation == nil || a.Unvalidated != "" || len(a.Validation.Trials) != 3 {
+		t.Errorf("%q, %+v", a.Unvalidated, a.Validation)
+	}
+}
+
 // The requests of everyday runs are about those that are estimated.
 func TestEverydayRequests(t *testing.T) {
 	for clients := 1; clients <= 4; clients++ {

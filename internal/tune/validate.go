@@ -104,10 +104,10 @@ func (m *model) slipRequests(s slip) float64 {
 }
 
 // fitting returns how many of the runs of a trial fit into MaxRequests, if each takes some
-// requests. A trial of less than two runs is skipped.
+// requests. A trial of which less than two runs fit is skipped.
 func (o Options) fitting(runs int, requests float64) int {
 	n := int(min(float64(runs), float64(cmp.Or(o.MaxRequests, DefaultMaxRequests))/requests))
-	if n < 2 {
+	if n < min(2, runs) {
 		return 0
 	}
 	return n
@@ -160,14 +160,17 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	}
 	v.Trials = append(v.Trials, newTrial("edge", "holds to the last instant with the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
 
-	if s, ok := m.slip(w); ok && o.fitting(o.Runs, m.slipRequests(s)) == 0 {
-		v.skip("slips", m.slipRequests(s))
-	} else if ok {
-		tally, _, err = run("slips", o.fitting(o.Runs, m.slipRequests(s)), func(d rng) scenarios.Scenario { return m.slips(s, d) })
-		if err != nil {
-			return v, err
+	if s, ok := m.slip(w); ok {
+		each := m.slipRequests(s)
+		if runs := o.fitting(o.Runs, each); runs > 0 {
+			tally, _, err = run("slips", runs, func(d rng) scenarios.Scenario { return m.slips(s, d) })
+			if err != nil {
+				return v, err
+			}
+			v.Trials = append(v.Trials, newTrial("slips", s.describe(m), checker.Effect, false, s.predicted, tally))
+		} else {
+			v.skip("slips", each)
 		}
-		v.Trials = append(v.Trials, newTrial("slips", s.describe(m), checker.Effect, false, s.predicted, tally))
 	}
 	v.judge(want)
 	return v, nil
