@@ -267,7 +267,8 @@ func (c *contract) judgeDeletion(d keyChange) {
 	c.violate(h.place(h.granted, d.at), Statement{Kind: KeyDeleted, Node: d.node, Token: h.token, At: d.at, Other: d.client, Client: h.client.number, From: h.granted})
 }
 
-// maxInstead bounds how many keys of others are told that were deleted for a release.
+// maxInstead is the largest number of other clients' keys in a finding that were deleted for a
+// release.
 const maxInstead = 3
 
 // noteDeletion notes that a node deleted the key of one client for another, which is

@@ -18,15 +18,14 @@ const (
 
 // NamedFigure is the name of a measurement in JSON and CSV, such as acquire_p99, and its unit.
 type NamedFigure struct {
-	Name string
-	Unit Unit
-
-	index []int // of the field
+	Name  string
+	Unit  Unit
+	Index []int // of its field in [Measurements]
 }
 
 // Of returns the figure of some measurements.
 func (f NamedFigure) Of(m Measurements) float64 {
-	v := reflect.ValueOf(m).FieldByIndex(f.index)
+	v := reflect.ValueOf(m).FieldByIndex(f.Index)
 	if v.CanFloat() {
 		return v.Float()
 	}

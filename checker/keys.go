@@ -145,8 +145,8 @@ func (h *hold) history() *keyHistory {
 	return h.keys.fate
 }
 
-// lateShare bounds the error of when a key was set: usually that counts from the call of acquire,
-// unless it came later by such a share of the TTL. So few holds need a history.
+// lateShare: a key counts as set when acquire was called, unless the node set it later than that by
+// the TTL divided by lateShare. So few holds need a history.
 const lateShare = 8
 
 // keyRenewed notes that a node extended the hold's key.

@@ -19,9 +19,9 @@ import (
 //
 // A subtest fails if a promised property ([Config.Promises]) is violated under a plan that
 // the promise covers, or if the run itself fails, because the lock panics, leaves
-// goroutines behind or lets virtual time stand still. It is skipped if a promised property could not be decided (with
-// generated plans: in none of the runs). A skip is not a pass. Violations that no promise
-// covers are logged.
+// goroutines behind or lets virtual time stand still. It is skipped if a promised property
+// could not be decided (with generated plans: in none of the runs). A skip is not a pass.
+// Violations that no promise covers are logged.
 //
 // With -locktest.witness=DIR only the run stored there is run again.
 func Run(t *testing.T, c Config, open func(Env) Locker) {

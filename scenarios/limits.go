@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -79,7 +78,7 @@ func (l Limits) consistent() error {
 		case limit.Min == 0 && limit.Max == 0:
 			err = errors.New("want min, max or both, above 0")
 		case limit.Max > 0 && limit.Max < limit.Min:
-			err = fmt.Errorf("max is below min")
+			err = errors.New("max is below min")
 		}
 		if err != nil {
 			return nemesis.InField("limits."+limit.Name, err)

@@ -35,8 +35,8 @@ Exit codes: 1 a difference has no known reason, or a known difference did not oc
 	}
 	cmd.Flags().StringVar(&format, "format", asText, "text or markdown")
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
-		if format != asText && format != asMarkdown {
-			return fmt.Errorf("unknown format %q: want %s or %s", format, asText, asMarkdown)
+		if err := checkFormat(format, asText, asMarkdown); err != nil {
+			return err
 		}
 		var sides []report.Side
 		for _, dir := range dirs {

@@ -93,7 +93,7 @@ func (o compareOptions) check(part bool) error {
 	case o.save != "" && part:
 		return errors.New("--save stores the whole comparison: leave out --locks and --trial")
 	}
-	return cmp.Or(checkFormat(o.format), writableDir("--save", o.save))
+	return cmp.Or(checkFormat(o.format, tableFormats...), writableDir("--save", o.save))
 }
 
 // comparison is some locks in some trials, with the results so far.

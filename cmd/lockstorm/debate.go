@@ -105,7 +105,7 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 
 // settle checks the flags and fills in defaults.
 func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
-	if err := checkFormat(o.show.format); err != nil {
+	if err := checkFormat(o.show.format, tableFormats...); err != nil {
 		return err
 	}
 	for flag, n := range map[string]int{"runs": o.runs, "points": o.points, "parallel": o.sideBySide} {

@@ -142,6 +142,9 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 // settle checks the flags and fills in defaults.
 func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
+	if err := checkFormat(o.format, asText, asMarkdown); err != nil {
+		return err
+	}
 	switch {
 	case len(args) > 1 && !o.debate:
 		return fmt.Errorf("%d scenarios: want one (or rows, with --debate)", len(args))
@@ -159,8 +162,6 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--hunts %d: want at least 1", o.hunts)
 	case o.most < 1 || o.most > nemesis.MostFaults:
 		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
-	case o.format != asText && o.format != asMarkdown:
-		return fmt.Errorf("unknown format %q: want %s or %s", o.format, asText, asMarkdown)
 	case given("format") && !o.debate:
 		return errors.New("--format needs --debate")
 	}

@@ -51,8 +51,8 @@ Exit codes: 0 the page is written; 2 bad usage or input.`,
 	cmd.Flags().StringVar(&format, "format", asHTML, "html or text")
 	to.details(cmd)
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
-		if format != asHTML && format != asText {
-			return fmt.Errorf("unknown format %q: want %s or %s", format, asHTML, asText)
+		if err := checkFormat(format, asHTML, asText); err != nil {
+			return err
 		}
 		printed := format == asText && !cmd.Flags().Changed("out")
 		if !printed {

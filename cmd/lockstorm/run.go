@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -74,8 +73,8 @@ and the exit code is 3 unless one was violated.`,
 		if objects {
 			o.format = asJSON
 		}
-		if !slices.Contains([]string{asText, asJSON, asCSV}, o.format) {
-			return fmt.Errorf("unknown format %q: want %s, %s or %s", o.format, asText, asJSON, asCSV)
+		if err := checkFormat(o.format, asText, asJSON, asCSV); err != nil {
+			return err
 		}
 		b, err := backend.backend()
 		if err == nil {

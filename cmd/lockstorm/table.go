@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -18,11 +19,16 @@ const (
 	asCSV      = "csv"
 )
 
-func checkFormat(format string) error {
-	if slices.Contains([]string{asText, asMarkdown, asJSON, asCSV}, format) {
+// tableFormats are the formats of the debate and the comparison.
+var tableFormats = []string{asText, asMarkdown, asJSON, asCSV}
+
+// checkFormat returns an error for a format that is not one of those of a command, at least two.
+func checkFormat(format string, known ...string) error {
+	if slices.Contains(known, format) {
 		return nil
 	}
-	return fmt.Errorf("unknown format %q: want %s, %s, %s or %s", format, asText, asMarkdown, asJSON, asCSV)
+	last := len(known) - 1
+	return fmt.Errorf("unknown format %q: want %s or %s", format, strings.Join(known[:last], ", "), known[last])
 }
 
 // printTable prints a table: as wide as the terminal, or at its full width elsewhere.

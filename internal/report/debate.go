@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -208,7 +209,7 @@ func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (
 	if err != nil {
 		return nil, err
 	}
-	if now := shown.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != fmt.Sprintf("%016x", t.WitnessTrace) {
+	if now := shown.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != results.Hash(t.WitnessTrace) {
 		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This run differs from the stored one: the program, or the machine's floating-point arithmetic, is another."})
 	}
 	blocks, err := b.runBlocks(shown)

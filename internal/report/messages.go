@@ -9,6 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/trace"
+	"github.com/lockstorm/lockstorm/results"
 )
 
 // mostRequests is the size of a run of which an excerpt is drawn: about its violation. A larger
@@ -37,7 +38,7 @@ func (r *Report) messagesOf(s ShownRun) ([]document.Block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Title, err)
 	}
-	if fmt.Sprintf("%016x", again.TraceHash) != s.Run.TraceHash {
+	if results.Hash(again.TraceHash) != s.Run.TraceHash {
 		return nil, nil // another program made the stored run
 	}
 	return []document.Block{document.Heading("Message by message"), sequence.Of(t, again.Report.Finding(shown)).Block()}, nil

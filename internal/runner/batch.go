@@ -61,7 +61,7 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		accounts[of(next)].add(r)
 		next++
 	})
-	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+	if endedBy(ctx, err) {
 		err = nil // a world was not opened any more
 	}
 	tallies, again := make([]Tally, len(batches)), new(retries)
@@ -73,6 +73,11 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		tallies[i].Interrupted = a.tally.Interrupted || a.tally.Runs < a.Runs && err == nil
 	}
 	return tallies, err
+}
+
+// endedBy reports whether err says that ctx has ended.
+func endedBy(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
 // maxRetries is how often a run that slipped is repeated.
@@ -133,7 +138,7 @@ func (a *batchRun) settle(ctx context.Context, again *retries) error {
 	for _, r := range a.deferred {
 		for n := 0; r.Slipped() && again.allowed(n) && ctx.Err() == nil; n++ {
 			next, err := a.run(ctx, r.Seed)
-			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+			if endedBy(ctx, err) {
 				break
 			}
 			if err != nil {

@@ -179,7 +179,7 @@ func (e Experiment) runClients(ctx context.Context, world World) (result Result,
 	} else {
 		err = e.runTasks(ctx, world)
 	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+	if endedBy(ctx, err) {
 		result.Interrupted, err = true, nil
 	}
 	if hash, exact := world.Trace(); exact {

@@ -61,7 +61,7 @@ func (a *Aggregate) interval(f checker.NamedFigure) (low, high float64, known bo
 		return a.held.interval()
 	}
 	for place, list := range a.samples {
-		if aggregations[place].name == f.Name {
+		if slices.Equal(aggregations[place].of, f.Index) {
 			return medianInterval(list)
 		}
 	}
@@ -72,22 +72,26 @@ func (a *Aggregate) interval(f checker.NamedFigure) (low, high float64, known bo
 // between which it lies with that probability, by the binomial distribution (David and Nagaraja,
 // Order Statistics, 2003, section 7.1). Less than six values have none.
 func medianInterval(list []int64) (low, high float64, known bool) {
-	n := len(list)
-	rank := 0 // so many values are left out on either side
+	rank := medianRank(len(list))
+	if rank == 0 {
+		return 0, 0, false
+	}
+	sorted := slices.Sorted(slices.Values(list))
+	return float64(sorted[rank-1]), float64(sorted[len(sorted)-rank]), true
+}
+
+// medianRank returns the rank of the lower end of the interval among n values; 0: there is none.
+func medianRank(n int) (rank int) {
+	if n > 1000 { // 2^-n vanishes, and the normal distribution is close enough
+		return int(float64(n)/2 - z*math.Sqrt(float64(n))/2)
+	}
 	for tail, term := 0.0, math.Pow(0.5, float64(n)); rank < n/2; rank++ {
 		if tail += term; tail > 0.025 {
 			break
 		}
 		term *= float64(n-rank) / float64(rank+1)
 	}
-	if n > 1000 { // where the powers of two vanish, the normal distribution will do
-		rank = int(float64(n)/2 - z*math.Sqrt(float64(n))/2)
-	}
-	if rank == 0 {
-		return 0, 0, false
-	}
-	sorted := slices.Sorted(slices.Values(list))
-	return float64(sorted[rank-1]), float64(sorted[n-rank]), true
+	return rank
 }
 
 // ratio sums pairs of a part and a whole, one of each run.

@@ -257,8 +257,7 @@ func (a *Aggregate) Add(m checker.Measurements) {
 
 // aggregation says how one figure of many runs is computed.
 type aggregation struct {
-	of   []int  // the figure
-	name string // of the figure in JSON
+	of   []int // the figure
 	how  string
 	from []int // the figure of one run that it is made of
 }
@@ -289,15 +288,9 @@ func readAggregations(t reflect.Type) []aggregation {
 		if !known || !slices.Contains([]string{sum, most, median, medianOfSome}, how) || from.Type != f.Type {
 			panic(fmt.Sprintf("runner: measurement %s has the tag runs:%q", f.Name, tag))
 		}
-		list = append(list, aggregation{of: f.Index, name: jsonName(f), how: how, from: from.Index})
+		list = append(list, aggregation{of: f.Index, how: how, from: from.Index})
 	}
 	return list
-}
-
-// jsonName returns the name of a field in JSON.
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
 }
 
 // Rate is how often something occurred: K times out of N, 0 ≤ K ≤ N.

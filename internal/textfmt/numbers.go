@@ -94,8 +94,7 @@ func Token(token string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Name is as much of a name as a line has room for: of one of more than 64 characters the begin
-// and the end.
+// Name shortens a name of more than 64 characters to its start and end.
 func Name(name string) string {
 	const most, begin, end = 64, 40, 16
 	if utf8.RuneCountInString(name) <= most {

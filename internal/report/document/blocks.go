@@ -127,7 +127,7 @@ type Figure struct {
 	Needs []Assets // assets of the drawing
 }
 
-// leastScale is how small a drawing with a head is made. Its texts have 14 pixels.
+// leastScale is the smallest scale of a drawing with a head. Its texts have 14 pixels.
 const leastScale = .68
 
 // prologue matches what precedes the element in a standalone SVG.
@@ -152,7 +152,7 @@ func (f Figure) HTML() (template.HTML, error) {
 	}{f.ID, f.Caption, f.Width, f.Width * leastScale, inline(f.Head), inline(f.SVG), data})
 }
 
-// inline is a standalone SVG as an element of a page.
+// inline returns a standalone SVG as an element of a page.
 func inline(svg []byte) template.HTML { return template.HTML(prologue.ReplaceAll(svg, []byte("$1"))) }
 
 // blocks are the templates of the blocks.
