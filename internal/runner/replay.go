@@ -25,16 +25,25 @@ type Replay struct {
 
 	// Trace is the upper half of the run's trace hash.
 	Trace uint32
+
+	// Old says that the string is of an earlier version, whose traces were hashed in another
+	// way, so that the trace of a repetition cannot be compared with it.
+	Old bool
 }
 
 // MaxReplay is the greatest length of a replay string.
 const MaxReplay = 100
 
-// replayFormat is the version of the string's form. The string has, between
-// dots: this version; the scenario; the seed (see shortSeed); if there is a generator, its
+// replayFormat is the version of the string. The string has, between
+// dots: the version; the scenario; the seed (see shortSeed); if there is a generator, its
 // version, the largest number of faults and the weights; eight digits of the
 // trace hash; four digits of a checksum of everything before.
-const replayFormat = "v1"
+//
+// Of the version before, only the trace was hashed otherwise.
+const (
+	replayFormat    = "v2"
+	oldReplayFormat = "v1"
+)
 
 // longestNames is the greatest length of weights that are written with the
 // names of the kinds. Longer ones are written as a code, which is no longer than this
@@ -52,8 +61,8 @@ func (r Result) Replay() Replay {
 
 func upper(hash uint64) uint32 { return uint32(hash >> 32) }
 
-// Same reports whether a result is that of the same run.
-func (r Replay) Same(result Result) bool { return upper(result.TraceHash) == r.Trace }
+// Same reports whether a result is that of the same run, as far as that can be told: see Old.
+func (r Replay) Same(result Result) bool { return !r.Old && upper(result.TraceHash) == r.Trace }
 
 // Find returns the scenario that is to be run.
 func (r Replay) Find() (scenarios.Scenario, error) {
@@ -65,9 +74,13 @@ func (r Replay) Find() (scenarios.Scenario, error) {
 }
 
 // String writes what [ParseReplay] reads, as in
-// "v1.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e".
+// "v2.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e".
 func (r Replay) String() string {
-	text := fmt.Sprintf("%s.%s.%s.", replayFormat, r.Scenario, seedText(r.Seed))
+	version := replayFormat
+	if r.Old {
+		version = oldReplayFormat
+	}
+	text := fmt.Sprintf("%s.%s.%s.", version, r.Scenario, seedText(r.Seed))
 	if g := r.Generator; g != nil {
 		swarm := ""
 		if g.NoSwarm {
@@ -125,9 +138,10 @@ func parseReplay(text string) (r Replay, err error) {
 	switch {
 	case version == "":
 		return r, fmt.Errorf("does not begin with %s.: it is not what lockstorm run prints", replayFormat)
-	case version != replayFormat+".":
-		return r, fmt.Errorf("has the form %sthis program reads %s", strings.Replace(version, ".", "; ", 1), replayFormat)
+	case version != replayFormat+"." && version != oldReplayFormat+".":
+		return r, fmt.Errorf("has the form %sthis program reads %s and %s", strings.Replace(version, ".", "; ", 1), oldReplayFormat, replayFormat)
 	}
+	r.Old = version == oldReplayFormat+"."
 	last := strings.LastIndexByte(text, '.') + 1
 	if text[last:] != checksum(text[:last]) {
 		return r, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")

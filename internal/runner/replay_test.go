@@ -33,6 +33,7 @@ func TestAReplayIsReadAsItWasWritten(t *testing.T) {
 			Scenario: rapid.SampledFrom(scenarios.Every()).Draw(t, "scenario").Name,
 			Seed:     rapid.OneOf(rapid.Uint64(), rapid.Just[uint64](math.MaxUint64)).Draw(t, "seed"),
 			Trace:    rapid.Uint32().Draw(t, "trace"),
+			Old:      rapid.Bool().Draw(t, "old"),
 		}
 		if rapid.Bool().Draw(t, "generated") {
 			r.Generator = &nemesis.Generator{
@@ -74,19 +75,19 @@ func TestParseReplayRefuses(t *testing.T) {
 	}
 	good := runner.Replay{Scenario: "calm", Seed: 7, Generator: &nemesis.Generator{Faults: nemesis.Weights{"crash": 2}, Most: 3}}.String()
 	cases := map[string]string{
-		"":                                         "does not begin with v1.: it is not what lockstorm run prints",
-		"crash-restart":                            "does not begin with v1.",
-		"v2.calm.7":                                "has the form v2; this program reads v1",
+		"":                                         "does not begin with v2.: it is not what lockstorm run prints",
+		"crash-restart":                            "does not begin with v2.",
+		"v3.calm.7":                                "has the form v3; this program reads v1 and v2",
 		good[:len(good)-1]:                         "is cut off or mistyped: its last four characters do not fit the others",
 		good[:20]:                                  "is cut off or mistyped",
 		strings.Replace(good, "7", "8", 1):         "is cut off or mistyped",
-		sealed("v1.calm.7."):                       "has 4 parts: want 5, or 8 with generated faults",
-		sealed("v1.calm.x.00000000."):              `has the seed "x": want a number`,
-		sealed("v1.calm.7.0000000g."):              `has the trace "0000000g"`,
-		sealed("v1.calm.7.g0.3.crash.00000000."):   "is of the generator g0; this program has g3, whose plans are others",
-		sealed("v1.calm.7.g3.x.crash.00000000."):   `has the number of faults "x"`,
-		sealed("v1.calm.7.g3.100.crash.00000000."): "has a generator that cannot be: most: 100: want 1 to 99",
-		sealed("v1.calm.7.g3.3.burn.00000000."):    `has weights that cannot be: burn: unknown kind of fault "burn"`,
+		sealed("v2.calm.7."):                       "has 4 parts: want 5, or 8 with generated faults",
+		sealed("v2.calm.x.00000000."):              `has the seed "x": want a number`,
+		sealed("v2.calm.7.0000000g."):              `has the trace "0000000g"`,
+		sealed("v2.calm.7.g0.3.crash.00000000."):   "is of the generator g0; this program has g3, whose plans are others",
+		sealed("v2.calm.7.g3.x.crash.00000000."):   `has the number of faults "x"`,
+		sealed("v2.calm.7.g3.100.crash.00000000."): "has a generator that cannot be: most: 100: want 1 to 99",
+		sealed("v2.calm.7.g3.3.burn.00000000."):    `has weights that cannot be: burn: unknown kind of fault "burn"`,
 	}
 	for text, want := range cases {
 		_, err := runner.ParseReplay(text)
@@ -124,6 +125,10 @@ func TestReplayIsTheSameRun(t *testing.T) {
 			}
 			if got := run(first.Executed(), seed); got.TraceHash != first.TraceHash {
 				t.Errorf("%s, seed %d: another run with the plan that was drawn", s.Name, seed)
+			}
+			old := replay
+			if old.Old = true; old.Same(first) {
+				t.Errorf("%v: the trace of another version says nothing", old)
 			}
 			if replay.Same(run(again, replay.Seed+1)) {
 				t.Errorf("%v: the next seed gives the same run", replay)

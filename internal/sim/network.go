@@ -199,7 +199,7 @@ func (w *World) atNode(i int32) {
 // reply sends the answer of a node.
 func (w *World) reply(i int32) {
 	m := w.network.messages.at(i)
-	w.trace.add(uint64(m.answer))
+	w.trace.words(uint64(w.now), uint64(m.client)<<32|uint64(m.node), uint64(m.answer))
 	if m.copy {
 		w.network.messages.take(i)
 		return

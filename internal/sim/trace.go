@@ -2,7 +2,10 @@ package sim
 
 import "github.com/lockstorm/lockstorm/history"
 
-// trace is a hash of everything that has happened in a world, in its order.
+// trace is a hash of everything that has happened in a world, in its order: the events of
+// its history, the steps that clients reached, and what nodes and the store answered and
+// when. How the simulator does that, with which timers and in which slots, is no part of it,
+// so that a faster simulator has the same traces.
 type trace uint64
 
 // Odd multipliers of 64 random-looking bits: to multiply by one loses nothing.

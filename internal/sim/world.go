@@ -189,7 +189,6 @@ func (w *World) next() bool {
 	}
 	w.tick()
 	w.limitPending()
-	w.trace.words(uint64(e.at), uint64(e.class()), uint64(e.index()))
 	switch e.class() {
 	case faultDue:
 		w.faultAt = math.MaxInt64

@@ -33,8 +33,10 @@ type Case struct {
 
 	Seed uint64
 
-	// Trace is the upper half of the run's trace hash.
-	Trace uint32
+	// Trace is the upper half of the run's trace hash; OldTrace says that it was hashed by an
+	// earlier version: see [runner.Replay].
+	Trace    uint32
+	OldTrace bool
 
 	// Scenario has a plan, no generator and no expectations: the expected verdict is Shows.
 	Scenario scenarios.Scenario
@@ -58,7 +60,7 @@ func New(r runner.Result, p checker.Property) Case {
 // Replay returns the identity of the run. Its scenario is that of the case, not the one of
 // that name in the debate.
 func (c Case) Replay() runner.Replay {
-	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Trace: c.Trace}
+	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Trace: c.Trace, Old: c.OldTrace}
 }
 
 // Run repeats the run. The history is also recorded in keep, unless that is nil.
