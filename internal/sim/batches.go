@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 // flush delay over another connection. A breaker keeps a node that does not answer from
 // costing a connection each time.
 //
-// While the client is paused, waiting requests are not sent. A coroutine runs only while
+// While the client is paused, waiting requests are not sent. The activity goes on only while
 // requests wait: with an empty queue, the end of a batch makes no difference before the
 // next request.
 type batches struct {
@@ -26,7 +25,8 @@ type batches struct {
 	breaker    breaker
 	answeredAt env.Instant // when the node answered last; 0: never
 	flush      env.Instant // when what waits goes out all the same, by the client's clock
-	flusher    *coroutine  // sends waiting requests; nil: none
+	flusher    *activity   // sends waiting requests; nil: none
+	step       func()      // a turn of the flusher
 }
 
 // pending is a request that is not under way.
@@ -69,6 +69,7 @@ func (c *client) sendBatched(r *round, node int) {
 	l := c.world.network.link(c.id, node)
 	if l.batches == nil {
 		l.batches = &batches{client: c, node: node, flush: env.Never}
+		l.batches.step = l.batches.flushDue
 	}
 	l.batches.submit(pending{round: r})
 }
@@ -167,28 +168,27 @@ func (b *batches) schedule() {
 		}
 		b.flush = b.client.mono().Add(time.Duration(len(b.underWay)) * delay)
 	}
-	b.startFlusher()
+	b.startFlushing()
 }
 
-// startFlusher starts the coroutine that sends waiting requests, and that notices when
+// startFlushing starts the activity that sends waiting requests, and that notices when
 // messages held up by a fault have arrived.
-func (b *batches) startFlusher() {
-	if b.flusher != nil {
+func (b *batches) startFlushing() {
+	if b.flusher == nil {
+		b.flusher = b.client.world.idleActivity()
+		b.flusher.begin(b.client, "batches", b.step)
+	}
+}
+
+// flushDue is a turn of the flusher.
+func (b *batches) flushDue() {
+	if b.process() {
+		b.flusher.wait(b.nextDue(), awaitsConnection)
 		return
 	}
-	b.flusher = notBegun
-	w := b.client.world
-	w.start(b.client, "batches", func() {
-		b.flusher = w.current
-		for b.process() {
-			b.flusher.park(context.Background(), b.nextDue(), awaitsConnection)
-		}
-		b.flusher = nil
-	})
+	b.flusher.end()
+	b.flusher = nil
 }
-
-// notBegun stands for a coroutine that has been started and has not run.
-var notBegun = new(coroutine)
 
 // process does what is due, and reports whether there is more to wait for. The end of a
 // batch triggers the next; for a node that does not answer, one connection is enough.

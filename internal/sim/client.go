@@ -25,7 +25,7 @@ type client struct {
 	id         int
 	clocks     [3]world.Clock // by env.Clock
 	random     *rand.PCG
-	coroutines []*coroutine
+	activities []*activity
 	unsent     []int32 // messages that it would have sent while it stood still
 	paused     bool
 	dead       bool
@@ -63,9 +63,10 @@ func (c *client) enter() *coroutine {
 
 func (c *client) stopped() bool { return c.paused || c.dead }
 
-func (c *client) forget(co *coroutine) {
-	if i := slices.Index(c.coroutines, co); i >= 0 {
-		c.coroutines = slices.Delete(c.coroutines, i, i+1)
+// forget removes an activity that ends.
+func (c *client) forget(a *activity) {
+	if i := slices.Index(c.activities, a); i >= 0 {
+		c.activities = slices.Delete(c.activities, i, i+1)
 	}
 }
 
@@ -89,9 +90,9 @@ func (c *client) mono() env.Instant { return c.now(env.Monotonic) }
 func (c *client) clocksChanged() {
 	c.world.catchUp()
 	c.world.leaseExpiries.ClockChanged(c.world.time(), c.id)
-	for _, co := range c.coroutines {
-		if co.parked {
-			co.setTimer()
+	for _, a := range c.activities {
+		if a.waits {
+			a.setTimer()
 		}
 	}
 }
@@ -160,10 +161,10 @@ func (c *client) resume() {
 	c.paused = false
 	c.releaseDeferred()
 	c.sendUnsent()
-	for _, co := range c.coroutines {
-		if co.wakeOnResume {
-			co.wakeOnResume = false
-			c.world.wake(co)
+	for _, a := range c.activities {
+		if a.wakeOnResume {
+			a.wakeOnResume = false
+			c.world.wake(a)
 		}
 	}
 }

@@ -266,7 +266,7 @@ func (p *pool) wakeWaiting(w *World) {
 
 func (q *poolRequest) wake(w *World) {
 	if q.co != nil {
-		w.wake(q.co)
+		w.wake(q.co.activity)
 	}
 }
 
@@ -285,7 +285,7 @@ func (w *World) endLinkFault(which nemesis.Links, mend func(client, node int)) {
 		held := len(l.draining) > 0
 		l.draining = l.outstanding()
 		if len(l.draining) > 0 && l.batches != nil {
-			l.batches.startFlusher()
+			l.batches.startFlushing()
 		}
 		if !held && len(l.draining) > 0 {
 			w.links.Disturb(oneLink(client, node), untouched)

@@ -36,7 +36,7 @@ func (w *World) stuck(mains []*task) bool {
 			continue
 		}
 		unfinished = unfinished || !mains[i].done
-		if slices.ContainsFunc(c.coroutines, func(co *coroutine) bool { return co.until != env.Never }) {
+		if slices.ContainsFunc(c.activities, func(a *activity) bool { return a.until != env.Never }) {
 			return false
 		}
 	}
@@ -55,10 +55,10 @@ func (w *World) canWake(e event) bool {
 	return true
 }
 
-// maxNamed is the number of coroutines that a reason lists.
+// maxNamed is the number of activities that a reason lists.
 const maxNamed = 12
 
-// noProgress returns the reason for the end of the run, with what every coroutine of a
+// noProgress returns the reason for the end of the run, with what every activity of a
 // living client waits for.
 func (w *World) noProgress(matter string) error {
 	var doing []string
@@ -66,8 +66,8 @@ func (w *World) noProgress(matter string) error {
 		if c.dead {
 			continue
 		}
-		for _, co := range c.coroutines {
-			doing = append(doing, co.describe())
+		for _, a := range c.activities {
+			doing = append(doing, a.describe())
 		}
 	}
 	if more := len(doing) - maxNamed; more > 0 {
@@ -76,22 +76,22 @@ func (w *World) noProgress(matter string) error {
 	return fmt.Errorf("%w: %s: %s", errNoProgress, matter, strings.Join(doing, "; "))
 }
 
-// describe says what the coroutine does, as in "client 1, main: waits for a reply until
+// describe says what the activity does, as in "client 1, main: waits for a reply until
 // 1.5s".
-func (co *coroutine) describe() string {
-	who := fmt.Sprintf("client %d, %s: ", co.client.id, co.task.name)
+func (a *activity) describe() string {
+	who := fmt.Sprintf("client %d, %s: ", a.client.id, a.name)
 	switch {
-	case co.client.paused:
+	case a.client.paused:
 		return who + "is paused"
-	case !co.parked || co.ready:
+	case !a.waits || a.ready:
 		return who + "runs"
-	case co.until == env.Never:
-		return who + "waits for " + co.waitsFor.String()
+	case a.until == env.Never:
+		return who + "waits for " + a.waitsFor.String()
 	}
-	return who + fmt.Sprintf("waits for %v until %v", co.waitsFor, time.Duration(co.until))
+	return who + fmt.Sprintf("waits for %v until %v", a.waitsFor, time.Duration(a.until))
 }
 
-// waitReason is what a parked coroutine waits for.
+// waitReason is what an activity waits for.
 type waitReason uint8
 
 const (
@@ -128,7 +128,7 @@ func (a waitReason) String() string {
 }
 
 // A run is bounded by counts and not by time, so that a bound is exceeded at the same event on
-// every machine. Counted are the events of the queue, the resumptions of coroutines, and the calls
+// every machine. Counted are the events of the queue, the turns of activities, and the calls
 // by which clients wait, send, read a clock or report a step: every iteration of a loop makes one
 // of them.
 
@@ -255,10 +255,10 @@ func (co *coroutine) halt() {
 	}
 }
 
-// countStep counts the resumption of a client's coroutine, after which all of the client's
-// coroutines are scanned.
+// countStep counts a turn of a client's activity, after which all of the client's
+// activities are scanned.
 func (w *World) countStep(c *client) {
-	w.limits.done += int64(len(c.coroutines) / scansPerEvent)
+	w.limits.done += int64(len(c.activities) / scansPerEvent)
 	w.tick()
 	w.limitPending()
 }
@@ -276,7 +276,7 @@ func (w *World) limitPending() {
 
 // limitTasks ends a run with too many concurrent tasks.
 func (w *World) limitTasks() {
-	if running := len(w.coroutines) - len(w.idle); running > w.limits.tasks {
+	if running := len(w.activities) - len(w.idle); running > w.limits.tasks {
 		w.fail(w.boundError(fmt.Sprintf("more than %d tasks of clients at a time, at %v: %s", w.limits.tasks, time.Duration(w.now), w.busiest())))
 	}
 }

@@ -15,7 +15,7 @@ type event struct {
 
 // The parts of event.rest.
 const (
-	indexBits    = 24 // 16 million messages, calls, delayed actions or coroutines at a time
+	indexBits    = 24 // 16 million messages, calls, delayed actions or activities at a time
 	sequenceBits = 36 // 68 billion events in the life of a world
 )
 
@@ -25,7 +25,7 @@ func newEvent(at int64, c class, sequence uint64, index int32) event {
 
 func (e *event) class() class { return class(e.rest >> (sequenceBits + indexBits)) }
 
-// index refers to the message, call, delayed action or coroutine of the event.
+// index refers to the message, call, delayed action or activity of the event.
 func (e *event) index() int32 { return int32(e.rest & (1<<indexBits - 1)) }
 
 // class is the kind of event. Of two events at one instant the one of the lower class

@@ -83,7 +83,7 @@ func (w *World) callReturns(i int32) {
 	case c.abandoned:
 		w.calls.take(i)
 	case c.waiter != nil:
-		w.wake(c.waiter)
+		w.wake(c.waiter.activity)
 	}
 }
 

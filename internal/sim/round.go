@@ -70,7 +70,7 @@ func (r *round) deliver(node int, answer env.Answer, why cause) {
 		w.network.link(r.client.id, node).pool.wakeWaiting(w)
 	}
 	if r.waiter != nil {
-		w.wake(r.waiter)
+		w.wake(r.waiter.activity)
 	}
 }
 

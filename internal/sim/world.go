@@ -38,10 +38,10 @@ type World struct {
 	faultAt   int64 // ground time of the earliest faultDue in the queue
 	clocks    *world.Clocks
 
-	coroutines []*coroutine
-	idle       []*coroutine
-	ready      []*coroutine
-	current    *coroutine
+	activities []*activity // by their numbers
+	ready      []*activity // those that act at this instant, in their order
+	idle       []*activity
+	current    *coroutine // whose code runs
 
 	delayed       arena[delayedAction]
 	calls         arena[call]
@@ -204,7 +204,7 @@ func (w *World) next() bool {
 	case callReturns:
 		w.callReturns(e.index())
 	case timerFires:
-		w.coroutines[e.index()].timer(e.at)
+		w.activities[e.index()].timer(e.at)
 	case deferredArrive:
 		w.clients[e.index()].deliverDeferred()
 	default:
@@ -253,7 +253,9 @@ func (w *World) Close() error {
 
 func (w *World) unwind() {
 	w.sealed = true
-	for _, co := range w.coroutines {
-		co.stop()
+	for _, a := range w.activities {
+		if a.coroutine != nil {
+			a.coroutine.stop()
+		}
 	}
 }
