@@ -26,12 +26,12 @@ func (m *Mutex) tryLock(ctx, base context.Context, resource string) (*Hold, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	try, err := m.beginTry()
-	if err != nil {
+	if err := m.jobs.beginTry(); err != nil {
 		return nil, err
 	}
-	defer m.end(try)
-	a := &attempt{mutex: m, resource: resource, token: m.newToken()}
+	defer m.jobs.end()
+	a := &attempt{mutex: m, resource: resource}
+	a.token = m.newToken(&a.random)
 	hold, err := a.acquire(ctx, base)
 	if err != nil {
 		a.cleanUp()
@@ -45,7 +45,9 @@ type attempt struct {
 	mutex    *Mutex
 	resource string
 	token    string
-	round    *round
+	random   [tokenBytes]byte // of which the token is made
+	set      round            // of SET
+	deletion round            // the first that deletes the keys
 
 	// Guarded by mutex.mu.
 	longest time.Duration // the longest TTL that its keys were given
@@ -63,9 +65,9 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 	a.ask(ttl)
 	weigh := m.voteCounter()
 	set := env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}
-	a.round = m.send(m.all, set, m.config.Linger)
-	a.round.weigh = weigh
-	votes, err := m.gather(ctx, a.round, a.round.sent.Add(m.config.NodeTimeout))
+	a.set.send(m, m.all, set, m.config.Linger)
+	a.set.weigh = weigh
+	votes, err := m.gather(ctx, &a.set, a.set.sent.Add(m.config.NodeTimeout))
 	if err != nil && !errors.Is(err, env.ErrTimeout) {
 		return nil, err
 	}
@@ -85,12 +87,12 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		}
 	}
 
-	a.late.without = a.round.failed | a.round.votes.no
-	a.late.unheard = a.round.lost // these have replied, so the drain does not see them
-	a.counted = a.round.votes.yes
+	a.late.without = a.set.failed | a.set.votes.no
+	a.late.unheard = a.set.lost // these have replied, so the drain does not see them
+	a.counted = a.set.votes.yes
 	hold := newHold(base, a, event.Until, event.Fence)
 	a.drainInBackground()
-	m.background("watch", hold, hold.watch)
+	hold.startWatch()
 	m.observe(event, env.StepGranted)
 	return hold, nil
 }
@@ -111,12 +113,12 @@ func (m *Mutex) check(e *env.Event) error {
 // set no key, and a node that refuses connections would have to refuse another one.
 func (a *attempt) cleanUp() {
 	m := a.mutex
-	a.late.without = a.round.failed | a.round.votes.no
-	asked := m.all &^ a.round.failed
+	a.late.without = a.set.failed | a.set.votes.no
+	asked := m.all &^ a.set.failed
 	a.abandon(asked, 0)
-	keys := a.erase(asked)
-	unheard := a.round.lost // the key may still be set: a broken connection does not mean that the request was lost
-	m.background("clean up", nil, func() {
+	keys := a.eraseFirst(asked)
+	unheard := a.set.lost // the key may still be set: a broken connection does not mean that the request was lost
+	m.background("clean up", func() {
 		a.finishFirstDelete(keys)
 		a.deleteAfterLinger(unheard)
 	})
@@ -144,11 +146,11 @@ func (a *attempt) weighExtension(r env.Reply) env.Reply {
 // tokenBytes is the length of a random token.
 const tokenBytes = 20
 
-func (m *Mutex) newToken() string {
+// newToken returns a token for a try, made of random bytes in the memory of the try.
+func (m *Mutex) newToken(raw *[tokenBytes]byte) string {
 	if m.config.NewToken != nil {
 		return m.config.NewToken()
 	}
-	var raw [tokenBytes]byte
 	m.runtime.Random(raw[:])
 	var text [2 * tokenBytes]byte
 	hex.Encode(text[:], raw[:])

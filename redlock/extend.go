@@ -20,7 +20,8 @@ func (h *Hold) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := m.config.validateTTL(ttl); err != nil {
 		return err
 	}
-	defer m.end(m.begin())
+	m.jobs.begin()
+	defer m.jobs.end()
 	old, err := h.beginExtend()
 	if err != nil {
 		return err

@@ -15,10 +15,11 @@ type Hold struct {
 	end     context.CancelCauseFunc
 
 	// Guarded by the mutex's mu.
-	state     holdState
-	until     env.Instant
-	extending bool // an extension is under way: the warning waits for its outcome
-	asking    bool // a call of Extend has not returned yet
+	before, after *Hold // in the mutex's list of watched holds
+	state         holdState
+	until         env.Instant
+	extending     bool // an extension is under way: the warning waits for its outcome
+	asking        bool // a call of Extend has not returned yet
 }
 
 type holdState uint8
@@ -99,6 +100,43 @@ func (h *Hold) Check() error {
 		return ErrExpiring
 	}
 	return nil
+}
+
+// startWatch starts the watch of a new hold.
+func (h *Hold) startWatch() {
+	m := h.attempt.mutex
+	m.mu.Lock()
+	if h.after = m.watched; h.after != nil {
+		h.after.before = h
+	}
+	m.watched = h
+	m.mu.Unlock()
+	m.background("watch", h.watchToEnd)
+}
+
+func (h *Hold) watchToEnd() {
+	h.watch()
+	m := h.attempt.mutex
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h.after != nil {
+		h.after.before = h.before
+	}
+	if h.before != nil {
+		h.before.after = h.after
+	} else {
+		m.watched = h.after
+	}
+}
+
+// watchedHolds returns the holds whose watch has not ended.
+func (m *Mutex) watchedHolds() (all []*Hold) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for h := m.watched; h != nil; h = h.after {
+		all = append(all, h)
+	}
+	return all
 }
 
 // watch warns the holder before the validity ends. With a watchdog it extends the hold until then.

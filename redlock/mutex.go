@@ -22,9 +22,10 @@ type Mutex struct {
 	open     context.Context // ends with Close
 	close    context.CancelFunc
 
+	jobs jobs
+
 	mu             sync.Mutex // never held across a wait
-	closed         bool
-	jobs           jobs
+	watched        *Hold      // the holds that are watched, in a list
 	pendingDeletes pendingDeletes
 	incarnations   []incarnation // of the nodes' runs, by node from 0
 }

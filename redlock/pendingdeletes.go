@@ -34,7 +34,7 @@ func (m *Mutex) deleteLater(r pendingDelete) {
 	r.pause = max(2*r.pause, m.config.Linger)
 	r.next = m.runtime.Now(env.Monotonic).Add(r.pause)
 	if m.enter(r) {
-		m.background("erase remnants", nil, m.runPendingDeletes)
+		m.background("erase remnants", m.runPendingDeletes)
 	}
 }
 
@@ -43,7 +43,7 @@ func (m *Mutex) deleteLater(r pendingDelete) {
 func (m *Mutex) enter(r pendingDelete) (start bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed || r.next >= r.expired {
+	if m.jobs.closed.Load() || r.next >= r.expired {
 		return false
 	}
 	if len(m.pendingDeletes.list) == maxPendingDeletes {

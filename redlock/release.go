@@ -15,7 +15,8 @@ import (
 // returns [ErrReleased].
 func (h *Hold) Release(ctx context.Context) error {
 	m, a := h.attempt.mutex, h.attempt
-	defer m.end(m.begin())
+	m.jobs.begin()
+	defer m.jobs.end()
 	if err := h.markReleased(); err != nil {
 		return err
 	}
@@ -23,7 +24,7 @@ func (h *Hold) Release(ctx context.Context) error {
 	m.observer.Observe(event)
 	h.end(ErrReleased)
 
-	keys := a.erase(m.all)
+	keys := a.eraseFirst(m.all)
 	r := keys.round
 	votes, err := m.gather(ctx, r, r.sent.Add(m.config.NodeTimeout))
 	event.Answer, event.Err = releaseOutcome(votes, err)
@@ -54,7 +55,7 @@ func (a *attempt) finishRelease(keys deletion) {
 	if r.silent|r.lost|r.failed|overtaken|unheard == 0 {
 		return
 	}
-	a.mutex.background("finish release", nil, func() {
+	a.mutex.background("finish release", func() {
 		if overtaken != 0 {
 			a.erase(overtaken).finish()
 		}
@@ -82,10 +83,16 @@ type deletion struct {
 	round   *round
 }
 
-// erase asks the nodes of the set to delete the keys.
-func (a *attempt) erase(from env.NodeSet) deletion {
-	m := a.mutex
-	return deletion{a, m.send(from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token}, m.config.NodeTimeout)}
+// eraseFirst asks the nodes of the set to delete the keys. Every try that is not held for ever
+// does so once.
+func (a *attempt) eraseFirst(from env.NodeSet) deletion { return a.eraseIn(&a.deletion, from) }
+
+// erase asks the nodes of the set once more.
+func (a *attempt) erase(from env.NodeSet) deletion { return a.eraseIn(new(round), from) }
+
+func (a *attempt) eraseIn(r *round, from env.NodeSet) deletion {
+	r.send(a.mutex, from, env.Command{Op: env.OpDelete, Key: a.resource, Token: a.token}, a.mutex.config.NodeTimeout)
+	return deletion{a, r}
 }
 
 // deleteAfterLinger asks nodes that may still set the key to delete it a linger time from now.

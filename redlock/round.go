@@ -25,11 +25,16 @@ type round struct {
 
 // send sends a command to the nodes of the set. The transport gives up on replies after wait.
 func (m *Mutex) send(to env.NodeSet, command env.Command, wait time.Duration) *round {
-	sent := m.runtime.Now(env.Monotonic)
-	return &round{
-		command: command, sent: sent, votes: tally{quorum: &m.quorum}, silent: to,
-		replies: m.nodes.Send(to, command, sent.Add(wait)),
-	}
+	r := &round{}
+	r.send(m, to, command, wait)
+	return r
+}
+
+// send begins a round that is empty.
+func (r *round) send(m *Mutex, to env.NodeSet, command env.Command, wait time.Duration) {
+	r.command, r.silent, r.votes.quorum = command, to, &m.quorum
+	r.sent = m.runtime.Now(env.Monotonic)
+	r.replies = m.nodes.Send(to, command, r.sent.Add(wait))
 }
 
 // next waits for one more reply, and returns it and the vote that it counts as.
@@ -93,6 +98,6 @@ func (r *round) drain(each func(env.Reply)) {
 // drainRest waits for the remaining replies in the background, if there are any.
 func (m *Mutex) drainRest(name string, r *round) {
 	if r.silent != 0 {
-		m.background(name, nil, func() { r.drain(nil) })
+		m.background(name, func() { r.drain(nil) })
 	}
 }

@@ -89,12 +89,12 @@ func (a *attempt) finishFirstDelete(keys deletion) {
 // drainInBackground waits for the outstanding replies to SET, and deletes a late key as
 // soon as its reply arrives: the last reply can take long.
 func (a *attempt) drainInBackground() {
-	if a.round.silent == 0 {
+	if a.set.silent == 0 {
 		return
 	}
-	a.mutex.background("drain", nil, func() {
-		finishAll(a.deleteAgain(a.round, func(r env.Reply) bool {
-			a.counts(a.round.votes.yes)
+	a.mutex.background("drain", func() {
+		finishAll(a.deleteAgain(&a.set, func(r env.Reply) bool {
+			a.counts(a.set.votes.yes)
 			return a.recordLateSet(r)
 		}))
 	})

@@ -49,7 +49,8 @@ func (w *World) start(c *client, name string, job func()) *task {
 		a.coroutine = newCoroutine(a)
 	}
 	co := a.coroutine
-	co.job, co.task = job, &task{client: c}
+	co.job, co.task = job, w.tasks.next()
+	co.task.client = c
 	a.begin(c, name, co.step)
 	return co.task
 }

@@ -112,7 +112,8 @@ func (c *client) Len() int { return c.world.network.nodes }
 func (c *client) Send(to env.NodeSet, command env.Command, giveUp env.Instant) env.Round {
 	c.enter()
 	w := c.world
-	r := &round{client: c, command: command, giveUp: giveUp, pending: to}
+	r := w.rounds.next()
+	r.client, r.command, r.giveUp, r.pending = c, command, giveUp, to
 	r.replies = r.room[:0]
 	for rest := to; rest != 0; {
 		node := rest.First()

@@ -147,6 +147,22 @@ func (s *arena[T]) take(i int32) T {
 	return v
 }
 
+// block hands out values that clients keep, for one allocation in many. Nobody hands them
+// back: the garbage collector frees a block with the last of its values.
+type block[T any] struct{ left []T }
+
+const blockSize = 32
+
+// next returns a pointer to a zero value.
+func (b *block[T]) next() *T {
+	if len(b.left) == 0 {
+		b.left = make([]T, blockSize)
+	}
+	v := &b.left[0]
+	b.left = b.left[1:]
+	return v
+}
+
 // delayedAction is what a fault or a node does at a later time.
 type delayedAction struct {
 	do     func()

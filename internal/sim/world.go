@@ -43,6 +43,8 @@ type World struct {
 	idle       []*activity
 	current    *coroutine // whose code runs
 
+	tasks         block[task]
+	rounds        block[round]
 	delayed       arena[delayedAction]
 	calls         arena[call]
 	leaseExpiries *world.LeaseExpiries
