@@ -28,7 +28,8 @@ type cleanup struct {
 	leftovers []leftover
 	due       history.Time // of the earliest leftover
 
-	latest map[asker]carriedOut // the latest request by which a key was set
+	askers map[asker]int // places in latest
+	latest []carriedOut  // the latest requests by which keys were set
 
 	given    int // up
 	clean    int // tokens without leftovers, and leftovers that were deleted in time
@@ -51,7 +52,7 @@ type leftover struct {
 const forever history.Time = math.MaxInt64
 
 func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
-	return &cleanup{header: h, state: l, faultLog: n, due: forever, latest: map[asker]carriedOut{}}
+	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: map[asker]int{}}
 }
 
 // wants nothing if the history has no keys, or no bound for them.
@@ -75,6 +76,9 @@ func (c *cleanup) observe(f *fact) {
 	case history.KeySet:
 		c.keySet(f)
 	case history.KeyGone:
+		if len(c.leftovers)+len(c.late) == 0 {
+			break
+		}
 		gone := func(l *leftover) bool { return l.node == f.Node && l.token == f.Token && l.resource == f.Resource }
 		before := len(c.leftovers)
 		c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
@@ -113,16 +117,13 @@ func (c *cleanup) keySet(f *fact) {
 		return
 	}
 	twice := c.setTwice(f)
-	if c.givenUp(f.Resource, f.Token, f.Time) {
+	if givenUp(f.about, f.Token, f.Time) {
 		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, twice: twice})
 	}
 }
 
 // asker is a client that has a node set keys of a resource.
-type asker struct {
-	client, node int
-	resource     string
-}
+type asker struct{ client, node, resource int }
 
 // carriedOut is a request by which a node has set a key.
 type carriedOut struct {
@@ -133,9 +134,15 @@ type carriedOut struct {
 // setTwice reports whether the node has set the key by the same request before. It remembers this
 // request.
 func (c *cleanup) setTwice(f *fact) bool {
-	who, request := asker{f.Client, f.Node, f.Resource}, carriedOut{f.Token, f.Sent}
-	again := c.latest[who] == request
-	c.latest[who] = request
+	who := asker{f.Client, f.Node, f.about.number}
+	i, known := c.askers[who]
+	if !known {
+		i = len(c.latest)
+		c.askers[who], c.latest = i, append(c.latest, carriedOut{})
+	}
+	last, request := &c.latest[i], carriedOut{f.Token, f.Sent}
+	again := *last == request
+	*last = request
 	return again
 }
 
@@ -145,8 +152,8 @@ func (*cleanup) settles() kinds {
 }
 
 // givenUp reports whether the token was given up before this instant, or belongs to no try.
-func (c *cleanup) givenUp(resource, token string, now history.Time) bool {
-	h := c.state.resource(resource).find(token)
+func givenUp(r *resource, token string, now history.Time) bool {
+	h := r.find(token)
 	return h == nil || h.over && h.ended < now
 }
 
@@ -170,7 +177,7 @@ func (c *cleanup) settle() {
 		}
 	}
 	for _, l := range c.late {
-		if c.givenUp(l.resource, l.token, l.since) {
+		if givenUp(c.state.resource(l.resource), l.token, l.since) {
 			c.leave(l)
 		}
 	}

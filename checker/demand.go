@@ -100,18 +100,16 @@ type longWait struct {
 func (p *progress) key(k keyNews, now history.Time) {
 	w := &k.resource.waiting
 	if k.extended != 0 {
-		if i := slices.IndexFunc(w.kept, func(old keptKey) bool { return old.node == k.node }); i >= 0 {
+		if i := w.find(k.node); i >= 0 {
 			w.kept[i].extended, w.kept[i].by = now, k.extended
 		}
 		return
 	}
-	set := now
-	w.kept = without(w.kept, func(old *keptKey) bool {
-		if old.node == k.node {
-			set = old.set
-		}
-		return old.node == k.node
-	})
+	set, i := now, w.find(k.node)
+	if i >= 0 {
+		set = w.kept[i].set
+		w.kept = slices.Delete(w.kept, i, i+1)
+	}
 	switch {
 	case k.set:
 		w.kept = append(w.kept, keptKey{node: k.node, set: now})
@@ -121,6 +119,16 @@ func (p *progress) key(k keyNews, now history.Time) {
 		}
 		p.long = without(p.long, func(l *longWait) bool { return l.resource == k.resource && set <= l.start && l.at <= now })
 	}
+}
+
+// find returns the place of a node's key in the list, or -1.
+func (w *waiting) find(node int) int {
+	for i := range w.kept {
+		if w.kept[i].node == node {
+			return i
+		}
+	}
+	return -1
 }
 
 // start is when the present wait began.

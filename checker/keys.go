@@ -32,10 +32,11 @@ type keyChange struct {
 // keyChanged notes that a node changed a key. The change is entered at the end of the
 // instant, so that during an instant the checkers see the keys from before it.
 func (l *state) keyChanged(f *fact, _ bool) bool {
+	f.about = l.resource(f.Resource)
 	if !l.header.Keys {
 		return true
 	}
-	k := keyChange{about: l.resource(f.Resource), token: f.Token, kind: f.Kind, reason: f.Reason, node: f.Node, client: f.Client, at: f.Time}
+	k := keyChange{about: f.about, token: f.Token, kind: f.Kind, reason: f.Reason, node: f.Node, client: f.Client, at: f.Time}
 	before := len(l.changes)
 	for _, h := range k.about.holds {
 		if h.token == k.token {
@@ -53,19 +54,24 @@ func (l *state) keyChanged(f *fact, _ bool) bool {
 // settleKeys enters the changes of an instant. It is known now who held the lock and who had
 // called release. The checkers can read the changes until they have settled.
 func (l *state) settleKeys() {
+	unheld := 0
 	for i := range l.changes {
 		k := &l.changes[i]
 		if k.hold == nil {
 			k.hold = k.about.find(k.token) // its acquire may have been recorded after it
 		}
 		if k.hold != nil {
-			l.enter(*k)
+			l.enter(k)
+		} else {
+			unheld++
 		}
 	}
-	l.changes = without(l.changes, func(k *keyChange) bool { return k.hold == nil })
+	if unheld > 0 {
+		l.changes = without(l.changes, func(k *keyChange) bool { return k.hold == nil })
+	}
 }
 
-func (l *state) enter(k keyChange) {
+func (l *state) enter(k *keyChange) {
 	keys := &k.hold.keys
 	switch k.kind {
 	case history.KeySet:
@@ -107,7 +113,7 @@ type renewal struct {
 }
 
 // lose notes that a node has lost the hold's key.
-func (l *state) lose(k keyChange) {
+func (l *state) lose(k *keyChange) {
 	h := k.hold
 	if h.letGo || k.reason == history.Deleted && k.client == h.client.number {
 		return
@@ -150,7 +156,7 @@ func (h *hold) history() *keyHistory {
 const lateShare = 8
 
 // keyRenewed notes that a node extended the hold's key.
-func (h *hold) keyRenewed(k keyChange) {
+func (h *hold) keyRenewed(k *keyChange) {
 	ttl := h.asked
 	if ttl == 0 {
 		ttl = h.ttl
@@ -181,7 +187,7 @@ type orphanKey struct {
 
 // keySet notes a key. It obstructs all tries under way for another token.
 func (t *tolerance) keySet(f *fact) {
-	r := t.state.resource(f.Resource)
+	r := f.about
 	t.forget(f)
 	r.kept = append(r.kept, orphanKey{r, f.Node, f.Token})
 	for _, h := range r.holds {
@@ -193,7 +199,7 @@ func (t *tolerance) keySet(f *fact) {
 
 // forget notes that a node has no key any more.
 func (t *tolerance) forget(f *fact) {
-	r := t.state.resource(f.Resource)
+	r := f.about
 	r.kept = without(r.kept, func(s *orphanKey) bool {
 		if s.node == f.Node {
 			t.cleared = append(t.cleared, *s)

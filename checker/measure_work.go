@@ -103,7 +103,7 @@ func (m *orphanMeter) observe(f *fact) {
 	case history.KeySet:
 		m.keySet(f)
 	case history.KeyGone:
-		if m.disown(m.state.resource(f.Resource), f.Node) && f.Reason == history.Expired {
+		if m.disown(f.about, f.Node) && f.Reason == history.Expired {
 			m.OrphanKeys++
 		}
 	}
@@ -111,7 +111,7 @@ func (m *orphanMeter) observe(f *fact) {
 
 // keySet records a key that is set after its try is over.
 func (m *orphanMeter) keySet(f *fact) {
-	r := m.state.resource(f.Resource)
+	r := f.about
 	m.disown(r, f.Node)
 	if r.find(f.Token) == nil && !f.client.dead {
 		m.adopt(r, orphan{f.Node, f.Token})
@@ -143,6 +143,9 @@ func (m *orphanMeter) adopt(r *resource, o orphan) {
 func (m *orphanMeter) disown(r *resource, node int) bool {
 	list := m.orphans.of(r)
 	before := len(*list)
+	if before == 0 {
+		return false
+	}
 	*list = without(*list, func(o *orphan) bool { return o.node == node })
 	return len(*list) < before
 }

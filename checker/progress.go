@@ -64,7 +64,7 @@ func (p *progress) wants() kinds {
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
-func (p *progress) observe(f *fact) { p.instant.add(f, p.state) }
+func (p *progress) observe(f *fact) { p.instant.add(f) }
 
 // settle judges the instant that is over. Ends of holds and faults count first, begins of
 // faults last: a client that is refused in the instant in which a node comes up has not
@@ -316,7 +316,7 @@ type keyNews struct {
 	extended int // the client that extended it; 0: it was set or lost
 }
 
-func (n *instant) add(f *fact, l *state) {
+func (n *instant) add(f *fact) {
 	n.now = f.Time
 	switch f.Kind {
 	case history.Acquire, history.Granted, history.Refused, history.Release, history.Released, history.Lost, history.Lapse:
@@ -326,9 +326,9 @@ func (n *instant) add(f *fact, l *state) {
 	case reentered:
 		n.left = append(n.left, f.try)
 	case history.KeySet, history.KeyGone:
-		n.keys = append(n.keys, keyNews{resource: l.resource(f.Resource), node: f.Node, set: f.Kind == history.KeySet, expired: f.Reason == history.Expired})
+		n.keys = append(n.keys, keyNews{resource: f.about, node: f.Node, set: f.Kind == history.KeySet, expired: f.Reason == history.Expired})
 	case history.KeyExtended:
-		n.keys = append(n.keys, keyNews{resource: l.resource(f.Resource), node: f.Node, extended: f.Client})
+		n.keys = append(n.keys, keyNews{resource: f.about, node: f.Node, extended: f.Client})
 	default:
 		n.addFault(f)
 	}
@@ -374,8 +374,7 @@ func (n *instant) grants(r *resource) bool {
 
 // clear keeps the lists for the next instant.
 func (n *instant) clear() {
-	*n = instant{
-		called: n.called[:0], granted: n.granted[:0], refused: n.refused[:0], left: n.left[:0],
-		freed: n.freed[:0], keys: n.keys[:0], starts: n.starts[:0], ends: n.ends[:0], died: n.died[:0],
-	}
+	n.called, n.granted, n.refused, n.left = n.called[:0], n.granted[:0], n.refused[:0], n.left[:0]
+	n.freed, n.keys, n.starts, n.ends, n.died = n.freed[:0], n.keys[:0], n.starts[:0], n.ends[:0], n.died[:0]
+	n.began, n.ended = false, false
 }

@@ -36,6 +36,7 @@ type state struct {
 type fact struct {
 	*history.Event
 	client  *client
+	about   *resource // of a change of a key
 	hold    *hold
 	try     *hold // the try of a grant that enters the hold again: see [reentered]
 	section *section
