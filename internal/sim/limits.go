@@ -40,19 +40,13 @@ func (w *World) stuck(mains []*task) bool {
 			return false
 		}
 	}
-	return unfinished && !slices.ContainsFunc(w.queue.heap, w.canWake)
+	return unfinished && !slices.ContainsFunc(w.queue.others, w.canWake)
 }
 
-// canWake reports whether an event can wake somebody who does not wait for a time. A
-// server that its machine restarts has a delayed action.
+// canWake reports whether an event that is no timer can wake somebody who does not wait for a
+// time. A server that its machine restarts has a delayed action.
 func (w *World) canWake(e event) bool {
-	switch e.class() {
-	case timerFires:
-		return false
-	case delayedActions:
-		return !w.delayed.at(e.index()).clocks
-	}
-	return true
+	return e.class() != delayedActions || !w.delayed.at(e.index()).clocks
 }
 
 // maxNamed is the number of activities that a reason lists.
@@ -269,7 +263,7 @@ const scansPerEvent = 64
 // limitPending ends a run with too many events or messages under way.
 func (w *World) limitPending() {
 	m := &w.network.messages
-	if len(w.queue.heap) > maxPending || len(m.all)-len(m.free) > maxPending {
+	if w.queue.len() > maxPending || len(m.all)-len(m.free) > maxPending {
 		w.fail(w.boundError(fmt.Sprintf("more than %d messages, timers and faults under way at %v: %s", maxPending, w.time(), w.busiest())))
 	}
 }

@@ -55,15 +55,13 @@ func (e *event) precedes(o *event) uint64 {
 	return borrow
 }
 
-// queue is a 4-ary heap of events in the order (instant, class, sequence).
-// Against a binary heap it halves the depth and keeps siblings in one or two
-// cache lines.
+// queue keeps events in the order (instant, class, sequence). Timers have a heap of their own:
+// most of them are far ahead and fire in vain, and messages need not pass them.
 type queue struct {
-	heap []event
-	seq  uint64
+	timers heap
+	others heap
+	seq    uint64
 }
-
-const arity = 4
 
 func (q *queue) push(at int64, c class, index int32) {
 	q.seq++
@@ -71,34 +69,63 @@ func (q *queue) push(at int64, c class, index int32) {
 		panic("sim: too many events for one world")
 	}
 	e := newEvent(at, c, q.seq, index)
-	q.heap = append(q.heap, e)
-	i := len(q.heap) - 1
-	for i > 0 {
-		parent := (i - 1) / arity
-		if !e.before(&q.heap[parent]) {
-			break
-		}
-		q.heap[i] = q.heap[parent]
-		i = parent
+	if c == timerFires {
+		q.timers.push(e)
+	} else {
+		q.others.push(e)
 	}
-	q.heap[i] = e
+}
+
+func (q *queue) len() int { return len(q.timers) + len(q.others) }
+
+// first returns the heap with the first event; if there is no event, it is empty.
+func (q *queue) first() *heap {
+	if len(q.timers) == 0 || len(q.others) > 0 && q.others[0].before(&q.timers[0]) {
+		return &q.others
+	}
+	return &q.timers
 }
 
 // pop removes the first event of a queue that is not empty.
-func (q *queue) pop() event {
-	first := q.heap[0]
-	last := len(q.heap) - 1
-	moved := q.heap[last]
-	q.heap = q.heap[:last]
+func (q *queue) pop() event { return q.first().pop() }
+
+// heap is a 4-ary heap of events. Against a binary heap it halves the depth and keeps
+// siblings in one or two cache lines.
+type heap []event
+
+const arity = 4
+
+func (h *heap) push(e event) {
+	all := append(*h, e)
+	*h = all
+	i := len(all) - 1
+	for i > 0 {
+		parent := (i - 1) / arity
+		if !e.before(&all[parent]) {
+			break
+		}
+		all[i] = all[parent]
+		i = parent
+	}
+	all[i] = e
+}
+
+// pop removes the first event of a heap that is not empty.
+func (h *heap) pop() event {
+	all := *h
+	first := all[0]
+	last := len(all) - 1
+	moved := all[last]
+	*h = all[:last]
 	if last > 0 {
-		q.sink(moved)
+		h.sink(moved)
 	}
 	return first
 }
 
 // sink puts e at the root and moves it down to its position.
-func (q *queue) sink(e event) {
-	h, i := q.heap, 0
+func (h heap) sink(e event) {
+	i := 0
 	for {
 		child := i*arity + 1
 		if child >= len(h) {

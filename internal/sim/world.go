@@ -181,10 +181,11 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 // next handles the next event and reports whether there was one before the horizon.
 func (w *World) next() bool {
 	w.armScheduler()
-	if len(w.queue.heap) == 0 || w.queue.heap[0].at > int64(w.setting.Horizon) {
+	first := w.queue.first()
+	if len(*first) == 0 || (*first)[0].at > int64(w.setting.Horizon) {
 		return false
 	}
-	e := w.queue.pop()
+	e := first.pop()
 	if e.at > w.now {
 		w.now = e.at
 		w.limits.timeAdvanced()
