@@ -2,8 +2,7 @@ package redlock
 
 import (
 	"errors"
-	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -54,28 +53,50 @@ type QuorumError struct {
 func (e *QuorumError) Unwrap() error { return e.Err }
 
 // Error counts the nodes that agreed and declined, and gives the reason of each other node.
+//
+// It does without package fmt because a client that waits for a lock is refused again and again.
 func (e *QuorumError) Error() string {
-	agreed, declined := 0, 0
-	var others strings.Builder
-	for _, r := range e.Replies {
-		switch {
-		case r.Answer == env.Yes:
+	agreed, declined := int64(0), int64(0)
+	for i := range e.Replies {
+		switch e.Replies[i].Answer {
+		case env.Yes:
 			agreed++
-		case r.Answer == env.No:
+		case env.No:
 			declined++
-		case r.Err != nil:
-			fmt.Fprintf(&others, "; node %d: %v", r.Node, r.Err)
-		default:
-			fmt.Fprintf(&others, "; node %d: nothing heard", r.Node)
 		}
 	}
-	return fmt.Sprintf("%v: of %d nodes %d agreed and %d declined%s", e.Err, len(e.Replies), agreed, declined, others.String())
+	var room [256]byte
+	text := append(room[:0], e.Err.Error()...)
+	text = appendCount(text, ": of ", int64(len(e.Replies)))
+	text = appendCount(text, " nodes ", agreed)
+	text = appendCount(text, " agreed and ", declined)
+	text = append(text, " declined"...)
+	for i := range e.Replies {
+		r := &e.Replies[i]
+		if r.Answer == env.Yes || r.Answer == env.No {
+			continue
+		}
+		text = appendCount(text, "; node ", int64(r.Node))
+		text = append(text, ": "...)
+		if r.Err != nil {
+			text = append(text, r.Err.Error()...)
+		} else {
+			text = append(text, "nothing heard"...)
+		}
+	}
+	return string(text)
+}
+
+func appendCount(text []byte, words string, n int64) []byte {
+	return strconv.AppendInt(append(text, words...), n, 10)
 }
 
 // quorumError returns the error of a round that ended with these votes.
 func (t *tally) quorumError(cause error) *QuorumError {
 	e := &QuorumError{Err: cause, Replies: make([]env.Reply, 0, t.quorum.Voters.Len())}
-	for _, node := range t.quorum.Voters.List() {
+	for rest := t.quorum.Voters; rest != 0; {
+		node := rest.First()
+		rest = rest.Without(node)
 		e.Replies = append(e.Replies, t.reply(node))
 	}
 	return e
