@@ -201,6 +201,29 @@ type Round interface {
 	Next(ctx context.Context, until Instant) (Reply, error)
 }
 
+// Receiver takes the replies of a round that is drained.
+type Receiver interface {
+	// Receive takes a reply. It must not wait for anything.
+	Receive(Reply)
+}
+
+// Drain passes every further reply to a round on as it arrives, and returns when every node has
+// been reported. A round that has a method Drain(to Receiver) does that itself: the simulator's
+// calls the receiver without switching to the stack of the caller.
+func Drain(r Round, to Receiver) {
+	if self, can := r.(interface{ Drain(to Receiver) }); can {
+		self.Drain(to)
+		return
+	}
+	for {
+		reply, err := r.Next(context.Background(), Never)
+		if err != nil {
+			return
+		}
+		to.Receive(reply)
+	}
+}
+
 // Quorum says which sets of nodes hold a lock: those that have more than half of
 // the votes. Any two of them have a node in common. The zero value is the majority
 // of however many nodes there are, see [Quorum.Among].

@@ -68,7 +68,7 @@ func (m *Mutex) runPendingDeletes() {
 			rounds[i] = m.send(r.nodes, r.command, m.config.Linger)
 		}
 		for i, r := range due {
-			rounds[i].drain(nil)
+			rounds[i].drain()
 			if r.nodes = rounds[i].lost | rounds[i].failed; r.nodes != 0 {
 				m.deleteLater(r)
 			}

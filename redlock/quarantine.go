@@ -77,5 +77,5 @@ func (m *Mutex) observeRun(r env.Reply) env.Instant {
 // next reply.
 func (m *Mutex) attest(r env.Reply) {
 	note := m.send(env.SetOf(r.Node), env.Command{Op: env.OpVouch, Token: r.Run, TTL: m.config.Quarantine}, m.config.NodeTimeout)
-	m.background("vouch", func() { note.drain(nil) })
+	m.background("vouch", note.drain)
 }

@@ -109,11 +109,11 @@ func (a *attempt) deleteAfterLinger(from env.NodeSet) {
 // to have set the key.
 func (e deletion) finish() {
 	r := e.round
-	r.drain(nil)
+	r.drain()
 	left := r.lost | r.failed
 	if r.lost != 0 {
 		again := e.attempt.mutex.send(r.lost, r.command, e.attempt.mutex.config.Linger)
-		again.drain(nil)
+		again.drain()
 		left = r.failed | again.lost | again.failed
 	}
 	if left &^= e.attempt.neverSet(); left != 0 {

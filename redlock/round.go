@@ -21,6 +21,9 @@ type round struct {
 	silent  env.NodeSet // have not replied yet
 	lost    env.NodeSet // replied env.Lost: the effect of the command is unknown
 	failed  env.NodeSet // replied env.Failed: the command had no effect
+
+	late  late       // judges replies that come while the round is drained; nil: nobody
+	again []deletion // what it has found necessary
 }
 
 // send sends a command to the nodes of the set. The transport gives up on replies after wait.
@@ -43,6 +46,11 @@ func (r *round) next(ctx context.Context, until env.Instant) (reply, vote env.Re
 	if err != nil {
 		return reply, reply, err
 	}
+	return reply, r.count(reply), nil
+}
+
+// count counts a reply and returns the vote that it counts as.
+func (r *round) count(reply env.Reply) (vote env.Reply) {
 	vote = reply
 	if r.weigh != nil {
 		vote = r.weigh(reply)
@@ -55,7 +63,7 @@ func (r *round) next(ctx context.Context, until env.Instant) (reply, vote env.Re
 	case env.Failed:
 		r.failed = r.failed.With(reply.Node)
 	}
-	return reply, vote, nil
+	return vote
 }
 
 // names returns the resource and the token of the lock that the round is for.
@@ -83,21 +91,27 @@ func (m *Mutex) gather(ctx context.Context, r *round, until env.Instant) (tally,
 
 // drain waits for the remaining replies of a round. It ends, because the transport replies for
 // every node at the request's deadline.
-func (r *round) drain(each func(env.Reply)) {
-	for {
-		reply, _, err := r.next(context.Background(), env.Never)
-		if err != nil {
-			return
-		}
-		if each != nil {
-			each(reply)
-		}
+func (r *round) drain() { env.Drain(r.replies, r) }
+
+// Receive implements [env.Receiver].
+func (r *round) Receive(reply env.Reply) {
+	r.count(reply)
+	if r.late != nil && r.late.stays(reply) {
+		r.again = append(r.again, r.late.erase(env.SetOf(reply.Node)))
 	}
+}
+
+// late judges the replies to a round that is drained.
+type late interface {
+	// stays reports whether the reply says that the key may stay on the node, so that it has
+	// to be deleted again.
+	stays(reply env.Reply) bool
+	erase(from env.NodeSet) deletion
 }
 
 // drainRest waits for the remaining replies in the background, if there are any.
 func (m *Mutex) drainRest(name string, r *round) {
 	if r.silent != 0 {
-		m.background(name, func() { r.drain(nil) })
+		m.background(name, r.drain)
 	}
 }

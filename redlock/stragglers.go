@@ -81,10 +81,15 @@ func (a *attempt) neverSet() env.NodeSet {
 
 // finishFirstDelete waits for the first delete of abandoned keys and repeats it as needed.
 func (a *attempt) finishFirstDelete(keys deletion) {
-	overtaken := a.deleteAgain(keys.round, a.recordDelete)
+	keys.round.late = firstDelete{a}
 	keys.finish()
-	finishAll(overtaken)
+	finishAll(keys.round.again)
 }
+
+// firstDelete judges the replies to the first delete.
+type firstDelete struct{ *attempt }
+
+func (d firstDelete) stays(r env.Reply) bool { return d.recordDelete(r) }
 
 // drainInBackground waits for the outstanding replies to SET, and deletes a late key as
 // soon as its reply arrives: the last reply can take long.
@@ -92,23 +97,19 @@ func (a *attempt) drainInBackground() {
 	if a.set.silent == 0 {
 		return
 	}
+	a.set.late = lateSet{a}
 	a.mutex.background("drain", func() {
-		finishAll(a.deleteAgain(&a.set, func(r env.Reply) bool {
-			a.counts(a.set.votes.yes)
-			return a.recordLateSet(r)
-		}))
+		a.set.drain()
+		finishAll(a.set.again)
 	})
 }
 
-// deleteAgain waits for the replies of a round, and deletes the key again on each node
-// whose reply says that the key may still be there.
-func (a *attempt) deleteAgain(r *round, stays func(env.Reply) bool) (keys []deletion) {
-	r.drain(func(reply env.Reply) {
-		if stays(reply) {
-			keys = append(keys, a.erase(env.SetOf(reply.Node)))
-		}
-	})
-	return keys
+// lateSet judges the replies to SET that come after the decision.
+type lateSet struct{ *attempt }
+
+func (s lateSet) stays(r env.Reply) bool {
+	s.counts(s.set.votes.yes)
+	return s.recordLateSet(r)
 }
 
 func finishAll(all []deletion) {

@@ -19,8 +19,9 @@ type coroutine struct {
 	yield  func(struct{}) bool
 	step   func() // runToPark, as a value
 
-	job  func()
-	task *task
+	job      func()
+	task     *task
+	draining *round // that the job waits for; nil: none
 }
 
 // errEnded is what port calls panic with once the world has ended, to unwind
@@ -57,6 +58,10 @@ func (w *World) start(c *client, name string, job func()) *task {
 
 // runToPark is a turn of the activity.
 func (co *coroutine) runToPark() {
+	if r := co.draining; r != nil && !r.handOver() {
+		co.wait(r.giveUp, awaitsReply)
+		return
+	}
 	c := co.client
 	co.world.current = co
 	co.resume()
