@@ -138,7 +138,7 @@ func (e Experiment) Plan(seed uint64) nemesis.Plan {
 // the run is checked as far as it got.
 func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
 	panel := checker.New(e.Header(seed))
-	queue := &eventQueue{checker: panel}
+	queue := newEventQueue(panel)
 	sink := history.Sink(queue)
 	if keep != nil {
 		sink = history.Tee(keep, queue)
@@ -158,7 +158,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
 	result.Backend, result.Seed = e.backend.Name, seed
-	queue.flush()
+	queue.close()
 	result.Report = panel.Finish()
 	return result, cmp.Or(err, selfContradiction(panel))
 }

@@ -18,7 +18,7 @@ type activity struct {
 
 	client *client // nil: it is idle
 	name   string
-	act    func()
+	actor  actor
 
 	// The wait.
 	waits        bool
@@ -36,6 +36,12 @@ type activity struct {
 
 const noTimer = math.MaxInt64
 
+// actor is what an activity does.
+type actor interface {
+	// act takes a turn. It ends the activity, or says what it waits for.
+	act()
+}
+
 // idleActivity returns one that has nothing to do.
 func (w *World) idleActivity() *activity {
 	if last := len(w.idle) - 1; last >= 0 {
@@ -43,14 +49,15 @@ func (w *World) idleActivity() *activity {
 		w.idle = w.idle[:last]
 		return a
 	}
-	a := &activity{world: w, index: int32(len(w.activities)), timerAt: noTimer}
+	a := w.newActivities.next()
+	a.world, a.index, a.timerAt = w, int32(len(w.activities)), noTimer
 	w.activities = append(w.activities, a)
 	return a
 }
 
 // begin makes an idle activity act for a client, from this instant on.
-func (a *activity) begin(c *client, name string, act func()) {
-	a.client, a.name, a.act = c, name, act
+func (a *activity) begin(c *client, name string, what actor) {
+	a.client, a.name, a.actor = c, name, what
 	a.waits, a.waitsFor, a.until, a.ctx = true, awaitsStart, env.Never, nil
 	c.activities = append(c.activities, a)
 	a.world.limitTasks()
@@ -88,7 +95,7 @@ func (w *World) settle() {
 		default:
 			w.countStep(a.client)
 			a.waits = false
-			a.act()
+			a.actor.act()
 		}
 	}
 	w.ready = w.ready[:0]

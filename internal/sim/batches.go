@@ -26,7 +26,22 @@ type batches struct {
 	answeredAt env.Instant // when the node answered last; 0: never
 	flush      env.Instant // when what waits goes out all the same, by the client's clock
 	flusher    *activity   // sends waiting requests; nil: none
-	step       func()      // a turn of the flusher
+}
+
+// newBatches returns batches with room for the most usual case, that one request is under way
+// and one waits.
+func newBatches(c *client, node int) *batches {
+	b := &struct {
+		batches
+		waiting         [2]pending
+		underWay, spare [2]*batch
+		first           batch
+		request         [1]pending
+	}{batches: batches{client: c, node: node, flush: env.Never}}
+	b.first.requests = b.request[:0]
+	b.spare[0] = &b.first
+	b.batches.waiting, b.batches.underWay, b.batches.spare = b.waiting[:0], b.underWay[:0], b.spare[:1]
+	return &b.batches
 }
 
 // pending is a request that is not under way.
@@ -68,8 +83,7 @@ const (
 func (c *client) sendBatched(r *round, node int) {
 	l := c.world.network.link(c.id, node)
 	if l.batches == nil {
-		l.batches = &batches{client: c, node: node, flush: env.Never}
-		l.batches.step = l.batches.flushDue
+		l.batches = newBatches(c, node)
 	}
 	l.batches.submit(pending{round: r})
 }
@@ -176,12 +190,12 @@ func (b *batches) schedule() {
 func (b *batches) startFlushing() {
 	if b.flusher == nil {
 		b.flusher = b.client.world.idleActivity()
-		b.flusher.begin(b.client, "batches", b.step)
+		b.flusher.begin(b.client, "batches", b)
 	}
 }
 
-// flushDue is a turn of the flusher.
-func (b *batches) flushDue() {
+// act implements [actor]: it is a turn of the flusher.
+func (b *batches) act() {
 	if b.process() {
 		b.flusher.wait(b.nextDue(), awaitsConnection)
 		return

@@ -46,6 +46,8 @@ func newClient(w *World, id int, seed uint64) *client {
 		clocks: [3]world.Clock{env.Wall: world.ClockShowing(epoch)},
 		random: nemesis.Stream(seed, fmt.Sprintf("client %d", id)),
 
+		activities: make([]*activity, 0, 8),
+
 		// As ZooKeeper's clients, which shuffle their lists: so every node is the
 		// way to the leader for some client, and its loss concerns somebody.
 		connected: (id-1)%w.setting.Nodes + 1,

@@ -17,7 +17,6 @@ type coroutine struct {
 	resume func() (struct{}, bool)
 	stop   func()
 	yield  func(struct{}) bool
-	step   func() // runToPark, as a value
 
 	job      func()
 	task     *task
@@ -30,7 +29,6 @@ var errEnded = errors.New("sim: the world has ended")
 
 func newCoroutine(a *activity) *coroutine {
 	co := &coroutine{activity: a}
-	co.step = co.runToPark
 	co.resume, co.stop = iter.Pull(func(yield func(struct{}) bool) {
 		co.yield = yield
 		for {
@@ -52,12 +50,12 @@ func (w *World) start(c *client, name string, job func()) *task {
 	co := a.coroutine
 	co.job, co.task = job, w.tasks.next()
 	co.task.client = c
-	a.begin(c, name, co.step)
+	a.begin(c, name, co)
 	return co.task
 }
 
-// runToPark is a turn of the activity.
-func (co *coroutine) runToPark() {
+// act implements [actor]: it runs the coroutine until it parks.
+func (co *coroutine) act() {
 	if r := co.draining; r != nil && !r.handOver() {
 		co.wait(r.giveUp, awaitsReply)
 		return

@@ -73,6 +73,7 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 		links:       make([]link, s.Clients*s.Nodes),
 		toGuard:     make([]linkDirection, s.Clients),
 	}
+	n.messages.reserve(smallWorld)
 	n.setLatencies(s)
 	return n
 }

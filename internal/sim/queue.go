@@ -150,6 +150,9 @@ type arena[T any] struct {
 	free []int32
 }
 
+// reserve makes room for so many values.
+func (s *arena[T]) reserve(n int) { s.all, s.free = make([]T, 0, n), make([]int32, 0, n) }
+
 // put stores a value and returns its index, which is good until it is taken.
 func (s *arena[T]) put(v T) int32 {
 	if last := len(s.free) - 1; last >= 0 {

@@ -43,6 +43,7 @@ type World struct {
 	idle       []*activity
 	current    *coroutine // whose code runs
 
+	newActivities block[activity]
 	tasks         block[task]
 	rounds        block[round]
 	delayed       arena[delayedAction]
@@ -57,12 +58,17 @@ type World struct {
 	err    error
 }
 
+// smallWorld is how many timers, messages and activities most worlds have at a time.
+const smallWorld = 32
+
 // Open builds the world of a setting, which must be valid and ask for no other
 // faults than [Faults] and [Features]. Everything random in it follows from the
 // seed; its history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
 	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
 	w.leaseExpiries = world.NewLeaseExpiries(w.expiryTime, w.write)
+	w.queue = queue{timers: make(heap, 0, smallWorld), others: make(heap, 0, smallWorld)}
+	w.activities, w.idle, w.ready = make([]*activity, 0, smallWorld), make([]*activity, 0, smallWorld), make([]*activity, 0, smallWorld)
 	w.limits = newLimits(s)
 	w.network = newNetwork(s, seed)
 	w.store = newEnsemble(s, seed)
