@@ -138,10 +138,10 @@ func (e Experiment) Plan(seed uint64) nemesis.Plan {
 // the run is checked as far as it got.
 func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
 	panel := checker.New(e.Header(seed))
-	queue := newEventQueue(panel)
-	sink := history.Sink(queue)
+	group := history.NewGroup(panel)
+	sink := history.Sink(group)
 	if keep != nil {
-		sink = history.Tee(keep, queue)
+		sink = history.Tee(keep, group)
 	}
 	if e.watcher != nil {
 		sink = history.Tee(sink, e.watcher)
@@ -158,7 +158,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
 	result.Backend, result.Seed = e.backend.Name, seed
-	queue.close()
+	group.Close()
 	result.Report = panel.Finish()
 	return result, cmp.Or(err, selfContradiction(panel))
 }

@@ -92,7 +92,7 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
 	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
-	w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent)})
+	w.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Fault: w.injector.Cause()})
 }
 
 func (w *World) erase(n *node, m *message, mine bool) env.Answer {
@@ -153,8 +153,8 @@ func (w *World) forget(n *node, gone history.Event) {
 	counter := n.keys[gone.Resource].counter
 	w.drop(n, gone.Resource)
 	if !counter {
-		gone.Kind, gone.Node = history.KeyGone, n.id
-		w.injector.Record(gone)
+		gone.Kind, gone.Node, gone.Fault = history.KeyGone, n.id, w.injector.Cause()
+		w.Record(gone)
 		w.showPeer(n, gone.Resource, gone.Token)
 	}
 }

@@ -19,7 +19,8 @@ type World struct {
 	setting nemesis.Setting
 	seed    uint64
 	sink    history.Sink
-	event   history.Event // see Record
+	group   *history.Group // the sink, if it is one
+	event   history.Event  // see place
 
 	now    int64 // ground time, ns
 	limits limits
@@ -66,6 +67,7 @@ const smallWorld = 32
 // seed; its history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
 	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
+	w.group, _ = sink.(*history.Group)
 	w.leaseExpiries = world.NewLeaseExpiries(w.expiryTime, w.write)
 	w.queue = queue{timers: make(heap, 0, smallWorld), others: make(heap, 0, smallWorld)}
 	w.activities, w.idle, w.ready = make([]*activity, 0, smallWorld), make([]*activity, 0, smallWorld), make([]*activity, 0, smallWorld)
@@ -123,23 +125,39 @@ func (w *World) Trace() (hash uint64, exact bool) { return uint64(w.trace), true
 func (w *World) SchedulingLag() time.Duration { return 0 }
 
 // Record stamps the event and writes it into the history.
-//
-// All events are passed on from one place, because sinks do not keep the pointer: an event
-// whose address is taken at each call would be allocated each time.
 func (w *World) Record(e history.Event) {
 	if w.sealed {
 		return
 	}
 	w.catchUp()
-	w.event = e
-	w.event.Time = w.time()
-	w.write(&w.event)
+	p := w.place()
+	*p = e
+	p.Time = w.time()
+	w.written(p)
 }
 
 // write passes on an event with the time that it has.
 func (w *World) write(e *history.Event) {
+	p := w.place()
+	*p = *e
+	w.written(p)
+}
+
+// place is where the next event is put before it is passed on: sinks do not keep the pointer,
+// and an event of its own would be allocated each time.
+func (w *World) place() *history.Event {
+	if w.group != nil {
+		return w.group.Next()
+	}
+	return &w.event
+}
+
+// written has to be called with each event in its place.
+func (w *World) written(e *history.Event) {
 	w.trace.event(e)
-	w.sink.Record(e)
+	if w.group == nil {
+		w.sink.Record(e)
+	}
 }
 
 func (w *World) time() history.Time { return history.Time(w.now) }

@@ -205,6 +205,9 @@ func (j *Injector) OnBehalf(number int, do func()) {
 	do()
 }
 
+// Cause is the number of the fault that causes what is happening now, or 0.
+func (j *Injector) Cause() int { return j.current }
+
 // Record writes an event of the world, with the number of the fault that caused
 // it, if one did.
 func (j *Injector) Record(e history.Event) {
