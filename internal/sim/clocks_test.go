@@ -222,6 +222,6 @@ func TestRestoredMachineHasTheKeysOfItsSnapshot(t *testing.T) {
 		if then < 0 {
 			want = map[string]key{}
 		}
-		sameKeys(t, fmt.Sprintf("restored at %v to %v", at+away, then), n.keys, want)
+		sameKeys(t, fmt.Sprintf("restored at %v to %v", at+away, then), n.keys.byName(), want)
 	})
 }

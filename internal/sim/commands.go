@@ -22,7 +22,7 @@ func (w *World) executePlain(n *node, m *message, held key, exists bool) env.Ans
 	case op == env.OpExpire && exists:
 		w.expireIn(n, m, held)
 	case op == env.OpRemove && exists:
-		w.forget(n, history.Event{Resource: m.round.command.Key, Token: held.token, Reason: history.Deleted, Client: int(m.client)})
+		w.forget(n, m.round.key, history.Event{Token: held.token, Reason: history.Deleted, Client: int(m.client)})
 	default:
 		return env.No
 	}
@@ -44,7 +44,7 @@ func (w *World) overwrite(n *node, m *message, held key, exists bool) {
 func (w *World) expireIn(n *node, m *message, held key) {
 	command := &m.round.command
 	held.expiry = n.expiry(w.now, command.TTL)
-	w.put(n, command.Key, held)
+	w.put(n, m.round.key, held)
 	if !held.counter {
 		w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: held.token, Client: int(m.client)})
 	}
@@ -86,7 +86,7 @@ func (w *World) raise(n *node, m *message, held key) env.Answer {
 		return env.Failed
 	}
 	m.setDetail(replyDetail{number: to})
-	w.put(n, m.round.command.Key, counter(to, unending))
+	w.put(n, m.round.key, counter(to, unending))
 	return env.Yes
 }
 
@@ -101,7 +101,7 @@ func (w *World) increment(n *node, m *message, held key, exists bool) env.Answer
 	}
 	next := held.count() + 1
 	m.setDetail(replyDetail{number: next})
-	w.put(n, m.round.command.Key, counter(next, expiry))
+	w.put(n, m.round.key, counter(next, expiry))
 	return env.Yes
 }
 

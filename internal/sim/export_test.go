@@ -23,3 +23,12 @@ func Churn(events uint64, waiting int) int64 {
 	}
 	return now
 }
+
+// byName returns the keys that exist.
+func (s *keyspace) byName() map[string]key {
+	all := map[string]key{}
+	for _, number := range s.inOrder() {
+		all[s.names.list[number]], _ = s.get(number)
+	}
+	return all
+}

@@ -37,11 +37,11 @@ type journal struct {
 
 // change is the value of a key before a change.
 type change struct {
-	at       int64 // ground time
-	arrives  int64 // at the replica
-	resource string
-	before   key
-	existed  bool
+	at      int64 // ground time
+	arrives int64 // at the replica
+	key     int32
+	before  key
+	existed bool
 }
 
 // keepJournal returns the node's journal, for a fault of the plan that takes
@@ -58,10 +58,10 @@ func (w *World) keepJournal(n *node) *journal {
 }
 
 // journalChange records a key that is about to change.
-func (w *World) journalChange(n *node, resource string) {
+func (w *World) journalChange(n *node, number int32) {
 	j := n.journal
-	before, existed := n.keys[resource]
-	c := change{at: w.now, resource: resource, before: before, existed: existed}
+	before, existed := n.keys.get(number)
+	c := change{at: w.now, key: number, before: before, existed: existed}
 	if j.lag != nil {
 		j.arrived = max(j.arrived, w.now+int64(j.lag.Draw(j.random.Uint64())))
 		c.arrives = j.arrived
@@ -142,12 +142,14 @@ func (j *journal) markDurable() {
 // which an older snapshot may not have.
 func (w *World) rollBack(n *node, to int) {
 	j := n.journal
-	oldest := map[string]change{}
+	oldest := map[int32]change{}
 	for i := len(j.changes) - 1; i >= to-j.dropped; i-- {
-		oldest[j.changes[i].resource] = j.changes[i]
+		oldest[j.changes[i].key] = j.changes[i]
 	}
-	for _, resource := range slices.Sorted(maps.Keys(oldest)) {
-		w.restoreKey(n, oldest[resource])
+	changed := slices.Collect(maps.Keys(oldest))
+	w.keyNames.sort(changed)
+	for _, number := range changed {
+		w.restoreKey(n, oldest[number])
 	}
 	j.markDurable()
 }
@@ -156,16 +158,16 @@ func (w *World) rollBack(n *node, to int) {
 // expired by now. If only the expiry changes, it is the same key, and the history has no
 // event.
 func (w *World) restoreKey(n *node, c change) {
-	now, exists := n.keys[c.resource]
+	now, exists := n.keys.get(c.key)
 	lives := c.existed && (!c.before.volatile() || n.expires(c.before) > w.now)
 	same := exists && lives && now.token == c.before.token
 	if exists && !same {
-		w.forget(n, history.Event{Resource: c.resource, Token: now.token, Reason: history.RolledBack})
+		w.forget(n, c.key, history.Event{Token: now.token, Reason: history.RolledBack})
 	}
 	if lives {
-		w.put(n, c.resource, c.before)
+		w.put(n, c.key, c.before)
 		if !same && !c.before.counter {
-			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: c.resource, Token: c.before.token})
+			w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[c.key], Token: c.before.token})
 		}
 	}
 }
@@ -258,12 +260,12 @@ var rollbackFaults = handlers{
 func (w *World) promote(n *node, split *nemesis.SplitBrain) {
 	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(n.journal.replicated(w.now)), server: server{answering: noMessage, fsync: n.fsync, random: n.random}}
 	heir.forgetScripts()
-	maps.DeleteFunc(heir.keys, func(_ string, k key) bool { return k.volatile() && heir.expires(k) <= w.now })
+	heir.keys.keep(func(k key) bool { return !k.volatile() || heir.expires(k) > w.now })
 	n.peer, heir.peer, n.split = heir, n, split
 	w.nextExpiry = w.now // to be computed again
-	for _, resource := range slices.Sorted(maps.Keys(heir.keys)) {
-		if k := heir.keys[resource]; !n.keeps(resource, k.token) {
-			w.showKept(heir, resource, k.token)
+	for _, number := range heir.keys.inOrder() {
+		if k, _ := heir.keys.get(number); !n.keeps(number, k.token) {
+			w.showKept(heir, number, k.token)
 		}
 	}
 }
@@ -282,15 +284,16 @@ func (w *World) demote(n *node) {
 	for _, i := range lost {
 		w.resetConnection(i)
 	}
-	for _, resource := range slices.Sorted(maps.Keys(n.keys)) {
-		if k := n.keys[resource]; heir.keeps(resource, k.token) {
-			w.drop(n, resource)
+	for _, number := range n.keys.inOrder() {
+		if k, _ := n.keys.get(number); heir.keeps(number, k.token) {
+			w.drop(n, number)
 		} else {
-			w.forget(n, history.Event{Resource: resource, Token: k.token, Reason: history.RolledBack})
+			w.forget(n, number, history.Event{Token: k.token, Reason: history.RolledBack})
 		}
 	}
-	for _, resource := range slices.Sorted(maps.Keys(heir.keys)) {
-		w.put(n, resource, heir.keys[resource])
+	for _, number := range heir.keys.inOrder() {
+		k, _ := heir.keys.get(number)
+		w.put(n, number, k)
 	}
 	n.journal.markDurable()
 	n.run, n.attested, n.scriptMissing = heir.run, heir.attested, heir.scriptMissing
@@ -301,35 +304,35 @@ func (w *World) demote(n *node) {
 }
 
 // at returns the node's keys at a position of its journal.
-func (n *node) at(position int) map[string]key {
-	keys := maps.Clone(n.keys)
+func (n *node) at(position int) keyspace {
+	keys := n.keys.clone()
 	for _, c := range slices.Backward(n.journal.changes[max(position-n.journal.dropped, 0):]) {
 		if c.existed {
-			keys[c.resource] = c.before
+			keys.put(c.key, c.before)
 		} else {
-			delete(keys, c.resource)
+			keys.drop(c.key)
 		}
 	}
 	return keys
 }
 
 // keeps reports whether a master has a key with that token.
-func (n *node) keeps(resource, token string) bool {
-	k, exists := n.keys[resource]
+func (n *node) keeps(number int32, token string) bool {
+	k, exists := n.keys.get(number)
 	return exists && k.token == token
 }
 
 // showKept records that a node has a key which no client has set there.
-func (w *World) showKept(n *node, resource, token string) {
-	if !n.keys[resource].counter {
-		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: resource, Token: token})
+func (w *World) showKept(n *node, number int32, token string) {
+	if k, _ := n.keys.get(number); !k.counter {
+		w.injector.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: w.keyNames.list[number], Token: token})
 	}
 }
 
 // showPeer records that a key which one of two masters has lost is still on the other.
-func (w *World) showPeer(n *node, resource, token string) {
-	if n.peer != nil && n.peer.keeps(resource, token) {
-		w.showKept(n.peer, resource, token)
+func (w *World) showPeer(n *node, number int32, token string) {
+	if n.peer != nil && n.peer.keeps(number, token) {
+		w.showKept(n.peer, number, token)
 	}
 }
 

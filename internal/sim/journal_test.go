@@ -89,7 +89,7 @@ func work(t judge, s nemesis.Setting, list []timed, until time.Duration) *node {
 // replay returns the keys, at an instant, of a node that was given some commands
 // and to which nothing happened.
 func replay(t judge, list []timed, until time.Duration) map[string]key {
-	return work(t, nemesis.Setting{Persistence: nemesis.Always}, slices.Clone(list), until).keys
+	return work(t, nemesis.Setting{Persistence: nemesis.Always}, slices.Clone(list), until).keys.byName()
 }
 
 // before returns the commands up to an instant, itself included.
@@ -123,7 +123,7 @@ func TestPowerLossGoesBackToTheLastSync(t *testing.T) {
 		// A fault goes before what a client sends at its instant.
 		n := hit(t, nemesis.Setting{Persistence: nemesis.EverySecond}, &nemesis.PowerLoss{Node: 1}, at, slices.Clone(list))
 		synced := syncedAt(n, at)
-		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys, replay(t, before(list, min(synced, at-1)), at))
+		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys.byName(), replay(t, before(list, min(synced, at-1)), at))
 	})
 }
 
@@ -136,7 +136,7 @@ func TestPowerLossOfAStuckDiskGoesBackFurther(t *testing.T) {
 		stuck := time.Duration(rapid.IntRange(1, 2000).Draw(t, "stuck")) * ms
 		n := hit(t, nemesis.Setting{Persistence: nemesis.EverySecond}, &nemesis.PowerLoss{Node: 1, StuckSync: stuck}, at, slices.Clone(list))
 		synced := syncedAt(n, at-stuck)
-		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys, replay(t, before(list, synced), at))
+		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys.byName(), replay(t, before(list, synced), at))
 	})
 }
 
@@ -190,7 +190,7 @@ func TestPowerLossGoesBackToTheLastRestart(t *testing.T) {
 		n := work(t, s, slices.Clone(list), second)
 		s.Plan = s.Plan[:1]
 		kept := max(syncedAt(n, second), first-1)
-		sameKeys(t, fmt.Sprintf("%v at %v, power lost at %v", down, first, second), n.keys, work(t, s, before(list, min(kept, second-1)), second).keys)
+		sameKeys(t, fmt.Sprintf("%v at %v, power lost at %v", down, first, second), n.keys.byName(), work(t, s, before(list, min(kept, second-1)), second).keys.byName())
 	})
 }
 
@@ -205,7 +205,7 @@ func TestPowerLossUnderAlwaysLosesWhatWasNotAcknowledged(t *testing.T) {
 		}
 		at := instant(t, list)
 		n := hit(t, s, &nemesis.PowerLoss{Node: 1}, at, list)
-		sameKeys(t, "power lost", n.keys, replay(t, slices.DeleteFunc(list, func(c timed) bool { return !c.answered }), at))
+		sameKeys(t, "power lost", n.keys.byName(), replay(t, slices.DeleteFunc(list, func(c timed) bool { return !c.answered }), at))
 	})
 }
 
@@ -222,7 +222,7 @@ func TestShutdownAndCrashKeepWhatWasWritten(t *testing.T) {
 		if s.Persistence != nemesis.Nothing {
 			want = replay(t, before(list, at-1), at)
 		}
-		sameKeys(t, a.String(), n.keys, want)
+		sameKeys(t, a.String(), n.keys.byName(), want)
 	})
 }
 
@@ -244,7 +244,7 @@ func TestOldSnapshotHasTheKeysOfItsTime(t *testing.T) {
 		if at-age < first {
 			s.Plan = nil
 		}
-		sameKeys(t, "snapshot", n.keys, work(t, s, before(list, at-age), at).keys)
+		sameKeys(t, "snapshot", n.keys.byName(), work(t, s, before(list, at-age), at).keys.byName())
 	})
 }
 
@@ -260,11 +260,11 @@ func TestFailoverLeavesAPrefix(t *testing.T) {
 		n := hit(t, s, &nemesis.Failover{Node: 1}, at, list)
 		list = before(list, at-1)
 		for k := len(before(list, at-lag.Max)); k <= len(before(list, at-lag.Min)); k++ {
-			if maps.Equal(n.keys, replay(t, list[:k], at)) {
+			if maps.Equal(n.keys.byName(), replay(t, list[:k], at)) {
 				return
 			}
 		}
-		t.Fatalf("after a failover at %v the node has %v, which is the state after none of the prefixes", at, n.keys)
+		t.Fatalf("after a failover at %v the node has %v, which is the state after none of the prefixes", at, n.keys.byName())
 	})
 }
 
@@ -348,8 +348,8 @@ func TestJournalStaysShort(t *testing.T) {
 		if got := cap(n.journal.changes); got > 4*(c.most+leastTrim) {
 			t.Errorf("%s: room for %d changes", name, got)
 		}
-		if want := replay(t, before(list, c.asOf(n)), at); !maps.Equal(n.keys, want) {
-			t.Errorf("%s: the node has\n%v, want\n%v", name, n.keys, want)
+		if want := replay(t, before(list, c.asOf(n)), at); !maps.Equal(n.keys.byName(), want) {
+			t.Errorf("%s: the node has\n%v, want\n%v", name, n.keys.byName(), want)
 		}
 	}
 	if n := hit(t, nemesis.Setting{Persistence: nemesis.Nothing}, &nemesis.PowerLoss{Node: 1}, at, list); n.journal != nil {

@@ -19,7 +19,7 @@ type node struct {
 	id       int
 	wall     world.Clock
 	mono     world.Clock // of the store
-	keys     map[string]key
+	keys     keyspace
 	dirty    bool                          // a key has changed since this was last reset
 	run      uint64                        // of its server, from 1
 	attested map[time.Duration]attestation // that somebody has watched a run for so long
@@ -39,9 +39,9 @@ type key struct {
 // unending is the expiry of a key without a TTL.
 const unending int64 = math.MaxInt64
 
-func newNode(id int, s nemesis.Setting, seed uint64) node {
+func newNode(id int, names *keyNames, s nemesis.Setting, seed uint64) node {
 	return node{
-		id: id, run: 1, wall: world.ClockShowing(epoch), keys: map[string]key{},
+		id: id, run: 1, wall: world.ClockShowing(epoch), keys: keyspace{names: names},
 		server: newServer(id, s, seed),
 	}
 }
@@ -56,7 +56,7 @@ func (w *World) execute(n *node, m *message) env.Answer {
 		return env.Failed
 	}
 	w.expireKeys()
-	held, exists := n.keys[command.Key]
+	held, exists := n.keys.get(m.round.key)
 	mine := exists && held.token == command.Token
 	switch command.Op {
 	case env.OpSet:
@@ -91,7 +91,7 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 // create creates a lock's key as requested by the message.
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
-	w.put(n, command.Key, key{token: command.Token, expiry: expiry})
+	w.put(n, m.round.key, key{token: command.Token, expiry: expiry})
 	w.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Fault: w.injector.Cause()})
 }
 
@@ -102,7 +102,7 @@ func (w *World) erase(n *node, m *message, mine bool) env.Answer {
 	case n.failing == readOnly:
 		return env.Failed
 	default:
-		w.forget(n, history.Event{Resource: command.Key, Token: command.Token, Reason: history.Deleted, Client: int(m.client)})
+		w.forget(n, m.round.key, history.Event{Token: command.Token, Reason: history.Deleted, Client: int(m.client)})
 		return env.Yes
 	}
 }
@@ -117,7 +117,7 @@ func (w *World) extend(n *node, m *message, held key, mine bool) env.Answer {
 			return env.Failed
 		}
 		held.expiry = expiry
-		w.put(n, command.Key, held)
+		w.put(n, m.round.key, held)
 	}
 	w.injector.Record(history.Event{Kind: history.KeyExtended, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client)})
 	return env.Yes
@@ -129,33 +129,33 @@ func (n *node) expiry(now int64, ttl time.Duration) int64 {
 }
 
 // put and drop are the only functions that change keys.
-func (w *World) put(n *node, resource string, k key) {
+func (w *World) put(n *node, number int32, k key) {
 	if n.journal != nil {
-		w.journalChange(n, resource)
+		w.journalChange(n, number)
 	}
-	n.keys[resource] = k
+	n.keys.put(number, k)
 	n.dirty = true
 	if k.volatile() {
 		w.nextExpiry = min(w.nextExpiry, n.expires(k))
 	}
 }
 
-func (w *World) drop(n *node, resource string) {
+func (w *World) drop(n *node, number int32) {
 	if n.journal != nil {
-		w.journalChange(n, resource)
+		w.journalChange(n, number)
 	}
-	delete(n.keys, resource)
+	n.keys.drop(number)
 	n.dirty = true
 }
 
 // forget deletes a key. The history has no events about counters.
-func (w *World) forget(n *node, gone history.Event) {
-	counter := n.keys[gone.Resource].counter
-	w.drop(n, gone.Resource)
-	if !counter {
-		gone.Kind, gone.Node, gone.Fault = history.KeyGone, n.id, w.injector.Cause()
+func (w *World) forget(n *node, number int32, gone history.Event) {
+	was, _ := n.keys.get(number)
+	w.drop(n, number)
+	if !was.counter {
+		gone.Kind, gone.Node, gone.Fault, gone.Resource = history.KeyGone, n.id, w.injector.Cause(), w.keyNames.list[number]
 		w.Record(gone)
-		w.showPeer(n, gone.Resource, gone.Token)
+		w.showPeer(n, number, gone.Token)
 	}
 }
 
@@ -164,18 +164,12 @@ func (k key) volatile() bool { return k.expiry != unending }
 
 func anyKey(string, key) bool { return true }
 
-// forgetEvery deletes every selected key, in an order that does not depend on that of the
-// map.
+// forgetEvery deletes every selected key, in the order of their names.
 func (w *World) forgetEvery(n *node, sort func(resource string, k key) bool, reason string) {
-	resources := make([]string, 0, len(n.keys))
-	for r, k := range n.keys {
-		if sort(r, k) {
-			resources = append(resources, r)
+	for _, number := range n.keys.inOrder() {
+		if k, _ := n.keys.get(number); sort(w.keyNames.list[number], k) {
+			w.forget(n, number, history.Event{Token: k.token, Reason: reason})
 		}
-	}
-	slices.Sort(resources)
-	for _, r := range resources {
-		w.forget(n, history.Event{Resource: r, Token: n.keys[r].token, Reason: reason})
 	}
 }
 
@@ -192,9 +186,9 @@ func (n *node) expires(k key) int64 {
 
 // expiry is a key that has expired.
 type expiry struct {
-	at       int64 // ground time
-	node     *node
-	resource string
+	at   int64 // ground time
+	node *node
+	key  int32
 }
 
 // expireKeys deletes the keys that have expired.
@@ -216,7 +210,7 @@ func (w *World) expireDue() {
 		}
 	}
 	slices.SortFunc(due, func(a, b expiry) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node.id, b.node.id), cmp.Compare(a.node.run, b.node.run), strings.Compare(a.resource, b.resource))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.node.id, b.node.id), cmp.Compare(a.node.run, b.node.run), strings.Compare(w.keyNames.list[a.key], w.keyNames.list[b.key]))
 	})
 	for _, e := range due {
 		w.expire(e)
@@ -225,13 +219,14 @@ func (w *World) expireDue() {
 
 // dueOn appends the keys of a master that have expired, and notes when the next one will.
 func (w *World) dueOn(n *node, due []expiry) []expiry {
-	w.limits.done += int64(len(n.keys) / scansPerEvent)
-	for resource, k := range n.keys {
-		if !k.volatile() {
+	w.limits.done += int64(n.keys.count / scansPerEvent)
+	for number := range n.keys.slots {
+		k := &n.keys.slots[number]
+		if !k.exists || !k.volatile() {
 			continue
 		}
-		if at := n.expires(k); at <= w.now {
-			due = append(due, expiry{at, n, resource})
+		if at := n.expires(k.key); at <= w.now {
+			due = append(due, expiry{at, n, int32(number)})
 		} else {
 			w.nextExpiry = min(w.nextExpiry, at)
 		}
@@ -241,17 +236,17 @@ func (w *World) dueOn(n *node, due []expiry) []expiry {
 
 func (w *World) expire(e expiry) {
 	w.leaseExpiries.Flush(history.Time(e.at))
-	k := e.node.keys[e.resource]
-	w.drop(e.node, e.resource)
+	k, _ := e.node.keys.get(e.key)
+	w.drop(e.node, e.key)
 	if k.counter {
 		return
 	}
 	w.write(&history.Event{
 		Time: history.Time(e.at), Kind: history.KeyGone,
-		Node: e.node.id, Resource: e.resource, Token: k.token, Reason: history.Expired,
+		Node: e.node.id, Resource: w.keyNames.list[e.key], Token: k.token, Reason: history.Expired,
 	})
-	if e.node.peer != nil && e.node.peer.keeps(e.resource, k.token) && !k.counter {
-		w.write(&history.Event{Time: history.Time(e.at), Kind: history.KeySet, Node: e.node.id, Resource: e.resource, Token: k.token})
+	if e.node.peer != nil && e.node.peer.keeps(e.key, k.token) && !k.counter {
+		w.write(&history.Event{Time: history.Time(e.at), Kind: history.KeySet, Node: e.node.id, Resource: w.keyNames.list[e.key], Token: k.token})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 type round struct {
 	client  *client
 	command env.Command
+	key     int32 // the number of its key
 	giveUp  env.Instant
 	pending env.NodeSet // asked, and neither answered nor given up
 	unsent  env.NodeSet // those of them whose request is not on its way yet

@@ -27,11 +27,12 @@ type World struct {
 	queue  queue
 	trace  trace
 
-	nodes   []node
-	clients []*client
-	network network
-	store   *ensemble // nil: there is none
-	guard   *guard.Guard
+	nodes    []node
+	keyNames keyNames
+	clients  []*client
+	network  network
+	store    *ensemble // nil: there is none
+	guard    *guard.Guard
 
 	scheduler *nemesis.Scheduler
 	injector  *world.Injector
@@ -71,6 +72,7 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	w.leaseExpiries = world.NewLeaseExpiries(w.expiryTime, w.write)
 	w.queue = queue{timers: make(heap, 0, smallWorld), others: make(heap, 0, smallWorld)}
 	w.activities, w.idle, w.ready = make([]*activity, 0, smallWorld), make([]*activity, 0, smallWorld), make([]*activity, 0, smallWorld)
+	w.keyNames.numbers = map[string]int32{}
 	w.limits = newLimits(s)
 	w.network = newNetwork(s, seed)
 	w.store = newEnsemble(s, seed)
@@ -80,7 +82,7 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
 	w.scheduler = nemesis.NewScheduler(s, w.injector)
 	for n := 1; n <= s.Nodes; n++ {
-		w.nodes = append(w.nodes, newNode(n, s, seed))
+		w.nodes = append(w.nodes, newNode(n, &w.keyNames, s, seed))
 	}
 	for c := 1; c <= s.Clients; c++ {
 		w.clients = append(w.clients, newClient(w, c, seed))
