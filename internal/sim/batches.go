@@ -92,8 +92,13 @@ func (c *client) sendBatched(r *round, node int) {
 // waits.
 func (b *batches) submit(p pending) {
 	b.settle()
-	if b.breaker == open && len(b.underWay) > 0 && len(b.waiting) > 0 {
+	switch busy := len(b.underWay) > 0; {
+	case b.breaker == open && busy && len(b.waiting) > 0:
 		p.round.deliver(b.node, env.Failed, breakerOpen)
+		return
+	case !busy && len(b.waiting) == 0 && !b.over(p): // as most often
+		b.launch(p)
+		b.flush = env.Never
 		return
 	}
 	b.waiting = append(b.waiting, p)
@@ -110,16 +115,21 @@ func (b *batches) send() {
 	if len(b.waiting) == 0 {
 		return
 	}
-	next := b.newBatch()
-	next.probe, next.ended = b.breaker != closed, env.Never
 	first, after := 0, min(len(b.waiting), batchSize)
-	if next.probe {
+	if b.breaker != closed {
 		first = b.latestDeadline()
 		after = first + 1
 	}
-	next.requests = append(next.requests, b.waiting[first:after]...)
+	b.launch(b.waiting[first:after]...)
 	b.waiting = slices.Delete(b.waiting, first, after)
-	if next.left = len(next.requests); next.left > 1 {
+}
+
+// launch sends requests as one batch.
+func (b *batches) launch(requests ...pending) {
+	next := b.newBatch()
+	next.probe, next.ended = b.breaker != closed, env.Never
+	next.requests = append(next.requests, requests...)
+	if next.left = len(requests); next.left > 1 {
 		next.connection = &connection{}
 	}
 	b.underWay = append(b.underWay, next)
@@ -243,25 +253,28 @@ func (b *batches) nextDue() env.Instant {
 // settle removes the batches that have ended, and reports whether there were any. If the
 // last one under way was refused, the waiting requests are refused too.
 func (b *batches) settle() bool {
-	now, before, refused := b.client.mono(), len(b.underWay), false
-	b.underWay = slices.DeleteFunc(b.underWay, func(u *batch) bool {
+	now, refused, kept := b.client.mono(), false, 0
+	for _, u := range b.underWay {
 		if u.left > 0 && now < u.deadline {
-			return false
+			b.underWay[kept] = u
+			kept++
+			continue
 		}
 		b.updateBreaker(u)
 		refused = u.refused && !u.answered
 		clear(u.requests)
 		b.spare = append(b.spare, u)
-		return true
-	})
-	ended := len(b.underWay) < before
+	}
+	if kept == len(b.underWay) {
+		return false
+	}
+	clear(b.underWay[kept:])
+	b.underWay = b.underWay[:kept]
 	if refused && len(b.underWay) == 0 {
 		b.failAll()
 	}
-	if ended {
-		b.client.world.drained(b.client.id, b.node)
-	}
-	return ended
+	b.client.world.drained(b.client.id, b.node)
+	return true
 }
 
 // failAll fails the waiting requests: the node refuses connections.
