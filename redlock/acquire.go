@@ -30,7 +30,7 @@ func (m *Mutex) tryLock(ctx, base context.Context, resource string) (*Hold, erro
 		return nil, err
 	}
 	defer m.jobs.end()
-	a := &attempt{mutex: m, resource: resource}
+	a := &attempt{mutex: m, resource: resource, longest: m.config.TTL}
 	a.token = m.newToken(&a.random)
 	hold, err := a.acquire(ctx, base)
 	if err != nil {
@@ -62,7 +62,6 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 
 	event.Until = validUntil(m.now(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
-	a.ask(ttl)
 	weigh := m.voteCounter()
 	set := env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}
 	a.set.send(m, m.all, set, m.config.Linger)
@@ -123,13 +122,6 @@ func (a *attempt) cleanUp() {
 		a.deleteAfterLinger(unheard)
 	})
 	a.drainInBackground()
-}
-
-// counts records the nodes whose yes to SET counted.
-func (a *attempt) counts(nodes env.NodeSet) {
-	a.mutex.mu.Lock()
-	defer a.mutex.mu.Unlock()
-	a.counted = nodes
 }
 
 // weighExtension counts a yes only from a node whose yes to SET counted. Another node may have

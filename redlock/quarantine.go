@@ -36,10 +36,11 @@ func (c Config) validateQuarantine() error {
 	return nil
 }
 
-// voteCounter returns a function that maps replies to votes, for a SET that is about to be sent.
+// voteCounter returns a function that maps replies to votes, for a SET that is about to be sent;
+// nil: every reply is its vote.
 func (m *Mutex) voteCounter() func(env.Reply) env.Reply {
 	if m.config.Quarantine == 0 {
-		return func(r env.Reply) env.Reply { return r }
+		return nil
 	}
 	sent := m.runtime.Now(env.Boottime)
 	return func(r env.Reply) env.Reply { return m.weigh(r, sent) }

@@ -116,6 +116,9 @@ func (e deletion) finish() {
 		again.drain()
 		left = r.failed | again.lost | again.failed
 	}
+	if left == 0 {
+		return
+	}
 	if left &^= e.attempt.neverSet(); left != 0 {
 		e.attempt.mutex.deleteLater(pendingDelete{attempt: e.attempt, command: r.command, nodes: left, expired: r.sent.Add(e.attempt.longestTTL())})
 	}
@@ -128,7 +131,7 @@ func (a *attempt) longestTTL() time.Duration {
 	return a.longest
 }
 
-// ask records the TTL that the keys are about to get.
+// ask records the TTL that the keys are about to get from an extension.
 func (a *attempt) ask(ttl time.Duration) {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()

@@ -44,6 +44,7 @@ func (a *attempt) abandon(asked, deleted env.NodeSet) (overtaken, unheard env.No
 func (a *attempt) recordLateSet(r env.Reply) bool {
 	a.mutex.mu.Lock()
 	defer a.mutex.mu.Unlock()
+	a.counted = a.set.votes.yes
 	l := &a.late
 	set, unknown := r.Answer == env.Yes, r.Answer == env.Lost
 	switch {
@@ -107,10 +108,7 @@ func (a *attempt) drainInBackground() {
 // lateSet judges the replies to SET that come after the decision.
 type lateSet struct{ *attempt }
 
-func (s lateSet) stays(r env.Reply) bool {
-	s.counts(s.set.votes.yes)
-	return s.recordLateSet(r)
-}
+func (s lateSet) stays(r env.Reply) bool { return s.recordLateSet(r) }
 
 func finishAll(all []deletion) {
 	for _, keys := range all {

@@ -235,6 +235,11 @@ type validityEnd struct {
 // has to watch the end that the step names. An extension to an earlier end counts from its
 // call on, because it may take effect without an answer.
 func (l *validityEnds) move(e *env.Event) bool {
+	switch e.Step {
+	case env.StepBeforeSend, env.StepGranted, env.StepRefused, env.StepExtend, env.StepExtended, env.StepBeforeRelease:
+	default:
+		return false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.list, func(v validityEnd) bool { return v.token == e.Token })
@@ -302,10 +307,12 @@ func (r *clockReading) passed(e *env.Event, now func() env.Instant) {
 // of returns the reading for the return of a successful operation with an end of validity,
 // or 0 if there is none.
 func (r *clockReading) of(e *env.Event) int64 {
+	if e.Step != env.StepGranted && e.Step != env.StepExtended || e.Until == env.Never {
+		return 0
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ends := (e.Step == env.StepGranted || e.Step == env.StepExtended) && e.Until != env.Never
-	if !ends || !r.taken || r.token != e.Token {
+	if !r.taken || r.token != e.Token {
 		return 0
 	}
 	return int64(r.at)
