@@ -83,13 +83,17 @@ func BenchmarkCycles(b *testing.B) {
 	}
 }
 
-// BenchmarkWorlds measures small worlds with a fault, from opening to verdict:
-// three clients that are granted the lock ten times each while a node crashes
+// smallWorld is three clients that are granted the lock ten times each while a node crashes
 // and comes back empty.
-func BenchmarkWorlds(b *testing.B) {
+func smallWorld() scenarios.Scenario {
 	s := cycles(3, 1, 10)
-	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(5 * time.Millisecond), End: nemesis.After(10 * time.Millisecond)}}
-	e := prepared(b, simulator, s)
+	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(5 * ms), End: nemesis.After(10 * ms)}}
+	return s
+}
+
+// BenchmarkWorlds measures small worlds with a fault, from opening to verdict.
+func BenchmarkWorlds(b *testing.B) {
+	e := prepared(b, simulator, smallWorld())
 	asTheCommand(b)
 	b.ReportAllocs()
 	grants := 0
