@@ -30,7 +30,7 @@ type suite struct {
 func sideBySide(b runner.Backend) int {
 	cores := runtime.GOMAXPROCS(0)
 	if b.Idle {
-		return 2 * cores
+		return 4 * cores
 	}
 	return cores
 }

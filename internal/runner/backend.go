@@ -31,7 +31,7 @@ type Backend struct {
 	// Dialable says that external locks can run on it: its worlds are [Dialer]s.
 	Dialable bool
 
-	// Idle says that a run mostly waits, so that two runs can share a core. Other runs
+	// Idle says that a run mostly waits, so that four runs can share a core. Other runs
 	// keep a core busy.
 	Idle bool
 
