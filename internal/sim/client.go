@@ -25,6 +25,7 @@ type client struct {
 	id         int
 	clocks     [3]world.Clock // by env.Clock
 	random     *rand.PCG
+	main       *task // nil before the run
 	activities []*activity
 	unsent     []int32 // messages that it would have sent while it stood still
 	paused     bool
@@ -176,6 +177,9 @@ func (c *client) kill() {
 		return
 	}
 	c.dead = true
+	if c.main != nil && !c.main.done {
+		c.world.running--
+	}
 	c.world.injector.Record(history.Event{Kind: history.Kill, Client: c.id})
 }
 

@@ -19,8 +19,8 @@ import (
 var errNoProgress = errors.New("no progress")
 
 // endIfStuck ends a run in which some client should continue and none can.
-func (w *World) endIfStuck(mains []*task) {
-	if w.stuck(mains) {
+func (w *World) endIfStuck() {
+	if w.stuck() {
 		w.fail(w.noProgress(fmt.Sprintf("nothing happens after %v any more", w.time())))
 	}
 }
@@ -29,13 +29,13 @@ func (w *World) endIfStuck(mains []*task) {
 // queue holds no event that matters, not even after the horizon, and nobody waits for a
 // time, so that no clock matters. A client that the plan has killed or paused for ever is
 // not stuck. Neither is one that waits for such a client's lock, because it retries.
-func (w *World) stuck(mains []*task) bool {
+func (w *World) stuck() bool {
 	unfinished := false
-	for i, c := range w.clients {
+	for _, c := range w.clients {
 		if c.stopped() {
 			continue
 		}
-		unfinished = unfinished || !mains[i].done
+		unfinished = unfinished || !c.main.done
 		if slices.ContainsFunc(c.activities, func(a *activity) bool { return a.until != env.Never }) {
 			return false
 		}

@@ -27,6 +27,7 @@ type World struct {
 	queue  queue
 	trace  trace
 
+	running  int // living clients whose main task has not returned
 	nodes    []node
 	keyNames keyNames
 	clients  []*client
@@ -176,9 +177,12 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	if w.sealed {
 		return errors.New("sim: a world runs once")
 	}
-	tasks := make([]*task, len(w.clients))
-	for i, c := range w.clients {
-		tasks[i] = w.start(c, "main", func() { main(c.id) })
+	w.running = len(w.clients)
+	for _, c := range w.clients {
+		c.main = w.start(c, "main", func() {
+			main(c.id)
+			w.running--
+		})
 	}
 	if w.store != nil {
 		w.Record(history.Event{Kind: history.Leader, Node: w.store.leader})
@@ -186,15 +190,15 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 	w.fail(w.scheduler.Advance(0))
 	for events := 0; w.err == nil; events++ {
 		w.settle()
-		if w.err != nil || w.finished(tasks) || !w.next() {
+		if w.err != nil || w.running == 0 || !w.next() {
 			break
 		}
 		if events%pollEvery == 0 {
 			w.fail(ctx.Err())
 		}
 	}
-	if w.err == nil && !w.finished(tasks) {
-		w.endIfStuck(tasks)
+	if w.err == nil && w.running > 0 {
+		w.endIfStuck()
 		w.now = int64(w.setting.Horizon)
 	}
 	w.seal(world.End(ctx, w.err))
@@ -248,16 +252,6 @@ func (w *World) armScheduler() {
 		w.faultAt = int64(at)
 		w.queue.push(w.faultAt, faultDue, 0)
 	}
-}
-
-// finished reports whether the main task of every living client has returned.
-func (w *World) finished(mains []*task) bool {
-	for i, t := range mains {
-		if !t.done && !w.clients[i].dead {
-			return false
-		}
-	}
-	return true
 }
 
 // fail ends the run with the first error.
