@@ -107,7 +107,7 @@ pgo: ## renew the compiler's profile for the command
 	$(GO) test -trimpath ./checker -run '^$$' -bench 'Lease|All' -benchtime 2s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile checker.pgo -o /dev/null
 	cd cmd/lockstorm && $(GO) tool pprof -proto runner.pgo checker.pgo >default.pgo && rm runner.pgo checker.pgo
 
-speed: speed-checker ## measure the simulator and the checker; commit docs/evidence/speed.md and checker-speed.md
+speed: speed-checker ## measure the simulator and the checker (15 minutes); commit docs/evidence/speed.md and checker-speed.md
 	sh scripts/speed.sh simulator >docs/evidence/speed.md.new && mv docs/evidence/speed.md.new docs/evidence/speed.md
 
 speed-checker: ## measure only the checker (3 minutes, 6 GB)

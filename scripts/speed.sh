@@ -5,6 +5,7 @@ set -eu
 
 machine="with $(go env GOVERSION) on $(nproc) shared cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"
 profiled="go test -pgo=cmd/lockstorm/default.pgo"
+before=9ad11c4e # the commit with which the simulator is compared
 
 # show TITLE COMMAND…: prints a section with the command and its output.
 show() {
@@ -16,8 +17,9 @@ show() {
 simulator() {
 	echo "# Speed"
 	echo
-	echo "Made by \`make speed\` $machine. A cycle is an acquire and a release over five nodes, including the hold's context, the handling of late replies, and the checker, which judges each event as it happens. Garbage collection is set as in the command, and the compiler uses the command's profile (\`make pgo\`)."
+	echo "Made by \`make speed\` $machine. A cycle is an acquire and a release over five nodes, including the hold's context, the handling of late replies, and the checker, which judges each event as it happens. Garbage collection is set as in the command, and the compiler uses the command's profile (\`make pgo\`). Where the simulator is compared with an earlier commit, both run by turns."
 
+	show "Beside commit $before" "sh scripts/faster.sh $before 6 2>/dev/null"
 	show "On one core" "$profiled ./internal/runner -run '^$' -bench 'Cycles|Worlds' -cpu 1 -count 5 | grep ^Bench"
 	show "On all cores" "$profiled ./internal/runner -run '^$' -bench Batch -count 3 | grep ^Bench"
 	show "Beside a bare queue of events, and beside the same lock in a synctest bubble" \
