@@ -115,11 +115,11 @@ func onQueue(events uint64, waiting int) time.Duration {
 	return watch()
 }
 
-// newStopwatch starts a watch that goes on in a bubble, where package time
-// shows the bubble's time.
+// newStopwatch starts a watch that goes on in a bubble. There package time, and with it the
+// monotonic clock, shows the bubble's time; boottime comes from the kernel.
 func newStopwatch() func() time.Duration {
-	begin := env.System().Now(env.Monotonic)
-	return func() time.Duration { return env.System().Now(env.Monotonic).Sub(begin) }
+	begin := env.System().Now(env.Boottime)
+	return func() time.Duration { return env.System().Now(env.Boottime).Sub(begin) }
 }
 
 // bubble is a world without faults on goroutines, for a bubble of
