@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // Batch is many runs of one experiment, with the seeds First, First+1, …
@@ -169,51 +170,65 @@ const maxAhead = 16
 // When ctx ends, it takes the finished results up to the first gap. Workers run only a
 // limited number of jobs ahead, so that memory does not grow with n.
 func inOrder[T any](ctx context.Context, workers, n int, work func(context.Context, int) (T, error), take func(T)) error {
-	ctx, stop := context.WithCancel(ctx)
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer stop() // first, so that what is under way ends early
-
 	type outcome struct {
 		value T
 		err   error
 	}
-	type job struct {
-		number int
-		done   chan outcome
+	outcomes := make([]chan outcome, maxAhead*workers) // that of job i is number i modulo their number
+	for i := range outcomes {
+		outcomes[i] = make(chan outcome, 1)
 	}
-	todo := make(chan job)
-	pending := make(chan job, maxAhead*workers) // in the order of the numbers
+	ahead := make(chan struct{}, len(outcomes)) // one for each job that has begun and was not taken
+	var begun atomic.Int64
+
+	ctx, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
 	for range workers {
 		group.Go(func() {
-			for j := range todo {
-				v, err := work(ctx, j.number)
-				j.done <- outcome{v, err}
+			// No goroutine hands out the jobs: it would have to run between any two of
+			// them, and two workers would wait for it an eighth of the time.
+			for ctx.Err() == nil {
+				select {
+				case ahead <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+				i := int(begun.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				v, err := work(ctx, i)
+				outcomes[i%len(outcomes)] <- outcome{v, err}
 			}
 		})
 	}
-	group.Go(func() {
-		defer close(pending)
-		defer close(todo)
-		for i := range n {
-			j := job{i, make(chan outcome, 1)}
+	ended := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(ended)
+	}()
+	defer func() {
+		stop() // what is under way ends early
+		<-ended
+	}()
+
+	for i := range n {
+		done := outcomes[i%len(outcomes)]
+		var o outcome
+		select {
+		case o = <-done:
+		case <-ended:
 			select {
-			case todo <- j:
-			case <-ctx.Done():
-				return
+			case o = <-done:
+			default:
+				return nil // ctx ended before this job began
 			}
-			pending <- j // there is room, or the caller makes some
 		}
-	})
-	for j := range pending {
-		o := <-j.done
 		if o.err != nil {
-			stop()
-			for range pending { // let the feeder end
-			}
 			return o.err
 		}
 		take(o.value)
+		<-ahead
 	}
 	return nil
 }
