@@ -55,7 +55,10 @@ func openZstd(r io.Reader) (io.ReadCloser, error) {
 // says so, never an end. Memory is bounded, by [MaxWindow] and not by how much the
 // input expands to. Close frees what decoding took; it does not close r.
 func Reader(r io.Reader) (io.ReadCloser, error) {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+	from := &source{r: r}
+	// A history is judged a seventh faster if gzip reads from a bufio.Reader, and not from a
+	// reader of another type.
+	buffered := bufio.NewReaderSize(from, 1<<16)
 	head, err := buffered.Peek(4)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -64,8 +67,7 @@ func Reader(r io.Reader) (io.ReadCloser, error) {
 		if !f.is(head) {
 			continue
 		}
-		from := &source{r: buffered}
-		plain, err := f.open(from)
+		plain, err := f.open(buffered)
 		if err != nil {
 			return nil, broken(f.name, err, from.err)
 		}
@@ -76,7 +78,7 @@ func Reader(r io.Reader) (io.ReadCloser, error) {
 
 // source keeps the error of the input itself apart from what decoding finds.
 type source struct {
-	r   *bufio.Reader
+	r   io.Reader
 	err error
 }
 
@@ -86,15 +88,6 @@ func (s *source) Read(p []byte) (int, error) {
 		s.err = err
 	}
 	return n, err
-}
-
-// ReadByte lets gzip read no further than its stream.
-func (s *source) ReadByte() (byte, error) {
-	b, err := s.r.ReadByte()
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return b, err
 }
 
 // unpacked says what is wrong with the input it decodes.
