@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -108,6 +109,28 @@ func BenchmarkWorlds(b *testing.B) {
 		b.Fatalf("%d grants of %d", grants, 30*b.N)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "worlds/s")
+}
+
+// BenchmarkPrefix measures what a branch costs that replays a prefix of so many events: the world
+// is opened, runs to that event, and is judged.
+func BenchmarkPrefix(b *testing.B) {
+	s := smallWorld()
+	for i := range s.Clients {
+		s.Clients[i].Rounds = 10_000
+	}
+	for _, events := range []int{1, 100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("events=%d", events), func(b *testing.B) {
+			e := prepared(b, simulator, s).WithEventLimit(events)
+			asTheCommand(b)
+			b.ReportAllocs()
+			for i := range b.N {
+				if r, err := e.Run(context.Background(), uint64(i), nil); err != nil || r.Events < events {
+					b.Fatalf("%d events: %v", r.Events, err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*float64(events)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
 }
 
 // BenchmarkBatch measures the same worlds on all cores.
