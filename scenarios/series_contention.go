@@ -24,7 +24,7 @@ var contentionSeries = []Series{
 			split("fixed-50ms", "50 ms", three, exactly(50*ms), violated),
 			split("five-fixed-50ms", "50 ms, five clients", fiveClients, exactly(50*ms), violated),
 			noisily(split("fixed-50ms-noisy", "50 ms, latencies vary by half", three, exactly(50*ms), holds)),
-			split("jitter-200us", "0 to 0.2 ms", three, span(0, 200*us), holds),
+			split("jitter-200us", "0 to 0.2 ms", three, span(0, 200*us), checker.Unknown), // in a run of 250, nobody gets the lock in time
 			split("jitter-1ms", "0 to 1 ms", three, span(0, 1*ms), holds),
 			split("jitter-5ms", "0 to 5 ms", three, span(0, 5*ms), holds),
 			split("jitter-50ms", "0 to 50 ms", three, span(0, 50*ms), holds),
