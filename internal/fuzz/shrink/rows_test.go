@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -45,8 +46,8 @@ var more = map[string]needs{
 	"frozen-clock-majority": {2, 2, "a key that does not expire bars the others only if its holder dies: one that lives deletes it"},
 }
 
-// wantStory checks that no more than necessary remains.
-func wantStory(t *testing.T, row string, s scenarios.Scenario) {
+// tooMuch returns what remains beyond the necessary; "": nothing.
+func tooMuch(t *testing.T, row string, s scenarios.Scenario) string {
 	t.Helper()
 	n, known := more[row]
 	if !known {
@@ -59,8 +60,9 @@ func wantStory(t *testing.T, row string, s scenarios.Scenario) {
 		}
 	}
 	if z := shrink.ExtentOf(s); z.Clients > n.clients || causes > n.causes {
-		t.Errorf("%d clients and %d causes remain, want %d and %d at most:\n%s", z.Clients, causes, n.clients, n.causes, text(t, s))
+		return fmt.Sprintf("%s: %d clients and %d causes remain, want %d and %d at most:\n%s", row, z.Clients, causes, n.clients, n.causes, text(t, s))
 	}
+	return ""
 }
 
 // Law: violations of the debate's rows with their own plans are reduced to at most two clients
@@ -75,7 +77,9 @@ func TestRowsAreShrunkToAStory(t *testing.T) {
 		for _, p := range r.Wanted() {
 			t.Run(r.Name+"/"+p.String(), func(t *testing.T) {
 				t.Parallel()
-				wantStory(t, r.Name, minimized(t, minimizer, p, byItself(t, r.Scenario, p)).Small.Executed())
+				if more := tooMuch(t, r.Name, minimized(t, minimizer, p, byItself(t, r.Scenario, p)).Small.Executed()); more != "" {
+					t.Error(more)
+				}
 			})
 		}
 	}
@@ -117,13 +121,18 @@ func minimized(t *testing.T, minimizer shrink.Minimizer, p checker.Property, run
 	return got
 }
 
+// stuck is the share of findings in which the shrinker may end before the smallest: one in stuck.
+// A fault that does nothing can stay, because without it the others draw other random numbers.
+const stuck = 20
+
 // Law: findings of hunts for the debate's rows are reduced to at most two clients and one
-// fault, besides the necessary partitions. All hunts that find the same cause reach the same
-// number of clients and nodes. Updates lost by overlapping leases are not blamed on anything
-// else, and the causes of the row remain.
+// fault, besides the necessary partitions, and all hunts that find the same cause reach the same
+// number of clients and nodes; with a few exceptions, see stuck. Updates lost by overlapping leases
+// are not blamed on anything else, and the causes of the row remain.
 func TestFindsAreShrunkToAStory(t *testing.T) {
 	w := tellers{create(t, *table), create(t, *told)}
 	wanted, all := 0, map[finding][]shrink.Finding{}
+	var larger []string
 	for _, r := range sampled() {
 		t.Run(r.Name, func(t *testing.T) {
 			wanted += len(r.Wanted()) * *hunts
@@ -136,7 +145,9 @@ func TestFindsAreShrunkToAStory(t *testing.T) {
 						got := minimized(t, minimizer, p, run)
 						wantSameCause(t, got)
 						wantBlamed(t, got.Small.Executed(), causes)
-						wantStory(t, r.Name, got.Small.Executed())
+						if more := tooMuch(t, r.Name, got.Small.Executed()); more != "" {
+							larger = append(larger, more)
+						}
 						of := finding{r.Name, p, blamed(got.Small.Executed())}
 						all[of] = append(all[of], got)
 					}
@@ -148,8 +159,12 @@ func TestFindsAreShrunkToAStory(t *testing.T) {
 	shrunk := 0
 	for _, of := range sortedFindings(all) {
 		shrunk += len(all[of])
-		wantOneMinimum(t, of, all[of])
+		larger = append(larger, notTheMinimum(of, all[of])...)
 		w.tell(t, of, all[of])
+	}
+	t.Logf("%d of %d findings could be smaller:\n%s", len(larger), shrunk, strings.Join(larger, "\n"))
+	if len(larger) > shrunk/stuck {
+		t.Error("those are too many")
 	}
 	if !t.Failed() && shrunk < wanted/2 {
 		t.Errorf("%d of %d violations were found: too few to tell anything", shrunk, wanted)
@@ -188,18 +203,25 @@ func wantBlamed(t *testing.T, s scenarios.Scenario, causes []nemesis.Kind) {
 	}
 }
 
-// wantOneMinimum checks that findings with one cause have the same number of clients and
-// nodes. One that depends on a delay, so that not all of the first seeds show it, may need
-// more.
-func wantOneMinimum(t *testing.T, of finding, all []shrink.Finding) {
-	t.Helper()
+// notTheMinimum lists findings that have more clients or nodes than others with the same cause. One
+// that depends on a delay, so that not all of the first seeds show it, may need more.
+func notTheMinimum(of finding, all []shrink.Finding) (larger []string) {
 	all = slices.DeleteFunc(slices.Clone(all), func(one shrink.Finding) bool { return len(one.Shrunk.Seeds) < 5 })
-	for i, one := range all {
-		z, first := shrink.ExtentOf(one.Small.Executed()), shrink.ExtentOf(all[0].Small.Executed())
-		if i > 0 && (z.Clients != first.Clients || z.Nodes != first.Nodes) {
-			t.Errorf("%s of %s by %s is shrunk to %v, or to %v", of.property, of.row, of.causes, first, z)
+	size := func(one shrink.Finding) (clients, nodes int) {
+		z := shrink.ExtentOf(one.Small.Executed())
+		return z.Clients, z.Nodes
+	}
+	smallest := math.MaxInt
+	for _, one := range all {
+		clients, nodes := size(one)
+		smallest = min(smallest, clients+nodes)
+	}
+	for _, one := range all {
+		if clients, nodes := size(one); clients+nodes > smallest {
+			larger = append(larger, fmt.Sprintf("%s of %s by %s: %v, while others have %d clients and nodes", of.property, of.row, of.causes, shrink.ExtentOf(one.Small.Executed()), smallest))
 		}
 	}
+	return larger
 }
 
 // found returns the first run of a hunt that violates each property that a row wants. The hunt
