@@ -179,6 +179,14 @@ func (t *Table) Draw(random uint64) time.Duration {
 	return time.Duration(low + scaled(high-low, random))
 }
 
+// Range returns the shortest and the longest duration that can be drawn.
+func (t *Table) Range() Range {
+	if len(t.body) == 0 {
+		return t.uniform
+	}
+	return Range{Min: time.Duration(t.body[0]), Max: time.Duration(t.tail[len(t.tail)-1])}
+}
+
 // scaled maps random bits to 0, …, width.
 func scaled(width int64, random uint64) int64 {
 	share, _ := bits.Mul64(uint64(width)+1, random)

@@ -121,6 +121,13 @@ func (e Experiment) WithEventLimit(events int) Experiment {
 	return e
 }
 
+// WithOpener returns the experiment with worlds that open opens. They have to be like those of its
+// backend.
+func (e Experiment) WithOpener(open OpenFunc) Experiment {
+	e.backend.Open = open
+	return e
+}
+
 // Header returns the header of a run's history.
 func (e Experiment) Header(seed uint64) history.Header {
 	h := e.header

@@ -94,6 +94,9 @@ func (w *World) settle() {
 			a.wakeOnResume = true
 		default:
 			w.countStep(a.client)
+			if w.choices != nil {
+				a.client.observeTurn(a)
+			}
 			a.waits = false
 			a.actor.act()
 		}

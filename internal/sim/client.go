@@ -25,7 +25,8 @@ type client struct {
 	id         int
 	clocks     [3]world.Clock // by env.Clock
 	random     *rand.PCG
-	main       *task // nil before the run
+	observed   digest // by its code, in a world with choices
+	main       *task  // nil before the run
 	activities []*activity
 	unsent     []int32 // messages that it would have sent while it stood still
 	paused     bool
@@ -123,6 +124,10 @@ func (c *client) Go(name string, f func()) env.Task {
 // Random implements [env.Runtime].
 func (c *client) Random(p []byte) {
 	var word [8]byte
+	if c.world.choices != nil && len(p) == len(word) {
+		binary.LittleEndian.PutUint64(p, c.chosenDraw())
+		return
+	}
 	for len(p) > 0 {
 		binary.LittleEndian.PutUint64(word[:], c.random.Uint64())
 		p = p[copy(p, word[:]):]

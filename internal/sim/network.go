@@ -160,7 +160,7 @@ func (w *World) leave(i int32, l *linkDirection, arrival class) {
 	if l.loss != nil && w.loses(i, l, arrival) {
 		return
 	}
-	takes := w.network.takes(l)
+	takes := w.takes(l)
 	if len(l.rules) > 0 {
 		takes += int64(l.rules.Delay(w.network.messages.at(i).seen()))
 	}
@@ -283,7 +283,12 @@ func (l *link) each(way nemesis.Direction, do func(*linkDirection)) {
 }
 
 // takes draws the latency of a message, without the delays of rules.
-func (n *network) takes(l *linkDirection) int64 { return int64(l.latency.Draw(n.random.Uint64())) }
+func (w *World) takes(l *linkDirection) int64 {
+	if w.choices != nil {
+		return w.chosenLatency(l.latency)
+	}
+	return int64(l.latency.Draw(w.network.random.Uint64()))
+}
 
 // holds reports whether a rule holds back message i, which is about to arrive, and
 // stores it if so. If the rule never ends, the message is dropped, so that memory

@@ -38,7 +38,7 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 	request.client = c
 	i := w.calls.put(request)
 	way := &w.network.toGuard[c.id-1]
-	takes := w.network.takes(way) + int64(way.rules.Delay(nemesis.Message{Client: c.id, Way: nemesis.Requests}))
+	takes := w.takes(way) + int64(way.rules.Delay(nemesis.Message{Client: c.id, Way: nemesis.Requests}))
 	w.queue.push(w.now+takes, callArrives, i)
 	for !w.calls.at(i).returned {
 		if err := ctx.Err(); err != nil {
@@ -50,6 +50,7 @@ func (c *client) do(ctx context.Context, request call) (call, error) {
 		w.calls.at(i).waiter = nil
 	}
 	answer := w.calls.take(i)
+	c.observe(uint64(answer.value), answer.fence<<1|flags(answer.accepted))
 	if !answer.accepted {
 		return answer, env.ErrFenced
 	}
@@ -70,7 +71,10 @@ func (w *World) callArrives(i int32) {
 	case drawCall:
 		c.fence, c.accepted = w.guard.Draw(a.Resource), true
 	}
-	w.queue.push(w.now+w.network.takes(&w.network.fromGuard), callReturns, i)
+	if w.choices != nil {
+		w.choices.guarded.mix(c.digest())
+	}
+	w.queue.push(w.now+w.takes(&w.network.fromGuard), callReturns, i)
 }
 
 func (w *World) callReturns(i int32) {

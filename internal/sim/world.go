@@ -57,6 +57,8 @@ type World struct {
 
 	underWay *world.Calls // of the clients' locks
 
+	choices *choices // nil: everything follows from the seed
+
 	sealed bool
 	err    error
 }
@@ -158,6 +160,9 @@ func (w *World) place() *history.Event {
 // written has to be called with each event in its place.
 func (w *World) written(e *history.Event) {
 	w.trace.event(e)
+	if w.choices != nil {
+		w.choices.record(e)
+	}
 	if w.group == nil {
 		w.sink.Record(e)
 	}
@@ -210,6 +215,9 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 
 // next handles the next event and reports whether there was one before the horizon.
 func (w *World) next() bool {
+	if w.choices != nil {
+		return w.nextChosen()
+	}
 	w.armScheduler()
 	first := w.queue.first()
 	if len(*first) == 0 || (*first)[0].at > int64(w.setting.Horizon) {
@@ -220,6 +228,12 @@ func (w *World) next() bool {
 		w.now = e.at
 		w.limits.timeAdvanced()
 	}
+	w.handle(e)
+	return true
+}
+
+// handle handles an event at its instant.
+func (w *World) handle(e event) {
 	w.tick()
 	w.limitPending()
 	switch e.class() {
@@ -243,7 +257,6 @@ func (w *World) next() bool {
 	default:
 		panic(fmt.Sprintf("sim: event of class %d", e.class()))
 	}
-	return true
 }
 
 // armScheduler makes sure that the queue holds the plan's next known instant.

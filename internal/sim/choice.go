@@ -1,0 +1,216 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Point is the kind of a point at which a world can go on in several ways.
+type Point uint8
+
+// The kinds.
+const (
+	Latency Point = iota + 1 // how long a message takes
+	Draw                     // a number that a client draws, other than a token
+	Order                    // which of several simultaneous events of one machine comes first
+)
+
+// Chooser makes the choices of a world in place of its seed.
+type Chooser interface {
+	// Choose returns the way on at a point, from 0 to n-1. n is at least 2. Way 0 is the shortest
+	// latency, the lowest number, or the event that comes first in a world with a seed.
+	Choose(at Point, n int) int
+
+	// GoOn is called before every event, while the code of all clients waits, and reports
+	// whether the world is to go on. If not, Run returns [ErrStopped].
+	GoOn(w *World) bool
+}
+
+// ErrStopped is the error of a world that its chooser has stopped.
+var ErrStopped = errors.New("sim: the world was stopped by its chooser")
+
+// Choices says which choices a world has.
+type Choices struct {
+	Chooser Chooser
+
+	// Latencies is the number of latencies from which that of a message is chosen, evenly
+	// spaced over its range. At least 1: the shortest.
+	Latencies int
+
+	// Draws is the same of the numbers that clients draw.
+	Draws int
+
+	// EveryOrder lets the events of one instant come in every order. Otherwise only the order of
+	// the events of one machine is a choice. That is enough if nothing that a machine does has an
+	// effect on another at the same instant: if messages take time, and faults do not begin at
+	// steps of clients. Then all orders of the other events lead to the same world.
+	EveryOrder bool
+}
+
+// choices is a world's choices, and what it needs for them.
+type choices struct {
+	Choices
+	due      []event // at this instant, in the order of the queue
+	recorded digest  // the events of the history, in any order of those of one instant
+	guarded  digest  // the calls of the guarded resource, in their order
+}
+
+// OpenBranching is [Open] for a world whose choices are made by a chooser. What else is random,
+// such as tokens and lost messages, follows from the seed.
+func OpenBranching(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink, c Choices) (*World, error) {
+	w, err := Open(ctx, s, seed, sink)
+	if err == nil {
+		w.choices = &choices{Choices: c}
+	}
+	return w, err
+}
+
+// choose returns the way on at a point with n ways.
+func (w *World) choose(at Point, n int) int {
+	if n < 2 || w.err != nil || w.sealed {
+		return 0
+	}
+	return w.choices.Chooser.Choose(at, n)
+}
+
+// chosenLatency returns the latency of a message.
+func (w *World) chosenLatency(t *nemesis.Table) int64 {
+	r, n := t.Range(), w.choices.Latencies
+	if r.Min == r.Max {
+		return int64(r.Min)
+	}
+	k := w.choose(Latency, n)
+	if k == 0 {
+		return int64(r.Min)
+	}
+	return int64(r.Min) + int64(r.Max-r.Min)/int64(n-1)*int64(k)
+}
+
+// chosenDraw returns 64 bits that a range maps to the chosen number, see [nemesis.Range.Draw].
+func (c *client) chosenDraw() uint64 {
+	n := c.world.choices.Draws
+	k := c.world.choose(Draw, n)
+	c.observe(uint64(k), 0)
+	if k == 0 {
+		return 0
+	}
+	return uint64(k) * (math.MaxUint64 / uint64(n-1))
+}
+
+// nextChosen is next for a world with choices.
+func (w *World) nextChosen() bool {
+	w.armScheduler()
+	at := w.nextInstant()
+	if at > int64(w.setting.Horizon) {
+		return false
+	}
+	if at > w.now {
+		w.now = at
+		w.limits.timeAdvanced()
+	}
+	if !w.choices.Chooser.GoOn(w) {
+		w.fail(ErrStopped)
+		return true
+	}
+	w.collect(at)
+	if len(w.choices.due) > 0 {
+		w.handle(w.takeDue())
+	}
+	return true
+}
+
+// nextInstant returns when the next event comes; after every horizon: never.
+func (w *World) nextInstant() int64 {
+	if len(w.choices.due) > 0 {
+		return w.now
+	}
+	if first := *w.queue.first(); len(first) > 0 {
+		return first[0].at
+	}
+	return math.MaxInt64
+}
+
+// collect moves the events of an instant from the queue to those that are due. A timer that
+// wakes nobody is no event of which there is an order.
+func (w *World) collect(at int64) {
+	c := w.choices
+	for first := w.queue.first(); len(*first) > 0 && (*first)[0].at == at; first = w.queue.first() {
+		e := first.pop()
+		if e.class() == timerFires && !w.activities[e.index()].wakesAt(at) {
+			w.activities[e.index()].timer(at)
+			continue
+		}
+		c.due = append(c.due, e)
+	}
+	slices.SortFunc(c.due, func(a, b event) int { return int(b.precedes(&a)) - int(a.precedes(&b)) })
+}
+
+// wakesAt reports whether a timer of the activity that fires now ends its wait.
+func (a *activity) wakesAt(at int64) bool {
+	return at == a.timerAt && a.waits && a.client != nil && a.client.mono() >= a.until
+}
+
+// takeDue removes the chosen one of the due events. Faults, and what nodes do after them, come
+// first.
+func (w *World) takeDue() event {
+	c := w.choices
+	var of []int
+	if first := &c.due[0]; first.class() > delayedActions {
+		for i := range c.due {
+			if c.EveryOrder || w.machine(&c.due[i]) == w.machine(first) {
+				of = append(of, i)
+			}
+		}
+	}
+	i := 0
+	if len(of) > 1 {
+		i = of[w.choose(Order, len(of))]
+	}
+	e := c.due[i]
+	c.due = slices.Delete(c.due, i, i+1)
+	return e
+}
+
+// theGuard is the machine of the guarded resource. Clients have the numbers below it, nodes those
+// above.
+const theGuard int32 = 1 << 20
+
+// machine returns a number of the machine at which the event happens.
+func (w *World) machine(e *event) int32 {
+	switch i := e.index(); e.class() {
+	case requestArrives:
+		return theGuard + w.network.messages.at(i).node
+	case replyArrives:
+		return w.network.messages.at(i).client
+	case callArrives:
+		return theGuard
+	case callReturns:
+		return int32(w.calls.at(i).client.id)
+	case timerFires:
+		return int32(w.activities[i].client.id)
+	default:
+		return i + 1 // a deferred arrival
+	}
+}
+
+// observe mixes in what the client's code learns. The code is deterministic, so what it does next
+// follows from all that it has observed.
+func (c *client) observe(a, b uint64) {
+	if c.world.choices != nil {
+		c.observed.add(a)
+		c.observed.add(b)
+	}
+}
+
+// observeTurn mixes in that an activity of the client goes on, and what the clocks show.
+func (c *client) observeTurn(a *activity) {
+	c.observe(uint64(slices.Index(c.activities, a)), uint64(c.world.now))
+	c.observe(uint64(c.now(env.Wall)), uint64(c.mono()))
+	c.observe(uint64(c.now(env.Boottime)), 0)
+}
