@@ -49,11 +49,13 @@ say . "The laws about storms, five times as many as in the tests" \
 	go test ./internal/runner -run 'TestQuarantineCloses|TestFences|Over|TestSessionsExclude|TestRowExcludes' -count=1 -args -times=5
 say . "What every lock promises: twenty thousand runs each" \
 	go test ./internal/fuzz -run 'TestPromisesHold|TestCrashRestartIsFound' -count=1 -timeout 0 -v -args -runs=20000
+say . "An exploration leaves out nothing: a thousand random worlds, and planted defects" \
+	go test ./internal/explore -count=1 -timeout 0 -v -args -worlds=1000 -planted
 say "$work" "The debate, five hundred seeds a row" lockstorm debate --runs 500
 say "$work" "The locks compared, two hundred seeds a trial" lockstorm compare --runs 200
 say . "What a quarantine costs" go test ./internal/runner -run TestCostOfQuarantine -v -args -runs=1000
 say . "Simulated cycles" go test ./internal/runner -run '^$' -bench . -count=3
 
-sh scripts/hunt.sh
-
 mv "$work/campaign.md" "$out"
+
+sh scripts/hunt.sh

@@ -1,0 +1,64 @@
+package explore
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var plantThem = flag.Bool("planted", false, "also plant defects into the reductions, of which the law has to catch each (a minute each)")
+
+// planted are defects of the reductions: a replacement in a file of package sim. Keys, pauses and the
+// time follow from the history and from the messages under way, so to forget them alone is none.
+var planted = []struct{ name, file, old, new string }{
+	{"the order of requests at a node is no choice", "choice.go", "w.machine(&c.due[i]) == w.machine(first)", "c.due[i] == *first"},
+	{"the state forgets messages", "state.go", "case requestArrives, replyArrives:", "case requestArrives, replyArrives:\n\t\t\t\tcontinue"},
+	{"the state forgets when messages arrive", "state.go", "one.add(uint64(e.at))\n", ""},
+	{"the state forgets what clients have seen, and so their timers", "state.go", "d.mix(c.observed)", "d.add(2)"},
+	{"the state forgets the history", "state.go", "d := w.choices.recorded", "var d digest"},
+}
+
+// The law of the reductions catches every planted defect.
+func TestPlantedReductions(t *testing.T) {
+	if !*plantThem {
+		t.Skip("planted defects are part of the campaign: go test ./internal/explore -run Planted -args -planted")
+	}
+	sim, err := filepath.Abs("../sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range planted {
+		t.Run(p.name, func(t *testing.T) {
+			source := filepath.Join(sim, p.file)
+			text, err := os.ReadFile(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), p.old); n != 1 {
+				t.Fatalf("%q occurs %d times in %s", p.old, n, p.file)
+			}
+			changed := filepath.Join(t.TempDir(), p.file)
+			if err := os.WriteFile(changed, []byte(strings.Replace(string(text), p.old, p.new, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {source: changed}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "overlay.json")
+			if err := os.WriteFile(file, overlay, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-pgo=off", "-overlay", file, ".", "-run", "TestReductionsKeep", "-count=1", "-args", "-worlds=300").CombinedOutput()
+			if err == nil {
+				t.Errorf("not caught:\n%s", out)
+			} else if !strings.Contains(string(out), "that are left") {
+				t.Errorf("not by the law:\n%s", out)
+			}
+		})
+	}
+}
