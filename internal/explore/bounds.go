@@ -27,19 +27,19 @@ type Bounds struct {
 	// limit.
 	Deviations int `json:"deviations"`
 
-	// Faults is the largest number of faults of the scenario's plan in a run. A fault whose start
-	// is a time begins at any multiple of Tick before the horizon instead; one that begins at a
-	// step of a client begins there.
-	Faults int           `json:"faults"`
-	Tick   time.Duration `json:"tick_ns"`
+	// Faults is the largest number of faults of the scenario's plan in a run.
+	Faults int `json:"faults"`
+
+	// Tick, unless 0, lets a fault whose start is a time begin at any multiple of it before the
+	// horizon instead. A fault that begins at a step of a client begins there.
+	Tick time.Duration `json:"tick_ns"`
 }
 
 // The defaults.
 const (
 	DefaultLatencies  = 2
 	DefaultDraws      = 2
-	DefaultDeviations = 2
-	DefaultFaults     = 1
+	DefaultDeviations = 1
 )
 
 // Validate returns an error for the first bound that is out of range.
@@ -51,8 +51,8 @@ func (b Bounds) Validate() error {
 		return fmt.Errorf("%d draws: want 1 to %d", b.Draws, maxWays)
 	case b.Faults < 0:
 		return fmt.Errorf("%d faults: want 0 or more", b.Faults)
-	case b.Tick <= 0:
-		return fmt.Errorf("a tick of %v: want more than 0s", b.Tick)
+	case b.Tick < 0:
+		return fmt.Errorf("a tick of %v: want 0s or more", b.Tick)
 	}
 	return nil
 }
@@ -66,30 +66,35 @@ const maxPlans = 100_000
 // errPlans is the error of an exploration of too many plans.
 var errPlans = errors.New("too many plans: fewer faults, a longer tick or a shorter horizon make fewer")
 
-// plans returns the plans of the runs: the empty one first, then those with one fault, and so on.
-// Plans whose faults overlap on one target are left out.
-func (b Bounds) plans(s scenarios.Scenario) ([]nemesis.Plan, error) {
-	all, last := []nemesis.Plan{nil}, []choice{{}}
+// picked is a fault of a scenario's plan that a run has.
+type picked struct {
+	number int           // in the scenario's plan, from 0
+	at     time.Duration // its start; negative: as in the scenario
+}
+
+// plans returns the choices of faults for the runs: none first, then those of one fault, and so
+// on. Faults that overlap on one target are left out.
+func (b Bounds) plans(s scenarios.Scenario) ([][]picked, error) {
+	all, last := [][]picked{nil}, [][]picked{nil}
 	for range min(b.Faults, len(s.Plan)) {
-		var next []choice
-		for _, c := range last {
-			for i := c.next; i < len(s.Plan); i++ {
-				for _, start := range b.starts(s.Plan[i].Start, s.Horizon) {
-					f := s.Plan[i]
-					f.Start = start
-					next = append(next, choice{append(slices.Clip(c.plan), f), i + 1})
-				}
+		var next [][]picked
+		for _, chosen := range last {
+			first := 0
+			if n := len(chosen); n > 0 {
+				first = chosen[n-1].number + 1
 			}
-			if len(all)+len(next) > maxPlans {
-				return nil, fmt.Errorf("%w (more than %d)", errPlans, maxPlans)
+			for number := first; number < len(s.Plan); number++ {
+				for _, at := range b.starts(s.Plan[number].Start, s.Horizon) {
+					next = append(next, append(slices.Clip(chosen), picked{number, at}))
+				}
+				if len(all)+len(next) > maxPlans {
+					return nil, fmt.Errorf("%w (more than %d)", errPlans, maxPlans)
+				}
 			}
 		}
-		for _, c := range next {
-			if with := s; true {
-				with.Plan = c.plan
-				if with.World().Validate() == nil {
-					all = append(all, c.plan)
-				}
+		for _, chosen := range next {
+			if with, err := picking(s, chosen); err == nil && with.World().Validate() == nil {
+				all = append(all, chosen)
 			}
 		}
 		last = next
@@ -97,22 +102,34 @@ func (b Bounds) plans(s scenarios.Scenario) ([]nemesis.Plan, error) {
 	return all, nil
 }
 
-// choice is a plan, and the first fault of the scenario that may be added to it.
-type choice struct {
-	plan nemesis.Plan
-	next int
-}
-
 // starts lists the starts of a fault.
-func (b Bounds) starts(given nemesis.Trigger, horizon time.Duration) []nemesis.Trigger {
-	if given.Client != 0 {
-		return []nemesis.Trigger{given}
+func (b Bounds) starts(given nemesis.Trigger, horizon time.Duration) []time.Duration {
+	if given.Client != 0 || b.Tick == 0 {
+		return []time.Duration{-1}
 	}
-	var all []nemesis.Trigger
-	for at := time.Duration(0); at < horizon; at += b.Tick {
-		all = append(all, nemesis.At(at))
+	var all []time.Duration
+	for at := time.Duration(0); at < horizon && len(all) <= maxPlans; at += b.Tick {
+		all = append(all, at)
 	}
 	return all
+}
+
+// picking returns the scenario with chosen faults of its plan, as it is explored: every request
+// travels by itself, and nothing is expected.
+func picking(s scenarios.Scenario, chosen []picked) (scenarios.Scenario, error) {
+	var plan nemesis.Plan
+	for _, c := range chosen {
+		if c.number < 0 || c.number >= len(s.Plan) {
+			return s, fmt.Errorf("fault %d of a plan of %d", c.number+1, len(s.Plan))
+		}
+		f := s.Plan[c.number]
+		if c.at >= 0 {
+			f.Start = nemesis.At(c.at)
+		}
+		plan = append(plan, f)
+	}
+	s.Plan, s.Connections, s.Expect, s.Limits = plan, nemesis.Connections{}, nil, scenarios.Limits{}
+	return s, nil
 }
 
 // choices returns the choices of a world with a plan.

@@ -3,52 +3,68 @@ package explore
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Verdict is the outcome of an exploration.
+// Verdict is the outcome of an exploration, for a property or for all.
 type Verdict string
 
 // The verdicts.
 const (
-	Holds      Verdict = "holds"      // no run within the bounds violates a wanted property
-	Violated   Verdict = "violated"   // some run does
-	Unfinished Verdict = "unfinished" // none does of those that were made, and others were not made
+	Holds      Verdict = "holds"      // every run within the bounds keeps the property, or has nothing that it is about
+	Violated   Verdict = "violated"   // some run violates it
+	Unfinished Verdict = "unfinished" // no run that was made violates it, and others were not made or could not be judged
+	Vacuous    Verdict = "n/a"        // no run has anything that the property is about
 )
 
 // Outcome is what an exploration has shown.
 type Outcome struct {
-	Tally          // of all plans
-	Plans    int   // that there are
-	Explored int   // of these, to the end
-	Finds    int   // plans with a run that violates a wanted property
-	Find     *Find // the shortest of these runs, of those that were made; nil: none
+	Tally             // of all plans
+	Plans    int      // that there are
+	Explored int      // of these, to the end
+	Judged   []Judged // the wanted properties, in their order
 }
 
-// Finished reports whether every run was made. Then the find is the shortest of all.
+// Judged is what an exploration has shown of a property.
+type Judged struct {
+	Property checker.Property
+	Verdict  Verdict
+	Unknown  int   // executions with an unknown verdict
+	Find     *Find // the shortest run that violates it, of those that were made
+}
+
+// Finished reports whether every run was made. Then the finds are the shortest of all.
 func (o Outcome) Finished() bool { return o.Explored == o.Plans }
 
-// Verdict returns the verdict.
+// Verdict returns the verdict on all wanted properties together.
 func (o Outcome) Verdict() Verdict {
-	switch {
-	case o.Find != nil:
-		return Violated
-	case !o.Finished():
-		return Unfinished
+	for _, v := range []Verdict{Violated, Unfinished, Holds} {
+		if slices.ContainsFunc(o.Judged, func(j Judged) bool { return j.Verdict == v }) {
+			return v
+		}
 	}
-	return Holds
+	return Vacuous
 }
 
-// Explore makes the runs of a scenario within its bounds and looks for the shortest that violates
-// a wanted property. progress is called now and then with what has been done so far, by one caller
+// Find returns the shortest find; nil: there is none.
+func (o Outcome) Find() (shortest *Find) {
+	for _, j := range o.Judged {
+		shortest = shorter(shortest, j.Find)
+	}
+	return shortest
+}
+
+// Explore makes the runs of a scenario within its bounds, and looks for the shortest that violates
+// each wanted property. Every request travels by itself, whatever the scenario's connections are.
+// progress is called now and then with what has been done so far, by one caller
 // at a time. When ctx ends, Explore returns what is known. The outcome does not depend on the
 // number of workers, unless ctx ends.
 func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
@@ -62,17 +78,29 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	}
 	x := &exploration{tallies: make([]Tally, len(plans)), searches: make([]*search, len(plans)), progress: progress}
 	x.outcome.Plans = len(plans)
-	for i, p := range plans {
-		with := s
-		with.Plan, with.Expect = p, nil
-		e, err := runner.Prepare(simulated.Backend(), with)
+	for i, chosen := range plans {
+		e, c, err := b.prepare(s, chosen)
 		if err != nil {
 			return Outcome{}, err
 		}
-		x.searches[i] = newSearch(e, b.choices(with.World(), p), b.Deviations, l, wanted)
+		x.searches[i] = newSearch(e, c, b.Deviations, l, wanted)
+		x.searches[i].faults = chosen
 	}
 	err = x.run(ctx, min(l.Workers, len(plans)))
+	for _, p := range wanted {
+		x.outcome.Judged = append(x.outcome.Judged, x.judged(p))
+	}
 	return x.outcome, err
+}
+
+// prepare returns the experiment with chosen faults, and the choices of its worlds.
+func (b Bounds) prepare(s scenarios.Scenario, chosen []picked) (runner.Experiment, sim.Choices, error) {
+	with, err := picking(s, chosen)
+	if err != nil {
+		return runner.Experiment{}, sim.Choices{}, err
+	}
+	e, err := runner.Prepare(simulated.Backend(), with)
+	return e, b.choices(with.World(), with.Plan), err
 }
 
 // exploration is the searches of all plans.
@@ -82,7 +110,7 @@ type exploration struct {
 
 	mu      sync.Mutex
 	tallies []Tally // of the searches
-	outcome Outcome // but for the find
+	outcome Outcome // but for the properties
 }
 
 // run runs all searches, several at a time.
@@ -106,12 +134,28 @@ func (x *exploration) run(ctx context.Context, workers int) error {
 		})
 	}
 	group.Wait()
-	for _, s := range x.searches {
-		if s.best != nil && s.best.shorter(x.outcome.Find) {
-			x.outcome.Find = s.best
-		}
-	}
 	return cmp.Or(errs...)
+}
+
+// judged returns what all searches have shown of a property.
+func (x *exploration) judged(p checker.Property) Judged {
+	j, about := Judged{Property: p}, 0
+	for _, s := range x.searches {
+		j.Find = shorter(j.Find, s.finds[p])
+		j.Unknown += s.verdicts[p][checker.Unknown]
+		about += s.verdicts[p][checker.Holds]
+	}
+	switch {
+	case j.Find != nil:
+		j.Verdict = Violated
+	case !x.outcome.Finished() || j.Unknown > 0:
+		j.Verdict = Unfinished
+	case about == 0:
+		j.Verdict = Vacuous
+	default:
+		j.Verdict = Holds
+	}
+	return j
 }
 
 // search runs one search.
@@ -123,9 +167,6 @@ func (x *exploration) search(ctx context.Context, i int) error {
 	defer x.mu.Unlock()
 	if s.finished {
 		x.outcome.Explored++
-	}
-	if s.best != nil {
-		x.outcome.Finds++
 	}
 	return err
 }
@@ -145,31 +186,3 @@ func (x *exploration) tell(i int, t Tally) {
 		x.progress(*o)
 	}
 }
-
-// Replay repeats the run, and passes its history to keep.
-func (f *Find) Replay(ctx context.Context, b Bounds, keep history.Sink) (runner.Result, error) {
-	with := f.Result.Scenario
-	e, err := runner.Prepare(simulated.Backend(), with)
-	if err != nil {
-		return runner.Result{}, err
-	}
-	c := b.choices(with.World(), with.Plan)
-	c.Chooser = &follower{f.Ways}
-	return opening(e, c).Run(ctx, seed, keep)
-}
-
-// follower is a chooser that takes given ways, and the first way at all other points.
-type follower struct{ left []int }
-
-// Choose implements [sim.Chooser].
-func (f *follower) Choose(_ sim.Point, ways int) int {
-	if len(f.left) == 0 {
-		return 0
-	}
-	way := min(f.left[0], ways-1)
-	f.left = f.left[1:]
-	return way
-}
-
-// GoOn implements [sim.Chooser].
-func (f *follower) GoOn(*sim.World) bool { return true }

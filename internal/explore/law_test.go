@@ -11,12 +11,11 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-var worlds = flag.Int("worlds", 100, "random worlds in which the reductions are compared with every run")
+var worlds = flag.Int("worlds", 60, "random worlds in which the reductions are compared with every run")
 
 const ms = time.Millisecond
 
@@ -55,11 +54,14 @@ const most = 2_000
 // The sets are nil if there are too many runs.
 func verdictsOf(t *testing.T, s scenarios.Scenario, b Bounds, everyRun bool) (sets []string, runs int) {
 	t.Helper()
-	e, err := runner.Prepare(simulated.Backend(), s)
+	var all []picked
+	for i := range s.Plan {
+		all = append(all, picked{i, -1})
+	}
+	e, c, err := b.prepare(s, all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := b.choices(s.World(), s.Plan)
 	c.EveryOrder = c.EveryOrder || everyRun
 	x := newSearch(e, c, -1, Limits{Executions: most}.ready(), nil)
 	x.noMerging = everyRun

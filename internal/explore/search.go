@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -18,6 +17,7 @@ type search struct {
 	deviations int // at most so many in a run
 	limits     Limits
 	wanted     []checker.Property
+	faults     []picked
 	each       func(runner.Result) // is called for every execution; may be nil
 	noMerging  bool                // no state is recognised
 
@@ -27,12 +27,19 @@ type search struct {
 	cut    bool   // the run was stopped, because the rest shows nothing new
 	looked int64  // ground time at which the state was looked up last; -1: never
 
-	seen map[sim.State]int // the states, and the most deviations that were left in each
+	seen map[sim.State]visit
 
 	tally    Tally
-	best     *Find // the shortest; nil: none
-	finished bool  // every run was made
+	verdicts map[checker.Property]map[checker.Verdict]int // of the executions
+	finds    map[checker.Property]*Find                   // the shortest run that violates each property
+	finished bool                                         // every run was made
 }
+
+// visit is how a state was reached: with how many deviations left, after how many events.
+type visit struct{ left, events int }
+
+// covers reports whether a later visit shows nothing new, and no shorter run.
+func (v visit) covers(later visit) bool { return v.left >= later.left && v.events <= later.events }
 
 // fork is a point of a run, with the number of ways on and the way that is taken.
 type fork struct{ ways, way int }
@@ -47,23 +54,32 @@ type Tally struct {
 
 // Find is a run that violates a property.
 type Find struct {
-	Property checker.Property
-	Events   int
-	Faults   int
-	Ways     []int // at the points of the run, without zeros at the end
-	Result   runner.Result
+	Events int
+	Faults int
+	Result runner.Result
+	path   Path
 }
 
-// shorter reports whether a run has fewer events, or as many and fewer faults.
-func (f *Find) shorter(than *Find) bool {
-	return than == nil || f.Events < than.Events || f.Events == than.Events && f.Faults < than.Faults
+// shorter returns the shorter of two runs, or that with fewer faults if they are of one length, or
+// else the first. Either may be nil.
+func shorter(a, b *Find) *Find {
+	if a == nil || b != nil && (b.Events < a.Events || b.Events == a.Events && b.Faults < a.Faults) {
+		return b
+	}
+	return a
 }
 
 // seed is the seed of all runs: what is no choice, such as tokens, follows from it.
 const seed = 1
 
 func newSearch(e runner.Experiment, c sim.Choices, deviations int, l Limits, wanted []checker.Property) *search {
-	s := &search{deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]int{}}
+	s := &search{
+		deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
+		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
+	}
+	for _, p := range wanted {
+		s.verdicts[p] = map[checker.Verdict]int{}
+	}
 	if deviations < 0 {
 		s.deviations = math.MaxInt
 	}
@@ -122,11 +138,32 @@ func (s *search) once(ctx context.Context) error {
 	if s.each != nil {
 		s.each(result)
 	}
-	verdicts := result.Report.Verdicts()
-	if i := slices.IndexFunc(s.wanted, func(p checker.Property) bool { return verdicts[p] == checker.Violated }); i >= 0 {
-		s.best = &Find{Property: s.wanted[i], Events: result.Events, Faults: len(result.Plan), Ways: s.ways(), Result: result}
-	}
+	s.judge(result)
 	return nil
+}
+
+// judge takes note of the verdicts on an execution.
+func (s *search) judge(r runner.Result) {
+	verdicts := r.Report.Verdicts()
+	for _, p := range s.wanted {
+		s.verdicts[p][verdicts[p]]++
+		if found := s.finds[p]; verdicts[p] == checker.Violated && (found == nil || r.Events < found.Events) {
+			s.finds[p] = &Find{Events: r.Events, Faults: len(s.faults), Result: r, path: s.walked()}
+		}
+	}
+}
+
+// tooLong reports whether a run of so many events shows nothing shorter than the finds.
+func (s *search) tooLong(events int) bool {
+	if len(s.wanted) == 0 || len(s.finds) < len(s.wanted) {
+		return false
+	}
+	for _, f := range s.finds {
+		if events < f.Events {
+			return false
+		}
+	}
+	return true
 }
 
 // Choose implements [sim.Chooser].
@@ -145,44 +182,45 @@ func (s *search) Choose(_ sim.Point, ways int) int {
 	return way
 }
 
-// GoOn implements [sim.Chooser]. It ends a run that is as long as a find, or in a state that was
-// seen before with as many deviations left. While the run follows the one before, there is
+// GoOn implements [sim.Chooser]. It ends a run that is as long as the finds, or in a state that was
+// seen before with as many deviations left and no more events. While the run follows the one before, there is
 // nothing to look up.
 func (s *search) GoOn(w *sim.World) bool {
-	if s.best != nil && w.Events() >= s.best.Events {
+	if s.tooLong(w.Events()) {
 		s.cut = true
 		return false
 	}
-	now := int64(w.Ground())
-	if s.at < len(s.path) || now == s.looked || s.noMerging {
+	at := int64(w.Ground())
+	if s.at < len(s.path) || at == s.looked || s.noMerging {
 		return true
 	}
-	s.looked = now
+	s.looked = at
 	state, ok := w.State()
 	if !ok {
 		return true
 	}
-	if most, known := s.seen[state]; known && most >= s.left {
+	now := visit{s.left, w.Events()}
+	before, known := s.seen[state]
+	if known && before.covers(now) {
 		s.cut = true
 		return false
 	}
-	if len(s.seen) < s.limits.States {
-		s.seen[state] = s.left
+	if known || len(s.seen) < s.limits.States {
+		s.seen[state] = now
 		s.tally.States = len(s.seen)
 	}
 	return true
 }
 
-// ways returns the ways of the run.
-func (s *search) ways() []int {
-	var all []int
-	for _, f := range s.path {
-		all = append(all, f.way)
+// walked returns the path of the run.
+func (s *search) walked() Path {
+	p := Path{faults: s.faults}
+	for point, f := range s.path {
+		if f.way != 0 {
+			p.turns = append(p.turns, turn{point, f.way})
+		}
 	}
-	for len(all) > 0 && all[len(all)-1] == 0 {
-		all = all[:len(all)-1]
-	}
-	return all
+	return p
 }
 
 // next makes the path that of the next run, and reports whether there is one.
