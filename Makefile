@@ -22,7 +22,7 @@ build: ## build the command into ./lockstorm
 # make test-race does it.
 CONCURRENT = ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
 RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$')
-BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext)$$
+BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext|TestOutcomeIsThatOfEveryRun|TestStoppedExploration)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
 
@@ -52,7 +52,7 @@ test-plain:
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
-	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./internal/runner ./internal/fuzz
+	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./internal/runner ./internal/fuzz ./internal/explore
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
 
