@@ -145,12 +145,12 @@ func independent(s nemesis.Setting, p nemesis.Plan) bool {
 			return false
 		}
 	}
-	instant := false
+	dependent := sim.FaultsDraw(p)
 	_ = s.EachDistribution(func(d *nemesis.Distribution) error {
-		instant = instant || d.Min == 0
+		dependent = dependent || d.Min == 0
 		return nil
 	})
-	return !instant
+	return !dependent
 }
 
 // Limits bound the effort of an exploration.

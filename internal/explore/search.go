@@ -183,8 +183,8 @@ func (s *search) Choose(_ sim.Point, ways int) int {
 }
 
 // GoOn implements [sim.Chooser]. It ends a run that is as long as the finds, or in a state that was
-// seen before with as many deviations left and no more events. While the run follows the one before, there is
-// nothing to look up.
+// seen before with as many deviations left and no more events. While the run follows the one
+// before, there is nothing to look up.
 func (s *search) GoOn(w *sim.World) bool {
 	if s.tooLong(w.Events()) {
 		s.cut = true

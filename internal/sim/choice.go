@@ -46,10 +46,11 @@ type Choices struct {
 	// Draws is the same of the numbers that clients draw.
 	Draws int
 
-	// EveryOrder lets the events of one instant come in every order. Otherwise only the order of
-	// the events of one machine is a choice. That is enough if nothing that a machine does has an
-	// effect on another at the same instant: if messages take time, and faults do not begin at
-	// steps of clients. Then all orders of the other events lead to the same world.
+	// EveryOrder lets the events of one instant come in every order. It is needed if something that
+	// a machine does can have an effect on another at the same instant: if a message can take no
+	// time, a fault begins or ends at a step of a client, or faults draw random numbers
+	// ([FaultsDraw]). Otherwise the order of the events of one machine is enough, because all
+	// orders of the others lead to the same world.
 	EveryOrder bool
 }
 

@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // State identifies the state of a world between two events: from equal states the same choices
@@ -11,11 +14,12 @@ import (
 type State [2]uint64
 
 // State returns the state of a world with choices. ok is false if the world has parts that are
-// not hashed: a store, connections that several requests share, journals of nodes, a limited or
-// lossy link, or replies that wait for a paused client.
+// not hashed: a store, connections that several requests share, journals of nodes, a link of
+// limited bandwidth, faults that draw random numbers, or replies that wait for a paused client.
 //
 // What faults have done so far is in the history, with its times. What the code of a client will
-// do follows from what the client has observed; of a client that has ended nothing is left.
+// do follows from what the client has observed. Of a client that has ended nothing is left, unless a
+// fault may wait for the time after one of its steps.
 func (w *World) State() (s State, ok bool) {
 	if !w.hashed() {
 		return State{}, false
@@ -41,15 +45,12 @@ func (w *World) State() (s State, ok bool) {
 // hashed reports whether State covers all that the world has.
 func (w *World) hashed() bool {
 	how := w.network.connections
-	if w.store != nil || how.Limit > 0 || how.Pipelined || how.Batched {
+	if w.store != nil || how.Limit > 0 || how.Pipelined || how.Batched || FaultsDraw(w.setting.Plan) {
 		return false
 	}
 	for i := range w.network.links {
-		l := &w.network.links[i]
-		for _, way := range []*linkDirection{&l.requests, &l.replies} {
-			if way.loss != nil || way.bandwidth != nil || way.copies != nil {
-				return false
-			}
+		if l := &w.network.links[i]; l.requests.bandwidth != nil || l.replies.bandwidth != nil {
+			return false
 		}
 	}
 	for i := range w.nodes {
@@ -65,8 +66,20 @@ func (w *World) hashed() bool {
 	return true
 }
 
+// FaultsDraw reports whether a fault of the plan draws a random number for each message. All messages
+// draw from one stream, so what one draws depends on how many have drawn before.
+func FaultsDraw(p nemesis.Plan) bool {
+	return slices.ContainsFunc(p, func(f nemesis.Fault) bool {
+		switch f.Action.(type) {
+		case *nemesis.Latency, *nemesis.GuardLatency, *nemesis.Loss, *nemesis.Duplicate:
+			return true
+		}
+		return false
+	})
+}
+
 func (w *World) addClient(d *digest, c *client) {
-	if c.main.done && len(c.activities) == 0 {
+	if ended := c.main.done && len(c.activities) == 0; ended && !w.choices.EveryOrder {
 		d.add(1)
 		return
 	}
@@ -79,6 +92,7 @@ func (w *World) addNode(d *digest, n *node) {
 	d.add(uint64(n.wall.At(w.now)))
 	d.add(n.run)
 	d.add(flags(n.down, n.unpowered, n.stopped, n.forGood, n.syncing) | uint64(n.failing)<<8)
+	d.add(flags(n.scriptMissing[:]...))
 	for number := range n.keys.slots {
 		if k := &n.keys.slots[number]; k.exists {
 			d.add(uint64(number))
