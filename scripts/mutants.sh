@@ -12,7 +12,7 @@ go build -o "$work/lockstorm" ./cmd/lockstorm
 	cat <<END
 # What the hunt finds
 
-Made by \`make mutants\` (also part of `make campaign`) with $(go env GOVERSION) on $(nproc) cores.
+Made by \`make mutants\` (also part of \`make campaign\`) with $(go env GOVERSION) on $(nproc) cores.
 
 Each row but the first two is a defect that a real lock library had. \`go build -overlay\` plants it into the lock's source ([the diffs](../../internal/mutants/planted)). A hunt of at most half a minute generates clients, times, worlds and faults, without knowing the defect. A mutant counts as caught if a promised property is violated while all assumptions of the promise hold. *should break* lists the properties that the catalogue of defects names for it, *found* the violated ones. *runs* and *seconds* are the runs and the time until the first violation, on all cores; *build* is the build time in seconds, not included. Number 0 is the lock without a defect, with a fixed number of runs: anything found there is a false alarm, or a defect of the lock. The codes are those of the [properties](../../README.md#properties). \`lockstorm mutants 7a\` tries one mutant.
 

@@ -41,12 +41,13 @@ violates a property, none can within these bounds: a proof about the code of the
 Otherwise print the shortest run that does, with a path that repeats it.
 
 A run chooses at each point: how long a message takes (--latencies of the scenario's
-range: 2 are the shortest and the longest), which number a client draws (--draws), and
-which of several events of one machine at the same instant comes first. It takes another
-way than the first at --deviations points at most; -1 is no limit, and soon too much. It
-has at most --faults faults of the scenario's plan, when the plan says or, with --tick, at
-any multiple of that time. Tokens are drawn once. Requests do not share connections. A
-fault comes before everything else of its instant.
+range: 2 are the shortest and the longest), which number a client draws (a random one, or
+one of --draws values), and which of several events of one machine at the same instant
+comes first. It takes another way than the first at --deviations points at most; -1 is no
+limit, and soon too much. It has at most --faults faults of the scenario's plan, when the
+plan says or, with --tick, at any multiple of that time. Random numbers follow from one
+seed. Requests do not share connections. A fault comes before everything else of its
+instant.
 
 Runs that show nothing new are left out: other orders of simultaneous events of different
 machines, and what follows a state that was seen before. "go doc ./internal/explore" says
@@ -62,7 +63,7 @@ verdict; 2 bad usage or input; 3 unfinished.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
 	f.IntVar(&o.bounds.Latencies, "latencies", explore.DefaultLatencies, "number of latencies that a message can have")
-	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that a client can draw from a range")
+	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that a client can draw from a range beside a random one")
 	f.IntVar(&o.bounds.Deviations, "deviations", explore.DefaultDeviations, "maximum number of points of a run at which another way is taken than the first; -1: no limit")
 	f.IntVar(&o.bounds.Faults, "faults", everyFault, "maximum number of faults of the plan in a run; -1: all")
 	f.DurationVar(&o.bounds.Tick, "tick", 0, "faults with a start in time begin at every multiple of this (default: when the plan says)")

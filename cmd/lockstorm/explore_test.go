@@ -40,7 +40,7 @@ func TestExploreProves(t *testing.T) {
 	code, out, problems := command(t, "explore", worldFile(t, tinyWorld), "--deviations", "2")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
-	wantIn(t, out, "holds in all runs (", "bounds: 2 latencies, 2 values of each number, at most 0 faults, at most 2 deviations", "lease exclusion    holds", "fence order        n/a")
+	wantIn(t, out, "holds in all runs (", "bounds: 2 latencies, 2 values of each number beside a random one, at most 0 faults, at most 2 deviations", "lease exclusion    holds", "fence order        n/a")
 }
 
 // A violation is printed with a path that repeats the run. The same path in another world is said to
@@ -99,7 +99,7 @@ func TestExploreBadInput(t *testing.T) {
 		"no scenario":       {nil, "needs a SCENARIO"},
 		"unknown scenario":  {[]string{"cram"}, `unknown scenario "cram"`},
 		"no latency":        {[]string{file, "--latencies", "0"}, "0 latencies: want 1 to 64"},
-		"too many draws":    {[]string{file, "--draws", "65"}, "65 draws: want 1 to 64"},
+		"too many draws":    {[]string{file, "--draws", "65"}, "65 draws: want 0 to 64"},
 		"too few faults":    {[]string{file, "--faults", "-2"}, "--faults -2: want -1 or more"},
 		"a tick of nothing": {[]string{file, "--tick", "-1s"}, "a tick of -1s: want 0s or more"},
 		"too many plans":    {[]string{file, "--tick", "1ns"}, "too many plans"},

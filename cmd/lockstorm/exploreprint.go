@@ -66,7 +66,7 @@ func (x exploration) within() string {
 	b := x.bounds
 	parts := []string{
 		textfmt.Count(b.Latencies, "latency"),
-		fmt.Sprintf("%s of each number", textfmt.Count(b.Draws, "value")),
+		fmt.Sprintf("%s of each number beside a random one", textfmt.Count(b.Draws, "value")),
 		fmt.Sprintf("at most %s", textfmt.Count(b.Faults, "fault")),
 	}
 	if b.Deviations >= 0 {

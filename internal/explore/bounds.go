@@ -18,13 +18,14 @@ type Bounds struct {
 	// with 2, the shortest and the longest.
 	Latencies int `json:"latencies"`
 
-	// Draws is the same of the numbers that clients draw from the scenario's ranges, such as the
-	// time of their work.
+	// Draws is the number of values, evenly spaced over a range of the scenario, that a client can
+	// draw from it beside a random one, such as the time of its work: with 2, the shortest and the
+	// longest.
 	Draws int `json:"draws"`
 
 	// Deviations is the largest number of points of a run at which another way is taken than the
-	// first: a longer latency, a larger number, or a later event before an earlier one. Negative: no
-	// limit.
+	// first: a longer latency, a number that is not random, or a later event before an earlier one.
+	// Negative: no limit.
 	Deviations int `json:"deviations"`
 
 	// Faults is the largest number of faults of the scenario's plan in a run.
@@ -47,8 +48,8 @@ func (b Bounds) Validate() error {
 	switch {
 	case b.Latencies < 1 || b.Latencies > maxWays:
 		return fmt.Errorf("%d latencies: want 1 to %d", b.Latencies, maxWays)
-	case b.Draws < 1 || b.Draws > maxWays:
-		return fmt.Errorf("%d draws: want 1 to %d", b.Draws, maxWays)
+	case b.Draws < 0 || b.Draws > maxWays:
+		return fmt.Errorf("%d draws: want 0 to %d", b.Draws, maxWays)
 	case b.Faults < 0:
 		return fmt.Errorf("%d faults: want 0 or more", b.Faults)
 	case b.Tick < 0:

@@ -17,6 +17,7 @@ func crashing(t *testing.T) scenarios.Scenario {
 	s, _ := randomWorld(rand.New(rand.NewPCG(1, 1)))
 	s.Lock = scenarios.Lock{Kind: "single-node", TTL: 8 * ms, DriftFactor: 0.01, NodeTimeout: 3 * ms, Retry: nemesis.Range{Min: ms, Max: ms}}
 	s.Nodes, s.Links, s.Horizon = 1, nil, 12*ms
+	s.Latency.Range = nemesis.Range{Min: ms / 2, Max: 3 * ms / 2}
 	for i := range s.Clients {
 		s.Clients[i].Work = nemesis.Range{Min: 3 * ms, Max: 3 * ms}
 	}

@@ -24,7 +24,8 @@ const (
 // Chooser makes the choices of a world in place of its seed.
 type Chooser interface {
 	// Choose returns the way on at a point, from 0 to n-1. n is at least 2. Way 0 is the shortest
-	// latency, the lowest number, or the event that comes first in a world with a seed.
+	// latency, the number that follows from the seed, or the event that comes first in a world
+	// with a seed.
 	Choose(at Point, n int) int
 
 	// GoOn is called before every event, while the code of all clients waits, and reports
@@ -43,7 +44,9 @@ type Choices struct {
 	// spaced over its range. At least 1: the shortest.
 	Latencies int
 
-	// Draws is the same of the numbers that clients draw.
+	// Draws is the number of values, evenly spaced over a range, that a client can draw from it
+	// beside the one that follows from the seed. If that were not the usual one, clients would
+	// draw equal retry delays again and again.
 	Draws int
 
 	// EveryOrder lets the events of one instant come in every order. It is needed if something that
@@ -93,15 +96,19 @@ func (w *World) chosenLatency(t *nemesis.Table) int64 {
 	return int64(r.Min) + int64(r.Max-r.Min)/int64(n-1)*int64(k)
 }
 
-// chosenDraw returns 64 bits that a range maps to the chosen number, see [nemesis.Range.Draw].
+// chosenDraw returns 64 random bits, or such that a range maps to the chosen number, see
+// [nemesis.Range.Draw].
 func (c *client) chosenDraw() uint64 {
 	n := c.world.choices.Draws
-	k := c.world.choose(Draw, n)
-	c.observe(uint64(k), 0)
-	if k == 0 {
-		return 0
+	bits := c.random.Uint64()
+	switch k := c.world.choose(Draw, 1+n); {
+	case k == 1:
+		bits = 0
+	case k > 1:
+		bits = uint64(k-1) * (math.MaxUint64 / uint64(n-1))
 	}
-	return uint64(k) * (math.MaxUint64 / uint64(n-1))
+	c.observe(bits, 0)
+	return bits
 }
 
 // nextChosen is next for a world with choices.
