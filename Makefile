@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt mutants campaign clean
+.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -124,6 +124,9 @@ agreement: deps ## run the debate on real servers (process 2 minutes, container 
 
 hunt: ## hunt the debate's violations without its plans, fifty times per row (9 minutes); commit docs/evidence/hunt.md
 	sh scripts/hunt.sh
+
+explore: ## make every run of the debate's rows within bounds (6 minutes); commit docs/evidence/explore.md
+	sh scripts/explore.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh

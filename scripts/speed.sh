@@ -29,7 +29,7 @@ simulator() {
 	show "A branch: a world is opened, runs so many events, and is judged" "$profiled ./internal/runner -run '^$' -bench Prefix -cpu 1 -count 3 | grep ^Bench"
 	cat <<'END'
 
-The floor of a branch is the world with one event: nodes, links, clients and judges are made anew. The events of a prefix come on top, at about 0.09 µs each. Nothing is copied from the run that the branch leaves, because the stack of a client's code cannot be copied in Go.
+The floor of a branch is the world with one event: nodes, links, clients and judges are made anew. The events of a prefix come on top. Nothing is copied from the run that the branch leaves, because the stack of a client's code cannot be copied in Go.
 
 ## Where the limit is
 

@@ -96,16 +96,17 @@ func opening(e runner.Experiment, c sim.Choices) runner.Experiment {
 }
 
 // run explores until every run has been made, ctx ends, or the limit is reached. It calls progress
-// now and then.
+// now and then, and at the end.
 func (s *search) run(ctx context.Context, progress func(Tally)) error {
+	defer func() { progress(s.tally) }()
 	for more := true; more; more = s.next() {
 		made := s.tally.Executions + s.tally.Cut
-		if made%reportEvery == 0 || made == s.limits.Executions || ctx.Err() != nil {
-			s.tally.Share = s.share()
-			progress(s.tally)
-		}
+		s.tally.Share = s.share()
 		if made == s.limits.Executions || ctx.Err() != nil {
 			return nil
+		}
+		if made%reportEvery == 0 {
+			progress(s.tally)
 		}
 		if err := s.once(ctx); ctx.Err() != nil {
 			return nil
@@ -114,7 +115,6 @@ func (s *search) run(ctx context.Context, progress func(Tally)) error {
 		}
 	}
 	s.tally.Share, s.finished = 1, true
-	progress(s.tally)
 	return nil
 }
 
