@@ -137,20 +137,14 @@ func (x exploration) json() explorationJSON {
 
 // ended returns the exit code: whether the verdicts are those that the scenario expects.
 func (x exploration) ended(s scenarios.Scenario) error {
-	open := false
+	matches := map[scenarios.Match]bool{}
 	for _, j := range x.outcome.Judged {
-		want, stated := s.Expect.Want(j.Property)
-		switch {
-		case stated && want == checker.Unknown:
-		case j.Verdict == explore.Violated && want != checker.Violated:
-			return verdictError(exitContradiction)
-		case j.Verdict == explore.Unfinished:
-			open = true
-		case stated && want == checker.Violated && j.Verdict != explore.Violated:
-			return verdictError(exitContradiction)
-		}
+		matches[j.Against(s.Expect)] = true
 	}
-	if open {
+	switch {
+	case matches[scenarios.Contradicted]:
+		return verdictError(exitContradiction)
+	case matches[scenarios.Open]:
 		return verdictError(exitUndecided)
 	}
 	return nil

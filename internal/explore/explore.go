@@ -41,6 +41,22 @@ type Judged struct {
 	Find     *Find // the shortest run that violates it, of those that were made
 }
 
+// Against compares the verdict with what a scenario expects.
+func (j Judged) Against(e scenarios.Expectations) scenarios.Match {
+	want, stated := e.Want(j.Property)
+	switch violated := j.Verdict == Violated; {
+	case want == checker.Unknown:
+		return scenarios.Met
+	case violated && want != checker.Violated:
+		return scenarios.Contradicted
+	case j.Verdict == Unfinished:
+		return scenarios.Open
+	case stated && want == checker.Violated && !violated:
+		return scenarios.Contradicted
+	}
+	return scenarios.Met
+}
+
 // Finished reports whether every run was made. Then the finds are the shortest of all.
 func (o Outcome) Finished() bool { return o.Explored == o.Plans }
 
@@ -64,9 +80,9 @@ func (o Outcome) Find() (shortest *Find) {
 
 // Explore makes the runs of a scenario within its bounds, and looks for the shortest that violates
 // each wanted property. Every request travels by itself, whatever the scenario's connections are.
-// progress is called now and then with what has been done so far, by one caller
-// at a time. When ctx ends, Explore returns what is known. The outcome does not depend on the
-// number of workers, unless ctx ends.
+// progress is called now and then with what has been done so far, by one caller at a time. When ctx
+// ends, Explore returns what is known. The outcome does not depend on the number of workers, unless
+// ctx ends.
 func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
 	if err := b.Validate(); err != nil {
 		return Outcome{}, err
@@ -76,15 +92,16 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	if err != nil {
 		return Outcome{}, err
 	}
-	x := &exploration{tallies: make([]Tally, len(plans)), searches: make([]*search, len(plans)), progress: progress}
+	x := &exploration{plans: plans, searches: make([]*search, len(plans)), tallies: make([]Tally, len(plans)), progress: progress}
 	x.outcome.Plans = len(plans)
-	for i, chosen := range plans {
+	x.prepare = func(chosen []picked) (*search, error) {
 		e, c, err := b.prepare(s, chosen)
 		if err != nil {
-			return Outcome{}, err
+			return nil, err
 		}
-		x.searches[i] = newSearch(e, c, b.Deviations, l, wanted)
-		x.searches[i].faults = chosen
+		one := newSearch(e, c, b.Deviations, l, wanted)
+		one.faults = chosen
+		return one, nil
 	}
 	err = x.run(ctx, min(l.Workers, len(plans)))
 	for _, p := range wanted {
@@ -105,7 +122,9 @@ func (b Bounds) prepare(s scenarios.Scenario, chosen []picked) (runner.Experimen
 
 // exploration is the searches of all plans.
 type exploration struct {
-	searches []*search
+	plans    [][]picked
+	prepare  func(chosen []picked) (*search, error)
+	searches []*search // nil: not begun
 	progress func(Outcome)
 
 	mu      sync.Mutex
@@ -119,12 +138,12 @@ func (x *exploration) run(ctx context.Context, workers int) error {
 	defer stop()
 	var group sync.WaitGroup
 	var begun atomic.Int64
-	errs := make([]error, len(x.searches))
+	errs := make([]error, len(x.plans))
 	for range workers {
 		group.Go(func() {
 			for ctx.Err() == nil {
 				i := int(begun.Add(1)) - 1
-				if i >= len(x.searches) {
+				if i >= len(x.plans) {
 					return
 				}
 				if errs[i] = x.search(ctx, i); errs[i] != nil {
@@ -141,6 +160,9 @@ func (x *exploration) run(ctx context.Context, workers int) error {
 func (x *exploration) judged(p checker.Property) Judged {
 	j, about := Judged{Property: p}, 0
 	for _, s := range x.searches {
+		if s == nil {
+			continue
+		}
 		j.Find = shorter(j.Find, s.finds[p])
 		j.Unknown += s.verdicts[p][checker.Unknown]
 		about += s.verdicts[p][checker.Holds]
@@ -160,9 +182,13 @@ func (x *exploration) judged(p checker.Property) Judged {
 
 // search runs one search.
 func (x *exploration) search(ctx context.Context, i int) error {
-	s := x.searches[i]
-	err := s.run(ctx, func(t Tally) { x.tell(i, t) })
-	s.seen = nil
+	s, err := x.prepare(x.plans[i])
+	if err != nil {
+		return err
+	}
+	x.searches[i] = s
+	err = s.run(ctx, func(t Tally) { x.tell(i, t) })
+	s.seen = nil // the memory
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s.finished {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -99,7 +100,7 @@ func FuzzParsePath(f *testing.F) {
 	f.Add("e1.l2d2.1@5000000.3-1+4-1.5f06eaf2.")
 	f.Add("e1.l2d2...00000000.")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParsePath(text + checksum(text))
+		p, err := ParsePath(text + runner.Checksum(text))
 		if err != nil {
 			return
 		}

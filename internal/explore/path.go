@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"hash/crc32"
 	"strconv"
 	"strings"
 	"time"
@@ -29,11 +28,9 @@ type turn struct{ point, way int }
 // Path returns the path of the find in an exploration with these bounds.
 func (f *Find) Path(b Bounds) Path {
 	p := f.path
-	p.latencies, p.draws, p.trace = b.Latencies, b.Draws, upper(f.Result)
+	p.latencies, p.draws, p.trace = b.Latencies, b.Draws, f.Result.TraceHead()
 	return p
 }
-
-func upper(r runner.Result) uint32 { return uint32(r.TraceHash >> 32) }
 
 // Run repeats the run of a scenario. same says that it is the same run as before.
 func (p Path) Run(ctx context.Context, s scenarios.Scenario, keep history.Sink) (r runner.Result, same bool, err error) {
@@ -43,7 +40,7 @@ func (p Path) Run(ctx context.Context, s scenarios.Scenario, keep history.Sink) 
 	}
 	c.Chooser = &follower{turns: p.turns}
 	r, err = opening(e, c).Run(ctx, seed, keep)
-	return r, upper(r) == p.trace, err
+	return r, r.TraceHead() == p.trace, err
 }
 
 // follower is a chooser that follows a path.
@@ -87,11 +84,7 @@ func (p Path) String() string {
 		turns = append(turns, fmt.Sprintf("%d-%d", t.point, t.way))
 	}
 	text := fmt.Sprintf("%s.l%dd%d.%s.%s.%08x.", pathFormat, p.latencies, p.draws, strings.Join(faults, "+"), strings.Join(turns, "+"), p.trace)
-	return text + checksum(text)
-}
-
-func checksum(text string) string {
-	return fmt.Sprintf("%04x", uint16(crc32.ChecksumIEEE([]byte(text))))
+	return text + runner.Checksum(text)
 }
 
 // ParsePath reads the string of a path. The error says what is wrong with it.
@@ -108,7 +101,7 @@ func parsePath(text string) (p Path, err error) {
 	switch last := strings.LastIndexByte(text, '.') + 1; {
 	case parts[0] != pathFormat:
 		return p, fmt.Errorf("does not begin with %s.: it is not what lockstorm explore prints", pathFormat)
-	case len(parts) != 6 || text[last:] != checksum(text[:last]):
+	case len(parts) != 6 || text[last:] != runner.Checksum(text[:last]):
 		return p, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")
 	}
 	if _, err := fmt.Sscanf(parts[1], "l%dd%d", &p.latencies, &p.draws); err != nil {

@@ -15,7 +15,7 @@ var plantThem = flag.Bool("planted", false, "also plant defects into the reducti
 // planted are defects of the reductions: a replacement in a file of package sim. Keys, pauses and the
 // time follow from the history and from the messages under way, so to forget them alone is none.
 var planted = []struct{ name, file, old, new string }{
-	{"the order of requests at a node is no choice", "choice.go", "w.machine(&c.due[i]) == w.machine(first)", "c.due[i] == *first"},
+	{"the order of requests at a node is no choice", "choice.go", "w.machine(&due[i]) == w.machine(&due[0])", "due[i] == due[0]"},
 	{"the state forgets messages", "state.go", "case requestArrives, replyArrives:", "case requestArrives, replyArrives:\n\t\t\t\tcontinue"},
 	{"the state forgets when messages arrive", "state.go", "one.add(uint64(e.at))\n", ""},
 	{"the state forgets what clients have seen, and so their timers", "state.go", "d.mix(c.observed)", "d.add(2)"},

@@ -56,13 +56,14 @@ const noSwarm = "n"
 // Replay returns the replay of a result whose scenario is one of the table, as it
 // stands there or [WithGenerator].
 func (r Result) Replay() Replay {
-	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Trace: upper(r.TraceHash)}
+	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Trace: r.TraceHead()}
 }
 
-func upper(hash uint64) uint32 { return uint32(hash >> 32) }
+// TraceHead returns the upper half of the run's trace hash, which a string has room for.
+func (r Result) TraceHead() uint32 { return uint32(r.TraceHash >> 32) }
 
 // Same reports whether a result is that of the same run, as far as that can be told: see Old.
-func (r Replay) Same(result Result) bool { return !r.Old && upper(result.TraceHash) == r.Trace }
+func (r Replay) Same(result Result) bool { return !r.Old && result.TraceHead() == r.Trace }
 
 // Find returns the scenario that is to be run.
 func (r Replay) Find() (scenarios.Scenario, error) {
@@ -93,7 +94,7 @@ func (r Replay) String() string {
 		text += fmt.Sprintf("g%d.%d%s.%s.", nemesis.GeneratorVersion, g.Most, swarm, weights)
 	}
 	text += fmt.Sprintf("%08x.", r.Trace)
-	return text + checksum(text)
+	return text + Checksum(text)
 }
 
 // shortSeed is the number of digits up to which a seed is written as people do. A longer
@@ -118,7 +119,8 @@ func parseSeed(text string) (uint64, error) {
 	return strconv.ParseUint(text, 10, 64)
 }
 
-func checksum(text string) string {
+// Checksum returns four digits by which a mistyped text is known.
+func Checksum(text string) string {
 	return fmt.Sprintf("%04x", uint16(crc32.ChecksumIEEE([]byte(text))))
 }
 
@@ -143,7 +145,7 @@ func parseReplay(text string) (r Replay, err error) {
 	}
 	r.Old = version == oldReplayFormat+"."
 	last := strings.LastIndexByte(text, '.') + 1
-	if text[last:] != checksum(text[:last]) {
+	if text[last:] != Checksum(text[:last]) {
 		return r, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")
 	}
 	parts := strings.Split(text, ".")

@@ -167,22 +167,38 @@ func (a *activity) wakesAt(at int64) bool {
 // takeDue removes the chosen one of the due events. Faults, and what nodes do after them, come
 // first.
 func (w *World) takeDue() event {
-	c := w.choices
-	var of []int
-	if first := &c.due[0]; first.class() > delayedActions {
-		for i := range c.due {
-			if c.EveryOrder || w.machine(&c.due[i]) == w.machine(first) {
-				of = append(of, i)
-			}
+	c, chosen := w.choices, 0
+	if c.due[0].class() > delayedActions {
+		chosen = w.choose(Order, w.inAnyOrder())
+	}
+	for i := range c.due {
+		if !w.withFirst(i) {
+			continue
+		}
+		if chosen == 0 {
+			e := c.due[i]
+			c.due = slices.Delete(c.due, i, i+1)
+			return e
+		}
+		chosen--
+	}
+	panic("sim: a way that there is not")
+}
+
+// inAnyOrder returns how many of the due events may come next.
+func (w *World) inAnyOrder() (n int) {
+	for i := range w.choices.due {
+		if w.withFirst(i) {
+			n++
 		}
 	}
-	i := 0
-	if len(of) > 1 {
-		i = of[w.choose(Order, len(of))]
-	}
-	e := c.due[i]
-	c.due = slices.Delete(c.due, i, i+1)
-	return e
+	return n
+}
+
+// withFirst reports whether a due event may come before the first one.
+func (w *World) withFirst(i int) bool {
+	due := w.choices.due
+	return i == 0 || w.choices.EveryOrder || w.machine(&due[i]) == w.machine(&due[0])
 }
 
 // theGuard is the machine of the guarded resource. Clients have the numbers below it, nodes those
