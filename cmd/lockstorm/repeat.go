@@ -22,7 +22,7 @@ type repetition struct {
 // replay returns the replay string of a run with generated faults, or "" if it has none: the
 // scenario is in a file or a sweep, the backend does not repeat runs, or the run was stopped.
 func (a repetition) replay(r runner.Result) string {
-	if !a.stormy || !a.inTable || !a.backend.Exact || r.Interrupted {
+	if !a.stormy && len(r.Branches) == 0 || !a.inTable || !a.backend.Exact || r.Interrupted {
 		return ""
 	}
 	return r.Replay().String()

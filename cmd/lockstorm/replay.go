@@ -95,6 +95,7 @@ type replay struct {
 	again    repetition
 	scenario scenarios.Scenario
 	seed     uint64
+	branches []runner.Branch
 	same     func(runner.Result) bool
 	trace    string      // of the first run, or its begin
 	old      bool        // an earlier program made that trace, in another way
@@ -120,6 +121,7 @@ func findReplay(arg string) (replay, error) {
 		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil, inTable: true},
 		scenario: s,
 		seed:     text.Seed,
+		branches: text.Branches,
 		same:     text.Same,
 		trace:    fmt.Sprintf("%08x", text.Trace),
 		old:      text.Old,
@@ -148,6 +150,7 @@ func replayOfDir(dir string) (replay, error) {
 		again:    repetition{name: dir, backend: b.Backend},
 		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
+		branches: run.Branches,
 		same:     func(r runner.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
 		trace:    run.TraceHash,
 	}, nil
@@ -159,7 +162,7 @@ func (r replay) prepare() (runner.Experiment, error) {
 	if err != nil && r.kept != nil {
 		err = fmt.Errorf("%s: %w", r.again.name, nemesis.InField("scenario", err))
 	}
-	return e, err
+	return e.WithBranches(r.branches), err
 }
 
 func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Writer) (ran, error) {
@@ -281,6 +284,7 @@ func replayOfCase(path string) (replay, error) {
 		again:    repetition{name: path, backend: backends[0].Backend},
 		scenario: c.Scenario,
 		seed:     c.Seed,
+		branches: c.Branches,
 		same:     c.Replay().Same,
 		trace:    fmt.Sprintf("%08x", c.Trace),
 		old:      c.OldTrace,

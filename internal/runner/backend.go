@@ -40,6 +40,9 @@ type Backend struct {
 
 	Open OpenFunc
 
+	// Branching opens worlds whose runs take the branches. nil: its runs cannot branch.
+	Branching func([]Branch) OpenFunc
+
 	// Versions returns the versions of what its runs use besides this program. It may be
 	// nil.
 	Versions func() map[string]string

@@ -26,6 +26,7 @@ type Experiment struct {
 	world     nemesis.Setting // the scenario's, made ready
 	generator *nemesis.Generator
 	header    history.Header // but for the seed
+	branches  []Branch       // that its runs take
 	watcher   Watcher        // nil: nobody watches
 }
 
@@ -164,7 +165,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	result, err := e.runClients(ctx, world)
 	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
-	result.Backend, result.Seed = e.backend.Name, seed
+	result.Backend, result.Seed, result.Branches = e.backend.Name, seed, e.branches
 	group.Close()
 	result.Report = panel.Finish()
 	return result, cmp.Or(err, selfContradiction(panel))
@@ -242,6 +243,7 @@ type Result struct {
 	Plan     nemesis.Plan
 	Backend  string
 	Seed     uint64
+	Branches []Branch // that the run took
 
 	// Report has the verdicts on the history.
 	Report checker.Report

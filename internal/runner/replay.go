@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,9 @@ type Replay struct {
 	// scenario is run as it stands in the table.
 	Generator *nemesis.Generator
 
+	// Branches are those of the run.
+	Branches []Branch
+
 	// Trace is the upper half of the run's trace hash.
 	Trace uint32
 
@@ -31,16 +35,17 @@ type Replay struct {
 	Old bool
 }
 
-// MaxReplay is the greatest length of a replay string.
+// MaxReplay is the greatest length of a replay string without branches.
 const MaxReplay = 100
 
 // replayFormat is the version of the string. The string has, between
 // dots: the version; the scenario; the seed (see shortSeed); if there is a generator, its
-// version, the largest number of faults and the weights; eight digits of the
-// trace hash; four digits of a checksum of everything before.
+// version, the largest number of faults and the weights; in version 3, the branches;
+// eight digits of the trace hash; four digits of a checksum of everything before.
 //
-// Of the version before, only the trace was hashed otherwise.
+// A run without branches has version 2. In version 1 the trace was hashed otherwise.
 const (
+	branchedFormat  = "v3"
 	replayFormat    = "v2"
 	oldReplayFormat = "v1"
 )
@@ -56,7 +61,7 @@ const noSwarm = "n"
 // Replay returns the replay of a result whose scenario is one of the table, as it
 // stands there or [WithGenerator].
 func (r Result) Replay() Replay {
-	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Trace: r.TraceHead()}
+	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Branches: r.Branches, Trace: r.TraceHead()}
 }
 
 // TraceHead returns the upper half of the run's trace hash, which a string has room for.
@@ -78,7 +83,10 @@ func (r Replay) Find() (scenarios.Scenario, error) {
 // "v2.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e".
 func (r Replay) String() string {
 	version := replayFormat
-	if r.Old {
+	switch {
+	case len(r.Branches) > 0:
+		version = branchedFormat
+	case r.Old:
 		version = oldReplayFormat
 	}
 	text := fmt.Sprintf("%s.%s.%s.", version, r.Scenario, seedText(r.Seed))
@@ -92,6 +100,9 @@ func (r Replay) String() string {
 			weights = g.Faults.Code()
 		}
 		text += fmt.Sprintf("g%d.%d%s.%s.", nemesis.GeneratorVersion, g.Most, swarm, weights)
+	}
+	if len(r.Branches) > 0 {
+		text += branchText(r.Branches) + "."
 	}
 	text += fmt.Sprintf("%08x.", r.Trace)
 	return text + Checksum(text)
@@ -140,8 +151,8 @@ func parseReplay(text string) (r Replay, err error) {
 	switch {
 	case version == "":
 		return r, fmt.Errorf("does not begin with %s.: it is not what lockstorm run prints", replayFormat)
-	case version != replayFormat+"." && version != oldReplayFormat+".":
-		return r, fmt.Errorf("has the form %sthis program reads %s and %s", strings.Replace(version, ".", "; ", 1), oldReplayFormat, replayFormat)
+	case version != branchedFormat+"." && version != replayFormat+"." && version != oldReplayFormat+".":
+		return r, fmt.Errorf("has the form %sthis program reads %s to %s", strings.Replace(version, ".", "; ", 1), oldReplayFormat, branchedFormat)
 	}
 	r.Old = version == oldReplayFormat+"."
 	last := strings.LastIndexByte(text, '.') + 1
@@ -149,6 +160,12 @@ func parseReplay(text string) (r Replay, err error) {
 		return r, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")
 	}
 	parts := strings.Split(text, ".")
+	if n := len(parts); version == branchedFormat+"." && n >= 6 {
+		if r.Branches, err = parseBranches(parts[n-3]); err != nil {
+			return r, err
+		}
+		parts = slices.Delete(parts, n-3, n-2)
+	}
 	switch len(parts) {
 	case 5:
 	case 8:

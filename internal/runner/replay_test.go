@@ -77,7 +77,9 @@ func TestParseReplayRefuses(t *testing.T) {
 	cases := map[string]string{
 		"":                                         "does not begin with v2.: it is not what lockstorm run prints",
 		"crash-restart":                            "does not begin with v2.",
-		"v3.calm.7":                                "has the form v3; this program reads v1 and v2",
+		"v4.calm.7":                                "has the form v4; this program reads v1 to v3",
+		sealed("v3.calm.7.b7.00000000."):           `has the branches "b7": want events in their order, each with a seed`,
+		sealed("v3.calm.7.b7-1+6-1.00000000."):     `has the branches "b7-1+6-1"`,
 		good[:len(good)-1]:                         "is cut off or mistyped: its last four characters do not fit the others",
 		good[:20]:                                  "is cut off or mistyped",
 		strings.Replace(good, "7", "8", 1):         "is cut off or mistyped",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -24,7 +23,7 @@ type client struct {
 	world      *World
 	id         int
 	clocks     [3]world.Clock // by env.Clock
-	random     *rand.PCG
+	random     *source
 	observed   digest // by its code, in a world with choices
 	main       *task  // nil before the run
 	activities []*activity
@@ -41,12 +40,12 @@ type client struct {
 	storeRounds []*round // what it has asked the store
 }
 
-func newClient(w *World, id int, seed uint64) *client {
+func newClient(w *World, id int) *client {
 	return &client{
 		world:  w,
 		id:     id,
 		clocks: [3]world.Clock{env.Wall: world.ClockShowing(epoch)},
-		random: nemesis.Stream(seed, fmt.Sprintf("client %d", id)),
+		random: w.source(fmt.Sprintf("client %d", id)),
 
 		activities: make([]*activity, 0, 8),
 

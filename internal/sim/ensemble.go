@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -26,18 +25,18 @@ type ensemble struct {
 	sessionCheck int64           // ground time of the earliest look at the sessions in the queue
 
 	election, commit   *nemesis.Table
-	elections, commits *rand.PCG
+	elections, commits *source
 }
 
 // newEnsemble returns nil if the setting has no store.
-func newEnsemble(s nemesis.Setting, seed uint64) *ensemble {
+func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 	if s.Store == nil {
 		return nil
 	}
 	r := &ensemble{
 		setting: s.Store, leader: 1, last: 1, sessionCheck: noTimer,
-		election: s.Store.Election.Table(), elections: nemesis.Stream(seed, "elections of the store"),
-		commit: s.Store.Commit.Table(), commits: nemesis.Stream(seed, "commits of the store"),
+		election: s.Store.Election.Table(), elections: w.source("elections of the store"),
+		commit: s.Store.Commit.Table(), commits: w.source("commits of the store"),
 	}
 	if s.Store.Asynchronous {
 		r.replica = &replica{}

@@ -256,7 +256,7 @@ var clientFaults = handlers{
 		Begin: func(w *World, f injection[*nemesis.Clone]) error {
 			clones := nemesis.Each(f.Action.Clients, w.setting.Clients)
 			for _, client := range clones[1:] {
-				*w.clients[client-1].random = *w.clients[clones[0]-1].random
+				w.clients[client-1].random.becomes(w.clients[clones[0]-1].random)
 			}
 			return nil
 		},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sort"
 	"time"
@@ -29,7 +28,7 @@ type journal struct {
 	maxStall    int64          // the longest that a loss of power finds the disk stuck, ns
 	command     int            // where the latest command began; while it waits for its sync, a loss of power leads back there
 	lag         *nemesis.Table // of the replica; nil: no fault needs it
-	random      *rand.PCG      // of the lag
+	random      *source        // of the lag
 	arrived     int64          // when the latest change comes to the replica
 	age         int64          // of the oldest snapshot, ns; 0: no fault needs one
 	durable     int            // what is before is on the disk, and has come to the replica
@@ -48,10 +47,10 @@ type change struct {
 // changes back. It has to be called before the run.
 func (w *World) keepJournal(n *node) *journal {
 	if n.journal == nil {
-		phase := nemesis.Stream(w.seed, fmt.Sprintf("phase of the syncs of node %d", n.id))
+		phase := w.source(fmt.Sprintf("phase of the syncs of node %d", n.id))
 		n.journal = &journal{
 			phase:  int64(phase.Uint64() % uint64(time.Second)),
-			random: nemesis.Stream(w.seed, fmt.Sprintf("replication of node %d", n.id)),
+			random: w.source(fmt.Sprintf("replication of node %d", n.id)),
 		}
 	}
 	return n.journal

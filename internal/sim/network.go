@@ -78,8 +78,13 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 	return n
 }
 
-// setLatencies sets the latency of every link direction.
+// setLatencies sets the latency of every link direction, and numbers the directions.
 func (n *network) setLatencies(s nemesis.Setting) {
+	var last Stream
+	n.each(func(l *linkDirection) {
+		last++
+		l.stream = last
+	})
 	usual := s.Latency.Table()
 	for i := range n.links {
 		n.links[i].each(nemesis.Both, func(l *linkDirection) { l.latency = usual })
@@ -100,6 +105,17 @@ func (n *network) setLatencies(s nemesis.Setting) {
 	for i := range n.toGuard {
 		n.toGuard[i].latency = guard
 	}
+}
+
+// each calls do with every direction of every link.
+func (n *network) each(do func(*linkDirection)) {
+	for i := range n.links {
+		n.links[i].each(nemesis.Both, do)
+	}
+	for i := range n.toGuard {
+		do(&n.toGuard[i])
+	}
+	do(&n.fromGuard)
 }
 
 func (n *network) link(client, node int) *link {
@@ -265,6 +281,7 @@ func (n *network) arrived(node int, r *round, answer env.Answer, why cause) {
 type linkDirection struct {
 	latency   *nemesis.Table
 	rules     world.Rules // of faults, applied to each message
+	count                 // of its latencies
 	held      []int32     // messages that a rule holds back, just before they arrive
 	loss      *loss       // nil: none
 	bandwidth *bandwidth  // nil: unlimited
@@ -287,7 +304,7 @@ func (w *World) takes(l *linkDirection) int64 {
 	if w.choices != nil {
 		return w.chosenLatency(l.latency)
 	}
-	return int64(l.latency.Draw(w.network.random.Uint64()))
+	return int64(l.latency.Draw(w.drawn(&l.count, w.network.random.Uint64())))
 }
 
 // holds reports whether a rule holds back message i, which is about to arrive, and

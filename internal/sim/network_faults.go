@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math/bits"
-	"math/rand/v2"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -14,7 +13,7 @@ var messageFaults = handlers{
 	// nodes, by its rule.
 	handler[nemesis.Traffic]{
 		Begin: func(w *World, f injection[nemesis.Traffic]) error {
-			r := f.Action.Rule(nemesis.Stream(w.seed, f.Stream()).Uint64)
+			r := f.Action.Rule(w.source(f.Stream()).Uint64)
 			over, way := f.Action.Over(w.setting)
 			for _, links := range over {
 				w.disturb(links, way, func(l *linkDirection) { l.rules = l.rules.With(r, f.Number, f.ForGood) })
@@ -31,7 +30,7 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.Duplicate]{
 		Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
-			on := &copier{after: f.Action.After.Table(), random: nemesis.Stream(w.seed, f.Stream())}
+			on := &copier{after: f.Action.After.Table(), random: w.source(f.Stream())}
 			w.setCopier(f.Action, on)
 			return nil
 		},
@@ -42,7 +41,7 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.GuardLatency]{
 		Begin: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			r := f.Action.Rule(nemesis.Stream(w.seed, f.Stream()).Uint64)
+			r := f.Action.Rule(w.source(f.Stream()).Uint64)
 			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
 				l := &w.network.toGuard[client-1]
 				l.rules = l.rules.With(r, f.Number, f.ForGood)
@@ -72,7 +71,7 @@ var messageFaults = handlers{
 // copier duplicates the requests that arrive over a link direction.
 type copier struct {
 	after  *nemesis.Table
-	random *rand.PCG // the fault's own
+	random *source // the fault's own
 }
 
 // setCopier sets the copier of a fault's links; nil ends the copying.
@@ -153,7 +152,7 @@ func (w *World) liftLimit(l *linkDirection) {
 var connectionFaults = handlers{
 	handler[*nemesis.Loss]{
 		Begin: func(w *World, f injection[*nemesis.Loss]) error {
-			on := &loss{fault: f.Action, random: nemesis.Stream(w.seed, f.Stream())}
+			on := &loss{fault: f.Action, random: w.source(f.Stream())}
 			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = on })
 			return nil
 		},
@@ -180,7 +179,7 @@ var connectionFaults = handlers{
 // loss loses transmissions over a link direction.
 type loss struct {
 	fault  *nemesis.Loss
-	random *rand.PCG // the fault's own
+	random *source // the fault's own
 }
 
 // hits draws whether a transmission is lost.

@@ -39,10 +39,10 @@ type key struct {
 // unending is the expiry of a key without a TTL.
 const unending int64 = math.MaxInt64
 
-func newNode(id int, names *keyNames, s nemesis.Setting, seed uint64) node {
+func (w *World) newNode(id int) node {
 	return node{
-		id: id, run: 1, wall: world.ClockShowing(epoch), keys: keyspace{names: names},
-		server: newServer(id, s, seed),
+		id: id, run: 1, wall: world.ClockShowing(epoch), keys: keyspace{names: &w.keyNames},
+		server: w.newServer(id),
 	}
 }
 

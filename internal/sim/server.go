@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -26,7 +25,7 @@ type server struct {
 	evicting  eviction       // that waits for its thread
 	waiting   []int32        // messages in its socket, in their order
 	fsync     *nemesis.Table // how long it waits for its disk; nil: not at all
-	random    *rand.PCG      // of those waits
+	random    *source        // of those waits
 
 	scriptMissing [env.Ops]bool // by operation: its script has to be loaded first
 	stops         int
@@ -35,10 +34,10 @@ type server struct {
 
 const noMessage int32 = -1
 
-func newServer(node int, s nemesis.Setting, seed uint64) server {
+func (w *World) newServer(node int) server {
 	v := server{answering: noMessage}
-	if s.Sync != nil && s.Persistence == nemesis.Always {
-		v.fsync, v.random = s.Sync.Table(), nemesis.Stream(seed, fmt.Sprintf("syncs of node %d", node))
+	if s := &w.setting; s.Sync != nil && s.Persistence == nemesis.Always {
+		v.fsync, v.random = s.Sync.Table(), w.source(fmt.Sprintf("syncs of node %d", node))
 	}
 	return v
 }

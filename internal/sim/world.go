@@ -58,6 +58,7 @@ type World struct {
 	underWay *world.Calls // of the clients' locks
 
 	choices *choices // nil: everything follows from the seed
+	drawer  Drawer   // nil: random numbers follow from the seed
 
 	sealed bool
 	err    error
@@ -78,17 +79,17 @@ func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) 
 	w.keyNames.numbers = map[string]int32{}
 	w.limits = newLimits(s)
 	w.network = newNetwork(s, seed)
-	w.store = newEnsemble(s, seed)
+	w.store = w.newEnsemble(s)
 	w.injector = world.NewInjector(w, s.Plan, faultHandlers, w.Record)
 	w.underWay = world.NewCalls(s.Clients)
 	w.clocks = world.NewClocks(clockWorld{w})
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
 	w.scheduler = nemesis.NewScheduler(s, w.injector)
 	for n := 1; n <= s.Nodes; n++ {
-		w.nodes = append(w.nodes, newNode(n, &w.keyNames, s, seed))
+		w.nodes = append(w.nodes, w.newNode(n))
 	}
 	for c := 1; c <= s.Clients; c++ {
-		w.clients = append(w.clients, newClient(w, c, seed))
+		w.clients = append(w.clients, newClient(w, c))
 	}
 	if err := w.injector.Prepare(); err != nil {
 		return nil, err

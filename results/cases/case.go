@@ -31,7 +31,8 @@ type Case struct {
 	// Notes are remarks of a person, or of the command that found it.
 	Notes string
 
-	Seed uint64
+	Seed     uint64
+	Branches []runner.Branch
 
 	// Trace is the upper half of the run's trace hash; OldTrace says that it was hashed by an
 	// earlier version: see [runner.Replay].
@@ -52,6 +53,7 @@ func New(r runner.Result, p checker.Property) Case {
 		Shows:    f.Verdict,
 		Story:    f.Story(),
 		Seed:     r.Seed,
+		Branches: r.Branches,
 		Trace:    r.Replay().Trace,
 		Scenario: s,
 	}
@@ -60,12 +62,16 @@ func New(r runner.Result, p checker.Property) Case {
 // Replay returns the identity of the run. Its scenario is that of the case, not the one of
 // that name in the debate.
 func (c Case) Replay() runner.Replay {
-	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Trace: c.Trace, Old: c.OldTrace}
+	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Branches: c.Branches, Trace: c.Trace, Old: c.OldTrace}
 }
 
 // Run repeats the run. The history is also recorded in keep, unless that is nil.
 func (c Case) Run(ctx context.Context, b runner.Backend, keep history.Sink) (runner.Result, error) {
-	return runner.Run(ctx, b, c.Scenario, c.Seed, keep)
+	e, err := runner.Prepare(b, c.Scenario)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	return e.WithBranches(c.Branches).Run(ctx, c.Seed, keep)
 }
 
 // Simulate runs the case in the simulator, and returns what the checker reports.

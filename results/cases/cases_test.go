@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -66,7 +67,7 @@ func TestReadAsWritten(t *testing.T) {
 		if err := read.Write(&second); err != nil {
 			t.Fatal(err)
 		}
-		if first.String() != second.String() || read.Story != c.Story || read.Notes != c.Notes || read.Replay() != c.Replay() {
+		if first.String() != second.String() || read.Story != c.Story || read.Notes != c.Notes || !reflect.DeepEqual(read.Replay(), c.Replay()) {
 			t.Errorf("another case is read than was written:\n%s\nand\n%s", first.String(), second.String())
 		}
 	})

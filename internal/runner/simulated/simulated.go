@@ -16,5 +16,7 @@ func Backend() runner.Backend {
 		Keys:    true,
 		Stores:  true,
 		Open:    runner.Opener(sim.Open),
+
+		Branching: branching,
 	}
 }
