@@ -43,19 +43,20 @@ type ciOptions struct {
 // The suites of ci in the order in which they run. The user's own tests come first, then the suites
 // whose failures are the clearest. The hunt gets the remaining time.
 const (
-	testsSuite  = "tests"
-	casesSuite  = "cases"
-	debateSuite = "debate"
-	huntSuite   = "hunt"
+	testsSuite   = "tests"
+	casesSuite   = "cases"
+	debateSuite  = "debate"
+	exploreSuite = "explore"
+	huntSuite    = "hunt"
 )
 
-var allSuites = []string{testsSuite, casesSuite, debateSuite, huntSuite}
+var allSuites = []string{testsSuite, casesSuite, debateSuite, exploreSuite, huntSuite}
 
 // ciFlags are the flags that belong to one suite.
 var ciFlags = map[string][]string{
 	testsSuite:  {"tests"},
 	casesSuite:  {"cases"},
-	debateSuite: {"rows", "runs", "backend", "clients"},
+	debateSuite: {"runs", "backend", "clients"},
 	huntSuite:   {"lock", "assume", "seed", "hunt-runs"},
 }
 
@@ -72,17 +73,18 @@ func newCI() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ci",
 		Short: "Run your locktest tests, saved cases, the debate and a hunt within a time budget, for CI",
-		Long: `Run the tests of your own lock, saved cases, the debate and a hunt within one time
-budget, in this order, and write a JUnit file, a Markdown summary and annotations for
+		Long: `Run the tests of your own lock, saved cases, the debate, its explorations and a hunt
+within one time budget, in this order, and write a JUnit file, a Markdown summary and annotations for
 GitHub. Each failed check comes with the command that repeats it. Cases, histories and
 pictures of failures are stored in --out, which is created only if needed.
 
 The tests are those of the packages of the current module that use package locktest, or
-of --tests. Only they run your code: cases, debate and hunt run Lockstorm's own locks.
+of --tests. Only they run your code: all others run Lockstorm's own locks.
 The first line of the output says what is tested.
 
 Each case in --cases must show the verdict that it states. Each row of the debate, or
 of --rows (which may include scenario files), must show the verdicts that it expects.
+Every run of their smallest worlds is made within the bounds of "explore --quick".
 The hunt uses the remaining time to search for broken promises of the lock, and some
 seconds more to shrink what it finds. --assume works as in "lockstorm hunt". --seed
 changes the hunt; cases and debate are the same each time.
@@ -178,6 +180,9 @@ func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 	if err := allKnown("suite", o.suites, allSuites); err != nil {
 		return fmt.Errorf("--suites: %w", err)
 	}
+	if given("rows") && !slices.Contains(o.suites, debateSuite) && !slices.Contains(o.suites, exploreSuite) {
+		return fmt.Errorf("--rows applies to the suites %s and %s, which --suites leaves out", debateSuite, exploreSuite)
+	}
 	for _, s := range allSuites {
 		for _, flag := range ciFlags[s] {
 			if given(flag) && !slices.Contains(o.suites, s) {
@@ -198,7 +203,7 @@ func (o *ciOptions) stages(ctx context.Context) ([]stage, error) {
 	for _, s := range []struct {
 		name string
 		make func() (stage, error)
-	}{{testsSuite, func() (stage, error) { return o.testStage(ctx) }}, {casesSuite, o.caseStage}, {debateSuite, o.rowStage}, {huntSuite, o.huntStage}} {
+	}{{testsSuite, func() (stage, error) { return o.testStage(ctx) }}, {casesSuite, o.caseStage}, {debateSuite, o.rowStage}, {exploreSuite, o.exploreStage}, {huntSuite, o.huntStage}} {
 		if !slices.Contains(o.suites, s.name) {
 			continue
 		}

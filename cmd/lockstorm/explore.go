@@ -25,7 +25,20 @@ type exploreOptions struct {
 	executions int
 	workers    int
 	path       string
+	full       bool
+	quick      bool
 	json       bool
+}
+
+// quickEvents is how many events there are with --quick in the runs with one choice of faults.
+const quickEvents = 400_000
+
+// quickExploration returns the flags of explore --quick.
+func quickExploration() exploreOptions {
+	return exploreOptions{
+		bounds:  explore.Bounds{Latencies: explore.DefaultLatencies, Draws: explore.DefaultDraws, Deviations: explore.DefaultDeviations, Faults: everyFault},
+		workers: runtime.GOMAXPROCS(0), quick: true,
+	}
 }
 
 // everyFault is the value of --faults that allows all faults of the plan.
@@ -34,17 +47,23 @@ const everyFault = -1
 func newExplore() *cobra.Command {
 	var o exploreOptions
 	cmd := &cobra.Command{
-		Use:   "explore SCENARIO",
+		Use:   "explore SCENARIO...",
 		Short: "Make every run of a small world: a proof within bounds, or the shortest counterexample",
 		Long: `Make every run of a scenario (a name or a YAML file) within bounds, on all cores. If none
 violates a property, none can within these bounds: a proof about the code of the lock.
 Otherwise print the shortest run that does, with a path that repeats it.
 
+A named scenario is explored in its smallest world: the fewest clients, nodes and rounds
+with which the runs without deviations show the same verdicts. --full keeps its size. A
+file is explored as it is. Of several scenarios a table is printed. --quick explores the
+whole debate, or the given scenarios, in less than a minute: of each only as many
+deviations as it has runs for, and the table says how many.
+
 A run chooses at each point: how long a message takes (--latencies of the scenario's
 range: 2 are the shortest and the longest), which number a client draws (a random one, or
 one of --draws values), and which of several events of one machine at the same instant
 comes first. It takes another way than the first at --deviations points at most; -1 is no
-limit, and soon too much. It has at most --faults faults of the scenario's plan, when the
+limit, and soon too much. The runs with fewer deviations come first. A run has at most --faults faults of the scenario's plan, when the
 plan says or, with --tick, at any multiple of that time. Random numbers follow from one
 seed. Requests do not share connections. A fault comes before everything else of its
 instant.
@@ -57,8 +76,9 @@ Exit codes: 0 as the scenario expects (without expectations: no violation); 1 an
 verdict; 2 bad usage or input; 3 unfinished.`,
 		Example: `  lockstorm explore delayed-restart
   lockstorm explore crash-restart --property V1 --json
-  lockstorm explore tiny.yaml --deviations 2 --faults 1 --tick 10ms`,
-		Args: scenarioName,
+  lockstorm explore tiny.yaml --deviations 2 --faults 1 --tick 10ms
+  lockstorm explore crash-restart short-restart delayed-restart
+  lockstorm explore --quick`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
@@ -69,35 +89,65 @@ verdict; 2 bad usage or input; 3 unfinished.`,
 	f.DurationVar(&o.bounds.Tick, "tick", 0, "faults with a start in time begin at every multiple of this (default: when the plan says)")
 	f.IntVar(&o.executions, "runs", 0, "maximum number of runs with the same faults (default: no limit)")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
+	f.BoolVar(&o.full, "full", false, "explore a named scenario in its own world, not in its smallest")
+	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
 	f.StringVar(&o.path, "path", "", "repeat the run of this path, and nothing else")
 	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 	cmd.MarkFlagsMutuallyExclusive("path", "json")
+	cmd.MarkFlagsMutuallyExclusive("path", "quick")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		wanted, err := o.settle()
+		if o.quick && len(args) == 0 {
+			args = names(scenarios.All(), func(s scenarios.Scenario) string { return s.Name })
+		}
+		wanted, err := o.settle(cmd, args)
 		if err != nil {
 			return err
 		}
-		s, err := findAnd(args[0], func(s scenarios.Scenario) error {
-			_, err := runner.Prepare(simulated.Backend(), s)
+		worlds, err := o.worlds(cmd.Context(), args)
+		switch {
+		case err != nil:
 			return err
-		})
-		if err != nil {
-			return err
+		case o.path != "":
+			return o.repeat(cmd.Context(), worlds[0].scenario, cmd.OutOrStdout())
+		case len(worlds) == 1 && !o.quick:
+			return o.exploreOne(cmd.Context(), worlds[0], wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
-		if o.path != "" {
-			return o.repeat(cmd.Context(), s, cmd.OutOrStdout())
-		}
-		if o.bounds.Faults == everyFault {
-			o.bounds.Faults = len(s.Plan)
-		}
-		return o.explore(cmd.Context(), s, args[0], wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return o.exploreAll(cmd.Context(), worlds, wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }
 
+// exploredWorld is a scenario to explore.
+type exploredWorld struct {
+	name     string // as on the command line
+	scenario scenarios.Scenario
+}
+
+// worlds finds the scenarios, and the smallest worlds of named ones.
+func (o exploreOptions) worlds(ctx context.Context, args []string) (worlds []exploredWorld, err error) {
+	for _, name := range args {
+		s, err := findAnd(name, func(s scenarios.Scenario) error {
+			_, err := runner.Prepare(simulated.Backend(), s)
+			return err
+		})
+		if err == nil && !o.full && !isFile(name) {
+			s, err = explore.Smallest(ctx, s)
+		}
+		if err != nil {
+			return nil, err
+		}
+		worlds = append(worlds, exploredWorld{name, s})
+	}
+	return worlds, nil
+}
+
 // settle checks the flags and returns the properties to judge.
-func (o *exploreOptions) settle() ([]checker.Property, error) {
+func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Property, error) {
 	switch {
+	case len(args) == 0:
+		return nil, scenarioName(cmd, args)
+	case o.path != "" && len(args) > 1:
+		return nil, fmt.Errorf("--path is of one scenario, not of %d", len(args))
 	case o.executions < 0:
 		return nil, fmt.Errorf("--runs %d: want 0 or more", o.executions)
 	case o.workers < 1:
@@ -111,22 +161,12 @@ func (o *exploreOptions) settle() ([]checker.Property, error) {
 	return findProperties(o.properties)
 }
 
-// explore explores and prints what that shows.
-func (o exploreOptions) explore(ctx context.Context, s scenarios.Scenario, name string, wanted []checker.Property, out, problems io.Writer) error {
-	line := terminal.NewBar(problems, s.Name, 0, terminal.Told)
-	defer line.Done()
-	began := time.Now()
-	outcome, err := explore.Explore(ctx, s, o.bounds, explore.Limits{Executions: o.executions, Workers: o.workers}, wanted, func(now explore.Outcome) {
-		if line.Due() {
-			line.Say("")
-			line.Left("%s runs, %s states, about %.1f %% done", textfmt.Grouped(now.Executions+now.Cut), textfmt.Grouped(now.States), 100*now.Share)
-		}
-	})
-	line.Done()
+// exploreOne explores a scenario and prints what that shows.
+func (o exploreOptions) exploreOne(ctx context.Context, w exploredWorld, wanted []checker.Property, out, problems io.Writer) error {
+	shown, err := o.explore(ctx, w, wanted, problems)
 	if err != nil {
 		return err
 	}
-	shown := exploration{outcome: outcome, bounds: o.bounds, name: name, took: time.Since(began)}
 	if o.json {
 		err = writeJSON(out, shown.json())
 	} else {
@@ -135,7 +175,29 @@ func (o exploreOptions) explore(ctx context.Context, s scenarios.Scenario, name 
 	if err != nil {
 		return err
 	}
-	return shown.ended(s)
+	return exploredExit(shown)
+}
+
+// explore explores a scenario.
+func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []checker.Property, problems io.Writer) (exploration, error) {
+	line := terminal.NewBar(problems, w.scenario.Name, 0, terminal.Told)
+	defer line.Done()
+	began, bounds := time.Now(), o.bounds
+	if bounds.Faults == everyFault {
+		bounds.Faults = len(w.scenario.Plan)
+	}
+	limits := explore.Limits{Executions: o.executions, Workers: o.workers}
+	if o.quick {
+		limits.Events = quickEvents
+	}
+	outcome, err := explore.Explore(ctx, w.scenario, bounds, limits, wanted, func(now explore.Outcome) {
+		if line.Due() {
+			line.Say("")
+			line.Left("%s runs, %s states, about %.1f %% of the runs with %s done", textfmt.Grouped(now.Executions+now.Cut),
+				textfmt.Grouped(now.States), 100*now.Share, textfmt.Count(now.Deviations+1, "deviation"))
+		}
+	})
+	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick}, err
 }
 
 // repeat repeats the run of a path and prints what it violates.

@@ -80,7 +80,44 @@ func TestExploreJSON(t *testing.T) {
 func TestExploreUnfinished(t *testing.T) {
 	code, out, _ := command(t, "explore", worldFile(t, tinyWorld), "--runs", "5")
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "unfinished; not finished, about", "lease exclusion    unfinished")
+	wantIn(t, out, "unfinished; not finished, about", "of the runs with 1 deviation done", "lease exclusion    unfinished")
+}
+
+// A named scenario is explored in its smallest world, unless its own is asked for.
+func TestExploreSmallestWorld(t *testing.T) {
+	_, small, _ := command(t, "explore", "calm", "--deviations", "0")
+	wantIn(t, small, "world: 3 nodes, 2 clients with 1 and 1 rounds")
+	_, full, _ := command(t, "explore", "calm", "--deviations", "0", "--full")
+	wantIn(t, full, "world: 5 nodes, 3 clients with 10, 10 and 2 rounds")
+}
+
+// Of several scenarios a table is printed, with the deviations of which every run was made.
+func TestExploreSeveral(t *testing.T) {
+	code, out, _ := command(t, "explore", "crash-restart", "delayed-restart", "--deviations", "0")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "VIOLATED (EVENTS, FAULTS)", "crash-restart    3      2        2       violated  V1 (", "delayed-restart  3      2        2       holds", "2 of 2 scenarios as expected")
+	_, row, _ := command(t, "show", "crash-restart")
+	unexpected, _, _ := strings.Cut(row, "expect:")
+	code, out, _ = command(t, "explore", "delayed-restart", worldFile(t, unexpected), "--deviations", "0")
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "1 of 2 scenarios as expected", "lease exclusion: violated, which is not expected; see lockstorm explore")
+	code, out, _ = command(t, "explore", "crash-restart", "delayed-restart", "--deviations", "0", "--json")
+	want(t, "exit code", code, exitAsExpected)
+	var got explorationsJSON
+	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Explorations) != 2 || got.Explorations[1].Verdict != "holds" {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
+// With --quick a scenario that has too many runs is as expected with fewer deviations, and without it
+// undecided.
+func TestExploreQuick(t *testing.T) {
+	code, out, _ := command(t, "explore", "--quick", "delayed-restart", "--deviations", "9")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "1 of 1 scenario as expected")
+	code, out, _ = command(t, "explore", "delayed-restart", "calm", "--deviations", "9", "--runs", "10")
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "0 of 2 scenarios as expected", "delayed-restart: lease exclusion: unfinished")
 }
 
 // The exit code compares with what a row expects.
@@ -106,6 +143,7 @@ func TestExploreBadInput(t *testing.T) {
 		"no worker":         {[]string{file, "--workers", "0"}, "--workers 0: want at least 1"},
 		"unknown property":  {[]string{file, "--property", "V9"}, `unknown property "V9"`},
 		"no path":           {[]string{file, "--path", "v2.calm.1"}, "does not begin with e1."},
+		"a path of two":     {[]string{file, file, "--path", "e1.l2d2..00000000.0000"}, "--path is of one scenario, not of 2"},
 		"a mistyped path":   {[]string{file, "--path", "e1.l2d2.1..00000000.0000"}, "cut off or mistyped"},
 	} {
 		t.Run(name, func(t *testing.T) {

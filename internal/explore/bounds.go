@@ -159,6 +159,10 @@ type Limits struct {
 	// Executions is the largest number of runs with one plan; 0: no limit.
 	Executions int
 
+	// Events is the number of events after which no further run with one plan is made; 0: no
+	// limit. The runs without deviations are always made.
+	Events int
+
 	// States is the largest number of states of one plan that are remembered. With fewer, more
 	// runs are made, and none is left out. 0 means 2 million, which take about 100 MB.
 	States int
@@ -173,6 +177,9 @@ const defaultStates = 2_000_000
 func (l Limits) ready() Limits {
 	if l.Executions == 0 {
 		l.Executions = math.MaxInt
+	}
+	if l.Events == 0 {
+		l.Events = math.MaxInt
 	}
 	if l.States == 0 {
 		l.States = defaultStates

@@ -27,18 +27,22 @@ const (
 
 // Outcome is what an exploration has shown.
 type Outcome struct {
-	Tally             // of all plans
-	Plans    int      // that there are
-	Explored int      // of these, to the end
-	Judged   []Judged // the wanted properties, in their order
+	Tally               // of all plans, in the last pass
+	Plans      int      // that there are
+	Explored   int      // of these, to the end, in the last pass
+	Deviations int      // every run with so many deviations was made; -1: not even every one without
+	Complete   bool     // every run within the bounds was made; then the finds are the shortest of all
+	Judged     []Judged // the wanted properties, in their order
 }
 
 // Judged is what an exploration has shown of a property.
 type Judged struct {
 	Property checker.Property
 	Verdict  Verdict
-	Unknown  int   // executions with an unknown verdict
-	Find     *Find // the shortest run that violates it, of those that were made
+	Within   Verdict // of the runs with up to [Outcome.Deviations]; if there are none yet: unfinished
+	Held     int     // executions that keep it, in the last pass
+	Unknown  int     // executions with an unknown verdict
+	Find     *Find   // the shortest run that violates it, of those that were made
 }
 
 // Against compares the verdict with what a scenario expects.
@@ -56,9 +60,6 @@ func (j Judged) Against(e scenarios.Expectations) scenarios.Match {
 	}
 	return scenarios.Met
 }
-
-// Finished reports whether every run was made. Then the finds are the shortest of all.
-func (o Outcome) Finished() bool { return o.Explored == o.Plans }
 
 // Verdict returns the verdict on all wanted properties together.
 func (o Outcome) Verdict() Verdict {
@@ -79,7 +80,10 @@ func (o Outcome) Find() (shortest *Find) {
 }
 
 // Explore makes the runs of a scenario within its bounds, and looks for the shortest that violates
-// each wanted property. Every request travels by itself, whatever the scenario's connections are.
+// each wanted property. It makes several passes: the runs without deviations first, then those with
+// up to one, and so on. So it finds what is easy to find at once, and what it has shown when it is
+// stopped has a bound. Every request travels by itself, whatever the scenario's connections are.
+//
 // progress is called now and then with what has been done so far, by one caller at a time. When ctx
 // ends, Explore returns what is known. The outcome does not depend on the number of workers, unless
 // ctx ends.
@@ -87,27 +91,23 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	if err := b.Validate(); err != nil {
 		return Outcome{}, err
 	}
-	l = l.ready()
 	plans, err := b.plans(s)
 	if err != nil {
 		return Outcome{}, err
 	}
-	x := &exploration{plans: plans, searches: make([]*search, len(plans)), tallies: make([]Tally, len(plans)), progress: progress}
-	x.outcome.Plans = len(plans)
-	x.prepare = func(chosen []picked) (*search, error) {
-		e, c, err := b.prepare(s, chosen)
-		if err != nil {
-			return nil, err
+	last := Outcome{Plans: len(plans), Deviations: -1}
+	for deviations := 0; ; deviations++ {
+		x := newPass(s, b, l.ready(), wanted, plans, deviations)
+		x.outcome.Deviations, x.progress = last.Deviations, progress
+		if err := x.run(ctx); err != nil {
+			return x.outcome, err
 		}
-		one := newSearch(e, c, b.Deviations, l, wanted)
-		one.faults = chosen
-		return one, nil
+		x.conclude(b, last)
+		last = x.outcome
+		if last.Complete || last.Deviations < deviations {
+			return last, nil
+		}
 	}
-	err = x.run(ctx, min(l.Workers, len(plans)))
-	for _, p := range wanted {
-		x.outcome.Judged = append(x.outcome.Judged, x.judged(p))
-	}
-	return x.outcome, err
 }
 
 // prepare returns the experiment with chosen faults, and the choices of its worlds.
@@ -120,26 +120,47 @@ func (b Bounds) prepare(s scenarios.Scenario, chosen []picked) (runner.Experimen
 	return e, b.choices(with.World(), with.Plan), err
 }
 
-// exploration is the searches of all plans.
-type exploration struct {
-	plans    [][]picked
-	prepare  func(chosen []picked) (*search, error)
-	searches []*search // nil: not begun
-	progress func(Outcome)
+// pass is the runs with up to a number of deviations: a search for each plan.
+type pass struct {
+	wanted     []checker.Property
+	deviations int
+	plans      [][]picked
+	prepare    func(chosen []picked) (*search, error)
+	workers    int
+	searches   []*search // nil: not begun
+	progress   func(Outcome)
 
 	mu      sync.Mutex
 	tallies []Tally // of the searches
-	outcome Outcome // but for the properties
+	outcome Outcome
+}
+
+func newPass(s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, plans [][]picked, deviations int) *pass {
+	x := &pass{
+		wanted: wanted, deviations: deviations, plans: plans, workers: min(l.Workers, len(plans)),
+		searches: make([]*search, len(plans)), tallies: make([]Tally, len(plans)),
+	}
+	x.outcome.Plans = len(plans)
+	x.prepare = func(chosen []picked) (*search, error) {
+		e, c, err := b.prepare(s, chosen)
+		if err != nil {
+			return nil, err
+		}
+		one := newSearch(e, c, deviations, l, wanted)
+		one.faults = chosen
+		return one, nil
+	}
+	return x
 }
 
 // run runs all searches, several at a time.
-func (x *exploration) run(ctx context.Context, workers int) error {
+func (x *pass) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup
 	var begun atomic.Int64
 	errs := make([]error, len(x.plans))
-	for range workers {
+	for range x.workers {
 		group.Go(func() {
 			for ctx.Err() == nil {
 				i := int(begun.Add(1)) - 1
@@ -156,32 +177,60 @@ func (x *exploration) run(ctx context.Context, workers int) error {
 	return cmp.Or(errs...)
 }
 
-// judged returns what all searches have shown of a property.
-func (x *exploration) judged(p checker.Property) Judged {
-	j, about := Judged{Property: p}, 0
+// conclude says what the pass has shown after those before.
+func (x *pass) conclude(b Bounds, before Outcome) {
+	o, bound := &x.outcome, false
+	for _, s := range x.searches {
+		bound = bound || s != nil && s.bound
+	}
+	if o.Explored == o.Plans {
+		o.Deviations = x.deviations
+		o.Complete = x.deviations == b.Deviations || !bound
+	}
+	for i, p := range x.wanted {
+		j := x.judged(p)
+		j.Within = Unfinished
+		if i < len(before.Judged) {
+			j.Find = shorter(before.Judged[i].Find, j.Find)
+			j.Within = before.Judged[i].Within
+		}
+		j.Verdict = j.verdict(o.Complete)
+		if o.Deviations == x.deviations {
+			j.Within = j.verdict(true)
+		}
+		o.Judged = append(o.Judged, j)
+	}
+}
+
+// judged counts what all searches have shown of a property, and finds the shortest run.
+func (x *pass) judged(p checker.Property) Judged {
+	j := Judged{Property: p}
 	for _, s := range x.searches {
 		if s == nil {
 			continue
 		}
 		j.Find = shorter(j.Find, s.finds[p])
 		j.Unknown += s.verdicts[p][checker.Unknown]
-		about += s.verdicts[p][checker.Holds]
-	}
-	switch {
-	case j.Find != nil:
-		j.Verdict = Violated
-	case !x.outcome.Finished() || j.Unknown > 0:
-		j.Verdict = Unfinished
-	case about == 0:
-		j.Verdict = Vacuous
-	default:
-		j.Verdict = Holds
+		j.Held += s.verdicts[p][checker.Holds]
 	}
 	return j
 }
 
+// verdict returns the verdict on a property, after all runs or some of them.
+func (j Judged) verdict(complete bool) Verdict {
+	switch {
+	case j.Find != nil:
+		return Violated
+	case !complete || j.Unknown > 0:
+		return Unfinished
+	case j.Held == 0:
+		return Vacuous
+	}
+	return Holds
+}
+
 // search runs one search.
-func (x *exploration) search(ctx context.Context, i int) error {
+func (x *pass) search(ctx context.Context, i int) error {
 	s, err := x.prepare(x.plans[i])
 	if err != nil {
 		return err
@@ -198,7 +247,7 @@ func (x *exploration) search(ctx context.Context, i int) error {
 }
 
 // tell takes note of how far a search has come.
-func (x *exploration) tell(i int, t Tally) {
+func (x *pass) tell(i int, t Tally) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	was := x.tallies[i]
@@ -206,6 +255,7 @@ func (x *exploration) tell(i int, t Tally) {
 	o := &x.outcome
 	o.Executions += t.Executions - was.Executions
 	o.Cut += t.Cut - was.Cut
+	o.Events += t.Events - was.Events
 	o.States += t.States - was.States
 	o.Share += (t.Share - was.Share) / float64(o.Plans)
 	if x.progress != nil {

@@ -50,7 +50,7 @@ func TestOutcomeIsThatOfEveryRun(t *testing.T) {
 	if !same(one, many) {
 		t.Errorf("with one worker %+v, with four %+v", one.Tally, many.Tally)
 	}
-	if one.Verdict() != Violated || one.Find().Faults != 1 || !one.Finished() {
+	if one.Verdict() != Violated || one.Find().Faults != 1 || !one.Complete {
 		t.Errorf("%v with %+v", one.Verdict(), one.Find())
 	}
 	forgetful := explored(t, t.Context(), Limits{Workers: 4, States: 1})
@@ -63,10 +63,10 @@ func TestOutcomeIsThatOfEveryRun(t *testing.T) {
 func TestStoppedExploration(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if o := explored(t, ctx, Limits{}); o.Verdict() != Unfinished || o.Finished() {
-		t.Errorf("%v, finished: %t", o.Verdict(), o.Finished())
+	if o := explored(t, ctx, Limits{}); o.Verdict() != Unfinished || o.Complete {
+		t.Errorf("%v, finished: %t", o.Verdict(), o.Complete)
 	}
-	if o := explored(t, t.Context(), Limits{Executions: 2}); o.Finished() || o.Explored != 0 {
+	if o := explored(t, t.Context(), Limits{Executions: 2}); o.Complete || o.Explored != 0 {
 		t.Errorf("after two runs of each plan: %+v", o)
 	}
 }

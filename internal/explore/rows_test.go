@@ -47,7 +47,7 @@ func TestRowsAreAsExpected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Finished() {
+		if o.Complete {
 			finished++
 			wantAsExpected(t, s, o)
 		}

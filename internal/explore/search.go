@@ -25,6 +25,7 @@ type search struct {
 	at     int    // of the next point in the path
 	left   int    // deviations that the run may still have
 	cut    bool   // the run was stopped, because the rest shows nothing new
+	bound  bool   // some run had no deviation left where there was another way
 	looked int64  // ground time at which the state was looked up last; -1: never
 
 	seen map[sim.State]visit
@@ -49,6 +50,7 @@ type Tally struct {
 	Executions int     `json:"executions"` // runs up to their end
 	Cut        int     `json:"cut"`        // runs that were stopped, because the rest shows nothing new
 	States     int     `json:"states"`     // that are remembered
+	Events     int     `json:"events"`     // of all these runs
 	Share      float64 `json:"share"`      // of the runs that were made, from 0 to 1; an estimate, unless it is 1
 }
 
@@ -102,7 +104,7 @@ func (s *search) run(ctx context.Context, progress func(Tally)) error {
 	for more := true; more; more = s.next() {
 		made := s.tally.Executions + s.tally.Cut
 		s.tally.Share = s.share()
-		if made == s.limits.Executions || ctx.Err() != nil {
+		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
 			return nil
 		}
 		if made%reportEvery == 0 {
@@ -135,6 +137,7 @@ func (s *search) once(ctx context.Context) error {
 		return ctx.Err()
 	}
 	s.tally.Executions++
+	s.tally.Events += result.Events
 	if s.each != nil {
 		s.each(result)
 	}
@@ -170,6 +173,7 @@ func (s *search) tooLong(events int) bool {
 func (s *search) Choose(_ sim.Point, ways int) int {
 	if s.at == len(s.path) {
 		if s.left == 0 {
+			s.bound = true
 			return 0
 		}
 		s.path = append(s.path, fork{ways: ways})
@@ -187,8 +191,7 @@ func (s *search) Choose(_ sim.Point, ways int) int {
 // before, there is nothing to look up.
 func (s *search) GoOn(w *sim.World) bool {
 	if s.tooLong(w.Events()) {
-		s.cut = true
-		return false
+		return s.stop(w)
 	}
 	at := int64(w.Ground())
 	if s.at < len(s.path) || at == s.looked || s.noMerging {
@@ -202,14 +205,20 @@ func (s *search) GoOn(w *sim.World) bool {
 	now := visit{s.left, w.Events()}
 	before, known := s.seen[state]
 	if known && before.covers(now) {
-		s.cut = true
-		return false
+		return s.stop(w)
 	}
 	if known || len(s.seen) < s.limits.States {
 		s.seen[state] = now
 		s.tally.States = len(s.seen)
 	}
 	return true
+}
+
+// stop takes note that the run ends here, and returns false.
+func (s *search) stop(w *sim.World) bool {
+	s.cut = true
+	s.tally.Events += w.Events()
+	return false
 }
 
 // walked returns the path of the run.

@@ -33,7 +33,7 @@ func (k *reduction) withoutFaults(from, to int) bool {
 		return false
 	}
 	for order := range k.untilExhausted(swaps(len(s.Clients))) {
-		if k.try(onlyClients(s, order)) {
+		if k.try(s.OnlyClients(order)) {
 			return true
 		}
 	}

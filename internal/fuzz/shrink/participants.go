@@ -14,22 +14,11 @@ import (
 // for one more grant, another one can ask twice.
 func fewerClients(k *reduction) {
 	for kept := range k.untilExhausted(subsets(len(k.best.Clients), 1)) {
-		s := onlyClients(k.best, kept)
+		s := k.best.OnlyClients(kept)
 		if k.try(s) || k.tryStepsOf(kept) || k.tryRounds(s, kept) {
 			return
 		}
 	}
-}
-
-// onlyClients keeps some clients, in the order of the list.
-func onlyClients(s scenarios.Scenario, kept []int) scenarios.Scenario {
-	all := s.Clients
-	s = renumbered(s, keepOnly(kept, len(all)), nil)
-	s.Clients = nil
-	for _, c := range kept {
-		s.Clients = append(s.Clients, all[c-1])
-	}
-	return s
 }
 
 // tryStepsOf moves what begins or ends at the steps of removed clients to those of a remaining
@@ -45,7 +34,7 @@ func (k *reduction) tryStepsOf(kept []int) bool {
 				}
 			}
 		}
-		if k.try(onlyClients(s, kept)) {
+		if k.try(s.OnlyClients(kept)) {
 			return true
 		}
 	}
@@ -113,17 +102,10 @@ func bringForward(m *nemesis.Trigger, client, times int) {
 // seldom enough, since two quorums then have more nodes in common, or there is none.
 func fewerNodes(k *reduction) {
 	for kept := range k.untilExhausted(subsets(k.best.Nodes, k.LeastNodes)) {
-		if s := onlyNodes(k.best, kept); k.try(s) || k.tryLate(s) {
+		if s := k.best.OnlyNodes(kept); k.try(s) || k.tryLate(s) {
 			return
 		}
 	}
-}
-
-// onlyNodes keeps some nodes, in the order of the list.
-func onlyNodes(s scenarios.Scenario, kept []int) scenarios.Scenario {
-	s = renumbered(s, nil, keepOnly(kept, s.Nodes))
-	s.Nodes = len(kept)
-	return s
 }
 
 // tryLate lets one of the clients that start at once start later. If two start at once, a
@@ -146,10 +128,10 @@ func (k *reduction) tryLate(s scenarios.Scenario) bool {
 // swapNumbers swaps two clients, or two nodes, so that those in the plan come first.
 func swapNumbers(k *reduction) {
 	for order := range k.untilExhausted(swaps(len(k.best.Clients))) {
-		k.try(onlyClients(k.best, order))
+		k.try(k.best.OnlyClients(order))
 	}
 	for order := range k.untilExhausted(swaps(k.best.Nodes)) {
-		k.try(onlyNodes(k.best, order))
+		k.try(k.best.OnlyNodes(order))
 	}
 }
 
@@ -170,93 +152,6 @@ func swaps(n int) iter.Seq[[]int] {
 			}
 		}
 	}
-}
-
-// numbering maps the old numbers of clients or nodes to new ones, 0 for a removed one. Missing
-// ones keep their numbers.
-type numbering map[int]int
-
-// keepOnly renumbers those of 1 to n that are kept: the first of the list becomes 1.
-func keepOnly(kept []int, n int) numbering {
-	to := numbering{}
-	for old := 1; old <= n; old++ {
-		to[old] = slices.Index(kept, old) + 1
-	}
-	return to
-}
-
-func (to numbering) of(old int) int {
-	if n, ok := to[old]; ok {
-		return n
-	}
-	return old
-}
-
-// list renumbers a list, and reports whether somebody is left. An empty list, which means all
-// or none, stays empty.
-func (to numbering) list(old []int) ([]int, bool) {
-	var list []int
-	for _, o := range old {
-		if n := to.of(o); n != 0 {
-			list = append(list, n)
-		}
-	}
-	slices.Sort(list)
-	return list, len(list) > 0 || len(old) == 0
-}
-
-// renumbered returns a scenario whose plan and links have other numbers of clients and nodes.
-// Faults and links that name nobody any more are removed.
-func renumbered(s scenarios.Scenario, clients, nodes numbering) scenarios.Scenario {
-	s.Setting = s.Clone()
-	var plan nemesis.Plan
-	for _, f := range s.Plan {
-		if renumberFault(&f, clients, nodes) {
-			plan = append(plan, f)
-		}
-	}
-	s.Plan = plan
-	var links []nemesis.LinkLatency
-	for _, l := range s.Links {
-		var someone, somewhere bool
-		l.Clients, someone = clients.list(l.Clients)
-		l.Nodes, somewhere = nodes.list(l.Nodes)
-		if someone && somewhere {
-			links = append(links, l)
-		}
-	}
-	s.Links = links
-	return s
-}
-
-// renumberFault renumbers the targets of a fault, and reports whether all required ones are
-// left.
-func renumberFault(f *nemesis.Fault, clients, nodes numbering) bool {
-	split, isSplit := f.Action.(*nemesis.Split)
-	left := true
-	f.EachValue(func(name string, value any) {
-		to := clients
-		if name == "node" || name == "nodes" {
-			to = nodes
-		}
-		switch v := value.(type) {
-		case *int:
-			if name == "node" || name == "client" {
-				old := *v
-				*v = to.of(old)
-				left = left && (old == 0 || *v != 0)
-			}
-		case *[]int:
-			list, some := to.list(*v)
-			*v = list
-			left = left && (some || isSplit)
-		}
-	})
-	if isSplit {
-		split.Groups = slices.DeleteFunc(split.Groups, func(g nemesis.Group) bool { return len(g.Clients)+len(g.Nodes) == 0 })
-		left = left && len(split.Groups) > 1
-	}
-	return left
 }
 
 // manySubsets is up to how many elements all subsets are tried. Of more, only those with one

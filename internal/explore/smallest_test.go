@@ -1,0 +1,34 @@
+package explore
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Law: the smallest world of a row has all of its faults and is no larger, two clients are left to
+// compete, and without deviations it shows what the row is expected to show.
+func TestSmallestWorlds(t *testing.T) {
+	smaller := 0
+	for _, s := range scenarios.All() {
+		small, err := Smallest(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(small.Plan) != len(s.Plan) || len(small.Clients) < min(len(s.Clients), leastClients) || small.Nodes > s.Nodes {
+			t.Errorf("%s: %d nodes, %d clients, %d faults", s.Name, small.Nodes, len(small.Clients), len(small.Plan))
+		}
+		if small.Nodes < s.Nodes {
+			smaller++
+		}
+		o, err := Explore(t.Context(), small, straight(small), Limits{}, checker.Properties(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantAsExpected(t, s, o)
+	}
+	if smaller == 0 {
+		t.Error("no world is smaller")
+	}
+}
