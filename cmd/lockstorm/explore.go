@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -25,6 +26,9 @@ type exploreOptions struct {
 	executions int
 	workers    int
 	path       string
+	state      string
+	shard      string
+	merge      []string
 	full       bool
 	quick      bool
 	json       bool
@@ -72,12 +76,18 @@ Runs that show nothing new are left out: other orders of simultaneous events of 
 machines, and what follows a state that was seen before. "go doc ./internal/explore" says
 why that is sound. Ctrl-C stops; nothing is then said to hold. --path repeats one run.
 
+With --state a long exploration is continued where it was stopped. --shard makes a part of
+the runs, on another machine for example; --merge joins the parts.
+
 Exit codes: 0 as the scenario expects (without expectations: no violation); 1 another
 verdict; 2 bad usage or input; 3 unfinished.`,
 		Example: `  lockstorm explore delayed-restart
   lockstorm explore crash-restart --property V1 --json
   lockstorm explore tiny.yaml --deviations 2 --faults 1 --tick 10ms
   lockstorm explore crash-restart short-restart delayed-restart
+  lockstorm explore quarantine --deviations 2 --state quarantine.json
+  lockstorm explore calm --deviations 2 --shard 1/2 --state 1.json
+  lockstorm explore calm --deviations 2 --merge 1.json,2.json
   lockstorm explore --quick`,
 	}
 	f := cmd.Flags()
@@ -92,9 +102,13 @@ verdict; 2 bad usage or input; 3 unfinished.`,
 	f.BoolVar(&o.full, "full", false, "explore a named scenario in its own world, not in its smallest")
 	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
 	f.StringVar(&o.path, "path", "", "repeat the run of this path, and nothing else")
+	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, and to continue from")
+	f.StringVar(&o.shard, "shard", "", "make only this part of the runs, such as 2/4 (with --state, for --merge)")
+	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
 	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 	cmd.MarkFlagsMutuallyExclusive("path", "json")
-	cmd.MarkFlagsMutuallyExclusive("path", "quick")
+	cmd.MarkFlagsMutuallyExclusive("path", "quick", "state", "merge")
+	cmd.MarkFlagsMutuallyExclusive("quick", "shard")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.quick && len(args) == 0 {
 			args = names(scenarios.All(), func(s scenarios.Scenario) string { return s.Name })
@@ -109,6 +123,8 @@ verdict; 2 bad usage or input; 3 unfinished.`,
 			return err
 		case o.path != "":
 			return o.repeat(cmd.Context(), worlds[0].scenario, cmd.OutOrStdout())
+		case len(o.merge) > 0:
+			return o.join(cmd.Context(), worlds[0], wanted, cmd.OutOrStdout())
 		case len(worlds) == 1 && !o.quick:
 			return o.exploreOne(cmd.Context(), worlds[0], wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
@@ -146,8 +162,8 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 	switch {
 	case len(args) == 0:
 		return nil, scenarioName(cmd, args)
-	case o.path != "" && len(args) > 1:
-		return nil, fmt.Errorf("--path is of one scenario, not of %d", len(args))
+	case len(args) > 1 && (o.path != "" || o.state != "" || len(o.merge) > 0):
+		return nil, fmt.Errorf("--path, --state and --merge are of one scenario, not of %d", len(args))
 	case o.executions < 0:
 		return nil, fmt.Errorf("--runs %d: want 0 or more", o.executions)
 	case o.workers < 1:
@@ -167,6 +183,16 @@ func (o exploreOptions) exploreOne(ctx context.Context, w exploredWorld, wanted 
 	if err != nil {
 		return err
 	}
+	if o.state != "" {
+		if err := saveState(o.state, shown.outcome.State); err != nil {
+			return fmt.Errorf("--state: %w", err)
+		}
+	}
+	return o.show(shown, out)
+}
+
+// show prints what an exploration has shown.
+func (o exploreOptions) show(shown exploration, out io.Writer) (err error) {
 	if o.json {
 		err = writeJSON(out, shown.json())
 	} else {
@@ -186,7 +212,10 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	if bounds.Faults == everyFault {
 		bounds.Faults = len(w.scenario.Plan)
 	}
-	limits := explore.Limits{Executions: o.executions, Workers: o.workers}
+	limits, err := o.limits()
+	if err != nil {
+		return exploration{}, err
+	}
 	if o.quick {
 		limits.Events = quickEvents
 	}
@@ -197,6 +226,10 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 				textfmt.Grouped(now.States), 100*now.Share, textfmt.Count(now.Deviations+1, "deviation"))
 		}
 	})
+	var wrong *explore.StateError
+	if errors.As(err, &wrong) {
+		err = fmt.Errorf("--state: %s: %w", o.state, wrong.Err)
+	}
 	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick}, err
 }
 

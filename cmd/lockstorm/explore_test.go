@@ -127,6 +127,36 @@ func TestExploreRow(t *testing.T) {
 	wantIn(t, out, "lease exclusion    violated", "--path e1.l2d2.1+2..")
 }
 
+// An exploration is continued from its state, and shards are joined.
+func TestExploreState(t *testing.T) {
+	dir := t.TempDir()
+	state, file := filepath.Join(dir, "state.json"), worldFile(t, tinyWorld)
+	code, _, _ := command(t, "explore", file, "--state", state, "--runs", "5")
+	want(t, "exit code", code, exitUndecided)
+	code, out, problems := command(t, "explore", file, "--state", state)
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "on stderr", problems, "")
+	wantIn(t, out, "holds in all runs (")
+	code, again, _ := command(t, "explore", file, "--state", state)
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "the state of a finished exploration", again, out)
+	code, _, problems = command(t, "explore", file, "--state", state, "--deviations", "2")
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "--state: "+state+": it is of another scenario, or other bounds or properties")
+
+	one, two := filepath.Join(dir, "1.json"), filepath.Join(dir, "2.json")
+	for shard, path := range map[string]string{"1/2": one, "2/2": two} {
+		code, _, _ := command(t, "explore", file, "--shard", shard, "--state", path)
+		want(t, "exit code", code, exitAsExpected)
+	}
+	code, out, _ = command(t, "explore", file, "--merge", one+","+two)
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "holds in all runs (", "at most 1 deviation")
+	code, _, problems = command(t, "explore", file, "--merge", one)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "--merge: shard 2/2 is missing")
+}
+
 func TestExploreBadInput(t *testing.T) {
 	file := worldFile(t, forgetful)
 	for name, c := range map[string]struct {
@@ -143,7 +173,10 @@ func TestExploreBadInput(t *testing.T) {
 		"no worker":         {[]string{file, "--workers", "0"}, "--workers 0: want at least 1"},
 		"unknown property":  {[]string{file, "--property", "V9"}, `unknown property "V9"`},
 		"no path":           {[]string{file, "--path", "v2.calm.1"}, "does not begin with e1."},
-		"a path of two":     {[]string{file, file, "--path", "e1.l2d2..00000000.0000"}, "--path is of one scenario, not of 2"},
+		"a path of two":     {[]string{file, file, "--path", "e1.l2d2..00000000.0000"}, "--path, --state and --merge are of one scenario, not of 2"},
+		"shard 3 of 2":      {[]string{file, "--shard", "3/2"}, "--shard 3/2: want a part and their number, such as 2/4"},
+		"no state":          {[]string{file, "--state", file}, "this is no state of an exploration"},
+		"nothing to merge":  {[]string{file, "--merge", "none.json"}, "--merge: open none.json: no such file or directory"},
 		"a mistyped path":   {[]string{file, "--path", "e1.l2d2.1..00000000.0000"}, "cut off or mistyped"},
 	} {
 		t.Run(name, func(t *testing.T) {

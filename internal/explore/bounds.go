@@ -167,6 +167,13 @@ type Limits struct {
 	// runs are made, and none is left out. 0 means 2 million, which take about 100 MB.
 	States int
 
+	// Shard and Shards say which part of the runs is made: that with number Shard, from 0, of Shards.
+	// The runs without deviations are in all of them. 0 shards mean one.
+	Shard, Shards int
+
+	// Resume is the state of an exploration of the same shard that is continued; nil: none is.
+	Resume *State
+
 	// Workers is the number of plans that are explored at a time, at least 1.
 	Workers int
 }
@@ -184,6 +191,6 @@ func (l Limits) ready() Limits {
 	if l.States == 0 {
 		l.States = defaultStates
 	}
-	l.Workers = max(l.Workers, 1)
+	l.Workers, l.Shards = max(l.Workers, 1), max(l.Shards, 1)
 	return l
 }

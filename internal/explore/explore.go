@@ -33,6 +33,7 @@ type Outcome struct {
 	Deviations int      // every run with so many deviations was made; -1: not even every one without
 	Complete   bool     // every run within the bounds was made; then the finds are the shortest of all
 	Judged     []Judged // the wanted properties, in their order
+	State      State    // to continue it
 }
 
 // Judged is what an exploration has shown of a property.
@@ -95,15 +96,25 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	if err != nil {
 		return Outcome{}, err
 	}
-	last := Outcome{Plans: len(plans), Deviations: -1}
-	for deviations := 0; ; deviations++ {
-		x := newPass(s, b, l.ready(), wanted, plans, deviations)
+	world, err := worldSum(s, b, wanted)
+	if err != nil {
+		return Outcome{}, err
+	}
+	l = l.ready()
+	last, begun, err := l.resumed(ctx, s, b, wanted, plans, world)
+	if err != nil || last.Complete {
+		return last, err
+	}
+	for deviations := last.Deviations + 1; ; deviations++ {
+		x := newPass(s, b, l, wanted, plans, deviations)
+		x.begun, begun = begun, nil
 		x.outcome.Deviations, x.progress = last.Deviations, progress
 		if err := x.run(ctx); err != nil {
 			return x.outcome, err
 		}
 		x.conclude(b, last)
 		last = x.outcome
+		last.State = x.saved(world, b, l)
 		if last.Complete || last.Deviations < deviations {
 			return last, nil
 		}
@@ -127,7 +138,8 @@ type pass struct {
 	plans      [][]picked
 	prepare    func(chosen []picked) (*search, error)
 	workers    int
-	searches   []*search // nil: not begun
+	begun      []SavedSearch // by an exploration that is continued; nil: there is none
+	searches   []*search     // nil: not begun
 	progress   func(Outcome)
 
 	mu      sync.Mutex
@@ -234,6 +246,9 @@ func (x *pass) search(ctx context.Context, i int) error {
 	s, err := x.prepare(x.plans[i])
 	if err != nil {
 		return err
+	}
+	if x.begun != nil {
+		s.resume(x.begun[i])
 	}
 	x.searches[i] = s
 	err = s.run(ctx, func(t Tally) { x.tell(i, t) })

@@ -101,7 +101,7 @@ func opening(e runner.Experiment, c sim.Choices) runner.Experiment {
 // now and then, and at the end.
 func (s *search) run(ctx context.Context, progress func(Tally)) error {
 	defer func() { progress(s.tally) }()
-	for more := true; more; more = s.next() {
+	for more := !s.finished; more; more = s.next() {
 		made := s.tally.Executions + s.tally.Cut
 		s.tally.Share = s.share()
 		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
@@ -110,9 +110,10 @@ func (s *search) run(ctx context.Context, progress func(Tally)) error {
 		if made%reportEvery == 0 {
 			progress(s.tally)
 		}
-		if err := s.once(ctx); ctx.Err() != nil {
-			return nil
-		} else if err != nil {
+		if err := s.once(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
 			return err
 		}
 	}
@@ -175,6 +176,9 @@ func (s *search) Choose(_ sim.Point, ways int) int {
 		if s.left == 0 {
 			s.bound = true
 			return 0
+		}
+		if s.left == s.deviations && s.at%s.limits.Shards != s.limits.Shard {
+			ways = 1 // the first deviation is here in the runs of another shard
 		}
 		s.path = append(s.path, fork{ways: ways})
 	}

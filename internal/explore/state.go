@@ -1,0 +1,246 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// StateVersion is the version of the format of [State].
+const StateVersion = 1
+
+// State is how far an exploration has come: enough to continue it, or to join the shards of one. The
+// states that were seen are not in it, so that a continued exploration may make runs again that show
+// nothing new. It leaves none out.
+type State struct {
+	Version int    `json:"version"`
+	World   string `json:"world"` // a checksum of the scenario, the bounds and the properties
+	Bounds  Bounds `json:"bounds"`
+	Shard   int    `json:"shard"` // from 0
+	Shards  int    `json:"shards"`
+
+	Done       int                              `json:"deviations_done"`
+	Complete   bool                             `json:"complete"`
+	Properties map[checker.Property]SavedResult `json:"properties"`
+	Tally      Tally                            `json:"tally"` // of the last pass
+
+	// Pass is the pass that was not finished, if there is one: a search for each plan.
+	Pass []SavedSearch `json:"pass,omitempty"`
+}
+
+// SavedResult is what has been shown of a property.
+type SavedResult struct {
+	Within Verdict `json:"within"`
+	Path   string  `json:"path,omitempty"` // of the shortest run that violates it
+	Events int     `json:"events,omitempty"`
+
+	Held    int `json:"held"` // executions of the last pass
+	Unknown int `json:"unknown"`
+}
+
+// SavedSearch is how far the search with one plan has come.
+type SavedSearch struct {
+	Ways     [][2]int                                     `json:"ways,omitempty"` // the points of the next run: how many ways, and which is taken
+	Tally    Tally                                        `json:"tally"`
+	Verdicts map[checker.Property]map[checker.Verdict]int `json:"verdicts,omitempty"` // of the executions
+	Finished bool                                         `json:"finished"`
+	Bound    bool                                         `json:"bound"`
+}
+
+// worldSum returns a checksum of what is explored.
+func worldSum(s scenarios.Scenario, b Bounds, wanted []checker.Property) (string, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(fmt.Appendf(text, "%+v %v", b, wanted))), nil
+}
+
+// saved returns the state of an exploration that ended with the pass.
+func (x *pass) saved(world string, b Bounds, l Limits) State {
+	o := x.outcome
+	s := State{
+		Version: StateVersion, World: world, Bounds: b, Shard: l.Shard, Shards: max(l.Shards, 1),
+		Done: o.Deviations, Complete: o.Complete, Properties: map[checker.Property]SavedResult{}, Tally: o.Tally,
+	}
+	for _, j := range o.Judged {
+		r := SavedResult{Within: j.Within, Held: j.Held, Unknown: j.Unknown}
+		if j.Find != nil {
+			r.Path, r.Events = j.Find.Path(b).String(), j.Find.Events
+		}
+		s.Properties[j.Property] = r
+	}
+	if o.Complete || o.Deviations == x.deviations {
+		return s
+	}
+	for _, one := range x.searches {
+		s.Pass = append(s.Pass, one.saved())
+	}
+	return s
+}
+
+// saved returns the state of a search; nil: it has not begun.
+func (s *search) saved() SavedSearch {
+	if s == nil {
+		return SavedSearch{}
+	}
+	r := SavedSearch{Tally: s.tally, Verdicts: s.verdicts, Finished: s.finished, Bound: s.bound}
+	if !s.finished {
+		for _, f := range s.path {
+			r.Ways = append(r.Ways, [2]int{f.ways, f.way})
+		}
+	}
+	return r
+}
+
+// resume continues a search.
+func (s *search) resume(from SavedSearch) {
+	s.tally, s.finished, s.bound = from.Tally, from.Finished, from.Bound
+	s.tally.States = 0 // they are forgotten
+	for _, w := range from.Ways {
+		s.path = append(s.path, fork{w[0], w[1]})
+	}
+	for p, of := range from.Verdicts {
+		s.verdicts[p] = of
+	}
+}
+
+// resumed returns the outcome of the state that is continued, and the searches of its last pass.
+func (l Limits) resumed(ctx context.Context, s scenarios.Scenario, b Bounds, wanted []checker.Property, plans [][]picked, world string) (Outcome, []SavedSearch, error) {
+	from := l.Resume
+	if from == nil {
+		return Outcome{Plans: len(plans), Deviations: -1}, nil, nil
+	}
+	err := from.check(world)
+	switch {
+	case err != nil:
+		return Outcome{}, nil, &StateError{err}
+	case from.Shard != l.Shard || from.Shards != l.Shards:
+		return Outcome{}, nil, &StateError{fmt.Errorf("it is of shard %d/%d", from.Shard+1, from.Shards)}
+	case from.Pass != nil && len(from.Pass) != len(plans):
+		return Outcome{}, nil, &StateError{fmt.Errorf("it has %d plans, not %d", len(from.Pass), len(plans))}
+	}
+	o, err := from.restored(ctx, s, wanted, len(plans))
+	if err != nil {
+		return o, nil, &StateError{err}
+	}
+	o.State = *from
+	return o, from.Pass, nil
+}
+
+// restored returns the outcome of the passes that a state has finished, with its finds.
+func (s State) restored(ctx context.Context, of scenarios.Scenario, wanted []checker.Property, plans int) (Outcome, error) {
+	o := Outcome{Tally: s.Tally, Plans: plans, Deviations: s.Done, Complete: s.Complete}
+	for _, p := range wanted {
+		r := s.Properties[p]
+		j := Judged{Property: p, Within: r.Within, Held: r.Held, Unknown: r.Unknown}
+		if r.Path != "" {
+			find, err := findAt(ctx, of, r.Path)
+			if err != nil {
+				return o, err
+			}
+			j.Find = find
+		}
+		j.Verdict = j.verdict(s.Complete)
+		o.Judged = append(o.Judged, j)
+	}
+	return o, nil
+}
+
+// findAt repeats the run of a path.
+func findAt(ctx context.Context, s scenarios.Scenario, text string) (*Find, error) {
+	path, err := ParsePath(text)
+	if err != nil {
+		return nil, err
+	}
+	r, same, err := path.Run(ctx, s, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case !same:
+		return nil, fmt.Errorf("the run of the path %q is not that of before: the program has changed", text)
+	}
+	return &Find{Events: r.Events, Faults: len(path.faults), Result: r, path: path}, nil
+}
+
+// StateError is a state that the exploration cannot be continued from.
+type StateError struct{ Err error }
+
+func (e *StateError) Error() string { return "the state cannot be continued: " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *StateError) Unwrap() error { return e.Err }
+
+// check returns an error if a state is not of this exploration.
+func (s State) check(world string) error {
+	switch {
+	case s.Version != StateVersion:
+		return fmt.Errorf("it has version %d: this program reads %d", s.Version, StateVersion)
+	case s.World != world:
+		return fmt.Errorf("it is of another scenario, or other bounds or properties")
+	}
+	return nil
+}
+
+// Join returns the outcome of an exploration whose shards are in the states. All of them are needed.
+func Join(ctx context.Context, s scenarios.Scenario, wanted []checker.Property, states []State) (Outcome, Bounds, error) {
+	first := states[0]
+	world, err := worldSum(s, first.Bounds, wanted)
+	if err != nil {
+		return Outcome{}, first.Bounds, err
+	}
+	have := make([]bool, first.Shards)
+	total := first
+	total.Tally, total.Properties = Tally{Share: 1}, map[checker.Property]SavedResult{}
+	for _, state := range states {
+		switch err := state.check(world); {
+		case err != nil:
+			return Outcome{}, first.Bounds, fmt.Errorf("shard %d: %w", state.Shard+1, err)
+		case state.Shards != first.Shards || state.Shard < 0 || state.Shard >= len(have) || have[state.Shard]:
+			return Outcome{}, first.Bounds, fmt.Errorf("shard %d/%d comes twice, or beside one of %d", state.Shard+1, state.Shards, first.Shards)
+		}
+		have[state.Shard] = true
+		total.add(state)
+	}
+	if missing := slices.Index(have, false); missing >= 0 {
+		return Outcome{}, first.Bounds, fmt.Errorf("shard %d/%d is missing", missing+1, first.Shards)
+	}
+	o, err := total.restored(ctx, s, wanted, 0)
+	return o, first.Bounds, err
+}
+
+// add adds what another shard has shown.
+func (s *State) add(other State) {
+	s.Done, s.Complete = min(s.Done, other.Done), s.Complete && other.Complete
+	t, more := &s.Tally, other.Tally
+	t.Executions, t.Cut, t.States, t.Events = t.Executions+more.Executions, t.Cut+more.Cut, t.States+more.States, t.Events+more.Events
+	t.Share = min(t.Share, more.Share)
+	for p, r := range other.Properties {
+		was, known := s.Properties[p]
+		if !known {
+			s.Properties[p] = r
+			continue
+		}
+		if r.Path != "" && (was.Path == "" || r.Events < was.Events) {
+			was.Path, was.Events = r.Path, r.Events
+		}
+		was.Held, was.Unknown = was.Held+r.Held, was.Unknown+r.Unknown
+		was.Within = worse(was.Within, r.Within)
+		s.Properties[p] = was
+	}
+}
+
+// worse returns the verdict on the runs of two shards together.
+func worse(a, b Verdict) Verdict {
+	for _, v := range []Verdict{Violated, Unfinished, Holds} {
+		if a == v || b == v {
+			return v
+		}
+	}
+	return Vacuous
+}
