@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -31,6 +32,9 @@ type replayOptions struct {
 	svg   string
 	test  bool
 	pkg   string
+
+	inevitable bool
+	futures    int
 
 	report reportFile
 }
@@ -53,11 +57,17 @@ it to "shows: holds", and it guards against a regression.
 --trace prints the run step by step: requests, replies, votes, windows, clocks, faults
 and overlaps. --diagram draws a message sequence diagram as an SVG: clients, nodes,
 messages, holds and keys; of a long run, the part around the finding. --go prints a Go
-test of the run, which fails as long as the property is violated.`,
+test of the run, which fails as long as the property is violated.
+
+--inevitable shows the point of no return of a violated run: from its events, --futures
+futures are drawn, with other random numbers, and with each fault to come or without it.
+The share that violates the property is its probability at that event. The events at which
+it jumps are what decided, and a but-for table says what each fault has to do with it.`,
 		Example: `  lockstorm replay v2.calm.52.g3.4.crash,partition,latency.ea35f65c.0c80
   lockstorm replay runs/crash-restart-sim-1 --trace | less
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --diagram crash.svg
+  lockstorm replay runs/crash-restart-sim-1 --inevitable
   lockstorm replay --go mine.yaml >lock_case_test.go`,
 		Args: cobra.ExactArgs(1),
 	}
@@ -66,13 +76,19 @@ test of the run, which fails as long as the property is violated.`,
 	cmd.Flags().StringVar(&o.svg, "diagram", "", "draw the run into this SVG file")
 	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run, and nothing else")
 	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package name of the Go test")
+	cmd.Flags().BoolVar(&o.inevitable, "inevitable", false, "show from which event on the violation was inevitable")
+	cmd.Flags().IntVar(&o.futures, "futures", inevitable.DefaultFutures, "futures of an event (with --inevitable)")
 	o.report.flag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("inevitable", "go")
 	cmd.MarkFlagsMutuallyExclusive("trace", "go")
 	cmd.MarkFlagsMutuallyExclusive("diagram", "go")
 	cmd.MarkFlagsMutuallyExclusive("report", "go")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("package") && !o.test {
 			return errors.New("--package needs --go")
+		}
+		if err := o.checkFutures(cmd); err != nil {
+			return err
 		}
 		if err := o.report.check("report"); err != nil {
 			return err
@@ -182,11 +198,15 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 	if err := o.show(t, r.about(done.last.Result), stdout); err != nil {
 		return done, err
 	}
-	if r.kept != nil {
-		return done, r.printCase(stdout, done)
+	last := r.printCase
+	if r.kept == nil {
+		done.print(stdout)
+		last = r.printSame
 	}
-	done.print(stdout)
-	return done, r.printSame(stdout, done)
+	if err := r.decided(ctx, o, &done, stdout, problems); err != nil {
+		return done, err
+	}
+	return done, last(stdout, done)
 }
 
 // show prints the trace and draws the diagram of the run, if requested.

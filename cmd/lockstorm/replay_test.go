@@ -227,3 +227,26 @@ func TestGoTestOfAReplay(t *testing.T) {
 	want(t, "exit code of a run that violates nothing", code, exitBadInput)
 	wantIn(t, problems, "the run violates no property that a test could check")
 }
+
+// --inevitable says where the violation became inevitable, and what each fault has to do with it.
+func TestReplayInevitable(t *testing.T) {
+	dir := t.TempDir()
+	_, _, _ = command(t, "run", "crash-restart", "--out", dir)
+	_, _, _ = command(t, "run", "calm", "--out", dir)
+	run, calm := filepath.Join(dir, "crash-restart-sim-1"), filepath.Join(dir, "calm-sim-1")
+	code, out, problems := command(t, "replay", run, "--inevitable", "--futures", "20", "--out", "")
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "on stderr", problems, "")
+	wantIn(t, out, "How the violation of lease exclusion became inevitable (20 futures from each of ",
+		"Point of no return: fault 2 begins: node 3 crashes, at 21.5ms.", "The checker names the same cause.",
+		"2: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once  0 %       100 %    necessary", "the same run: its trace is")
+	for says, args := range map[string][]string{
+		"--futures 0: want 1 to 1000000":      {run, "--inevitable", "--futures", "0"},
+		"--futures needs --inevitable":        {run, "--futures", "5"},
+		"the run does not violate lease: it ": {calm, "--inevitable", "--out", ""},
+	} {
+		code, _, problems := command(t, append([]string{"replay"}, args...)...)
+		want(t, "exit code", code, exitBadInput)
+		wantIn(t, problems, says)
+	}
+}

@@ -135,7 +135,11 @@ func ShownRunOf(e runner.Experiment, result runner.Result, dir string, versions 
 		s.History = openHistory(filepath.Join(dir, results.HistoryFile))
 	case e.Backend().Exact && !result.Interrupted:
 		s.History = func() (io.ReadCloser, error) {
-			again, err := Replayed(context.Background(), e.Backend(), result.Executed(), result.Seed, "")
+			whole, err := runner.Prepare(e.Backend(), result.Executed())
+			if err != nil {
+				return nil, err
+			}
+			again, err := replayed(context.Background(), whole.WithBranches(result.Branches), result.Seed, "")
 			if err != nil {
 				return nil, err
 			}

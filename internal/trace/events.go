@@ -215,3 +215,6 @@ func (t *describer) step(e *history.Event) string {
 	}
 	return ""
 }
+
+// Describe returns whom an event of a history is about, and what happened.
+func Describe(e *history.Event) (who, what string) { return Happened{e}.tell(&describer{}) }

@@ -1,0 +1,130 @@
+package inevitable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// futures makes the futures of a run.
+type futures struct {
+	backend  runner.Backend
+	scenario scenarios.Scenario // with the plan that was carried out
+	seed     uint64
+	branches []runner.Branch
+	property checker.Property
+
+	mu          sync.Mutex
+	experiments map[uint64]runner.Experiment // by the faults that they have, as bits
+}
+
+// mostFaults is the largest number of faults of a plan.
+const mostFaults = 64
+
+// experiment returns the experiment with some of the faults.
+func (f *futures) experiment(faults uint64) (runner.Experiment, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e, ok := f.experiments[faults]; ok {
+		return e, nil
+	}
+	s := f.scenario
+	s.Plan = nil
+	for i, fault := range f.scenario.Plan {
+		if faults>>i&1 == 1 {
+			s.Plan = append(s.Plan, fault)
+		}
+	}
+	s.Expect, s.Limits = nil, scenarios.Limits{}
+	e, err := runner.Prepare(f.backend, s)
+	if err == nil {
+		f.experiments[faults] = e
+	}
+	return e, err
+}
+
+// plan returns the faults of a future: those that have begun, and of each other one it is drawn whether
+// it takes place.
+func (f *futures) plan(begun, number uint64) uint64 {
+	coins := rand.New(nemesis.Stream(number, "faults to come")).Uint64()
+	return (begun | coins) & (1<<len(f.scenario.Plan) - 1)
+}
+
+// violates makes a future from an event on, and reports whether it violates the property. If a plan
+// is not valid without the faults that do not take place, all do.
+func (f *futures) violates(ctx context.Context, event int, begun, number uint64) (bool, error) {
+	e, err := f.experiment(f.plan(begun, number))
+	if err != nil {
+		if e, err = f.experiment(1<<len(f.scenario.Plan) - 1); err != nil {
+			return false, err
+		}
+	}
+	return f.violated(ctx, e, f.branchedAt(event, number))
+}
+
+// violated makes a run and reports whether it violates the property.
+func (f *futures) violated(ctx context.Context, e runner.Experiment, branches []runner.Branch) (bool, error) {
+	r, err := e.WithBranches(branches).Run(ctx, f.seed, nil)
+	if err == nil && r.Interrupted {
+		err = context.Cause(ctx)
+	}
+	return err == nil && r.Report.Verdicts()[f.property] == checker.Violated, err
+}
+
+// branchedAt returns the branches of the run up to an event, and one there.
+func (f *futures) branchedAt(event int, number uint64) (branches []runner.Branch) {
+	for _, b := range f.branches {
+		if b.Event < event {
+			branches = append(branches, b)
+		}
+	}
+	return append(branches, runner.Branch{Event: event, Seed: number})
+}
+
+// count makes n runs, several at a time, and counts those that violate the property. When ctx ends,
+// it counts those that were made.
+func count(ctx context.Context, n int, run func(ctx context.Context, number uint64) (bool, error)) (runner.Rate, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	var rate runner.Rate
+	var failed error
+	next := 0
+	for range min(runtime.GOMAXPROCS(0), n) {
+		group.Go(func() {
+			for {
+				mu.Lock()
+				next++
+				number := next
+				mu.Unlock()
+				if number > n || ctx.Err() != nil {
+					return
+				}
+				violated, err := run(ctx, uint64(number))
+				mu.Lock()
+				switch {
+				case err == nil:
+					rate.N++
+					if violated {
+						rate.K++
+					}
+				case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
+					failed = fmt.Errorf("future %d: %w", number, err)
+					stop()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return rate, failed
+}

@@ -1,0 +1,92 @@
+package inevitable
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// moment is what the history says of one event of a run. Faults that begin in one event of the world
+// have a moment each.
+type moment struct {
+	event  int // the number of events of the world up to and with it
+	time   history.Time
+	events []history.Event
+	begun  uint64 // the faults that have begun, as bits
+}
+
+// timeline is the moments of a run, in their order, up to its violation.
+type timeline struct {
+	moments []moment
+	effects map[int]map[history.Time]bool // the instants at which each fault did something
+	finding checker.Finding
+}
+
+// recorder notes at which event of the world each event of the history comes.
+type recorder struct {
+	world    runner.EventCounter
+	timeline *timeline
+}
+
+// Record implements [history.Sink].
+func (r *recorder) Record(e *history.Event) {
+	t := r.timeline
+	if e.Fault != 0 {
+		if t.effects[e.Fault] == nil {
+			t.effects[e.Fault] = map[history.Time]bool{}
+		}
+		t.effects[e.Fault][e.Time] = true
+	}
+	at := 0
+	if r.world != nil {
+		at = r.world.Events()
+	}
+	next := moment{event: at + 1, time: e.Time}
+	if n := len(t.moments); n > 0 {
+		last := &t.moments[n-1]
+		if last.event == next.event && e.Kind != history.FaultStart {
+			last.events = append(last.events, *e)
+			return
+		}
+		next.begun = last.begun
+	}
+	if e.Kind == history.FaultStart && e.Fault > 0 {
+		next.begun |= 1 << (e.Fault - 1)
+	}
+	if len(t.moments) < maxMoments {
+		next.events = []history.Event{*e}
+		t.moments = append(t.moments, next)
+	}
+}
+
+// maxMoments bounds the memory of a timeline: some 100 MB.
+const maxMoments = 200_000
+
+// read runs the experiment and returns its timeline.
+func read(ctx context.Context, e runner.Experiment, seed uint64, branches []runner.Branch, p checker.Property) (*timeline, runner.Result, error) {
+	t := &timeline{effects: map[int]map[history.Time]bool{}}
+	e = e.WithBranches(branches)
+	open, r := e.Backend().Open, &recorder{timeline: t}
+	e = e.WithOpener(func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
+		w, err := open(ctx, s, seed, history.Tee(sink, r))
+		r.world, _ = w.(runner.EventCounter)
+		return w, err
+	})
+	result, err := e.Run(ctx, seed, nil)
+	if err != nil {
+		return nil, result, err
+	}
+	t.finding = result.Report.Finding(p)
+	if where := t.finding.Where; where != nil {
+		// What comes after the violation cannot have caused it.
+		end := slices.IndexFunc(t.moments, func(m moment) bool { return m.time > where.To })
+		if end > 0 {
+			t.moments = t.moments[:end]
+		}
+	}
+	return t, result, nil
+}
