@@ -1,0 +1,167 @@
+package rare
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/sim"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// sampler makes runs of an experiment from tapes.
+type sampler struct {
+	experiment runner.Experiment
+	property   checker.Property
+	options    Options
+}
+
+// particle is a run: its random numbers, and its distance from a violation.
+type particle struct {
+	tape     tape
+	distance Distance
+}
+
+// run makes the run of a move.
+func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
+	watch, err := newObserver(s.experiment.Header(seed), s.property)
+	if err != nil {
+		return particle{}, err
+	}
+	r, err := s.played(ctx, m, watch)
+	if err != nil {
+		return particle{}, err
+	}
+	p := particle{m.to, watch.distance()}
+	switch violated := r.Report.Verdicts()[s.property] == checker.Violated; {
+	case violated:
+		p.distance = 0
+	case p.distance == 0:
+		p.distance = math.SmallestNonzeroFloat64
+	}
+	return p, nil
+}
+
+// played makes a run with the random numbers of a move. The observer may be nil.
+func (s *sampler) played(ctx context.Context, m *move, watch history.Sink) (runner.Result, error) {
+	e := s.experiment.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
+		if watch != nil {
+			sink = history.Tee(sink, watch)
+		}
+		return sim.OpenDrawn(ctx, setting, seed, sink, m)
+	})
+	r, err := e.Run(ctx, seed, nil)
+	if err == nil && r.Interrupted {
+		err = context.Cause(ctx)
+	}
+	return r, err
+}
+
+// result repeats the run of a tape.
+func (s *sampler) result(ctx context.Context, t tape) (runner.Result, error) {
+	return s.played(ctx, &move{from: t, to: tape{}}, nil)
+}
+
+// seed is the seed of what is not drawn in a run, such as a generated plan.
+const seed = 1
+
+// population is particles that reach a level.
+type population struct {
+	*sampler
+	seed      uint64 // of all that is drawn
+	particles []particle
+	runs      int
+	tried     [mostReach + 1]int // moves to another distance, by their exponents
+	accepted  [mostReach + 1]int
+}
+
+// newPopulation draws particles.
+func (s *sampler) newPopulation(ctx context.Context, seed uint64) (*population, error) {
+	p := &population{sampler: s, seed: seed}
+	for i := range s.options.Particles {
+		one, err := s.run(ctx, &move{seed: mixed(seed, 1, uint64(i)), to: tape{}})
+		if err != nil {
+			return nil, err
+		}
+		p.particles, p.runs = append(p.particles, one), p.runs+1
+	}
+	return p, nil
+}
+
+// reaching returns the number of particles that reach a level.
+func (p *population) reaching(level Distance) (n int) {
+	for _, one := range p.particles {
+		if one.distance <= level {
+			n++
+		}
+	}
+	return n
+}
+
+// climb copies the particles that reach a level until the population is whole, and moves each, such
+// that it still reaches the level. Some particle must reach it.
+func (p *population) climb(ctx context.Context, level Distance, number int, k kernel) error {
+	survivors := slices.DeleteFunc(slices.Clone(p.particles), func(one particle) bool { return one.distance > level })
+	first := mixed(p.seed, 2, uint64(number)) % uint64(len(survivors))
+	for i := range p.particles {
+		one := survivors[(first+uint64(i))%uint64(len(survivors))]
+		for step := range p.options.Moves {
+			m, reach := k.moved(one.tape, mixed(p.seed, 3, uint64(number), uint64(i), uint64(step)))
+			next, err := p.run(ctx, m)
+			if err != nil {
+				return err
+			}
+			p.runs++
+			moved := next.distance != one.distance // others say nothing of the reach
+			if moved {
+				p.tried[reach]++
+			}
+			if next.distance <= level {
+				one = next
+				if moved {
+					p.accepted[reach]++
+				}
+			}
+		}
+		p.particles[i] = one
+	}
+	return nil
+}
+
+// fitting returns the kernel for the next level: with the longest reach of which a fair share of the
+// moves is accepted.
+func (p *population) fitting(before kernel) kernel {
+	for reach := range p.tried {
+		if p.tried[reach] >= enoughMoves && float64(p.accepted[reach]) >= fairShare*float64(p.tried[reach]) {
+			return kernel{reach}
+		}
+	}
+	return before
+}
+
+const (
+	enoughMoves = 10
+	fairShare   = 0.3
+)
+
+// nextLevel returns the distance that a share of the particles reaches, and that is closer than the
+// last level. 0 is the violation.
+func (p *population) nextLevel(share float64, last Distance) (Distance, bool) {
+	all := make([]Distance, len(p.particles))
+	for i, one := range p.particles {
+		all[i] = one.distance
+	}
+	slices.Sort(all)
+	level := all[int(share*float64(len(all)))]
+	if level >= last { // many are as far as the level: go on with those that are closer
+		i, _ := slices.BinarySearch(all, last)
+		if i == 0 {
+			return last, false
+		}
+		level = all[i-1]
+	}
+	return level, true
+}

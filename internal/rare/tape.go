@@ -1,0 +1,102 @@
+package rare
+
+import (
+	"math/bits"
+
+	"github.com/lockstorm/lockstorm/internal/sim"
+)
+
+// tape is the random numbers of a run, by their streams. Numbers that are not on it have not been
+// drawn.
+type tape map[sim.Stream][]uint64
+
+// move is a drawer that plays a tape, changed by a step of the kernel, and records what was drawn. The
+// first run of a particle plays an empty tape.
+type move struct {
+	from   tape
+	seed   uint64
+	chance uint64 // a number is changed with probability chance/2⁶⁴
+	reach  uint64 // by at most so much; all bits: it is drawn anew
+	to     tape
+}
+
+// kernel makes the moves of a level. Some moves change a few numbers, others nearly all, with a
+// probability of 1 to 2⁻⁵ each. They change a number by up to 2⁻ʳ of its range, with r mostly near to
+// an exponent that fits the level. Every move leaves numbers uniform, because it changes a number by
+// as much up as down, and reflects it at its ends.
+type kernel struct{ reach int }
+
+const (
+	chances    = 6
+	mostReach  = 40
+	reachAbout = 2 // most moves have an exponent that is at most so much larger or smaller
+)
+
+// moved returns the move of a seed, and its exponent.
+func (k kernel) moved(from tape, seed uint64) (m *move, reach int) {
+	how := mixed(seed, 0)
+	if how&3 == 0 {
+		reach = int((how >> 32) % uint64(k.reach+1))
+	} else {
+		reach = k.reach - reachAbout + int((how>>32)%(2*reachAbout+1))
+	}
+	reach = min(max(reach, 0), mostReach)
+	return &move{
+		from: from, seed: seed, to: make(tape, len(from)),
+		chance: ^uint64(0) >> min((how>>8)%chances, (how>>16)%chances), reach: ^uint64(0) >> reach,
+	}, reach
+}
+
+// Draw implements [sim.Drawer].
+func (m *move) Draw(_ *sim.World, s sim.Stream, n int, _ uint64) uint64 {
+	drawn := m.to[s]
+	if n < len(drawn) { // by a client that is cloned
+		return drawn[n]
+	}
+	v := m.next(s, n)
+	m.to[s] = append(drawn, v)
+	return v
+}
+
+func (m *move) next(s sim.Stream, n int) uint64 {
+	fresh := mixed(m.seed, 1, uint64(s), uint64(n))
+	old := m.from[s]
+	if n >= len(old) {
+		return fresh
+	}
+	if mixed(m.seed, 2, uint64(s), uint64(n)) > m.chance {
+		return old[n]
+	}
+	return near(old[n], m.reach, fresh)
+}
+
+// near returns a number at most so far from another, uniform but for reflection at the ends. random
+// decides which.
+func near(v, reach, random uint64) uint64 {
+	if reach == ^uint64(0) {
+		return random
+	}
+	by, _ := bits.Mul64(random<<1, reach+1)
+	if random>>63 == 0 {
+		if sum, carry := bits.Add64(v, by, 0); carry == 0 {
+			return sum
+		}
+		return ^(v + by)
+	}
+	if diff, borrow := bits.Sub64(v, by, 0); borrow == 0 {
+		return diff
+	}
+	return ^(v - by)
+}
+
+// mixed hashes words, by the finalizer of SplitMix64 (Steele, Lea and Flood, Fast Splittable
+// Pseudorandom Number Generators, OOPSLA 2014).
+func mixed(words ...uint64) (h uint64) {
+	for _, w := range words {
+		h += w + 0x9e3779b97f4a7c15
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
+}

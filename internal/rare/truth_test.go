@@ -1,0 +1,210 @@
+package rare
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+var (
+	coverage  = flag.Int("coverage", 0, "estimates of each world at each probability in TestCoverage; 0: it is skipped")
+	tableFile = flag.String("table", "", "a file for the table of TestCoverage")
+)
+
+const ms = time.Millisecond
+
+// truth is a world whose probability of a violation follows from a formula.
+type truth struct {
+	name, formula string
+	world         func(p float64) scenarios.Scenario
+}
+
+// The range of each random time in the worlds.
+const wide = 20 * ms
+
+var truths = []truth{
+	{"restart delay", "c³/6w³: the sum of three uniform times is at most c", func(p float64) scenarios.Scenario {
+		return restarting(1, math.Cbrt(6*p))
+	}},
+	{"drift edge", "c²/2w²: one uniform time comes after an instant, and its sum with another before", func(p float64) scenarios.Scenario {
+		return drifting(math.Sqrt(2 * p))
+	}},
+	{"two holds", "1-(1-c³/6w³)²", func(p float64) scenarios.Scenario {
+		one := -math.Expm1(math.Log1p(-p) / 2)
+		return restarting(2, math.Cbrt(6*one))
+	}},
+}
+
+func exactly(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: d} }
+
+func between(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: d + wide} }
+
+// tiny is one node, on which clients try once to lock. The first client of each pair holds the lock
+// until its validity is over, 97 ms after it began.
+func tiny(pairs int, start nemesis.Range) scenarios.Scenario {
+	s := scenarios.Scenario{
+		Name: "truth",
+		Lock: scenarios.Lock{Kind: "single-node", TTL: 100 * ms, DriftFactor: 0.01, NodeTimeout: 90 * ms, Retry: exactly(time.Second)},
+		Setting: nemesis.Setting{
+			Nodes: 1, Persistence: nemesis.Nothing, Horizon: 300 * ms,
+			Latency: nemesis.Distribution{Range: exactly(ms)},
+		},
+	}
+	for n := range pairs {
+		hold := scenarios.Client{Workload: "hold", Resource: fmt.Sprintf("r%d", n), Rounds: 1, Work: exactly(200 * ms)}
+		rival := hold
+		rival.Start, rival.Work = start, exactly(ms)
+		s.Clients = append(s.Clients, hold, rival)
+	}
+	return s
+}
+
+const validity = 97 * ms
+
+// slow makes messages of the rivals take a uniform time.
+func slow(s *scenarios.Scenario, way nemesis.Direction, shortest time.Duration) {
+	var rivals []int
+	for n := 2; n <= len(s.Clients); n += 2 {
+		rivals = append(rivals, n)
+	}
+	s.Links = []nemesis.LinkLatency{{Links: nemesis.Links{Clients: rivals}, Way: way, Latency: nemesis.Distribution{Range: between(shortest)}}}
+}
+
+// restarting is a node that forgets its keys and is back in time for a rival whose start, request and
+// reply leave no more than share·wide of three uniform times until the holder's validity is over.
+func restarting(pairs int, share float64) scenarios.Scenario {
+	c := time.Duration(share * float64(wide))
+	s := tiny(pairs, between(validity-c-2*ms))
+	slow(&s, nemesis.Both, ms)
+	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(20 * ms), End: nemesis.After(20 * ms)}}
+	return s
+}
+
+// drifting is a node whose clock runs so fast that the holder's key is gone share·wide before its
+// validity is over, as far as a rival can tell that sends its request and gets the reply in between.
+func drifting(share float64) scenarios.Scenario {
+	c := time.Duration(share * float64(wide))
+	s := tiny(1, between(80*ms))
+	slow(&s, nemesis.Replies, ms)
+	// The request takes 1 ms, and the reply at least as much. Expiry is in whole milliseconds, so the
+	// key is evicted instead, which is to the nanosecond.
+	s.Clients[1].Start = nemesis.Range{Min: validity - c - 2*ms - wide/2, Max: validity - c - 2*ms + wide/2}
+	s.Plan = nemesis.Plan{{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(validity - c - ms)}}
+	return s
+}
+
+func prepared(t *testing.T, s scenarios.Scenario) runner.Experiment {
+	t.Helper()
+	e, err := runner.Prepare(simulated.Backend(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The formulas are right: plain runs agree at a probability of one in fifty.
+func TestFormulas(t *testing.T) {
+	for _, w := range truths {
+		const p, runs = 0.02, 20_000
+		var rate runner.Rate
+		batch := runner.Batch{Experiment: prepared(t, w.world(p)), First: 1, Runs: runs, Each: func(r runner.Result) {
+			rate.N++
+			if r.Report.Verdicts()[checker.Lease] == checker.Violated {
+				rate.K++
+			}
+		}}
+		if _, err := batch.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if sigma := math.Sqrt(p * (1 - p) / runs); math.Abs(rate.Share()-p) > 4*sigma {
+			t.Errorf("%s: %v, want %v ± %.4f", w.name, rate.Share(), p, sigma)
+		}
+	}
+}
+
+// Law: the estimate of each world is within a factor of two of the truth, and has a run that violates
+// the property.
+func TestEstimatesAreNearTheTruth(t *testing.T) {
+	for i, w := range truths {
+		p := []float64{1e-3, 1e-9, 1e-4}[i]
+		o := Defaults()
+		o.Particles, o.Moves = 100, 8
+		e := estimated(t, w, p, o)
+		if !e.Reliable() || e.Probability < p/2 || e.Probability > 2*p {
+			t.Errorf("%s: %.3g [%.3g, %.3g] (%v), want %.3g", w.name, e.Probability, e.Low, e.High, e.Doubts, p)
+		}
+		if e.Witness == nil || e.Witness.Report.Verdicts()[checker.Lease] != checker.Violated {
+			t.Errorf("%s: no run that violates the property", w.name)
+		}
+	}
+}
+
+func estimated(t *testing.T, w truth, p float64, o Options) Estimate {
+	t.Helper()
+	e, err := Probability(t.Context(), prepared(t, w.world(p)), checker.Lease, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Law: of many estimates, the 95 % interval of at least nine in ten covers the truth.
+func TestCoverage(t *testing.T) {
+	if *coverage == 0 {
+		t.Skip("the coverage is part of make rare: go test ./internal/rare -run Coverage -args -coverage 100")
+	}
+	out := io.Writer(os.Stdout)
+	if *tableFile != "" {
+		f, err := os.Create(*tableFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		out = f
+	}
+	_, _ = fmt.Fprintln(out, "| world | formula | true probability | estimates | covered | mean of the estimates | relative error | runs of one | plain runs for the same | factor |\n|---|---|---|---|---|---|---|---|---|---|")
+	for _, w := range truths {
+		for _, p := range []float64{1e-3, 1e-6, 1e-9} {
+			covered, reliable, mean, off, runs, plain := 0, 0, 0.0, 0.0, 0.0, 0.0
+			for n := range *coverage {
+				o := Defaults()
+				o.Particles, o.Moves, o.Repetitions, o.Seed = 100, 8, 10, uint64(n+1)
+				e := estimated(t, w, p, o)
+				if !e.Reliable() {
+					t.Logf("%s at %g: %v", w.name, p, e.Doubts)
+					continue
+				}
+				reliable++
+				if e.Low <= p && p <= e.High {
+					covered++
+				}
+				mean, off, runs, plain = mean+e.Probability, off+e.RelativeError(), runs+float64(e.Runs), plain+e.PlainRuns()
+			}
+			n := float64(reliable)
+			_, _ = fmt.Fprintf(out, "| %s | %s | %.0e | %d | %d | %.3g | %.0f %% | %.0f | %.2g | %.2g |\n", w.name, w.formula, p, reliable, covered, mean/n, 100*off/n, runs/n, plain/n, plain/runs)
+			if reliable < *coverage*95/100 || covered < reliable*9/10 {
+				t.Errorf("%s at %g: %d of %d are reliable, %d cover the truth", w.name, p, reliable, *coverage, covered)
+			}
+		}
+	}
+}
+
+// Law: an estimate does not depend on the number of workers.
+func TestEstimatesAreRepeated(t *testing.T) {
+	o := Defaults()
+	o.Particles, o.Moves, o.Repetitions = 20, 2, 5
+	a, b := estimated(t, truths[0], 0.01, o), estimated(t, truths[0], 0.01, o)
+	if a.Probability != b.Probability || a.Runs != b.Runs || len(a.Levels) == 0 {
+		t.Errorf("%+v, then %+v", a, b)
+	}
+}
