@@ -1,26 +1,43 @@
 #!/bin/sh
-# Makes every run of each row of the debate within bounds, for at most BUDGET (default 10s) a row,
-# and writes docs/evidence/explore.md. Fails if a row that was finished is not as expected.
+# Makes every run of the smallest world of each row of the debate, for at most BUDGET (default 10s),
+# and of each compared lock in each trial. Writes docs/evidence/explore.md. Fails if a row that was
+# finished is not as expected.
 set -eu
 
 budget=${BUDGET:-10s}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-command="go test ./internal/explore -run TestRowsAreAsExpected -timeout 1h -args -deviations=1 -budget=$budget"
-$command -table="$work/table" >&2
+rows="go test ./internal/explore -run TestRowsAreAsExpected -timeout 1h -args -deviations=2 -budget=$budget"
+locks="go test ./internal/explore -run TestComparedLocks -timeout 1h -args -deviations=1 -budget=1s"
+$rows -table="$work/rows" >&2
+$locks -table="$work/locks" >&2
 
 {
 	cat <<END
-# Every run of the debate's rows
+# Every run of small worlds
 
-Made by \`make explore\` with $(go env GOVERSION) on $(nproc) cores:
+Made by \`make explore\` with $(go env GOVERSION) on $(nproc) cores.
+
+## The debate's rows
 
 \`\`\`
-\$ $command -table=FILE
+\$ $rows -table=FILE
 \`\`\`
 
-Each row is [explored](../explore.md) with its own world and plan: two latencies of each message, two values of each drawn number beside a random one, every subset of the plan's faults, and at most one deviation. \`holds\` is a proof within these bounds. A violation is the shortest run that there is, with its events and faults, if the row was finished. A row is left unfinished after $budget; then it may still violate more.
+Each row is [explored](../explore.md) in its smallest world: two latencies of each message, two values of each drawn number beside a random one, every subset of the plan's faults, and at most two deviations. \`deviations\` is the number with which every run was made in $budget: for these, \`holds\` is a proof. A violation is the shortest run that was found, with its events and faults.
 
 END
-	cat "$work/table"
+	cat "$work/rows"
+	cat <<END
+
+## The compared locks
+
+\`\`\`
+\$ $locks -table=FILE
+\`\`\`
+
+Each lock in the smallest world of each trial of the [comparison](compare.md), with at most one deviation and one second a trial: the violated properties, or ✓ and the number of deviations with which every run was made.
+
+END
+	cat "$work/locks"
 } >docs/evidence/explore.md
