@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore mutants campaign clean
+.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -22,7 +22,7 @@ build: ## build the command into ./lockstorm
 # make test-race does it.
 CONCURRENT = ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
 RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$')
-BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext|TestOutcomeIsThatOfEveryRun|TestStoppedExploration)$$
+BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext|TestOutcomeIsThatOfEveryRun|TestStoppedExploration|TestEstimatesAreRepeated|TestAnalysisIsBoundedAndStops)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
 
@@ -52,7 +52,7 @@ test-plain:
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
-	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./internal/runner ./internal/fuzz ./internal/explore
+	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./internal/runner ./internal/fuzz ./internal/explore ./internal/rare ./internal/inevitable
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
 
@@ -127,6 +127,9 @@ hunt: ## hunt the debate's violations without its plans, fifty times per row (9 
 
 explore: ## make every run of the debate's rows and of the compared locks within bounds (20 minutes); commit docs/evidence/explore.md
 	sh scripts/explore.sh
+
+rare: ## compare estimates of rare violations with the truth (an hour); commit docs/evidence/rare.md
+	sh scripts/rare.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh

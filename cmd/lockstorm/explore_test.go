@@ -86,7 +86,7 @@ func TestExploreUnfinished(t *testing.T) {
 // A named scenario is explored in its smallest world, unless its own is asked for.
 func TestExploreSmallestWorld(t *testing.T) {
 	_, small, _ := command(t, "explore", "calm", "--deviations", "0")
-	wantIn(t, small, "world: 3 nodes, 2 clients with 1 and 1 rounds")
+	wantIn(t, small, "world: 3 nodes, 2 clients, 1 round each")
 	_, full, _ := command(t, "explore", "calm", "--deviations", "0", "--full")
 	wantIn(t, full, "world: 5 nodes, 3 clients with 10, 10 and 2 rounds")
 }

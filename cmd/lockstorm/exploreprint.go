@@ -65,11 +65,16 @@ func (x exploration) sentence() string {
 // size describes the world.
 func (x exploration) size() string {
 	s := x.world.scenario
-	rounds := make([]string, len(s.Clients))
-	for i, c := range s.Clients {
-		rounds[i] = fmt.Sprint(c.Rounds)
+	var rounds []string
+	different := map[int]bool{}
+	for _, c := range s.Clients {
+		rounds, different[c.Rounds] = append(rounds, fmt.Sprint(c.Rounds)), true
 	}
-	return fmt.Sprintf("%s, %s with %s rounds", textfmt.Count(s.Nodes, "node"), textfmt.Count(len(s.Clients), "client"), textfmt.List(rounds))
+	who := textfmt.Count(s.Nodes, "node") + ", " + textfmt.Count(len(s.Clients), "client")
+	if len(different) == 1 {
+		return fmt.Sprintf("%s, %s each", who, textfmt.Count(s.Clients[0].Rounds, "round"))
+	}
+	return fmt.Sprintf("%s with %s rounds", who, textfmt.List(rounds))
 }
 
 // within describes the bounds.

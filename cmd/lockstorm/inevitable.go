@@ -45,13 +45,16 @@ func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, pr
 	if err != nil {
 		return fmt.Errorf("--inevitable: %w", err)
 	}
+	if r.kept == nil {
+		_, _ = fmt.Fprintln(out)
+	}
 	printInevitable(out, a, o.futures)
 	return nil
 }
 
 // printInevitable prints the curve where it changes, what decided, and the but-for table.
 func printInevitable(out io.Writer, a inevitable.Analysis, futures int) {
-	_, _ = fmt.Fprintf(out, "\nHow the violation of %s became inevitable (%s from each of %s, %s runs):\n\n", a.Property.Title(),
+	_, _ = fmt.Fprintf(out, "How the violation of %s became inevitable (%s from each of %s, %s runs):\n\n", a.Property.Title(),
 		textfmt.Count(futures, "future"), textfmt.Count(len(a.Points), "event"), textfmt.Grouped(a.Runs))
 	t := textfmt.Table{Head: []string{"time", "probability", "", "what has just happened"}}
 	for _, p := range a.Decisive() {

@@ -36,8 +36,8 @@ level of a distance to the violation, such as the time that was left when a riva
 have been granted the lock. The levels are chosen by a pilot, and the estimate of each
 population is unbiased. Their spread gives the 95 % interval.
 
-A violation of probability 1e-9 takes a million runs and about a minute, where plain runs
-would take years. If a level is not reached by every population, or if these disagree,
+A probability of 1e-9 takes about a million runs, where plain runs would be some ten
+thousand times as many. If a level is not reached by every population, or if these disagree,
 there is no figure, and the reason is printed. "go doc ./internal/rare" says how the
 distance is defined.
 

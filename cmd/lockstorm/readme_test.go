@@ -85,7 +85,7 @@ func scene(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	links := map[string]string{"lockstorm": self, "docs": filepath.Join(sources, "docs"), "internal": filepath.Join(sources, "internal")}
+	links := map[string]string{"lockstorm": self, "docs": filepath.Join(sources, "docs"), "internal": filepath.Join(sources, "internal"), "testdata": filepath.Join(sources, "testdata")}
 	for name, to := range links {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)

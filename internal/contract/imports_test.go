@@ -53,6 +53,7 @@ var rules = []rule{
 	{"internal/runner", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "internal/rivals"}, "the runner sees worlds only through the interface that it defines"},
 	{"internal/explore", []string{"nemesis", "history", "checker", "scenarios", "internal/sim", "internal/runner", "internal/runner/simulated"}, "to choose what happens in a world takes the simulator itself"},
 	{"internal/inevitable", []string{"nemesis", "history", "checker", "scenarios", "internal/runner", "internal/trace", "internal/textfmt"}, "futures are runs, of any backend that can branch"},
+	{"internal/rare", []string{"nemesis", "history", "checker", "scenarios", "internal/sim", "internal/runner", "internal/runner/simulated"}, "to replace random numbers of a world takes the simulator itself"},
 	{"internal/jepsen", []string{"model", "checker", "internal/page"}, "histories of Jepsen need specifications and verdicts, and nothing else of ours"},
 	{"internal/counterexample", []string{"history", "model", "checker", "internal/follow", "internal/page", "internal/textfmt"}, "a picture shows a finding in a history, whoever recorded it"},
 	{"internal/trace", []string{"env", "history", "checker", "internal/runner", "internal/textfmt"}, "a trace prints a run, whatever lock or world it was"},
