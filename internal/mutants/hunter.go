@@ -30,7 +30,12 @@ type Hunter struct {
 // Build builds the hunter of the lock with a mutant, or of the unchanged lock for the zero
 // value. Close the hunter. If ctx ends, nothing of the build is left behind. It also removes
 // what killed processes have left.
-func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
+func (c Checkout) Build(ctx context.Context, m Mutant) (Hunter, error) {
+	return c.build(ctx, m, "./internal/mutants/hunter")
+}
+
+// build builds a program with a mutant.
+func (c Checkout) build(ctx context.Context, m Mutant, program string) (_ Hunter, err error) {
 	dir, err := newWorkdir()
 	if err != nil {
 		return Hunter{}, err
@@ -51,7 +56,7 @@ func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
 		args = append(args, "-overlay", overlay)
 	}
 	began := time.Now()
-	cmd := exec.CommandContext(ctx, c.goTool, append(args, "./internal/mutants/hunter")...)
+	cmd := exec.CommandContext(ctx, c.goTool, append(args, program)...)
 	cmd.Dir = c.root
 	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir.path) // removed with it, however the build ends
 	output := &bytes.Buffer{}

@@ -1,0 +1,78 @@
+package mutants
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	exploreThem  = flag.Bool("explored", false, "explore the worlds of each mutant (15 seconds each)")
+	exploredFile = flag.String("table", "", "a file for the table of TestExploredMutants")
+)
+
+// Exploration finds at least nine in ten of the defects. A defect counts as found if some world violates
+// a property that it keeps without the defect.
+func TestExploredMutants(t *testing.T) {
+	if !*exploreThem {
+		t.Skip("the exploration of mutants is part of make explore: go test ./internal/mutants -run Explored -args -explored")
+	}
+	checkout, err := FindCheckout(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := io.Writer(os.Stdout)
+	if *exploredFile != "" {
+		f, err := os.Create(*exploredFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		table = f
+	}
+	_, _ = fmt.Fprint(table, "| number | defect | should break | violated beyond the lock without it | in how many worlds | shortest run (events, faults) | world | runs up to there |\n|---|---|---|---|---|---|---|---|\n")
+	control := map[string]Explored{}
+	found, mutants := 0, all(t)
+	for _, m := range mutants {
+		if _, done := control[m.Lock]; !done {
+			if control[m.Lock], err = checkout.Explore(t.Context(), Mutant{}, m.Lock); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e, err := checkout.Explore(t.Context(), m, m.Lock)
+		if err != nil {
+			t.Fatalf("%s: %v", m.Number, err)
+		}
+		finds := e.Beyond(control[m.Lock])
+		if len(finds) > 0 {
+			found++
+		}
+		_, _ = fmt.Fprintf(table, "| %s | %s | %s | %s |\n", m.Number, m.Title, strings.Join(Codes(m.Names), ", "), exploredCells(finds))
+	}
+	_, _ = fmt.Fprintf(table, "\n%d of %d found, in %d worlds of redlock.\n", found, len(mutants), control["redlock"].Worlds)
+	if found*10 < len(mutants)*9 {
+		t.Errorf("only %d of %d are found", found, len(mutants))
+	}
+}
+
+// exploredCells describes finds in the last cells of a line.
+func exploredCells(finds []ExploredFind) string {
+	if len(finds) == 0 {
+		return "nothing | – | – | – | –"
+	}
+	var codes, worlds []string
+	best := finds[0]
+	for _, f := range finds {
+		codes, worlds = append(codes, f.Property.Code()), append(worlds, f.World)
+		if f.Events < best.Events {
+			best = f
+		}
+	}
+	slices.Sort(codes)
+	slices.Sort(worlds)
+	return fmt.Sprintf("%s | %d | %d, %d | %s | %d", strings.Join(slices.Compact(codes), " "), len(slices.Compact(worlds)), best.Events, best.Faults, best.World, finds[0].Runs)
+}
