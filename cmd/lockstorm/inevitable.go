@@ -49,6 +49,9 @@ func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, pr
 		_, _ = fmt.Fprintln(out)
 	}
 	printInevitable(out, a, o.futures)
+	for i := range done.subjects {
+		done.subjects[i].Inevitable = &a
+	}
 	return nil
 }
 

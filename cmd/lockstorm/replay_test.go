@@ -234,9 +234,15 @@ func TestReplayInevitable(t *testing.T) {
 	_, _, _ = command(t, "run", "crash-restart", "--out", dir)
 	_, _, _ = command(t, "run", "calm", "--out", dir)
 	run, calm := filepath.Join(dir, "crash-restart-sim-1"), filepath.Join(dir, "calm-sim-1")
-	code, out, problems := command(t, "replay", run, "--inevitable", "--futures", "20", "--out", "")
+	page := filepath.Join(dir, "page.html")
+	code, out, problems := command(t, "replay", run, "--inevitable", "--futures", "20", "--out", "", "--report", page)
 	want(t, "exit code", code, exitAsExpected)
-	want(t, "on stderr", problems, "")
+	want(t, "on stderr", problems, "report: "+page+"\n")
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(html), "The point of no return: lease exclusion", `<figure id="inevitable">`, `<a href="#find-V1"><circle`, "without fault")
 	wantIn(t, out, "How the violation of lease exclusion became inevitable (20 futures from each of ",
 		"Point of no return: fault 2 begins: node 3 crashes, at 21.5ms.", "The checker names the same cause.",
 		"2: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once  0 %       100 %    necessary", "the same run: its trace is")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/jepsen"
 	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/internal/report/document"
@@ -39,6 +40,9 @@ type ShownRun struct {
 	History func() (io.ReadCloser, error)
 
 	Command string // command line that repeats the run; may be empty
+
+	// Inevitable is how the violation became inevitable; nil: that was not asked for.
+	Inevitable *inevitable.Analysis
 }
 
 // LoadRun loads the run of a directory.
@@ -241,7 +245,7 @@ func (r *Report) runBlocks(s ShownRun, messages ...document.Block) ([]document.B
 	if len(run.Scenario.Clients) > 0 {
 		verdicts = []document.Block{document.Columns{verdicts, {document.Heading("Setting"), factsOf(Setting(run.Scenario.Scenario))}}}
 	}
-	blocks := slices.Concat(leadOf(s), course, messages, verdicts)
+	blocks := slices.Concat(leadOf(s), course, inevitableBlocks(s.Inevitable), messages, verdicts)
 	if s.Command != "" {
 		blocks = append(blocks, document.Code(s.Command))
 	}

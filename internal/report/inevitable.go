@@ -1,0 +1,141 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/inevitable"
+	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// inevitableBlocks shows how the violation of a run became inevitable: the probability over the time
+// of the run, what decided, and the but-for table.
+func inevitableBlocks(a *inevitable.Analysis) []document.Block {
+	if a == nil {
+		return nil
+	}
+	points := document.Table{Columns: document.Named("time", "events", "what has just happened", "violated", "95 % interval")}
+	for _, p := range a.Points {
+		points.Add(document.Number(float64(p.Time), textfmt.Duration(p.Time.Sub(0))), document.Count(p.Event), document.Text(p.Text()),
+			document.Number(p.Violated.Share(), p.Violated.Percent()), document.Text(p.Violated.Interval()))
+	}
+	blocks := []document.Block{
+		document.Heading("The point of no return: " + a.Property.Title()),
+		document.Notice{Mark: document.Bad, Text: strings.Join(a.Sentences(), " ")},
+		document.Figure{
+			ID: "inevitable", SVG: strip(a), Data: &points,
+			Caption: "The probability that the property is violated, after each event of the run: the share of futures that violate it. After the event, a future draws all random numbers anew, and each fault to come takes place or not, with probability 1/2. Dots link to the finding in the timeline.",
+		},
+	}
+	if len(a.ButFor) == 0 {
+		return blocks
+	}
+	butFor := document.Table{Columns: document.Named("without fault", "what", "violated", "with all faults", "so it is")}
+	for _, b := range a.ButFor {
+		mark := document.Plain
+		if b.Role == inevitable.Necessary {
+			mark = document.Bad
+		}
+		butFor.Add(document.Count(b.Fault), document.Text(b.What), document.Number(b.Violated.Share(), b.Violated.Percent()),
+			document.Number(b.With.Share(), b.With.Percent()), document.Cell{Text: string(b.Role), Mark: mark})
+	}
+	return append(blocks, butFor)
+}
+
+// The strip's measures, in pixels.
+const (
+	stripWide, stripHigh         = 960, 190
+	stripLeft, stripTop          = 52, 14
+	stripRight, stripBottom      = 924, 150
+	stripTimeLabel, stripPercent = 168, 46
+)
+
+// strip draws the curve.
+func strip(a *inevitable.Analysis) []byte {
+	s := stripOf(a)
+	var b bytes.Buffer
+	if err := stripTemplate.Execute(&b, s); err != nil {
+		panic(err) // the template has no failing part
+	}
+	return b.Bytes()
+}
+
+// drawnStrip is the parts of the drawing.
+type drawnStrip struct {
+	Wide, High, Left, Right, Top, Bottom, TimeLabel, PercentLabel int
+
+	Band, Line string // the interval and the curve, as paths
+	Dots       []stripDot
+	Levels     []stripLabel
+	Times      []stripLabel
+	Link       string
+}
+
+type stripDot struct {
+	X, Y  float64
+	Jump  bool
+	Title string
+}
+
+type stripLabel struct {
+	At   float64
+	Text string
+}
+
+func stripOf(a *inevitable.Analysis) drawnStrip {
+	s := drawnStrip{
+		Wide: stripWide, High: stripHigh, Left: stripLeft, Right: stripRight, Top: stripTop, Bottom: stripBottom,
+		TimeLabel: stripTimeLabel, PercentLabel: stripPercent, Link: "#find-" + a.Property.Code(),
+	}
+	end := max(a.Points[len(a.Points)-1].Time, 1)
+	x := func(at history.Time) float64 { return stripLeft + float64(at)/float64(end)*(stripRight-stripLeft) }
+	y := func(share float64) float64 { return stripBottom - share*(stripBottom-stripTop) }
+	jumps := map[int]bool{}
+	for _, j := range a.Jumps {
+		jumps[j.After.Event] = true
+	}
+	var low, high strings.Builder
+	var back []string
+	for i, p := range a.Points {
+		at, share := x(p.Time), p.Violated.Share()
+		l, h := p.Violated.Wilson()
+		if i == 0 {
+			fmt.Fprintf(&low, "M%.1f %.1f", at, y(share))
+			fmt.Fprintf(&high, "M%.1f %.1f", at, y(h))
+		} else {
+			fmt.Fprintf(&low, "H%.1fV%.1f", at, y(share))
+			fmt.Fprintf(&high, "H%.1fV%.1f", at, y(h))
+		}
+		next := x(end)
+		if i+1 < len(a.Points) {
+			next = x(a.Points[i+1].Time)
+		}
+		back = append(back, fmt.Sprintf("H%.1fV%.1f", next, y(l)), fmt.Sprintf("H%.1f", at))
+		s.Dots = append(s.Dots, stripDot{at, y(share), jumps[p.Event], fmt.Sprintf("%s: %s %s: %s", textfmt.Duration(p.Time.Sub(0)), p.Violated.Percent(), p.Violated.Interval(), p.Text())})
+	}
+	s.Line = low.String()
+	for i := len(back) - 2; i >= 0; i -= 2 { // from right to left
+		high.WriteString(back[i] + back[i+1])
+	}
+	s.Band = high.String() + "Z"
+	for _, share := range []float64{0, 0.5, 1} {
+		s.Levels = append(s.Levels, stripLabel{y(share), fmt.Sprintf("%.0f %%", 100*share)})
+	}
+	for i := range 5 {
+		at := end * history.Time(i) / 4
+		s.Times = append(s.Times, stripLabel{x(at), textfmt.Duration(at.Sub(0))})
+	}
+	return s
+}
+
+var stripTemplate = template.Must(template.New("strip").Parse(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {{.Wide}} {{.High}}" width="{{.Wide}}" height="{{.High}}" role="img" aria-label="the probability of the violation over the time of the run" font-size="12" fill="var(--ink)">
+{{range .Levels}}<line x1="{{$.Left}}" x2="{{$.Right}}" y1="{{.At}}" y2="{{.At}}" stroke="var(--line)"/><text x="{{$.PercentLabel}}" y="{{.At}}" dy="4" text-anchor="end" fill="var(--soft)">{{.Text}}</text>
+{{end}}{{range .Times}}<text x="{{.At}}" y="{{$.TimeLabel}}" text-anchor="middle" fill="var(--soft)">{{.Text}}</text>
+{{end}}<path d="{{.Band}}" fill="var(--bad-ground)"/><path d="{{.Line}}" fill="none" stroke="var(--bad)" stroke-width="2"/>
+{{range .Dots}}<a href="{{$.Link}}"><circle cx="{{.X}}" cy="{{.Y}}" r="{{if .Jump}}6{{else}}3{{end}}" fill="var(--bad)"><title>{{.Title}}</title></circle></a>
+{{end}}</svg>
+`))
