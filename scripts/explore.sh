@@ -1,16 +1,18 @@
 #!/bin/sh
-# Makes every run of the smallest world of each row of the debate, for at most BUDGET (default 10s),
-# and of each compared lock in each trial. Writes docs/evidence/explore.md. Fails if a row that was
-# finished is not as expected.
+# Makes every run of the smallest world of each row of the debate, for at most BUDGET (default 5s),
+# of each compared lock in each trial, and of the lock with each planted defect. Writes
+# docs/evidence/explore.md. Fails if a row that was finished is not as expected.
 set -eu
 
-budget=${BUDGET:-10s}
+budget=${BUDGET:-5s}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rows="go test ./internal/explore -run TestRowsAreAsExpected -timeout 1h -args -deviations=2 -budget=$budget"
 locks="go test ./internal/explore -run TestComparedLocks -timeout 1h -args -deviations=1 -budget=1s"
+mutants="go test ./internal/mutants -run TestExploredMutants -timeout 1h -args -explored"
 $rows -table="$work/rows" >&2
 $locks -table="$work/locks" >&2
+$mutants -table="$work/mutants" >&2
 
 {
 	cat <<END
@@ -40,4 +42,16 @@ Each lock in the smallest world of each trial of the [comparison](compare.md), w
 
 END
 	cat "$work/locks"
+	cat <<END
+
+## The planted defects
+
+\`\`\`
+\$ $mutants -table=FILE
+\`\`\`
+
+The worlds of the lock with each [planted defect](mutants.md), explored with at most one deviation: the debate's rows and the trials of the comparison. A defect is found if a world violates a property that it keeps without the defect. *runs up to there* counts the runs of all worlds up to the first find.
+
+END
+	cat "$work/mutants"
 } >docs/evidence/explore.md

@@ -112,7 +112,8 @@ func exploreSmallest(t *testing.T, s scenarios.Scenario) Outcome {
 	return o
 }
 
-// exploreRow explores a row, writes its line, and reports whether every run was made.
+// exploreRow explores a row, writes its line, and reports whether every run with up to one deviation was made, if
+// that many are allowed.
 func exploreRow(t *testing.T, s scenarios.Scenario, table io.Writer) bool {
 	t.Helper()
 	began := time.Now()
@@ -134,13 +135,13 @@ func exploreRow(t *testing.T, s scenarios.Scenario, table io.Writer) bool {
 	}
 	_, _ = fmt.Fprintf(table, "| %s | %d | %d | %d | %s | %d | %s | %d | %d | %.1f |\n", s.Name, small.Nodes, len(small.Clients), len(small.Plan),
 		within.Verdict(), o.Deviations, violations(o), o.Executions+o.Cut, o.States, time.Since(began).Seconds())
-	return o.Complete
+	return o.Deviations >= min(1, *rowDeviations)
 }
 
 func wantAsExpected(t *testing.T, s scenarios.Scenario, o Outcome) {
 	t.Helper()
 	for _, j := range o.Judged {
-		if j.Against(s.Expect) == scenarios.Met {
+		if match := j.Against(s.Expect); match == scenarios.Met || match == scenarios.Open && j.Unknown > 0 {
 			continue
 		}
 		t.Errorf("%s: %s: %s", s.Name, j.Property, j.Verdict)
