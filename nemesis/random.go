@@ -142,6 +142,18 @@ func Stream(seed uint64, name string) *rand.PCG {
 	return rand.NewPCG(seed, h.Sum64())
 }
 
+// Mix hashes words into one, by the finalizer of SplitMix64 (Steele, Lea and Flood, Fast Splittable
+// Pseudorandom Number Generators, OOPSLA 2014).
+func Mix(words ...uint64) (h uint64) {
+	for _, w := range words {
+		h += w + 0x9e3779b97f4a7c15
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
+}
+
 // PlanStream names the stream that the faults of a generated plan are drawn
 // from.
 const PlanStream = "plan"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Options are the sizes of an estimate.
@@ -164,7 +165,7 @@ func (r *repetitions) doubt(format string, args ...any) {
 
 // pilot chooses the levels.
 func (r *repetitions) pilot(ctx context.Context) error {
-	p, err := r.newPopulation(ctx, mixed(r.options.Seed, 0))
+	p, err := r.newPopulation(ctx, nemesis.Mix(r.options.Seed, 0))
 	if err != nil {
 		return err
 	}
@@ -228,7 +229,7 @@ func (r *repetitions) repeat(ctx context.Context) error {
 
 // one makes a population and takes note of its estimate.
 func (r *repetitions) one(ctx context.Context, number int) error {
-	p, err := r.newPopulation(ctx, mixed(r.options.Seed, 1, uint64(number)))
+	p, err := r.newPopulation(ctx, nemesis.Mix(r.options.Seed, 1, uint64(number)))
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ type population struct {
 func (s *sampler) newPopulation(ctx context.Context, seed uint64) (*population, error) {
 	p := &population{sampler: s, seed: seed}
 	for i := range s.options.Particles {
-		one, err := s.run(ctx, &move{seed: mixed(seed, 1, uint64(i)), to: tape{}})
+		one, err := s.run(ctx, &move{seed: nemesis.Mix(seed, 1, uint64(i)), to: tape{}})
 		if err != nil {
 			return nil, err
 		}
@@ -105,11 +105,11 @@ func (p *population) reaching(level Distance) (n int) {
 // that it still reaches the level. Some particle must reach it.
 func (p *population) climb(ctx context.Context, level Distance, number int, k kernel) error {
 	survivors := slices.DeleteFunc(slices.Clone(p.particles), func(one particle) bool { return one.distance > level })
-	first := mixed(p.seed, 2, uint64(number)) % uint64(len(survivors))
+	first := nemesis.Mix(p.seed, 2, uint64(number)) % uint64(len(survivors))
 	for i := range p.particles {
 		one := survivors[(first+uint64(i))%uint64(len(survivors))]
 		for step := range p.options.Moves {
-			m, reach := k.moved(one.tape, mixed(p.seed, 3, uint64(number), uint64(i), uint64(step)))
+			m, reach := k.moved(one.tape, nemesis.Mix(p.seed, 3, uint64(number), uint64(i), uint64(step)))
 			next, err := p.run(ctx, m)
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/lockstorm/lockstorm/internal/sim"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // tape is the random numbers of a run, by their streams. Numbers that are not on it have not been
@@ -34,7 +35,7 @@ const (
 
 // moved returns the move of a seed, and its exponent.
 func (k kernel) moved(from tape, seed uint64) (m *move, reach int) {
-	how := mixed(seed, 0)
+	how := nemesis.Mix(seed, 0)
 	if how&3 == 0 {
 		reach = int((how >> 32) % uint64(k.reach+1))
 	} else {
@@ -59,12 +60,12 @@ func (m *move) Draw(_ *sim.World, s sim.Stream, n int, _ uint64) uint64 {
 }
 
 func (m *move) next(s sim.Stream, n int) uint64 {
-	fresh := mixed(m.seed, 1, uint64(s), uint64(n))
+	fresh := nemesis.Mix(m.seed, 1, uint64(s), uint64(n))
 	old := m.from[s]
 	if n >= len(old) {
 		return fresh
 	}
-	if mixed(m.seed, 2, uint64(s), uint64(n)) > m.chance {
+	if nemesis.Mix(m.seed, 2, uint64(s), uint64(n)) > m.chance {
 		return old[n]
 	}
 	return near(old[n], m.reach, fresh)
@@ -87,16 +88,4 @@ func near(v, reach, random uint64) uint64 {
 		return diff
 	}
 	return ^(v - by)
-}
-
-// mixed hashes words, by the finalizer of SplitMix64 (Steele, Lea and Flood, Fast Splittable
-// Pseudorandom Number Generators, OOPSLA 2014).
-func mixed(words ...uint64) (h uint64) {
-	for _, w := range words {
-		h += w + 0x9e3779b97f4a7c15
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		h ^= h >> 31
-	}
-	return h
 }

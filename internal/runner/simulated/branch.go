@@ -40,16 +40,5 @@ func (b *brancher) Draw(w *sim.World, s sim.Stream, n int, own uint64) uint64 {
 	if !b.fresh || n < b.first[s] {
 		return own
 	}
-	return mixed(b.now.Seed, uint64(s), uint64(n))
-}
-
-// mixed hashes three words, by the finalizer of SplitMix64.
-func mixed(words ...uint64) (h uint64) {
-	for _, w := range words {
-		h += w + 0x9e3779b97f4a7c15
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		h ^= h >> 31
-	}
-	return h
+	return nemesis.Mix(b.now.Seed, uint64(s), uint64(n))
 }
