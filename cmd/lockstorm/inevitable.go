@@ -34,7 +34,7 @@ func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, pr
 	f := r.about(done.last.Result)
 	line := terminal.NewBar(problems, "futures", 0, terminal.Told)
 	defer line.Done()
-	options := inevitable.Options{Futures: o.futures, Runs: inevitable.DefaultRuns * max(1, o.futures/inevitable.DefaultFutures)}
+	options := inevitable.Options{Futures: o.futures, Runs: inevitable.DefaultRuns * max(1, o.futures/inevitable.DefaultFutures), Messages: inevitable.DefaultMessages}
 	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.branches, f.Property, options, func(now inevitable.Analysis) {
 		if line.Due() {
 			line.Say("")
@@ -68,11 +68,21 @@ func printInevitable(out io.Writer, a inevitable.Analysis, futures int) {
 	tell(out, a.Sentences()...)
 	if len(a.ButFor) > 0 {
 		_, _ = fmt.Fprintln(out)
-		b := textfmt.Table{Head: []string{"without fault", "violated", "with it", "so it is"}}
+		b := textfmt.Table{Head: []string{"without fault", "violated", "with it", "role"}}
 		for _, x := range a.ButFor {
 			b.Add(fmt.Sprintf("%d: %s", x.Fault, x.What), x.Violated.Percent(), x.With.Percent(), string(x.Role))
 		}
 		b.Text(out, textfmt.Look{})
+	}
+	if n := len(a.Messages) + a.Others; n > 0 {
+		_, _ = fmt.Fprintf(out, "\nIf one of the last %s before the violation had taken another time: %s.\n", textfmt.Count(n, "message"), a.MessagesSentence())
+		m := textfmt.Table{Head: []string{"sent", "message", "violated", "role"}}
+		for _, x := range a.Messages {
+			m.Add(textfmt.Duration(x.Sent.Sub(0)), x.Message.String(), x.Violated.Percent(), string(x.Role))
+		}
+		if len(a.Messages) > 0 {
+			m.Text(out, textfmt.Look{})
+		}
 	}
 	if a.Stopped {
 		_, _ = fmt.Fprintln(out, "Stopped: events, futures or faults are missing.")

@@ -20,22 +20,29 @@ type Options struct {
 
 	// Runs is the number of futures in all at which no further event is looked at, at least 1.
 	Runs int
+
+	// Messages is the number of messages of the but-for test, the last ones before the violation;
+	// 0: it is left out.
+	Messages int
 }
 
 // The defaults.
 const (
-	DefaultFutures = 100
-	DefaultRuns    = 10_000
+	DefaultFutures  = 100
+	DefaultRuns     = 10_000
+	DefaultMessages = 200
 )
 
 // Analysis is how a violation became inevitable.
 type Analysis struct {
 	Property checker.Property `json:"property"`
-	Points   []Point          `json:"points"`            // in the order of the events
-	Jumps    []Jump           `json:"jumps"`             // the largest first
-	ButFor   []ButFor         `json:"but_for,omitempty"` // in the order of the plan
-	Runs     int              `json:"runs"`              // that were made
-	Stopped  bool             `json:"stopped,omitempty"` // before the end
+	Points   []Point          `json:"points"`             // in the order of the events
+	Jumps    []Jump           `json:"jumps"`              // the largest first
+	ButFor   []ButFor         `json:"but_for,omitempty"`  // in the order of the plan
+	Messages []LateMessage    `json:"messages,omitempty"` // that make a difference, the largest first
+	Others   int              `json:"other_messages"`     // that were tried and make none
+	Runs     int              `json:"runs"`               // that were made
+	Stopped  bool             `json:"stopped,omitempty"`  // before the end
 
 	// Agreement compares the largest jump with the cause that the checker names.
 	Agreement Agreement `json:"agreement"`
@@ -72,40 +79,6 @@ func (j Jump) certain() bool {
 	return j.Size()-math.Hypot(b.Share()-lowB, highA-a.Share()) > 0
 }
 
-// ButFor is the probability of the violation without one fault, over all random numbers of a run.
-type ButFor struct {
-	Fault    int         `json:"fault"` // its number in the plan, from 1
-	What     string      `json:"what"`
-	Violated runner.Rate `json:"violated"` // runs that violate the property without it
-	With     runner.Rate `json:"with"`     // and with the whole plan
-	Role     Role        `json:"role"`
-}
-
-// Role is what a fault has to do with a violation.
-type Role string
-
-// The roles.
-const (
-	Necessary    Role = "necessary"    // hardly any run violates the property without it
-	Contributing Role = "contributing" // fewer do
-	Irrelevant   Role = "irrelevant"   // as many do
-)
-
-// hardlyAny is the share of runs up to which a violation hardly ever takes place.
-const hardlyAny = 0.05
-
-func (b ButFor) role() Role {
-	low, _ := b.With.Wilson()
-	_, high := b.Violated.Wilson()
-	switch {
-	case b.Violated.Share() <= hardlyAny && high < low:
-		return Necessary
-	case high < low:
-		return Contributing
-	}
-	return Irrelevant
-}
-
 // Analyse finds where the violation of a property in a run became inevitable. s is the scenario with
 // the plan that was carried out. progress is called after each point; it may be nil. When ctx ends,
 // the analysis has what is known.
@@ -137,38 +110,13 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 		return Analysis{}, err
 	}
 	a := c.analysis()
-	a.ButFor, err = f.butFor(ctx, o.Futures)
-	a.Runs += (len(a.ButFor) + 1) * o.Futures
+	a.ButFor, err = f.butFor(ctx, line, o.Futures)
+	a.Runs += 2 * len(a.ButFor) * o.Futures
+	if err == nil && len(branches) == 0 && o.Messages > 0 {
+		err = f.butForMessages(ctx, line, o.Messages, &a)
+	}
 	a.Stopped = ctx.Err() != nil
 	return a, err
-}
-
-// butFor returns the probability of the violation without each fault.
-func (f *futures) butFor(ctx context.Context, n int) (all []ButFor, err error) {
-	whole := uint64(1)<<len(f.scenario.Plan) - 1
-	with, err := f.rate(ctx, whole, n)
-	for i, fault := range f.scenario.Plan {
-		if err != nil || ctx.Err() != nil {
-			return all, err
-		}
-		b := ButFor{Fault: i + 1, What: fault.String(), With: with}
-		if b.Violated, err = f.rate(ctx, whole&^(1<<i), n); err == nil && b.Violated.N > 0 {
-			b.Role = b.role()
-			all = append(all, b)
-		}
-	}
-	return all, err
-}
-
-// rate counts the runs with some of the faults that violate the property.
-func (f *futures) rate(ctx context.Context, faults uint64, n int) (runner.Rate, error) {
-	e, err := f.experiment(faults)
-	if err != nil { // the plan does not fit together without a fault
-		return runner.Rate{}, nil
-	}
-	return count(ctx, n, func(ctx context.Context, number uint64) (bool, error) {
-		return f.violated(ctx, e, []runner.Branch{{Event: 0, Seed: number}})
-	})
 }
 
 // curve is the probability over the time of a run, as far as it is known.

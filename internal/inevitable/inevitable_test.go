@@ -2,7 +2,10 @@ package inevitable_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +92,52 @@ func TestButFor(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
+}
+
+// Messages that decide are found: in this world a rival is in time only if neither its request nor the
+// reply is slow.
+func TestMessages(t *testing.T) {
+	text, err := os.ReadFile("../../docs/late-restart.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "world.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), "94.95ms", "74.95ms", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenarios.Load(file, func(scenarios.Scenario) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := violating(t, s)
+	o := few
+	o.Messages = 50
+	a, err := inevitable.Analyse(t.Context(), simulated.Backend(), s, seed, nil, checker.Lease, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decide []string
+	for _, m := range a.Messages {
+		decide = append(decide, m.Message.String())
+	}
+	slices.Sort(decide)
+	if want := []string{"reply 1 of node 1 to client 2", "request 1 of client 2 to node 1"}; !slices.Equal(decide, want) || a.Others == 0 {
+		t.Errorf("%q, and %d others: want %q", decide, a.Others, want)
+	}
+}
+
+// violating returns a seed whose run violates lease exclusion.
+func violating(t *testing.T, s scenarios.Scenario) uint64 {
+	t.Helper()
+	for seed := range uint64(1_000) {
+		if r, err := runner.Run(t.Context(), simulated.Backend(), s, seed+1, nil); err != nil {
+			t.Fatal(err)
+		} else if r.Report.Verdicts()[checker.Lease] == checker.Violated {
+			return seed + 1
+		}
+	}
+	t.Fatal("no run violates lease exclusion")
+	return 0
 }
 
 // Law: a future has the history of the run up to its branch, whatever faults to come it leaves out.

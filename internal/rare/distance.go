@@ -45,7 +45,6 @@ type hold struct {
 	expiry   map[int]history.Time // of its key on a node, also of one that it deleted itself
 	open     history.Time         // when a rival could first have had a quorum
 	spare    time.Duration        // by which the latest extension came early enough
-	ended    bool                 // its quorum is gone
 }
 
 const never = history.Time(math.MaxInt64)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -31,19 +32,45 @@ func inevitableBlocks(a *inevitable.Analysis) []document.Block {
 			Caption: "The probability that the property is violated, after each event of the run: the share of futures that violate it. After the event, a future draws all random numbers anew, and each fault to come takes place or not, with probability 1/2. Dots link to the finding in the timeline.",
 		},
 	}
+	return slices.Concat(blocks, butForFaults(a), butForMessages(a))
+}
+
+// butForFaults is the table of the faults.
+func butForFaults(a *inevitable.Analysis) []document.Block {
 	if len(a.ButFor) == 0 {
-		return blocks
+		return nil
 	}
-	butFor := document.Table{Columns: document.Named("without fault", "what", "violated", "with all faults", "so it is")}
+	butFor := document.Table{Columns: document.Named("without fault", "what", "violated", "with all faults", "role")}
 	for _, b := range a.ButFor {
-		mark := document.Plain
-		if b.Role == inevitable.Necessary {
-			mark = document.Bad
-		}
 		butFor.Add(document.Count(b.Fault), document.Text(b.What), document.Number(b.Violated.Share(), b.Violated.Percent()),
-			document.Number(b.With.Share(), b.With.Percent()), document.Cell{Text: string(b.Role), Mark: mark})
+			document.Number(b.With.Share(), b.With.Percent()), roleCell(b.Role))
 	}
-	return append(blocks, butFor)
+	return []document.Block{butFor}
+}
+
+// butForMessages is the table of the messages.
+func butForMessages(a *inevitable.Analysis) []document.Block {
+	n := len(a.Messages) + a.Others
+	if n == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("If one of the last %s before the violation had taken another time: %s.", textfmt.Count(n, "message"), a.MessagesSentence())
+	if len(a.Messages) == 0 {
+		return []document.Block{document.Prose(text)}
+	}
+	t := document.Table{Columns: document.Named("sent", "message", "violated", "role")}
+	for _, m := range a.Messages {
+		t.Add(document.Number(float64(m.Sent), textfmt.Duration(m.Sent.Sub(0))), document.Text(m.Message.String()), document.Number(m.Violated.Share(), m.Violated.Percent()), roleCell(m.Role))
+	}
+	return []document.Block{document.Prose(text), t}
+}
+
+func roleCell(r inevitable.Role) document.Cell {
+	mark := document.Plain
+	if r == inevitable.Necessary {
+		mark = document.Bad
+	}
+	return document.Cell{Text: string(r), Mark: mark}
 }
 
 // The strip's measures, in pixels.

@@ -43,6 +43,12 @@ type Backend struct {
 	// Branching opens worlds whose runs take the branches. nil: its runs cannot branch.
 	Branching func([]Branch) OpenFunc
 
+	// Listing opens worlds that report each message when it is sent, with the number of events
+	// before it. Redrawing opens worlds in which the latency of one message is drawn anew, from a
+	// seed. Both are nil if Branching is.
+	Listing   func(each func(m Message, event int)) OpenFunc
+	Redrawing func(m Message, seed uint64) OpenFunc
+
 	// Versions returns the versions of what its runs use besides this program. It may be
 	// nil.
 	Versions func() map[string]string

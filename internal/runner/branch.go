@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Branch is an event of a run from which on it goes another way than its seed says: every random
@@ -11,6 +13,23 @@ import (
 type Branch struct {
 	Event int    `json:"event"` // the number of events before it
 	Seed  uint64 `json:"seed"`
+}
+
+// Message is a message of a run: number Nth, from 1, of one direction of the link between a client and
+// a node.
+type Message struct {
+	Client int               `json:"client"`
+	Node   int               `json:"node"`
+	Way    nemesis.Direction `json:"way"`
+	Nth    int               `json:"nth"`
+}
+
+// String prints as in "request 3 of client 1 to node 2".
+func (m Message) String() string {
+	if m.Way == nemesis.Replies {
+		return fmt.Sprintf("reply %d of node %d to client %d", m.Nth, m.Node, m.Client)
+	}
+	return fmt.Sprintf("request %d of client %d to node %d", m.Nth, m.Client, m.Node)
 }
 
 // WithBranches returns the experiment with runs that take the branches, which are in the order of

@@ -70,3 +70,16 @@ func (w *World) drawn(c *count, own uint64) uint64 {
 func (s *source) becomes(other *source) {
 	s.random, s.count = other.random, other.count
 }
+
+// Link returns the direction of a link whose latencies are the numbers of a stream. ok: there is one.
+func (w *World) Link(s Stream) (client, node int, way nemesis.Direction, ok bool) {
+	if s < 1 || s > Stream(2*len(w.network.links)) {
+		return 0, 0, "", false
+	}
+	link := int(s-1) / 2
+	way = nemesis.Requests
+	if s%2 == 0 {
+		way = nemesis.Replies
+	}
+	return link/w.network.nodes + 1, link%w.network.nodes + 1, way, true
+}

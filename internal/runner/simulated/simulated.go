@@ -17,6 +17,6 @@ func Backend() runner.Backend {
 		Stores:  true,
 		Open:    runner.Opener(sim.Open),
 
-		Branching: branching,
+		Branching: branching, Listing: listing, Redrawing: redrawing,
 	}
 }
