@@ -230,7 +230,7 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	if errors.As(err, &wrong) {
 		err = fmt.Errorf("--state: %s: %w", o.state, wrong.Err)
 	}
-	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick}, err
+	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard}, err
 }
 
 // repeat repeats the run of a path and prints what it violates.

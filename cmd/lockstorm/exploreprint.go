@@ -19,7 +19,8 @@ type exploration struct {
 	bounds  explore.Bounds
 	world   exploredWorld
 	took    time.Duration
-	quick   bool // what the runs with fewer deviations show is enough
+	quick   bool   // what the runs with fewer deviations show is enough
+	shard   string // as on the command line; "": all runs
 }
 
 // command returns the command that repeats a find.
@@ -54,6 +55,8 @@ func (x exploration) sentence() string {
 	made := fmt.Sprintf("%s runs to their end, %s more up to a state seen before, %s states",
 		textfmt.Grouped(o.Executions), textfmt.Grouped(o.Cut), textfmt.Grouped(o.States))
 	switch {
+	case x.shard != "" && o.State.Complete:
+		return fmt.Sprintf("%s; shard %s was made (%s): --merge joins all shards", o.Verdict(), x.shard, made)
 	case !o.Complete:
 		return fmt.Sprintf("%s; not finished, about %.1f %% of the runs with %s done (%s)", o.Verdict(), 100*o.Share, textfmt.Count(o.Deviations+1, "deviation"), made)
 	case o.Verdict() == explore.Holds:

@@ -103,7 +103,7 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	l = l.ready()
 	last, begun, err := l.resumed(ctx, s, b, wanted, plans, world)
 	if err != nil || last.Complete {
-		return last, err
+		return last.ofShard(l), err
 	}
 	for deviations := last.Deviations + 1; ; deviations++ {
 		x := newPass(s, b, l, wanted, plans, deviations)
@@ -116,9 +116,25 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 		last = x.outcome
 		last.State = x.saved(world, b, l)
 		if last.Complete || last.Deviations < deviations {
-			return last, nil
+			return last.ofShard(l), nil
 		}
 	}
+}
+
+// ofShard returns the outcome of a shard: nothing is said to hold before the other shards are joined.
+func (o Outcome) ofShard(l Limits) Outcome {
+	if l.Shards == 1 {
+		return o
+	}
+	o.Complete = false
+	judged := o.Judged
+	o.Judged = nil
+	for _, j := range judged {
+		j.Within = Unfinished
+		j.Verdict = j.verdict(false)
+		o.Judged = append(o.Judged, j)
+	}
+	return o
 }
 
 // prepare returns the experiment with chosen faults, and the choices of its worlds.

@@ -31,8 +31,8 @@ func Defaults() Options {
 // Validate returns an error for the first option that is out of range.
 func (o Options) Validate() error {
 	switch {
-	case o.Particles < 10 || o.Particles > 1_000_000:
-		return fmt.Errorf("%d particles: want 10 to 1000000", o.Particles)
+	case o.Particles < 10 || o.Particles > 100_000:
+		return fmt.Errorf("%d particles: want 10 to 100000", o.Particles)
 	case o.Moves < 1 || o.Moves > 1_000:
 		return fmt.Errorf("%d moves: want 1 to 1000", o.Moves)
 	case o.Repetitions < 5 || o.Repetitions > 10_000:
