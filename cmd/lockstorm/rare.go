@@ -111,6 +111,9 @@ func printRare(out io.Writer, name string, e rare.Estimate) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n\n", name, e.Property.Title(), e.Property.Code())
 	if e.Reliable() {
 		_, _ = fmt.Fprintf(out, "violated with probability %.2g in a run, 95 %% interval %.2g to %.2g (±%.0f %%)\n", e.Probability, e.Low, e.High, 100*e.RelativeError())
+		if per, ok := e.PerBillion(); ok {
+			_, _ = fmt.Fprintf(out, "%.2g such runs in 10⁹ grants, at %.3g grants a run\n", per, e.Grants)
+		}
 		_, _ = fmt.Fprintf(out, "%s runs; plain runs for the same interval: %.2g, that is %.2g times as many\n", textfmt.Grouped(e.Runs), e.PlainRuns(), e.PlainRuns()/float64(e.Runs))
 	} else {
 		_, _ = fmt.Fprintf(out, "no figure, after %s runs:\n", textfmt.Grouped(e.Runs))
@@ -142,6 +145,7 @@ type rareJSON struct {
 	High        *float64    `json:"high"`
 	Runs        int         `json:"runs"`
 	PlainRuns   *float64    `json:"plain_runs_needed"`
+	PerBillion  *float64    `json:"per_billion_grants,omitempty"`
 	Seconds     float64     `json:"seconds"`
 	Reliable    bool        `json:"reliable"`
 	Doubts      []string    `json:"doubts,omitempty"`
@@ -165,6 +169,9 @@ func rareJSONOf(name string, e rare.Estimate, took time.Duration) rareJSON {
 	if e.Reliable() {
 		plain := math.Ceil(e.PlainRuns())
 		j.Probability, j.Low, j.High, j.PlainRuns = &e.Probability, &e.Low, &e.High, &plain
+		if per, ok := e.PerBillion(); ok {
+			j.PerBillion = &per
+		}
 	}
 	for _, l := range e.Levels {
 		j.Levels = append(j.Levels, rareLevel{float64(l.Distance), l.Share, l.Least})

@@ -56,6 +56,7 @@ type Estimate struct {
 	Low, High   float64 // the 95 % interval
 	Levels      []Level
 	Repetitions []float64 // the estimates of the populations
+	Grants      float64   // of a run, on the average of those that the pilot began with
 	Runs        int       // that were made, also by the pilot
 	Acceptance  float64   // of the moves
 	Doubts      []string  // why there is no figure; none: it is reliable
@@ -77,6 +78,11 @@ func (e Estimate) Reliable() bool { return len(e.Doubts) == 0 }
 
 // RelativeError is half the width of the interval, in units of the probability.
 func (e Estimate) RelativeError() float64 { return (e.High - e.Low) / 2 / e.Probability }
+
+// PerBillion returns how many runs with a violation there are in 10⁹ grants. ok: there are grants.
+func (e Estimate) PerBillion() (violations float64, ok bool) {
+	return e.Probability / e.Grants * 1e9, e.Grants > 0
+}
 
 // PlainRuns returns how many plain runs give an interval as narrow: z²(1-p)/(p·ε²), with ε the relative
 // error.
@@ -169,6 +175,7 @@ func (r *repetitions) pilot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.estimate.Grants = p.grants
 	made, fits := 0, kernel{}
 	for last := 2 * far; last > 0; {
 		if err := r.told(len(r.estimate.Levels), 0, p.runs-made); err != nil {

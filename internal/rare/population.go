@@ -23,6 +23,7 @@ type sampler struct {
 type particle struct {
 	tape     tape
 	distance Distance
+	grants   int
 }
 
 // run makes the run of a move.
@@ -35,7 +36,7 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 	if err != nil {
 		return particle{}, err
 	}
-	p := particle{m.to, watch.distance()}
+	p := particle{m.to, watch.distance(), r.Report.Measurements.Grants}
 	switch violated := r.Report.Verdicts()[s.property] == checker.Violated; {
 	case violated:
 		p.distance = 0
@@ -73,6 +74,7 @@ type population struct {
 	*sampler
 	seed      uint64 // of all that is drawn
 	particles []particle
+	grants    float64 // of a plain run, on the average
 	runs      int
 	tried     [mostReach + 1]int // moves to another distance, by their exponents
 	accepted  [mostReach + 1]int
@@ -87,6 +89,7 @@ func (s *sampler) newPopulation(ctx context.Context, seed uint64) (*population, 
 			return nil, err
 		}
 		p.particles, p.runs = append(p.particles, one), p.runs+1
+		p.grants += float64(one.grants) / float64(s.options.Particles)
 	}
 	return p, nil
 }
