@@ -125,7 +125,7 @@ agreement: deps ## run the debate on real servers (process 2 minutes, container 
 hunt: ## hunt the debate's violations without its plans, fifty times per row (9 minutes); commit docs/evidence/hunt.md
 	sh scripts/hunt.sh
 
-explore: ## make every run of the debate's rows and of the compared locks within bounds (20 minutes); commit docs/evidence/explore.md
+explore: ## make every run of the debate's rows and of the compared locks, and of planted defects, within bounds (20 minutes); commit docs/evidence/explore.md
 	sh scripts/explore.sh
 
 rare: ## compare estimates of rare violations with the truth (an hour); commit docs/evidence/rare.md

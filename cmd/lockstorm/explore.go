@@ -67,10 +67,10 @@ A run chooses at each point: how long a message takes (--latencies of the scenar
 range: 2 are the shortest and the longest), which number a client draws (a random one, or
 one of --draws values), and which of several events of one machine at the same instant
 comes first. It takes another way than the first at --deviations points at most; -1 is no
-limit, and soon too much. The runs with fewer deviations come first. A run has at most --faults faults of the scenario's plan, when the
-plan says or, with --tick, at any multiple of that time. Random numbers follow from one
-seed. Requests do not share connections. A fault comes before everything else of its
-instant.
+limit, and soon too much. The runs with fewer deviations come first. A run has at most
+--faults faults of the scenario's plan, when the plan says or, with --tick, at any
+multiple of that time. Random numbers follow from one seed. Requests do not share
+connections. A fault comes before everything else of its instant.
 
 Runs that show nothing new are left out: other orders of simultaneous events of different
 machines, and what follows a state that was seen before. "go doc ./internal/explore" says

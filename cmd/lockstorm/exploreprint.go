@@ -58,7 +58,11 @@ func (x exploration) sentence() string {
 	case x.shard != "" && o.State.Complete:
 		return fmt.Sprintf("%s; shard %s was made (%s): --merge joins all shards", o.Verdict(), x.shard, made)
 	case !o.Complete:
-		return fmt.Sprintf("%s; not finished, about %.1f %% of the runs with %s done (%s)", o.Verdict(), 100*o.Share, textfmt.Count(o.Deviations+1, "deviation"), made)
+		text := fmt.Sprintf("%s; not finished, about %.1f %% of the runs with %s done (%s)", o.Verdict(), 100*o.Share, textfmt.Count(o.Deviations+1, "deviation"), made)
+		if o.Deviations >= 0 {
+			text += fmt.Sprintf("; every run with up to %s was made: %s", textfmt.Count(o.Deviations, "deviation"), x.verdict())
+		}
+		return text
 	case o.Verdict() == explore.Holds:
 		return fmt.Sprintf("holds in all runs (%s)", made)
 	}
