@@ -51,7 +51,7 @@ func TestRareWithoutAFigure(t *testing.T) {
 func TestRareBadInput(t *testing.T) {
 	for says, args := range map[string][]string{
 		"needs a SCENARIO":                             nil,
-		"1 particles: want 10 to 100000":              {"calm", "--particles", "1"},
+		"1 particles: want 10 to 100000":               {"calm", "--particles", "1"},
 		"there is no distance to a violation of clean": {"calm", "--property", "L3"},
 		`unknown property "V9"`:                        {"calm", "--property", "V9"},
 		"there is no distance for the lock etcd":       {"compare-calm-etcd"},
