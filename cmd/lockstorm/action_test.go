@@ -233,7 +233,7 @@ func TestActionRuns(t *testing.T) {
 	want(t, "what it says where all is well", said, "code=0\n")
 	want(t, "green", green, true)
 	_, byName := readJUnit(t, "lockstorm-ci/junit.xml")
-	want(t, "checks", len(byName), 10)
+	want(t, "checks", len(byName), 11)
 
 	said, green = a.runs(t, map[string]string{"suites": "cases,debate", "rows": file, "runs": "2"})
 	want(t, "what it says of a lock that breaks", said, "code=1\n")

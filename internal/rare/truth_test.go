@@ -158,6 +158,9 @@ func estimated(t *testing.T, w truth, p float64, o Options) Estimate {
 	return e
 }
 
+// particlesFor returns how many particles it takes for populations that agree: more for more levels.
+func particlesFor(p float64) int { return int(-33 * math.Log10(p)) }
+
 // Law: of many estimates, the 95 % interval of at least nine in ten covers the truth.
 func TestCoverage(t *testing.T) {
 	if *coverage == 0 {
@@ -178,7 +181,7 @@ func TestCoverage(t *testing.T) {
 			covered, reliable, mean, off, runs, plain := 0, 0, 0.0, 0.0, 0.0, 0.0
 			for n := range *coverage {
 				o := Defaults()
-				o.Particles, o.Moves, o.Repetitions, o.Seed = 100, 8, 10, uint64(n+1)
+				o.Particles, o.Moves, o.Repetitions, o.Seed = particlesFor(p), 8, 10, uint64(n+1)
 				e := estimated(t, w, p, o)
 				if !e.Reliable() {
 					t.Logf("%s at %g: %v", w.name, p, e.Doubts)

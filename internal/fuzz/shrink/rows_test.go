@@ -54,7 +54,6 @@ var stuck = map[string]string{
 	"evicted-allkeys":       "a third client",
 	"fence-after-loss":      "a second client",
 	"fenced-writes-only":    "a third client",
-	"quarantine-vm-restore": "a loss",
 	"vm-restore-fence-lost": "a second way to forget",
 }
 

@@ -70,6 +70,16 @@ func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64,
 		return k.result(), k.err
 	}
 	k.updateSeeds()
+	k.repeatPasses()
+	if !k.KeepSeed && len(k.seeds) > 1 {
+		k.otherSeeds = true
+		k.repeatPasses()
+	}
+	return k.result(), k.err
+}
+
+// repeatPasses makes the passes until none of them helps.
+func (k *reduction) repeatPasses() {
 	for before := (Size{}); before != k.size && !k.exhausted(); {
 		before = k.size
 		for _, pass := range k.passes() {
@@ -77,7 +87,6 @@ func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64,
 			k.updateSeeds()
 		}
 	}
-	return k.result(), k.err
 }
 
 // passes returns the passes of the reduction.
@@ -111,8 +120,14 @@ type reduction struct {
 	disjoint bool     // no two faults of the first scenario can hold the same target
 	seeds    []uint64 // with which best shows it; a replacement has to show it with all
 	runs     int
-	made     int // cost of making candidates, in events
-	err      error
+
+	// otherSeeds says that a smaller scenario need not show it with the seeds of the best, but with as
+	// many: without a fault or a client, others draw other random numbers, so that the same seeds mean
+	// little. It comes last, because seeds that stay the same lead to the same story more often.
+	otherSeeds bool
+
+	made int // cost of making candidates, in events
+	err  error
 }
 
 // try keeps a scenario if it is smaller and still shows the same.
@@ -185,22 +200,23 @@ func (k *reduction) updateSeeds() {
 }
 
 // seedsShowing returns the seeds with which a scenario shows the same as the best: all of
-// those. If the best has a single seed it depends on chance already, and with one client fewer
-// all random values differ, so another of the first seeds will do.
+// those. If the best has a single seed it depends on chance already, so another of the first seeds
+// will do. With otherSeeds, as many of them will.
 func (k *reduction) seedsShowing(s scenarios.Scenario) (seeds []uint64, shows bool) {
 	failed := slices.ContainsFunc(k.seeds, func(seed uint64) bool { return !k.runShows(s, seed) })
 	if !failed {
 		return k.seeds, true
 	}
-	if k.KeepSeed || len(k.seeds) > 1 {
+	if k.KeepSeed || len(k.seeds) > 1 && !k.otherSeeds {
 		return nil, false
 	}
-	for seed := uint64(1); seed <= seedCount; seed++ {
-		if seed != k.seeds[0] && k.runShows(s, seed) {
-			return []uint64{seed}, true
+	need := min(len(k.seeds), seedCount)
+	for seed := uint64(1); seed <= seedCount && len(seeds) < need && len(seeds)+int(seedCount-seed)+1 >= need; seed++ {
+		if k.runShows(s, seed) {
+			seeds = append(seeds, seed)
 		}
 	}
-	return nil, false
+	return seeds, len(seeds) >= need
 }
 
 // exhausted reports whether nothing more may be tried. It records the end of ctx.
