@@ -128,7 +128,7 @@ hunt: ## hunt the debate's violations without its plans, fifty times per row (9 
 explore: ## make every run of the debate's rows and of the compared locks, and of planted defects, within bounds (20 minutes); commit docs/evidence/explore.md
 	sh scripts/explore.sh
 
-rare: ## compare estimates of rare violations with the truth (an hour); commit docs/evidence/rare.md
+rare: ## compare estimates of rare violations with the truth (some hours); commit docs/evidence/rare.md
 	sh scripts/rare.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
