@@ -319,7 +319,11 @@ func (r replay) reported(cmd *cobra.Command, done ran, err error) error {
 	}
 	title := report.TitleOf([]string{r.again.name})
 	return done.options.report.after(cmd, err, title, func(ctx context.Context, page *report.Report) error {
-		return page.Cases(ctx, []report.SavedCase{{Case: *r.kept, Path: r.again.name, Title: title}})
+		shown := report.SavedCase{Case: *r.kept, Path: r.again.name, Title: title}
+		for _, s := range done.subjects {
+			shown.Inevitable = s.Inevitable
+		}
+		return page.Cases(ctx, []report.SavedCase{shown})
 	})
 }
 

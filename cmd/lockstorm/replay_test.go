@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 var pasted = regexp.MustCompile(`lockstorm replay (\S+)`)
@@ -246,6 +248,12 @@ func TestReplayInevitable(t *testing.T) {
 	wantIn(t, out, "How the violation of lease exclusion became inevitable (20 futures from each of ",
 		"Point of no return: fault 2 begins: node 3 crashes, at 21.5ms.", "The checker names the same cause.",
 		"2: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once  0 %       100 %    necessary", "the same run: its trace is")
+	code, _, _ = command(t, "replay", "../../testdata/cases/redlock-lease-crash-restart.yaml", "--inevitable", "--futures", "20", "--out", "", "--report", page)
+	want(t, "exit code", code, exitAsExpected)
+	if html, err = os.ReadFile(page); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(html), "The point of no return: lease exclusion")
 	for says, args := range map[string][]string{
 		"--futures 0: want 1 to 1000000":      {run, "--inevitable", "--futures", "0"},
 		"--futures needs --inevitable":        {run, "--futures", "5"},
@@ -255,4 +263,34 @@ func TestReplayInevitable(t *testing.T) {
 		want(t, "exit code", code, exitBadInput)
 		wantIn(t, problems, says)
 	}
+}
+
+// A run with a branch is repeated from its string, from its directory, and for its page.
+func TestReplayBranches(t *testing.T) {
+	s, err := scenarios.Find("crash-restart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := runner.Prepare(simulated.Backend(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.WithBranches([]runner.Branch{{Event: 60, Seed: 7}}).Run(t.Context(), 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, dir := r.Replay().String(), t.TempDir()
+	wantIn(t, text, "v3.crash-restart.1.b60-7.")
+	page := filepath.Join(dir, "page.html")
+	code, out, _ := command(t, "replay", text, "--out", dir, "--report", page)
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "the same run: its trace is ")
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(html), "Message by message")
+	code, out, _ = command(t, "replay", filepath.Join(dir, "crash-restart-sim-1"), "--out", "")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "the same run: its trace is ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -19,6 +20,9 @@ type SavedCase struct {
 	Path   string // file; "": it is not saved
 	Remark string // as in "a limit: fault 1: …"; may be empty
 	Title  string
+
+	// Inevitable is how the violation became inevitable; nil: that was not asked for.
+	Inevitable *inevitable.Analysis
 }
 
 // LoadCase loads the case in a file.
@@ -37,7 +41,7 @@ func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", k.Title, err)
 		}
-		shown.Title = k.Title
+		shown.Title, shown.Inevitable = k.Title, k.Inevitable
 		result := runner.Result{Report: shown.Run.Report, Interrupted: shown.Run.Cut}
 		conclusion := k.Judge(result)
 		id := r.Anchor("case", k.Title)
@@ -61,7 +65,7 @@ func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (Show
 	if err != nil {
 		return ShownRun{}, nil, err
 	}
-	e, tr := trace.Of(e)
+	e, tr := trace.Of(e.WithBranches(k.Branches))
 	s, err := replayed(ctx, e, k.Seed, k.command())
 	return s, tr, err
 }
