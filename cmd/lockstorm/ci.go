@@ -74,9 +74,9 @@ func newCI() *cobra.Command {
 		Use:   "ci",
 		Short: "Run your locktest tests, saved cases, the debate and a hunt within a time budget, for CI",
 		Long: `Run the tests of your own lock, saved cases, the debate, its explorations and a hunt
-within one time budget, in this order, and write a JUnit file, a Markdown summary and annotations for
-GitHub. Each failed check comes with the command that repeats it. Cases, histories and
-pictures of failures are stored in --out, which is created only if needed.
+within one time budget, in this order, and write a JUnit file, a Markdown summary and
+annotations for GitHub. Each failed check comes with the command that repeats it. Cases,
+histories and pictures of failures are stored in --out, which is created only if needed.
 
 The tests are those of the packages of the current module that use package locktest, or
 of --tests. Only they run your code: all others run Lockstorm's own locks.

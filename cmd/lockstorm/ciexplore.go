@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -18,9 +16,8 @@ import (
 
 // exploreStage returns the stage that makes every run of the rows' smallest worlds, in the simulator.
 func (o *ciOptions) exploreStage() (stage, error) {
-	files := slices.DeleteFunc(slices.Clone(o.rows), func(name string) bool { return !isFile(name) })
-	rows := slices.DeleteFunc(slices.Clone(o.rows), isFile)
-	var list []scenarios.Scenario
+	rows, files := o.rowsAndFiles()
+	var worlds []exploredWorld
 	if len(rows) > 0 || len(files) == 0 {
 		d, err := choose(rows)
 		if err != nil {
@@ -28,13 +25,9 @@ func (o *ciOptions) exploreStage() (stage, error) {
 		}
 		for _, t := range d.topics {
 			for _, r := range t.Rows {
-				list = append(list, r.Scenario)
+				worlds = append(worlds, exploredWorld{r.Name, r.Scenario})
 			}
 		}
-	}
-	var worlds []exploredWorld
-	for _, s := range list {
-		worlds = append(worlds, exploredWorld{s.Name, s})
 	}
 	for _, path := range files {
 		s, err := findAnd(path, func(s scenarios.Scenario) error { _, err := prepareOn(simulated.Backend(), s); return err })
@@ -79,10 +72,8 @@ func exploreWorlds(ctx context.Context, worlds []exploredWorld, problems io.Writ
 
 // exploreQuickly explores the smallest world of a scenario.
 func exploreQuickly(ctx context.Context, w exploredWorld) (x exploration, err error) {
-	if !isFile(w.name) {
-		if w.scenario, err = explore.Smallest(ctx, w.scenario); err != nil {
-			return x, err
-		}
+	if w, err = w.smallest(ctx); err != nil {
+		return x, err
 	}
 	return quickExploration().explore(ctx, w, checker.Properties(), io.Discard)
 }
@@ -105,5 +96,5 @@ func (x exploration) checked(c *ci.Check) {
 		return
 	}
 	c.Outcome, c.Command = ci.AsExpected, ""
-	c.Summary = fmt.Sprintf("%s in every run with up to %s (%s runs)", x.verdict(), textfmt.Count(x.outcome.Deviations, "deviation"), textfmt.Grouped(x.outcome.Executions+x.outcome.Cut))
+	c.Summary = fmt.Sprintf("%s in every run with up to %s (%s runs)", x.outcome.Within(), textfmt.Count(x.outcome.Deviations, "deviation"), textfmt.Grouped(x.outcome.Executions+x.outcome.Cut))
 }

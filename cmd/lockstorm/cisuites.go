@@ -150,8 +150,7 @@ type rowChecks struct {
 
 // rowStage returns the stage of the debate.
 func (o *ciOptions) rowStage() (stage, error) {
-	files := slices.DeleteFunc(slices.Clone(o.rows), func(name string) bool { return !isFile(name) })
-	rows := slices.DeleteFunc(slices.Clone(o.rows), isFile)
+	rows, files := o.rowsAndFiles()
 	r := rowChecks{options: o, files: map[string]string{}}
 	options := debateOptions{backend: o.backend, runs: o.runs, seed: 1}
 	options.fill(rows)
@@ -175,6 +174,18 @@ func (o *ciOptions) rowStage() (stage, error) {
 		r.out = o.runsDir()
 	}
 	return r.run, nil
+}
+
+// rowsAndFiles returns the names of rows and series in --rows, and the scenario files.
+func (o *ciOptions) rowsAndFiles() (rows, files []string) {
+	for _, name := range o.rows {
+		if isFile(name) {
+			files = append(files, name)
+		} else {
+			rows = append(rows, name)
+		}
+	}
+	return rows, files
 }
 
 // addFile adds the scenario in a file.

@@ -146,15 +146,24 @@ func (o exploreOptions) worlds(ctx context.Context, args []string) (worlds []exp
 			_, err := runner.Prepare(simulated.Backend(), s)
 			return err
 		})
-		if err == nil && !o.full && !isFile(name) {
-			s, err = explore.Smallest(ctx, s)
+		w := exploredWorld{name, s}
+		if err == nil && !o.full {
+			w, err = w.smallest(ctx)
 		}
 		if err != nil {
 			return nil, err
 		}
-		worlds = append(worlds, exploredWorld{name, s})
+		worlds = append(worlds, w)
 	}
 	return worlds, nil
+}
+
+// smallest returns the smallest world of a named scenario. A file is explored as it is.
+func (w exploredWorld) smallest(ctx context.Context) (_ exploredWorld, err error) {
+	if !isFile(w.name) {
+		w.scenario, err = explore.Smallest(ctx, w.scenario)
+	}
+	return w, err
 }
 
 // settle checks the flags and returns the properties to judge.
@@ -215,9 +224,6 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	limits, err := o.limits()
 	if err != nil {
 		return exploration{}, err
-	}
-	if o.quick {
-		limits.Events = quickEvents
 	}
 	outcome, err := explore.Explore(ctx, w.scenario, bounds, limits, wanted, func(now explore.Outcome) {
 		if line.Due() {

@@ -60,7 +60,7 @@ func (x exploration) sentence() string {
 	case !o.Complete:
 		text := fmt.Sprintf("%s; not finished, about %.1f %% of the runs with %s done (%s)", o.Verdict(), 100*o.Share, textfmt.Count(o.Deviations+1, "deviation"), made)
 		if o.Deviations >= 0 {
-			text += fmt.Sprintf("; every run with up to %s was made: %s", textfmt.Count(o.Deviations, "deviation"), x.verdict())
+			text += fmt.Sprintf("; every run with up to %s was made: %s", textfmt.Count(o.Deviations, "deviation"), o.Within())
 		}
 		return text
 	case o.Verdict() == explore.Holds:

@@ -19,6 +19,9 @@ import (
 // limits returns the limits of the exploration, with its shard and the state to continue from.
 func (o exploreOptions) limits() (explore.Limits, error) {
 	l := explore.Limits{Executions: o.executions, Workers: o.workers}
+	if o.quick {
+		l.Events = quickEvents
+	}
 	if o.shard != "" {
 		part, of, _ := strings.Cut(o.shard, "/")
 		shard, err := strconv.Atoi(part)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -55,7 +53,7 @@ func printExplorations(out io.Writer, all []exploration) {
 	var differ []string
 	for _, x := range all {
 		o, s := x.outcome, x.world.scenario
-		t.Add(x.world.name, fmt.Sprint(s.Nodes), fmt.Sprint(len(s.Clients)), fmt.Sprint(x.bounds.Faults), x.verdict(), x.violations(), x.deviations(),
+		t.Add(x.world.name, fmt.Sprint(s.Nodes), fmt.Sprint(len(s.Clients)), fmt.Sprint(x.bounds.Faults), string(o.Within()), o.Violations(), x.deviations(),
 			textfmt.Grouped(o.Executions+o.Cut), textfmt.Grouped(o.States))
 		runs += o.Executions + o.Cut
 		if differs := x.differs(); len(differs) == 0 {
@@ -69,31 +67,6 @@ func printExplorations(out io.Writer, all []exploration) {
 	for _, d := range differ {
 		_, _ = fmt.Fprintln(out, d)
 	}
-}
-
-// verdict is the verdict on all properties within the deviations of which every run was made.
-func (x exploration) verdict() string {
-	of := x.outcome
-	if of.Complete || of.Verdict() == explore.Violated {
-		return string(of.Verdict())
-	}
-	of.Judged = nil
-	for _, j := range x.outcome.Judged {
-		j.Verdict = j.Within
-		of.Judged = append(of.Judged, j)
-	}
-	return string(of.Verdict())
-}
-
-// violations lists the violated properties, each with the events and faults of its shortest run.
-func (x exploration) violations() string {
-	var all []string
-	for _, j := range x.outcome.Judged {
-		if j.Find != nil {
-			all = append(all, fmt.Sprintf("%s (%d, %d)", j.Property.Code(), j.Find.Events, j.Find.Faults))
-		}
-	}
-	return strings.Join(all, " ")
 }
 
 // deviations says of how many deviations every run was made.

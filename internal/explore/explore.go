@@ -3,7 +3,9 @@ package explore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -70,6 +72,31 @@ func (o Outcome) Verdict() Verdict {
 		}
 	}
 	return Vacuous
+}
+
+// Within returns the verdict on all wanted properties together, of the runs with up to
+// [Outcome.Deviations]. What violates one counts in any case.
+func (o Outcome) Within() Verdict {
+	within := Outcome{}
+	for _, j := range o.Judged {
+		if j.Verdict == Unfinished {
+			j.Verdict = j.Within
+		}
+		within.Judged = append(within.Judged, j)
+	}
+	return within.Verdict()
+}
+
+// Violations lists the violated properties, each with the events and faults of its shortest run, as in
+// "V1 (160, 2) V2 (160, 2)".
+func (o Outcome) Violations() string {
+	var all []string
+	for _, j := range o.Judged {
+		if j.Find != nil {
+			all = append(all, fmt.Sprintf("%s (%d, %d)", j.Property.Code(), j.Find.Events, j.Find.Faults))
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // Find returns the shortest find; nil: there is none.

@@ -68,7 +68,7 @@ func TestComparedLocks(t *testing.T) {
 	for _, c := range scenarios.Contenders() {
 		_, _ = fmt.Fprintf(table, "| %s |", c.Name)
 		for i, trial := range trials {
-			o := exploreSmallest(t, trial.Enter(c))
+			_, o := exploreSmallest(t, trial.Enter(c))
 			if i == 0 && (o.Verdict() == Violated) != (c.Name == "check-then-set") {
 				t.Errorf("%s in the trial %s: %s", c.Name, trial.Name, o.Verdict())
 			}
@@ -92,8 +92,8 @@ func cell(o Outcome) string {
 	return fmt.Sprintf("✓ %d", o.Deviations)
 }
 
-// exploreSmallest explores the smallest world of a scenario.
-func exploreSmallest(t *testing.T, s scenarios.Scenario) Outcome {
+// exploreSmallest explores the smallest world of a scenario, and returns both.
+func exploreSmallest(t *testing.T, s scenarios.Scenario) (small scenarios.Scenario, o Outcome) {
 	t.Helper()
 	ctx, stop := context.Context(t.Context()), func() {}
 	if *rowBudget > 0 {
@@ -105,11 +105,10 @@ func exploreSmallest(t *testing.T, s scenarios.Scenario) Outcome {
 		t.Fatal(err)
 	}
 	b := Bounds{Latencies: DefaultLatencies, Draws: DefaultDraws, Deviations: *rowDeviations, Faults: len(s.Plan)}
-	o, err := Explore(ctx, small, b, Limits{Workers: runtime.GOMAXPROCS(0)}, checker.Properties(), nil)
-	if err != nil {
+	if o, err = Explore(ctx, small, b, Limits{Workers: runtime.GOMAXPROCS(0)}, checker.Properties(), nil); err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return small, o
 }
 
 // exploreRow explores a row, writes its line, and reports whether every run with up to one deviation was made, if
@@ -117,24 +116,12 @@ func exploreSmallest(t *testing.T, s scenarios.Scenario) Outcome {
 func exploreRow(t *testing.T, s scenarios.Scenario, table io.Writer) bool {
 	t.Helper()
 	began := time.Now()
-	small, err := Smallest(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := exploreSmallest(t, s)
+	small, o := exploreSmallest(t, s)
 	if o.Complete {
 		wantAsExpected(t, s, o)
 	}
-	within := o
-	within.Judged = nil
-	for _, j := range o.Judged {
-		if j.Verdict == Unfinished {
-			j.Verdict = j.Within
-		}
-		within.Judged = append(within.Judged, j)
-	}
 	_, _ = fmt.Fprintf(table, "| %s | %d | %d | %d | %s | %d | %s | %d | %d | %.1f |\n", s.Name, small.Nodes, len(small.Clients), len(small.Plan),
-		within.Verdict(), o.Deviations, violations(o), o.Executions+o.Cut, o.States, time.Since(began).Seconds())
+		o.Within(), o.Deviations, o.Violations(), o.Executions+o.Cut, o.States, time.Since(began).Seconds())
 	return o.Deviations >= min(1, *rowDeviations)
 }
 
@@ -149,15 +136,4 @@ func wantAsExpected(t *testing.T, s scenarios.Scenario, o Outcome) {
 			t.Log(j.Find.Result.Report.Finding(j.Property).Story())
 		}
 	}
-}
-
-// violations lists the violated properties, each with its shortest run.
-func violations(o Outcome) string {
-	var all []string
-	for _, j := range o.Judged {
-		if j.Find != nil {
-			all = append(all, fmt.Sprintf("%s (%d, %d)", j.Property.Code(), j.Find.Events, j.Find.Faults))
-		}
-	}
-	return strings.Join(all, " ")
 }

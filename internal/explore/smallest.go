@@ -11,7 +11,7 @@ import (
 )
 
 // Smallest returns the smallest world that asks the same question as a scenario: of its clients at
-// least two, of its nodes at least three, the fewest rounds, and all of its faults. It asks the same
+// least two, of its nodes at least three, few rounds, and all of its faults. It asks the same
 // if the runs without deviations show the same verdicts in both. If none does, it is the scenario.
 func Smallest(ctx context.Context, s scenarios.Scenario) (scenarios.Scenario, error) {
 	m := minimizer{ctx: ctx}
@@ -69,7 +69,7 @@ func (m *minimizer) same(s scenarios.Scenario, faults int) bool {
 	return err == nil && maps.Equal(got, m.want)
 }
 
-// rounds returns the scenario with the fewest rounds of each client.
+// rounds returns the scenario with few rounds of each client: the first power of two that will do.
 func (m *minimizer) rounds(s scenarios.Scenario) scenarios.Scenario {
 	for i := range s.Clients {
 		for n := 1; n < s.Clients[i].Rounds; n *= 2 {
@@ -90,7 +90,7 @@ func (m *minimizer) clients(s scenarios.Scenario) scenarios.Scenario {
 	return m.subset(s, len(s.Clients), leastClients, scenarios.Scenario.OnlyClients)
 }
 
-// nodes returns the scenario with the fewest nodes. Their number stays odd, as a majority needs it.
+// nodes returns the scenario with the fewest nodes.
 func (m *minimizer) nodes(s scenarios.Scenario) scenarios.Scenario {
 	return m.subset(s, s.Nodes, leastNodes, scenarios.Scenario.OnlyNodes)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -308,7 +309,7 @@ func (r *repetitions) conclude() {
 	case r.tried > 0 && e.Acceptance < leastAcceptance:
 		r.doubt("only %.2g of the moves were accepted, so that particles are copies of one another", e.Acceptance)
 	case (high-low)/2 > mostError*mean:
-		r.doubt("the populations disagree: their estimates go from %.2g to %.2g", least(e.Repetitions), most(e.Repetitions))
+		r.doubt("the populations disagree: their estimates go from %.2g to %.2g", slices.Min(e.Repetitions), slices.Max(e.Repetitions))
 	default:
 		e.Probability, e.Low, e.High = mean, low, min(high, 1)
 	}
@@ -325,22 +326,6 @@ func sum(all [mostReach + 1]int) (n int) {
 		n += one
 	}
 	return n
-}
-
-func least(all []float64) float64 {
-	v := all[0]
-	for _, one := range all {
-		v = min(v, one)
-	}
-	return v
-}
-
-func most(all []float64) float64 {
-	v := all[0]
-	for _, one := range all {
-		v = max(v, one)
-	}
-	return v
 }
 
 // interval returns the mean of positive estimates and the 95 % interval of their expectation. The
