@@ -41,7 +41,7 @@ func TestCompletion(t *testing.T) {
 		{"hunt crash-r", filesToo, "crash-restart"},
 		{"hunt --debate pause-then", nothing4, "pause-then-write"},
 		{"hunt --lock single", nothing4, "single-node"},
-		{"hunt --guidance ", nothing4, "full aim none"},
+		{"hunt --guidance ", nothing4, "full aim priorities none"},
 		{"report --format ", nothing4, "html text"},
 		{"report --out ", filesToo, ""},
 		{"ci --suites cases,d", goesOn, "cases,debate"},

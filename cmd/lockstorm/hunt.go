@@ -35,6 +35,7 @@ type huntOptions struct {
 	hunts      int
 	first      bool
 	guidance   string
+	depth      int
 	debate     bool
 	out        string
 	json       bool
@@ -47,6 +48,8 @@ const (
 	defaultLock   = "redlock"
 	// usualMost is the default of the largest number of faults in a run.
 	usualMost = 6
+	// usualDepth is the default of the depth of priorities.
+	usualDepth = 2
 	// promisedWord is the value of --assume that selects the promises of the lock.
 	promisedWord = "promised"
 )
@@ -70,6 +73,13 @@ Ctrl-C skips the shrinking.
 Shrinking takes at most --shrink (by default a quarter of --budget, in addition to it),
 divided among the finds, and at most 50 million simulated events for each find. A find
 whose shrinking was cut short is stored as it is then, and says so.
+
+With --guidance priorities each generated run is made a second time with latencies by
+priorities (probabilistic concurrency testing): each direction of a link has a drawn place
+in its range of latencies, and at d-1 drawn messages (--depth d) a direction becomes slow.
+With n directions and k messages a violation that follows from the order of d pairs of
+messages then shows with a probability of at least 1/(n·k^(d-1)), if the latencies have
+room for that order.
 
 Without --assume nothing is assumed, and each find is classified: a defect breaks a
 promise of the lock within the assumptions of the promise; a limit does not. --assume
@@ -124,7 +134,8 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first one")
 	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt this many times and count runs and seconds (default 50 with --debate)")
 	f.BoolVar(&o.first, "first", false, "stop at the first find")
-	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "guidance of the search: full; aim (faults are aimed at steps of the clients, but runs that come close are not mutated); none")
+	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "guidance of the search: full; aim (faults are aimed at steps of the clients, but runs that come close are not mutated); priorities (as aim, and each run again with latencies by priorities of the links); none")
+	f.IntVar(&o.depth, "depth", usualDepth, "with --guidance priorities: how many pairs of messages have to arrive in the right order, 1 to 10")
 	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its fault plan; SCENARIO may then name several rows")
 	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
 	o.report.flag(cmd)
@@ -164,6 +175,10 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
 	case given("format") && !o.debate:
 		return errors.New("--format needs --debate")
+	case o.depth < 1 || o.depth > 10:
+		return fmt.Errorf("--depth %d: want 1 to 10", o.depth)
+	case given("depth") && fuzz.Guidance(o.guidance) != fuzz.Priorities:
+		return fmt.Errorf("--depth needs --guidance %s", fuzz.Priorities)
 	}
 	if err := fuzz.Guidance(o.guidance).Validate(); err != nil {
 		return fmt.Errorf("--guidance: %w", err)
@@ -188,7 +203,7 @@ type search struct {
 // search returns the hunt that the flags configure, or the error in them.
 func (o *huntOptions) search(args []string) (q search, err error) {
 	q = search{
-		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance)},
+		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance), Depth: o.depth},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
 	if q.Wanted, err = findProperties(o.properties); err != nil {

@@ -103,6 +103,10 @@ func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 	if h.stopped {
 		_, _ = fmt.Fprintln(out, stoppedLine)
 	}
+	if p := h.Prioritized; p != nil {
+		_, _ = fmt.Fprintf(out, "%s by priorities of depth %d: each with a probability of at least 1/(n·k^%d) = %.2g, for up to n = %s and k = %s.\n",
+			textfmt.Count(p.Runs, "run"), p.Depth, p.Depth-1, p.Guarantee, textfmt.Count(p.Directions, "direction"), textfmt.Count(p.Messages, "message"))
+	}
 	if h.Runs > 0 && (o.assumed != "" || h.silent(q)) {
 		_, _ = fmt.Fprintln(out, h.tests(q))
 	}

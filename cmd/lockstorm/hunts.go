@@ -187,7 +187,7 @@ func (o *huntOptions) chaseRows(ctx context.Context, rows []fuzz.Rediscovery, pr
 		if err != nil {
 			return nil, err
 		}
-		h.Guidance = fuzz.Guidance(o.guidance)
+		h.Guidance, h.Depth = fuzz.Guidance(o.guidance), o.depth
 		chases, err := search{Hunt: h, budget: o.budget, most: o.runs}.chase(ctx, o.hunts, problems)
 		if err != nil {
 			return nil, err

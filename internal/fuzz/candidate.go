@@ -74,20 +74,21 @@ func (c Candidate) without(kinds []nemesis.Kind) Candidate {
 	return c
 }
 
-// candidate makes the candidate with a number, and its experiment: a mutation of the parent if
-// there is one and a mutation is possible, otherwise a new one.
-func (h Hunt) candidate(number int, parent *Candidate) (Candidate, runner.Experiment, error) {
-	random := rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", number)))
-	if parent != nil {
-		if c, e, ok := h.mutate(*parent, random); ok {
+// candidate makes the candidate of a trial, and its experiment: the one that it says, or a mutation of
+// the parent if there is one and a mutation is possible, otherwise a new one.
+func (h Hunt) candidate(t *trial) (c Candidate, e runner.Experiment, err error) {
+	random := rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", t.run.Number)))
+	if t.parent != nil {
+		if c, e, ok := h.mutate(*t.parent, random); ok {
 			return c, e, nil
 		}
 	}
-	c, err := h.draw(random)
-	if err != nil {
-		return c, runner.Experiment{}, err
+	if t.again != nil {
+		c = *t.again
+	} else if c, err = h.draw(random); err != nil {
+		return c, e, err
 	}
-	e, err := runner.Prepare(h.Backend, c.Scenario)
+	e, err = runner.Prepare(h.Backend, c.Scenario)
 	return c, e, err
 }
 

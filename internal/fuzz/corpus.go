@@ -17,6 +17,7 @@ type corpus struct {
 	close  [measures][]*corpusEntry
 	broken []*brokenGroup
 	guides []measure // the measures of wanted properties
+	latest *trial    // the last that was added
 }
 
 // brokenGroup are the latest that broke exactly the same properties. So rare violations are
@@ -58,6 +59,9 @@ func newCorpus(h Hunt) *corpus {
 // next returns the trial with a number.
 func (p *corpus) next(number int) *trial {
 	t := &trial{run: Run{Number: number}}
+	if p.hunt.Guidance == Priorities && p.latest != nil {
+		t.again = p.latest.run.withPriorities(p.hunt.Depth)
+	}
 	if !p.hunt.Guidance.full() || number <= firstMutation {
 		return t
 	}
@@ -106,6 +110,7 @@ func (p *corpus) brokenLists() (lists []*[]*corpusEntry) {
 
 // add adds a candidate that came close. One that broke all that is wanted is not added.
 func (p *corpus) add(t *trial) {
+	p.latest = t
 	if t.fitness == nil {
 		return
 	}

@@ -9,6 +9,9 @@ import (
 // Plan draws faults for a scenario.
 var Plan = Hunt{}.plan
 
+// Lookahead is how many runs after another its results can matter.
+const Lookahead = lookahead
+
 // MarshalYAML writes the properties in their order, as under "properties" in a file.
 func (t Terms) MarshalYAML() (any, error) {
 	n := &yaml.Node{Kind: yaml.MappingNode}

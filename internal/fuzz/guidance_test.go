@@ -19,7 +19,8 @@ var (
 	hunts    = flag.Int("hunts", 0, "over how many hunts of each sort the gain of guidance is measured; 0: it is not")
 	first    = flag.Uint64("first", 1, "the seed of the first of them")
 	patience = flag.Int("patience", 10_000, "after how many runs one of these hunts is given up")
-	only     = flag.String("subjects", "", "rows and numbers of mutants to measure on, with commas between them; none: those of docs/evidence/hunt.md")
+	only     = flag.String("subjects", "", "rows and numbers of mutants to measure on, with commas between them, or all; none: those of docs/evidence/hunt.md")
+	compared = flag.String("guidances", "none,aim,full", "the guidances to compare, with commas between them")
 )
 
 // subjects are rows and mutants that blind hunts find late, and some that they find soon,
@@ -57,7 +58,7 @@ func huntRow(r fuzz.Rediscovery) repeatedHunt {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Guidance = g
+		h.Guidance, h.Depth = g, 2
 		var b fuzz.Results
 		h.Each = func(s fuzz.Run) bool {
 			b.Add(s)
@@ -104,23 +105,64 @@ func TestGuidanceGains(t *testing.T) {
 	if *hunts == 0 {
 		t.Skip("without -hunts nothing is measured")
 	}
-	if *only != "" {
+	switch *only {
+	case "":
+	case "all":
+		subjects = allSubjects(t)
+	default:
 		subjects = strings.Split(*only, ",")
 	}
+	guidances := strings.Split(*compared, ",")
 	fmt.Fprintf(os.Stderr, "Runs to the find over %d hunts, given up after %d: mean, median, p90, p99.\n\n", *hunts, *patience)
-	fmt.Fprintln(os.Stderr, "| subject | none | aim | full | gain of aim | of full over aim |")
-	fmt.Fprintln(os.Stderr, "|---|---|---|---|---|---|")
-	for _, subject := range subjects {
-		chase := huntOf(t, subject)
-		var none, aim, full fuzz.Attempts
-		for seed := *first; seed < *first+uint64(*hunts); seed++ {
-			none = append(none, chase(t, seed, fuzz.None))
-			aim = append(aim, chase(t, seed, fuzz.Aim))
-			full = append(full, chase(t, seed, fuzz.Full))
-		}
-		fmt.Fprintf(os.Stderr, "| %s | %s | %s | %s | %s | %s |\n",
-			named(subject), quantiles(none), quantiles(aim), quantiles(full), gain(none, aim), gain(aim, full))
+	head := append([]string{"subject"}, guidances...)
+	for i := range guidances[1:] {
+		head = append(head, fmt.Sprintf("gain of %s over %s", guidances[i+1], guidances[i]))
 	}
+	fmt.Fprintf(os.Stderr, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
+	ratios := make([]float64, len(guidances)) // the sums of their logarithms
+	for _, subject := range subjects {
+		cells := measured(t, subject, guidances, ratios)
+		fmt.Fprintf(os.Stderr, "| %s |\n", strings.Join(cells, " | "))
+	}
+	for i := range guidances[1:] {
+		fmt.Fprintf(os.Stderr, "\n%s over %s: %.2f, geometric mean of %d subjects\n", guidances[i+1], guidances[i], math.Exp(ratios[i]/float64(len(subjects))), len(subjects))
+	}
+}
+
+// measured returns the cells of a subject, and adds the logarithms of its ratios.
+func measured(t *testing.T, subject string, guidances []string, ratios []float64) (cells []string) {
+	chase := huntOf(t, subject)
+	found := make([]fuzz.Attempts, len(guidances))
+	for seed := *first; seed < *first+uint64(*hunts); seed++ {
+		for i, g := range guidances {
+			found[i] = append(found[i], chase(t, seed, fuzz.Guidance(g)))
+		}
+	}
+	cells = []string{named(subject)}
+	for _, list := range found {
+		cells = append(cells, quantiles(list))
+	}
+	for i := range guidances[1:] {
+		cells = append(cells, gain(found[i], found[i+1]))
+		ratios[i] += math.Log(mean(found[i]) / mean(found[i+1]))
+	}
+	return cells
+}
+
+// allSubjects lists all rows and mutants.
+func allSubjects(t *testing.T) (all []string) {
+	t.Helper()
+	for _, r := range fuzz.Rediscoveries() {
+		all = append(all, r.Name)
+	}
+	planted, err := mutants.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range planted {
+		all = append(all, m.Number)
+	}
+	return all
 }
 
 // named returns the name of a subject in the table.

@@ -41,6 +41,9 @@ type Hunt struct {
 	// Guidance says what guides the random draws. Empty means [Full].
 	Guidance Guidance
 
+	// Depth is that of [Priorities], at least 1: see [nemesis.Priorities].
+	Depth int
+
 	// Each is called for every run, in order, on the caller's goroutine. If it returns false
 	// the hunt ends.
 	Each func(Run) bool
@@ -49,15 +52,16 @@ type Hunt struct {
 // Guidance says what guides the random draws of a hunt.
 type Guidance string
 
-// The guidances, from most to least.
+// The guidances.
 const (
-	Full Guidance = "full" // aimed plans, and mutations of runs that came close
-	Aim  Guidance = "aim"  // aimed plans
-	None Guidance = "none" // plans follow the weights of faults alone
+	Full       Guidance = "full"       // aimed plans, and mutations of runs that came close
+	Aim        Guidance = "aim"        // aimed plans
+	Priorities Guidance = "priorities" // aimed plans, each also with latencies by priorities
+	None       Guidance = "none"       // plans follow the weights of faults alone
 )
 
 // Guidances lists all of them.
-var Guidances = []Guidance{Full, Aim, None}
+var Guidances = []Guidance{Full, Aim, Priorities, None}
 
 func (g Guidance) full() bool { return g == Full || g == "" }
 
@@ -66,7 +70,7 @@ func (g Guidance) Validate() error {
 	if g == "" || slices.Contains(Guidances, g) {
 		return nil
 	}
-	return fmt.Errorf("unknown guidance %q: want %s, %s or %s", string(g), Full, Aim, None)
+	return fmt.Errorf("unknown guidance %q: want %s, %s, %s or %s", string(g), Full, Aim, Priorities, None)
 }
 
 // Run is one run of a hunt.
@@ -125,6 +129,7 @@ func (h Hunt) Run(ctx context.Context) error {
 type trial struct {
 	run     Run
 	parent  *Candidate // the candidate to mutate; nil: a new one is drawn
+	again   *Candidate // the candidate itself; nil: see parent
 	fitness *fitness   // nil without full guidance
 	err     error
 }
@@ -166,7 +171,7 @@ func (e *executor) stop(stop func()) {
 
 // try makes the candidate of a trial and runs it.
 func (h Hunt) try(ctx context.Context, t *trial) error {
-	c, e, err := h.candidate(t.run.Number, t.parent)
+	c, e, err := h.candidate(t)
 	if err != nil {
 		return err
 	}

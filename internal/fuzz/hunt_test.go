@@ -58,7 +58,7 @@ func small(t *testing.T, each func(fuzz.Run) bool) fuzz.Hunt {
 // Law: the seed determines a hunt, on any number of cores.
 func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
 	const runs = 200 // of each hunt
-	for _, guidance := range []fuzz.Guidance{fuzz.None, fuzz.Aim, fuzz.Full} {
+	for _, guidance := range fuzz.Guidances {
 		var all [2][]string
 		for i := range all {
 			before := runtime.GOMAXPROCS(1 + 3*i)
@@ -157,7 +157,7 @@ func BenchmarkRuns(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, guidance := range []fuzz.Guidance{fuzz.None, fuzz.Aim, fuzz.Full} {
+	for _, guidance := range fuzz.Guidances {
 		b.Run(string(guidance), func(b *testing.B) {
 			err := fuzz.Hunt{
 				Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms,

@@ -19,6 +19,9 @@ type Counts struct {
 	// Contended counts the runs in which a fault began during a contended hold.
 	Contended int `json:"contended"`
 
+	// Prioritized describes the runs whose latencies followed priorities. Nil: there are none.
+	Prioritized *Prioritized `json:"priorities,omitempty"`
+
 	// Tested counts, for each property, the runs that tested it: it is promised, it could have
 	// been violated, and the run kept its assumptions.
 	Tested map[checker.Property]int `json:"tested,omitempty"`
@@ -54,6 +57,7 @@ func (r *Results) Add(run Run) (first []checker.Property) {
 	if run.Contended {
 		r.Contended++
 	}
+	r.Prioritized = r.Prioritized.with(run)
 	if len(run.Broken) == 0 {
 		r.Near = r.Near.closer(run.Near)
 	}

@@ -28,7 +28,7 @@ type timeline struct {
 
 // recorder notes at which event of the world each event of the history comes.
 type recorder struct {
-	world    runner.EventCounter
+	world    runner.Counter
 	timeline *timeline
 }
 
@@ -73,7 +73,7 @@ func read(ctx context.Context, e runner.Experiment, seed uint64, branches []runn
 	open, r := e.Backend().Open, &recorder{timeline: t}
 	e = e.WithOpener(func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 		w, err := open(ctx, s, seed, history.Tee(sink, r))
-		r.world, _ = w.(runner.EventCounter)
+		r.world, _ = w.(runner.Counter)
 		return w, err
 	})
 	result, err := e.Run(ctx, seed, nil)

@@ -126,11 +126,14 @@ type World interface {
 	Close() error
 }
 
-// EventCounter is a [World] that counts its events, so that a limit ends a run at the same
-// event on every machine.
-type EventCounter interface {
+// Counter is a [World] that counts what happens in it, the same on every machine.
+type Counter interface {
 	// Events returns the number of events so far.
 	Events() int
+
+	// Varying returns the number of link directions whose latency is a range, and of the messages
+	// so far that have travelled over them.
+	Varying() (directions, messages int)
 }
 
 // ProcessWorld is a [World] that can run its clients in processes of their own.

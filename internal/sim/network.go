@@ -20,6 +20,9 @@ type network struct {
 	toGuard     []linkDirection // by client
 	fromGuard   linkDirection
 
+	varied     int         // messages whose latency was a range, so far
+	priorities *priorities // nil: each of them draws its own
+
 	messages arena[message] // under way
 }
 
@@ -75,6 +78,9 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 	}
 	n.messages.reserve(smallWorld)
 	n.setLatencies(s)
+	if s.Priorities != nil {
+		n.priorities = newPriorities(*s.Priorities, &n, seed)
+	}
 	return n
 }
 
@@ -304,7 +310,14 @@ func (w *World) takes(l *linkDirection) int64 {
 	if w.choices != nil {
 		return w.chosenLatency(l.latency)
 	}
-	return int64(l.latency.Draw(w.drawn(&l.count, w.network.random.Uint64())))
+	n, own := &w.network, w.network.random.Uint64()
+	if l.varies() {
+		n.varied++
+		if n.priorities != nil {
+			own = n.priorities.share(l, n.varied)
+		}
+	}
+	return int64(l.latency.Draw(w.drawn(&l.count, own)))
 }
 
 // holds reports whether a rule holds back message i, which is about to arrive, and

@@ -61,7 +61,7 @@ func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
 	var failed error
 	err = fuzz.Hunt{
 		Backend: simulated.Backend(), Space: ground, Terms: fuzz.PromisedTerms,
-		Faults: faultWeights, MaxFaults: maxFaults, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance),
+		Faults: faultWeights, MaxFaults: maxFaults, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance), Depth: depth,
 		Each: func(s fuzz.Run) bool {
 			found, err := b.add(s, q.Named)
 			failed = err
@@ -77,6 +77,9 @@ func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
 // faultWeights are the weights of the faults. Those that the debate is about, stopped clients and
 // late messages, are more frequent.
 var faultWeights = nemesis.Weights{nemesis.AllKinds: 1, "pause": 4, "latency": 2, "partition": 2}
+
+// depth is that of priorities, if they guide the hunt.
+const depth = 2
 
 // maxFaults is the largest number of faults of a plan: enough for two of them to coincide with what
 // hides them.
