@@ -78,7 +78,7 @@ func (o rareOptions) estimate(ctx context.Context, e runner.Experiment, s scenar
 	line := terminal.NewBar(problems, name, 0, terminal.Told)
 	defer line.Done()
 	began := time.Now()
-	found, err := rare.Probability(ctx, e, p, o.Options, func(now rare.Progress) {
+	found, err := rare.Probability(ctx, rare.Always(e), p, o.Options, func(now rare.Progress) {
 		if line.Due() {
 			line.Say("")
 			line.Left("%s runs, %s, %d of %d populations", textfmt.Grouped(now.Runs), textfmt.Count(now.Levels, "level"), now.Populations, o.Repetitions)

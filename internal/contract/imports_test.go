@@ -62,7 +62,7 @@ var rules = []rule{
 	{"internal/sweep/plots", []string{"internal/files", "internal/sweep"}, "a picture shows points, whoever measured them"},
 	{"internal/sweep/series", []string{"env", "nemesis", "checker", "scenarios", "internal/sweep"}, "a sweep is data"},
 	{"internal/sweep", []string{"internal/files", "internal/textfmt", "nemesis", "checker", "scenarios", "internal/runner"}, "a campaign knows worlds only through the runner"},
-	{"internal/tune", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner"}, "advice rests on formulas and runs, and knows worlds only through the runner"},
+	{"internal/tune", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/rare"}, "advice rests on formulas, runs and estimates, and knows worlds only through the runner"},
 	{"internal/report/document", []string{"internal/textfmt"}, "a page knows how things look, and nothing of what they are about"},
 	{"internal/report/sequence", []string{"env", "history", "checker", "internal/follow", "internal/trace", "internal/report/document", "internal/textfmt"}, "a diagram shows a run, whoever ran it"},
 	{"internal/report/timeline", []string{"env", "nemesis", "history", "internal/world", "checker", "scenarios", "internal/follow", "internal/textfmt", "internal/report/document"}, "a timeline is drawn from history, findings and plan; world says what a fault does to clocks"},

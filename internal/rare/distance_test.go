@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -24,7 +25,7 @@ func TestDistanceIsZeroIfViolated(t *testing.T) {
 					t.Errorf("%s: %v", s.Name, err)
 					continue
 				}
-				r, err := (&sampler{experiment: e, property: p}).played(t.Context(), &move{seed: seed, to: tape{}}, watch)
+				r, err := played(t.Context(), e, &move{seed: seed, to: tape{}}, watch)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,5 +58,10 @@ func TestNoDistance(t *testing.T) {
 	h.Keys = false
 	if _, err := newObserver(h, checker.Lease); err == nil {
 		t.Error("a history without keys has a distance")
+	}
+	s := truths[0].world(0.1)
+	s.Priorities = &nemesis.Priorities{Depth: 1, Messages: 1}
+	if _, err := Probability(t.Context(), Always(prepared(t, s)), checker.Lease, Defaults(), nil); err == nil {
+		t.Error("latencies that follow priorities are drawn")
 	}
 }

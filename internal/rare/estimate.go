@@ -97,17 +97,24 @@ const z = 1.959963984540054
 // Progress is how far an estimate has come.
 type Progress struct{ Levels, Populations, Runs int }
 
-// Probability estimates the probability that a run of the experiment violates the property. An error
+// Probability estimates the probability that a run of the worlds violates the property. An error
 // says that there is no distance to a violation, or that a run failed. progress is called now and
 // then, by one caller at a time; it may be nil. When ctx ends, the estimate is in doubt.
-func Probability(ctx context.Context, e runner.Experiment, p checker.Property, o Options, progress func(Progress)) (Estimate, error) {
+func Probability(ctx context.Context, worlds Worlds, p checker.Property, o Options, progress func(Progress)) (Estimate, error) {
 	if err := o.Validate(); err != nil {
+		return Estimate{}, err
+	}
+	e, err := worlds(nemesis.Stream(o.Seed, "world"))
+	if err != nil {
 		return Estimate{}, err
 	}
 	if _, err := newObserver(e.Header(seed), p); err != nil {
 		return Estimate{}, err
 	}
-	r := &repetitions{sampler: &sampler{e, p, o}, estimate: Estimate{Property: p}, progress: progress}
+	if e.Scenario().Priorities != nil {
+		return Estimate{}, errors.New("its latencies follow priorities, and so are not drawn one by one (priorities)")
+	}
+	r := &repetitions{sampler: &sampler{worlds, p, o}, estimate: Estimate{Property: p}, progress: progress}
 	if err := r.pilot(ctx); err != nil {
 		return r.interrupted(ctx, err)
 	}

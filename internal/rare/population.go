@@ -3,6 +3,7 @@ package rare
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -12,11 +13,21 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// sampler makes runs of an experiment from tapes.
+// Worlds returns the experiment of a run, given the run's random numbers. An experiment that is drawn
+// from them, such as one with random faults, is moved and selected with all that happens in it. The
+// experiments have to differ in times only: their lock and their nodes are those of every run.
+type Worlds func(random rand.Source) (runner.Experiment, error)
+
+// Always returns the worlds of one experiment.
+func Always(e runner.Experiment) Worlds {
+	return func(rand.Source) (runner.Experiment, error) { return e, nil }
+}
+
+// sampler makes runs from tapes.
 type sampler struct {
-	experiment runner.Experiment
-	property   checker.Property
-	options    Options
+	worlds   Worlds
+	property checker.Property
+	options  Options
 }
 
 // particle is a run: its random numbers, and its distance from a violation.
@@ -28,11 +39,15 @@ type particle struct {
 
 // run makes the run of a move.
 func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
-	watch, err := newObserver(s.experiment.Header(seed), s.property)
+	e, err := s.worlds(&worldNumbers{move: m})
 	if err != nil {
 		return particle{}, err
 	}
-	r, err := s.played(ctx, m, watch)
+	watch, err := newObserver(e.Header(seed), s.property)
+	if err != nil {
+		return particle{}, err
+	}
+	r, err := played(ctx, e, m, watch)
 	if err != nil {
 		return particle{}, err
 	}
@@ -47,8 +62,8 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 }
 
 // played makes a run with the random numbers of a move. The observer may be nil.
-func (s *sampler) played(ctx context.Context, m *move, watch history.Sink) (runner.Result, error) {
-	e := s.experiment.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
+func played(ctx context.Context, e runner.Experiment, m *move, watch history.Sink) (runner.Result, error) {
+	e = e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 		if watch != nil {
 			sink = history.Tee(sink, watch)
 		}
@@ -63,7 +78,12 @@ func (s *sampler) played(ctx context.Context, m *move, watch history.Sink) (runn
 
 // result repeats the run of a tape.
 func (s *sampler) result(ctx context.Context, t tape) (runner.Result, error) {
-	return s.played(ctx, &move{from: t, to: tape{}}, nil)
+	m := &move{from: t, to: tape{}}
+	e, err := s.worlds(&worldNumbers{move: m})
+	if err != nil {
+		return runner.Result{}, err
+	}
+	return played(ctx, e, m, nil)
 }
 
 // seed is the seed of what is not drawn in a run, such as a generated plan.

@@ -22,8 +22,9 @@ type move struct {
 }
 
 // kernel makes the moves of a level. Some moves change a few numbers, others nearly all, with a
-// probability of 1 to 2⁻⁵ each. They change a number by up to 2⁻ʳ of its range, with r mostly near to
-// an exponent that fits the level. Every move leaves numbers uniform, because it changes a number by
+// probability of 1 to 2⁻⁵ each. They change a number by up to 2⁻ʳ of its range. r is mostly near to an
+// exponent that fits the level; an eighth of the moves draws numbers anew, and an eighth has any
+// exponent. Every move leaves numbers uniform, because it changes a number by
 // as much up as down, and reflects it at its ends.
 type kernel struct{ reach int }
 
@@ -36,9 +37,11 @@ const (
 // moved returns the move of a seed, and its exponent.
 func (k kernel) moved(from tape, seed uint64) (m *move, reach int) {
 	how := nemesis.Mix(seed, 0)
-	if how&3 == 0 {
-		reach = int((how >> 32) % uint64(k.reach+1))
-	} else {
+	switch how & 7 {
+	case 0: // drawn anew, for what no short step leads to: a second pause, say
+	case 1: // of any size, for numbers that need another than most
+		reach = int((how >> 32) % (mostReach + 1))
+	default:
 		reach = k.reach - reachAbout + int((how>>32)%(2*reachAbout+1))
 	}
 	reach = min(max(reach, 0), mostReach)
@@ -57,6 +60,20 @@ func (m *move) Draw(_ *sim.World, s sim.Stream, n int, _ uint64) uint64 {
 	v := m.next(s, n)
 	m.to[s] = append(drawn, v)
 	return v
+}
+
+// worldNumbers are the random numbers from which the world of a run is drawn, a stream of their own.
+type worldNumbers struct {
+	*move
+	drawn int
+}
+
+const worldStream sim.Stream = 1 << 63
+
+// Uint64 implements [math/rand/v2.Source].
+func (n *worldNumbers) Uint64() uint64 {
+	n.drawn++
+	return n.Draw(nil, worldStream, n.drawn-1, 0)
 }
 
 func (m *move) next(s sim.Stream, n int) uint64 {

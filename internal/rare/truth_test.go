@@ -151,7 +151,7 @@ func TestEstimatesAreNearTheTruth(t *testing.T) {
 
 func estimated(t *testing.T, w truth, p float64, o Options) Estimate {
 	t.Helper()
-	e, err := Probability(t.Context(), prepared(t, w.world(p)), checker.Lease, o, nil)
+	e, err := Probability(t.Context(), Always(prepared(t, w.world(p))), checker.Lease, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

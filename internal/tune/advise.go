@@ -21,6 +21,10 @@ type Options struct {
 	// MaxRequests bounds the requests of a trial, about; 0 means [DefaultMaxRequests].
 	MaxRequests int
 
+	// Estimate adds an estimate of late holders by multilevel splitting: see [LateHolders]. It takes
+	// minutes.
+	Estimate bool
+
 	// Progress, unless nil, is called before the first run of a trial and after each run, with
 	// the name of the trial, the number of its runs and the number of those done.
 	Progress func(what string, runs, done int)
@@ -125,9 +129,10 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 		}
 		if len(v.Contradictions) == 0 {
 			a.Recommended, a.Validation, a.Shorter = &w, &v, shorter(w, ranked)
+			err := m.addEstimate(ctx, o, w, &v)
 			a.Basis, a.Unvalidated = m.basis(w, v), strings.Join(v.Skipped, "; ")
 			a.Scenarios, a.Seeds = v.scenarios, v.seeds
-			return a, nil
+			return a, err
 		}
 		a.Rejected = append(a.Rejected, Rejected{w.Setting, v.Contradictions})
 	}

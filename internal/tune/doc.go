@@ -63,6 +63,9 @@
 // have as many runs as fit into [Options.MaxRequests]. If not even two fit, the trial is
 // skipped, and [Advice.Unvalidated] says so.
 //
+// With [Options.Estimate], multilevel splitting also estimates how many of the longest holds are late
+// because of pauses: see [LateHolders].
+//
 // So few runs cannot measure violations per 10⁹ grants: if none of n is violated, 3/n is
 // excluded at 95 %. The figure comes from the model, whose arithmetic the slips check. That
 // pauses are as stated is up to the operator. A contradicted setting is dropped for the next.

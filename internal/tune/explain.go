@@ -232,6 +232,9 @@ func (m *model) riskBasis(w Weighed, v Validation) Basis {
 	}
 	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis() + "; a resource that replies as fast as a node", Modelled,
 		fmt.Sprintf("an upper bound: late holders %.2g, extensions %.2g, restarts %.2g; %s; %s", 1e9*w.Risk.Pauses, 1e9*w.Risk.Extensions, 1e9*w.Risk.Restarts, v.seen("everyday"), v.seen("slips"))}
+	if late := v.LateHolders; late != nil {
+		b.How += "; " + late.Agreement()
+	}
 	if m.Crashes.NodeEvery == 0 && m.forgets() {
 		b.Rests += "; no crash rate of nodes was stated: whenever a node crashes, it stays away for the restart delay"
 	}

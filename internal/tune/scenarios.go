@@ -25,9 +25,11 @@ func (d rng) upTo(most time.Duration) time.Duration {
 	return nemesis.Range{Max: max(most, 0)}.Draw(d.Uint64())
 }
 
-// wait draws the time to the next event of a Poisson process with a mean interval.
+// wait draws the time to the next event of a Poisson process with a mean interval, by inversion: similar
+// bits give similar times, which multilevel splitting needs.
 func (d rng) wait(every time.Duration) time.Duration {
-	return time.Duration(min(d.ExpFloat64()*float64(every), float64(nemesis.MaxDuration)))
+	u := (float64(d.Uint64()>>11) + 0.5) / (1 << 53)
+	return time.Duration(min(-math.Log(u)*float64(every), float64(nemesis.MaxDuration)))
 }
 
 func exactly(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: d} }
@@ -195,18 +197,21 @@ func (m *model) edge(s Setting, d rng) scenarios.Scenario {
 		}
 	}
 	setting.Plan = plan
-	// A restart delay that is too short shows early in a lease as well as late. Without one, keys
-	// end by their own clocks, at the end.
-	near := time.Duration(float64(lease-m.Clocks.LargestStep) / (1 + m.Clocks.rho()) * 0.97)
 	return scenarios.Scenario{
 		Name: "tune-edge", Summary: "a holder keeps the lock to the last instant, with the worst clocks",
 		Lock: lock, Setting: setting,
 		Clients: []scenarios.Client{
 			{Workload: "hold", Resource: resource, Rounds: 1, Work: exactly(3 * lease)},
-			{Workload: "hold", Resource: resource, Rounds: 1, Work: exactly(s.TTL / 10), Start: exactly(max(near, 0))},
+			{Workload: "hold", Resource: resource, Rounds: 1, Work: exactly(s.TTL / 10), Start: exactly(m.nearEnd(lease))},
 		},
 		Expect: scenarios.Expectations{checker.Lease: checker.Holds},
 	}
+}
+
+// nearEnd returns a time shortly before a lease can end. A restart delay that is too short shows early in
+// a lease as well as late. Without one, keys end by their own clocks, at the end.
+func (m *model) nearEnd(lease time.Duration) time.Duration {
+	return max(time.Duration(float64(lease-m.Clocks.LargestStep)/(1+m.Clocks.rho())*0.97), 0)
 }
 
 // often returns a retry delay of about a thousandth of a time.

@@ -29,6 +29,9 @@ type Validation struct {
 
 	Trials []Trial `json:"trials"`
 
+	// LateHolders compares the model with an estimate. Nil: it was not asked for.
+	LateHolders *LateHolders `json:"late_holders,omitempty"`
+
 	// Skipped lists trials that would have taken too many requests, and how many.
 	Skipped []string `json:"skipped,omitempty"`
 

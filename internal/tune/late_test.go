@@ -1,0 +1,62 @@
+package tune
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/rare"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// paused is a question whose holds are late if one pause of a heavy tail is long.
+func paused() (*model, Setting) {
+	q := small()
+	q.Clocks = Clocks{}
+	q.Hold = uniform(100*ms, 100*ms)
+	q.Pauses = Pauses{Every: time.Second, Length: &nemesis.Distribution{
+		Range: nemesis.Range{Max: 2 * time.Second}, Pareto: &nemesis.Pareto{Scale: 5 * ms, Alpha: 2},
+	}}
+	return newModel(q.Known), Setting{
+		TTL: 170 * ms, DriftFactor: leastDrift, NodeTimeout: 5 * ms, RetryMin: ms, RetryMax: 5 * ms, Margin: 20 * ms, RestartDelay: time.Second,
+	}
+}
+
+// The model reckons the same as is estimated from runs, and a wrong model is seen.
+func TestLateHoldersAreAsReckoned(t *testing.T) {
+	m, s := paused()
+	size := rare.Options{Particles: 400, Moves: 6, Repetitions: 6, Runs: 1_000_000, Seed: 1}
+	late, err := m.estimateLate(t.Context(), options(1), Weighed{Setting: s}, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v: %s", late, late.Agreement())
+	if len(late.Doubts) > 0 || late.Low > late.Reckoned || late.High < late.Reckoned/2 || late.Reckoned > 1e-2 {
+		t.Errorf("%+v: want an interval about the reckoned figure", late)
+	}
+	late.Reckoned = late.Low / 2
+	if text := late.Agreement(); !strings.HasSuffix(text, "they disagree") {
+		t.Errorf("a model that reckons half of the least: %s", text)
+	}
+}
+
+// An estimate that cannot be made says why.
+func TestNoEstimateSaysWhy(t *testing.T) {
+	for want, change := range map[string]func(m *model, s *Setting){
+		"extensions":   func(_ *model, s *Setting) { s.ExtendEvery = 100 * ms },
+		"no harm":      func(m *model, _ *Setting) { m.FenceChecked = true },
+		"distribution": func(m *model, _ *Setting) { m.Pauses = Pauses{Bound: ptr(30 * ms)} },
+	} {
+		m, s := paused()
+		change(m, &s)
+		var v Validation
+		o := options(1)
+		o.Estimate = true
+		if err := m.addEstimate(t.Context(), o, Weighed{Setting: s}, &v); err != nil {
+			t.Fatal(err)
+		}
+		if text := v.LateHolders.Agreement(); !strings.Contains(text, "not estimated") || !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+}
