@@ -208,7 +208,8 @@ func newPass(s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property
 	return x
 }
 
-// run runs all searches, several at a time.
+// run runs all searches, several at a time. Not with [runner.InOrder]: plans differ so much that workers
+// would wait for the longest.
 func (x *pass) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

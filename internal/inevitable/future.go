@@ -91,40 +91,20 @@ func (f *futures) branchedAt(event int, number uint64) (branches []runner.Branch
 
 // count makes n runs, several at a time, and counts those that violate the property. When ctx ends,
 // it counts those that were made.
-func count(ctx context.Context, n int, run func(ctx context.Context, number uint64) (bool, error)) (runner.Rate, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var mu sync.Mutex
-	var group sync.WaitGroup
-	var rate runner.Rate
-	var failed error
-	next := 0
-	for range min(runtime.GOMAXPROCS(0), n) {
-		group.Go(func() {
-			for {
-				mu.Lock()
-				next++
-				number := next
-				mu.Unlock()
-				if number > n || ctx.Err() != nil {
-					return
-				}
-				violated, err := run(ctx, uint64(number))
-				mu.Lock()
-				switch {
-				case err == nil:
-					rate.N++
-					if violated {
-						rate.K++
-					}
-				case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
-					failed = fmt.Errorf("future %d: %w", number, err)
-					stop()
-				}
-				mu.Unlock()
-			}
-		})
+func count(ctx context.Context, n int, run func(ctx context.Context, number uint64) (bool, error)) (rate runner.Rate, err error) {
+	err = runner.InOrder(ctx, min(runtime.GOMAXPROCS(0), n), n, func(ctx context.Context, i int) (violated bool, err error) {
+		if violated, err = run(ctx, uint64(i+1)); err != nil {
+			err = fmt.Errorf("future %d: %w", i+1, err)
+		}
+		return violated, err
+	}, func(violated bool) {
+		rate.N++
+		if violated {
+			rate.K++
+		}
+	})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil
 	}
-	group.Wait()
-	return rate, failed
+	return rate, err
 }

@@ -70,7 +70,7 @@ const maxMoments = 200_000
 func read(ctx context.Context, e runner.Experiment, seed uint64, branches []runner.Branch, p checker.Property) (*timeline, runner.Result, error) {
 	t := &timeline{effects: map[int]map[history.Time]bool{}}
 	e = e.WithBranches(branches)
-	open, r := e.Backend().Open, &recorder{timeline: t}
+	open, r := e.Opener(), &recorder{timeline: t}
 	e = e.WithOpener(func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 		w, err := open(ctx, s, seed, history.Tee(sink, r))
 		r.world, _ = w.(runner.Counter)

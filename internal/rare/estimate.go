@@ -212,34 +212,12 @@ func (r *repetitions) repeat(ctx context.Context) error {
 	if !r.estimate.Reliable() {
 		return nil
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	n := r.options.Repetitions
 	r.shares, r.estimate.Repetitions, r.violating = make([][]float64, n), make([]float64, n), make([]tape, n)
-	errs := make([]error, n)
-	next := make(chan int, n)
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		group.Go(func() {
-			for i := range next {
-				if errs[i] = r.one(ctx, i); errs[i] != nil {
-					stop()
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	for _, err := range errs { // what caused the others to stop comes first
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
-	}
-	return cmp.Or(errs...)
+	err := runner.InOrder(ctx, min(runtime.GOMAXPROCS(0), n), n, func(ctx context.Context, i int) (struct{}, error) {
+		return struct{}{}, r.one(ctx, i)
+	}, func(struct{}) {})
+	return cmp.Or(err, ctx.Err())
 }
 
 // one makes a population and takes note of its estimate.

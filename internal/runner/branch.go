@@ -36,9 +36,6 @@ func (m Message) String() string {
 // their events. Its backend must be able to branch: see [Backend.Branching].
 func (e Experiment) WithBranches(branches []Branch) Experiment {
 	e.branches = branches
-	if len(branches) > 0 {
-		e.backend.Open = e.backend.Branching(branches)
-	}
 	return e
 }
 

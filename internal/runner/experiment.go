@@ -27,6 +27,7 @@ type Experiment struct {
 	generator *nemesis.Generator
 	header    history.Header // but for the seed
 	branches  []Branch       // that its runs take
+	open      OpenFunc       // in place of the backend's; nil: see Opener
 	watcher   Watcher        // nil: nobody watches
 }
 
@@ -126,10 +127,21 @@ func (e Experiment) WithEventLimit(events int) Experiment {
 }
 
 // WithOpener returns the experiment with worlds that open opens. They have to be like those of its
-// backend.
+// backend. If it has branches, open has to take them: see [Experiment.Opener].
 func (e Experiment) WithOpener(open OpenFunc) Experiment {
-	e.backend.Open = open
+	e.open = open
 	return e
+}
+
+// Opener returns what opens the world of a run, with its branches.
+func (e Experiment) Opener() OpenFunc {
+	switch {
+	case e.open != nil:
+		return e.open
+	case len(e.branches) > 0:
+		return e.backend.Branching(e.branches)
+	}
+	return e.backend.Open
 }
 
 // Header returns the header of a run's history.
@@ -160,7 +172,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	drawn := e.draw(seed)
 	setting := e.world
 	setting.Plan = slices.Concat(setting.Plan, drawn)
-	world, err := e.backend.Open(ctx, setting, seed, sink)
+	world, err := e.Opener()(ctx, setting, seed, sink)
 	if err != nil {
 		return Result{}, err
 	}
