@@ -53,13 +53,17 @@ func (f *Forker) run(ready chan<- struct{}) {
 	}
 }
 
-// Start is [exec.Cmd.Start] for a command without SysProcAttr. It must not be called after
-// Close.
+// Start is [exec.Cmd.Start] for a command without SysProcAttr, except for a Credential. It
+// must not be called after Close.
 func (f *Forker) Start(cmd *exec.Cmd) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var user *syscall.Credential
+	if cmd.SysProcAttr != nil {
+		user = cmd.SysProcAttr.Credential
+	}
 	// In its own process group the child gets no signals from the terminal.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true, Credential: user}
 	f.commands <- cmd
 	return <-f.errs
 }

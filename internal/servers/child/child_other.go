@@ -17,6 +17,27 @@ type Forker struct{}
 // NewForker returns a forker whose Start fails.
 func NewForker() *Forker { return new(Forker) }
 
+// Reaper does not exist.
+type Reaper struct{}
+
+// StartReaper fails.
+func StartReaper(string, ...string) (*Reaper, error) { return nil, errNotHere }
+
+func (*Reaper) Dir() string  { return "" }
+func (*Reaper) Pid() int     { return 0 }
+func (*Reaper) Close() error { return nil }
+
+// Port does not exist.
+type Port struct{}
+
+// ReservePort fails.
+func ReservePort() (*Port, error) { return nil, errNotHere }
+
+func (*Port) Number() int   { return 0 }
+func (*Port) Addr() string  { return "" }
+func (*Port) Vacant() error { return errNotHere }
+func (*Port) Free()         {}
+
 func (*Forker) Start(*exec.Cmd) error { return errNotHere }
 func (*Forker) Close()                {}
 func Stop(*os.Process) error          { return errNotHere }

@@ -117,7 +117,7 @@ func (f *Fleet) start(ctx context.Context) error {
 
 // server returns a server with a reserved port. Its container does not exist yet.
 func (f *Fleet) server(node int) (*Server, error) {
-	port, err := redisserver.ReservePort()
+	port, err := child.ReservePort()
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,14 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
+	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // containerRun is one run of a container, from a start to its end. It implements
-// [redisserver.ServerRun].
+// [child.ServerRun].
 type containerRun struct {
 	engine client.APIClient
 	id     string
@@ -89,7 +90,7 @@ func (l *containerRun) Log() string            { return l.tail() }
 
 // ready waits until the server answers PING.
 func (l *containerRun) ready(ctx context.Context) error {
-	if err := redisserver.Operator(l.addr).Await(ctx, l); err != nil {
+	if err := child.Await(ctx, "redis-server on "+l.addr, l, redisserver.Operator(l.addr).Answers); err != nil {
 		return err
 	}
 	line, err := redisserver.Dialer.DialContext(ctx, "tcp", l.addr)

@@ -22,6 +22,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
+	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
@@ -54,7 +55,7 @@ type Server struct {
 	fleet  *Fleet
 	name   string // the container's name
 	dir    string // below the reaper's directory
-	port   *redisserver.ReservedPort
+	port   *child.Port
 	linked bool                   // it uses the host network
 	clock  *redisserver.FakeClock // nil: the machine's
 	file   *aof.File              // accessible only if files are shared

@@ -6,14 +6,5 @@
 //	defer fleet.Close()
 //	addr := fleet.Server(1).Addr()
 //
-// Cleaning up is safe in three ways:
-//
-//   - Close kills the servers and removes their files.
-//   - When the program dies, even by SIGKILL, the kernel kills the servers
-//     ([child.Forker]) and a small shell process that was waiting for this removes the
-//     files ([child.Reaper]).
-//   - Signals from the terminal reach neither the servers nor the shell. The program
-//     decides what to do about them.
-//
-// Servers run on Linux only.
+// They are a group of package child, which says how it cleans up. Servers run on Linux only.
 package redisserver

@@ -1,40 +1,21 @@
-//go:build linux
-
 package redisserver
 
 import (
 	"context"
-	_ "embed" // the script
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 )
 
-//go:embed kill.sh
-var killScript string
-
 // Fleet is a number of servers below one directory.
 type Fleet struct {
 	options Options
-	reaper  *child.Reaper
-	preload string    // see FindFakeTime; empty without Options.Clocks
-	servers []*Server // by node, from 0
-	died    chan error
-
-	forker *child.Forker
-
-	watch *aof.Watch // of their files
-
-	closing sync.Once
-	err     error
+	group   *child.Group
+	preload string     // see FindFakeTime; empty without Options.Clocks
+	servers []*Server  // by node, from 0
+	watch   *aof.Watch // of their files
 }
 
 // OpenFleet starts the servers and returns when all of them answer. If it returns an error,
@@ -54,11 +35,11 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 			return nil, err
 		}
 	}
-	reaper, err := child.StartReaper(killScript)
+	group, err := child.NewGroup()
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, reaper: reaper, preload: preload, forker: child.NewForker(), died: make(chan error, 1), watch: aof.NewWatch()}
+	f := &Fleet{options: o, group: group, preload: preload, watch: aof.NewWatch()}
 	if err := f.start(ctx); err != nil {
 		_ = f.Close()
 		return nil, err
@@ -69,56 +50,19 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 func (f *Fleet) start(ctx context.Context) error {
 	var files []*aof.File
 	for node := 1; node <= f.options.Nodes; node++ {
-		port, err := ReservePort()
+		s, err := f.newServer(node)
 		if err != nil {
 			return err
 		}
-		dir := filepath.Join(f.reaper.Dir(), fmt.Sprintf("node-%d", node))
-		s := &Server{fleet: f, port: port, dir: dir, file: aof.In(dir)}
 		f.servers, files = append(f.servers, s), append(files, s.file)
-		if err := os.Mkdir(s.dir, 0o700); err != nil {
-			return err
-		}
-		if f.options.Clocks {
-			s.clock = NewFakeClock(s.clockFile())
-		}
 	}
-	if err := f.each(func(s *Server) error { return s.Start(ctx) }); err != nil {
+	if err := f.group.Start(ctx); err != nil {
 		return err
 	}
 	if f.options.Journal {
 		f.watch.Journal(files)
 	}
 	return nil
-}
-
-// each calls do for all servers at once. When all calls have returned, it returns the first
-// error.
-func (f *Fleet) each(do func(*Server) error) error {
-	var all errgroup.Group
-	for _, s := range f.servers {
-		all.Go(func() error { return do(s) })
-	}
-	return all.Wait()
-}
-
-// launch starts a server's process with additional options. died is called if the process
-// dies and was not killed by us.
-func (f *Fleet) launch(s *Server, died func(error), options ...string) (*process, error) {
-	cmd := exec.Command(f.options.Binary, append(s.args(), options...)...)
-	cmd.Dir = s.dir
-	if s.clock != nil {
-		cmd.Env = append(os.Environ(), FakeTimeEnv(f.preload, s.clockFile())...)
-	}
-	return launch(f.forker, cmd, s.Addr(), died)
-}
-
-// report records the death of a server that nobody killed. Only the first one counts.
-func (f *Fleet) report(death error) {
-	select {
-	case f.died <- death:
-	default:
-	}
 }
 
 // Len returns the number of servers.
@@ -132,18 +76,13 @@ func (f *Fleet) Server(node int) *Server { return f.servers[node-1] }
 
 // Died delivers an error when a server has died without [Server.Kill] or another call that
 // ends it. The error contains the end of the server's log.
-func (f *Fleet) Died() <-chan error { return f.died }
+func (f *Fleet) Died() <-chan error { return f.group.Died() }
 
 // Close kills all servers and removes their files. Nobody may use them afterwards. A second
 // Close returns the same error.
 func (f *Fleet) Close() error {
-	f.closing.Do(func() {
-		f.watch.Close()
-		_ = f.each(func(s *Server) error { s.Kill(); s.port.Free(); return nil })
-		f.forker.Close()
-		f.err = f.reaper.Close()
-	})
-	return f.err
+	f.watch.Close()
+	return f.group.Close()
 }
 
 // checkVersion returns an error if a redis-server binary is too old. A binary that prints

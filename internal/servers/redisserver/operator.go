@@ -76,33 +76,6 @@ func AnswersPing(conn net.Conn) bool {
 // pingReplies are the first bytes of the accepted replies.
 var pingReplies = []string{"+PONG", "-NOAU"}
 
-// ServerRun is one run of a server, from a start to its end.
-type ServerRun interface {
-	// Ended is closed when the server has ended. Death returns the reason then.
-	Ended() <-chan struct{}
-	Death() error
-
-	// Log returns the end of the server's log.
-	Log() string
-}
-
-// pollInterval is the time between two looks at whether a server answers.
-const pollInterval = 2 * time.Millisecond
-
-// Await waits until the server answers PING. It returns an error if the run ends first.
-func (o Operator) Await(ctx context.Context, run ServerRun) error {
-	for !o.Answers(ctx) {
-		select {
-		case <-run.Ended():
-			return run.Death()
-		case <-ctx.Done():
-			return fmt.Errorf("redis-server on %s does not answer (%w); the end of its log:\n%s", string(o), context.Cause(ctx), run.Log())
-		case <-time.After(pollInterval):
-		}
-	}
-	return nil
-}
-
 // CheckLoopback returns an error unless host, an address without a port, is a loopback
 // address.
 func CheckLoopback(host string) error {

@@ -1,15 +1,15 @@
-//go:build linux
-
 package redisserver
 
 import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
@@ -24,113 +24,68 @@ const quitTimeout = 5 * time.Second
 
 // Server is one redis-server with its port and directory, over all its restarts.
 type Server struct {
+	*child.Daemon
 	fleet *Fleet
-	dir   string
-	port  *ReservedPort
 	clock *FakeClock // nil: the machine's
 	file  *aof.File
 
-	mu   sync.Mutex
-	proc *process // nil while the server is down
+	clocks sync.Mutex // protects clock
 }
 
-func (s *Server) clockFile() string { return filepath.Join(s.dir, "clock") }
+// newServer adds a server to the fleet's group. It does not start it.
+func (f *Fleet) newServer(node int) (*Server, error) {
+	d, err := f.group.Add(fmt.Sprintf("node-%d", node), 1)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Daemon: d, fleet: f, file: aof.In(d.Dir)}
+	if f.options.Clocks {
+		s.clock = NewFakeClock(s.clockFile())
+	}
+	d.Name = "redis-server on " + s.Addr()
+	d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
+	d.Command, d.Await = s.prepare, s.await
+	return s, nil
+}
+
+func (s *Server) clockFile() string { return filepath.Join(s.Dir, "clock") }
 
 // Addr returns the server's host:port, which stays the same over restarts.
-func (s *Server) Addr() string { return s.port.Addr() }
+func (s *Server) Addr() string { return s.Ports[0].Addr() }
 
-// Pid returns the process id, or 0 while the server is down.
-func (s *Server) Pid() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.proc == nil {
-		return 0
-	}
-	return s.proc.cmd.Process.Pid
-}
-
-// Start starts the server and waits until it answers PING. Options.AppendOnly says which
-// keys it has kept. If it does not answer in time, or ctx ends, it is killed.
-func (s *Server) Start(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.proc != nil {
-		return fmt.Errorf("redis-server on %s is already running", s.Addr())
-	}
+// prepare prepares the files of the server, and returns the command that starts it.
+// Options.AppendOnly says which keys it has kept.
+func (s *Server) prepare() (*exec.Cmd, error) {
 	if err := s.file.Prepare(s.fleet.options.AppendOnly); err != nil {
-		return err
+		return nil, err
 	}
 	if s.clock != nil {
+		s.clocks.Lock()
+		defer s.clocks.Unlock()
 		if err := s.clock.Load(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := s.port.Vacant(); err != nil {
-		return err
-	}
-	p, err := s.fleet.launch(s, s.fleet.report)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("waited for %v", startTimeout))
-	defer cancel()
-	err = s.operator().Await(ctx, p)
-	if err == nil && s.clock != nil {
-		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
-	}
-	if err != nil {
-		p.kill()
-		return err
-	}
-	s.proc = p
-	return nil
+	return s.command(), nil
 }
 
-// Kill ends the server by SIGKILL and waits until it is gone. It does nothing if the server
-// is down.
-func (s *Server) Kill() { s.kill() }
-
-// kill reports whether the server was running.
-func (s *Server) kill() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.proc == nil {
-		return false
+// command returns the command that starts the server with additional options.
+func (s *Server) command(options ...string) *exec.Cmd {
+	cmd := exec.Command(s.fleet.options.Binary, append(s.args(), options...)...)
+	if s.clock != nil {
+		cmd.Env = append(os.Environ(), FakeTimeEnv(s.fleet.preload, s.clockFile())...)
 	}
-	s.proc.kill()
-	s.proc = nil
-	return true
+	return cmd
 }
 
-// Quit shuts the server down as an operator does and waits until it is gone. It does
-// nothing if the server is down.
-func (s *Server) Quit() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.proc != nil {
-		s.proc.quit(quitTimeout)
-		s.proc = nil
+// await waits until the server answers PING and its clock follows ours.
+func (s *Server) await(ctx context.Context, run *child.Run) error {
+	if err := child.Await(ctx, s.Name, run, s.operator().Answers); err != nil || s.clock == nil {
+		return err
 	}
-}
-
-// Stop stops the server's process with SIGSTOP and waits until all its threads have
-// stopped. Like Continue it does nothing if the server is down.
-func (s *Server) Stop() error { return s.running(child.Stop) }
-
-// Continue lets a stopped server run again.
-func (s *Server) Continue() error { return s.running(child.Continue) }
-
-// running calls do with the process, if there is one.
-func (s *Server) running(do func(*os.Process) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.proc == nil {
-		return nil
-	}
-	if err := do(s.proc.cmd.Process); err != nil {
-		return fmt.Errorf("redis-server on %s: %w", s.Addr(), err)
-	}
-	return nil
+	s.clocks.Lock()
+	defer s.clocks.Unlock()
+	return s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
 }
 
 // Do sends a command over its own connection, past any proxy, and returns the reply as
@@ -145,8 +100,8 @@ func (s *Server) operator() Operator { return Operator(s.Addr()) }
 // the machine's clock (behind it if ahead is negative) and runs ppm parts per million too
 // fast. At -1,000,000 it stands still. The setting survives restarts.
 func (s *Server) SetClock(ahead time.Duration, ppm int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.clocks.Lock()
+	defer s.clocks.Unlock()
 	return s.clock.Set(ahead, ppm)
 }
 
@@ -155,8 +110,7 @@ func (s *Server) args() []string {
 	appendOnly := s.fleet.options.AppendOnly || s.fleet.options.Journal
 	args := []string{
 		"--bind", "127.0.0.1",
-		"--port", strconv.Itoa(s.port.Number()),
-		"--pidfile", "redis.pid",
+		"--port", strconv.Itoa(s.Ports[0].Number()),
 	}
 	if s.fleet.options.Rewind {
 		args = append(args, "--enable-debug-command", "local")
@@ -195,11 +149,11 @@ func (s *Server) Synced() int64 { return s.file.Synced() }
 
 // LosePower kills the server and removes what was not synced. It does nothing if the server
 // is down.
-func (s *Server) LosePower(l aof.Loss) error { return s.file.LosePower(l, s.kill) }
+func (s *Server) LosePower(l aof.Loss) error { return s.file.LosePower(l, s.Killed) }
 
 // Restore kills the server. Its next start finds the state that it had age ago. It is for
 // servers with [Options.Journal], and does nothing if the server is down.
-func (s *Server) Restore(age time.Duration) error { return s.file.Restore(age, s.kill) }
+func (s *Server) Restore(age time.Duration) error { return s.file.Restore(age, s.Killed) }
 
 // tornFileMessage is what Redis logs about a file that ends within a record, with
 // aof-load-truncated no.
@@ -209,28 +163,12 @@ const tornFileMessage = "Unexpected end of file reading the append only file"
 // file, torn by [Server.LosePower], and is gone. It returns an error if the server does
 // anything else.
 func (s *Server) Refuse(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.proc != nil {
-		return fmt.Errorf("redis-server on %s is already running", s.Addr())
-	}
-	if err := s.port.Vacant(); err != nil {
-		return err
-	}
-	p, err := s.fleet.launch(s, func(error) {}, "--aof-load-truncated", "no")
+	run, err := s.Fail(ctx, func() (*exec.Cmd, error) { return s.command("--aof-load-truncated", "no"), nil })
 	if err != nil {
-		return err
+		return fmt.Errorf("a torn file is to be rejected: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("waited for %v", startTimeout))
-	defer cancel()
-	select {
-	case <-p.exited:
-	case <-ctx.Done():
-		p.kill()
-		return fmt.Errorf("redis-server on %s does not reject its torn file (%w); the end of its log:\n%s", s.Addr(), context.Cause(ctx), p.Log())
-	}
-	if !strings.Contains(p.Log(), tornFileMessage) {
-		return fmt.Errorf("redis-server on %s did not report its torn file: %w", s.Addr(), p.exitErr)
+	if !strings.Contains(run.Log(), tornFileMessage) {
+		return fmt.Errorf("redis-server on %s did not report its torn file: %w", s.Addr(), run.Death())
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	testkit.OrphanMain(m, func(_ string, tell func(...any)) error {
 		f, err := OpenFleet(context.Background(), Options{Nodes: 3, AppendOnly: true})
 		if err == nil {
-			tell(f.Server(1).Pid(), f.Server(2).Pid(), f.Server(3).Pid(), f.reaper.Pid())
+			tell(f.Server(1).Pid(), f.Server(2).Pid(), f.Server(3).Pid(), f.group.ReaperPid())
 		}
 		return err
 	})
@@ -61,7 +61,7 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 func TestTerminalReachesNeitherServersNorReaper(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 1})
 	own := syscall.Getpgrp()
-	for what, pid := range map[string]int{"the server": f.Server(1).Pid(), "the reaper": f.reaper.Pid()} {
+	for what, pid := range map[string]int{"the server": f.Server(1).Pid(), "the reaper": f.group.ReaperPid()} {
 		group, err := syscall.Getpgid(pid)
 		if err != nil {
 			t.Fatal(err)
@@ -70,17 +70,4 @@ func TestTerminalReachesNeitherServersNorReaper(t *testing.T) {
 			t.Errorf("%s is in our process group", what)
 		}
 	}
-}
-
-func TestReaperKillsAServerThatOutlivesUs(t *testing.T) {
-	tmp := ownTemp(t)
-	f := openFleet(t, Options{Nodes: 1})
-	pid := f.Server(1).Pid()
-	f.Server(1).proc.killed.Store(true)
-	if err := f.reaper.Close(); err != nil { // as if this program had died and the server had not
-		t.Fatal(err)
-	}
-	eventually(t, "the server is gone", func() bool { return !alive(pid) })
-	mustBeEmpty(t, tmp)
-	f.closing.Do(func() { f.Server(1).port.Free(); f.forker.Close() })
 }
