@@ -63,7 +63,6 @@ func whilePaused(t *testing.T, before, paused func(w *testWorld, conn net.Conn),
 	}})
 	gate := w.client(1).gate
 	notice := &waitNotice{Context: gate.over, waiting: make(chan struct{})}
-	gate.over = notice
 	ready, stands := make(chan struct{}), make(chan struct{})
 	var goesOn atomic.Bool
 	w.mustRun(func(client int) {
@@ -83,6 +82,7 @@ func whilePaused(t *testing.T, before, paused func(w *testWorld, conn net.Conn),
 		}
 		conn := w.mustDial()
 		defer conn.Close()
+		gate.over = notice // not sooner: the dialled connection too waits for the end of the run
 		before(w, conn)
 		close(ready)
 		<-stands
