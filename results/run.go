@@ -35,12 +35,13 @@ type Run struct {
 	Verdicts  checker.Verdicts  `json:"verdicts"`
 	Report    checker.Report    `json:"report"`
 	TraceHash string            `json:"trace_hash,omitempty"`
-	Branches  []runner.Branch   `json:"branches,omitempty"`
 	Cut       bool              `json:"interrupted,omitempty"`
 
 	// Slip is the largest delay of an event in ns. If it exceeds what the scenario allows, the
 	// run decides nothing, whatever its verdicts.
 	Slip time.Duration `json:"slip,omitempty"`
+
+	runner.Course // that the run took
 }
 
 // RunOf returns the run.json of a result.
@@ -50,7 +51,7 @@ func RunOf(r runner.Result, versions map[string]string) Run {
 		Scenario: scenarios.Encoded{Scenario: r.Executed()},
 		Backend:  r.Backend,
 		Seed:     r.Seed,
-		Branches: r.Branches,
+		Course:   r.Course,
 		Versions: versions,
 		Verdicts: r.Report.Verdicts(),
 		Report:   r.Report,

@@ -141,10 +141,7 @@ var severity = []int{exitContradiction, exitBadInput, exitUndecided, exitAsExpec
 func (c checking) all(ctx context.Context, names []string) (read []string, err error) {
 	worst := exitAsExpected
 	for i, name := range names {
-		code := exitUndecided
-		if ctx.Err() == nil {
-			code = c.one(ctx, name, len(names) > 1, i > 0)
-		}
+		code := c.one(ctx, name, len(names) > 1, i > 0)
 		if code != exitBadInput && ctx.Err() == nil { // to judge it again for a page takes as long
 			read = append(read, name)
 		}
@@ -160,7 +157,11 @@ func (c checking) all(ctx context.Context, names []string) (read []string, err e
 
 // one judges one input, prints the findings and returns the exit code.
 func (c checking) one(ctx context.Context, name string, titled, later bool) int {
-	j, err := c.judge(ctx, name)
+	var j verdicted
+	err := ctx.Err()
+	if err == nil {
+		j, err = c.judge(ctx, name)
+	}
 	if err == nil {
 		if !c.options.json {
 			terminal.Fit(c.out)

@@ -257,7 +257,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// A check that is stopped tells what it knows, and its exit code is that of what is open.
+// A check that is stopped tells what it knows and which inputs it has not judged, and its exit code is that
+// of what is open.
 func TestCheckThatIsStopped(t *testing.T) {
 	text := historyOf(t, storedRun(t, "calm"))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -265,7 +266,7 @@ func TestCheckThatIsStopped(t *testing.T) {
 	endless := readers{strings.NewReader(text[:len(text)/2]), stopping{cancel}}
 	code := execute(ctx, []string{"check", "-", "nowhere"}, &endless, &out, &problems)
 	want(t, "exit code", code, exitUndecided)
-	want(t, "on stderr", problems.String(), "")
+	want(t, "on stderr", problems.String(), "lockstorm: nowhere: interrupted\n")
 	wantIn(t, out.String(), "==> - <==\ncalm: undecided (1 run)", "Stopped before the end")
 }
 

@@ -25,7 +25,7 @@ func (o *ciOptions) exploreStage() (stage, error) {
 		}
 		for _, t := range d.topics {
 			for _, r := range t.Rows {
-				worlds = append(worlds, exploredWorld{r.Name, r.Scenario})
+				worlds = append(worlds, exploredWorld{name: r.Name, scenario: r.Scenario})
 			}
 		}
 	}
@@ -34,7 +34,7 @@ func (o *ciOptions) exploreStage() (stage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--rows: %w", err)
 		}
-		worlds = append(worlds, exploredWorld{path, s})
+		worlds = append(worlds, exploredWorld{name: path, scenario: s})
 	}
 	for _, w := range worlds {
 		o.addKind(w.scenario.Lock.Kind)

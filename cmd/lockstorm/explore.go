@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -25,7 +26,8 @@ type exploreOptions struct {
 	bounds     explore.Bounds
 	executions int
 	workers    int
-	path       string
+	budget     time.Duration
+	kinds      []string
 	state      string
 	shard      string
 	merge      []string
@@ -48,14 +50,9 @@ func quickExploration() exploreOptions {
 // everyFault is the value of --faults that allows all faults of the plan.
 const everyFault = -1
 
-func newExplore() *cobra.Command {
-	var o exploreOptions
-	cmd := &cobra.Command{
-		Use:   "explore SCENARIO...",
-		Short: "Make every run of a small world: a proof within bounds, or the shortest counterexample",
-		Long: `Make every run of a scenario (a name or a YAML file) within bounds, on all cores. If none
+const exploreHelp = `Make every run of a scenario (a name or a YAML file) within bounds, on all cores. If none
 violates a property, none can within these bounds: a proof about the code of the lock.
-Otherwise print the shortest run that does, with a path that repeats it.
+Otherwise print the shortest run that does, with a string for lockstorm replay.
 
 A named scenario is explored in its smallest world: the fewest clients, nodes and rounds
 with which the runs without deviations show the same verdicts. --full keeps its size. A
@@ -72,43 +69,41 @@ limit, and soon too much. The runs with fewer deviations come first. A run has a
 multiple of that time. Random numbers follow from one seed. Requests do not share
 connections. A fault comes before everything else of its instant.
 
+--add lets a run have --added faults more, of these kinds: of any machine, at any multiple
+of --tick, or of half of the TTL. Pauses, suspensions and deaths of a client also begin at
+each of its steps. They last as long as a TTL; clocks jump by a TTL, forward or back, or run
+a fifth too fast or too slow.
+
 Runs that show nothing new are left out: other orders of simultaneous events of different
 machines, and what follows a state that was seen before. "go doc ./internal/explore" says
-why that is sound. Ctrl-C stops; nothing is then said to hold. --path repeats one run.
+why that is sound. Ctrl-C stops, and so does the end of --budget; nothing is then said to
+hold.
 
 With --state a long exploration is continued where it was stopped. --shard makes a part of
 the runs, on another machine for example; --merge joins the parts.
 
 Exit codes: 0 as the scenario expects (without expectations: no violation); 1 another
-verdict; 2 bad usage or input; 3 unfinished.`,
-		Example: `  lockstorm explore delayed-restart
+verdict; 2 bad usage or input; 3 unfinished.`
+
+const exploreExample = `  lockstorm explore delayed-restart
   lockstorm explore crash-restart --property V1 --json
   lockstorm explore tiny.yaml --deviations 2 --faults 1 --tick 10ms
+  lockstorm explore calm --add pause,clock-jump,clock-rate --deviations 0
   lockstorm explore crash-restart short-restart delayed-restart
   lockstorm explore quarantine --deviations 2 --state quarantine.json
   lockstorm explore calm --deviations 2 --shard 1/2 --state 1.json
   lockstorm explore calm --deviations 2 --merge 1.json,2.json
-  lockstorm explore --quick`,
+  lockstorm explore --quick`
+
+func newExplore() *cobra.Command {
+	var o exploreOptions
+	cmd := &cobra.Command{
+		Use:     "explore SCENARIO...",
+		Short:   "Make every run of a small world: a proof within bounds, or the shortest counterexample",
+		Long:    exploreHelp,
+		Example: exploreExample,
 	}
-	f := cmd.Flags()
-	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
-	f.IntVar(&o.bounds.Latencies, "latencies", explore.DefaultLatencies, "number of latencies that a message can have")
-	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that a client can draw from a range beside a random one")
-	f.IntVar(&o.bounds.Deviations, "deviations", explore.DefaultDeviations, "maximum number of points of a run at which another way is taken than the first; -1: no limit")
-	f.IntVar(&o.bounds.Faults, "faults", everyFault, "maximum number of faults of the plan in a run; -1: all")
-	f.DurationVar(&o.bounds.Tick, "tick", 0, "faults with a start in time begin at every multiple of this (default: when the plan says)")
-	f.IntVar(&o.executions, "runs", 0, "maximum number of runs with the same faults (default: no limit)")
-	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
-	f.BoolVar(&o.full, "full", false, "explore a named scenario in its own world, not in its smallest")
-	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
-	f.StringVar(&o.path, "path", "", "repeat the run of this path, and nothing else")
-	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, and to continue from")
-	f.StringVar(&o.shard, "shard", "", "make only this part of the runs, such as 2/4 (with --state, for --merge)")
-	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
-	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
-	cmd.MarkFlagsMutuallyExclusive("path", "json")
-	cmd.MarkFlagsMutuallyExclusive("path", "quick", "state", "merge")
-	cmd.MarkFlagsMutuallyExclusive("quick", "shard")
+	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.quick && len(args) == 0 {
 			args = names(scenarios.All(), func(s scenarios.Scenario) string { return s.Name })
@@ -121,22 +116,47 @@ verdict; 2 bad usage or input; 3 unfinished.`,
 		switch {
 		case err != nil:
 			return err
-		case o.path != "":
-			return o.repeat(cmd.Context(), worlds[0].scenario, cmd.OutOrStdout())
 		case len(o.merge) > 0:
 			return o.join(cmd.Context(), worlds[0], wanted, cmd.OutOrStdout())
-		case len(worlds) == 1 && !o.quick:
-			return o.exploreOne(cmd.Context(), worlds[0], wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
-		return o.exploreAll(cmd.Context(), worlds, wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		ctx, done := withBudget(cmd.Context(), o.budget)
+		defer done()
+		if len(worlds) == 1 && !o.quick {
+			return o.exploreOne(ctx, worlds[0], wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		}
+		return o.exploreAll(ctx, worlds, wanted, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
+}
+
+func (o *exploreOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
+	f.IntVar(&o.bounds.Latencies, "latencies", explore.DefaultLatencies, "number of latencies that a message can have")
+	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that a client can draw from a range beside a random one")
+	f.IntVar(&o.bounds.Deviations, "deviations", explore.DefaultDeviations, "maximum number of points of a run at which another way is taken than the first; -1: no limit")
+	f.IntVar(&o.bounds.Faults, "faults", everyFault, "maximum number of faults of the plan in a run; -1: all")
+	f.DurationVar(&o.bounds.Tick, "tick", 0, "faults with a start in time begin at every multiple of this (default: when the plan says)")
+	f.StringSliceVar(&o.kinds, "add", nil, "kinds of faults that a run can have beside those of the plan: "+textfmt.List(names(nemesis.FewKinds(), func(k nemesis.Kind) string { return string(k) })))
+	f.IntVar(&o.bounds.Added, "added", 1, "maximum number of added faults in a run (with --add)")
+	f.IntVar(&o.executions, "runs", 0, "maximum number of runs with the same faults (default: no limit)")
+	f.DurationVar(&o.budget, "budget", 0, "time limit of the exploration; then what the runs so far show is printed (default: no limit)")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
+	f.BoolVar(&o.full, "full", false, "explore a named scenario in its own world, not in its smallest")
+	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
+	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, and to continue from")
+	f.StringVar(&o.shard, "shard", "", "make only this part of the runs, such as 2/4 (with --state, for --merge)")
+	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
+	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
+	cmd.MarkFlagsMutuallyExclusive("quick", "state", "merge")
+	cmd.MarkFlagsMutuallyExclusive("quick", "shard")
 }
 
 // exploredWorld is a scenario to explore.
 type exploredWorld struct {
 	name     string // as on the command line
 	scenario scenarios.Scenario
+	part     scenarios.Part // of the named one that it is
 }
 
 // worlds finds the scenarios, and the smallest worlds of named ones.
@@ -146,7 +166,7 @@ func (o exploreOptions) worlds(ctx context.Context, args []string) (worlds []exp
 			_, err := runner.Prepare(simulated.Backend(), s)
 			return err
 		})
-		w := exploredWorld{name, s}
+		w := exploredWorld{name: name, scenario: s}
 		if err == nil && !o.full {
 			w, err = w.smallest(ctx)
 		}
@@ -160,8 +180,11 @@ func (o exploreOptions) worlds(ctx context.Context, args []string) (worlds []exp
 
 // smallest returns the smallest world of a named scenario. A file is explored as it is.
 func (w exploredWorld) smallest(ctx context.Context) (_ exploredWorld, err error) {
-	if !isFile(w.name) {
-		w.scenario, err = explore.Smallest(ctx, w.scenario)
+	if isFile(w.name) {
+		return w, nil
+	}
+	if w.part, err = explore.Smallest(ctx, w.scenario); err == nil {
+		w.scenario, err = w.part.Of(w.scenario)
 	}
 	return w, err
 }
@@ -171,14 +194,29 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 	switch {
 	case len(args) == 0:
 		return nil, scenarioName(cmd, args)
-	case len(args) > 1 && (o.path != "" || o.state != "" || len(o.merge) > 0):
-		return nil, fmt.Errorf("--path, --state and --merge are of one scenario, not of %d", len(args))
+	case len(args) > 1 && (o.state != "" || len(o.merge) > 0):
+		return nil, fmt.Errorf("--state and --merge are of one scenario, not of %d", len(args))
 	case o.executions < 0:
 		return nil, fmt.Errorf("--runs %d: want 0 or more", o.executions)
 	case o.workers < 1:
 		return nil, fmt.Errorf("--workers %d: want at least 1", o.workers)
 	case o.bounds.Faults < everyFault:
 		return nil, fmt.Errorf("--faults %d: want -1 or more", o.bounds.Faults)
+	}
+	if err := checkBudget(cmd, o.budget); err != nil {
+		return nil, err
+	}
+	if cmd.Flags().Changed("added") && len(o.kinds) == 0 {
+		return nil, errors.New("--added needs --add")
+	}
+	for _, k := range o.kinds {
+		o.bounds.Kinds = append(o.bounds.Kinds, nemesis.Kind(k))
+	}
+	if len(o.kinds) == 0 {
+		o.bounds.Added = 0
+	}
+	if err := o.bounds.Known(); err != nil {
+		return nil, fmt.Errorf("--add: %w", err)
 	}
 	if len(o.properties) == 0 {
 		return checker.Properties(), nil
@@ -228,8 +266,7 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	outcome, err := explore.Explore(ctx, w.scenario, bounds, limits, wanted, func(now explore.Outcome) {
 		if line.Due() {
 			line.Say("")
-			line.Left("%s runs, %s states, about %.1f %% of the runs with %s done", textfmt.Grouped(now.Executions+now.Cut),
-				textfmt.Grouped(now.States), 100*now.Share, textfmt.Count(now.Deviations+1, "deviation"))
+			line.Left("%s runs, %s states, %s", textfmt.Grouped(now.Executions+now.Cut), textfmt.Grouped(now.States), doneOf(now))
 		}
 	})
 	var wrong *explore.StateError
@@ -237,35 +274,4 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 		err = fmt.Errorf("--state: %s: %w", o.state, wrong.Err)
 	}
 	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard}, err
-}
-
-// repeat repeats the run of a path and prints what it violates.
-func (o exploreOptions) repeat(ctx context.Context, s scenarios.Scenario, out io.Writer) error {
-	path, err := explore.ParsePath(o.path)
-	if err != nil {
-		return fmt.Errorf("--path: %w", err)
-	}
-	terminal.Fit(out)
-	r, same, err := path.Run(ctx, s, nil)
-	if err != nil {
-		return fmt.Errorf("--path: %w", err)
-	}
-	violated := false
-	for _, f := range r.Report.Findings {
-		if f.Verdict == checker.Violated {
-			violated = true
-			_, _ = fmt.Fprintf(out, "%s violated:\n", f.Property.Title())
-			tell(out, f.Lines()...)
-		}
-	}
-	if !violated {
-		_, _ = fmt.Fprintln(out, "no property is violated")
-	}
-	if !same {
-		_, _ = fmt.Fprintln(out, "not the run of before: the program or the scenario has changed")
-	}
-	if violated || !same {
-		return verdictError(exitContradiction)
-	}
-	return nil
 }

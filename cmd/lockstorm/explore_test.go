@@ -43,21 +43,53 @@ func TestExploreProves(t *testing.T) {
 	wantIn(t, out, "holds in all runs (", "bounds: 2 latencies, 2 values of each number beside a random one, at most 0 faults, at most 2 deviations", "lease exclusion    holds", "fence order        n/a")
 }
 
-// A violation is printed with a path that repeats the run. The same path in another world is said to
-// be another run.
+// A violation is printed with a string that repeats the run. The same string in another world is said
+// to be of another run, and of another scenario it is refused.
 func TestExploreFindsAndRepeats(t *testing.T) {
 	file := worldFile(t, forgetful)
 	code, out, _ := command(t, "explore", file, "--tick", "5ms", "--property", "V1")
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, "violated (", "lease exclusion violated in a run of", "with 1 fault, the shortest there is", "while client")
-	_, path, _ := strings.Cut(strings.TrimSpace(out), "--path ")
-	path, _, _ = strings.Cut(path, "\n")
-	code, again, _ := command(t, "explore", file, "--path", path)
+	deviations := "deviations: reply 1 of node 1 to client 1 takes the longest time"
+	wantIn(t, out, "violated (", "lease exclusion violated in a run of", "with 1 fault, the shortest there is", "while client", deviations)
+	_, text, _ := strings.Cut(out, "again: lockstorm replay ")
+	text, _, _ = strings.Cut(text, " ")
+	again := func(world string) (code int, out, problems string) {
+		return command(t, "replay", text, "--scenario", worldFile(t, world), "--out", "")
+	}
+	code, out, _ = again(forgetful)
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, again, "lease exclusion violated:\n", "while client")
-	code, other, _ := command(t, "explore", worldFile(t, strings.Replace(forgetful, "max: 10100us", "max: 9100us", 1)), "--path", path)
+	wantIn(t, out, "lease exclusion violated (seed 1):\n", "while client", deviations, "the same run: its trace is ")
+	code, out, _ = again(strings.Replace(forgetful, "max: 10100us", "max: 9100us", 1))
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, other, "not the run of before")
+	wantIn(t, out, "not the same run: its trace is ")
+	code, _, problems := again(strings.Replace(forgetful, "name: forgetful", "name: other", 1))
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, `it is the scenario "other", and the replay string is of "forgetful"`)
+	code, _, problems = command(t, "replay", text)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, `unknown scenario "forgetful"`, "of a scenario in a file, name that with --scenario")
+}
+
+// Faults of some kinds are added to those of the plan, and a find of them is repeated from its string:
+// with its point of no return, as a Go test, and from the directory of the run.
+func TestExploreAddsFaults(t *testing.T) {
+	code, out, _ := command(t, "explore", "calm", "--add", "pause,kill", "--deviations", "0")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "at most 0 faults of the plan and 1 of the kinds pause and kill, at most 0 deviations", "lease exclusion    holds")
+	code, out, _ = command(t, "explore", "pause-after-step-3", "--faults", "0", "--add", "pause", "--deviations", "0", "--property", "V2")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "section exclusion violated in a run of", "with 1 fault, the shortest there is", "client 1 is paused at ")
+	_, text, _ := strings.Cut(strings.TrimSpace(out), "again: lockstorm replay ")
+	wantIn(t, text, "v4.pause-after-step-3.1.", ",fpause")
+	dir := t.TempDir()
+	code, out, _ = command(t, "replay", text, "--inevitable", "--futures", "40", "--out", dir)
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "Point of no return", "client 1 is paused", "If one of the last ", "the same run: its trace is ")
+	code, out, _ = command(t, "replay", filepath.Join(dir, "pause-after-step-3-sim-1"), "--out", "")
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "the same run: its trace is ")
+	_, out, _ = command(t, "replay", text, "--go")
+	wantIn(t, out, "replay: v4.pause-after-step-3.1..l2d2.b.")
 }
 
 // What --json prints has everything that a script needs.
@@ -71,7 +103,7 @@ func TestExploreJSON(t *testing.T) {
 	if got.Verdict != "violated" || !got.Finished || got.Executions == 0 || got.States == 0 || got.Bounds.Faults != 1 {
 		t.Errorf("%+v", got)
 	}
-	if f := got.Find; f == nil || f.Events == 0 || f.Faults != 1 || !strings.HasPrefix(f.Replay, "e1.l2d2.1@") {
+	if f := got.Find; f == nil || f.Events == 0 || f.Faults != 1 || len(f.Deviations) != 1 || !strings.HasPrefix(f.Replay, "v4.forgetful.1.f1@15ms.l2d2-") {
 		t.Errorf("the counterexample: %+v", f)
 	}
 }
@@ -80,7 +112,10 @@ func TestExploreJSON(t *testing.T) {
 func TestExploreUnfinished(t *testing.T) {
 	code, out, _ := command(t, "explore", worldFile(t, tinyWorld), "--runs", "5")
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "unfinished; not finished, about", "of the runs with 1 deviation done", "lease exclusion    unfinished")
+	wantIn(t, out, "unfinished; not finished, about", "of the runs with 1 deviation done, about ", " left (", "lease exclusion    unfinished")
+	code, out, _ = command(t, "explore", "calm", "crash-restart", "--deviations", "-1", "--budget", "1ns")
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "calm: not finished; see lockstorm explore calm\ncrash-restart: not finished; see lockstorm explore crash-restart\n")
 }
 
 // A named scenario is explored in its smallest world, unless its own is asked for.
@@ -100,7 +135,7 @@ func TestExploreSeveral(t *testing.T) {
 	unexpected, _, _ := strings.Cut(row, "expect:")
 	code, out, _ = command(t, "explore", "delayed-restart", worldFile(t, unexpected), "--deviations", "0")
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, "1 of 2 scenarios as expected", "lease exclusion: violated, which is not expected; see lockstorm explore")
+	wantIn(t, out, "1 of 2 scenarios as expected", "lease exclusion: violated, which is not expected; see lockstorm replay v4.crash-restart.1.f1+2.")
 	code, out, _ = command(t, "explore", "crash-restart", "delayed-restart", "--deviations", "0", "--json")
 	want(t, "exit code", code, exitAsExpected)
 	var got explorationsJSON
@@ -117,14 +152,44 @@ func TestExploreQuick(t *testing.T) {
 	wantIn(t, out, "1 of 1 scenario as expected")
 	code, out, _ = command(t, "explore", "delayed-restart", "calm", "--deviations", "9", "--runs", "10")
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "0 of 2 scenarios as expected", "delayed-restart: lease exclusion: unfinished")
+	wantIn(t, out, "0 of 2 scenarios as expected", "delayed-restart: not finished; see lockstorm explore delayed-restart")
 }
 
 // The exit code compares with what a row expects.
 func TestExploreRow(t *testing.T) {
 	code, out, _ := command(t, "explore", "crash-restart", "--deviations", "0")
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "lease exclusion    violated", "--path e1.l2d2.1+2..")
+	wantIn(t, out, "lease exclusion    violated", "again: lockstorm replay v4.crash-restart.1.n1+3+4,f1+2.l2d2o.b.")
+}
+
+// colliding is two clients each of whom is near another node, so that they collide when they draw the
+// same. The bound is so short that few collisions exceed it.
+const colliding = `name: colliding
+summary: two clients collide
+lock: {kind: redlock, ttl: 6ms, drift_factor: 0.01, node_timeout: 2ms, retry: {min: 1ms, max: 3ms}}
+clients:
+  - {workload: hold, resource: r, work: {min: 1ms, max: 1ms}, rounds: 1}
+  - {workload: hold, resource: r, work: {min: 1ms, max: 1ms}, rounds: 1}
+nodes: 2
+persistence: none
+latency: {min: 100us, max: 100us}
+links:
+  - {clients: [1], nodes: [2], latency: {min: 200us, max: 200us}}
+  - {clients: [2], nodes: [1], latency: {min: 200us, max: 200us}}
+horizon: 14ms
+bounds: {grant: 1ms}
+`
+
+// Deadlock freedom is violated by a dead end, and not by clients that collide because they are made to
+// draw the same for a while.
+func TestExploreDeadEnds(t *testing.T) {
+	code, out, _ := command(t, "explore", worldFile(t, colliding), "--deviations", "-1", "--draws", "1", "--property", "L1")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "deadlock freedom  holds")
+	dead := strings.NewReplacer("kind: redlock", "kind: setnx-then-expire", "horizon: 14ms", "horizon: 60ms", "grant: 1ms", "grant: 5ms").Replace(colliding)
+	code, out, _ = command(t, "explore", worldFile(t, dead), "--add", "kill", "--deviations", "0", "--draws", "1", "--property", "L1")
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, out, "deadlock freedom violated in a run of", "client 1 dies")
 }
 
 // An exploration is continued from its state, and shards are joined.
@@ -172,13 +237,16 @@ func TestExploreBadInput(t *testing.T) {
 		"a tick of nothing": {[]string{file, "--tick", "-1s"}, "a tick of -1s: want 0s or more"},
 		"too many plans":    {[]string{file, "--tick", "1ns"}, "too many plans"},
 		"no worker":         {[]string{file, "--workers", "0"}, "--workers 0: want at least 1"},
+		"no time":           {[]string{file, "--budget", "0s"}, "--budget 0s: want more than 0"},
 		"unknown property":  {[]string{file, "--property", "V9"}, `unknown property "V9"`},
-		"no path":           {[]string{file, "--path", "v2.calm.1"}, "does not begin with e1."},
-		"a path of two":     {[]string{file, file, "--path", "e1.l2d2..00000000.0000"}, "--path, --state and --merge are of one scenario, not of 2"},
+		"a state of two":    {[]string{file, file, "--state", "x"}, "--state and --merge are of one scenario, not of 2"},
+		"an unknown kind":   {[]string{file, "--add", "fire"}, `--add: "fire": want kinds of faults, of [crash `},
+		"nothing to add":    {[]string{file, "--added", "2"}, "--added needs --add"},
+		"too few to add":    {[]string{file, "--add", "crash", "--added", "-1"}, "-1 added faults: want 0 or more"},
+		"random faults":     {[]string{worldFile(t, forgetful+"generate: {most: 2}\n")}, "generate: an exploration has no random faults"},
 		"shard 3 of 2":      {[]string{file, "--shard", "3/2"}, "--shard 3/2: want a part and their number, such as 2/4"},
 		"no state":          {[]string{file, "--state", file}, "this is no state of an exploration"},
 		"nothing to merge":  {[]string{file, "--merge", "none.json"}, "--merge: open none.json: no such file or directory"},
-		"a mistyped path":   {[]string{file, "--path", "e1.l2d2.1..00000000.0000"}, "cut off or mistyped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, problems := command(t, append([]string{"explore"}, c.args...)...)

@@ -3,13 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/explore"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -25,8 +28,15 @@ type exploration struct {
 
 // command returns the command that repeats a find.
 func (x exploration) command(f *explore.Find) string {
-	return textfmt.Command("explore", x.world.name, "--path", f.Path(x.bounds).String())
+	words := []string{"replay", x.replay(f)}
+	if isFile(x.world.name) {
+		words = append(words, "--scenario", x.world.name)
+	}
+	return textfmt.Command(words...)
 }
+
+// replay returns the replay string of a find.
+func (x exploration) replay(f *explore.Find) string { return f.Replay(x.world.part).String() }
 
 func (x exploration) print(out io.Writer) {
 	terminal.Fit(out)
@@ -44,9 +54,21 @@ func (x exploration) print(out io.Writer) {
 		if f := j.Find; f != nil {
 			_, _ = fmt.Fprintf(out, "\n%s violated in a run of %d events with %s%s:\n", j.Property.Title(), f.Events, textfmt.Count(f.Faults, "fault"), x.shortest())
 			tell(out, f.Result.Report.Finding(j.Property).Lines()...)
+			printDeviations(out, f.Deviations)
 			_, _ = fmt.Fprintf(out, "again: %s\n", x.command(f))
 		}
 	}
+}
+
+// printDeviations says in what a run deviates from the first way at each point.
+func printDeviations(out io.Writer, all []runner.Deviation) {
+	if len(all) > 0 {
+		_, _ = fmt.Fprintf(out, "deviations: %s\n", strings.Join(deviationTexts(all), "; "))
+	}
+}
+
+func deviationTexts(all []runner.Deviation) []string {
+	return names(all, runner.Deviation.String)
 }
 
 // sentence says what has been found.
@@ -58,7 +80,7 @@ func (x exploration) sentence() string {
 	case x.shard != "" && o.State.Complete:
 		return fmt.Sprintf("%s; shard %s was made (%s): --merge joins all shards", o.Verdict(), x.shard, made)
 	case !o.Complete:
-		text := fmt.Sprintf("%s; not finished, about %.1f %% of the runs with %s done (%s)", o.Verdict(), 100*o.Share, textfmt.Count(o.Deviations+1, "deviation"), made)
+		text := fmt.Sprintf("%s; not finished, %s (%s)", o.Verdict(), doneOf(o), made)
 		if o.Deviations >= 0 {
 			text += fmt.Sprintf("; every run with up to %s was made: %s", textfmt.Count(o.Deviations, "deviation"), o.Within())
 		}
@@ -67,6 +89,16 @@ func (x exploration) sentence() string {
 		return fmt.Sprintf("holds in all runs (%s)", made)
 	}
 	return fmt.Sprintf("%s (%s)", o.Verdict(), made)
+}
+
+// doneOf says how many of the runs with one deviation more were made.
+func doneOf(o explore.Outcome) string {
+	text := fmt.Sprintf("about %.2g %% of the runs with %s done", 100*o.Share, textfmt.Count(o.Deviations+1, "deviation"))
+	if left := o.Left(); left > 0 {
+		unit := int(math.Pow10(max(0, len(fmt.Sprint(left))-2)))
+		text += fmt.Sprintf(", about %s left", textfmt.Grouped((left+unit/2)/unit*unit))
+	}
+	return text
 }
 
 // size describes the world.
@@ -91,6 +123,10 @@ func (x exploration) within() string {
 		textfmt.Count(b.Latencies, "latency"),
 		fmt.Sprintf("%s of each number beside a random one", textfmt.Count(b.Draws, "value")),
 		fmt.Sprintf("at most %s", textfmt.Count(b.Faults, "fault")),
+	}
+	if b.Added > 0 {
+		kinds := names(b.Kinds, func(k nemesis.Kind) string { return string(k) })
+		parts[2] += fmt.Sprintf(" of the plan and %d of the %s %s", b.Added, textfmt.Plural(len(kinds), "kind"), textfmt.List(kinds))
 	}
 	if b.Deviations >= 0 {
 		parts = append(parts, fmt.Sprintf("at most %s", textfmt.Count(b.Deviations, "deviation")))
@@ -117,6 +153,7 @@ type explorationJSON struct {
 	Cut        int                `json:"cut"`
 	States     int                `json:"states"`
 	Share      float64            `json:"share"`
+	Left       int                `json:"left"`            // runs that were not made, an estimate
 	Deviations int                `json:"deviations_done"` // every run with so many was made; -1: not even those without
 	Seconds    float64            `json:"seconds"`
 	Bounds     explore.Bounds     `json:"bounds"`
@@ -136,20 +173,22 @@ type exploredProperty struct {
 type explorationFind struct {
 	Events int    `json:"events"`
 	Faults int    `json:"faults"`
-	Replay string `json:"replay"` // the path
+	Replay string `json:"replay"` // for lockstorm replay
 	Story  string `json:"story"`
+
+	Deviations []string `json:"deviations,omitempty"`
 }
 
 func (x exploration) json() explorationJSON {
 	o := x.outcome
 	j := explorationJSON{
 		Scenario: x.world.name, Verdict: o.Verdict(), Finished: o.Complete, Executions: o.Executions, Cut: o.Cut, States: o.States,
-		Share: o.Share, Deviations: o.Deviations, Seconds: x.took.Seconds(), Bounds: x.bounds,
+		Share: o.Share, Left: o.Left(), Deviations: o.Deviations, Seconds: x.took.Seconds(), Bounds: x.bounds,
 	}
 	for _, of := range o.Judged {
 		p := exploredProperty{Property: of.Property, Code: of.Property.Code(), Verdict: of.Verdict, Unknown: of.Unknown}
 		if f := of.Find; f != nil {
-			p.Find = &explorationFind{f.Events, f.Faults, f.Path(x.bounds).String(), f.Result.Report.Finding(of.Property).Story()}
+			p.Find = &explorationFind{f.Events, f.Faults, x.replay(f), f.Result.Report.Finding(of.Property).Story(), deviationTexts(f.Deviations)}
 			if f == o.Find() {
 				j.Find = p.Find
 			}

@@ -22,8 +22,10 @@ func (o exploreOptions) exploreAll(ctx context.Context, worlds []exploredWorld, 
 	var all []exploration
 	bar := terminal.NewBar(problems, "explore", int64(len(worlds)), terminal.Pieces)
 	defer bar.Done()
-	for _, w := range worlds {
+	for i, w := range worlds {
+		ctx, done := shareOf(ctx, len(worlds)-i)
 		x, err := o.explore(ctx, w, wanted, io.Discard)
+		done()
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
@@ -83,15 +85,21 @@ func (x exploration) deviations() string {
 
 // differs says which verdicts are not as expected, and how to see why.
 func (x exploration) differs() (lines []string) {
+	again, open := textfmt.Command("explore", x.world.name), false
 	for _, j := range x.outcome.Judged {
-		if x.against(j) == scenarios.Met {
+		match := x.against(j)
+		open = open || match == scenarios.Open
+		if match != scenarios.Contradicted {
 			continue
 		}
-		again := textfmt.Command("explore", x.world.name)
+		see := again
 		if j.Find != nil {
-			again = x.command(j.Find)
+			see = x.command(j.Find)
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s, which is not expected; see %s", x.world.name, j.Property.Title(), j.Verdict, again))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s, which is not expected; see %s", x.world.name, j.Property.Title(), j.Verdict, see))
+	}
+	if open {
+		lines = append(lines, fmt.Sprintf("%s: not finished; see %s", x.world.name, again))
 	}
 	return lines
 }

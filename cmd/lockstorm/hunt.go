@@ -163,8 +163,6 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return errors.New("--lock: the scenario already names its lock")
 	case given("property") && len(o.properties) == 0: // an empty variable of a script, maybe
 		return errors.New("--property: want at least one property")
-	case given("budget") && o.budget <= 0:
-		return fmt.Errorf("--budget %v: want more than 0", o.budget)
 	case given("shrink") && o.shrink <= 0:
 		return fmt.Errorf("--shrink %v: want more than 0", o.shrink)
 	case given("runs") && o.runs < 1:
@@ -179,6 +177,9 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--depth %d: want 1 to 10", o.depth)
 	case given("depth") && fuzz.Guidance(o.guidance) != fuzz.Priorities:
 		return fmt.Errorf("--depth needs --guidance %s", fuzz.Priorities)
+	}
+	if err := checkBudget(cmd, o.budget); err != nil {
+		return err
 	}
 	if err := fuzz.Guidance(o.guidance).Validate(); err != nil {
 		return fmt.Errorf("--guidance: %w", err)
@@ -313,12 +314,8 @@ func (q search) run(ctx context.Context, watch huntLine) (haul, error) {
 		watch.see(q, &h.Results, time.Since(began))
 		return !q.enough(&h.Results)
 	}
-	budgeted := ctx
-	if q.budget > 0 {
-		var cancel context.CancelFunc
-		budgeted, cancel = context.WithTimeout(ctx, q.budget)
-		defer cancel()
-	}
+	budgeted, cancel := withBudget(ctx, q.budget)
+	defer cancel()
 	err := q.Run(budgeted)
 	h.took, h.stopped = time.Since(began), ctx.Err() != nil
 	return h, err

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
 	"github.com/lockstorm/lockstorm/internal/report"
@@ -308,6 +309,9 @@ type shrinking struct {
 
 func (o *huntOptions) shrinking(q search) shrinking {
 	s := shrinking{taker: shrink.Minimizer{Backend: q.Backend, Terms: q.Terms, Promised: fuzz.PromisedTerms}}
+	if q.Backend.Branching != nil {
+		s.taker.Shortest = explore.Shortest
+	}
 	if all := o.shrinkTime(); all > 0 {
 		s.end = time.Now().Add(all)
 	}

@@ -35,7 +35,7 @@ func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, pr
 	line := terminal.NewBar(problems, "futures", 0, terminal.Told)
 	defer line.Done()
 	options := inevitable.Options{Futures: o.futures, Runs: inevitable.DefaultRuns * max(1, o.futures/inevitable.DefaultFutures), Messages: inevitable.DefaultMessages}
-	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.branches, f.Property, options, func(now inevitable.Analysis) {
+	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.course, f.Property, options, func(now inevitable.Analysis) {
 		if line.Due() {
 			line.Say("")
 			line.Left("%s runs from %s", textfmt.Grouped(now.Runs), textfmt.Count(len(now.Points), "event"))

@@ -22,6 +22,7 @@ import (
 type rareOptions struct {
 	rare.Options
 	property string
+	budget   time.Duration
 	json     bool
 }
 
@@ -53,9 +54,13 @@ that, and a run violates it; 2 bad usage or input; 3 no figure.`,
 	f.IntVar(&o.Moves, "moves", o.Moves, "moves of each run at each level")
 	f.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "independent populations")
 	f.IntVar(&o.Runs, "runs", o.Runs, "runs after which nothing more is begun; 0: no limit")
+	f.DurationVar(&o.budget, "budget", 0, "time limit; then there is no figure (default: no limit)")
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "seed of all that is drawn")
 	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkBudget(cmd, o.budget); err != nil {
+			return err
+		}
 		wanted, err := findProperties([]string{o.property})
 		if err != nil {
 			return err
@@ -68,7 +73,9 @@ that, and a run violates it; 2 bad usage or input; 3 no figure.`,
 		if err != nil {
 			return err
 		}
-		return o.estimate(cmd.Context(), e, s, args[0], wanted[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		ctx, done := withBudget(cmd.Context(), o.budget)
+		defer done()
+		return o.estimate(ctx, e, s, args[0], wanted[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }

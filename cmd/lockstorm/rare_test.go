@@ -42,6 +42,9 @@ func TestRareWithoutAFigure(t *testing.T) {
 	code, out, _ := command(t, "rare", lateRestart(t, ""), "--runs", "500")
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, out, "no figure, after ", "the limit of runs was reached (500)")
+	code, out, _ = command(t, "rare", lateRestart(t, ""), "--budget", "1ns")
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "no figure, after 0 runs:\n  its time was over\n")
 	never := strings.NewReplacer("nodes: 3", "nodes: 1").Replace(tinyWorld) // the holder always releases in time
 	code, out, _ = command(t, "rare", worldFile(t, never), "--particles", "20", "--json")
 	want(t, "exit code", code, exitUndecided)
@@ -53,6 +56,7 @@ func TestRareBadInput(t *testing.T) {
 		"needs a SCENARIO":                             nil,
 		"1 particles: want 10 to 100000":               {"calm", "--particles", "1"},
 		"there is no distance to a violation of clean": {"calm", "--property", "L3"},
+		"--budget -1s: want more than 0":               {"calm", "--budget", "-1s"},
 		`unknown property "V9"`:                        {"calm", "--property", "V9"},
 		"there is no distance for the lock etcd":       {"compare-calm-etcd"},
 	} {

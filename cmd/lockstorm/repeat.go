@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // repetition returns the commands that repeat a run.
@@ -17,15 +18,19 @@ type repetition struct {
 	world   string // the flags with which that was chosen, if it is not the default
 	stormy  bool   // the flags asked for the generator that the scenario has
 	inTable bool   // the scenario is one of the table, as a replay string wants it
+
+	part scenarios.Part // of the scenario that is run
 }
 
 // replay returns the replay string of a run with generated faults, or "" if it has none: the
 // scenario is in a file or a sweep, the backend does not repeat runs, or the run was stopped.
 func (a repetition) replay(r runner.Result) string {
-	if !a.stormy && len(r.Branches) == 0 || !a.inTable || !a.backend.Exact || r.Interrupted {
+	if !a.stormy && r.Course.Straight() || !a.inTable || !a.backend.Exact || r.Interrupted {
 		return ""
 	}
-	return r.Replay().String()
+	text := r.Replay()
+	text.Part = a.part
+	return text.String()
 }
 
 // command returns the command line that repeats a run. On a backend that does

@@ -27,11 +27,12 @@ import (
 
 // replayOptions are the flags of replay.
 type replayOptions struct {
-	out   string
-	trace bool
-	svg   string
-	test  bool
-	pkg   string
+	scenario string
+	out      string
+	trace    bool
+	svg      string
+	test     bool
+	pkg      string
 
 	inevitable bool
 	futures    int
@@ -44,10 +45,11 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay STRING|DIR|FILE",
 		Short: "Repeat a simulated run exactly",
-		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run --faults"
-prints, from the directory of a simulated run, or from a case file ("lockstorm hunt"
-stores them). Exit codes are those of run; also 1 if the repetition differs from the
-original, because the program or the scenario has changed.
+		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run --faults" or
+"lockstorm explore" prints, from the directory of a simulated run, or from a case file
+("lockstorm hunt" stores them). If the string is of a scenario in a file, name that with
+--scenario. Exit codes are those of run; also 1 if the repetition differs from the original,
+because the program or the scenario has changed.
 
 A case states the verdict of one property. Exit code 0: the run still shows it, even
 if the program has changed and the run with it; 1: the verdict differs; 3: undecided.
@@ -71,6 +73,7 @@ it jumps are what decided, and a but-for table says what each fault has to do wi
   lockstorm replay --go mine.yaml >lock_case_test.go`,
 		Args: cobra.ExactArgs(1),
 	}
+	cmd.Flags().StringVar(&o.scenario, "scenario", "", "file of the scenario that the replay string is of")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored run")
 	cmd.Flags().BoolVar(&o.trace, "trace", false, "print the run step by step")
 	cmd.Flags().StringVar(&o.svg, "diagram", "", "draw the run into this SVG file")
@@ -93,7 +96,7 @@ it jumps are what decided, and a but-for table says what each fault has to do wi
 		if err := o.report.check("report"); err != nil {
 			return err
 		}
-		r, err := findReplay(args[0])
+		r, err := findReplay(args[0], o.scenario)
 		if err != nil {
 			return err
 		}
@@ -111,16 +114,19 @@ type replay struct {
 	again    repetition
 	scenario scenarios.Scenario
 	seed     uint64
-	branches []runner.Branch
+	course   runner.Course
 	same     func(runner.Result) bool
 	trace    string      // of the first run, or its begin
 	old      bool        // an earlier program made that trace, in another way
 	kept     *cases.Case // nil: nobody has said what the run shows
 }
 
-// findReplay reads a replay string, the directory of a run or the file of a case.
-func findReplay(arg string) (replay, error) {
+// findReplay reads a replay string, the directory of a run or the file of a case. file has the scenario
+// of the string; "": it is one of the table.
+func findReplay(arg, file string) (replay, error) {
 	switch info, err := os.Stat(arg); {
+	case file != "" && (err == nil || isCase(arg)):
+		return replay{}, errors.New("--scenario is for a replay string: a stored run and a case have their scenario")
 	case err == nil && info.IsDir():
 		return replayOfDir(arg)
 	case err == nil, isCase(arg):
@@ -132,16 +138,37 @@ func findReplay(arg string) (replay, error) {
 	if err != nil {
 		return replay{}, err
 	}
-	s, err := text.Find()
+	s, err := scenarioOf(text, file)
 	return replay{
-		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil, inTable: true},
+		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil, inTable: file == "", part: text.Part},
 		scenario: s,
 		seed:     text.Seed,
-		branches: text.Branches,
+		course:   text.Course,
 		same:     text.Same,
 		trace:    fmt.Sprintf("%08x", text.Trace),
 		old:      text.Old,
 	}, err
+}
+
+// scenarioOf returns the scenario that a replay string is of: one of the table, or that in a file.
+func scenarioOf(r runner.Replay, file string) (scenarios.Scenario, error) {
+	if file == "" {
+		s, err := r.Find()
+		if err != nil && r.Choices != nil {
+			err = fmt.Errorf("%w (of a scenario in a file, name that with --scenario)", err)
+		}
+		return s, err
+	}
+	s, err := scenarios.Load(file, func(s scenarios.Scenario) error {
+		if s.Name != r.Scenario {
+			return fmt.Errorf("it is the scenario %q, and the replay string is of %q", s.Name, r.Scenario)
+		}
+		return nil
+	})
+	if err != nil {
+		return s, fmt.Errorf("--scenario: %w", err)
+	}
+	return r.In(s)
 }
 
 func replayOfDir(dir string) (replay, error) {
@@ -166,7 +193,7 @@ func replayOfDir(dir string) (replay, error) {
 		again:    repetition{name: dir, backend: b.Backend},
 		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
-		branches: run.Branches,
+		course:   run.Course,
 		same:     func(r runner.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
 		trace:    run.TraceHash,
 	}, nil
@@ -178,7 +205,7 @@ func (r replay) prepare() (runner.Experiment, error) {
 	if err != nil && r.kept != nil {
 		err = fmt.Errorf("%s: %w", r.again.name, nemesis.InField("scenario", err))
 	}
-	return e.WithBranches(r.branches), err
+	return e.WithCourse(r.course), err
 }
 
 func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Writer) (ran, error) {
@@ -202,6 +229,9 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 	if r.kept == nil {
 		done.print(stdout)
 		last = r.printSame
+	}
+	if done.deviations, err = e.Deviations(context.WithoutCancel(ctx), r.seed); err != nil {
+		return done, err
 	}
 	if err := r.decided(ctx, o, &done, stdout, problems); err != nil {
 		return done, err
@@ -236,6 +266,7 @@ func (r replay) printSame(out io.Writer, done ran) error {
 		_, _ = fmt.Fprintf(out, "not compared: the trace in the replay string was hashed by an earlier version. The string is now %s\n", done.last.Replay())
 		return exitFor(done.tally.Conclusion())
 	}
+	printDeviations(out, done.deviations)
 	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
 		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
 		return verdictError(exitContradiction)
@@ -304,7 +335,7 @@ func replayOfCase(path string) (replay, error) {
 		again:    repetition{name: path, backend: backends[0].Backend},
 		scenario: c.Scenario,
 		seed:     c.Seed,
-		branches: c.Branches,
+		course:   c.Course,
 		same:     c.Replay().Same,
 		trace:    fmt.Sprintf("%08x", c.Trace),
 		old:      c.OldTrace,
@@ -334,6 +365,7 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, colored(on, conclusion, againstCase(*c, f, conclusion)))
 	_, _ = fmt.Fprintf(out, "%s %s (seed %d):\n", f.Property.Title(), on.Verdicts(f.Verdict.String()), c.Seed)
 	tell(out, f.Lines()...)
+	printDeviations(out, done.deviations)
 	if f.Story() != c.Story && c.Story != "" {
 		_, _ = fmt.Fprintln(out, "\nStory in the case:")
 		tell(out, c.Story)

@@ -275,7 +275,7 @@ func TestReplayBranches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.WithBranches([]runner.Branch{{Event: 60, Seed: 7}}).Run(t.Context(), 1, nil)
+	r, err := e.WithCourse(runner.Course{Branches: []runner.Branch{{Event: 60, Seed: 7}}}).Run(t.Context(), 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

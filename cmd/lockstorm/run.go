@@ -134,6 +134,8 @@ type ran struct {
 	list    failures
 	drawn   []results.Drawn
 
+	deviations []runner.Deviation // of a run with choices that is repeated
+
 	subjects []report.ShownRun // of the report, if there is to be one
 }
 

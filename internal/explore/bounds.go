@@ -1,12 +1,14 @@
 package explore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -34,6 +36,14 @@ type Bounds struct {
 	// Tick, unless 0, lets a fault whose start is a time begin at any multiple of it before the
 	// horizon instead. A fault that begins at a step of a client begins there.
 	Tick time.Duration `json:"tick_ns"`
+
+	// Kinds are those of faults that a run can have beside those of the plan: the ones that
+	// [nemesis.Few] lists. Those that begin at a time do so at any multiple of a tick; without one, of
+	// half of the longest TTL.
+	Kinds []nemesis.Kind `json:"kinds,omitempty"`
+
+	// Added is the largest number of such faults in a run.
+	Added int `json:"added,omitempty"`
 }
 
 // The defaults.
@@ -54,6 +64,18 @@ func (b Bounds) Validate() error {
 		return fmt.Errorf("%d faults: want 0 or more", b.Faults)
 	case b.Tick < 0:
 		return fmt.Errorf("a tick of %v: want 0s or more", b.Tick)
+	case b.Added < 0:
+		return fmt.Errorf("%d added faults: want 0 or more", b.Added)
+	}
+	return b.Known()
+}
+
+// Known returns an error for the first kind that cannot be added.
+func (b Bounds) Known() error {
+	for _, k := range b.Kinds {
+		if !slices.Contains(nemesis.FewKinds(), k) {
+			return fmt.Errorf("%q: want kinds of faults, of %v", k, nemesis.FewKinds())
+		}
 	}
 	return nil
 }
@@ -67,82 +89,127 @@ const maxPlans = 100_000
 // errPlans is the error of an exploration of too many plans.
 var errPlans = errors.New("too many plans: fewer faults, a longer tick or a shorter horizon make fewer")
 
-// picked is a fault of a scenario's plan that a run has.
-type picked struct {
-	number int           // in the scenario's plan, from 0
-	at     time.Duration // its start; negative: as in the scenario
-}
-
 // plans returns the choices of faults for the runs: none first, then those of one fault, and so
 // on. Faults that overlap on one target are left out.
-func (b Bounds) plans(s scenarios.Scenario) ([][]picked, error) {
-	all, last := [][]picked{nil}, [][]picked{nil}
-	for range min(b.Faults, len(s.Plan)) {
-		var next [][]picked
+func (b Bounds) plans(s scenarios.Scenario) ([][]scenarios.Pick, error) {
+	offers, err := b.offers(s)
+	if err != nil {
+		return nil, err
+	}
+	all, last := [][]int{nil}, [][]int{nil} // as positions in the offers
+	for range len(offers) {
+		var next [][]int
 		for _, chosen := range last {
 			first := 0
 			if n := len(chosen); n > 0 {
-				first = chosen[n-1].number + 1
+				first = chosen[n-1] + 1
 			}
-			for number := first; number < len(s.Plan); number++ {
-				for _, at := range b.starts(s.Plan[number].Start, s.Horizon) {
-					next = append(next, append(slices.Clip(chosen), picked{number, at}))
+			for i := first; i < len(offers); i++ {
+				if more := append(slices.Clip(chosen), i); b.allow(offers, more) && fits(s, offers, more) {
+					next = append(next, more)
 				}
 				if len(all)+len(next) > maxPlans {
 					return nil, fmt.Errorf("%w (more than %d)", errPlans, maxPlans)
 				}
 			}
 		}
-		for _, chosen := range next {
-			if with, err := picking(s, chosen); err == nil && with.World().Validate() == nil {
-				all = append(all, chosen)
+		if len(next) == 0 {
+			break
+		}
+		all, last = append(all, next...), next
+	}
+	plans := make([][]scenarios.Pick, len(all))
+	for i, chosen := range all {
+		plans[i] = picks(offers, chosen)
+	}
+	return plans, nil
+}
+
+// offers lists the faults that a run can have.
+func (b Bounds) offers(s scenarios.Scenario) (all []scenarios.Pick, err error) {
+	for i, f := range s.Plan {
+		for _, at := range starts(f.Start, b.Tick, s.Horizon) {
+			all = append(all, scenarios.Pick{Number: i + 1, At: at})
+		}
+	}
+	if b.Added == 0 {
+		return all, nil
+	}
+	tick := cmp.Or(b.Tick, s.LongestTTL()/2, s.Horizon)
+	for _, kind := range b.Kinds {
+		few, err := nemesis.Few(kind, s.World(), s.LongestTTL())
+		if err != nil {
+			return nil, err
+		}
+		for i, f := range few {
+			for _, at := range starts(f.Start, tick, s.Horizon) {
+				all = append(all, scenarios.Pick{Kind: kind, Number: i + 1, At: at})
 			}
 		}
-		last = next
+	}
+	if len(all) > maxPlans {
+		return nil, fmt.Errorf("%w (more than %d)", errPlans, maxPlans)
 	}
 	return all, nil
 }
 
-// starts lists the starts of a fault.
-func (b Bounds) starts(given nemesis.Trigger, horizon time.Duration) []time.Duration {
-	if given.Client != 0 || b.Tick == 0 {
+// starts lists the starts of a fault: as it is, or at every tick.
+func starts(given nemesis.Trigger, tick, horizon time.Duration) (all []time.Duration) {
+	if given.Client != 0 || tick == 0 {
 		return []time.Duration{-1}
 	}
-	var all []time.Duration
-	for at := time.Duration(0); at < horizon && len(all) <= maxPlans; at += b.Tick {
+	for at := time.Duration(0); at < horizon && len(all) <= maxPlans; at += tick {
 		all = append(all, at)
 	}
 	return all
 }
 
-// picking returns the scenario with chosen faults of its plan, as it is explored: every request
-// travels by itself, and nothing is expected.
-func picking(s scenarios.Scenario, chosen []picked) (scenarios.Scenario, error) {
-	var plan nemesis.Plan
-	for _, c := range chosen {
-		if c.number < 0 || c.number >= len(s.Plan) {
-			return s, fmt.Errorf("fault %d of a plan of %d", c.number+1, len(s.Plan))
-		}
-		f := s.Plan[c.number]
-		if c.at >= 0 {
-			f.Start = nemesis.At(c.at)
-		}
-		plan = append(plan, f)
+func picks(offers []scenarios.Pick, chosen []int) []scenarios.Pick {
+	all := make([]scenarios.Pick, len(chosen))
+	for i, offer := range chosen {
+		all[i] = offers[offer]
 	}
-	s.Plan, s.Connections, s.Expect, s.Limits = plan, nemesis.Connections{}, nil, scenarios.Limits{}
-	return s, nil
+	return all
+}
+
+// allow reports whether a run may have so many faults, none of the plan twice.
+func (b Bounds) allow(offers []scenarios.Pick, chosen []int) bool {
+	planned, last := 0, 0
+	for _, i := range chosen {
+		if p := offers[i]; p.Kind == "" {
+			if p.Number == last {
+				return false
+			}
+			planned, last = planned+1, p.Number
+		}
+	}
+	return planned <= b.Faults && len(chosen)-planned <= b.Added
+}
+
+// fits reports whether the scenario is valid with chosen faults.
+func fits(s scenarios.Scenario, offers []scenarios.Pick, chosen []int) bool {
+	with, err := picking(s, picks(offers, chosen))
+	return err == nil && with.World().Validate() == nil
+}
+
+// picking returns the scenario with chosen faults, as it is explored.
+func picking(s scenarios.Scenario, chosen []scenarios.Pick) (scenarios.Scenario, error) {
+	if s.Generate != nil {
+		return s, errors.New("generate: an exploration has no random faults: leave them out, or let it add faults of some kinds")
+	}
+	return scenarios.Part{Faults: append([]scenarios.Pick{}, chosen...)}.Of(runner.Alone(s))
 }
 
 // choices returns the choices of a world with a plan.
-func (b Bounds) choices(s nemesis.Setting, p nemesis.Plan) sim.Choices {
-	return sim.Choices{Latencies: b.Latencies, Draws: b.Draws, EveryOrder: !independent(s, p)}
+func (b Bounds) choices(s nemesis.Setting, p nemesis.Plan) runner.Choices {
+	return runner.Choices{Latencies: b.Latencies, Draws: b.Draws, EveryOrder: !independent(s, p)}
 }
 
 // independent reports whether nothing that a machine does has an effect on another at the same
 // instant.
 func independent(s nemesis.Setting, p nemesis.Plan) bool {
 	for _, f := range p {
-		if f.Start.Client != 0 || f.End != nil && f.End.Client != 0 {
+		if (f.Start.Client != 0 || f.End != nil && f.End.Client != 0) && !f.OfOneClient() {
 			return false
 		}
 	}

@@ -1,5 +1,5 @@
 // Package explore runs a small world in every way that its bounds allow: every latency, every drawn
-// number, every order of simultaneous events, and every start of a fault. If no run violates a
+// number, every order of simultaneous events, and every choice of faults. If no run violates a
 // property, then no run within these bounds does. That is a proof about the code of the lock itself
 // and not about a model of it.
 //

@@ -3,109 +3,14 @@ package explore
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
-	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
-
-// Verdict is the outcome of an exploration, for a property or for all.
-type Verdict string
-
-// The verdicts.
-const (
-	Holds      Verdict = "holds"      // every run within the bounds keeps the property, or has nothing that it is about
-	Violated   Verdict = "violated"   // some run violates it
-	Unfinished Verdict = "unfinished" // no run that was made violates it, and others were not made or could not be judged
-	Vacuous    Verdict = "n/a"        // no run has anything that the property is about
-)
-
-// Outcome is what an exploration has shown.
-type Outcome struct {
-	Tally               // of all plans, in the last pass
-	Plans      int      // that there are
-	Explored   int      // of these, to the end, in the last pass
-	Deviations int      // every run with so many deviations was made; -1: not even every one without
-	Complete   bool     // every run within the bounds was made; then the finds are the shortest of all
-	Judged     []Judged // the wanted properties, in their order
-	State      State    // to continue it
-}
-
-// Judged is what an exploration has shown of a property.
-type Judged struct {
-	Property checker.Property
-	Verdict  Verdict
-	Within   Verdict // of the runs with up to [Outcome.Deviations]; if there are none yet: unfinished
-	Held     int     // executions that keep it, in the last pass
-	Unknown  int     // executions with an unknown verdict
-	Find     *Find   // the shortest run that violates it, of those that were made
-}
-
-// Against compares the verdict with what a scenario expects.
-func (j Judged) Against(e scenarios.Expectations) scenarios.Match {
-	want, stated := e.Want(j.Property)
-	switch violated := j.Verdict == Violated; {
-	case want == checker.Unknown:
-		return scenarios.Met
-	case violated && want != checker.Violated:
-		return scenarios.Contradicted
-	case j.Verdict == Unfinished:
-		return scenarios.Open
-	case stated && want == checker.Violated && !violated:
-		return scenarios.Contradicted
-	}
-	return scenarios.Met
-}
-
-// Verdict returns the verdict on all wanted properties together.
-func (o Outcome) Verdict() Verdict {
-	for _, v := range []Verdict{Violated, Unfinished, Holds} {
-		if slices.ContainsFunc(o.Judged, func(j Judged) bool { return j.Verdict == v }) {
-			return v
-		}
-	}
-	return Vacuous
-}
-
-// Within returns the verdict on all wanted properties together, of the runs with up to
-// [Outcome.Deviations]. What violates one counts in any case.
-func (o Outcome) Within() Verdict {
-	within := Outcome{}
-	for _, j := range o.Judged {
-		if j.Verdict == Unfinished {
-			j.Verdict = j.Within
-		}
-		within.Judged = append(within.Judged, j)
-	}
-	return within.Verdict()
-}
-
-// Violations lists the violated properties, each with the events and faults of its shortest run, as in
-// "V1 (160, 2) V2 (160, 2)".
-func (o Outcome) Violations() string {
-	var all []string
-	for _, j := range o.Judged {
-		if j.Find != nil {
-			all = append(all, fmt.Sprintf("%s (%d, %d)", j.Property.Code(), j.Find.Events, j.Find.Faults))
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-// Find returns the shortest find; nil: there is none.
-func (o Outcome) Find() (shortest *Find) {
-	for _, j := range o.Judged {
-		shortest = shorter(shortest, j.Find)
-	}
-	return shortest
-}
 
 // Explore makes the runs of a scenario within its bounds, and looks for the shortest that violates
 // each wanted property. It makes several passes: the runs without deviations first, then those with
@@ -116,6 +21,15 @@ func (o Outcome) Find() (shortest *Find) {
 // ends, Explore returns what is known. The outcome does not depend on the number of workers, unless
 // ctx ends.
 func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
+	o, err := explore(ctx, s, b, l, wanted, progress)
+	if err != nil {
+		return o, err
+	}
+	return o, o.nameDeviations(ctx)
+}
+
+// explore is Explore, but for the deviations of finds.
+func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
 	if err := b.Validate(); err != nil {
 		return Outcome{}, err
 	}
@@ -148,27 +62,11 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	}
 }
 
-// ofShard returns the outcome of a shard: nothing is said to hold before the other shards are joined.
-func (o Outcome) ofShard(l Limits) Outcome {
-	if l.Shards == 1 {
-		return o
-	}
-	o.Complete = false
-	judged := o.Judged
-	o.Judged = nil
-	for _, j := range judged {
-		j.Within = Unfinished
-		j.Verdict = j.verdict(false)
-		o.Judged = append(o.Judged, j)
-	}
-	return o
-}
-
 // prepare returns the experiment with chosen faults, and the choices of its worlds.
-func (b Bounds) prepare(s scenarios.Scenario, chosen []picked) (runner.Experiment, sim.Choices, error) {
+func (b Bounds) prepare(s scenarios.Scenario, chosen []scenarios.Pick) (runner.Experiment, runner.Choices, error) {
 	with, err := picking(s, chosen)
 	if err != nil {
-		return runner.Experiment{}, sim.Choices{}, err
+		return runner.Experiment{}, runner.Choices{}, err
 	}
 	e, err := runner.Prepare(simulated.Backend(), with)
 	return e, b.choices(with.World(), with.Plan), err
@@ -178,8 +76,8 @@ func (b Bounds) prepare(s scenarios.Scenario, chosen []picked) (runner.Experimen
 type pass struct {
 	wanted     []checker.Property
 	deviations int
-	plans      [][]picked
-	prepare    func(chosen []picked) (*search, error)
+	plans      [][]scenarios.Pick
+	prepare    func(chosen []scenarios.Pick) (*search, error)
 	workers    int
 	begun      []SavedSearch // by an exploration that is continued; nil: there is none
 	searches   []*search     // nil: not begun
@@ -190,13 +88,13 @@ type pass struct {
 	outcome Outcome
 }
 
-func newPass(s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, plans [][]picked, deviations int) *pass {
+func newPass(s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, plans [][]scenarios.Pick, deviations int) *pass {
 	x := &pass{
 		wanted: wanted, deviations: deviations, plans: plans, workers: min(l.Workers, len(plans)),
 		searches: make([]*search, len(plans)), tallies: make([]Tally, len(plans)),
 	}
 	x.outcome.Plans = len(plans)
-	x.prepare = func(chosen []picked) (*search, error) {
+	x.prepare = func(chosen []scenarios.Pick) (*search, error) {
 		e, c, err := b.prepare(s, chosen)
 		if err != nil {
 			return nil, err
@@ -270,19 +168,6 @@ func (x *pass) judged(p checker.Property) Judged {
 		j.Held += s.verdicts[p][checker.Holds]
 	}
 	return j
-}
-
-// verdict returns the verdict on a property, after all runs or some of them.
-func (j Judged) verdict(complete bool) Verdict {
-	switch {
-	case j.Find != nil:
-		return Violated
-	case !complete || j.Unknown > 0:
-		return Unfinished
-	case j.Held == 0:
-		return Vacuous
-	}
-	return Holds
 }
 
 // search runs one search.

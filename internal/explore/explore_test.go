@@ -2,11 +2,13 @@ package explore
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -45,7 +47,7 @@ func TestOutcomeIsThatOfEveryRun(t *testing.T) {
 	one, many := explored(t, t.Context(), Limits{Workers: 1}), explored(t, t.Context(), Limits{Workers: 4})
 	same := func(a, b Outcome) bool {
 		return a.Executions == b.Executions && a.Cut == b.Cut && a.States == b.States && a.Verdict() == b.Verdict() &&
-			a.Find().Path(narrow).String() == b.Find().Path(narrow).String()
+			reflect.DeepEqual(a.Find().Replay(scenarios.Part{}), b.Find().Replay(scenarios.Part{}))
 	}
 	if !same(one, many) {
 		t.Errorf("with one worker %+v, with four %+v", one.Tally, many.Tally)
@@ -71,47 +73,20 @@ func TestStoppedExploration(t *testing.T) {
 	}
 }
 
-// A find's path repeats it, also as a string.
-func TestPathRepeatsTheRun(t *testing.T) {
+// A find's replay string repeats it.
+func TestReplayRepeatsTheRun(t *testing.T) {
 	o := explored(t, t.Context(), Limits{})
-	path, err := ParsePath(o.Find().Path(narrow).String())
-	if err != nil {
-		t.Fatal(err)
+	again, err := findAt(t.Context(), crashing(t), o.Find().Replay(scenarios.Part{}).String())
+	if err != nil || again.Result.Report.Verdicts()[checker.Lease] != checker.Violated || again.Events != o.Find().Events {
+		t.Errorf("%+v, %v", again, err)
 	}
-	r, same, err := path.Run(t.Context(), crashing(t), nil)
-	if err != nil || !same || r.Report.Verdicts()[checker.Lease] != checker.Violated {
-		t.Errorf("the same: %t, %v, %v", same, r.Report.Verdicts(), err)
-	}
-}
-
-// What is read of a path is what was written.
-func TestPathsAreReadAsWritten(t *testing.T) {
-	for _, p := range []Path{
-		{latencies: 1, draws: 1},
-		{latencies: 2, draws: 3, faults: []picked{{0, -1}, {4, 0}, {7, 3 * ms}}, turns: []turn{{0, 1}, {17, 3}}, trace: 0xdeadbeef},
-	} {
-		if got, err := ParsePath(p.String()); err != nil || !reflect.DeepEqual(got, p) {
-			t.Errorf("%s is read as %+v, %v", p, got, err)
-		}
-	}
-}
-
-func FuzzParsePath(f *testing.F) {
-	f.Add("e1.l2d2.1@5000000.3-1+4-1.5f06eaf2.")
-	f.Add("e1.l2d2...00000000.")
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParsePath(text + runner.Checksum(text))
-		if err != nil {
-			return
-		}
-		if again, err := ParsePath(p.String()); err != nil || !reflect.DeepEqual(again, p) {
-			t.Errorf("%q is read as %+v, and written as %s: %v", text, p, p, err)
-		}
-	})
 }
 
 // The plans of a bound: every subset of so many faults, and with ticks every start of each.
 func TestPlans(t *testing.T) {
+	crashes := 2 * 2 * (2 + 2*len(env.Steps()))
+	// A crash of the plan and an added one: not on the same node at the ticks while a crash of 8 ms lasts.
+	pairs := (2*2)*crashes - 2
 	s := crashing(t)
 	s.Nodes = 2
 	s.Plan = append(s.Plan, nemesis.Fault{Action: &nemesis.Crash{Node: 2}, Start: nemesis.At(0), End: nemesis.After(0)})
@@ -124,9 +99,41 @@ func TestPlans(t *testing.T) {
 		"both at their time": {Bounds{Faults: 2}, 4},
 		"one at any tick":    {Bounds{Faults: 1, Tick: 6 * ms}, 1 + 2*2},
 		"both at any tick":   {Bounds{Faults: 2, Tick: 6 * ms}, 1 + 2*2 + 2*2},
+		// Of each node a crash of two lengths, at two ticks and at each step of two clients.
+		"a crash more":          {Bounds{Tick: 6 * ms, Kinds: []nemesis.Kind{"crash"}, Added: 1}, 1 + crashes},
+		"one and a crash more":  {Bounds{Faults: 1, Tick: 6 * ms, Kinds: []nemesis.Kind{"crash"}, Added: 1}, 1 + 2*2 + crashes + pairs},
+		"a pause at every step": {Bounds{Tick: 12 * ms, Kinds: []nemesis.Kind{"pause"}, Added: 1}, 1 + 2*(1+len(env.Steps()))},
 	} {
 		if got, err := c.bounds.plans(s); err != nil || len(got) != c.want {
 			t.Errorf("%s: %d plans, want %d: %v", name, len(got), c.want, err)
+		}
+	}
+}
+
+// The estimated share of the runs is near the true one.
+func TestShare(t *testing.T) {
+	for _, deviations := range []int{1, 2} {
+		b := narrow
+		b.Tick, b.Deviations = 0, deviations
+		e, c, err := b.prepare(crashing(t), []scenarios.Pick{{Number: 1, At: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shares []float64 // before each run
+		x := newSearch(e, c, deviations, Limits{}.ready(), nil)
+		x.noMerging = true
+		x.each = func(runner.Result) { shares = append(shares, x.tally.Share) }
+		if err := x.run(t.Context(), func(Tally) {}); err != nil {
+			t.Fatal(err)
+		}
+		for i, share := range shares {
+			if want := float64(i) / float64(len(shares)); math.Abs(share-want) > .15 || i > 0 && share == 0 {
+				t.Errorf("%d deviations: %.2f of %d runs were made after %d", deviations, share, len(shares), i)
+				break
+			}
+		}
+		if x.tally.Share != 1 || len(shares) < 10 {
+			t.Errorf("%d deviations: %d runs, of which %v were made", deviations, len(shares), x.tally.Share)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -58,9 +59,9 @@ const most = 2_000
 // The sets are nil if there are too many runs.
 func verdictsOf(t *testing.T, s scenarios.Scenario, b Bounds, everyRun bool, shards int) (sets []string, runs int) {
 	t.Helper()
-	var all []picked
+	var all []scenarios.Pick
 	for i := range s.Plan {
-		all = append(all, picked{i, -1})
+		all = append(all, scenarios.Pick{Number: i + 1, At: -1})
 	}
 	e, c, err := b.prepare(s, all)
 	if err != nil {
@@ -130,11 +131,28 @@ func randomWorld(random *rand.Rand) (scenarios.Scenario, Bounds) {
 		s.Clients = append(s.Clients, scenarios.Client{Workload: "hold", Resource: "r", Rounds: 1,
 			Start: span(0, 0, 2*ms), Work: span(ms, 0, 2*ms)})
 	}
-	switch random.IntN(3) {
+	step := func() nemesis.Trigger {
+		steps := []env.Step{env.StepBeforeSend, env.StepQuorum, env.StepGranted, env.StepBeforeWrite}
+		return nemesis.When(1, steps[random.IntN(len(steps))], 0)
+	}
+	machine := nemesis.Machine{Node: 1}
+	if random.IntN(2) == 0 {
+		machine = nemesis.Machine{Client: 1}
+	}
+	switch random.IntN(7) {
 	case 0:
 		s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(pick(ms, 2*ms, 4*ms)), End: nemesis.After(0)}}
 	case 1:
 		s.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(pick(ms, 2*ms)), End: nemesis.After(pick(3*ms, 7*ms))}}
+	case 2: // a preemption has an effect on one machine
+		s.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: step(), End: nemesis.After(pick(3*ms, 7*ms))}}
+	case 3: // has an effect on another machine at the same instant, at which a request may arrive there
+		s.Plan = nemesis.Plan{{Action: &nemesis.Evict{Node: 1}, Start: step()}}
+		s.Clients[1].Start = span(500*time.Microsecond, 0)
+	case 4:
+		s.Plan = nemesis.Plan{{Action: &nemesis.ClockJump{Machine: machine, By: pick(-6*ms, 3*ms, 6*ms)}, Start: nemesis.At(pick(ms, 2*ms))}}
+	case 5:
+		s.Plan = nemesis.Plan{{Action: &nemesis.ClockRate{Machine: machine, PPM: []int64{-500_000, 500_000}[random.IntN(2)]}, Start: nemesis.At(pick(0, ms)), End: nemesis.After(pick(2*ms, 4*ms))}}
 	}
 	s.Summary = fmt.Sprintf("%s on %d nodes, links %v, plan %v", s.Lock.Kind, s.Nodes, s.Links, s.Plan)
 	return s, Bounds{Latencies: 2, Draws: 1, Deviations: -1, Tick: ms}

@@ -9,6 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // search explores the runs with one plan. It is the chooser of their worlds.
@@ -17,7 +18,8 @@ type search struct {
 	deviations int // at most so many in a run
 	limits     Limits
 	wanted     []checker.Property
-	faults     []picked
+	choices    runner.Choices // of the worlds
+	faults     []scenarios.Pick
 	each       func(runner.Result) // is called for every execution; may be nil
 	noMerging  bool                // no state is recognised
 
@@ -27,6 +29,7 @@ type search struct {
 	cut    bool   // the run was stopped, because the rest shows nothing new
 	bound  bool   // some run had no deviation left where there was another way
 	looked int64  // ground time at which the state was looked up last; -1: never
+	shape  shape  // of the runs so far, from which the share that was made is estimated
 
 	seen map[sim.State]visit
 
@@ -58,8 +61,19 @@ type Tally struct {
 type Find struct {
 	Events int
 	Faults int
-	Result runner.Result
-	path   Path
+	Result runner.Result // with its course
+	picks  []scenarios.Pick
+
+	// Deviations are those of the run from the first way at each point.
+	Deviations []runner.Deviation
+}
+
+// Replay returns what repeats the run, of the part of a scenario that was explored.
+func (f *Find) Replay(of scenarios.Part) runner.Replay {
+	r := f.Result.Replay()
+	r.Part = of
+	r.Part.Faults = append([]scenarios.Pick{}, f.picks...)
+	return r
 }
 
 // shorter returns the shorter of two runs, or that with fewer faults if they are of one length, or
@@ -74,9 +88,9 @@ func shorter(a, b *Find) *Find {
 // seed is the seed of all runs: what is no choice, such as tokens, follows from it.
 const seed = 1
 
-func newSearch(e runner.Experiment, c sim.Choices, deviations int, l Limits, wanted []checker.Property) *search {
+func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, wanted []checker.Property) *search {
 	s := &search{
-		deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
+		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
 		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
 	}
 	for _, p := range wanted {
@@ -85,16 +99,12 @@ func newSearch(e runner.Experiment, c sim.Choices, deviations int, l Limits, wan
 	if deviations < 0 {
 		s.deviations = math.MaxInt
 	}
-	c.Chooser = s
-	s.experiment = opening(e, c)
-	return s
-}
-
-// opening returns the experiment with worlds that have choices.
-func opening(e runner.Experiment, c sim.Choices) runner.Experiment {
-	return e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		return sim.OpenBranching(ctx, setting, seed, sink, c)
+	s.experiment = e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
+		return sim.OpenBranching(ctx, setting, seed, sink, sim.Choices{
+			Chooser: s, Latencies: c.Latencies, Draws: c.Draws, EveryOrder: c.EveryOrder,
+		})
 	})
+	return s
 }
 
 // run explores until every run has been made, ctx ends, or the limit is reached. It calls progress
@@ -103,7 +113,7 @@ func (s *search) run(ctx context.Context, progress func(Tally)) error {
 	defer func() { progress(s.tally) }()
 	for more := !s.finished; more; more = s.next() {
 		made := s.tally.Executions + s.tally.Cut
-		s.tally.Share = s.share()
+		s.tally.Share = s.shape.share(s)
 		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
 			return nil
 		}
@@ -128,6 +138,7 @@ const reportEvery = 1024
 func (s *search) once(ctx context.Context) error {
 	s.at, s.left, s.cut, s.looked = 0, s.deviations, false, -1
 	result, err := s.experiment.Run(ctx, seed, nil)
+	s.shape.see(s.path)
 	switch {
 	case s.cut: // err is [sim.ErrStopped]
 		s.tally.Cut++
@@ -142,19 +153,38 @@ func (s *search) once(ctx context.Context) error {
 	if s.each != nil {
 		s.each(result)
 	}
-	s.judge(result)
-	return nil
+	return s.judge(ctx, result)
 }
 
 // judge takes note of the verdicts on an execution.
-func (s *search) judge(r runner.Result) {
+func (s *search) judge(ctx context.Context, r runner.Result) error {
 	verdicts := r.Report.Verdicts()
+	if f := r.Report.Finding(checker.FaultTolerance); vacuous(f) {
+		verdicts[f.Property] = checker.NotApplicable
+	}
 	for _, p := range s.wanted {
+		if p == checker.DeadlockFreedom && (verdicts[p] == checker.Violated || verdicts[p] == checker.Unknown) {
+			switch dead, err := s.deadEnd(ctx); {
+			case err != nil:
+				return err
+			case !dead:
+				verdicts[p] = checker.Holds
+			}
+		}
 		s.verdicts[p][verdicts[p]]++
 		if found := s.finds[p]; verdicts[p] == checker.Violated && (found == nil || r.Events < found.Events) {
-			s.finds[p] = &Find{Events: r.Events, Faults: len(s.faults), Result: r, path: s.walked()}
+			r.Course = s.course()
+			s.finds[p] = &Find{Events: r.Events, Faults: len(s.faults), Result: r, picks: s.faults}
 		}
 	}
+	return nil
+}
+
+// vacuous reports whether a run has nothing that fault tolerance is about, because no try had a chance. Of
+// a single run that is unknown, since another might show it. An exploration makes the others, too. A run
+// that was cut short stays unknown.
+func vacuous(f checker.Finding) bool {
+	return f.Undecided == "" && len(f.Events) > 0 && f.Events[0].Kind == checker.NoFairTry
 }
 
 // tooLong reports whether a run of so many events shows nothing shorter than the finds.
@@ -171,7 +201,7 @@ func (s *search) tooLong(events int) bool {
 }
 
 // Choose implements [sim.Chooser].
-func (s *search) Choose(_ sim.Point, ways int) int {
+func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 	if s.at == len(s.path) {
 		if s.left == 0 {
 			s.bound = true
@@ -225,15 +255,15 @@ func (s *search) stop(w *sim.World) bool {
 	return false
 }
 
-// walked returns the path of the run.
-func (s *search) walked() Path {
-	p := Path{faults: s.faults}
+// course returns the course of the run.
+func (s *search) course() runner.Course {
+	c := s.choices
 	for point, f := range s.path {
 		if f.way != 0 {
-			p.turns = append(p.turns, turn{point, f.way})
+			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: f.way})
 		}
 	}
-	return p
+	return runner.Course{Choices: &c}
 }
 
 // next makes the path that of the next run, and reports whether there is one.
@@ -247,15 +277,4 @@ func (s *search) next() bool {
 		s.path = s.path[:len(s.path)-1]
 	}
 	return false
-}
-
-// share estimates the share of the runs that have been made, as if each way at a point led to as
-// many runs.
-func (s *search) share() float64 {
-	done, width := 0.0, 1.0
-	for _, f := range s.path {
-		width /= float64(f.ways)
-		done += width * float64(f.way)
-	}
-	return done
 }

@@ -10,27 +10,31 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Smallest returns the smallest world that asks the same question as a scenario: of its clients at
-// least two, of its nodes at least three, few rounds, and all of its faults. It asks the same
-// if the runs without deviations show the same verdicts in both. If none does, it is the scenario.
-func Smallest(ctx context.Context, s scenarios.Scenario) (scenarios.Scenario, error) {
-	m := minimizer{ctx: ctx}
+// Smallest returns the part of a scenario that is the smallest world which asks the same question: of
+// its clients at least two, of its nodes at least three, few rounds, and all of its faults. It asks the
+// same if the runs without deviations show the same verdicts in both. If none does, it is all of the
+// scenario.
+func Smallest(ctx context.Context, s scenarios.Scenario) (scenarios.Part, error) {
+	m := minimizer{ctx: ctx, whole: s}
 	want, err := m.verdicts(s)
 	if err != nil {
-		return s, err
+		return m.part, err
 	}
 	m.want = want
-	for _, step := range []func(*minimizer, scenarios.Scenario) scenarios.Scenario{(*minimizer).rounds, (*minimizer).clients, (*minimizer).nodes, (*minimizer).rounds} {
-		s = step(&m, s)
-	}
-	return s, m.err
+	m.rounds()
+	m.clients()
+	m.nodes()
+	m.rounds()
+	return m.part, m.err
 }
 
-// minimizer looks for a smaller scenario.
+// minimizer looks for a smaller part of a scenario.
 type minimizer struct {
-	ctx  context.Context
-	want map[checker.Property]Verdict
-	err  error
+	ctx   context.Context
+	whole scenarios.Scenario
+	want  map[checker.Property]Verdict
+	part  scenarios.Part // the smallest so far
+	err   error
 }
 
 // The least numbers of clients and nodes, if there are as many.
@@ -57,60 +61,82 @@ func (m *minimizer) verdicts(s scenarios.Scenario) (map[checker.Property]Verdict
 	return all, m.ctx.Err()
 }
 
-// same reports whether a scenario asks the same as the first.
-func (m *minimizer) same(s scenarios.Scenario, faults int) bool {
-	if m.err != nil || len(s.Plan) != faults || s.Validate() != nil {
+// try makes a part the smallest so far, if it has all faults and asks the same as the whole.
+func (m *minimizer) try(p scenarios.Part) bool {
+	if m.err != nil {
+		return false
+	}
+	s, err := p.Of(m.whole)
+	if err != nil || len(s.Plan) != len(m.whole.Plan) || s.Validate() != nil {
 		return false
 	}
 	got, err := m.verdicts(s)
 	if m.ctx.Err() != nil {
 		m.err = m.ctx.Err()
 	}
-	return err == nil && maps.Equal(got, m.want)
+	same := err == nil && maps.Equal(got, m.want)
+	if same {
+		m.part = p
+	}
+	return same
 }
 
-// rounds returns the scenario with few rounds of each client: the first power of two that will do.
-func (m *minimizer) rounds(s scenarios.Scenario) scenarios.Scenario {
-	for i := range s.Clients {
-		for n := 1; n < s.Clients[i].Rounds; n *= 2 {
-			fewer := s
-			fewer.Clients = slices.Clone(s.Clients)
-			fewer.Clients[i].Rounds = n
-			if m.same(fewer, len(s.Plan)) {
-				s = fewer
+// rounds leaves each client few rounds: the first power of two that will do.
+func (m *minimizer) rounds() {
+	s, err := m.part.Of(m.whole)
+	if err != nil {
+		return
+	}
+	now := make([]int, len(s.Clients))
+	for i, c := range s.Clients {
+		now[i] = c.Rounds
+	}
+	for i := range now {
+		for n := 1; n < now[i]; n *= 2 {
+			fewer := m.part
+			fewer.Rounds = slices.Clone(now)
+			if fewer.Rounds[i] = n; m.try(fewer) {
+				now[i] = n
 				break
 			}
 		}
 	}
-	return s
 }
 
-// clients returns the scenario with the fewest clients.
-func (m *minimizer) clients(s scenarios.Scenario) scenarios.Scenario {
-	return m.subset(s, len(s.Clients), leastClients, scenarios.Scenario.OnlyClients)
+// clients leaves the fewest clients.
+func (m *minimizer) clients() {
+	m.subset(len(m.whole.Clients), leastClients, func(p *scenarios.Part, kept []int) {
+		p.Clients = kept
+		if p.Rounds != nil {
+			p.Rounds = nil
+			for _, client := range kept {
+				p.Rounds = append(p.Rounds, m.part.Rounds[client-1])
+			}
+		}
+	})
 }
 
-// nodes returns the scenario with the fewest nodes.
-func (m *minimizer) nodes(s scenarios.Scenario) scenarios.Scenario {
-	return m.subset(s, s.Nodes, leastNodes, scenarios.Scenario.OnlyNodes)
+// nodes leaves the fewest nodes.
+func (m *minimizer) nodes() {
+	m.subset(m.whole.Nodes, leastNodes, func(p *scenarios.Part, kept []int) { p.Nodes = kept })
 }
 
-// subset returns the scenario with the first of the smallest sets of clients or nodes that asks the same.
-func (m *minimizer) subset(s scenarios.Scenario, n, least int, only func(scenarios.Scenario, []int) scenarios.Scenario) scenarios.Scenario {
+// subset leaves the first of the smallest sets of clients or nodes that asks the same.
+func (m *minimizer) subset(n, least int, keep func(p *scenarios.Part, kept []int)) {
 	if n > mostSubsets {
-		return s
+		return
 	}
 	for size := least; size < n; size++ {
 		for set := range uint(1) << n {
 			if bits.OnesCount(set) != size {
 				continue
 			}
-			if fewer := only(s, members(set)); m.same(fewer, len(s.Plan)) {
-				return fewer
+			fewer := m.part
+			if keep(&fewer, members(set)); m.try(fewer) {
+				return
 			}
 		}
 	}
-	return s
 }
 
 // mostSubsets is the largest number of clients or nodes of which subsets are tried.

@@ -12,7 +12,11 @@ import (
 func TestSmallestWorlds(t *testing.T) {
 	smaller := 0
 	for _, s := range scenarios.All() {
-		small, err := Smallest(t.Context(), s)
+		part, err := Smallest(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, err := part.Of(s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // StateVersion is the version of the format of [State].
-const StateVersion = 1
+const StateVersion = 2
 
 // State is how far an exploration has come: enough to continue it, or to join the shards of one. The
 // states that were seen are not in it, so that a continued exploration may make runs again that show
@@ -36,7 +37,7 @@ type State struct {
 // SavedResult is what has been shown of a property.
 type SavedResult struct {
 	Within Verdict `json:"within"`
-	Path   string  `json:"path,omitempty"` // of the shortest run that violates it
+	Replay string  `json:"replay,omitempty"` // of the shortest run that violates it, in the world that is explored
 	Events int     `json:"events,omitempty"`
 
 	Held    int `json:"held"` // executions of the last pass
@@ -71,7 +72,7 @@ func (x *pass) saved(world string, b Bounds, l Limits) State {
 	for _, j := range o.Judged {
 		r := SavedResult{Within: j.Within, Held: j.Held, Unknown: j.Unknown}
 		if j.Find != nil {
-			r.Path, r.Events = j.Find.Path(b).String(), j.Find.Events
+			r.Replay, r.Events = j.Find.Replay(scenarios.Part{}).String(), j.Find.Events
 		}
 		s.Properties[j.Property] = r
 	}
@@ -105,13 +106,14 @@ func (s *search) resume(from SavedSearch) {
 	for _, w := range from.Ways {
 		s.path = append(s.path, fork{w[0], w[1]})
 	}
+	s.shape.see(s.path)
 	for p, of := range from.Verdicts {
 		s.verdicts[p] = of
 	}
 }
 
 // resumed returns the outcome of the state that is continued, and the searches of its last pass.
-func (l Limits) resumed(ctx context.Context, s scenarios.Scenario, b Bounds, wanted []checker.Property, plans [][]picked, world string) (Outcome, []SavedSearch, error) {
+func (l Limits) resumed(ctx context.Context, s scenarios.Scenario, b Bounds, wanted []checker.Property, plans [][]scenarios.Pick, world string) (Outcome, []SavedSearch, error) {
 	from := l.Resume
 	if from == nil {
 		return Outcome{Plans: len(plans), Deviations: -1}, nil, nil
@@ -139,8 +141,8 @@ func (s State) restored(ctx context.Context, of scenarios.Scenario, wanted []che
 	for _, p := range wanted {
 		r := s.Properties[p]
 		j := Judged{Property: p, Within: r.Within, Held: r.Held, Unknown: r.Unknown}
-		if r.Path != "" {
-			find, err := findAt(ctx, of, r.Path)
+		if r.Replay != "" {
+			find, err := findAt(ctx, of, r.Replay)
 			if err != nil {
 				return o, err
 			}
@@ -152,20 +154,24 @@ func (s State) restored(ctx context.Context, of scenarios.Scenario, wanted []che
 	return o, nil
 }
 
-// findAt repeats the run of a path.
+// findAt repeats the run of a replay string in a world.
 func findAt(ctx context.Context, s scenarios.Scenario, text string) (*Find, error) {
-	path, err := ParsePath(text)
+	again, err := runner.ParseReplay(text)
 	if err != nil {
 		return nil, err
 	}
-	r, same, err := path.Run(ctx, s, nil)
+	e, _, err := Bounds{}.prepare(s, again.Part.Faults)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.WithCourse(again.Course).Run(ctx, again.Seed, nil)
 	switch {
 	case err != nil:
 		return nil, err
-	case !same:
-		return nil, fmt.Errorf("the run of the path %q is not that of before: the program has changed", text)
+	case !again.Same(r):
+		return nil, fmt.Errorf("the run of the replay string %q is not that of before: the program has changed", text)
 	}
-	return &Find{Events: r.Events, Faults: len(path.faults), Result: r, path: path}, nil
+	return &Find{Events: r.Events, Faults: len(again.Part.Faults), Result: r, picks: again.Part.Faults}, nil
 }
 
 // StateError is a state that the exploration cannot be continued from.
@@ -211,7 +217,10 @@ func Join(ctx context.Context, s scenarios.Scenario, wanted []checker.Property, 
 		return Outcome{}, first.Bounds, fmt.Errorf("shard %d/%d is missing", missing+1, first.Shards)
 	}
 	o, err := total.restored(ctx, s, wanted, 0)
-	return o, first.Bounds, err
+	if err != nil {
+		return o, first.Bounds, err
+	}
+	return o, first.Bounds, o.nameDeviations(ctx)
 }
 
 // add adds what another shard has shown.
@@ -226,8 +235,8 @@ func (s *State) add(other State) {
 			s.Properties[p] = r
 			continue
 		}
-		if r.Path != "" && (was.Path == "" || r.Events < was.Events) {
-			was.Path, was.Events = r.Path, r.Events
+		if r.Replay != "" && (was.Replay == "" || r.Events < was.Events) {
+			was.Replay, was.Events = r.Replay, r.Events
 		}
 		was.Held, was.Unknown = was.Held+r.Held, was.Unknown+r.Unknown
 		was.Within = worse(was.Within, r.Within)

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func TestShards(t *testing.T) {
 		all = append(all, *written(t, o.State))
 	}
 	joined, bounds, err := Join(t.Context(), crashing(t), judgedHere, all)
-	if err != nil || !joined.Complete || joined.Verdict() != whole.Verdict() || joined.Find().Events != whole.Find().Events || bounds != narrow {
+	if err != nil || !joined.Complete || joined.Verdict() != whole.Verdict() || joined.Find().Events != whole.Find().Events || !reflect.DeepEqual(bounds, narrow) {
 		t.Errorf("joined %+v, %v; whole %+v", joined, err, whole)
 	}
 	for says, states := range map[string][]State{

@@ -82,7 +82,7 @@ func (j Jump) certain() bool {
 // Analyse finds where the violation of a property in a run became inevitable. s is the scenario with
 // the plan that was carried out. progress is called after each point; it may be nil. When ctx ends,
 // the analysis has what is known.
-func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed uint64, branches []runner.Branch, p checker.Property, o Options, progress func(Analysis)) (Analysis, error) {
+func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed uint64, course runner.Course, p checker.Property, o Options, progress func(Analysis)) (Analysis, error) {
 	if b.Branching == nil {
 		return Analysis{}, fmt.Errorf("runs on the %s backend cannot branch", b.Name)
 	}
@@ -93,7 +93,7 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 	if err != nil {
 		return Analysis{}, err
 	}
-	line, _, err := read(ctx, e, seed, branches, p)
+	line, _, err := read(ctx, e, seed, course, p)
 	switch {
 	case err != nil:
 		return Analysis{}, err
@@ -101,7 +101,7 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 		return Analysis{}, fmt.Errorf("the run does not violate %s: it is %v", p, line.finding.Verdict)
 	}
 	f := &futures{
-		backend: b, scenario: s, seed: seed, branches: branches, property: p,
+		backend: b, scenario: s, seed: seed, course: course, property: p,
 		experiments: map[uint64]runner.Experiment{},
 	}
 	c := &curve{timeline: line, futures: f, options: o, known: map[int]Point{}, progress: progress}
@@ -112,7 +112,7 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 	a := c.analysis()
 	a.ButFor, err = f.butFor(ctx, line, o.Futures)
 	a.Runs += 2 * len(a.ButFor) * o.Futures
-	if err == nil && len(branches) == 0 && o.Messages > 0 {
+	if err == nil && o.Messages > 0 {
 		err = f.butForMessages(ctx, line, o.Messages, &a)
 	}
 	a.Stopped = ctx.Err() != nil

@@ -19,7 +19,7 @@ type futures struct {
 	backend  runner.Backend
 	scenario scenarios.Scenario // with the plan that was carried out
 	seed     uint64
-	branches []runner.Branch
+	course   runner.Course
 	property checker.Property
 
 	mu          sync.Mutex
@@ -71,22 +71,24 @@ func (f *futures) violates(ctx context.Context, event int, begun, number uint64)
 }
 
 // violated makes a run and reports whether it violates the property.
-func (f *futures) violated(ctx context.Context, e runner.Experiment, branches []runner.Branch) (bool, error) {
-	r, err := e.WithBranches(branches).Run(ctx, f.seed, nil)
+func (f *futures) violated(ctx context.Context, e runner.Experiment, course runner.Course) (bool, error) {
+	r, err := e.WithCourse(course).Run(ctx, f.seed, nil)
 	if err == nil && r.Interrupted {
 		err = context.Cause(ctx)
 	}
 	return err == nil && r.Report.Verdicts()[f.property] == checker.Violated, err
 }
 
-// branchedAt returns the branches of the run up to an event, and one there.
-func (f *futures) branchedAt(event int, number uint64) (branches []runner.Branch) {
-	for _, b := range f.branches {
+// branchedAt returns the course of the run up to an event, and a branch there.
+func (f *futures) branchedAt(event int, number uint64) runner.Course {
+	course := runner.Course{Choices: f.course.Choices}
+	for _, b := range f.course.Branches {
 		if b.Event < event {
-			branches = append(branches, b)
+			course.Branches = append(course.Branches, b)
 		}
 	}
-	return append(branches, runner.Branch{Event: event, Seed: number})
+	course.Branches = append(course.Branches, runner.Branch{Event: event, Seed: number})
+	return course
 }
 
 // count makes n runs, several at a time, and counts those that violate the property. When ctx ends,

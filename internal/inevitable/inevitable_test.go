@@ -24,7 +24,7 @@ var few = inevitable.Options{Futures: 25, Runs: 1_500}
 
 func analysed(t *testing.T, ctx context.Context, s scenarios.Scenario, p checker.Property, o inevitable.Options) inevitable.Analysis {
 	t.Helper()
-	a, err := inevitable.Analyse(ctx, simulated.Backend(), s, 1, nil, p, o, nil)
+	a, err := inevitable.Analyse(ctx, simulated.Backend(), s, 1, runner.Course{}, p, o, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Name, err)
 	}
@@ -112,7 +112,7 @@ func TestMessages(t *testing.T) {
 	seed := violating(t, s)
 	o := few
 	o.Messages = 50
-	a, err := inevitable.Analyse(t.Context(), simulated.Backend(), s, seed, nil, checker.Lease, o, nil)
+	a, err := inevitable.Analyse(t.Context(), simulated.Backend(), s, seed, runner.Course{}, checker.Lease, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestFuturesShareTheirPast(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := e.WithBranches(branches).Run(t.Context(), 1, &all); err != nil {
+			if _, err := e.WithCourse(runner.Course{Branches: branches}).Run(t.Context(), 1, &all); err != nil {
 				t.Fatal(err)
 			}
 			return all
@@ -182,7 +182,7 @@ func TestAnalysisIsBoundedAndStops(t *testing.T) {
 		t.Errorf("%d points", len(a.Points))
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	a, err := inevitable.Analyse(ctx, simulated.Backend(), s, 1, nil, checker.Lease, few, func(inevitable.Analysis) { stop() })
+	a, err := inevitable.Analyse(ctx, simulated.Backend(), s, 1, runner.Course{}, checker.Lease, few, func(inevitable.Analysis) { stop() })
 	if err != nil || !a.Stopped || len(a.Points) == 0 {
 		t.Errorf("stopped: %+v, %v", a, err)
 	}
@@ -191,11 +191,11 @@ func TestAnalysisIsBoundedAndStops(t *testing.T) {
 func TestWhatCannotBeAnalysed(t *testing.T) {
 	for says, b := range map[string]func() error{
 		"the run does not violate lease": func() error {
-			_, err := inevitable.Analyse(t.Context(), simulated.Backend(), row(t, "calm"), 1, nil, checker.Lease, few, nil)
+			_, err := inevitable.Analyse(t.Context(), simulated.Backend(), row(t, "calm"), 1, runner.Course{}, checker.Lease, few, nil)
 			return err
 		},
 		"cannot branch": func() error {
-			_, err := inevitable.Analyse(t.Context(), runner.Backend{}, row(t, "calm"), 1, nil, checker.Lease, few, nil)
+			_, err := inevitable.Analyse(t.Context(), runner.Backend{}, row(t, "calm"), 1, runner.Course{}, checker.Lease, few, nil)
 			return err
 		},
 	} {

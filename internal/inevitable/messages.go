@@ -43,7 +43,10 @@ func (f *futures) butForMessages(ctx context.Context, line *timeline, most int, 
 	}
 	for _, m := range sent {
 		rate, err := count(ctx, runsOfAMessage, func(ctx context.Context, number uint64) (bool, error) {
-			return f.violated(ctx, e.WithOpener(f.backend.Redrawing(m.Message, number)), nil)
+			redrawn := f.backend.Hooked(f.course, runner.Hooks{Message: func(one runner.Message, _ int) (uint64, bool) {
+				return number, one == m.Message
+			}})
+			return f.violated(ctx, e.WithOpener(redrawn), f.course)
 		})
 		if err != nil || rate.N < runsOfAMessage {
 			return err
@@ -66,14 +69,15 @@ func (f *futures) butForMessages(ctx context.Context, line *timeline, most int, 
 // sent lists the messages before the violation, the last ones if there are many.
 func (f *futures) sent(ctx context.Context, e runner.Experiment, line *timeline, most int) (sent []sentMessage, err error) {
 	end := line.moments[len(line.moments)-1].event
-	e = e.WithOpener(f.backend.Listing(func(m runner.Message, event int) {
+	e = e.WithOpener(f.backend.Hooked(f.course, runner.Hooks{Message: func(m runner.Message, event int) (uint64, bool) {
 		if event <= end {
 			sent = append(sent, sentMessage{m, event})
 		}
 		if len(sent) > 2*most { // the run may be long
 			sent = append(sent[:0], sent[len(sent)-most:]...)
 		}
-	}))
+		return 0, false
+	}}))
 	_, err = e.Run(ctx, f.seed, nil)
 	return sent[max(0, len(sent)-most):], err
 }

@@ -67,9 +67,9 @@ func (r *recorder) Record(e *history.Event) {
 const maxMoments = 200_000
 
 // read runs the experiment and returns its timeline.
-func read(ctx context.Context, e runner.Experiment, seed uint64, branches []runner.Branch, p checker.Property) (*timeline, runner.Result, error) {
+func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.Course, p checker.Property) (*timeline, runner.Result, error) {
 	t := &timeline{effects: map[int]map[history.Time]bool{}}
-	e = e.WithBranches(branches)
+	e = e.WithCourse(course)
 	open, r := e.Opener(), &recorder{timeline: t}
 	e = e.WithOpener(func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 		w, err := open(ctx, s, seed, history.Tee(sink, r))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -16,8 +17,9 @@ var (
 )
 
 // Exploration finds at least two in three of the defects: the worlds are those of the debate and the
-// comparison, with an odd number of nodes and one deviation, and some defects need others. A defect
-// counts as found if some world violates a property that it keeps without the defect.
+// comparison, with an odd number of nodes and one deviation or one added fault, and some defects need
+// others. A defect counts as found if some world violates a property that it keeps without the defect.
+// The table also has the runs of the hunt, from the page of make mutants.
 func TestExploredMutants(t *testing.T) {
 	if !*exploreThem {
 		t.Skip("the exploration of mutants is part of make explore: go test ./internal/mutants -run Explored -args -explored")
@@ -35,9 +37,9 @@ func TestExploredMutants(t *testing.T) {
 		defer func() { _ = f.Close() }()
 		table = f
 	}
-	_, _ = fmt.Fprint(table, "| number | defect | should break | violated beyond the lock without it | in how many worlds | shortest run (events, faults) | world | runs up to there |\n|---|---|---|---|---|---|---|---|\n")
-	control := map[string]Explored{}
-	found, mutants := 0, all(t)
+	_, _ = fmt.Fprint(table, "| number | defect | should break | violated beyond the lock without it | in how many worlds | shortest run (events, faults) | world | runs up to the first find | runs of the hunt |\n|---|---|---|---|---|---|---|---|---|\n")
+	control, hunted := map[string]Explored{}, huntedRuns(t)
+	found, sooner, mutants := 0, 0, all(t)
 	for _, m := range mutants {
 		if _, done := control[m.Lock]; !done {
 			if control[m.Lock], err = checkout.Explore(t.Context(), Mutant{}, m.Lock); err != nil {
@@ -49,12 +51,20 @@ func TestExploredMutants(t *testing.T) {
 			t.Fatalf("%s: %v", m.Number, err)
 		}
 		finds := e.Beyond(control[m.Lock])
+		hunt, caught := hunted[m.Number]
 		if len(finds) > 0 {
 			found++
+			if !caught || finds[0].Runs < hunt {
+				sooner++
+			}
 		}
-		_, _ = fmt.Fprintf(table, "| %s | %s | %s | %s |\n", m.Number, m.Title, strings.Join(Codes(m.Names), ", "), exploredCells(finds))
+		runs := "not found"
+		if caught {
+			runs = fmt.Sprint(hunt)
+		}
+		_, _ = fmt.Fprintf(table, "| %s | %s | %s | %s | %s |\n", m.Number, m.Title, strings.Join(Codes(m.Names), ", "), exploredCells(finds), runs)
 	}
-	_, _ = fmt.Fprintf(table, "\n%d of %d found, in %d worlds of redlock.\n", found, len(mutants), control["redlock"].Worlds)
+	_, _ = fmt.Fprintf(table, "\n%d of %d found, in %d worlds of redlock; %d of them with fewer runs than the hunt needed.\n", found, len(mutants), control["redlock"].Worlds, sooner)
 	if found*3 < len(mutants)*2 {
 		t.Errorf("only %d of %d are found", found, len(mutants))
 	}
@@ -76,4 +86,28 @@ func exploredCells(finds []ExploredFind) string {
 	slices.Sort(codes)
 	slices.Sort(worlds)
 	return fmt.Sprintf("%s | %d | %d, %d | %s | %d", strings.Join(slices.Compact(codes), " "), len(slices.Compact(worlds)), best.Events, best.Faults, best.World, finds[0].Runs)
+}
+
+// huntedRuns reads how many runs the hunt needed to find each mutant, by its number.
+func huntedRuns(t *testing.T) map[string]int {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/evidence/mutants.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	for line := range strings.Lines(string(page)) {
+		// number, defect, should break, found, runs, seconds, build
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if len(cells) != 7 || cells[3] == "nothing" {
+			continue
+		}
+		if runs, err := strconv.Atoi(cells[4]); err == nil {
+			all[cells[0]] = runs
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("docs/evidence/mutants.md has no table of runs")
+	}
+	return all
 }

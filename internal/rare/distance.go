@@ -27,11 +27,12 @@ type Distance float64
 // far is the distance of a run in which nothing came close.
 const far Distance = 1
 
-// observer computes the distance of a run from its history. It is a [history.Sink].
+// observer judges a run, and computes its distance from a violation. It is a [runner.Judge].
 type observer struct {
+	*checker.Checker
 	header  history.Header
 	unit    float64 // of time: the longest TTL, ns
-	checker *checker.Checker
+	grants  int
 	windows map[string][]checker.Window // by resource
 	holds   map[string]*hold            // by token
 	away    map[int]bool                // nodes that are down
@@ -58,10 +59,10 @@ func newObserver(h history.Header, p checker.Property) (*observer, error) {
 		return nil, fmt.Errorf("there is no distance for the lock %s: its holds are not majorities of keys on nodes", h.Lock)
 	}
 	o := &observer{
-		header: h, unit: float64(max(h.LongestTTL, time.Millisecond)), checker: checker.New(h, p),
+		Checker: checker.New(h, p), header: h, unit: float64(max(h.LongestTTL, time.Millisecond)),
 		windows: map[string][]checker.Window{}, holds: map[string]*hold{}, away: map[int]bool{},
 	}
-	o.checker.Windows(p, func(w checker.Window) {
+	o.Windows(p, func(w checker.Window) {
 		if !w.Empty {
 			o.windows[w.Grant.Resource] = append(o.windows[w.Grant.Resource], w)
 		}
@@ -74,8 +75,10 @@ func (o *observer) keepers() int { return cmp.Or(o.header.Keepers, o.header.Node
 
 // Record implements [history.Sink].
 func (o *observer) Record(e *history.Event) {
-	o.checker.Record(e)
+	o.Checker.Record(e)
 	switch e.Kind {
+	case history.Granted:
+		o.grants++
 	case history.Acquire:
 		o.holds[e.Token] = &hold{
 			resource: e.Resource, client: e.Client, ttl: e.TTL, expiry: map[int]history.Time{}, open: never,
@@ -137,9 +140,8 @@ func (o *observer) opens(h *hold, now history.Time) history.Time {
 	return free[o.keepers()/2]
 }
 
-// distance returns the distance of the run, after its end.
+// distance returns the distance of the run, after Finish.
 func (o *observer) distance() Distance {
-	o.checker.Finish()
 	d := far
 	for _, windows := range o.windows {
 		for i, w := range windows {

@@ -163,6 +163,8 @@ func (r *repetitions) told(levels, populations, runs int) error {
 // interrupted returns an estimate that could not be finished.
 func (r *repetitions) interrupted(ctx context.Context, err error) (Estimate, error) {
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		r.doubt("its time was over")
 	case ctx.Err() != nil:
 		r.doubt("it was interrupted")
 	case errors.Is(err, errBudget):

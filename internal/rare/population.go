@@ -51,7 +51,7 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 	if err != nil {
 		return particle{}, err
 	}
-	p := particle{m.to, watch.distance(), r.Report.Measurements.Grants}
+	p := particle{m.to, watch.distance(), watch.grants}
 	switch violated := r.Report.Verdicts()[s.property] == checker.Violated; {
 	case violated:
 		p.distance = 0
@@ -61,14 +61,14 @@ func (s *sampler) run(ctx context.Context, m *move) (particle, error) {
 	return p, nil
 }
 
-// played makes a run with the random numbers of a move. The observer may be nil.
-func played(ctx context.Context, e runner.Experiment, m *move, watch history.Sink) (runner.Result, error) {
+// played makes a run with the random numbers of a move. Without an observer all properties are judged.
+func played(ctx context.Context, e runner.Experiment, m *move, watch *observer) (runner.Result, error) {
 	e = e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		if watch != nil {
-			sink = history.Tee(sink, watch)
-		}
 		return sim.OpenDrawn(ctx, setting, seed, sink, m)
 	})
+	if watch != nil {
+		e = e.WithJudge(func(history.Header) runner.Judge { return watch })
+	}
 	r, err := e.Run(ctx, seed, nil)
 	if err == nil && r.Interrupted {
 		err = context.Cause(ctx)

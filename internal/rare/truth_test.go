@@ -34,14 +34,13 @@ const wide = 20 * ms
 
 var truths = []truth{
 	{"restart delay", "c³/6w³: the sum of three uniform times is at most c", func(p float64) scenarios.Scenario {
-		return restarting(1, math.Cbrt(6*p))
+		return restarting(math.Cbrt(6 * p))
 	}},
 	{"drift edge", "c²/2w²: one uniform time comes after an instant, and its sum with another before", func(p float64) scenarios.Scenario {
 		return drifting(math.Sqrt(2 * p))
 	}},
-	{"two holds", "1-(1-c³/6w³)²", func(p float64) scenarios.Scenario {
-		one := -math.Expm1(math.Log1p(-p) / 2)
-		return restarting(2, math.Cbrt(6*one))
+	{"extension", "c⁴/24w⁴: an extension comes late by one uniform time, and the sum of three others is small", func(p float64) scenarios.Scenario {
+		return extending(math.Pow(24*p, 0.25))
 	}},
 }
 
@@ -49,43 +48,38 @@ func exactly(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: 
 
 func between(d time.Duration) nemesis.Range { return nemesis.Range{Min: d, Max: d + wide} }
 
-// tiny is one node, on which clients try once to lock. The first client of each pair holds the lock
-// until its validity is over, 97 ms after it began.
-func tiny(pairs int, start nemesis.Range) scenarios.Scenario {
-	s := scenarios.Scenario{
+// tiny is one node, on which a holder and a rival try once to lock. The holder keeps the lock until its
+// validity is over, 97 ms after it began.
+func tiny(start nemesis.Range) scenarios.Scenario {
+	holder := scenarios.Client{Workload: "hold", Resource: "r", Rounds: 1, Work: exactly(200 * ms)}
+	rival := holder
+	rival.Start, rival.Work = start, exactly(ms)
+	return scenarios.Scenario{
 		Name: "truth",
 		Lock: scenarios.Lock{Kind: "single-node", TTL: 100 * ms, DriftFactor: 0.01, NodeTimeout: 90 * ms, Retry: exactly(time.Second)},
 		Setting: nemesis.Setting{
 			Nodes: 1, Persistence: nemesis.Nothing, Horizon: 300 * ms,
 			Latency: nemesis.Distribution{Range: exactly(ms)},
 		},
+		Clients: []scenarios.Client{holder, rival},
 	}
-	for n := range pairs {
-		hold := scenarios.Client{Workload: "hold", Resource: fmt.Sprintf("r%d", n), Rounds: 1, Work: exactly(200 * ms)}
-		rival := hold
-		rival.Start, rival.Work = start, exactly(ms)
-		s.Clients = append(s.Clients, hold, rival)
-	}
-	return s
 }
 
 const validity = 97 * ms
 
-// slow makes messages of the rivals take a uniform time.
-func slow(s *scenarios.Scenario, way nemesis.Direction, shortest time.Duration) {
-	var rivals []int
-	for n := 2; n <= len(s.Clients); n += 2 {
-		rivals = append(rivals, n)
-	}
-	s.Links = []nemesis.LinkLatency{{Links: nemesis.Links{Clients: rivals}, Way: way, Latency: nemesis.Distribution{Range: between(shortest)}}}
+// slow makes messages of a client take a uniform time.
+func slow(s *scenarios.Scenario, client int, way nemesis.Direction) {
+	s.Links = append(s.Links, nemesis.LinkLatency{
+		Links: nemesis.Links{Clients: []int{client}}, Way: way, Latency: nemesis.Distribution{Range: between(ms)},
+	})
 }
 
 // restarting is a node that forgets its keys and is back in time for a rival whose start, request and
 // reply leave no more than share·wide of three uniform times until the holder's validity is over.
-func restarting(pairs int, share float64) scenarios.Scenario {
+func restarting(share float64) scenarios.Scenario {
 	c := time.Duration(share * float64(wide))
-	s := tiny(pairs, between(validity-c-2*ms))
-	slow(&s, nemesis.Both, ms)
+	s := tiny(between(validity - c - 2*ms))
+	slow(&s, 2, nemesis.Both)
 	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(20 * ms), End: nemesis.After(20 * ms)}}
 	return s
 }
@@ -94,12 +88,30 @@ func restarting(pairs int, share float64) scenarios.Scenario {
 // validity is over, as far as a rival can tell that sends its request and gets the reply in between.
 func drifting(share float64) scenarios.Scenario {
 	c := time.Duration(share * float64(wide))
-	s := tiny(1, between(80*ms))
-	slow(&s, nemesis.Replies, ms)
+	early := validity - c - 2*ms
+	s := tiny(nemesis.Range{Min: early - wide/2, Max: early + wide/2})
+	slow(&s, 2, nemesis.Replies)
 	// The request takes 1 ms, and the reply at least as much. Expiry is in whole milliseconds, so the
 	// key is evicted instead, which is to the nanosecond.
-	s.Clients[1].Start = nemesis.Range{Min: validity - c - 2*ms - wide/2, Max: validity - c - 2*ms + wide/2}
 	s.Plan = nemesis.Plan{{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(validity - c - ms)}}
+	return s
+}
+
+// extending is a node that evicts the holder's key after the holder, now cut off, has extended its hold.
+// The extension comes 50 ms after the grant, for which the holder's request takes a uniform time. So its
+// validity ends between 149 ms and 149 ms + wide. The rival's start, request and reply leave no more than
+// share·wide of three uniform times until the latest of these ends.
+func extending(share float64) scenarios.Scenario {
+	c := time.Duration(share * float64(wide))
+	const every = 50 * ms
+	s := tiny(between(2*ms + every + validity + wide - c - 2*ms))
+	slow(&s, 1, nemesis.Requests)
+	slow(&s, 2, nemesis.Both)
+	s.Clients[0].ExtendEvery = every
+	s.Plan = nemesis.Plan{
+		{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}, Start: nemesis.At(95 * ms)},
+		{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(96 * ms)},
+	}
 	return s
 }
 

@@ -14,7 +14,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/browsertest"
+	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/results"
@@ -156,6 +158,47 @@ func TestBrowserARunThatViolates(t *testing.T) {
 		tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
 		if !strings.Contains(tip, g.Token) {
 			t.Errorf("on the grant of client %d the tooltip is %q, without the token %s", g.Client, tip, g.Token)
+		}
+	}
+	fits(t, p)
+}
+
+// decidedFile makes the page of a run with its point of no return, and returns its file.
+func decidedFile(t *testing.T, futures int) (string, inevitable.Analysis) {
+	t.Helper()
+	s, err := report.LoadRun(filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := inevitable.Options{Futures: futures, Runs: 100 * futures}
+	a, err := inevitable.Analyse(t.Context(), simulated.Backend(), s.Run.Scenario.Scenario, s.Run.Seed, runner.Course{}, checker.Lease, options, nil)
+	if err != nil || len(a.Jumps) == 0 {
+		t.Fatal(err, a.Jumps)
+	}
+	s.Inevitable = &a
+	r := report.New("a run", report.Options{})
+	if err := r.Runs([]report.ShownRun{s}); err != nil {
+		t.Fatal(err)
+	}
+	return file(t, r), a
+}
+
+// The curve of a point of no return has the axis of the timeline above it, also when that is zoomed.
+func TestBrowserCurveFollowsTheTimeline(t *testing.T) {
+	page, a := decidedFile(t, 30)
+	p := browsertest.Open(t, page, browsertest.Desktop)
+	jump := float64(a.Jumps[0].After.Time)
+	for how, see := range map[string][2]float64{"whole": {0, float64(a.Points[len(a.Points)-1].Time)}, "zoomed": {jump - 1e8, jump + 3e8}, "elsewhere": {jump + 1e8, jump + 2e8}} {
+		browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%f, %f)`, see[0], see[1]))
+		p.Settle()
+		from, to := visible(p)
+		dot := browsertest.Eval[struct {
+			At, Left, Right float64
+			Hidden          bool
+		}](p, fmt.Sprintf(`((svg, dot) => ({ at: Number(dot.getAttribute("cx")), left: Number(svg.dataset.left), right: Number(svg.dataset.right), hidden: dot.style.display === "none" }))(
+			document.querySelector("svg[data-curve]"), document.querySelector('svg[data-curve] [data-t="%.0f"]'))`, jump))
+		if want := dot.Left + (jump-from)/(to-from)*(dot.Right-dot.Left); math.Abs(dot.At-want) > .1 || dot.Hidden != (jump < from || jump > to) {
+			t.Errorf("%s (%v to %v): the largest jump is at %v (hidden: %v), want %v", how, from, to, dot.At, dot.Hidden, want)
 		}
 	}
 	fits(t, p)

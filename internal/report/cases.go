@@ -65,7 +65,7 @@ func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (Show
 	if err != nil {
 		return ShownRun{}, nil, err
 	}
-	e, tr := trace.Of(e.WithBranches(k.Branches))
+	e, tr := trace.Of(e.WithCourse(k.Course))
 	s, err := replayed(ctx, e, k.Seed, k.command())
 	return s, tr, err
 }

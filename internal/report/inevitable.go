@@ -29,7 +29,7 @@ func inevitableBlocks(a *inevitable.Analysis) []document.Block {
 		document.Notice{Mark: document.Bad, Text: strings.Join(a.Sentences(), " ")},
 		document.Figure{
 			ID: "inevitable", SVG: strip(a), Data: &points,
-			Caption: "The probability that the property is violated, after each event of the run: the share of futures that violate it. After the event, a future draws all random numbers anew, and each fault to come takes place or not, with probability 1/2. Dots link to the finding in the timeline.",
+			Caption: "The probability that the property is violated, after each event of the run: the share of futures that violate it. After the event, a future draws all random numbers anew, and each fault to come takes place or not, with probability 1/2. Its axis is that of the timeline: zoom there. Dots link to the finding in the timeline.",
 		},
 	}
 	return slices.Concat(blocks, butForFaults(a), butForMessages(a))
@@ -93,32 +93,36 @@ func strip(a *inevitable.Analysis) []byte {
 
 // drawnStrip is the parts of the drawing.
 type drawnStrip struct {
-	Wide, High, Left, Right, Top, Bottom, TimeLabel, PercentLabel int
+	Wide, High, Left, Right, Axis, Top, Bottom, TimeLabel, PercentLabel int
 
 	Band, Line string // the interval and the curve, as paths
 	Dots       []stripDot
 	Levels     []stripLabel
 	Times      []stripLabel
 	Link       string
+	End        int64 // the time at the right end, ns
 }
 
 type stripDot struct {
 	X, Y  float64
+	Time  int64 // ns
 	Jump  bool
 	Title string
 }
 
 type stripLabel struct {
-	At   float64
-	Text string
+	At    float64
+	Share float64 // of the axis
+	Text  string
 }
 
 func stripOf(a *inevitable.Analysis) drawnStrip {
 	s := drawnStrip{
-		Wide: stripWide, High: stripHigh, Left: stripLeft, Right: stripRight, Top: stripTop, Bottom: stripBottom,
+		Wide: stripWide, High: stripHigh, Left: stripLeft, Right: stripRight, Axis: stripRight - stripLeft, Top: stripTop, Bottom: stripBottom,
 		TimeLabel: stripTimeLabel, PercentLabel: stripPercent, Link: "#find-" + a.Property.Code(),
 	}
 	end := max(a.Points[len(a.Points)-1].Time, 1)
+	s.End = int64(end)
 	x := func(at history.Time) float64 { return stripLeft + float64(at)/float64(end)*(stripRight-stripLeft) }
 	y := func(share float64) float64 { return stripBottom - share*(stripBottom-stripTop) }
 	jumps := map[int]bool{}
@@ -142,7 +146,7 @@ func stripOf(a *inevitable.Analysis) drawnStrip {
 			next = x(a.Points[i+1].Time)
 		}
 		back = append(back, fmt.Sprintf("H%.1fV%.1f", next, y(l)), fmt.Sprintf("H%.1f", at))
-		s.Dots = append(s.Dots, stripDot{at, y(share), jumps[p.Event], fmt.Sprintf("%s: %s %s: %s", textfmt.Duration(p.Time.Sub(0)), p.Violated.Percent(), p.Violated.Interval(), p.Text())})
+		s.Dots = append(s.Dots, stripDot{at, y(share), int64(p.Time), jumps[p.Event], fmt.Sprintf("%s: %s %s: %s", textfmt.Duration(p.Time.Sub(0)), p.Violated.Percent(), p.Violated.Interval(), p.Text())})
 	}
 	s.Line = low.String()
 	for i := len(back) - 2; i >= 0; i -= 2 { // from right to left
@@ -150,19 +154,19 @@ func stripOf(a *inevitable.Analysis) drawnStrip {
 	}
 	s.Band = high.String() + "Z"
 	for _, share := range []float64{0, 0.5, 1} {
-		s.Levels = append(s.Levels, stripLabel{y(share), fmt.Sprintf("%.0f %%", 100*share)})
+		s.Levels = append(s.Levels, stripLabel{y(share), share, fmt.Sprintf("%.0f %%", 100*share)})
 	}
 	for i := range 5 {
 		at := end * history.Time(i) / 4
-		s.Times = append(s.Times, stripLabel{x(at), textfmt.Duration(at.Sub(0))})
+		s.Times = append(s.Times, stripLabel{x(at), float64(i) / 4, textfmt.Duration(at.Sub(0))})
 	}
 	return s
 }
 
-var stripTemplate = template.Must(template.New("strip").Parse(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {{.Wide}} {{.High}}" width="{{.Wide}}" height="{{.High}}" role="img" aria-label="the probability of the violation over the time of the run" font-size="12" fill="var(--ink)">
+var stripTemplate = template.Must(template.New("strip").Parse(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {{.Wide}} {{.High}}" width="{{.Wide}}" height="{{.High}}" role="img" aria-label="the probability of the violation over the time of the run" font-size="12" fill="var(--ink)" data-curve="{{.End}}" data-left="{{.Left}}" data-right="{{.Right}}">
 {{range .Levels}}<line x1="{{$.Left}}" x2="{{$.Right}}" y1="{{.At}}" y2="{{.At}}" stroke="var(--line)"/><text x="{{$.PercentLabel}}" y="{{.At}}" dy="4" text-anchor="end" fill="var(--soft)">{{.Text}}</text>
-{{end}}{{range .Times}}<text x="{{.At}}" y="{{$.TimeLabel}}" text-anchor="middle" fill="var(--soft)">{{.Text}}</text>
-{{end}}<path d="{{.Band}}" fill="var(--bad-ground)"/><path d="{{.Line}}" fill="none" stroke="var(--bad)" stroke-width="2"/>
-{{range .Dots}}<a href="{{$.Link}}"><circle cx="{{.X}}" cy="{{.Y}}" r="{{if .Jump}}6{{else}}3{{end}}" fill="var(--bad)"><title>{{.Title}}</title></circle></a>
+{{end}}{{range .Times}}<text x="{{.At}}" y="{{$.TimeLabel}}" text-anchor="middle" fill="var(--soft)" data-share="{{.Share}}">{{.Text}}</text>
+{{end}}<svg x="{{.Left}}" width="{{.Axis}}" height="{{.High}}" viewBox="{{.Left}} 0 {{.Axis}} {{.High}}"><g data-scaled=""><path d="{{.Band}}" fill="var(--bad-ground)"/><path d="{{.Line}}" fill="none" stroke="var(--bad)" stroke-width="2" vector-effect="non-scaling-stroke"/></g></svg>
+{{range .Dots}}<a href="{{$.Link}}"><circle data-t="{{.Time}}" cx="{{.X}}" cy="{{.Y}}" r="{{if .Jump}}6{{else}}3{{end}}" fill="var(--bad)"><title>{{.Title}}</title></circle></a>
 {{end}}</svg>
 `))

@@ -33,7 +33,7 @@ func (r *Report) messagesOf(s ShownRun) ([]document.Block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Title, err)
 	}
-	e, t := trace.Of(e.WithBranches(s.Run.Branches))
+	e, t := trace.Of(e.WithCourse(s.Run.Course))
 	again, err := e.Run(context.Background(), s.Run.Seed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Title, err)

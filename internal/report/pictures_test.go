@@ -36,6 +36,7 @@ type shown struct {
 var shots = []shown{
 	{"timeline.png", "run", "body", 1200, 890, false},
 	{"timeline-dark.png", "run", "body", 1200, 890, true},
+	{"inevitable.png", "decided", ".timeline ~ h3", 1200, 420, false},
 	{"sequence.png", "case", "details[open] h3", 1400, 1000, false},
 	{"scoreboard.png", "debate", "#s-scoreboard", 1480, 760, false},
 	{"sweep.png", "sweep", "figure", 1200, 820, false},
@@ -75,11 +76,13 @@ func take(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	decided, _ := decidedFile(t, 100)
 	pages := map[string]string{
-		"run":    pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")),
-		"case":   pageFile(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
-		"debate": pageFile(t, debate),
-		"sweep":  pageFile(t, filepath.Join(reference, "restart-delay")),
+		"decided": decided,
+		"run":     pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")),
+		"case":    pageFile(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
+		"debate":  pageFile(t, debate),
+		"sweep":   pageFile(t, filepath.Join(reference, "restart-delay")),
 	}
 	for _, s := range shots {
 		p := browsertest.Open(t, pages[s.page], browsertest.Screen{Width: s.width, Height: s.height, Dark: s.dark})

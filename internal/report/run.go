@@ -143,7 +143,7 @@ func ShownRunOf(e runner.Experiment, result runner.Result, dir string, versions 
 			if err != nil {
 				return nil, err
 			}
-			again, err := replayed(context.Background(), whole.WithBranches(result.Branches), result.Seed, "")
+			again, err := replayed(context.Background(), whole.WithCourse(result.Course), result.Seed, "")
 			if err != nil {
 				return nil, err
 			}

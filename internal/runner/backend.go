@@ -40,14 +40,11 @@ type Backend struct {
 
 	Open OpenFunc
 
-	// Branching opens worlds whose runs take the branches. nil: its runs cannot branch.
-	Branching func([]Branch) OpenFunc
+	// Branching opens worlds whose runs take a course. nil: its runs cannot branch.
+	Branching func(Course) OpenFunc
 
-	// Listing opens worlds that report each message when it is sent, with the number of events
-	// before it. Redrawing opens worlds in which the latency of one message is drawn anew, from a
-	// seed. Both are nil if Branching is.
-	Listing   func(each func(m Message, event int)) OpenFunc
-	Redrawing func(m Message, seed uint64) OpenFunc
+	// Hooked opens worlds whose runs take a course but for what hooks change. It is nil if Branching is.
+	Hooked func(Course, Hooks) OpenFunc
 
 	// Versions returns the versions of what its runs use besides this program. It may be
 	// nil.

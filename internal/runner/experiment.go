@@ -26,8 +26,9 @@ type Experiment struct {
 	world     nemesis.Setting // the scenario's, made ready
 	generator *nemesis.Generator
 	header    history.Header // but for the seed
-	branches  []Branch       // that its runs take
+	course    Course         // that its runs take
 	open      OpenFunc       // in place of the backend's; nil: see Opener
+	judge     JudgeFunc      // of its runs, in place of the checker of all properties; may be nil
 	watcher   Watcher        // nil: nobody watches
 }
 
@@ -127,21 +128,50 @@ func (e Experiment) WithEventLimit(events int) Experiment {
 }
 
 // WithOpener returns the experiment with worlds that open opens. They have to be like those of its
-// backend. If it has branches, open has to take them: see [Experiment.Opener].
+// backend. If it has a course, open has to take it: see [Experiment.Opener].
 func (e Experiment) WithOpener(open OpenFunc) Experiment {
 	e.open = open
 	return e
 }
 
-// Opener returns what opens the world of a run, with its branches.
+// Opener returns what opens the world of a run, with its course.
 func (e Experiment) Opener() OpenFunc {
 	switch {
 	case e.open != nil:
 		return e.open
-	case len(e.branches) > 0:
-		return e.backend.Branching(e.branches)
+	case !e.course.Straight():
+		return e.backend.Branching(e.course)
 	}
 	return e.backend.Open
+}
+
+// Judge decides on the history of a run while it is recorded. A [checker.Checker] is one.
+type Judge interface {
+	history.Sink
+
+	// Finish is called once, after the last event.
+	Finish() checker.Report
+
+	// Err returns why the history cannot be judged, after Finish: see [checker.Checker.Err].
+	Err() error
+}
+
+// JudgeFunc returns the judge of a run whose history begins with the header.
+type JudgeFunc func(history.Header) Judge
+
+// WithJudge returns the experiment with judges of its runs that the function returns. By default it
+// is a checker of all properties.
+func (e Experiment) WithJudge(judge JudgeFunc) Experiment {
+	e.judge = judge
+	return e
+}
+
+// judgeOf returns the judge of a run.
+func (e Experiment) judgeOf(h history.Header) Judge {
+	if e.judge != nil {
+		return e.judge(h)
+	}
+	return checker.New(h)
 }
 
 // Header returns the header of a run's history.
@@ -160,8 +190,8 @@ func (e Experiment) Plan(seed uint64) nemesis.Plan {
 // to keep, unless that is nil. An error says that there was no valid run. When ctx ends,
 // the run is checked as far as it got.
 func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Result, error) {
-	panel := checker.New(e.Header(seed))
-	group := history.NewGroup(panel)
+	judge := e.judgeOf(e.Header(seed))
+	group := history.NewGroup(judge)
 	sink := history.Sink(group)
 	if keep != nil {
 		sink = history.Tee(keep, group)
@@ -180,18 +210,18 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	result, err := e.runClients(ctx, world)
 	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
-	result.Backend, result.Seed, result.Branches = e.backend.Name, seed, e.branches
+	result.Backend, result.Seed, result.Course = e.backend.Name, seed, e.course
 	group.Close()
-	result.Report = panel.Finish()
-	return result, cmp.Or(err, selfContradiction(panel))
+	result.Report = judge.Finish()
+	return result, cmp.Or(err, selfContradiction(judge))
 }
 
 // selfContradiction returns an error if a run's own history cannot be true. That is a
 // defect of the harness and says nothing about the lock. A history that is too large to
 // check is not an error: its report has unknown verdicts.
-func selfContradiction(p *checker.Checker) error {
+func selfContradiction(j Judge) error {
 	var c *checker.Contradiction
-	if errors.As(p.Err(), &c) && !c.TooMuch {
+	if errors.As(j.Err(), &c) && !c.TooMuch {
 		return fmt.Errorf("the history of the run contradicts itself, so the run is worth nothing: event %d: %w", c.Event, c)
 	}
 	return nil
@@ -259,7 +289,7 @@ type Result struct {
 	Plan     nemesis.Plan
 	Backend  string
 	Seed     uint64
-	Branches []Branch // that the run took
+	Course   Course // that the run took
 
 	// Report has the verdicts on the history.
 	Report checker.Report

@@ -17,15 +17,18 @@ import (
 // a string it is short enough to paste: at most [MaxReplay] bytes for the named
 // scenarios, none of which means anything to a shell.
 type Replay struct {
-	Scenario string // the name of a scenario of the table
+	Scenario string // the name of a scenario
 	Seed     uint64
+
+	// Part is the part of the scenario that was run. Only a run with choices has one.
+	Part scenarios.Part
 
 	// Generator draws further faults beside the scenario's plan. Without it the
 	// scenario is run as it stands in the table.
 	Generator *nemesis.Generator
 
-	// Branches are those of the run.
-	Branches []Branch
+	// Course is that of the run.
+	Course
 
 	// Trace is the upper half of the run's trace hash.
 	Trace uint32
@@ -35,16 +38,19 @@ type Replay struct {
 	Old bool
 }
 
-// MaxReplay is the greatest length of a replay string without branches.
+// MaxReplay is the greatest length of a replay string of a run that follows its seed.
 const MaxReplay = 100
 
 // replayFormat is the version of the string. The string has, between
 // dots: the version; the scenario; the seed (see shortSeed); if there is a generator, its
-// version, the largest number of faults and the weights; in version 3, the branches;
-// eight digits of the trace hash; four digits of a checksum of everything before.
+// version, the largest number of faults and the weights; in version 3, the branches; in version 4, the
+// part of the scenario, the choices and the branches; eight digits of the trace hash; four digits of a
+// checksum of everything before.
 //
-// A run without branches has version 2. In version 1 the trace was hashed otherwise.
+// A run without branches has version 2, and one with choices version 4, without a generator. In
+// version 1 the trace was hashed otherwise.
 const (
+	chosenFormat    = "v4"
 	branchedFormat  = "v3"
 	replayFormat    = "v2"
 	oldReplayFormat = "v1"
@@ -61,7 +67,7 @@ const noSwarm = "n"
 // Replay returns the replay of a result whose scenario is one of the table, as it
 // stands there or [WithGenerator].
 func (r Result) Replay() Replay {
-	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Branches: r.Branches, Trace: r.TraceHead()}
+	return Replay{Scenario: r.Scenario.Name, Seed: r.Seed, Generator: r.Scenario.Generate, Course: r.Course, Trace: r.TraceHead()}
 }
 
 // TraceHead returns the upper half of the run's trace hash, which a string has room for.
@@ -70,20 +76,41 @@ func (r Result) TraceHead() uint32 { return uint32(r.TraceHash >> 32) }
 // Same reports whether a result is that of the same run, as far as that can be told: see Old.
 func (r Replay) Same(result Result) bool { return !r.Old && result.TraceHead() == r.Trace }
 
-// Find returns the scenario that is to be run.
+// Find returns the scenario that is to be run, of those of the table.
 func (r Replay) Find() (scenarios.Scenario, error) {
 	s, err := scenarios.Find(r.Scenario)
-	if err == nil && r.Generator != nil {
+	if err != nil {
+		return s, err
+	}
+	return r.In(s)
+}
+
+// In returns the scenario that is to be run, of the one that the replay names. The error says what that
+// does not have.
+func (r Replay) In(s scenarios.Scenario) (scenarios.Scenario, error) {
+	if r.Generator != nil {
 		s = WithGenerator(s, *r.Generator)
 	}
-	return s, err
+	if r.Choices != nil {
+		s = Alone(s)
+	}
+	return r.Part.Of(s)
+}
+
+// Alone returns the scenario as runs with choices take place in it: each request travels by itself, so
+// that its latency is a choice. Expectations and limits are of many runs.
+func Alone(s scenarios.Scenario) scenarios.Scenario {
+	s.Connections, s.Expect, s.Limits = nemesis.Connections{}, nil, scenarios.Limits{}
+	return s
 }
 
 // String writes what [ParseReplay] reads, as in
-// "v2.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e".
+// "v2.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e" and "v4.calm.1.n1+2+3.l2d2-17-1.b.5f06eaf2.1c9e".
 func (r Replay) String() string {
 	version := replayFormat
 	switch {
+	case r.Choices != nil:
+		version = chosenFormat
 	case len(r.Branches) > 0:
 		version = branchedFormat
 	case r.Old:
@@ -101,7 +128,10 @@ func (r Replay) String() string {
 		}
 		text += fmt.Sprintf("g%d.%d%s.%s.", nemesis.GeneratorVersion, g.Most, swarm, weights)
 	}
-	if len(r.Branches) > 0 {
+	switch {
+	case r.Choices != nil:
+		text += fmt.Sprintf("%s.%s.%s.", r.Part, choicesText(r.Choices), branchText(r.Branches))
+	case len(r.Branches) > 0:
 		text += branchText(r.Branches) + "."
 	}
 	text += fmt.Sprintf("%08x.", r.Trace)
@@ -147,24 +177,22 @@ func ParseReplay(text string) (Replay, error) {
 }
 
 func parseReplay(text string) (r Replay, err error) {
-	version := replayVersion.FindString(text)
-	switch {
-	case version == "":
+	version := strings.TrimSuffix(replayVersion.FindString(text), ".")
+	switch version {
+	case "":
 		return r, fmt.Errorf("does not begin with %s.: it is not what lockstorm run prints", replayFormat)
-	case version != branchedFormat+"." && version != replayFormat+"." && version != oldReplayFormat+".":
-		return r, fmt.Errorf("has the form %sthis program reads %s to %s", strings.Replace(version, ".", "; ", 1), oldReplayFormat, branchedFormat)
+	case chosenFormat, branchedFormat, replayFormat, oldReplayFormat:
+	default:
+		return r, fmt.Errorf("has the form %s; this program reads %s to %s", version, oldReplayFormat, chosenFormat)
 	}
-	r.Old = version == oldReplayFormat+"."
+	r.Old = version == oldReplayFormat
 	last := strings.LastIndexByte(text, '.') + 1
 	if text[last:] != Checksum(text[:last]) {
 		return r, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")
 	}
 	parts := strings.Split(text, ".")
-	if n := len(parts); version == branchedFormat+"." && n >= 6 {
-		if r.Branches, err = parseBranches(parts[n-3]); err != nil {
-			return r, err
-		}
-		parts = slices.Delete(parts, n-3, n-2)
+	if parts, err = r.parseCourse(version, parts); err != nil {
+		return r, err
 	}
 	switch len(parts) {
 	case 5:
@@ -185,6 +213,28 @@ func parseReplay(text string) (r Replay, err error) {
 	}
 	r.Trace = uint32(trace)
 	return r, nil
+}
+
+// parseCourse reads the parts of a text that say how the run departs from its seed, and returns the
+// others.
+func (r *Replay) parseCourse(version string, parts []string) (others []string, err error) {
+	n := len(parts)
+	switch {
+	case version == branchedFormat && n >= 6:
+		r.Branches, err = parseBranches(parts[n-3])
+		return slices.Delete(parts, n-3, n-2), err
+	case version != chosenFormat:
+		return parts, nil
+	case n != 8:
+		return nil, fmt.Errorf("has %d parts: want 8", n)
+	}
+	if r.Part, err = scenarios.ParsePart(parts[3]); err != nil {
+		return nil, fmt.Errorf("has a part of a scenario that cannot be: %w", err)
+	}
+	if r.Choices, err = parseChoices(parts[4]); err == nil && parts[5] != branchMark {
+		r.Branches, err = parseBranches(parts[5])
+	}
+	return slices.Delete(parts, 3, 6), err
 }
 
 func parseGenerator(version, most, weights string) (*nemesis.Generator, error) {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -22,7 +23,7 @@ import (
 )
 
 // plainText has no character that a shell reads as anything but itself.
-var plainText = regexp.MustCompile(`^[a-zA-Z0-9.,:-]+$`)
+var plainText = regexp.MustCompile(`^[a-zA-Z0-9.,:+@-]+$`)
 
 // Law: a replay of a named scenario is read as it was written, is short, and
 // can be pasted.
@@ -42,14 +43,45 @@ func TestAReplayIsReadAsItWasWritten(t *testing.T) {
 				NoSwarm: rapid.Bool().Draw(t, "no swarm"),
 			}
 		}
+		if rapid.Bool().Draw(t, "explored") {
+			r = explored(t, r)
+		}
 		text := r.String()
-		if len(text) > runner.MaxReplay || !plainText.MatchString(text) {
+		if r.Course.Straight() && len(text) > runner.MaxReplay || !plainText.MatchString(text) {
 			t.Errorf("%s: %d bytes", text, len(text))
 		}
 		if got, err := runner.ParseReplay(text); err != nil || !reflect.DeepEqual(got, r) {
 			t.Errorf("%s: got %+v (%v), want %+v", text, got, err, r)
 		}
 	})
+}
+
+// explored draws a replay of an exploration's run.
+func explored(t *rapid.T, r runner.Replay) runner.Replay {
+	numbers := rapid.SliceOfN(rapid.IntRange(1, 9), 1, 5)
+	for _, list := range []*[]int{&r.Part.Clients, &r.Part.Nodes, &r.Part.Rounds} {
+		if rapid.Bool().Draw(t, "whole") {
+			*list = numbers.Draw(t, "numbers")
+		}
+	}
+	r.Generator, r.Old = nil, false
+	r.Part.Faults = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) scenarios.Pick {
+		return scenarios.Pick{
+			Kind:   rapid.SampledFrom(append(nemesis.FewKinds(), "")).Draw(t, "kind"),
+			Number: rapid.IntRange(1, 99).Draw(t, "number"),
+			At:     time.Duration(rapid.OneOf(rapid.Just[int64](-1), rapid.Int64Range(0, 1e12)).Draw(t, "at")),
+		}
+	}), 0, 3).Draw(t, "faults")
+	r.Choices = &runner.Choices{Latencies: rapid.IntRange(1, 9).Draw(t, "latencies"), Draws: rapid.IntRange(0, 9).Draw(t, "draws"), EveryOrder: rapid.Bool().Draw(t, "order")}
+	point := 0
+	for range rapid.IntRange(0, 3).Draw(t, "turns") {
+		point += rapid.IntRange(1, 50).Draw(t, "further")
+		r.Choices.Turns = append(r.Choices.Turns, runner.Turn{Point: point, Way: rapid.IntRange(1, 5).Draw(t, "way")})
+	}
+	if rapid.Bool().Draw(t, "branched") {
+		r.Branches = []runner.Branch{{Event: rapid.IntRange(0, 99).Draw(t, "event"), Seed: rapid.Uint64().Draw(t, "branch")}}
+	}
+	return r
 }
 
 // Law: a replay string has room for every scenario's name, the largest seed and weights
@@ -75,21 +107,28 @@ func TestParseReplayRefuses(t *testing.T) {
 	}
 	good := runner.Replay{Scenario: "calm", Seed: 7, Generator: &nemesis.Generator{Faults: nemesis.Weights{"crash": 2}, Most: 3}}.String()
 	cases := map[string]string{
-		"":                                         "does not begin with v2.: it is not what lockstorm run prints",
-		"crash-restart":                            "does not begin with v2.",
-		"v4.calm.7":                                "has the form v4; this program reads v1 to v3",
-		sealed("v3.calm.7.b7.00000000."):           `has the branches "b7": want events in their order, each with a seed`,
-		sealed("v3.calm.7.b7-1+6-1.00000000."):     `has the branches "b7-1+6-1"`,
-		good[:len(good)-1]:                         "is cut off or mistyped: its last four characters do not fit the others",
-		good[:20]:                                  "is cut off or mistyped",
-		strings.Replace(good, "7", "8", 1):         "is cut off or mistyped",
-		sealed("v2.calm.7."):                       "has 4 parts: want 5, or 8 with generated faults",
-		sealed("v2.calm.x.00000000."):              `has the seed "x": want a number`,
-		sealed("v2.calm.7.0000000g."):              `has the trace "0000000g"`,
-		sealed("v2.calm.7.g0.3.crash.00000000."):   "is of the generator g0; this program has g3, whose plans are others",
-		sealed("v2.calm.7.g3.x.crash.00000000."):   `has the number of faults "x"`,
-		sealed("v2.calm.7.g3.100.crash.00000000."): "has a generator that cannot be: most: 100: want 1 to 99",
-		sealed("v2.calm.7.g3.3.burn.00000000."):    `has weights that cannot be: burn: unknown kind of fault "burn"`,
+		"":                                      "does not begin with v2.: it is not what lockstorm run prints",
+		"crash-restart":                         "does not begin with v2.",
+		"v5.calm.7":                             "has the form v5; this program reads v1 to v4",
+		sealed("v4.calm.7.00000000."):           "has 5 parts: want 8",
+		sealed("v4.calm.7.x1.l2d2.b.00000000."): `has a part of a scenario that cannot be: "x1": want lists`,
+		sealed("v4.calm.7.n0.l2d2.b.00000000."): `has a part of a scenario that cannot be: "0": want a number from 1`,
+		sealed("v4.calm.7.f1@1h.l2d2.b.00000000."):    `has a part of a scenario that cannot be: "1@1h": want a fault`,
+		sealed("v4.calm.7..l0d2.b.00000000."):         `has the choices "l0d2": want those such as l2d2-17-1+40-1`,
+		sealed("v4.calm.7..l2d2-3-1+3-2.b.00000000."): `has the choices "l2d2-3-1+3-2"`,
+		sealed("v4.calm.7..l2d2.b7.00000000."):        `has the branches "b7"`,
+		sealed("v3.calm.7.b7.00000000."):              `has the branches "b7": want events in their order, each with a seed`,
+		sealed("v3.calm.7.b7-1+6-1.00000000."):        `has the branches "b7-1+6-1"`,
+		good[:len(good)-1]:                            "is cut off or mistyped: its last four characters do not fit the others",
+		good[:20]:                                     "is cut off or mistyped",
+		strings.Replace(good, "7", "8", 1):            "is cut off or mistyped",
+		sealed("v2.calm.7."):                          "has 4 parts: want 5, or 8 with generated faults",
+		sealed("v2.calm.x.00000000."):                 `has the seed "x": want a number`,
+		sealed("v2.calm.7.0000000g."):                 `has the trace "0000000g"`,
+		sealed("v2.calm.7.g0.3.crash.00000000."):      "is of the generator g0; this program has g3, whose plans are others",
+		sealed("v2.calm.7.g3.x.crash.00000000."):      `has the number of faults "x"`,
+		sealed("v2.calm.7.g3.100.crash.00000000."):    "has a generator that cannot be: most: 100: want 1 to 99",
+		sealed("v2.calm.7.g3.3.burn.00000000."):       `has weights that cannot be: burn: unknown kind of fault "burn"`,
 	}
 	for text, want := range cases {
 		_, err := runner.ParseReplay(text)

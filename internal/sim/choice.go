@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,22 +12,35 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Point is the kind of a point at which a world can go on in several ways.
-type Point uint8
+// PointKind is the kind of a [Point].
+type PointKind uint8
 
 // The kinds.
 const (
-	Latency Point = iota + 1 // how long a message takes
-	Draw                     // a number that a client draws, other than a token
-	Order                    // which of several simultaneous events of one machine comes first
+	Latency PointKind = iota + 1 // how long a message takes
+	Draw                         // a number that a client draws, other than a token
+	Order                        // which of several simultaneous events of one machine comes first
 )
+
+// Point names a point at which a world can go on in several ways.
+type Point struct {
+	Kind PointKind
+
+	// A latency is that of a message between Client and Node, with Number, from 1, of those sent Way. If
+	// it is the latency of a call of the guarded resource, all of these are zero.
+	Node int
+	Way  nemesis.Direction
+
+	// A number is drawn by Client, with Number, from 1, of those that it draws.
+	Client, Number int
+}
 
 // Chooser makes the choices of a world in place of its seed.
 type Chooser interface {
 	// Choose returns the way on at a point, from 0 to n-1. n is at least 2. Way 0 is the shortest
 	// latency, the number that follows from the seed, or the event that comes first in a world
 	// with a seed.
-	Choose(at Point, n int) int
+	Choose(w *World, at Point, n int) int
 
 	// GoOn is called before every event, while the code of all clients waits, and reports
 	// whether the world is to go on. If not, Run returns [ErrStopped].
@@ -80,16 +94,21 @@ func (w *World) choose(at Point, n int) int {
 	if n < 2 || w.err != nil || w.sealed {
 		return 0
 	}
-	return w.choices.Chooser.Choose(at, n)
+	return w.choices.Chooser.Choose(w, at, n)
 }
 
 // chosenLatency returns the latency of a message.
-func (w *World) chosenLatency(t *nemesis.Table) int64 {
-	r, n := t.Range(), w.choices.Latencies
+func (w *World) chosenLatency(l *linkDirection) int64 {
+	r, n := l.latency.Range(), w.choices.Latencies
+	at := Point{Kind: Latency}
+	if client, node, way, ok := w.Link(l.stream); ok {
+		l.drawn++
+		at.Client, at.Node, at.Way, at.Number = client, node, way, l.drawn
+	}
 	if r.Min == r.Max {
 		return int64(r.Min)
 	}
-	k := w.choose(Latency, n)
+	k := w.choose(at, n)
 	if k == 0 {
 		return int64(r.Min)
 	}
@@ -101,7 +120,8 @@ func (w *World) chosenLatency(t *nemesis.Table) int64 {
 func (c *client) chosenDraw() uint64 {
 	n := c.world.choices.Draws
 	bits := c.random.Uint64()
-	switch k := c.world.choose(Draw, 1+n); {
+	c.random.count.drawn++
+	switch k := c.world.choose(Point{Kind: Draw, Client: c.id, Number: c.random.count.drawn}, 1+n); {
 	case k == 1:
 		bits = 0
 	case k > 1:
@@ -169,7 +189,7 @@ func (a *activity) wakesAt(at int64) bool {
 func (w *World) takeDue() event {
 	c, chosen := w.choices, 0
 	if c.due[0].class() > delayedActions {
-		chosen = w.choose(Order, w.inAnyOrder())
+		chosen = w.choose(Point{Kind: Order}, w.inAnyOrder())
 	}
 	for i := range c.due {
 		if !w.withFirst(i) {
@@ -183,6 +203,39 @@ func (w *World) takeDue() event {
 		chosen--
 	}
 	panic("sim: a way that there is not")
+}
+
+// Due says in words what is at a way of a point of order, as in "a request of client 1 at node 2".
+func (w *World) Due(way int) string {
+	for i := range w.choices.due {
+		if !w.withFirst(i) {
+			continue
+		}
+		if way == 0 {
+			return w.inWords(&w.choices.due[i])
+		}
+		way--
+	}
+	return ""
+}
+
+func (w *World) inWords(e *event) string {
+	switch i := e.index(); e.class() {
+	case requestArrives:
+		m := w.network.messages.at(i)
+		return fmt.Sprintf("a request of client %d at node %d", m.client, m.node)
+	case replyArrives:
+		m := w.network.messages.at(i)
+		return fmt.Sprintf("a reply of node %d to client %d", m.node, m.client)
+	case callArrives:
+		return fmt.Sprintf("a request of client %d at the guarded resource", w.calls.at(i).client.id)
+	case callReturns:
+		return fmt.Sprintf("a reply of the guarded resource to client %d", w.calls.at(i).client.id)
+	case timerFires:
+		return fmt.Sprintf("a timer of client %d", w.activities[i].client.id)
+	default:
+		return fmt.Sprintf("what client %d has waited for", i+1)
+	}
 }
 
 // inAnyOrder returns how many of the due events may come next.

@@ -308,7 +308,7 @@ func (l *link) each(way nemesis.Direction, do func(*linkDirection)) {
 // takes draws the latency of a message, without the delays of rules.
 func (w *World) takes(l *linkDirection) int64 {
 	if w.choices != nil {
-		return w.chosenLatency(l.latency)
+		return w.chosenLatency(l)
 	}
 	n, own := &w.network, w.network.random.Uint64()
 	if l.varies() {

@@ -31,8 +31,8 @@ type Case struct {
 	// Notes are remarks of a person, or of the command that found it.
 	Notes string
 
-	Seed     uint64
-	Branches []runner.Branch
+	Seed   uint64
+	Course runner.Course
 
 	// Trace is the upper half of the run's trace hash; OldTrace says that it was hashed by an
 	// earlier version: see [runner.Replay].
@@ -53,7 +53,7 @@ func New(r runner.Result, p checker.Property) Case {
 		Shows:    f.Verdict,
 		Story:    f.Story(),
 		Seed:     r.Seed,
-		Branches: r.Branches,
+		Course:   r.Course,
 		Trace:    r.Replay().Trace,
 		Scenario: s,
 	}
@@ -62,7 +62,7 @@ func New(r runner.Result, p checker.Property) Case {
 // Replay returns the identity of the run. Its scenario is that of the case, not the one of
 // that name in the debate.
 func (c Case) Replay() runner.Replay {
-	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Branches: c.Branches, Trace: c.Trace, Old: c.OldTrace}
+	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Course: c.Course, Trace: c.Trace, Old: c.OldTrace}
 }
 
 // Run repeats the run. The history is also recorded in keep, unless that is nil.
@@ -71,7 +71,7 @@ func (c Case) Run(ctx context.Context, b runner.Backend, keep history.Sink) (run
 	if err != nil {
 		return runner.Result{}, err
 	}
-	return e.WithBranches(c.Branches).Run(ctx, c.Seed, keep)
+	return e.WithCourse(c.Course).Run(ctx, c.Seed, keep)
 }
 
 // Simulate runs the case in the simulator, and returns what the checker reports.

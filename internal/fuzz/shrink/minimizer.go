@@ -47,6 +47,11 @@ type Minimizer struct {
 	// no limit.
 	Time time.Duration
 
+	// Shortest, unless nil, looks for a run of the smallest scenario that violates the property with fewer
+	// faults, by other latencies or another order, and that is accepted; or for one with all faults and
+	// fewer events. nil: there is none.
+	Shortest func(ctx context.Context, s scenarios.Scenario, p checker.Property, events int, accept func(runner.Result) (bool, error)) (*runner.Result, error)
+
 	// Progress, unless nil, is called with every smaller scenario that shows the same.
 	Progress func(Reduced)
 }
@@ -91,8 +96,26 @@ func (t Minimizer) Minimize(ctx context.Context, p checker.Property, found fuzz.
 	// The run is made once more even after the limits: the last candidate need not be the
 	// one that was kept.
 	finding.Small, err = runner.Run(context.WithoutCancel(ctx), t.Backend, small.Scenario, small.Seed, nil)
+	if err == nil && t.Shortest != nil && small.Unfinished == "" {
+		err = t.shortest(limited, of, &finding)
+	}
 	finding.Excuse = t.excuse(p, finding.Small.Executed())
 	return finding, err
+}
+
+// shortest replaces the smallest run by one with fewer faults or events, if there is one.
+func (t Minimizer) shortest(ctx context.Context, of signature, finding *Finding) error {
+	r, err := t.Shortest(ctx, finding.Small.Executed(), finding.Property, finding.Small.Events, func(r runner.Result) (bool, error) {
+		return t.matches(ctx, of, r)
+	})
+	switch {
+	case ctx.Err() != nil: // then the larger run it is
+		finding.Shrunk.Unfinished = "time limit"
+		return nil
+	case err == nil && r != nil:
+		finding.Small = *r
+	}
+	return err
 }
 
 // leastNodes returns the smallest number of nodes for a scenario.

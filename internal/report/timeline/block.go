@@ -28,7 +28,7 @@ var (
 // classes come before their uses.
 var scripts = []string{
 	"times", "make", "spans", "states", "view", "lanes", "brush", "words", // shared
-	"draw", "samples", "axis", "strip", // drawing
+	"draw", "samples", "axis", "strip", "curve", // drawing
 	"stage", "hit", "pointer", "keys", // input
 	"finds", "details", "text", // the texts beside the drawing
 	"timeline", "open",

@@ -17,6 +17,6 @@ func Backend() runner.Backend {
 		Stores:  true,
 		Open:    runner.Opener(sim.Open),
 
-		Branching: branching, Listing: listing, Redrawing: redrawing,
+		Branching: branching, Hooked: hooked,
 	}
 }

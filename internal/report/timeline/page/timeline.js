@@ -44,6 +44,7 @@ class Timeline {
 
   // begin draws the timeline for the first time, at the first violation if there is one.
   begin() {
+    this.curves = curvesOf(this.place);
     this.dress();
     this.stage.name();
     this.stage.measure();
@@ -84,6 +85,7 @@ class Timeline {
     if (lanes) {
       drawLanes(this);
       drawStrip(this);
+      for (const svg of this.curves) drawCurve(svg, this.view);
       this.frame = { operations: this.stage.lanes.count + this.stage.strip.count, millis: performance.now() - began };
       this.range.textContent = this.view.toString();
     }

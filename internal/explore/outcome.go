@@ -1,0 +1,160 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Verdict is the outcome of an exploration, for a property or for all.
+type Verdict string
+
+// The verdicts.
+const (
+	Holds      Verdict = "holds"      // every run within the bounds keeps the property, or has nothing that it is about
+	Violated   Verdict = "violated"   // some run violates it
+	Unfinished Verdict = "unfinished" // no run that was made violates it, and others were not made or could not be judged
+	Vacuous    Verdict = "n/a"        // no run has anything that the property is about
+)
+
+// Outcome is what an exploration has shown.
+type Outcome struct {
+	Tally               // of all plans, in the last pass
+	Plans      int      // that there are
+	Explored   int      // of these, to the end, in the last pass
+	Deviations int      // every run with so many deviations was made; -1: not even every one without
+	Complete   bool     // every run within the bounds was made; then the finds are the shortest of all
+	Judged     []Judged // the wanted properties, in their order
+	State      State    // to continue it
+}
+
+// Judged is what an exploration has shown of a property.
+type Judged struct {
+	Property checker.Property
+	Verdict  Verdict
+	Within   Verdict // of the runs with up to [Outcome.Deviations]; if there are none yet: unfinished
+	Held     int     // executions that keep it, in the last pass
+	Unknown  int     // executions with an unknown verdict
+	Find     *Find   // the shortest run that violates it, of those that were made
+}
+
+// Against compares the verdict with what a scenario expects.
+func (j Judged) Against(e scenarios.Expectations) scenarios.Match {
+	want, stated := e.Want(j.Property)
+	switch violated := j.Verdict == Violated; {
+	case want == checker.Unknown:
+		return scenarios.Met
+	case violated && want != checker.Violated:
+		return scenarios.Contradicted
+	case j.Verdict == Unfinished:
+		return scenarios.Open
+	case stated && want == checker.Violated && !violated:
+		return scenarios.Contradicted
+	}
+	return scenarios.Met
+}
+
+// Verdict returns the verdict on all wanted properties together.
+func (o Outcome) Verdict() Verdict {
+	for _, v := range []Verdict{Violated, Unfinished, Holds} {
+		if slices.ContainsFunc(o.Judged, func(j Judged) bool { return j.Verdict == v }) {
+			return v
+		}
+	}
+	return Vacuous
+}
+
+// Left estimates how many runs of the last pass were not made.
+func (o Outcome) Left() int {
+	if o.Complete || o.Share <= 0 {
+		return 0
+	}
+	return int(min(float64(o.Executions+o.Cut)*(1/o.Share-1), math.MaxInt32))
+}
+
+// Within returns the verdict on all wanted properties together, of the runs with up to
+// [Outcome.Deviations]. What violates one counts in any case.
+func (o Outcome) Within() Verdict {
+	within := Outcome{}
+	for _, j := range o.Judged {
+		if j.Verdict == Unfinished {
+			j.Verdict = j.Within
+		}
+		within.Judged = append(within.Judged, j)
+	}
+	return within.Verdict()
+}
+
+// Violations lists the violated properties, each with the events and faults of its shortest run, as in
+// "V1 (160, 2) V2 (160, 2)".
+func (o Outcome) Violations() string {
+	var all []string
+	for _, j := range o.Judged {
+		if j.Find != nil {
+			all = append(all, fmt.Sprintf("%s (%d, %d)", j.Property.Code(), j.Find.Events, j.Find.Faults))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// Find returns the shortest find; nil: there is none.
+func (o Outcome) Find() (shortest *Find) {
+	for _, j := range o.Judged {
+		shortest = shorter(shortest, j.Find)
+	}
+	return shortest
+}
+
+// verdict returns the verdict on a property, after all runs or some of them.
+func (j Judged) verdict(complete bool) Verdict {
+	switch {
+	case j.Find != nil:
+		return Violated
+	case !complete || j.Unknown > 0:
+		return Unfinished
+	case j.Held == 0:
+		return Vacuous
+	}
+	return Holds
+}
+
+// ofShard returns the outcome of a shard: nothing is said to hold before the other shards are joined.
+func (o Outcome) ofShard(l Limits) Outcome {
+	if l.Shards == 1 {
+		return o
+	}
+	o.Complete = false
+	judged := o.Judged
+	o.Judged = nil
+	for _, j := range judged {
+		j.Within = Unfinished
+		j.Verdict = j.verdict(false)
+		o.Judged = append(o.Judged, j)
+	}
+	return o
+}
+
+// nameDeviations repeats the finds to name their deviations.
+func (o Outcome) nameDeviations(ctx context.Context) error {
+	for _, j := range o.Judged {
+		if j.Find == nil || j.Find.Deviations != nil {
+			continue
+		}
+		r := j.Find.Result
+		e, err := runner.Prepare(simulated.Backend(), r.Scenario)
+		if err != nil {
+			return err
+		}
+		if j.Find.Deviations, err = e.WithCourse(r.Course).Deviations(context.WithoutCancel(ctx), r.Seed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
