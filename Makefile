@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
+.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container test-stores stores flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -21,7 +21,7 @@ build: ## build the command into ./lockstorm
 # the tests that do so are raced. Building the whole command for the race detector is expensive:
 # make test-race does it.
 CONCURRENT = ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
-RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$')
+RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$' | grep -v '/internal/servers/stores/')
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext|TestOutcomeIsThatOfEveryRun|TestStoppedExploration|TestEstimatesAreRepeated|TestAnalysisIsBoundedAndStops)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
@@ -33,6 +33,9 @@ OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsPr
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
 CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
+
+# These tests need etcd, PostgreSQL and ZooKeeper, as do those of the packages below stores.
+STORED = ^TestRealStore
 
 # FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code.
 # -pgo=off because with the command's profile everything would be compiled again, 1,700 packages
@@ -46,9 +49,10 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	$(MAKE) --no-print-directory -j2 test-plain test-raced
 	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
+	@echo "not run: tests on etcd, PostgreSQL and ZooKeeper (make test-stores)"
 
 test-plain:
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)' $$($(GO) list ./... | grep -vxF "$(RACED)")
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores/')
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
@@ -63,12 +67,22 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); withou
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 
+test-stores: ## run the tests on etcd, PostgreSQL and ZooKeeper, which it installs (2 minutes)
+	@sh scripts/deps.sh stores
+	$(TEST) -race ./internal/servers/stores/...
+	$(TEST) -race -run '$(STORED)' ./internal/contract
+
+stores: ## run the locks in a store on real servers, and compare them with the simulated store (30 minutes); commit results and docs/evidence/stores.md
+	@sh scripts/deps.sh stores
+	sh scripts/stores.sh
+
 FLAKE_RUNS ?= 30
 FLAKE_BUDGET ?= 0
 FLAKE_ABREAST ?= 2
 flake: export GOGC ?= 800
 flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); continues where it was stopped (PACKAGES='./internal/rivals ./internal/servers/...': only those); commit docs/evidence/flake.md
-	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)' \
+	@sh scripts/deps.sh stores
+	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)|$(STORED)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
@@ -125,10 +139,10 @@ agreement: deps ## run the debate on real servers (process 2 minutes, container 
 hunt: ## hunt the debate's violations without its plans, fifty times per row (9 minutes); commit docs/evidence/hunt.md
 	sh scripts/hunt.sh
 
-explore: ## make every run of the debate's rows and of the compared locks, and of planted defects, within bounds (20 minutes); commit docs/evidence/explore.md
+explore: ## make every run of the debate's rows and of the compared locks, and of planted defects, within bounds (40 minutes); commit docs/evidence/explore.md
 	sh scripts/explore.sh
 
-rare: ## compare estimates of rare violations with the truth (some hours); commit docs/evidence/rare.md
+rare: ## compare estimates of rare violations with the truth (an hour); commit docs/evidence/rare.md
 	sh scripts/rare.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md

@@ -25,7 +25,7 @@ const (
 	// there is one (declined, with the one that is there). With Sequential the
 	// store puts a number behind the key that is above all before, so that there
 	// is none. An entry of a Session is deleted when that ends; declined if it is
-	// over. One with a TTL is a row: it stays until it is deleted or swept.
+	// over, with or without the entry that is there. One with a TTL is a row: it stays until it is deleted or swept.
 	StoreCreate
 	// StoreDelete deletes the entry Key if its revision is Revision; 0: whatever
 	// its revision. Declined if there is none.

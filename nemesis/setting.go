@@ -265,6 +265,11 @@ type Store struct {
 	// node alone serves, and a new leader lacks what had not been replicated when
 	// the old one was lost, like a database with an asynchronous replica.
 	Asynchronous bool `yaml:"asynchronous,omitempty"`
+
+	// Product is the store that the nodes run on a backend with real servers, such as
+	// "etcd". Empty means the one that the lock was written for. The simulator models what
+	// they have in common.
+	Product string `yaml:"product,omitempty"`
 }
 
 func (s *Store) validate() error {

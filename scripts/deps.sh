@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs redis-server and libfaketime, and the packages in the arguments (docker.io, chromium),
-# from the distribution's packages if they are missing. Without the rights to do so it prints the
+# Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, stores:
+# etcd, PostgreSQL and ZooKeeper), from the distribution's packages if they are missing. Without the rights to do so it prints the
 # command to run. If Chromium cannot be installed, it prints the reason and does not fail: the
 # tests that need it are skipped.
 set -eu
@@ -13,7 +13,13 @@ for extra; do
 	case $extra in
 	docker.io) command -v dockerd >/dev/null || missing="$missing docker.io" ;;
 	chromium) sh "$(dirname "$0")/browser.sh" >/dev/null || wished=' chromium' ;;
-	*) echo "deps.sh: no package $extra: want docker.io or chromium" >&2 && exit 2 ;;
+	stores)
+		command -v etcd >/dev/null || missing="$missing etcd-server"
+		command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
+		command -v java >/dev/null || missing="$missing default-jre-headless"
+		ls /usr/share/java/zookeeper.jar >/dev/null 2>&1 || missing="$missing zookeeper"
+		;;
+	*) echo "deps.sh: no package $extra: want docker.io, chromium or stores" >&2 && exit 2 ;;
 	esac
 done
 [ -z "$missing$wished" ] && exit 0

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/container"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/process"
+	"github.com/lockstorm/lockstorm/internal/servers/stores"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -50,8 +53,8 @@ var backends = []backendKind{
 		Backend: simulated.Backend(),
 	},
 	{
-		what:    "real redis-server processes on this machine, behind proxies in this process",
-		Backend: runner.Backend{Ability: ability(servers), Idle: true, Open: runner.Opener(servers.Open), Versions: ofLocalServer},
+		what:    "real servers on this machine, behind proxies in this process: redis-server, or the store of the lock",
+		Backend: runner.Backend{Ability: ability(servers), Idle: true, Open: runner.Opener(servers.Open), Versions: ofLocalServer, InStore: inStore},
 	},
 	{
 		what:    "real redis-servers in Docker containers on this machine, behind the same proxies",
@@ -66,6 +69,18 @@ var backends = []backendKind{
 }
 
 var servers process.Backend
+
+// inStore returns the backend with servers of a store's product. They keep the cores busier
+// than Redis does, so it is not idle.
+func inStore(product string) (runner.Backend, bool) {
+	p, ok := stores.Named(product)
+	if !ok {
+		return runner.Backend{}, false
+	}
+	return runner.Backend{Ability: ability(p), Open: runner.Opener(p.Open), Versions: func() map[string]string {
+		return map[string]string{product: cmp.Or(p.Version(context.Background()), "(unknown)")}
+	}}, true
+}
 
 // ability is the interface of the backends of real servers.
 func ability(b interface {
@@ -247,7 +262,7 @@ var whatClientsAre = []struct{ name, what string }{
 // does nothing.
 func beClient() {
 	redis.SetLogger(quiet{})
-	live.BeClient(func(world *live.Remote, brief []byte) (func(), error) {
+	live.BeClient(stores.Clients(), func(world *live.Remote, brief []byte) (func(), error) {
 		return runner.ClientMain(world, world.Number(), brief)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
@@ -20,6 +21,7 @@ import (
 
 // compareOptions are the flags of compare.
 type compareOptions struct {
+	backend runner.Backend
 	runs    int
 	seed    uint64
 	save    string
@@ -31,22 +33,26 @@ type compareOptions struct {
 func newCompare() *cobra.Command {
 	var o compareOptions
 	var locks []string
-	var trial, from string
+	var trial, from, beside string
 	cmd := &cobra.Command{
 		Use:   "compare",
 		Short: "Run all locks through the same trials, and compare what holds and what it costs",
-		Long: `Run all locks through the same trials in the simulator, and compare what holds and
-what it costs. "lockstorm run compare-TRIAL-LOCK" repeats one lock in one trial.
+		Long: `Run all locks through the same trials, and compare what holds and what it costs.
+"lockstorm run compare-TRIAL-LOCK" repeats one lock in one trial. With --backend process
+locks in a store run on real servers of that store.
 
 Exit codes: 1 a lock violated a property that the literature says it keeps; 3 a lock
 did not violate a property that the literature says it violates.`,
 		Example: `  lockstorm compare
   lockstorm compare --locks redlock,redlock-fenced --by-trial
   lockstorm compare --trial crash --runs 1000
-  lockstorm compare --from results/reference --format markdown`,
+  lockstorm compare --locks etcd,zookeeper --backend process
+  lockstorm compare --from results/reference --format markdown
+  lockstorm compare --from results/stores --beside results/reference`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().IntVar(&o.runs, "runs", 50, "runs of each lock in each trial")
+	backend := backendFlags(cmd)
+	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each lock in each trial (default 50 in virtual time, otherwise 3)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
 	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks to compare (default: all)")
 	cmd.Flags().StringVar(&trial, "trial", "", "run this trial only (default: all)")
@@ -55,23 +61,33 @@ did not violate a property that the literature says it violates.`,
 	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.CompareFile)
 	o.report.flag(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
-	for _, f := range []string{"runs", "seed", "save"} {
+	cmd.Flags().StringVar(&beside, "beside", "", "with --from: print, property by property, whether those results agree with the ones saved in this directory")
+	for _, f := range []string{"backend", "clients", "runs", "seed", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := compared(locks, trial)
 		if err == nil {
-			err = cmp.Or(o.check(len(locks) > 0 || trial != ""), o.report.check("report"))
+			o.backend, err = backend.backend()
+		}
+		if err == nil {
+			err = cmp.Or(o.settle(cmd, len(locks) > 0 || trial != ""), o.report.check("report"))
+		}
+		if err == nil && beside != "" && from == "" {
+			err = errors.New("--beside needs --from")
 		}
 		if err != nil {
 			return err
 		}
 		c.format, c.byTrial = o.format, o.byTrial
+		if beside != "" {
+			return c.printBeside(cmd.OutOrStdout(), from, beside)
+		}
 		if from != "" {
 			err = presentStored(location{dir: from, file: results.CompareFile}, &c, cmd.OutOrStdout())
 			return c.reported(cmd, o.report, err)
 		}
-		err = c.suite(o.seed, o.runs).present(cmd.Context(), &c, location{dir: o.save, file: results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		err = c.suite(o.backend, o.seed, o.runs).present(cmd.Context(), &c, location{dir: o.save, file: results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return c.reported(cmd, o.report, err)
 	}
 	return cmd
@@ -85,13 +101,19 @@ func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error
 	})
 }
 
-// check checks the flags. part means that some locks or trials are left out.
-func (o compareOptions) check(part bool) error {
+// settle checks the flags and fills in defaults. part means that some locks or trials are
+// left out. Of a comparison on real servers a part may be saved: no backend has servers for
+// all locks.
+func (o *compareOptions) settle(cmd *cobra.Command, part bool) error {
 	switch {
-	case o.runs < 1:
+	case cmd.Flags().Changed("runs") && o.runs < 1:
 		return fmt.Errorf("--runs %d: want at least 1", o.runs)
-	case o.save != "" && part:
+	case o.save != "" && part && o.backend.Exact:
 		return errors.New("--save stores the whole comparison: leave out --locks and --trial")
+	case o.runs == 0 && o.backend.Exact:
+		o.runs = 50
+	case o.runs == 0:
+		o.runs = 3
 	}
 	return cmp.Or(checkFormat(o.format, tableFormats...), writableDir("--save", o.save))
 }
@@ -149,8 +171,8 @@ func allKnown(what string, some, known []string) error {
 
 // suite returns the scenarios to run, trial by trial, so that a stopped comparison has results of
 // all locks.
-func (c comparison) suite(seed uint64, runs int) suite {
-	s := suite{what: "compare", backend: backends[0].Backend}
+func (c comparison) suite(b runner.Backend, seed uint64, runs int) suite {
+	s := suite{what: "compare", backend: b}
 	for _, t := range c.Trials {
 		for _, l := range c.Locks {
 			s.tasks = append(s.tasks, task{t.Enter(l), seed, runs})
@@ -186,6 +208,9 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	_, _ = fmt.Fprintln(out, c.Legend())
 	for _, d := range c.Deviations() {
 		_, _ = fmt.Fprintln(out, d.Text)
+	}
+	for _, r := range c.refused {
+		_, _ = fmt.Fprintf(out, "cannot be run: %v\n", r)
 	}
 	c.printStopped(out)
 	return nil

@@ -67,7 +67,7 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 		t.Fatal(err)
 	}
 	c.Locks[0].Expect = expect
-	s := c.suite(1, 2)
+	s := c.suite(backends[0].Backend, 1, 2)
 	found, _, err := s.run(context.Background(), io.Discard)
 	if err != nil {
 		t.Fatal(err)

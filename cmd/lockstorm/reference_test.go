@@ -32,7 +32,7 @@ func TestReferenceIsOfTheWholeSuites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, whole := range map[string]suite{
-		results.DebateFile: debateOptions{points: 1}.suite(d), results.CompareFile: c.suite(1, 1),
+		results.DebateFile: debateOptions{points: 1}.suite(d), results.CompareFile: c.suite(backends[0].Backend, 1, 1),
 	} {
 		stored, err := results.LoadReference(referenceDir, file)
 		if err != nil {

@@ -33,7 +33,7 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 	found, refused, err := s.run(t.Context(), io.Discard)
 	told := []string{
 		"crash-restart: the tin backend cannot carry out fault 1 of the plan, a partition (who can: sim, process, container)",
-		"compare-calm-etcd: etcd needs a store, which the tin backend has not (who can: sim)",
+		"compare-calm-etcd: etcd needs a store, which the tin backend has not (who can: sim, process)",
 	}
 	if err != nil || len(found) > 0 || fmt.Sprint(refused) != fmt.Sprint(told) {
 		t.Errorf("found %v, refused %q, %v", found, refused, err)

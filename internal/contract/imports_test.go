@@ -76,7 +76,7 @@ var rules = []rule{
 	{"internal/packed", nil, "compressed input is read, whatever its content"},
 	{"internal/flake", []string{"internal/files", "internal/textfmt", "internal/runner"}, "it runs any package's tests, and takes the interval of a rate from the runner"},
 	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/runner/simulated", "internal/fuzz", "internal/mutants"}, "it is built anew for each defect, and knows none"},
-	{"internal/mutants/explorer", []string{"checker", "scenarios", "internal/explore", "internal/mutants"}, "it is built anew for each defect, and knows none"},
+	{"internal/mutants/explorer", []string{"nemesis", "checker", "scenarios", "internal/explore", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/gotool", nil, "it runs the go command and knows no lock"},
 	{"internal/mutants", []string{"internal/files", "internal/gotool", "checker", "internal/fuzz"}, "a separate program, built with the defect, tells whether it was found"},
 	{"internal", []string{"*"}, "tests of the whole"},
@@ -226,6 +226,24 @@ var bans = []ban{
 		imports: []string{"github.com/alicebob/miniredis/"},
 		except:  []string{"internal/servers/memory/"},
 		why:     "a Redis in memory is one backend's affair",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"go.etcd.io/", "google.golang.org/grpc/", "google.golang.org/grpc", "go.uber.org/zap"},
+		except:  []string{"internal/servers/stores/etcd/"},
+		why:     "each store's client is one package's affair",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"github.com/jackc/pgx/"},
+		except:  []string{"internal/servers/stores/postgres/"},
+		why:     "each store's client is one package's affair",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"github.com/go-zookeeper/"},
+		except:  []string{"internal/servers/stores/zookeeper/"},
+		why:     "each store's client is one package's affair",
 	},
 	{
 		folders: []string{""},

@@ -21,8 +21,9 @@ type Backend struct {
 	// Keys says that its worlds record every change of the nodes' keys.
 	Keys bool
 
-	// Stores says that its worlds provide a store if the setting asks for one.
-	Stores bool
+	// InStore returns the backend for settings whose nodes replicate a store of that product.
+	// nil: it has none.
+	InStore func(product string) (b Backend, ok bool)
 
 	// ClientProcesses says that clients run in processes of their own: its worlds are
 	// [ProcessWorld]s.

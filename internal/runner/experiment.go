@@ -42,8 +42,11 @@ func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, 
 	if err := s.Validate(); err != nil {
 		return Experiment{}, err
 	}
-	c, err := newParticipants(b, s, find)
+	c, err := newParticipants(s, find)
 	if err != nil {
+		return Experiment{}, err
+	}
+	if b, err = c.lock.on(b, s); err != nil {
 		return Experiment{}, err
 	}
 	if b.Nodes > 0 && s.Nodes > b.Nodes {

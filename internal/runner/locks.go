@@ -71,6 +71,8 @@ type lockKind struct {
 	what string
 	// quorum returns which nodes hold the lock. It is nil for a lock in a store.
 	quorum func(scenarios.Lock) env.Quorum
+	// products are the real stores that can keep the lock; the first is the default.
+	products []string
 	// fields are the YAML fields that this lock reads besides [sharedFields]. A test
 	// compares them with what config reads.
 	fields string
@@ -104,12 +106,12 @@ var lockKinds = []lockKind{
 	oneKey("setnx-del", "SET NX PX on one node, released by DEL", rivals.NewSetNXDel),
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
-	storeKind("database-row", "a row with a time to live, which others sweep", "", rivalConfig, mutexBuilder(rivals.NewRow)),
-	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
-	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcd)),
-	storeKind("etcd-unchecked", "the same without a look at the session after the wait", "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcdUnchecked)),
-	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", "heartbeat grace lock_delay", chubbyConfig, mutexBuilder(rivals.NewChubby)),
-	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", "heartbeat entries", fencedConfig, newFenced),
+	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
+	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", []string{"zookeeper"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
+	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", []string{"etcd"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcd)),
+	storeKind("etcd-unchecked", "the same without a look at the session after the wait", []string{"etcd"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcdUnchecked)),
+	storeKind("chubby", "a node of the session, with a sequencer, a grace period and a lock-delay", nil, "heartbeat grace lock_delay", chubbyConfig, mutexBuilder(rivals.NewChubby)),
+	storeKind("fenced", "a fenced lock on consensus, which its owner may enter again", []string{"etcd"}, "heartbeat entries", fencedConfig, newFenced),
 }
 
 // Locks returns the names of the locks with a line on each.
@@ -131,16 +133,47 @@ func findLock(name string) (lockKind, error) {
 	return lockKind{}, fmt.Errorf("unknown lock %q: there is %v", name, list)
 }
 
-// configured returns the configuration of a scenario's locks. It is an error if the
-// backend or the setting lacks something that the lock needs, or if the scenario sets a
-// field that the lock does not read.
-func (k lockKind) configured(b Backend, s scenarios.Scenario) (config, error) {
+// on returns the backend that runs a scenario with the lock: for a lock in a store, the one
+// with servers of the store's product.
+func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
+	unfit := func(path, format string, args ...any) (Backend, error) {
+		return Backend{}, &UnfitError{path, fmt.Errorf(format, args...)}
+	}
+	switch {
+	case !k.inStore():
+		return b, nil
+	case b.InStore == nil:
+		return unfit("lock.kind", "%s needs a store, which the %s backend has not", k.name, b.Name)
+	case s.Store.Product != "" && !slices.Contains(k.products, s.Store.Product):
+		return Backend{}, &nemesis.FieldError{Path: "store.product", Err: fmt.Errorf("%q cannot keep the lock %s: want one of %q", s.Store.Product, k.name, k.products)}
+	}
+	product := cmp.Or(s.Store.Product, k.defaultProduct())
+	in, ok := b.InStore(product)
+	switch {
+	case !ok && product == "":
+		return unfit("lock.kind", "%s is only simulated: no store of the %s backend can keep it", k.name, b.Name)
+	case !ok:
+		return unfit("store.product", "the %s backend has no %s", b.Name, product)
+	}
+	in.InStore, in.ClientProcesses = b.InStore, b.ClientProcesses
+	return in, nil
+}
+
+func (k lockKind) defaultProduct() string {
+	if len(k.products) == 0 {
+		return ""
+	}
+	return k.products[0]
+}
+
+// configured returns the configuration of a scenario's locks. It is an error if the setting
+// lacks something that the lock needs, or if the scenario sets a field that the lock does not
+// read.
+func (k lockKind) configured(s scenarios.Scenario) (config, error) {
 	wrong := func(path string, format string, args ...any) (config, error) {
 		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
-	case k.inStore() && !b.Stores:
-		return nil, &UnfitError{"lock.kind", fmt.Errorf("%s needs a store, which the %s backend has not", k.name, b.Name)}
 	case k.inStore() && s.Lock.Retry.Max == 0:
 		return wrong("lock.retry", "0s: %s needs more than 0: a store that has no leader is asked again after it", k.name)
 	case k.inStore() && s.Store == nil:
@@ -240,9 +273,9 @@ func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*riva
 	}, rivalConfig, mutexBuilder(newMutex))
 }
 
-// storeKind is a lock of package rivals in a store.
-func storeKind[C config](name, what, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
-	return withBuilder(lockKind{name: name, what: what, fields: fields}, made, build)
+// storeKind is a lock of package rivals in a store, which real products can be.
+func storeKind[C config](name, what string, products []string, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
+	return withBuilder(lockKind{name: name, what: what, products: products, fields: fields}, made, build)
 }
 
 func sessionConfig(l scenarios.Lock) rivals.SessionConfig {

@@ -157,7 +157,7 @@ func TestQuorumHasToFitTheNodes(t *testing.T) {
 		"":                              {Weights: []int{3, 1, 1, 1, 1}},
 		"node 6 is to vote, of 5 nodes": env.Majority(7),
 	} {
-		if _, err := among(q).configured(Backend{Ability: nemesis.Ability{Name: "sim"}}, s); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := among(q).configured(s); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", q, err, want)
 		}
 	}

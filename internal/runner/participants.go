@@ -15,9 +15,9 @@ type participants struct {
 	roles    []role // of the clients
 }
 
-// newParticipants returns the participants of a valid scenario on a backend. find returns
-// the lock kind of a name.
-func newParticipants(b Backend, s scenarios.Scenario, find func(name string) (lockKind, error)) (c participants, err error) {
+// newParticipants returns the participants of a valid scenario. find returns the lock kind
+// of a name.
+func newParticipants(s scenarios.Scenario, find func(name string) (lockKind, error)) (c participants, err error) {
 	c.scenario = s
 	if c.lock, err = find(s.Lock.Kind); err != nil {
 		return c, &nemesis.FieldError{Path: "lock.kind", Err: err}
@@ -25,7 +25,7 @@ func newParticipants(b Backend, s scenarios.Scenario, find func(name string) (lo
 	if c.roles, err = rolesOf(s); err != nil {
 		return c, err
 	}
-	c.config, err = c.lock.configured(b, s)
+	c.config, err = c.lock.configured(s)
 	return c, err
 }
 
@@ -55,7 +55,7 @@ func (c participants) newUser(world Environment, client int, equip func(ports) p
 func ClientMain(world Environment, client int, brief []byte) (life func(), err error) {
 	var c participants
 	_, err = scenarios.Read(bytes.NewReader(brief), "", func(s scenarios.Scenario) error {
-		c, err = newParticipants(Backend{Stores: true}, s, findLock) // what the backend has was asked before the run
+		c, err = newParticipants(s, findLock)
 		return err
 	})
 	if err != nil {

@@ -10,13 +10,15 @@ import (
 
 // Backend returns the simulator, with all that it can do.
 func Backend() runner.Backend {
-	return runner.Backend{
+	b := runner.Backend{
 		Ability: nemesis.Ability{Name: "sim", Kinds: sim.Faults(), Features: sim.Features()},
 		Exact:   true,
 		Keys:    true,
-		Stores:  true,
 		Open:    runner.Opener(sim.Open),
 
 		Branching: branching, Hooked: hooked,
 	}
+	plain := b
+	b.InStore = func(string) (runner.Backend, bool) { return plain, true } // it simulates what they have in common
+	return b
 }

@@ -27,9 +27,13 @@ type client struct {
 	gate   *gate
 	clocks *clocks
 	nodes  connections // used behind the gate only
+	store  StoreClient // likewise; nil: there is none
 	random *random
 	tasks  *taskGroup
-	fail   func(error) // ends the run
+
+	leaving sync.Once // closes store
+
+	fail func(error) // ends the run
 }
 
 // connections are a client's connections to all nodes, a [redisnode.Nodes]. The field does
@@ -40,14 +44,14 @@ type connections interface {
 	io.Closer
 }
 
-// newClient returns a client that reaches the nodes at these addresses. Its random numbers
-// depend on the seed.
-func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect redisnode.Options, over context.Context, tasks *taskGroup, fail func(error)) (*client, error) {
-	n, err := redisnode.New(nodes, connect)
+// newClient returns a client that reaches the nodes at these addresses, and the store that
+// they replicate, unless that is nil. Its random numbers depend on the seed.
+func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect redisnode.Options, store Store, over context.Context, tasks *taskGroup, fail func(error)) (*client, error) {
+	n, err := connectNodes(nodes, connect, store)
 	if err != nil {
 		return nil, err
 	}
-	return &client{
+	c := &client{
 		number: number,
 		over:   over,
 		gate:   newGate(over),
@@ -56,7 +60,11 @@ func newClient(number int, seed uint64, clocks *clocks, nodes []string, connect 
 		random: newRandom(seed, fmt.Sprintf("client %d", number)),
 		tasks:  tasks,
 		fail:   fail,
-	}, nil
+	}
+	if err := c.connectStore(store, nodes); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return c, nil
 }
 
 // taskName returns the name of one of the client's goroutines, for errors.
@@ -226,9 +234,9 @@ func (r *random) bits() uint64 {
 	return r.source.Uint64()
 }
 
-// draws returns a function that draws 64 bits from the stream of that name. It may be
+// Draws returns a function that draws 64 bits from the stream of that name. It may be
 // called concurrently, as rules of faults need it.
-func draws(seed uint64, name string) func() uint64 { return newRandom(seed, name).bits }
+func Draws(seed uint64, name string) func() uint64 { return newRandom(seed, name).bits }
 
 // clientNodes is a client's [env.Nodes].
 type clientNodes struct{ client *client }

@@ -15,7 +15,7 @@ var messageFaults = FaultHandlers{
 	// nodes, by its rule.
 	handler[nemesis.Traffic]{
 		Begin: func(w *World, f injection[nemesis.Traffic]) error {
-			r := f.Action.Rule(draws(w.seed, f.Stream()))
+			r := f.Action.Rule(Draws(w.seed, f.Stream()))
 			over, way := f.Action.Over(w.setting)
 			for _, links := range over {
 				w.disturb(links, way, func(l *wire.Direction) { l.Impose(f.Number, r) })
@@ -34,7 +34,7 @@ var messageFaults = FaultHandlers{
 	// drawn when the message is sent, and no connection is reset.
 	handler[*nemesis.Loss]{
 		Begin: func(w *World, f injection[*nemesis.Loss]) error {
-			rule := nemesis.Rule{Delay: retransmission(f.Action, draws(w.seed, f.Stream()))}
+			rule := nemesis.Rule{Delay: retransmission(f.Action, Draws(w.seed, f.Stream()))}
 			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Impose(f.Number, rule) })
 			return nil
 		},
@@ -65,7 +65,7 @@ var messageFaults = FaultHandlers{
 	},
 	handler[*nemesis.GuardLatency]{
 		Begin: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			rule := f.Action.Rule(draws(w.seed, f.Stream()))
+			rule := f.Action.Rule(Draws(w.seed, f.Stream()))
 			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
 				w.resource.change(client, func(l world.Rules) world.Rules { return l.With(rule, f.Number, f.ForGood) })
 			}
@@ -110,7 +110,7 @@ func Duplicates() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.Duplicate]{
 			Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
-				table, draw := f.Action.After.Table(), draws(w.seed, f.Stream())
+				table, draw := f.Action.After.Table(), Draws(w.seed, f.Stream())
 				w.copy(f.Action, func() time.Duration { return table.Draw(draw()) })
 				return nil
 			},
@@ -149,7 +149,7 @@ func (w *World) setLatencies() {
 		guard = *w.setting.GuardLatency
 	}
 	for client := 1; client <= w.setting.Clients; client++ {
-		rule := (&nemesis.Latency{Add: guard}).Rule(draws(w.seed, fmt.Sprintf("latency of client %d and the guard", client)))
+		rule := (&nemesis.Latency{Add: guard}).Rule(Draws(w.seed, fmt.Sprintf("latency of client %d and the guard", client)))
 		w.resource.change(client, func(l world.Rules) world.Rules { return l.With(rule, latencyRule, false) })
 	}
 }
@@ -158,7 +158,7 @@ func (w *World) setLatencies() {
 func (w *World) setLatency(which nemesis.Links, latency nemesis.Distribution, way nemesis.Direction) {
 	for _, client := range nemesis.Each(which.Clients, w.setting.Clients) {
 		for _, node := range nemesis.Each(which.Nodes, w.setting.Nodes) {
-			draw := draws(w.seed, fmt.Sprintf("latency of client %d and node %d", client, node))
+			draw := Draws(w.seed, fmt.Sprintf("latency of client %d and node %d", client, node))
 			rule := (&nemesis.Latency{Add: latency}).Rule(draw)
 			w.network.Link(client, node).Each(way, func(l *wire.Direction) {
 				l.Lift(latencyRule)

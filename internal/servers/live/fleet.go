@@ -25,6 +25,10 @@ type Fleet struct {
 	// whose latency is real. Any other network has the latency of the setting.
 	Network func(clients int) (*wire.Network, error)
 
+	// Store is the store that the servers replicate. nil: they are Redis servers, each of
+	// which answers for itself.
+	Store Store
+
 	// Keys is called before anything is sent to the nodes. Each change of the nodes' keys
 	// is then reported with tell: the event, and when the request was sent that caused it,
 	// by the Runtime of Connect. nil means that changes are not known.

@@ -78,16 +78,21 @@ func (g *gate) move(how func()) {
 // While the client is paused the connection blocks reads and writes. It is closed with the
 // run.
 func (w *World) Dial(ctx context.Context, client, node int) (net.Conn, error) {
-	c := w.client(client)
-	if _, over := c.gate.await(); over {
+	return dialGated(ctx, w.client(client).gate, w.network.Link(client, node).Dial)
+}
+
+// dialGated makes a connection with dial that stands still while its client is paused, and
+// is closed with the run.
+func dialGated(ctx context.Context, g *gate, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
+	if _, over := g.await(); over {
 		return nil, net.ErrClosed
 	}
-	plain, err := w.network.Link(client, node).Dial(ctx)
+	plain, err := dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	conn := &gatedConn{Conn: plain, gate: c.gate}
-	conn.withRun = context.AfterFunc(w.over, func() { _ = plain.Close() })
+	conn := &gatedConn{Conn: plain, gate: g}
+	conn.withRun = context.AfterFunc(g.over, func() { _ = plain.Close() })
 	return conn, nil
 }
 

@@ -132,7 +132,7 @@ func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*pro
 	go p.watch()
 	p.send(setup{
 		Client: p.number, Seed: w.seed, Zero: w.ground.zero,
-		Nodes: w.addrs(p.number), Connect: connect,
+		Nodes: w.addrs(p.number), Connect: connect, Store: w.storeName(),
 		Awaited: w.setting.Plan.StepsOf(p.number), Brief: brief,
 	})
 	return p, nil
@@ -315,6 +315,7 @@ type setup struct {
 	Zero    env.Instant // start of the ground clock
 	Nodes   []string    // their addresses
 	Connect []byte      // the [redisnode.Options], in JSON
+	Store   string      // the kind of store that the nodes replicate; empty: none
 	Awaited []env.Step  // the steps that the world waits for
 	Brief   []byte      // what the client is to do
 }

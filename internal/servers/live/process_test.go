@@ -46,7 +46,7 @@ type testClient struct {
 
 // runTestClient makes the test binary a client, if it was started as one.
 func runTestClient() {
-	BeClient(func(r *Remote, brief []byte) (func(), error) {
+	BeClient(nil, func(r *Remote, brief []byte) (func(), error) {
 		name, file, _ := strings.Cut(string(brief), "\n")
 		live, ok := lives[name]
 		if !ok {

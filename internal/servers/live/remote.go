@@ -31,24 +31,26 @@ func inherited(file int) *os.File { return os.NewFile(uintptr(3+file), "from the
 // BeClient returns at once in a program that its user has started. In a process that
 // [World.RunProcesses] has started, it runs the client and never returns. live turns the brief
 // into the life of the client. A program that calls RunProcesses has to call BeClient first.
-func BeClient(live func(w *Remote, brief []byte) (life func(), err error)) {
+//
+// stores are the kinds of stores that worlds of this program can have.
+func BeClient(stores []Store, live func(w *Remote, brief []byte) (life func(), err error)) {
 	if os.Getenv(clientEnv) == "" {
 		return
 	}
-	if err := beClient(live); err != nil {
+	if err := beClient(stores, live); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func beClient(live func(*Remote, []byte) (func(), error)) error {
+func beClient(stores []Store, live func(*Remote, []byte) (func(), error)) error {
 	orders := gob.NewDecoder(inherited(ordersFile))
 	var s setup
 	if err := orders.Decode(&s); err != nil {
 		return fmt.Errorf("%s is set, but no run has started this process: %w", clientEnv, err)
 	}
-	r, err := newRemote(s)
+	r, err := newRemote(s, stores)
 	if err != nil {
 		return err
 	}
@@ -77,9 +79,13 @@ type Remote struct {
 	answers map[uint64]chan accessResult
 }
 
-func newRemote(s setup) (*Remote, error) {
+func newRemote(s setup, stores []Store) (*Remote, error) {
 	var connect redisnode.Options
 	if err := json.Unmarshal(s.Connect, &connect); err != nil {
+		return nil, err
+	}
+	store, err := storeNamed(s.Store, stores)
+	if err != nil {
 		return nil, err
 	}
 	page, err := openPage(inherited(pageFile))
@@ -95,7 +101,7 @@ func newRemote(s setup) (*Remote, error) {
 	}
 	r.calls.Expect(s.Client)
 	clocks := clocksSeenOn(page, ground{env.System(), s.Zero})
-	r.client, err = newClient(s.Client, s.Seed, clocks, s.Nodes, connect, context.Background(), &r.tasks, r.fail)
+	r.client, err = newClient(s.Client, s.Seed, clocks, s.Nodes, connect, store, context.Background(), &r.tasks, r.fail)
 	return r, err
 }
 
@@ -185,8 +191,8 @@ func (r *Remote) send(ctx context.Context, a access) (accessResult, error) {
 	}
 }
 
-// Store returns nil: there is none.
-func (r *Remote) Store(int) env.Store { return nil }
+// Store returns the store as the client sees it, or nil if there is none.
+func (r *Remote) Store(int) env.Store { return storeOf(r.client) }
 
 // Record stamps the event with the ground clock and sends it to the world.
 func (r *Remote) Record(e history.Event) { r.report(report{Event: &e}) }

@@ -129,7 +129,7 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 	paired := fleet
 	paired.Servers = slices.Clone(fleet.Servers[:s.Nodes])
 	paired.Close = func() error { streams.Close(); return fleet.Close() }
-	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(draws(seed, "replication"))
+	lag := (&nemesis.Latency{Add: *s.Replication}).Rule(Draws(seed, "replication"))
 	for i, node := range failing {
 		p := &pair{fleet.Servers[node-1].(OwnServer), fleet.Servers[s.Nodes+i].(OwnServer), streams.Link(1, i+1)}
 		if err := p.follow(ctx); err != nil {

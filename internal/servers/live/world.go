@@ -115,7 +115,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.setLatencies()
 	}
 	for number := 1; number <= s.Clients; number++ {
-		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), w.over, &w.tasks, w.fail)
+		c, err := newClient(number, seed, newClocks(w.ground), w.addrs(number), w.connect(number), fleet.Store, w.over, &w.tasks, w.fail)
 		if err != nil {
 			network.Close()
 			return nil, err
@@ -179,8 +179,16 @@ func (w *World) Register(client int) env.Register {
 	return clientRegister{localHost{w.client(client), w}}
 }
 
-// Store returns nil: there is none.
-func (w *World) Store(int) env.Store { return nil }
+// Store returns the store as the client sees it, or nil if there is none.
+func (w *World) Store(client int) env.Store { return storeOf(w.client(client)) }
+
+// storeName returns the name of the kind of store, or "".
+func (w *World) storeName() string {
+	if w.fleet.Store == nil {
+		return ""
+	}
+	return w.fleet.Store.Name()
+}
 
 // Record stamps an event with the ground clock and adds it to the history. It does nothing
 // before and after the run, and for a client that is dead.
@@ -264,7 +272,7 @@ func (w *World) Close() error {
 func (w *World) closeNodes() error {
 	var errs []error
 	for _, c := range w.clients {
-		errs = append(errs, c.nodes.Close())
+		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)
 }

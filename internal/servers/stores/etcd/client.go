@@ -1,0 +1,218 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"strings"
+	"sync"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+)
+
+// Store is etcd as its clients see it.
+type Store struct{}
+
+// Name returns the product's name.
+func (Store) Name() string { return "etcd" }
+
+// Connect implements [live.Store].
+func (Store) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
+	return &client{addrs: addrs, dial: dial}, nil
+}
+
+// client is connected to one member at a time. When a request fails it closes the
+// connection, on which others may be waiting behind a lost message, and goes on to the next
+// member.
+type client struct {
+	addrs []string
+	dial  func(ctx context.Context, addr string) (net.Conn, error)
+
+	mu      sync.Mutex
+	current int              // the member, from 0
+	member  *clientv3.Client // nil: not connected
+	closed  bool
+}
+
+// errClosed is the error of a request after Close.
+var errClosed = errors.New("the client is closed")
+
+// connected returns the connection to the current member. It is made when it is needed.
+func (c *client) connected() (*clientv3.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errClosed
+	}
+	if c.member != nil {
+		return c.member, nil
+	}
+	member, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{c.addrs[c.current]}, Logger: zap.NewNop(), MaxUnaryRetries: 1,
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(c.dial), grpc.WithNoProxy()},
+	})
+	c.member = member
+	return member, err
+}
+
+// leave closes the connection to a member, unless the client has left it already.
+func (c *client) leave(member *clientv3.Client) {
+	c.mu.Lock()
+	mine := c.member == member
+	if mine {
+		c.member, c.current = nil, (c.current+1)%len(c.addrs)
+	}
+	c.mu.Unlock()
+	if mine {
+		_ = member.Close() // reports that its context has ended
+	}
+}
+
+// Close implements [live.StoreClient].
+func (c *client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.member != nil {
+		_ = c.member.Close() // reports that its context has ended
+	}
+	return nil
+}
+
+// Do implements [live.StoreClient].
+func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
+	member, err := c.connected()
+	if err != nil {
+		return env.StoreReply{}, err
+	}
+	reply, err := do(clientv3.WithRequireLeader(ctx), member, r)
+	if err == nil || errors.Is(err, live.ErrStoreOp) || r.Op == env.StoreAwait && ctx.Err() != nil {
+		return reply, err
+	}
+	c.leave(member)
+	if noEffect(err) {
+		err = fmt.Errorf("%w: %w", env.ErrNoLeader, err)
+	}
+	return env.StoreReply{}, err
+}
+
+// noEffect reports whether a request that failed has not been carried out, and will not be:
+// the member has rejected it because it knows no leader, or could not be reached.
+func noEffect(err error) bool {
+	if errors.Is(err, rpctypes.ErrNoLeader) {
+		return true
+	}
+	s, ok := status.FromError(err)
+	return ok && s.Code() == codes.Unavailable && strings.Contains(s.Message(), "error while dialing")
+}
+
+// do carries out a request at a member.
+func do(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreReply, error) {
+	lease := clientv3.LeaseID(r.Session)
+	switch {
+	case r.Op == env.StoreOpen:
+		granted, err := m.Grant(ctx, int64(math.Ceil(r.TTL.Seconds())))
+		if err != nil {
+			return env.StoreReply{}, err
+		}
+		return env.StoreReply{Done: true, Session: uint64(granted.ID)}, nil
+	case r.Op == env.StoreKeep:
+		_, err := m.KeepAliveOnce(ctx, lease)
+		return unlessOver(err)
+	case r.Op == env.StoreClose:
+		_, err := m.Revoke(ctx, lease)
+		return unlessOver(err)
+	case r.Op == env.StoreCreate && !r.Sequential && r.TTL == 0 && r.Delay == 0:
+		return create(ctx, m, r)
+	case r.Op == env.StoreDelete:
+		there := clientv3.Compare(clientv3.CreateRevision(r.Key), ">", 0)
+		if r.Revision != 0 {
+			there = clientv3.Compare(clientv3.CreateRevision(r.Key), "=", int64(r.Revision))
+		}
+		done, err := m.Txn(ctx).If(there).Then(clientv3.OpDelete(r.Key)).Commit()
+		if err != nil {
+			return env.StoreReply{}, err
+		}
+		return env.StoreReply{Done: done.Succeeded}, nil
+	case r.Op == env.StoreList:
+		list, err := m.Get(ctx, r.Key, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+		if err != nil {
+			return env.StoreReply{}, err
+		}
+		reply := env.StoreReply{Done: true}
+		for _, kv := range list.Kvs {
+			reply.Entries = append(reply.Entries, entryOf(kv))
+		}
+		return reply, nil
+	case r.Op == env.StoreAwait:
+		return await(ctx, m, r)
+	}
+	return env.StoreReply{}, fmt.Errorf("etcd: %v of %+v: %w", r.Op, r, live.ErrStoreOp)
+}
+
+// unlessOver is the reply to a request for a lease: declined if the lease is over.
+func unlessOver(err error) (env.StoreReply, error) {
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return env.StoreReply{}, nil
+	}
+	return env.StoreReply{Done: err == nil}, err
+}
+
+func create(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreReply, error) {
+	done, err := m.Txn(ctx).
+		If(clientv3.Compare(clientv3.CreateRevision(r.Key), "=", 0)).
+		Then(clientv3.OpPut(r.Key, r.Value, clientv3.WithLease(clientv3.LeaseID(r.Session)))).
+		Else(clientv3.OpGet(r.Key)).Commit()
+	switch {
+	case errors.Is(err, rpctypes.ErrLeaseNotFound):
+		return env.StoreReply{}, nil
+	case err != nil:
+		return env.StoreReply{}, err
+	case done.Succeeded:
+		e := env.Entry{Key: r.Key, Value: r.Value, Session: r.Session, Revision: uint64(done.Header.Revision)}
+		return env.StoreReply{Done: true, Entries: []env.Entry{e}}, nil
+	}
+	there := done.Responses[0].GetResponseRange().Kvs[0]
+	return env.StoreReply{Entries: []env.Entry{entryOf(there)}}, nil
+}
+
+func entryOf(kv *mvccpb.KeyValue) env.Entry {
+	return env.Entry{Key: string(kv.Key), Value: string(kv.Value), Session: uint64(kv.Lease), Revision: uint64(kv.CreateRevision)}
+}
+
+// await waits until an entry is gone. It returns an error if the member loses its leader
+// meanwhile.
+func await(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreReply, error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the watch
+	defer cancel()
+	there, err := m.Get(ctx, r.Key)
+	if err != nil {
+		return env.StoreReply{}, err
+	}
+	if len(there.Kvs) == 0 || uint64(there.Kvs[0].CreateRevision) != r.Revision {
+		return env.StoreReply{Done: true}, nil
+	}
+	for change := range m.Watch(ctx, r.Key, clientv3.WithRev(there.Header.Revision+1)) {
+		if err := change.Err(); err != nil {
+			return env.StoreReply{}, err
+		}
+		for _, e := range change.Events {
+			if e.Type == clientv3.EventTypeDelete {
+				return env.StoreReply{Done: true}, nil
+			}
+		}
+	}
+	return env.StoreReply{}, cmp.Or(context.Cause(ctx), fmt.Errorf("the watch of %s has ended", r.Key))
+}

@@ -1,0 +1,22 @@
+// Package etcd runs the members of an etcd cluster as processes of this machine, and
+// connects clients to it.
+//
+//	fleet, err := Open(ctx, setting, seed)
+//	...
+//	world, err := live.Open(setting, seed, sink, fleet, Handlers)
+//
+// A session of [env.Store] is a lease, and the revision of an entry its create revision.
+// Reads are linearizable, which is etcd's default. Sequential keys, rows with a TTL and
+// lock-delays do not exist in etcd.
+//
+// # Differences from the simulated store
+//
+//   - A lease lasts a whole number of seconds, at least one. A TTL is rounded up.
+//   - The leader looks for leases that are over twice a second, so that a lease lasts up to
+//     half a second longer than its TTL.
+//   - A new leader is elected when the followers have missed the old one for an election
+//     timeout, which is fixed here: the setting's election is ignored.
+//
+// Clocks of members cannot be set: etcd is a Go program, whose clocks libfaketime does not
+// reach. Its leases count on the monotonic clock anyway.
+package etcd

@@ -1,0 +1,176 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Handlers lists how each kind of fault is injected.
+var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops())
+
+// The times of an etcd cluster. The election timeout also bounds the TTL of a lease from
+// below: at one and a half times as long, rounded up to whole seconds.
+const (
+	heartbeatInterval = 50 * time.Millisecond
+	electionTimeout   = 500 * time.Millisecond
+)
+
+// startTimeout bounds how long a member may take to answer, and the cluster to elect a
+// leader. quitTimeout bounds a clean shutdown.
+const (
+	startTimeout = 30 * time.Second
+	quitTimeout  = 10 * time.Second
+)
+
+// Server is a member of the cluster.
+type Server struct {
+	*child.Daemon
+	binary  string
+	number  int
+	cluster string // the initial cluster, as etcd writes it
+}
+
+// Addr returns the host:port where clients find the member.
+func (s *Server) Addr() string { return s.Ports[0].Addr() }
+
+func (s *Server) peer() string { return s.Ports[1].Addr() }
+
+func (s *Server) name() string { return fmt.Sprintf("member-%d", s.number) }
+
+// Open starts a cluster with a member for each node of the setting, and returns when it has
+// a leader. After an error nothing is left behind. The seed is not used: etcd draws its own
+// random numbers.
+func Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) {
+	binary, err := find()
+	if err != nil {
+		return live.Fleet{}, err
+	}
+	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) })
+}
+
+// find returns the path of etcd.
+func find() (string, error) {
+	binary, err := exec.LookPath("etcd")
+	if err != nil {
+		return "", fmt.Errorf("etcd not found (%w): install it (apt-get install etcd-server)", err)
+	}
+	return binary, nil
+}
+
+func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, err error) {
+	var cluster []string
+	for number := 1; number <= members; number++ {
+		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
+		if err != nil {
+			return nil, err
+		}
+		s := &Server{Daemon: d, binary: binary, number: number}
+		d.Name = "etcd on " + s.Addr()
+		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
+		d.Command = func() (*exec.Cmd, error) { return exec.Command(s.binary, s.args()...), nil }
+		d.Await = s.await
+		servers, cluster = append(servers, s), append(cluster, s.name()+"=http://"+s.peer())
+	}
+	for _, s := range servers {
+		s.cluster = strings.Join(cluster, ",")
+	}
+	if err := group.Start(ctx); err != nil {
+		return nil, err
+	}
+	return servers, awaitLeader(ctx, servers)
+}
+
+// args returns the whole command line. A member that has data ignores the initial cluster.
+func (s *Server) args() []string {
+	return []string{
+		"--name", s.name(), "--data-dir", filepath.Join(s.Dir, "data"),
+		"--listen-client-urls", "http://" + s.Addr(), "--advertise-client-urls", "http://" + s.Addr(),
+		"--listen-peer-urls", "http://" + s.peer(), "--initial-advertise-peer-urls", "http://" + s.peer(),
+		"--initial-cluster", s.cluster, "--initial-cluster-state", "new",
+		"--heartbeat-interval", fmt.Sprint(heartbeatInterval.Milliseconds()),
+		"--election-timeout", fmt.Sprint(electionTimeout.Milliseconds()),
+		"--logger", "zap", "--log-level", "error",
+	}
+}
+
+// await waits until the member answers. It need not have a leader: others may be down.
+func (s *Server) await(ctx context.Context, run *child.Run) error {
+	return child.Await(ctx, s.Name, run, func(ctx context.Context) bool {
+		_, ok := get(ctx, s.Addr(), "/version")
+		return ok
+	})
+}
+
+// healthy is what a member says that reaches the leader.
+var healthy = regexp.MustCompile(`"health":\s*"true"`)
+
+// awaitLeader waits until all members have a leader.
+func awaitLeader(ctx context.Context, servers []*Server) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for _, s := range servers {
+		for {
+			health, _ := get(ctx, s.Addr(), "/health")
+			if healthy.MatchString(health) {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("%s has no leader after %v: %s", s.Name, startTimeout, health)
+			case <-time.After(pollInterval):
+			}
+		}
+	}
+	return nil
+}
+
+// pollInterval is the time between two looks at the health of a member, whose answers take a
+// round among the members.
+const pollInterval = 20 * time.Millisecond
+
+// get returns what a member says under a path, and whether it is up.
+func get(ctx context.Context, addr, path string) (text string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)
+	if err != nil {
+		return err.Error(), false
+	}
+	transport := &http.Transport{DisableKeepAlives: true, Proxy: nil}
+	reply, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return err.Error(), false
+	}
+	defer func() { _ = reply.Body.Close() }()
+	body, err := io.ReadAll(reply.Body)
+	return strings.TrimSpace(string(body)), err == nil && reply.StatusCode == http.StatusOK
+}
+
+var versionPattern = regexp.MustCompile(`etcd Version: (\S+)`)
+
+// versionTimeout bounds how long etcd --version may take.
+const versionTimeout = 10 * time.Second
+
+// Version returns the version of the installed etcd, or "" if there is none.
+func Version(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "etcd", "--version").Output()
+	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
+		return string(found[1])
+	}
+	return ""
+}

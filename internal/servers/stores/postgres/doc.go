@@ -1,0 +1,48 @@
+// Package postgres runs PostgreSQL servers as processes of this machine, one primary and
+// streaming standbys, fails over between them, and connects clients to the primary.
+//
+//	fleet, err := Open(ctx, setting, seed)
+//	...
+//	world, err := live.Open(setting, seed, sink, fleet, Handlers)
+//
+// An entry of [env.Store] is a row of a table, and its revision is drawn from a sequence.
+// Sessions, sequential keys and lock-delays do not exist.
+//
+// Replication is synchronous unless the setting says otherwise: a commit is answered when
+// the primary and enough standbys for a majority have flushed it. With asynchronous
+// replication, what the primary sends is delayed by the setting's commit time, and a
+// failover loses what was on its way.
+//
+// # Failover
+//
+// PostgreSQL has no failover of its own. This package is the failover manager. When the
+// primary is killed, shut down or stopped, the standbys are disconnected from it. After the
+// setting's election time the running server with the most WAL is promoted. Elections need a
+// majority, except with asynchronous replication. The servers that took part follow the new
+// primary. All others may have WAL that it lacks, so they are rebuilt from it (pg_basebackup)
+// before they serve again. A previous primary never serves as primary again without an
+// election.
+//
+// # Differences from the simulated store
+//
+//   - A primary without a majority is not deposed: its commits wait, its reads are answered.
+//   - A transaction that waits for standbys is lost to its client if the client gives up, but
+//     it is not cancelled: clients send no cancel requests, which would make it visible on the
+//     primary alone.
+//   - A primary that restarts before it is replaced shows the transactions that it had not
+//     replicated.
+//   - A sequence skips numbers, also after a crash: revisions have gaps. With asynchronous
+//     replication a new primary can use revisions again that the last one had used.
+//   - A plain bigserial column is numbered before its row is inserted, so a later holder of a
+//     key can have a lower number than an earlier one. Here an advisory lock serializes
+//     the creation of entries, and revisions increase in the order of creation.
+//   - Only creations draw revisions.
+//   - A clock that a fault freezes runs at a thousandth of its rate.
+//   - StoreAwait polls.
+//   - Which entries a failover has lost, or a sweep has deleted, is not reported.
+//
+// # Requirements
+//
+// PostgreSQL refuses to run as root. If this program is root, the servers run as the user
+// postgres, who must be able to enter the directory for temporary files (TMPDIR).
+package postgres

@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/servers/child"
+)
+
+// processes returns all processes of the server. Each backend has a session of its own, and
+// loses its parent when the postmaster dies, but all of them work below its directory.
+func (s *Server) processes() (all []*os.Process) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		dir, err := os.Readlink(link)
+		if err != nil || dir != s.Dir && !strings.HasPrefix(dir, s.Dir+"/") {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+		if err != nil {
+			continue
+		}
+		if p, err := os.FindProcess(pid); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// kill kills all processes of the server, and waits until they are gone. A server that
+// starts while backends of the last run live refuses their shared memory.
+func (s *Server) kill() {
+	s.Daemon.Kill() // before the others: it starts no new ones
+	for {
+		left := s.processes()
+		if len(left) == 0 {
+			return
+		}
+		for _, p := range left {
+			_ = p.Kill() // fails only if it is already dead
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// quit shuts the server down cleanly, or kills it if that takes too long.
+func (s *Server) quit() {
+	s.Daemon.Quit()
+	s.kill()
+}
+
+// pause stops all processes of the server. Its connections would still be answered by the
+// backends if only the postmaster stopped.
+func (s *Server) pause() error {
+	if err := s.Daemon.Stop(); err != nil { // before the others: it starts no new ones
+		return err
+	}
+	return s.each(child.Stop)
+}
+
+// unpause lets all processes of the server run again.
+func (s *Server) unpause() error { return s.each(child.Continue) }
+
+func (s *Server) each(do func(*os.Process) error) error {
+	for _, p := range s.processes() {
+		if err := do(p); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	return nil
+}

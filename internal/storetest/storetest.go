@@ -1,0 +1,216 @@
+// Package storetest helps to test a store: a fleet that has to leave nothing behind, clients
+// of it, and requests that are repeated until they are answered.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+)
+
+// Patience is for everything that has to happen at some time.
+const Patience = 2 * time.Minute
+
+// Fleet is a fleet and a client of it.
+type Fleet struct {
+	live.Fleet
+	T      *testing.T
+	Client live.StoreClient
+}
+
+// Open opens a fleet, which has to leave nothing behind when the test ends.
+func Open(t *testing.T, open func(ctx context.Context) (live.Fleet, error)) *Fleet {
+	t.Helper()
+	tmp := OwnTemp(t)
+	opened, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Fleet{Fleet: opened, T: t}
+	t.Cleanup(func() { // when all clients are closed
+		select {
+		case err := <-opened.Died:
+			t.Error(err)
+		default:
+		}
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := Entries(t, tmp); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+	f.Client = f.Connect()
+	return f
+}
+
+// Connect returns a client of all members that is closed with the test.
+func (f *Fleet) Connect() live.StoreClient {
+	f.T.Helper()
+	var addrs []string
+	for _, s := range f.Servers {
+		addrs = append(addrs, s.Addr())
+	}
+	return f.ConnectTo(addrs...)
+}
+
+// ConnectTo returns a client of some members that is closed with the test.
+func (f *Fleet) ConnectTo(addrs ...string) live.StoreClient {
+	f.T.Helper()
+	c, err := f.Store.Connect(addrs, live.DialServer)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.T.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			f.T.Error(err)
+		}
+	})
+	return c
+}
+
+// Try carries out a request once.
+func Try(t *testing.T, c live.StoreClient, limit time.Duration, r env.StoreRequest) (env.StoreReply, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	return c.Do(ctx, r)
+}
+
+// Ask carries out a request on a store that serves, and repeats it where that is certain to be
+// harmless.
+func (f *Fleet) Ask(r env.StoreRequest) env.StoreReply {
+	f.T.Helper()
+	return f.retry(r, func(err error) bool { return errors.Is(err, env.ErrNoLeader) }, Patience)
+}
+
+// Insist repeats a request until it is answered.
+func (f *Fleet) Insist(r env.StoreRequest) env.StoreReply {
+	f.T.Helper()
+	return f.retry(r, func(error) bool { return true }, time.Second)
+}
+
+func (f *Fleet) retry(r env.StoreRequest, again func(error) bool, limit time.Duration) env.StoreReply {
+	f.T.Helper()
+	for end := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
+		reply, err := Try(f.T, f.Client, limit, r)
+		if err == nil {
+			return reply
+		}
+		if !again(err) || time.Now().After(end) {
+			f.T.Fatalf("%v of %q: %v", r.Op, r.Key, err)
+		}
+	}
+}
+
+// Done is Ask for a request that has to be done.
+func (f *Fleet) Done(r env.StoreRequest) env.StoreReply {
+	f.T.Helper()
+	reply := f.Ask(r)
+	if !reply.Done {
+		f.T.Fatalf("%v of %q was declined", r.Op, r.Key)
+	}
+	return reply
+}
+
+// Declined is Ask for a request that has to be declined.
+func (f *Fleet) Declined(r env.StoreRequest) env.StoreReply {
+	f.T.Helper()
+	reply := f.Ask(r)
+	if reply.Done {
+		f.T.Fatalf("%v of %q was done: %+v", r.Op, r.Key, reply)
+	}
+	return reply
+}
+
+// OpenSession opens a session.
+func (f *Fleet) OpenSession(ttl time.Duration) uint64 {
+	f.T.Helper()
+	return f.Done(env.StoreRequest{Op: env.StoreOpen, TTL: ttl}).Session
+}
+
+// Create creates an entry.
+func (f *Fleet) Create(r env.StoreRequest) env.Entry {
+	f.T.Helper()
+	r.Op = env.StoreCreate
+	return f.Done(r).Entries[0]
+}
+
+// OwnTemp gives the test a directory for temporary files.
+func OwnTemp(t *testing.T) string {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	return tmp
+}
+
+// Entries lists a directory.
+func Entries(t *testing.T, dir string) []string {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// Eventually waits until a condition is true.
+func Eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %v still not: %s", Patience, what)
+		}
+	}
+}
+
+// alive reports whether a process runs.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(state, "Z")
+}
+
+// OrphanMain is the TestMain of a package whose tests call [NothingSurvives].
+func OrphanMain(m *testing.M, open func(ctx context.Context) (live.Fleet, error)) {
+	testkit.OrphanMain(m, func(_ string, tell func(...any)) error {
+		f, err := open(context.Background())
+		if err == nil {
+			var pids []any
+			for _, s := range f.Servers {
+				pids = append(pids, s.(interface{ Pid() int }).Pid())
+			}
+			tell(pids...)
+		}
+		return err
+	})
+}
+
+// NothingSurvives checks that a program which is killed leaves no servers and no files.
+func NothingSurvives(t *testing.T, servers int) {
+	tmp := OwnTemp(t)
+	o := testkit.StartOrphan(t, "")
+	if len(Entries(t, tmp)) != 1 || len(o.Told) != servers {
+		t.Fatalf("one directory and %d processes are wanted, there are %v and %v", servers, Entries(t, tmp), o.Told)
+	}
+	o.Kill(t)
+	for _, told := range o.Told {
+		pid, err := strconv.Atoi(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
+	}
+	Eventually(t, "the directory is gone", func() bool { return len(Entries(t, tmp)) == 0 })
+}
