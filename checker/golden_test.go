@@ -96,7 +96,7 @@ func figures(t *testing.T, m checker.Measurements) string {
 	var b strings.Builder
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[checker.Measurements]()) {
 		v := reflect.ValueOf(m).FieldByIndex(f.Index)
-		if name := f.Tag.Get("json"); name != "" && !v.IsZero() {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && !v.IsZero() {
 			fmt.Fprintf(&b, "%s %v\n", name, v.Interface())
 		}
 	}

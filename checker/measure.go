@@ -23,6 +23,7 @@ type Measurements struct {
 	Deaths
 	Rounds
 	Queues
+	UpdateLosses
 	Orphans
 	StaleWrites
 	FaultCount
@@ -34,7 +35,7 @@ type Measurements struct {
 // that they see the state before an event.
 var meters = []func(h history.Header, l *state) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
-	newQueueMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
+	newQueueMeter, newUpdateMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
 
 // meter takes the measurements on one topic.

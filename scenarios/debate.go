@@ -29,6 +29,9 @@ type File struct {
 
 	// Debate is what is known of a row of the debate. It changes nothing in a run.
 	Debate Debate `yaml:"debate,omitempty"`
+
+	// Published is a result that others have published on the scenario. It changes nothing in a run.
+	Published *Publication `yaml:"published,omitempty"`
 }
 
 // Debate is what is known of a row of the debate, besides its scenario.

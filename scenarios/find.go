@@ -62,12 +62,17 @@ func Every() []Scenario {
 	return all
 }
 
-// Find returns the scenario of that name: a row, a point of a series, or a
-// contender in a trial.
+// Find returns the scenario of that name: a row, a point of a series, a published result, or
+// a contender in a trial.
 func Find(name string) (Scenario, error) {
 	for _, s := range Every() {
 		if s.Name == name {
 			return s, nil
+		}
+	}
+	for _, p := range Published() {
+		if p.Name == name {
+			return p.Scenario, nil
 		}
 	}
 	for _, s := range AllSeries() {
@@ -81,6 +86,9 @@ func Find(name string) (Scenario, error) {
 	var known []string
 	for _, s := range All() {
 		known = append(known, s.Name)
+	}
+	for _, p := range Published() {
+		known = append(known, p.Name)
 	}
 	return Scenario{}, &textfmt.UnknownError{What: "scenario", Name: name, Known: known}
 }

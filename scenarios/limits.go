@@ -27,6 +27,9 @@ type Limits struct {
 
 	// LongestWait is the bound of the longest time of any run for which a client tried.
 	LongestWait *TimeLimit `yaml:"longest_wait,omitempty"`
+
+	// LostUpdateShare is the bound of the share of the updates of guarded resources that were lost.
+	LostUpdateShare *ShareLimit `yaml:"lost_update_share,omitempty"`
 }
 
 // TimeLimit is the bounds of a duration. 0 means no bound.
@@ -64,8 +67,13 @@ func (l Limits) List() (list []NamedLimit) {
 			list = append(list, NamedLimit{of.name, float64(of.limit.Min), float64(of.limit.Max)})
 		}
 	}
-	if a := l.Availability; a != nil {
-		list = append(list, NamedLimit{"availability", a.Min, a.Max})
+	for _, of := range []struct {
+		name  string
+		limit *ShareLimit
+	}{{"availability", l.Availability}, {"lost_update_share", l.LostUpdateShare}} {
+		if of.limit != nil {
+			list = append(list, NamedLimit{of.name, of.limit.Min, of.limit.Max})
+		}
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -54,7 +55,7 @@ func parse(text []byte, dir string, check func(Scenario) error) (Scenario, error
 		err = Locate(text, f.complete(dir, check))
 	}
 	if err == nil {
-		err = Locate(text, f.validateDebate())
+		err = Locate(text, cmp.Or(f.validateDebate(), f.validatePublished()))
 	}
 	if err != nil {
 		return Scenario{}, err

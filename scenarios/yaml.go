@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -39,7 +40,7 @@ func ParseFile(text []byte) (File, error) {
 		err = Locate(text, f.Validate())
 	}
 	if err == nil {
-		err = Locate(text, f.validateDebate())
+		err = Locate(text, cmp.Or(f.validateDebate(), f.validatePublished()))
 	}
 	if err != nil {
 		return File{}, err

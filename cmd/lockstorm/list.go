@@ -50,6 +50,10 @@ func list(out io.Writer) error {
 	for _, s := range scenarios.All() {
 		entry(s.Name, s.Summary)
 	}
+	title("Published results")
+	for _, s := range scenarios.Published() {
+		entry(s.Name, s.Summary)
+	}
 	title("Series")
 	for _, s := range scenarios.AllSeries() {
 		entry(s.Name, s.Summary)

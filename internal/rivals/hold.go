@@ -80,6 +80,17 @@ func (h *Hold) Check() error {
 	return nil
 }
 
+// Verify asks the store whether the entry of the hold is still there, and reads no clock. The
+// error is [ErrLost] if it is gone, and another one if the store does not reply. Only a lock
+// in a store can be asked.
+func (h *Hold) Verify(ctx context.Context) error {
+	found, err := h.mutex.find(ctx, h.entry.Key, h.token)
+	if err == nil && found.Revision != h.entry.Revision {
+		return ErrLost
+	}
+	return err
+}
+
 // Extend requests a TTL from now on, in whole milliseconds, at most the lock's own TTL,
 // because the allowance covers no more. Another TTL is an [ErrConfig]. After a release the
 // error is [ErrReleased].

@@ -265,9 +265,13 @@ func TestPrepareRefuses(t *testing.T) {
 		},
 		`lock.ttl: 0s: want at least 1ms`: func(s *scenarios.Scenario) { s.Lock.TTL = 0 },
 		`lock: redlock: impossible setting: TTL 1.5ms: want whole milliseconds, the unit of expiry in Redis`: func(s *scenarios.Scenario) { s.Lock.TTL = 1500 * time.Microsecond },
-		`clients[0].workload: unknown workload "sleep": there is [hold section checked posted misuse]`: func(s *scenarios.Scenario) {
+		`clients[0].workload: unknown workload "sleep": there is [hold section checked verified posted misuse]`: func(s *scenarios.Scenario) {
 			s.Clients = append([]scenarios.Client(nil), s.Clients...)
 			s.Clients[0].Workload = "sleep"
+		},
+		`clients[1].workload: verified needs a lock in a store, which redlock is not`: func(s *scenarios.Scenario) {
+			s.Clients = append([]scenarios.Client(nil), s.Clients...)
+			s.Clients[1].Workload = "verified"
 		},
 		`plan[0].partition: the tin backend cannot carry out fault 1 of the plan, a partition`: func(*scenarios.Scenario) {},
 		`plan[0].pause: the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"`: func(s *scenarios.Scenario) {

@@ -54,11 +54,11 @@ func (t Tally) Limits() (list []Measured) {
 	return list
 }
 
-// interval returns the 95 % interval of a measurement: of the availability, a ratio of sums; of a
+// interval returns the 95 % interval of a measurement: of a share, which is a ratio of sums, or of a
 // median.
 func (a *Aggregate) interval(f checker.NamedFigure) (low, high float64, known bool) {
-	if f.Name == "availability" {
-		return a.held.interval()
+	if share, is := a.shares[f.Name]; is {
+		return share.interval()
 	}
 	for place, list := range a.samples {
 		if slices.Equal(aggregations[place].of, f.Index) {
@@ -66,6 +66,17 @@ func (a *Aggregate) interval(f checker.NamedFigure) (low, high float64, known bo
 		}
 	}
 	return 0, 0, false
+}
+
+// Share returns a measurement that is a share, such as availability, and its 95 % interval if the
+// runs are enough for one.
+func (a *Aggregate) Share(name string) (value, low, high float64, known bool) {
+	share := a.shares[name]
+	if share.whole > 0 {
+		value = share.part / share.whole
+	}
+	low, high, known = share.interval()
+	return value, low, high, known
 }
 
 // medianInterval returns the distribution-free 95 % interval of the median: the order statistics

@@ -22,7 +22,7 @@ func newParticipants(s scenarios.Scenario, find func(name string) (lockKind, err
 	if c.lock, err = find(s.Lock.Kind); err != nil {
 		return c, &nemesis.FieldError{Path: "lock.kind", Err: err}
 	}
-	if c.roles, err = rolesOf(s); err != nil {
+	if c.roles, err = rolesOf(s, c.lock); err != nil {
 		return c, err
 	}
 	c.config, err = c.lock.configured(s)

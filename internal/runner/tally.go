@@ -200,8 +200,8 @@ func (t Tally) Conclusion() Conclusion {
 type Aggregate struct {
 	runs    int
 	all     checker.Measurements
-	samples map[int][]int64 // by place among the figures: those whose median is asked for
-	held    ratio           // the time in which a wanted resource was held
+	samples map[int][]int64  // by place among the figures: those whose median is asked for
+	shares  map[string]ratio // of measurements that are shares, by name
 }
 
 // StoredAggregate returns an aggregate with a stored number of runs and stored
@@ -233,10 +233,11 @@ func (a *Aggregate) Figures() []checker.Figure { return a.All().Figures(a.runs) 
 // Add adds the measurements of one run.
 func (a *Aggregate) Add(m checker.Measurements) {
 	if a.samples == nil {
-		a.samples = map[int][]int64{}
+		a.samples, a.shares = map[int][]int64{}, map[string]ratio{}
 	}
 	a.runs++
-	a.held.add(float64(m.Wanted-m.TotalOutage), float64(m.Wanted))
+	a.addShare("availability", float64(m.Wanted-m.TotalOutage), float64(m.Wanted))
+	a.addShare("lost_update_share", float64(m.LostUpdates), float64(m.Updates))
 	all, one := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(m)
 	for place, j := range aggregations {
 		to, value := all.FieldByIndex(j.of), one.FieldByIndex(j.from).Int()
@@ -253,6 +254,12 @@ func (a *Aggregate) Add(m checker.Measurements) {
 			}
 		}
 	}
+}
+
+func (a *Aggregate) addShare(name string, part, whole float64) {
+	share := a.shares[name]
+	share.add(part, whole)
+	a.shares[name] = share
 }
 
 // aggregation says how one figure of many runs is computed.

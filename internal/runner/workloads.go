@@ -16,15 +16,18 @@ type workload struct {
 	name string
 	what string
 	work func(u *user, h Hold)
+
+	store bool // it asks the store of the lock
 }
 
 // workloads lists the workloads that a scenario's clients can have.
 var workloads = []workload{
-	{"hold", "holds the lock for a while and touches nothing", (*user).holdOnly},
-	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section},
-	{"checked", "as section, but asks the lock just before the write whether it is still held, and gives up if not", (*user).checked},
-	{"posted", "as section, but the release does not wait for the answer to the write", (*user).writeAsync},
-	{"misuse", "holds the lock for a while and uses it as nobody should: asks for extensions that cannot be, extends what it has released, and releases it twice", (*user).misuse},
+	{"hold", "holds the lock for a while and touches nothing", (*user).holdOnly, false},
+	{"section", "reads the guarded resource, works, and writes the value plus one; looks at no clock", (*user).section, false},
+	{"checked", "as section, but asks the lock just before the write whether it is still held, and gives up if not", (*user).checked, false},
+	{"verified", "as section, but asks the store just before the write whether the lock's entry is still there, and gives up if not; for locks in a store", (*user).verified, true},
+	{"posted", "as section, but the release does not wait for the answer to the write", (*user).writeAsync, false},
+	{"misuse", "holds the lock for a while and uses it as nobody should: asks for extensions that cannot be, extends what it has released, and releases it twice", (*user).misuse, false},
 }
 
 // Workloads returns the names of the workloads with a line on each.
@@ -54,13 +57,16 @@ type role struct {
 	workload workload
 }
 
-func rolesOf(s scenarios.Scenario) ([]role, error) {
+func rolesOf(s scenarios.Scenario, lock lockKind) ([]role, error) {
 	roles := make([]role, len(s.Clients))
 	names := map[string][]string{} // of resources: those of one name are the same for all
 	for i, c := range s.Clients {
 		work, err := findWorkload(c.Workload)
 		if err != nil {
 			return nil, &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].workload", i), Err: err}
+		}
+		if work.store && !lock.inStore() {
+			return nil, &nemesis.FieldError{Path: fmt.Sprintf("clients[%d].workload", i), Err: fmt.Errorf("%s needs a lock in a store, which %s is not", work.name, lock.name)}
 		}
 		roles[i] = role{c, resources(c, names), s.Lock.TTL, work}
 	}
@@ -208,6 +214,23 @@ func (u *user) checked(h Hold) {
 		u.recorder.writeCalled(a, value)
 		u.write(a, value)
 	}
+}
+
+// verifier is the hold of a lock in a store.
+type verifier interface {
+	// Verify asks the store whether the entry of the hold is still there.
+	Verify(ctx context.Context) error
+}
+
+// verified is a section that asks the store once more before the write. The entry may go
+// between its reply and the arrival of the write.
+func (u *user) verified(h Hold) {
+	a, value, ok := u.prepare(h)
+	if !ok || h.(verifier).Verify(context.Background()) != nil {
+		return
+	}
+	u.recorder.writeCalled(a, value)
+	u.write(a, value)
 }
 
 // check asks the lock whether it is still held.

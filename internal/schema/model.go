@@ -58,8 +58,11 @@ func Read(root string) (*Format, error) {
 	}
 	f := &Format{comments: c, byType: map[reflect.Type]*Type{}}
 	scenario := f.typeOf(reflect.TypeFor[scenarios.Scenario]())
-	debate, _ := reflect.TypeFor[scenarios.File]().FieldByName("Debate")
-	scenario.Fields = append(scenario.Fields, f.field("debate", f.words(c.text["scenarios.File.Debate"], "Debate", "debate"), debate, true))
+	for _, block := range []string{"Debate", "Published"} {
+		field, _ := reflect.TypeFor[scenarios.File]().FieldByName(block)
+		name := strings.ToLower(block)
+		scenario.Fields = append(scenario.Fields, f.field(name, f.words(c.text["scenarios.File."+block], block, name), field, true))
+	}
 	return f, nil
 }
 

@@ -1,0 +1,79 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// UpdateLosses is the updates of guarded resources that were lost. An update reads the value and
+// writes it plus one. It is lost if the final value lacks it, because a later write came from a
+// client that had read before it. Resources with other writes are left out.
+type UpdateLosses struct {
+	// Updates counts the updates that took effect, acknowledged or not.
+	Updates int `json:"updates,omitempty" runs:"sum"`
+
+	// LostUpdates counts those of them that were lost.
+	LostUpdates int `json:"lost_updates,omitempty" runs:"sum"`
+
+	// LostUpdateShare is their share; 0 if there were no updates.
+	LostUpdateShare float64 `json:"lost_update_share,omitempty"`
+}
+
+func (u *UpdateLosses) derive() {
+	u.LostUpdateShare = 0
+	if u.Updates > 0 {
+		u.LostUpdateShare = float64(u.LostUpdates) / float64(u.Updates)
+	}
+}
+
+func (u *UpdateLosses) figures(int) []Figure {
+	if u.LostUpdates == 0 {
+		return nil
+	}
+	return []Figure{{"lost updates", []string{fmt.Sprintf("%d of %d", u.LostUpdates, u.Updates)}}}
+}
+
+// updateMeter compares the number of updates with how much the value has grown.
+type updateMeter struct {
+	state     *state
+	resources perResource[counter]
+}
+
+// counter is what is known of one resource.
+type counter struct {
+	updates int
+	before  int64 // the value before the first update
+	value   int64 // after the last
+	other   bool  // a write was not an update
+}
+
+func (c *counter) lost() int { return c.updates - int(c.value-c.before) }
+
+func newUpdateMeter(_ history.Header, l *state) meter { return &updateMeter{state: l} }
+
+func (*updateMeter) wants() kinds { return kindSet(history.Apply) }
+
+func (m *updateMeter) observe(f *fact) {
+	c := m.resources.of(m.state.resource(f.Resource))
+	if f.Client != 0 {
+		s := f.client.section(f.Event, writing)
+		c.other = c.other || s != nil && (s.blind || s.wrote != s.read+1)
+	}
+	if c.updates == 0 {
+		c.before = f.Value - 1
+	}
+	c.updates, c.value = c.updates+1, f.Value
+}
+
+func (m *updateMeter) measure(all *Measurements, _ history.Time) {
+	u := &all.UpdateLosses
+	*u = UpdateLosses{}
+	for _, c := range m.resources.list {
+		if !c.other {
+			u.Updates += c.updates
+			u.LostUpdates += c.lost()
+		}
+	}
+	u.derive()
+}
