@@ -97,6 +97,24 @@ func TestMemberAway(t *testing.T) {
 	}
 }
 
+// The first member leads at first.
+func TestFirstMemberLeads(t *testing.T) {
+	f := storetest.Open(t, open)
+	for _, server := range f.Servers {
+		got, err := statusOf(t.Context(), server.(*Server))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := statusOf(t.Context(), f.Servers[0].(*Server))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Leader != first.Header.MemberId {
+			t.Errorf("%s follows %x, not %x", server.Addr(), got.Leader, first.Header.MemberId)
+		}
+	}
+}
+
 // Without a quorum requests are refused, or not answered, and nothing is done.
 func TestNoQuorum(t *testing.T) {
 	f := storetest.Open(t, open)

@@ -117,30 +117,6 @@ func (s *Server) await(ctx context.Context, run *child.Run) error {
 // healthy is what a member says that reaches the leader.
 var healthy = regexp.MustCompile(`"health":\s*"true"`)
 
-// awaitLeader waits until all members have a leader.
-func awaitLeader(ctx context.Context, servers []*Server) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	for _, s := range servers {
-		for {
-			health, _ := get(ctx, s.Addr(), "/health")
-			if healthy.MatchString(health) {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("%s has no leader after %v: %s", s.Name, startTimeout, health)
-			case <-time.After(pollInterval):
-			}
-		}
-	}
-	return nil
-}
-
-// pollInterval is the time between two looks at the health of a member, whose answers take a
-// round among the members.
-const pollInterval = 20 * time.Millisecond
-
 // get returns what a member says under a path, and whether it is up.
 func get(ctx context.Context, addr, path string) (text string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

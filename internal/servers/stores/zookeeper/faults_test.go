@@ -134,3 +134,11 @@ func TestVersion(t *testing.T) {
 		t.Errorf("version %q", v)
 	}
 }
+
+// The first member leads at first.
+func TestFirstMemberLeads(t *testing.T) {
+	f := openFleet(t, 3)
+	if leader := f.leader(); leader != f.server(1) {
+		t.Errorf("%s leads, not %s", leader.Name, f.server(1).Name)
+	}
+}

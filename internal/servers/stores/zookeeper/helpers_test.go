@@ -40,19 +40,20 @@ func openFleet(t *testing.T, members int) *fleet {
 
 func (f *fleet) server(node int) *Server { return f.Servers[node-1].(*Server) }
 
+func (f *fleet) all() (list []*Server) {
+	for _, s := range f.Servers {
+		list = append(list, s.(*Server))
+	}
+	return list
+}
+
 // leader returns the member that leads, at some time.
 func (f *fleet) leader() *Server {
 	f.T.Helper()
 	var leader *Server
 	storetest.Eventually(f.T, "there is a leader", func() bool {
-		for _, s := range f.Servers {
-			status, _ := s.(*Server).status(f.T.Context())
-			if is := mode(status); is == "leader" || is == "standalone" {
-				leader = s.(*Server)
-				return true
-			}
-		}
-		return false
+		leader = leaderOf(f.T.Context(), f.all())
+		return leader != nil
 	})
 	return leader
 }

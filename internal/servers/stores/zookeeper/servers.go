@@ -51,6 +51,7 @@ type Server struct {
 	*child.Daemon
 	java    []string // the command without the class and its arguments
 	number  int
+	id      int // in the ensemble
 	members []*Server
 	served  bool // ever
 }
@@ -96,7 +97,7 @@ func start(ctx context.Context, group *child.Group, java []string, members int) 
 		if err != nil {
 			return nil, err
 		}
-		s := &Server{Daemon: d, java: java, number: number}
+		s := &Server{Daemon: d, java: java, number: number, id: members + 1 - number}
 		d.Name = "ZooKeeper on " + s.Addr()
 		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
 		d.Command, d.Await = s.prepare, s.await
@@ -106,6 +107,9 @@ func start(ctx context.Context, group *child.Group, java []string, members int) 
 		s.members = servers
 	}
 	if err := group.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := lead(ctx, servers); err != nil {
 		return nil, err
 	}
 	return servers, warmUp(ctx, servers)
@@ -164,7 +168,7 @@ func (s *Server) prepare() (*exec.Cmd, error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(s.number)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "myid"), []byte(strconv.Itoa(s.id)), 0o600); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(file, []byte(s.configuration(data)), 0o600); err != nil {
@@ -199,7 +203,7 @@ func (s *Server) configuration(data string) string {
 	}
 	if len(s.members) > 1 { // a single one is no ensemble
 		for _, m := range s.members {
-			lines = append(lines, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", m.number, m.Ports[1].Number(), m.Ports[2].Number()))
+			lines = append(lines, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", m.id, m.Ports[1].Number(), m.Ports[2].Number()))
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
