@@ -54,7 +54,8 @@ var backends = []backendKind{
 	},
 	{
 		what:    "real servers on this machine, behind proxies in this process: redis-server, or the store of the lock",
-		Backend: runner.Backend{Ability: ability(servers), Idle: true, Open: runner.Opener(servers.Open), Versions: ofLocalServer, InStore: inStore},
+		Backend: processes(process.Backend{}),
+		flags:   processFlags,
 	},
 	{
 		what:    "real redis-servers in Docker containers on this machine, behind the same proxies",
@@ -68,7 +69,20 @@ var backends = []backendKind{
 	},
 }
 
-var servers process.Backend
+// processFlags declares the flags of the backend with processes of this machine.
+func processFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
+	var b process.Backend
+	set.StringVar(&b.Binary, "redis-server", "", "path of another server than the redis-server in PATH, such as valkey-server")
+	return func() (runner.Backend, error) { return processes(b), nil }
+}
+
+// processes returns the backend with processes of this machine in the form of the runner.
+func processes(b process.Backend) runner.Backend {
+	return runner.Backend{
+		Ability: ability(b), Idle: true, Open: runner.Opener(b.Open), InStore: inStore,
+		Versions: func() map[string]string { return ofServer(cmp.Or(b.Binary, localServer)) },
+	}
+}
 
 // inStore returns the backend with servers of a store's product. They keep the cores busier
 // than Redis does, so it is not idle.
@@ -240,7 +254,7 @@ func contained(b container.Backend) runner.Backend {
 	return runner.Backend{Ability: ability(b), Open: runner.Opener(b.Open), Versions: func() map[string]string {
 		v := b.Versions()
 		if b.Image == "" {
-			maps.Copy(v, ofLocalServer())
+			maps.Copy(v, ofServer(localServer))
 		}
 		return v
 	}}

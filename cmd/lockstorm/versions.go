@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -92,7 +93,10 @@ func lastingVersions(b runner.Backend) map[string]string {
 	return v
 }
 
-// ofLocalServer returns the version of redis-server in PATH.
-func ofLocalServer() map[string]string {
-	return map[string]string{"redis-server": cmp.Or(redisserver.ServerVersion(context.Background(), "redis-server"), "(unknown)")}
+// localServer is the server in PATH.
+const localServer = "redis-server"
+
+// ofServer returns the version of a redis-server, by the name of its file.
+func ofServer(binary string) map[string]string {
+	return map[string]string{filepath.Base(binary): cmp.Or(redisserver.ServerVersion(context.Background(), binary), "(unknown)")}
 }

@@ -84,7 +84,7 @@ func (d *Daemon) Fail(ctx context.Context, command func() (*exec.Cmd, error)) (*
 		return run, nil
 	case <-ctx.Done():
 		run.Kill()
-		return nil, fmt.Errorf("%s still runs (%w); the end of its log:\n%s", d.Name, context.Cause(ctx), run.Log())
+		return nil, fmt.Errorf("%s still runs (%w); %s", d.Name, context.Cause(ctx), ending(run.Log()))
 	}
 }
 
@@ -177,7 +177,7 @@ func Await(ctx context.Context, name string, run ServerRun, serves func(context.
 		case <-run.Ended():
 			return run.Death()
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not answer (%w); the end of its log:\n%s", name, context.Cause(ctx), run.Log())
+			return fmt.Errorf("%s does not answer (%w); %s", name, context.Cause(ctx), ending(run.Log()))
 		case <-time.After(pollInterval):
 		}
 	}

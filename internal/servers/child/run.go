@@ -40,11 +40,19 @@ func launch(f *Forker, cmd *exec.Cmd, name string, died func(error)) (*Run, erro
 
 func (r *Run) watch(died func(error)) {
 	_ = r.cmd.Wait() // its error repeats the process state
-	r.exitErr = fmt.Errorf("%s died, and no fault of the plan killed it (%v); the end of its log:\n%s", r.name, r.cmd.ProcessState, r.Log())
+	r.exitErr = fmt.Errorf("%s died, and no fault of the plan killed it (%v); %s", r.name, r.cmd.ProcessState, ending(r.Log()))
 	close(r.exited)
 	if !r.killed.Load() {
 		died(r.exitErr)
 	}
+}
+
+// ending describes the end of a log in an error.
+func ending(log string) string {
+	if strings.TrimSpace(log) == "" {
+		return "its log is empty"
+	}
+	return "the end of its log:\n" + log
 }
 
 // Kill ends the process by SIGKILL and waits until it is gone.

@@ -42,7 +42,7 @@ func (f *Fleet) newServer(node int) (*Server, error) {
 	if f.options.Clocks {
 		s.clock = NewFakeClock(s.clockFile())
 	}
-	d.Name = "redis-server on " + s.Addr()
+	d.Name = filepath.Base(f.options.Binary) + " on " + s.Addr()
 	d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
 	d.Command, d.Await = s.prepare, s.await
 	return s, nil
