@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container test-stores stores published flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
+.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container test-stores stores published price flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -79,6 +79,11 @@ stores: ## run the locks in a store on real servers, and compare them with the s
 published: ## repeat published results on real servers and in the simulator (6 minutes, on an idle machine); commit docs/evidence/published.md
 	@sh scripts/deps.sh stores
 	$(GO) run ./cmd/lockstorm published --format markdown >docs/evidence/published.md.new && mv docs/evidence/published.md.new docs/evidence/published.md
+
+PRICED = redlock,redlock-fenced,single-node,failover,database-row,database-row-asynchronous,zookeeper,etcd
+price: ## measure what locks cost on real servers (8 minutes, on an idle machine); commit docs/evidence/price.md
+	@sh scripts/deps.sh stores
+	$(GO) run ./cmd/lockstorm price --runs 2 --locks $(PRICED) --format markdown >docs/evidence/price.md.new && mv docs/evidence/price.md.new docs/evidence/price.md
 
 FLAKE_RUNS ?= 30
 FLAKE_BUDGET ?= 0

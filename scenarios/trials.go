@@ -143,8 +143,10 @@ func (d Deployment) needed() int { return d.quorum().Bare().First() }
 
 // crash crashes the server of the needed node while client 1 holds the lock;
 // if the node has a replica, it is promoted.
-func (d Deployment) crash(away time.Duration) nemesis.Fault {
-	f := crash(d.needed(), holding2(5*ms), away)
+func (d Deployment) crash(away time.Duration) nemesis.Fault { return d.crashAt(holding2(5*ms), away) }
+
+func (d Deployment) crashAt(start nemesis.Trigger, away time.Duration) nemesis.Fault {
+	f := crash(d.needed(), start, away)
 	if d.Replication != nil {
 		f.Action = &nemesis.Failover{Node: d.needed()}
 	}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// prices is what locks cost on one backend.
+type prices struct {
+	locks   []scenarios.Contender
+	backend runner.Backend
+	found   report.Tallies
+	refused []refusal
+	stopped bool
+}
+
+func newPrice() *cobra.Command {
+	var locks []string
+	var runs int
+	var format string
+	cmd := &cobra.Command{
+		Use:   "price",
+		Short: "Measure what locks cost on real servers: time to acquire, throughput, messages, outage",
+		Long: fmt.Sprintf(`Measure what locks cost on real servers of this machine, one after another in one run:
+%v clients acquire and release locks of their own for %v each, and one client does so
+while the first node, the leader of a store, is down. Servers, proxies and clients share the cores
+of this machine, so compare the locks, and do not take the figures for those of a data centre.
+"lockstorm run price-N-LOCK" and "lockstorm run price-outage-LOCK" repeat a measurement.`, scenarios.PriceClients, scenarios.PriceTime),
+		Example: `  lockstorm price --locks redlock,single-node,etcd
+  lockstorm price --runs 5 --format markdown`,
+		Args: cobra.NoArgs,
+	}
+	backend := backendFlags(cmd)
+	if err := cmd.Flags().Set("backend", "process"); err != nil {
+		panic(err)
+	}
+	cmd.Flags().Lookup("backend").DefValue = "process"
+	cmd.Flags().IntVar(&runs, "runs", 3, "runs of each measurement")
+	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks of compare whose price is measured (default: all)")
+	cmd.Flags().StringVar(&format, "format", asText, "text or markdown")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if runs < 1 {
+			return fmt.Errorf("--runs %d: want at least 1", runs)
+		}
+		if err := checkFormat(format, asText, asMarkdown); err != nil {
+			return err
+		}
+		c, err := compared(locks, "")
+		if err != nil {
+			return err
+		}
+		p := prices{locks: c.Locks}
+		if p.backend, err = backend.backend(); err != nil {
+			return err
+		}
+		if err := p.run(cmd.Context(), runs, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		return p.print(cmd.OutOrStdout(), format)
+	}
+	return cmd
+}
+
+// run measures, one run at a time.
+func (p *prices) run(ctx context.Context, runs int, problems io.Writer) (err error) {
+	s := suite{what: "price", backend: p.backend, sideBySide: 1}
+	for _, l := range p.locks {
+		for _, n := range scenarios.PriceClients {
+			s.tasks = append(s.tasks, task{scenarios.Price(l, n), 1, runs})
+		}
+		s.tasks = append(s.tasks, task{scenarios.PriceOfOutage(l), 1, runs})
+	}
+	p.found, p.refused, err = s.run(ctx, problems)
+	p.stopped = ctx.Err() != nil
+	return err
+}
+
+// print prints the prices.
+func (p prices) print(out io.Writer, format string) error {
+	to := &page{out: out}
+	if format == asMarkdown {
+		to.say("# What locks cost\n\nMade by \"make price\" with %s. All servers, proxies and clients run on one machine: compare the locks, and do not take the figures for those of a data centre.", p.versions())
+		to.table(p.table())
+	} else {
+		terminal.Fit(out)
+		printTable(to, p.table())
+	}
+	to.say("%s", strings.TrimSpace(priceLegend))
+	for _, r := range p.refused {
+		if strings.HasPrefix(r.scenario, "price-outage-") { // one line for each lock
+			to.say("- cannot be run: %s: %v", strings.TrimPrefix(r.scenario, "price-outage-"), r.why)
+		}
+	}
+	if p.stopped {
+		to.say("%s", stoppedLine)
+	}
+	if to.err != nil {
+		return to.err
+	}
+	if p.stopped {
+		return exitFor(runner.Undecided)
+	}
+	return nil
+}
+
+const priceLegend = `
+- N clients: grants per second of all clients together, and the median and the 99th percentile of the time to acquire. Each client has a lock of its own, so nobody waits for anybody.
+- requests: messages that a client sends for a grant, its release and what keeps its session alive.
+- outage: the longest time without a grant of any run while the first node, the leader of a store, is down for 3 s.
+- keeps: the properties that no run of any trial of "lockstorm compare" has violated (V1 lease, V2 section, V3 effect exclusion, V4 fence order, L1 deadlock freedom, L2 fault tolerance, L3 clean-up, C contract).
+`
+
+// table has a line for each lock that was measured.
+func (p prices) table() *textfmt.Table {
+	t := &textfmt.Table{Head: []string{"lock"}}
+	for _, n := range scenarios.PriceClients {
+		t.Head = append(t.Head, fmt.Sprintf("%s: grants/s", textfmt.Count(n, "client")), "p50", "p99")
+	}
+	t.Head = append(t.Head, "requests", "outage", "keeps")
+	for _, l := range p.locks {
+		if cells, measured := p.cells(l); measured {
+			t.Add(cells...)
+		}
+	}
+	return t
+}
+
+// cells are those of one lock; a measurement that was stopped has none.
+func (p prices) cells(l scenarios.Contender) (cells []string, measured bool) {
+	cells = []string{l.Name}
+	requests := "–"
+	for i, n := range scenarios.PriceClients {
+		tally, ran := p.found[scenarios.Price(l, n).Name]
+		measured = measured || ran
+		if !ran {
+			cells = append(cells, "–", "–", "–")
+			continue
+		}
+		m := tally.Measured.All()
+		seconds := float64(tally.Measured.Runs()) * scenarios.PriceTime.Seconds()
+		cells = append(cells, fmt.Sprintf("%.0f", float64(m.Grants)/seconds), textfmt.Duration(m.AcquireP50), textfmt.Duration(m.AcquireP99))
+		if i == 0 {
+			requests = textfmt.Each(m.Requests, m.Grants)
+		}
+	}
+	outage := "–"
+	if tally, ran := p.found[scenarios.PriceOfOutage(l).Name]; ran {
+		outage = textfmt.Duration(tally.Measured.All().LongestOutage.Round(time.Millisecond))
+	}
+	return append(cells, requests, outage, keeps(l)), measured
+}
+
+// keeps lists the properties that a lock is expected to keep in all trials.
+func keeps(l scenarios.Contender) string {
+	var codes []string
+	for _, p := range checker.Properties() {
+		if l.Expect[p] == checker.Holds {
+			codes = append(codes, p.Code())
+		}
+	}
+	return strings.Join(codes, " ")
+}
+
+// versions are those of the servers, and of this program.
+func (p prices) versions() string {
+	all := map[string]string{}
+	for _, l := range p.locks {
+		if e, err := runner.Prepare(p.backend, scenarios.PriceOfOutage(l)); err == nil {
+			maps.Copy(all, lastingVersions(e.Backend()))
+		}
+	}
+	return madeWith(all)
+}
