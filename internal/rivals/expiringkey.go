@@ -90,13 +90,15 @@ func (a *attempt) follow(e env.Entry) {
 }
 
 // refresh finds the entry of a try after a request that was declined: a renewal whose
-// reply was lost, or that was sent at the same time, has changed the revision. It reports
-// whether the entry still exists.
+// reply was lost, or that was sent at the same time, has changed the revision, or the store
+// has gone back to an earlier one. It reports whether the entry still exists.
 func (a *attempt) refresh(ctx context.Context) (there bool, err error) {
 	found, err := a.mutex.find(ctx, a.latest().Key, a.token)
 	if err != nil || found.Revision == 0 {
 		return false, err
 	}
-	a.follow(found)
+	a.mutex.mu.Lock()
+	defer a.mutex.mu.Unlock()
+	a.entry = found
 	return true, nil
 }

@@ -125,3 +125,28 @@ func TestExpiredKeyIsLost(t *testing.T) {
 		}
 	})
 }
+
+// A store that has lost its last changes has an earlier revision of the key. The hold goes on
+// with that.
+func TestRevisionGoesBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStore()
+		lock, _ := newLocker(t, "expiring-key", s)
+		h := mustLock(t, lock)
+		before := s.left()[0]
+		for _, then := range []func(context.Context) error{func(ctx context.Context) error { return h.Extend(ctx, time.Second) }, h.Release} {
+			if err := h.Extend(t.Context(), time.Second); err != nil {
+				t.Fatal(err)
+			}
+			s.mu.Lock()
+			s.entries[before.Key] = before
+			s.mu.Unlock()
+			if err := then(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if left := s.left(); len(left) > 0 {
+			t.Errorf("%v is left", left)
+		}
+	})
+}
