@@ -20,31 +20,34 @@
 //
 // # Limits of nats-server 2.9
 //
-// What follows is of version 2.9.10, which Debian has.
+// These are of version 2.9.10, which Debian has. "By the source" marks what was read there and
+// not seen.
 //
-//   - The stream's leader checks the revision of an update before it proposes the write, against what
-//     it has applied, and no replica checks it again (nats-server issue 4320). Two updates at the same
-//     revision, within the time that replication takes, both succeed. So with markers
-//     two clients can create one key, without any fault. Without markers that time matters only
-//     when a renewal meets the end of the key's life: the key that somebody has created meanwhile would be overwritten.
-//   - Keys of one bucket have one time to live. The first create decides on it, and others are
-//     not supported. It is at least 100 ms.
-//   - The age of a message is the difference between the wall clock of the replica that looks and that
-//     of the member that led when it was written. Each replica deletes old messages by itself: a
-//     new leader does not count anew, and a step of its wall clock ends or prolongs lives. The
-//     simulated store counts on monotonic clocks, and anew. Clocks of members cannot be set here: NATS is a Go
-//     program, whose clocks libfaketime does not reach.
-//   - A create that is applied when the key expires may find it on one replica, and not on another,
-//     because their timers differ. Then they disagree until the stream is reset.
-//   - A request to delete a message with a number that the stream has not reached resets the stream on
-//     every replica, and is not answered. So the client reads the entry before it deletes it.
-//   - Written messages are synced to the disk every two minutes, so a machine that loses power
-//     loses writes that were acknowledged. The version has no setting for that (sync_interval came
-//     with 2.10). A process that is killed loses nothing.
-//   - Elections take 4 to 9 seconds from the loss of a leader. The times are constants: the
-//     setting's election is ignored.
+//   - The stream's leader compares the revision of an update with what it has applied, before it
+//     proposes the write, and no replica compares it again (nats-server issue 4320). Two updates at
+//     one revision, within the time that replication takes, both succeed. So with markers two
+//     clients can create one key, without any fault. Without markers, by the source, a renewal that
+//     meets the end of the key's life can overwrite a key that somebody has just created.
+//   - Keys of one bucket have one time to live, at least 100 ms. The first create decides on it, and
+//     creates with another are not supported.
+//   - By the source, the age of a message is the difference between the wall clock of the replica that
+//     looks and that of the member that led when it was written, and each replica deletes old
+//     messages by itself. So a new leader does not count anew, and a step of its wall clock ends or
+//     prolongs lives. The simulated store counts on monotonic clocks, and anew. Clocks of members
+//     cannot be set here: NATS is a Go program, whose clocks libfaketime does not reach.
+//   - Each replica looks up by itself whether a key exists when it applies a create. A member that was
+//     down while a key was written, expired and was created again was seen to keep the old key and
+//     leave out the new one, for 3 and 9 seconds, until the end of the observation. In the second
+//     case it was made the leader then, and the next holder got the revision of the last one.
+//   - A request to delete a message with a number that the stream has not reached resets the stream
+//     on every replica, and is not answered. So the client reads the entry before it deletes it.
+//   - By the source, written messages are synced to the disk every two minutes, which no setting
+//     changes, so a machine that loses power loses acknowledged writes. A killed process was not seen to
+//     lose any.
+//   - By the source, elections begin 4 to 9 seconds after the loss of a leader. The setting's
+//     election is ignored.
 //
 // Reads are answered by the stream's leader: direct gets, which followers answer from what they
-// have applied, are switched off in the bucket. A leader that was stopped and has been replaced
-// answers from what it has until it learns so: a read may be stale then.
+// have applied, are switched off in the bucket. By the source, a leader that was stopped and has
+// been replaced answers from what it has until it learns so: a read may be stale then.
 package nats
