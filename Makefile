@@ -34,7 +34,7 @@ OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsPr
 CONTAINERS = ^TestContainer
 CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 
-# These tests need etcd, PostgreSQL and ZooKeeper, as do those of the packages below stores.
+# These tests need etcd, NATS, PostgreSQL and ZooKeeper, as do those of the packages below stores.
 STORED = ^TestRealStore
 
 # FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code.
@@ -49,7 +49,7 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	$(MAKE) --no-print-directory -j2 test-plain test-raced
 	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
-	@echo "not run: tests on etcd, PostgreSQL and ZooKeeper (make test-stores)"
+	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
 
 test-plain:
 	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores/')
@@ -67,7 +67,7 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); withou
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 
-test-stores: ## run the tests on etcd, PostgreSQL and ZooKeeper, which it installs (2 minutes)
+test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (4 minutes)
 	@sh scripts/deps.sh stores
 	$(TEST) -race ./internal/servers/stores/...
 	$(TEST) -race -run '$(STORED)' ./internal/contract

@@ -125,6 +125,11 @@ var stored = []Contender{
 		},
 	},
 	{
+		Name: "expiring-key", Summary: "a key that the store deletes after its time to live, with its revision as a fence, checked on reads and writes", Waits: WaitingSpins,
+		Lock: expiring("expiring-key"), Deployment: agreed(guard.Fenced),
+		Expect: consented(holds),
+	},
+	{
 		Name: "zookeeper", Summary: "the ZooKeeper recipe, and a resource that checks nothing", Waits: WaitingWatches,
 		Lock: session("zookeeper"), Deployment: agreed(guard.Plain),
 		Expect: consented(violated),
@@ -178,6 +183,13 @@ func consented(effect checker.Verdict) Expectations {
 func rival(kind string) Lock {
 	l := quickLock
 	l.Kind, l.Linger = kind, 0
+	return l
+}
+
+// expiring is a lock whose entry has the TTL, on a clock that counts suspension.
+func expiring(kind string) Lock {
+	l := rival(kind)
+	l.Clock = env.Boottime.String()
 	return l
 }
 

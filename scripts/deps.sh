@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, stores:
-# etcd, PostgreSQL and ZooKeeper), from the distribution's packages if they are missing. Without the rights to do so it prints the
-# command to run. If Chromium cannot be installed, it prints the reason and does not fail: the
+# etcd, NATS, PostgreSQL and ZooKeeper), from the distribution's packages if they are missing. Without
+# the rights to do so it prints the command to run. If Chromium cannot be installed, it prints the reason and does not fail: the
 # tests that need it are skipped.
 set -eu
 
@@ -15,6 +15,7 @@ for extra; do
 	chromium) sh "$(dirname "$0")/browser.sh" >/dev/null || wished=' chromium' ;;
 	stores)
 		command -v etcd >/dev/null || missing="$missing etcd-server"
+		command -v nats-server >/dev/null || ls /usr/sbin/nats-server >/dev/null 2>&1 || missing="$missing nats-server"
 		command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 		command -v java >/dev/null || missing="$missing default-jre-headless"
 		ls /usr/share/java/zookeeper.jar >/dev/null 2>&1 || missing="$missing zookeeper"

@@ -241,6 +241,12 @@ var bans = []ban{
 	},
 	{
 		folders: []string{""},
+		imports: []string{"github.com/nats-io/"},
+		except:  []string{"internal/servers/stores/nats/"},
+		why:     "each store's client is one package's affair",
+	},
+	{
+		folders: []string{""},
 		imports: []string{"github.com/go-zookeeper/"},
 		except:  []string{"internal/servers/stores/zookeeper/"},
 		why:     "each store's client is one package's affair",

@@ -30,17 +30,21 @@ type storeStep struct {
 	entry    int  // the step that created the entry whose revision is meant, from 1; 0: any
 	wrong    bool // another revision is meant
 	sequence bool
+	expires  bool // by itself
 }
 
 // storeAbility says which requests a product can carry out.
 type storeAbility struct {
-	sessions, sequential, rows bool
+	sessions, sequential, rows, expiring bool
 }
 
 var storeAbilities = map[string]storeAbility{
 	"etcd":       {sessions: true},
 	"zookeeper":  {sessions: true, sequential: true},
 	"postgresql": {rows: true},
+
+	"nats":         {expiring: true},
+	"nats-markers": {expiring: true},
 }
 
 // drawStoreScript draws a script of requests that the product can carry out.
@@ -64,11 +68,14 @@ func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []s
 			s.op, s.session = env.StoreClose, some(sessions)
 		case n <= 5:
 			s.op, s.session, s.sequence = env.StoreCreate, some(sessions), can.sequential && random.IntN(2) == 0
+			s.expires = can.expiring
 			entries = append(entries, len(script)+1)
 		case n <= 7:
 			s.op, s.entry, s.wrong = env.StoreDelete, some(entries), random.IntN(4) == 0
 		case can.rows && n == 8:
 			s.op = env.StoreSweep
+		case can.expiring && n >= 8:
+			s.op, s.entry, s.wrong = env.StoreRenew, some(entries), random.IntN(4) == 0
 		default:
 			s.op = env.StoreList
 		}
@@ -101,9 +108,12 @@ func playStore(script []storeStep, prefix string, stores func(client int) env.St
 		case env.StoreCreate:
 			r.Value, r.Sequential = fmt.Sprintf("v%d", i+1), s.sequence
 			if s.session == 0 {
+				r.TTL, r.Expires = time.Hour, s.expires
+			}
+		case env.StoreDelete, env.StoreRenew:
+			if s.op == env.StoreRenew {
 				r.TTL = time.Hour
 			}
-		case env.StoreDelete:
 			if e, ok := created[s.entry]; ok {
 				r.Key, r.Revision = e.Key, e.Revision
 			}
@@ -129,9 +139,13 @@ func playStore(script []storeStep, prefix string, stores func(client int) env.St
 			names[reply.Session] = fmt.Sprintf("s%d", i+1)
 		}
 		text := fmt.Sprintf("%v: %t", s.op, reply.Done)
-		if s.op == env.StoreCreate && reply.Done {
+		if (s.op == env.StoreCreate || s.op == env.StoreRenew) && reply.Done {
 			e := reply.Entries[0]
-			created[i+1] = e
+			step := i + 1
+			if s.op == env.StoreRenew {
+				step = s.entry
+			}
+			created[step] = e
 			if e.Revision <= last {
 				text += " with an earlier revision than that of the last entry"
 			}

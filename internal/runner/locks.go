@@ -107,6 +107,7 @@ var lockKinds = []lockKind{
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
 	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
+	storeKind("expiring-key", "a key that expires by itself, extended and released by its revision", []string{"nats", "nats-markers"}, "", rivalConfig, mutexBuilder(rivals.NewExpiringKey)),
 	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", []string{"zookeeper"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
 	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", []string{"etcd"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcd)),
 	storeKind("etcd-unchecked", "the same without a look at the session after the wait", []string{"etcd"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcdUnchecked)),

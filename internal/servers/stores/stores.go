@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/etcd"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/nats"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/postgres"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/zookeeper"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -27,6 +28,8 @@ type Product struct {
 
 var products = []Product{
 	{etcd.Store{}, etcd.Handlers, etcd.Open, etcd.Version},
+	{nats.Store{}, nats.Handlers, nats.Open, nats.Version},
+	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version},
 	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version},
 	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version},
 }

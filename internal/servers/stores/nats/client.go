@@ -1,0 +1,136 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+)
+
+// Store is a bucket as its clients see it, which delete keys by deleting their messages.
+type Store struct{}
+
+// Name returns the product's name.
+func (Store) Name() string { return "nats" }
+
+// Connect implements [live.Store].
+func (Store) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
+	return &client{addrs: addrs, dial: dial}, nil
+}
+
+// Markers is a bucket whose clients delete keys by markers, as the key-value API of NATS does.
+type Markers struct{}
+
+// Name returns the product's name.
+func (Markers) Name() string { return "nats-markers" }
+
+// Connect implements [live.Store].
+func (Markers) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
+	return &client{addrs: addrs, dial: dial, markers: true}, nil
+}
+
+// client is connected to one member at a time. When a request fails it closes the
+// connection, on which others may be waiting behind a lost message, and goes on to the next
+// member.
+type client struct {
+	addrs   []string
+	dial    func(ctx context.Context, addr string) (net.Conn, error)
+	markers bool
+
+	mu      sync.Mutex
+	current int     // the member, from 0
+	member  *conn   // nil: not connected
+	bucket  *bucket // nil: it is not known whether there is one
+	closed  bool
+}
+
+// errClosed is the error of a request after Close.
+var errClosed = errors.New("the client is closed")
+
+// connected returns the connection to the current member, which may still be under way.
+func (c *client) connected() (*conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errClosed
+	}
+	if c.member == nil {
+		c.member = connect(c.dial, c.addrs[c.current])
+	}
+	return c.member, nil
+}
+
+// leave closes the connection to a member, unless the client has left it already.
+func (c *client) leave(member *conn) {
+	c.mu.Lock()
+	mine := c.member == member
+	if mine {
+		c.member, c.current = nil, (c.current+1)%len(c.addrs)
+	}
+	c.mu.Unlock()
+	if mine {
+		member.close()
+	}
+}
+
+// Close implements [live.StoreClient].
+func (c *client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.member != nil {
+		c.member.close()
+	}
+	return nil
+}
+
+// Do implements [live.StoreClient].
+func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
+	do := c.operation(r)
+	if do == nil {
+		return env.StoreReply{}, unsupported(r)
+	}
+	member, err := c.connected()
+	if err != nil {
+		return env.StoreReply{}, err
+	}
+	if err = member.await(ctx); err != nil {
+		err = notDone(err)
+	} else {
+		var reply env.StoreReply
+		if reply, err = do(ctx, member, r); err == nil || errors.Is(err, live.ErrStoreOp) {
+			return reply, err
+		}
+	}
+	c.leave(member)
+	return env.StoreReply{}, err
+}
+
+func unsupported(r env.StoreRequest) error {
+	return fmt.Errorf("nats: %v of %+v: %w", r.Op, r, live.ErrStoreOp)
+}
+
+// notDone is the error of a request that has no effect, and will have none.
+func notDone(err error) error { return fmt.Errorf("%w: %w", env.ErrNoLeader, err) }
+
+// codeUnavailable is the code of a member's reply that there is no leader.
+const codeUnavailable jetstream.ErrorCode = 10008
+
+// unlessRefused is the error of a change: one that certainly has no effect is [env.ErrNoLeader].
+func unlessRefused(err error) error {
+	refused := new(jetstream.APIError)
+	switch {
+	case errors.Is(err, natsgo.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
+		return notDone(err)
+	case errors.As(err, &refused) && refused.ErrorCode == codeUnavailable:
+		return notDone(err)
+	}
+	return err
+}

@@ -1,0 +1,208 @@
+package nats
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Handlers lists how each kind of fault is injected.
+var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops())
+
+// startTimeout bounds how long a member may take to answer, and the cluster to create a
+// stream. quitTimeout bounds a clean shutdown.
+const (
+	startTimeout = 60 * time.Second
+	quitTimeout  = 10 * time.Second
+)
+
+// maxMembers is the largest number of replicas that a stream can have.
+const maxMembers = 5
+
+// Server is a member of the cluster.
+type Server struct {
+	*child.Daemon
+	binary string
+	number int
+	routes []string // to the other members
+}
+
+// Addr returns the host:port where clients find the member.
+func (s *Server) Addr() string { return s.Ports[0].Addr() }
+
+func (s *Server) cluster() string { return s.Ports[1].Addr() }
+
+// Open starts a cluster with a member for each node of the setting, and returns when it
+// can create a bucket with a replica on each. After an error nothing is left behind. The
+// seed is not used: NATS draws its own random numbers.
+func Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, error) {
+	return openFleet(ctx, s, Store{})
+}
+
+// OpenMarkers is [Open] for the clients of [Markers].
+func OpenMarkers(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, error) {
+	return openFleet(ctx, s, Markers{})
+}
+
+func openFleet(ctx context.Context, s nemesis.Setting, store live.Store) (live.Fleet, error) {
+	if s.Nodes > maxMembers {
+		return live.Fleet{}, fmt.Errorf("%d nodes: a stream of NATS has at most %d replicas", s.Nodes, maxMembers)
+	}
+	binary, err := find()
+	if err != nil {
+		return live.Fleet{}, err
+	}
+	return live.StartStore(store, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) })
+}
+
+// find returns the path of nats-server. Debian has it in a directory that is not in everybody's
+// PATH.
+func find() (string, error) {
+	binary, err := exec.LookPath("nats-server")
+	if err != nil && os.Getenv("PATH") != "" {
+		if inSbin, sbinErr := exec.LookPath("/usr/sbin/nats-server"); sbinErr == nil {
+			return inSbin, nil
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("nats-server not found (%w): install it (apt-get install nats-server)", err)
+	}
+	return binary, nil
+}
+
+func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, err error) {
+	var routes []string
+	for number := 1; number <= members; number++ {
+		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
+		if err != nil {
+			return nil, err
+		}
+		s := &Server{Daemon: d, binary: binary, number: number}
+		d.Name = "nats-server on " + s.Addr()
+		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
+		d.Command = s.command
+		d.Await = s.await
+		servers, routes = append(servers, s), append(routes, "nats://"+s.cluster())
+	}
+	for i, s := range servers {
+		s.routes = slices.Delete(slices.Clone(routes), i, i+1)
+	}
+	if err := group.Start(ctx); err != nil {
+		return nil, err
+	}
+	return servers, awaitCluster(ctx, servers)
+}
+
+// command writes the configuration file and returns the command line.
+func (s *Server) command() (*exec.Cmd, error) {
+	path := filepath.Join(s.Dir, "nats.conf")
+	if err := os.WriteFile(path, []byte(s.config()), 0o600); err != nil {
+		return nil, err
+	}
+	return exec.Command(s.binary, "--config", path), nil
+}
+
+// config returns the configuration of the member. Members do not tell clients of each
+// other, because these reach them only through the world. A single member is no cluster.
+func (s *Server) config() string {
+	text := fmt.Sprintf("server_name: node-%d\nlisten: %q\njetstream: { store_dir: %q }\n", s.number, s.Addr(), filepath.Join(s.Dir, "data"))
+	if len(s.routes) == 0 {
+		return text
+	}
+	return text + fmt.Sprintf("cluster: { name: lockstorm, listen: %q, no_advertise: true, routes: [ %s ] }\n", s.cluster(), strings.Join(s.routes, ", "))
+}
+
+// await waits until the member accepts clients. It need not have a leader: others may be
+// down.
+func (s *Server) await(ctx context.Context, run *child.Run) error {
+	return child.Await(ctx, s.Name, run, func(ctx context.Context) bool {
+		c := connect(live.DialServer, s.Addr())
+		defer c.close()
+		return c.await(ctx) == nil
+	})
+}
+
+// awaitCluster waits until a bucket with a replica on every member can be created, which takes a
+// leader of the cluster that knows all members. It deletes that bucket.
+func awaitCluster(ctx context.Context, servers []*Server) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	c := connect(live.DialServer, servers[0].Addr())
+	defer c.close()
+	if err := c.await(ctx); err != nil {
+		return err
+	}
+	config := bucketConfig("probe", len(servers), time.Minute, false)
+	for {
+		err := within(ctx, apiTimeout, func(ctx context.Context) error { _, err := c.js.CreateStream(ctx, config); return err })
+		if err == nil {
+			err = within(ctx, startTimeout, func(ctx context.Context) error { return c.js.DeleteStream(ctx, config.Name) })
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s cannot create a bucket with %d replicas after %v: %w", servers[0].Name, len(servers), startTimeout, err)
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// apiTimeout bounds one attempt to create a stream: without a leader nobody answers.
+// pollInterval is the time between two attempts.
+const (
+	apiTimeout   = time.Second
+	pollInterval = 20 * time.Millisecond
+)
+
+func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return do(ctx)
+}
+
+// bucketConfig is the configuration of the stream of a key-value bucket: keys are subjects, and
+// the latest message of a subject is its value, until it is older than the TTL. Clients of
+// buckets deny the deletion of messages, which is how keys are deleted here unless by
+// markers.
+func bucketConfig(bucket string, replicas int, ttl time.Duration, markers bool) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: "KV_" + bucket, Subjects: []string{"$KV." + bucket + ".>"}, MaxMsgsPerSubject: 1, MaxAge: ttl,
+		Storage: jetstream.FileStorage, Replicas: replicas, Discard: jetstream.DiscardNew,
+		Duplicates: min(ttl, 2*time.Minute), AllowRollup: true, DenyDelete: markers,
+	}
+}
+
+var versionPattern = regexp.MustCompile(`nats-server: v(\S+)`)
+
+// versionTimeout bounds how long nats-server --version may take.
+const versionTimeout = 10 * time.Second
+
+// Version returns the version of the installed nats-server, or "" if there is none.
+func Version(ctx context.Context) string {
+	binary, err := find()
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, binary, "--version").Output()
+	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
+		return string(found[1])
+	}
+	return ""
+}
