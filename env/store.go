@@ -14,7 +14,8 @@ type StoreOp uint8
 const (
 	// StoreOpen opens a session, which lasts until TTL has passed without a
 	// StoreKeep, as the store's leader counts time; the reply names it. A
-	// leader that has just been elected counts anew.
+	// leader that has just been elected counts anew. Kind says if the session
+	// ends in another way.
 	StoreOpen StoreOp = iota + 1
 	// StoreKeep is a heartbeat of Session: declined if that is over.
 	StoreKeep
@@ -28,7 +29,8 @@ const (
 	// over, with or without the entry that is there. One with a TTL is a row: it stays until it is deleted or swept.
 	StoreCreate
 	// StoreDelete deletes the entry Key if its revision is Revision; 0: whatever
-	// its revision. Declined if there is none.
+	// its revision. Declined if there is none. Entries of connections are deleted by
+	// their Session only.
 	StoreDelete
 	// StoreList replies with the entries whose keys begin with Key, the one
 	// that was created first first.
@@ -55,12 +57,31 @@ func (o StoreOp) String() string {
 	return storeOpNames[o]
 }
 
+// SessionKind is what keeps a session of a [Store] alive.
+type SessionKind uint8
+
+// The kinds of sessions.
+const (
+	// SessionLease lasts as long as the client sends a StoreKeep in time.
+	SessionLease SessionKind = iota
+	// SessionConnection is the connection to the leader over which it was opened.
+	// The client's machine keeps it alive, also while the program stands still.
+	// It ends when the machine has not answered for TTL, when the program ends,
+	// when a request of it has failed, and with the leader. Its entries are in the
+	// leader's memory: they cannot be listed and have no fence.
+	SessionConnection
+	// SessionTransaction is a SessionConnection that also ends when it has not
+	// had a request for TTL, as the leader counts time.
+	SessionTransaction
+)
+
 // StoreRequest is one request to a [Store].
 type StoreRequest struct {
 	Op         StoreOp
 	Key        string
 	Value      string
 	Session    uint64        // 0: none
+	Kind       SessionKind   // of Session, and of what StoreOpen opens
 	TTL        time.Duration // of StoreOpen, and of a row
 	Revision   uint64        // of StoreDelete and StoreAwait
 	Sequential bool          // of StoreCreate

@@ -270,6 +270,10 @@ type Store struct {
 	// "etcd". Empty means the one that the lock was written for. The simulator models what
 	// they have in common.
 	Product string `yaml:"product,omitempty"`
+
+	// KeepAlive is how long a real server keeps a connection whose client's machine does not
+	// answer; 0: for ever. In a file it is the TTL of a lock that belongs to a connection.
+	KeepAlive time.Duration `yaml:"-"`
 }
 
 func (s *Store) validate() error {

@@ -12,18 +12,20 @@ import (
 
 // promises are the terms of each kind of lock.
 var promises = map[string]func(scenarios.Scenario) Terms{
-	"redlock":           redlockTerms,
-	"single-node":       singleNodeTerms,
-	"check-then-set":    noTerms,
-	"setnx-then-expire": noTerms,
-	"setnx-del":         noTerms,
-	"get-then-del":      noTerms,
-	"database-row":      rowTerms,
-	"zookeeper":         sessionTerms,
-	"etcd":              sessionTerms,
-	"etcd-unchecked":    uncheckedTerms,
-	"chubby":            sessionTerms,
-	"fenced":            sessionTerms,
+	"redlock":              redlockTerms,
+	"single-node":          singleNodeTerms,
+	"check-then-set":       noTerms,
+	"setnx-then-expire":    noTerms,
+	"setnx-del":            noTerms,
+	"get-then-del":         noTerms,
+	"database-row":         rowTerms,
+	"advisory":             advisoryTerms,
+	"advisory-transaction": transactionTerms,
+	"zookeeper":            sessionTerms,
+	"etcd":                 sessionTerms,
+	"etcd-unchecked":       uncheckedTerms,
+	"chubby":               sessionTerms,
+	"fenced":               sessionTerms,
 }
 
 // PromisedTerms returns what the lock of a scenario promises with its settings and its nodes
@@ -219,6 +221,29 @@ func sessionTerms(s scenarios.Scenario) Terms {
 	a := withOwnClock(leaseAssumptions(s), s)
 	a.Without, a.RestartDelay, a.NodeClockStep = nil, 0, nil
 	return storeTerms(s, a)
+}
+
+// advisoryTerms are those of a lock that belongs to a connection to the leader. Its holder has no
+// deadline, so it excludes others only while nothing ends connections or takes the lead from a node.
+// Who does not reach the leader does not get the lock.
+func advisoryTerms(s scenarios.Scenario) Terms {
+	t := storeTerms(s, Assumptions{Without: []nemesis.Kind{
+		"crash", "power-loss", "shutdown", "failover", "old-snapshot", "vm-restore", "node-pause", "split-brain",
+		"partition", "split", "reset", "loss", "suspend", "snapshot",
+	}})
+	t[checker.DeadlockFreedom] = t[checker.DeadlockFreedom].without("partition", "split")
+	delete(t, checker.Fence)
+	delete(t, checker.FaultTolerance)
+	return t
+}
+
+// transactionTerms are those of a lock that belongs to a transaction, which the server ends if a
+// heartbeat is late. The holder does not know when that is.
+func transactionTerms(s scenarios.Scenario) Terms {
+	t := advisoryTerms(s)
+	delete(t, checker.Lease)
+	delete(t, checker.Section)
+	return t
 }
 
 // uncheckedTerms are those of a lock that does not notice the end of its session: neither a

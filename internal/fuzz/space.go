@@ -66,6 +66,8 @@ var families = []lockFamily{
 	{"get-then-del", onOneNode, nil},
 	{"single-node", onOneNode, nil},
 	{"database-row", inStore, nil},
+	{"advisory", inStore, drawAdvisory},
+	{"advisory-transaction", inStore, drawHeartbeat},
 	{"zookeeper", inStore, drawHeartbeat},
 	{"etcd", inStore, drawHeartbeat},
 	{"etcd-unchecked", inStore, drawHeartbeat},

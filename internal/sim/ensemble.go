@@ -16,6 +16,7 @@ type ensemble struct {
 	setting  *nemesis.Store
 	machine  stateMachine
 	replica  *replica // nil: what is answered is replicated
+	backends backends // of the leader
 	leader   int      // 0: none
 	last     int      // who led last
 	electing bool
@@ -77,6 +78,7 @@ func (w *World) hasQuorum() bool {
 // nobody learns whether they did.
 func (w *World) depose() {
 	s := w.store
+	w.endBackends(func(*backend) bool { return true })
 	s.last, s.leader = s.leader, 0
 	if s.replica != nil {
 		s.replica.catchUp(w.now)
