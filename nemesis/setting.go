@@ -171,7 +171,7 @@ func (s Setting) Consistent() error {
 	if err := s.Replication.validate(); err != nil {
 		return field("replication", err)
 	}
-	if err := s.Store.validate(); err != nil {
+	if err := s.Store.validate(s.Plan); err != nil {
 		return field("store", err)
 	}
 	if err := s.Guard.Validate(); err != nil {
@@ -266,6 +266,13 @@ type Store struct {
 	// the old one was lost, like a database with an asynchronous replica.
 	Asynchronous bool `yaml:"asynchronous,omitempty"`
 
+	// Durability is what has happened to a change when the leader answers it: flushed (nothing
+	// means that), if a majority has it on disk; remote-write, if the leader has it on disk and a
+	// majority in the memory of their machines; off, if the leader has it in the memory of its
+	// process. With off a leader that crashes loses its last changes. They are safe after the
+	// commit time. With asynchronous, no other node needs to have the change.
+	Durability Durability `yaml:"durability,omitempty" want:"flushed|remote-write|off"`
+
 	// Product is the store that the nodes run on a backend with real servers, such as
 	// "etcd". Empty means the one that the lock was written for. The simulator models what
 	// they have in common.
@@ -276,9 +283,29 @@ type Store struct {
 	KeepAlive time.Duration `yaml:"-"`
 }
 
-func (s *Store) validate() error {
+// Durability is what a store has done with a change that it answers. The words are those of
+// PostgreSQL's synchronous_commit.
+type Durability string
+
+// The modes of durability.
+const (
+	Flushed     Durability = "flushed"
+	RemoteWrite Durability = "remote-write"
+	Off         Durability = "off"
+)
+
+// Forgets reports whether a new leader can lack changes that the last one has answered.
+func (s *Store) Forgets() bool { return s.Asynchronous || s.Durability == Off }
+
+// validate checks the store with the plan: the simulator and the real servers keep no log for each
+// node that a loss of power could cut.
+func (s *Store) validate(p Plan) error {
 	if s == nil {
 		return nil
+	}
+	powerLoss := slices.ContainsFunc(p, func(f Fault) bool { _, is := f.Action.(*PowerLoss); return is })
+	if (s.Durability == RemoteWrite || s.Durability == Off) && powerLoss {
+		return field("durability", fmt.Errorf("%s with the fault power-loss: what a node without power loses of a store is not modelled", s.Durability))
 	}
 	if err := s.Election.Consistent(); err != nil {
 		return field("election", err)
@@ -287,8 +314,12 @@ func (s *Store) validate() error {
 }
 
 func (s *Store) String() string {
+	what := "a replicated store"
 	if s.Asynchronous {
-		return fmt.Sprintf("a store whose replicas lag by %v", s.Commit.Range)
+		what = fmt.Sprintf("a store whose replicas lag by %v", s.Commit.Range)
 	}
-	return "a replicated store"
+	if s.Durability != "" {
+		what += fmt.Sprintf(" with durability %s", s.Durability)
+	}
+	return what
 }

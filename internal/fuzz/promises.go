@@ -198,7 +198,7 @@ func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 	excludes = excludes.without(tokens.Without...)
 	progress := tokens
 	progress.FaultsEnd = true
-	if s.Store != nil && s.Store.Asynchronous { // a new leader may lack the last changes
+	if s.Store != nil && s.Store.Forgets() { // a new leader may lack the last changes
 		excludes = excludes.without("crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause", "vm-restore")
 	}
 	return Terms{

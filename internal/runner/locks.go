@@ -159,6 +159,10 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 		return unfit("lock.kind", "%s is only simulated: no store of the %s backend can keep it", k.name, b.Name)
 	case !ok:
 		return unfit("store.product", "the %s backend has no %s", b.Name, product)
+	case !in.Exact && product != "postgresql" && s.Store.Asynchronous:
+		return unfit("store.asynchronous", "%s has no asynchronous replicas", product)
+	case !in.Exact && product != "postgresql" && s.Store.Durability != "" && s.Store.Durability != nemesis.Flushed:
+		return unfit("store.durability", "%s answers what a majority has on disk, not %s", product, s.Store.Durability)
 	}
 	in.InStore, in.ClientProcesses = b.InStore, b.ClientProcesses
 	return in, nil

@@ -19,6 +19,7 @@ type ensemble struct {
 	backends backends // of the leader
 	leader   int      // 0: none
 	last     int      // who led last
+	lastRun  uint64   // of its server then
 	electing bool
 
 	held         []*storeRequest // in the hands of the leader, in the order in which they came
@@ -39,7 +40,7 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 		election: s.Store.Election.Table(), elections: w.source("elections of the store"),
 		commit: s.Store.Commit.Table(), commits: w.source("commits of the store"),
 	}
-	if s.Store.Asynchronous {
+	if s.Store.Forgets() {
 		r.replica = &replica{}
 	}
 	return r
@@ -79,7 +80,7 @@ func (w *World) hasQuorum() bool {
 func (w *World) depose() {
 	s := w.store
 	w.endBackends(func(*backend) bool { return true })
-	s.last, s.leader = s.leader, 0
+	s.last, s.lastRun, s.leader = s.leader, w.node(s.leader).run, 0
 	if s.replica != nil {
 		s.replica.catchUp(w.now)
 	}
@@ -102,7 +103,7 @@ func (w *World) elect() {
 	}
 	before := s.machine.entries
 	leads := history.Event{Kind: history.Leader, Node: id}
-	if lost := s.takeOver(id, w.node(id).mono.At(w.now)); lost > 0 {
+	if lost := s.takeOver(w.node(id), w.now); lost > 0 {
 		leads.Detail = lostChanges(lost)
 	}
 	w.injector.Record(leads)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/storetest"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // replace makes a primary fail and come back, twice, and checks that nothing is lost.
@@ -156,25 +157,49 @@ func TestAllServersFail(t *testing.T) {
 	}
 }
 
-func TestAsynchronousFailoverLosesWhatWasOnItsWay(t *testing.T) {
-	f := openFleet(t, setting(3, asynchronous))
-	f.put("early", "")
-	storetest.Eventually(t, "the first entry has arrived", func() bool {
-		var n int
-		return f.server(2).ask(t.Context(), "select count(*) from entries", &n) == nil && n == 1 &&
-			f.server(3).ask(t.Context(), "select count(*) from entries", &n) == nil && n == 1
-	})
-	f.put("late", "")
-	f.server(1).Kill()
-	f.leader(1)
-	if keys := f.keys(""); !slices.Equal(keys, []string{"early"}) {
-		t.Errorf("after the failover: %v", keys)
+// A failover loses the commits that were answered before anything else had them, however that
+// came about.
+func TestFailoverLosesWhatWasOnItsWay(t *testing.T) {
+	for name, change := range map[string]func(*nemesis.Setting){
+		"asynchronous standbys": asynchronous,
+		"durability off": func(s *nemesis.Setting) { // WAL stays in memory for 10 s
+			s.Store.Durability = nemesis.Off
+			s.Store.Commit.Range = nemesis.Range{Min: 10 * time.Second, Max: 10 * time.Second}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := openFleet(t, setting(3, change))
+			f.put("early", "")
+			storetest.Eventually(t, "the first entry has arrived", func() bool {
+				var n int
+				return f.server(2).ask(t.Context(), "select count(*) from entries", &n) == nil && n == 1 &&
+					f.server(3).ask(t.Context(), "select count(*) from entries", &n) == nil && n == 1
+			})
+			f.put("late", "")
+			f.server(1).Kill()
+			f.leader(1)
+			if keys := f.keys(""); !slices.Equal(keys, []string{"early"}) {
+				t.Errorf("after the failover: %v", keys)
+			}
+			if err := f.server(1).Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.inSync(f.leader())
+			if keys := f.keys(""); !slices.Equal(keys, []string{"early"}) {
+				t.Errorf("after the restart: %v", keys)
+			}
+		})
 	}
-	if err := f.server(1).Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	f.inSync(f.leader())
-	if keys := f.keys(""); !slices.Equal(keys, []string{"early"}) {
-		t.Errorf("after the restart: %v", keys)
+}
+
+// The servers answer commits as the setting says.
+func TestDurability(t *testing.T) {
+	for mode, want := range map[nemesis.Durability]string{"": "on", nemesis.Flushed: "on", nemesis.RemoteWrite: "remote_write", nemesis.Off: "off"} {
+		f := openFleet(t, setting(2, func(s *nemesis.Setting) { s.Store.Durability = mode }))
+		var got string
+		if err := f.server(1).ask(t.Context(), "show synchronous_commit", &got); err != nil || got != want {
+			t.Errorf("%q: synchronous_commit is %q (%v), want %q", mode, got, err, want)
+		}
+		f.put("k", "")
 	}
 }

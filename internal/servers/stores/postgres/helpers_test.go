@@ -39,14 +39,20 @@ func asynchronous(s *nemesis.Setting) {
 	s.Store.Commit.Range = nemesis.Range{Min: time.Second, Max: time.Second}
 }
 
-// sharedMemory returns the number of System V segments of this machine.
-func sharedMemory(t *testing.T) int {
+// orphanedMemory returns the number of System V segments of this machine that no process uses.
+func orphanedMemory(t *testing.T) (segments int) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Count(string(text), "\n") - 1
+	const attached = 6 // from 0: the column of the number of attached processes
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > attached && fields[attached] == "0" {
+			segments++
+		}
+	}
+	return segments
 }
 
 // fleet is a fleet with a record of its leaders.
@@ -58,15 +64,13 @@ type fleet struct {
 
 func openFleet(t *testing.T, s nemesis.Setting) *fleet {
 	t.Helper()
-	f, before := &fleet{}, sharedMemory(t)
+	f, before := &fleet{}, orphanedMemory(t)
 	var backends []*os.Process
 	t.Cleanup(func() { // when the servers are gone
 		for _, p := range backends {
 			storetest.Eventually(t, "all processes are gone", func() bool { return !storetest.Alive(p.Pid) })
 		}
-		if after := sharedMemory(t); after > before {
-			t.Errorf("shared memory left behind: %d segments, there were %d", after, before)
-		}
+		storetest.Eventually(t, "the shared memory is gone", func() bool { return orphanedMemory(t) <= before })
 	})
 	f.Fleet = storetest.Open(t, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, s, 1) })
 	t.Cleanup(func() {

@@ -171,9 +171,9 @@ func TestClockOfAServerCanBeSet(t *testing.T) {
 }
 
 func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
-	before := sharedMemory(t)
+	before := orphanedMemory(t)
 	storetest.NothingSurvives(t, 3)
-	storetest.Eventually(t, "the shared memory is gone", func() bool { return sharedMemory(t) <= before })
+	storetest.Eventually(t, "the shared memory is gone", func() bool { return orphanedMemory(t) <= before })
 }
 
 func TestMissingServer(t *testing.T) {
