@@ -468,6 +468,8 @@ func (s *Statement) entryGone() string {
 	switch s.Detail {
 	case history.SessionOver:
 		how = fmt.Sprintf("gone since %s, its session being over", at(s.At))
+	case history.Expired:
+		how = fmt.Sprintf("gone since %s, its time to live being over", at(s.At))
 	case history.Forgotten:
 		how = fmt.Sprintf("forgotten by the store at %s", at(s.At))
 	}

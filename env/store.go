@@ -26,21 +26,35 @@ const (
 	// there is one (declined, with the one that is there). With Sequential the
 	// store puts a number behind the key that is above all before, so that there
 	// is none. An entry of a Session is deleted when that ends; declined if it is
-	// over, with or without the entry that is there. One with a TTL is a row: it stays until it is deleted or swept.
+	// over, with or without the entry that is there.
+	//
+	// An entry with a TTL is a row, which stays until it is deleted or swept. With
+	// Expires it is deleted as soon as the TTL has passed since its creation or its
+	// last StoreRenew, as the store's leader counts time. The simulated store counts on
+	// the monotonic clock of the leader's machine, like a session, and a leader that has
+	// just been elected counts anew.
 	StoreCreate
 	// StoreDelete deletes the entry Key if its revision is Revision; 0: whatever
 	// its revision. Declined if there is none. Entries of connections are deleted by
 	// their Session only.
 	StoreDelete
-	// StoreList replies with the entries whose keys begin with Key, the one
-	// that was created first first.
+	// StoreList replies with the entries whose keys begin with Key, in the order
+	// of their revisions.
 	StoreList
-	// StoreAwait replies when the entry Key with that Revision is gone: at once,
-	// if it is.
+	// StoreAwait replies when no entry Key has that Revision: at once, if none has.
+	// So it replies when the entry is deleted, and when a StoreRenew changes its revision.
 	StoreAwait
 	// StoreSweep deletes the rows whose keys begin with Key and whose TTL has
 	// passed since they were created, by the wall clock of the leader's machine.
 	StoreSweep
+
+	// StoreRenew lets the entry Key, which has Expires and whose revision is Revision, live
+	// for TTL from now on. It never shortens a life, which goes on if it would end later. A
+	// store with one time to live for all keys begins that anew, if it is no shorter than
+	// TTL; otherwise it cannot carry out the request. The reply has the entry, whose revision
+	// is a new one if the product gives it one; the former one then names no entry any more.
+	// Declined if there is no such entry: it has another revision, or has expired.
+	StoreRenew
 
 	storeOpEnd
 )
@@ -48,6 +62,7 @@ const (
 var storeOpNames = [storeOpEnd]string{
 	StoreOpen: "open", StoreKeep: "keep", StoreClose: "close",
 	StoreCreate: "create", StoreDelete: "delete", StoreList: "list", StoreAwait: "await", StoreSweep: "sweep",
+	StoreRenew: "renew",
 }
 
 func (o StoreOp) String() string {
@@ -82,9 +97,10 @@ type StoreRequest struct {
 	Value      string
 	Session    uint64        // 0: none
 	Kind       SessionKind   // of Session, and of what StoreOpen opens
-	TTL        time.Duration // of StoreOpen, and of a row
-	Revision   uint64        // of StoreDelete and StoreAwait
+	TTL        time.Duration // of StoreOpen and StoreRenew, and of StoreCreate without a session
+	Revision   uint64        // of StoreDelete, StoreAwait and StoreRenew
 	Sequential bool          // of StoreCreate
+	Expires    bool          // of StoreCreate with a TTL: the store deletes the entry when that has passed
 
 	// Delay, of StoreCreate with a session, is a lock-delay: if the session ends
 	// by time, and not by StoreClose, the key cannot be created again for so
@@ -98,7 +114,7 @@ type Entry struct {
 	Value   string
 	Session uint64
 	// Revision numbers the changes of the whole store: that of an entry is the
-	// one which created it.
+	// one which created it, or which renewed it last.
 	Revision uint64
 }
 
@@ -106,7 +122,7 @@ type Entry struct {
 type StoreReply struct {
 	Done    bool    // false: it was declined, and nothing has changed
 	Session uint64  // of StoreOpen
-	Entries []Entry // of StoreCreate the one, of StoreList all
+	Entries []Entry // of StoreCreate and StoreRenew the one, of StoreList all
 }
 
 // Store is a linearizable store that several machines replicate, as one client

@@ -121,7 +121,7 @@ const (
 	Leader
 	// EntryGone: the store no longer has the entry of Token, though no client has
 	// deleted it (Node: who leads; Reason:
-	// [SessionOver], [Swept] because its TTL had passed, or [Forgotten] with the last
+	// [SessionOver], [Expired] or [Swept] because its TTL had passed, or [Forgotten] with the last
 	// leader).
 	EntryGone
 

@@ -266,11 +266,8 @@ type Store struct {
 	// the old one was lost, like a database with an asynchronous replica.
 	Asynchronous bool `yaml:"asynchronous,omitempty"`
 
-	// Durability is what has happened to a change when the leader answers it: flushed (nothing
-	// means that), if a majority has it on disk; remote-write, if the leader has it on disk and a
-	// majority in the memory of their machines; off, if the leader has it in the memory of its
-	// process. With off a leader that crashes loses its last changes. They are safe after the
-	// commit time. With asynchronous, no other node needs to have the change.
+	// Durability is where a change is when the leader answers it. Nothing means flushed. With
+	// asynchronous, no other node needs to have the change.
 	Durability Durability `yaml:"durability,omitempty" want:"flushed|remote-write|off"`
 
 	// Product is the store that the nodes run on a backend with real servers, such as
@@ -283,15 +280,15 @@ type Store struct {
 	KeepAlive time.Duration `yaml:"-"`
 }
 
-// Durability is what a store has done with a change that it answers. The words are those of
-// PostgreSQL's synchronous_commit.
+// Durability is where a change is when the leader of a store answers it. The words are those of
+// PostgreSQL's synchronous_commit. A plan with a loss of power needs flushed.
 type Durability string
 
 // The modes of durability.
 const (
-	Flushed     Durability = "flushed"
-	RemoteWrite Durability = "remote-write"
-	Off         Durability = "off"
+	Flushed     Durability = "flushed"      // on the disks of a majority
+	RemoteWrite Durability = "remote-write" // on the leader's disk, and in the memory of the machines of a majority
+	Off         Durability = "off"          // in the memory of the leader's process, for up to the commit time: a crash loses it
 )
 
 // Forgets reports whether a new leader can lack changes that the last one has answered.

@@ -125,6 +125,11 @@ var stored = []Contender{
 		},
 	},
 	{
+		Name: "expiring-key", Summary: "a key that the store deletes after its time to live, with its revision as a fence, checked on reads and writes", Waits: WaitingSpins,
+		Lock: expiring("expiring-key"), Deployment: agreed(guard.Fenced),
+		Expect: consented(holds),
+	},
+	{
 		Name: "advisory", Summary: "an advisory lock of a connection to PostgreSQL, which the holder does not check", Waits: WaitingSpins,
 		Remark: "A holder that stands still keeps its lock (trial pause), and one that dies gives it up at once (death). A new leader does not know the lock, and the holder works on (crash, restart, one-down).",
 		Lock:   rival("advisory"), Deployment: agreed(guard.Plain),
@@ -203,6 +208,13 @@ func consented(effect checker.Verdict) Expectations {
 func rival(kind string) Lock {
 	l := quickLock
 	l.Kind, l.Linger = kind, 0
+	return l
+}
+
+// expiring is a lock whose entry has the TTL, on a clock that counts suspension.
+func expiring(kind string) Lock {
+	l := rival(kind)
+	l.Clock = env.Boottime.String()
 	return l
 }
 

@@ -19,6 +19,7 @@ var promises = map[string]func(scenarios.Scenario) Terms{
 	"setnx-del":            noTerms,
 	"get-then-del":         noTerms,
 	"database-row":         rowTerms,
+	"expiring-key":         sessionTerms,
 	"advisory":             advisoryTerms,
 	"advisory-transaction": transactionTerms,
 	"zookeeper":            sessionTerms,

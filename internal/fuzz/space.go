@@ -66,6 +66,7 @@ var families = []lockFamily{
 	{"get-then-del", onOneNode, nil},
 	{"single-node", onOneNode, nil},
 	{"database-row", inStore, nil},
+	{"expiring-key", inStore, nil},
 	{"advisory", inStore, drawAdvisory},
 	{"advisory-transaction", inStore, drawHeartbeat},
 	{"zookeeper", inStore, drawHeartbeat},

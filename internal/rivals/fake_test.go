@@ -50,7 +50,8 @@ type store struct {
 	mu       sync.Mutex
 	revision uint64
 	entries  map[string]env.Entry
-	expiry   map[string]time.Time // of rows
+	expiry   map[string]time.Time // of rows and of entries that expire
+	expires  map[string]bool      // by itself
 	delays   map[string]time.Duration
 	closed   map[string]time.Time // by a lock-delay, until then
 	sessions map[uint64]*storeSession
@@ -70,7 +71,7 @@ type fault struct {
 
 func newStore() *store {
 	return &store{
-		entries: map[string]env.Entry{}, expiry: map[string]time.Time{}, delays: map[string]time.Duration{}, closed: map[string]time.Time{},
+		entries: map[string]env.Entry{}, expiry: map[string]time.Time{}, expires: map[string]bool{}, delays: map[string]time.Duration{}, closed: map[string]time.Time{},
 		sessions: map[uint64]*storeSession{}, asked: map[env.StoreOp]int{},
 	}
 }
@@ -151,11 +152,17 @@ func (s *store) apply(r env.StoreRequest) (reply env.StoreReply) {
 		reply.Done, reply.Entries = true, s.list(r.Key)
 	case env.StoreSweep:
 		for _, e := range s.list(r.Key) {
-			if x, ok := s.expiry[e.Key]; ok && !time.Now().Before(x) {
+			if x, ok := s.expiry[e.Key]; ok && !s.expires[e.Key] && !time.Now().Before(x) {
 				delete(s.entries, e.Key)
 			}
 		}
 		reply.Done = true
+	case env.StoreRenew:
+		if e, ok := s.entries[r.Key]; ok && r.Revision == e.Revision && s.expires[r.Key] {
+			e.Revision = s.revision
+			s.entries[r.Key], s.expiry[r.Key] = e, time.Now().Add(r.TTL)
+			return env.StoreReply{Done: true, Entries: []env.Entry{e}}
+		}
 	}
 	return reply
 }
@@ -173,6 +180,7 @@ func (s *store) create(r env.StoreRequest) env.StoreReply {
 	e := env.Entry{Key: r.Key, Value: r.Value, Session: r.Session, Revision: s.revision}
 	s.entries[r.Key], s.delays[r.Key] = e, r.Delay
 	delete(s.expiry, r.Key)
+	s.expires[r.Key] = r.Expires
 	if r.TTL > 0 {
 		s.expiry[r.Key] = time.Now().Add(r.TTL)
 	}
@@ -189,8 +197,9 @@ func (s *store) list(prefix string) (list []env.Entry) {
 	return list
 }
 
-// expire ends the sessions that have not been kept.
+// expire ends the sessions that have not been kept, and deletes the entries that expire.
 func (s *store) expire() {
+	maps.DeleteFunc(s.entries, func(key string, _ env.Entry) bool { return s.expires[key] && !time.Now().Before(s.expiry[key]) })
 	for id, session := range s.sessions {
 		if !time.Now().Before(session.until) {
 			delete(s.sessions, id)
@@ -303,6 +312,7 @@ func chubbyConfig() rivals.ChubbyConfig {
 // storeLocks are the locks that live in a store.
 var storeLocks = map[string]func(rivals.Ports) (locker, error){
 	"row":            func(p rivals.Ports) (locker, error) { return made(rivals.NewRow(storeConfig(), p)) },
+	"expiring-key":   func(p rivals.Ports) (locker, error) { return made(rivals.NewExpiringKey(storeConfig(), p)) },
 	"zookeeper":      func(p rivals.Ports) (locker, error) { return made(rivals.NewZooKeeper(sessionConfig(), p)) },
 	"etcd":           func(p rivals.Ports) (locker, error) { return made(rivals.NewEtcd(sessionConfig(), p)) },
 	"etcd-unchecked": func(p rivals.Ports) (locker, error) { return made(rivals.NewEtcdUnchecked(sessionConfig(), p)) },

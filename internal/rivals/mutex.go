@@ -109,7 +109,8 @@ type attempt struct {
 	replies   int        // that have counted so far
 
 	// Of a lock in a store.
-	entry      env.Entry // its key alone: it is not known whether there is one
+	entry      env.Entry // its key alone: it is not known whether there is one; guarded by the mutex's mu once it is held
+	renewable  bool      // the revision of the entry can change
 	member     *member   // of a session; nil: none
 	mayRecover bool      // the hold can go on after the end of its validity
 }

@@ -105,7 +105,8 @@ func (a *attempt) await(ctx context.Context, e env.Entry) error {
 // drop deletes the entry of a hold; where nobody can tell whether it is gone, in
 // the background.
 func (a *attempt) drop(ctx context.Context) (env.Answer, error) {
-	reply, err := a.mutex.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: a.entry.Key, Revision: a.entry.Revision})
+	e := a.latest()
+	reply, err := a.mutex.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision})
 	switch {
 	case err != nil:
 		a.clear()
@@ -128,7 +129,7 @@ func (a *attempt) clear() {
 	m.Runtime.Go("clear", func() {
 		ctx, begin, pause := context.Background(), m.mono(), m.config.NodeTimeout
 		for {
-			err := m.delete(ctx, &a.entry, a.token)
+			err := a.delete(ctx)
 			if err == nil || a.expired(begin) {
 				return
 			}
@@ -155,21 +156,28 @@ func (a *attempt) expired(begin env.Instant) bool {
 // errAbsent: the entry is not there, and nobody has seen it.
 var errAbsent = errors.New("there is no such entry yet")
 
-// delete deletes the entry, and finds it by its value if its revision is unknown. It
-// returns nil if the store has confirmed that the entry is gone.
-func (m *Mutex) delete(ctx context.Context, e *env.Entry, value string) error {
-	if e.Revision == 0 {
-		found, err := m.find(ctx, e.Key, value)
+// delete deletes the entry of the try, and finds it by its value if its revision is unknown, or
+// may have changed. It returns nil if the store has confirmed that the entry is gone.
+func (a *attempt) delete(ctx context.Context) error {
+	if a.latest().Revision == 0 {
+		there, err := a.refresh(ctx)
 		switch {
 		case err != nil:
 			return err
-		case found.Revision == 0:
+		case !there:
 			return errAbsent
 		}
-		*e = found
 	}
-	_, err := m.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision})
-	return err
+	for {
+		e := a.latest()
+		reply, err := a.mutex.ask(ctx, env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision})
+		if err != nil || reply.Done || !a.renewable {
+			return err
+		}
+		if there, err := a.refresh(ctx); err != nil || !there {
+			return err
+		}
+	}
 }
 
 // row is a row for each resource, which exists while somebody holds the lock.

@@ -79,12 +79,17 @@ func evenly(t *testing.T, s scenarios.Scenario, n int) runner.Tally {
 	return tally
 }
 
-// Law: a hold on a session excludes others, whatever happens to clients, network and
+// Law: a hold on a session, or on a key that expires by itself, excludes others, whatever happens to clients, network and
 // nodes, and whatever wall clocks show, as long as all clocks run at one rate; nobody
 // is kept out for ever; fences grow.
 func TestSessionsExcludeWhileClocksRunAtOneRate(t *testing.T) {
-	each(t, sessionLocks, func(t *testing.T, kind string) {
+	each(t, append([]string{"expiring-key"}, sessionLocks...), func(t *testing.T, kind string) {
 		s := stormyStore(t, kind, offRate, resurrected)
+		if kind == "expiring-key" {
+			for i := range s.Clients {
+				s.Clients[i].ExtendEvery = 300 * ms
+			}
+		}
 		never(t, evenly(t, s, 60), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
 	})
 	s := stormyStore(t, "etcd-unchecked", offRate, resurrected)

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func inStore(t *testing.T, kind string, clients ...scenarios.Client) scenarios.S
 	s := find(t, "calm")
 	s.Name, s.Expect = "in-store", nil
 	s.Lock.Kind, s.Lock.Linger = kind, 0
-	if kind != "database-row" {
+	if slices.Contains(append([]string{"etcd-unchecked"}, sessionLocks...), kind) {
 		s.Lock.Heartbeat = 300 * ms
 	}
 	s.Clients = clients
@@ -39,8 +40,11 @@ func inStore(t *testing.T, kind string, clients ...scenarios.Client) scenarios.S
 // sessionLocks are the locks on sessions, storeLocks all locks in a store, except the broken one.
 var (
 	sessionLocks = []string{"zookeeper", "etcd", "chubby", "fenced"}
-	storeLocks   = append([]string{"database-row"}, sessionLocks...)
+	storeLocks   = append([]string{"database-row", "expiring-key"}, sessionLocks...)
 )
+
+// spins reports whether the lock retries after a delay, and is never woken.
+func spins(kind string) bool { return kind == "database-row" || kind == "expiring-key" }
 
 func each(t *testing.T, kinds []string, test func(t *testing.T, kind string)) {
 	for _, kind := range kinds {
@@ -131,7 +135,7 @@ func woken(log history.Log) (woken, released int) {
 // A client that waits for the entry before its own is woken alone; clients that wait for the one
 // node are woken together; clients that spin are never woken.
 func TestClientsWokenPerRelease(t *testing.T) {
-	for kind, want := range map[string]int{"zookeeper": 4, "etcd": 4, "fenced": 4, "chubby": 4 + 3 + 2 + 1, "database-row": 0} {
+	for kind, want := range map[string]int{"zookeeper": 4, "etcd": 4, "fenced": 4, "chubby": 4 + 3 + 2 + 1, "database-row": 0, "expiring-key": 0} {
 		s := inStore(t, kind, holderAndRivals(4)...)
 		if woken, released := woken(record(t, s)); woken != want || released != 5 {
 			t.Errorf("%s: with five clients in line, %d releases woke %d clients, want 5 and %d", kind, released, woken, want)
@@ -172,7 +176,7 @@ func TestStoreLocksAndALostLeader(t *testing.T) {
 	each(t, storeLocks, func(t *testing.T, kind string) {
 		s := inStore(t, kind, busySections()...)
 		for _, step := range []env.Step{env.StepBeforeSend, env.StepBeforeCheck, env.StepGranted, env.StepQueued, env.StepBeforeRelease} {
-			if kind == "database-row" && step == env.StepQueued {
+			if spins(kind) && step == env.StepQueued {
 				continue
 			}
 			for _, plus := range []time.Duration{0, 2 * ms, 4 * ms} {

@@ -22,9 +22,9 @@ type ensemble struct {
 	lastRun  uint64   // of its server then
 	electing bool
 
-	held         []*storeRequest // in the hands of the leader, in the order in which they came
-	committed    int64           // ground time at which all changes are replicated
-	sessionCheck int64           // ground time of the earliest look at the sessions in the queue
+	held        []*storeRequest // in the hands of the leader, in the order in which they came
+	committed   int64           // ground time at which all changes are replicated
+	expiryCheck int64           // ground time of the earliest scheduled check for expiry
 
 	election, commit   *nemesis.Table
 	elections, commits *source
@@ -36,7 +36,7 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 		return nil
 	}
 	r := &ensemble{
-		setting: s.Store, leader: 1, last: 1, sessionCheck: noTimer,
+		setting: s.Store, leader: 1, last: 1, expiryCheck: noTimer,
 		election: s.Store.Election.Table(), elections: w.source("elections of the store"),
 		commit: s.Store.Commit.Table(), commits: w.source("commits of the store"),
 	}
@@ -108,7 +108,7 @@ func (w *World) elect() {
 	}
 	w.injector.Record(leads)
 	w.recordGone(before, history.Forgotten)
-	w.awaitSessions()
+	w.awaitExpiry()
 }
 
 func lostChanges(n uint64) string {
@@ -128,7 +128,7 @@ func (w *World) leaderClocks() clockReading {
 // may have to wait. Reads go to the leader too, while those of ZooKeeper are answered by
 // the node asked, and may be stale.
 func (w *World) lead(q *storeRequest) {
-	w.endSessions()
+	w.expireEntries()
 	switch q.request.Op {
 	case env.StoreAwait:
 		if w.store.machine.has(q.request.Key, q.request.Revision) {
@@ -140,7 +140,7 @@ func (w *World) lead(q *storeRequest) {
 		w.finish(q, answered)
 	default:
 		w.change(&q.request, q)
-		w.awaitSessions()
+		w.awaitExpiry()
 	}
 }
 
@@ -157,7 +157,7 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 		asker.reply = reply
 		hear = append(hear, asker)
 	}
-	if s.machine.deleted > gone {
+	if s.machine.deleted > gone || r.Op == env.StoreRenew {
 		hear = append(hear, s.wake()...)
 	}
 	s.committed = max(s.committed, w.now+int64(s.commit.Draw(s.commits.Uint64())))
@@ -170,7 +170,7 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 }
 
 // recordingGone makes a change and records the entries that it deletes without a client's
-// request: those of expired sessions, and swept rows.
+// request: those of expired sessions, those that expire by themselves, and swept rows.
 func (w *World) recordingGone(op env.StoreOp, change func() env.StoreReply) env.StoreReply {
 	reason := history.SessionOver
 	switch op {
@@ -186,11 +186,16 @@ func (w *World) recordingGone(op env.StoreOp, change func() env.StoreReply) env.
 	return reply
 }
 
-// recordGone records which of the entries no longer exist.
-func (w *World) recordGone(before []entry, reason string) {
+// recordGone records which of the entries no longer exist. Those of sessions share a reason;
+// what time takes from an entry that expires by itself is its own.
+func (w *World) recordGone(before []entry, shared string) {
 	s := w.store
 	for _, e := range before {
 		if there := s.machine.find(e.Key); there == nil || there.Value != e.Value {
+			reason := shared
+			if e.expires() && shared == history.SessionOver {
+				reason = history.Expired
+			}
 			w.injector.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Value, Reason: reason})
 		}
 	}
@@ -217,35 +222,35 @@ func (w *World) answerAll(requests []*storeRequest) {
 	}
 }
 
-// awaitSessions schedules a check of the leader's clock for when the first session ends. A
+// awaitExpiry schedules a check of the leader's clock for when the first session or entry expires. A
 // check that comes too early schedules the next one.
-func (w *World) awaitSessions() {
+func (w *World) awaitExpiry() {
 	s := w.store
 	due := s.machine.due()
 	if due == noTimer {
 		return
 	}
 	at := max(w.node(s.leader).mono.When(due), w.now)
-	if at < s.sessionCheck {
-		s.sessionCheck = at
-		w.later(at, func() { w.checkSessions(at) })
+	if at < s.expiryCheck {
+		s.expiryCheck = at
+		w.later(at, func() { w.checkExpiry(at) })
 	}
 }
 
-func (w *World) checkSessions(at int64) {
+func (w *World) checkExpiry(at int64) {
 	s := w.store
-	if s.sessionCheck != at {
+	if s.expiryCheck != at {
 		return
 	}
-	s.sessionCheck = noTimer
+	s.expiryCheck = noTimer
 	if s.leader != 0 {
-		w.endSessions()
-		w.awaitSessions()
+		w.expireEntries()
+		w.awaitExpiry()
 	}
 }
 
-// endSessions ends the sessions whose time has passed.
-func (w *World) endSessions() {
+// expireEntries ends the sessions and deletes the entries whose time has passed.
+func (w *World) expireEntries() {
 	if w.store.machine.due() <= w.leaderClocks().mono {
 		w.change(&env.StoreRequest{}, nil)
 	}

@@ -340,7 +340,7 @@ func (w *World) restartAfter(n *node, fault int, delay time.Duration) {
 func (w *World) clockChanged(n *node) {
 	w.nextExpiry = w.now // to be computed again
 	if w.store != nil && w.store.leader == n.id {
-		w.awaitSessions()
+		w.awaitExpiry()
 	}
 	if n.down && n.recovery.fault != 0 {
 		w.awaitRestart(n)

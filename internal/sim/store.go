@@ -21,7 +21,7 @@ import (
 type stateMachine struct {
 	revision   uint64    // of the latest change
 	deleted    int       // how many entries have been deleted so far
-	entries    []entry   // in the order of their creation
+	entries    []entry   // in the order of their revisions
 	sessions   []session // in the order of their opening
 	lockDelays []lockDelay
 }
@@ -31,7 +31,15 @@ type entry struct {
 	env.Entry
 	ttl, delay time.Duration
 	created    int64 // on the wall clock of who led, ns
+
+	// until is when an entry that expires by itself does so, on the leader's monotonic clock, ns;
+	// for others it is noTimer. The clock is that of sessions, which counts no steps, and like
+	// theirs the time starts anew with a new leader.
+	until int64
 }
+
+// expires reports whether the entry expires by itself.
+func (e *entry) expires() bool { return e.until != noTimer }
 
 // clockReading is what the clocks of the leader's machine show.
 type clockReading struct{ mono, wall int64 } // ns
@@ -52,9 +60,11 @@ func (m *stateMachine) do(r *env.StoreRequest, now clockReading) env.StoreReply 
 		return env.StoreReply{Done: m.change(m.delete(func(e *entry) bool {
 			return e.Key == r.Key && (r.Revision == 0 || r.Revision == e.Revision)
 		}))}
+	case env.StoreRenew:
+		return m.renew(r, now.mono)
 	case env.StoreSweep:
 		m.change(m.delete(func(e *entry) bool {
-			return e.ttl > 0 && strings.HasPrefix(e.Key, r.Key) && now.wall-e.created >= int64(e.ttl)
+			return e.ttl > 0 && !e.expires() && strings.HasPrefix(e.Key, r.Key) && now.wall-e.created >= int64(e.ttl)
 		}))
 		return env.StoreReply{Done: true}
 	case env.StoreList:
@@ -80,8 +90,28 @@ func (m *stateMachine) create(r *env.StoreRequest, now clockReading) env.StoreRe
 		return env.StoreReply{}
 	}
 	m.revision++
-	m.entries = append(m.entries, entry{Entry: e, ttl: r.TTL, delay: r.Delay, created: now.wall})
+	created := entry{Entry: e, ttl: r.TTL, delay: r.Delay, created: now.wall, until: noTimer}
+	if r.Expires {
+		created.until = now.mono + int64(r.TTL)
+	}
+	m.entries = append(m.entries, created)
 	return env.StoreReply{Done: true, Entries: []env.Entry{e}}
+}
+
+// renew gives an entry that expires a new time to live, if that ends later, and a new revision.
+func (m *stateMachine) renew(r *env.StoreRequest, mono int64) env.StoreReply {
+	i := slices.IndexFunc(m.entries, func(e entry) bool { return e.Key == r.Key && e.Revision == r.Revision && e.expires() })
+	if i < 0 {
+		return env.StoreReply{}
+	}
+	m.revision++
+	e := m.entries[i]
+	e.Revision = m.revision
+	if until := mono + int64(r.TTL); until > e.until {
+		e.ttl, e.until = r.TTL, until
+	}
+	m.entries = append(slices.Delete(m.entries, i, i+1), e)
+	return env.StoreReply{Done: true, Entries: []env.Entry{e.Entry}}
 }
 
 // find returns the entry of a key, or nil. The pointer is valid until the next change.
@@ -184,16 +214,19 @@ func (m *stateMachine) close(id uint64) bool {
 	return true
 }
 
-// due returns when the first session expires, if it gets no heartbeat.
+// due returns when the first session or entry expires, if it is not renewed.
 func (m *stateMachine) due() int64 {
-	first := int64(math.MaxInt64)
+	first := int64(noTimer)
 	for i := range m.sessions {
 		first = min(first, m.sessions[i].until)
+	}
+	for i := range m.entries {
+		first = min(first, m.entries[i].until)
 	}
 	return first
 }
 
-// expire ends the sessions whose time has passed.
+// expire ends the sessions whose time has passed, and deletes entries that expire.
 func (m *stateMachine) expire(mono int64) {
 	if mono < m.due() {
 		return
@@ -206,6 +239,9 @@ func (m *stateMachine) expire(mono int64) {
 	m.lockDelays = slices.DeleteFunc(m.lockDelays, func(b lockDelay) bool { return b.until <= mono })
 	m.revision++
 	m.delete(func(e *entry) bool {
+		if e.until <= mono {
+			return true
+		}
 		ends := e.Session != 0 && over[e.Session]
 		if ends && e.delay > 0 {
 			m.lockDelays = append(m.lockDelays, lockDelay{e.Key, e.delay, mono + int64(e.delay)})
@@ -218,14 +254,19 @@ func (m *stateMachine) delayed(key string, mono int64) bool {
 	return slices.ContainsFunc(m.lockDelays, func(b lockDelay) bool { return b.key == key && mono < b.until })
 }
 
-// restartTimers restarts the timers of sessions and lock-delays at a new leader, which
-// does not know how much of them has passed.
+// restartTimers restarts the timers of sessions, lock-delays and entries that expire at a new
+// leader, which does not know how much of them has passed.
 func (m *stateMachine) restartTimers(mono int64) {
 	for i := range m.sessions {
 		m.sessions[i].until = mono + int64(m.sessions[i].ttl)
 	}
 	for i := range m.lockDelays {
 		m.lockDelays[i].until = mono + int64(m.lockDelays[i].delay)
+	}
+	for i := range m.entries {
+		if e := &m.entries[i]; e.expires() {
+			e.until = mono + int64(e.ttl)
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func (c *inquirer) request() (r env.StoreRequest, of string) {
 	if len(c.seen) > 0 {
 		known = c.seen[c.below(len(c.seen))]
 	}
-	switch c.below(12) {
+	switch c.below(15) {
 	case 0:
 		return env.StoreRequest{Op: env.StoreOpen, TTL: time.Duration(20+c.below(200)) * ms}, ""
 	case 1:
@@ -104,6 +104,10 @@ func (c *inquirer) request() (r env.StoreRequest, of string) {
 			return env.StoreRequest{Op: env.StoreDelete, Key: known.Key, Revision: known.Revision}, known.Value
 		}
 	case 10:
+		return env.StoreRequest{Op: env.StoreCreate, Key: fmt.Sprintf("x%d", c.below(2)), Value: value, TTL: time.Duration(20+c.below(200)) * ms, Expires: true}, ""
+	case 11, 12:
+		return env.StoreRequest{Op: env.StoreRenew, Key: known.Key, Revision: known.Revision, TTL: time.Duration(20+c.below(200)) * ms}, ""
+	case 13:
 		return env.StoreRequest{Op: env.StoreList, Key: [...]string{"", "s", c.plain()}[c.below(3)]}, ""
 	}
 	return create(c.plain(), value), ""
@@ -215,9 +219,9 @@ func revisionsGrow(asked []*inquiry) (broken []string) {
 	return broken
 }
 
-// created returns the revision of the created entry; 0: none was created.
+// created returns the revision of the created or renewed entry; 0: there was none.
 func (q *inquiry) created() uint64 {
-	if q.done() && q.reply.Done && q.request.Op == env.StoreCreate {
+	if op := q.request.Op; q.done() && q.reply.Done && (op == env.StoreCreate || op == env.StoreRenew) {
 		return q.reply.Entries[0].Revision
 	}
 	return 0
@@ -233,7 +237,7 @@ func goneIsGone(asked []*inquiry) (broken []string) {
 			continue
 		case r.Op == env.StoreClose, r.Op == env.StoreKeep && !end.reply.Done:
 			gone = func(e env.Entry) bool { return e.Session == r.Session && e.Session != 0 }
-		case r.Op == env.StoreAwait, r.Op == env.StoreDelete && end.reply.Done:
+		case r.Op == env.StoreAwait, (r.Op == env.StoreDelete || r.Op == env.StoreRenew) && end.reply.Done:
 			gone = func(e env.Entry) bool { return e.Key == r.Key && e.Revision == r.Revision }
 		}
 		for _, q := range asked {
@@ -294,7 +298,7 @@ func linearizable(asked []*inquiry) (broken []string) {
 	for _, key := range []string{"p0", "p1", "p2"} {
 		var operations []porcupine.Operation
 		for _, q := range asked {
-			concerns := q.request.Key == key && q.request.Op != env.StoreAwait
+			concerns := q.request.Key == key && q.request.Op != env.StoreAwait && q.request.Op != env.StoreRenew // which is declined
 			if !concerns || q.request.Op == env.StoreList && !q.done() || errors.Is(q.err, env.ErrNoLeader) {
 				continue
 			}

@@ -165,6 +165,9 @@ func requestWords(r env.StoreRequest) string {
 	if r.Session != 0 {
 		text = append(text, fmt.Sprintf("in session %d", r.Session))
 	}
+	if r.Op == env.StoreRenew {
+		text = append(text, fmt.Sprintf("at revision %d", r.Revision))
+	}
 	if r.TTL != 0 {
 		text = append(text, fmt.Sprintf("for %v", r.TTL))
 	}
@@ -193,7 +196,7 @@ func (a Answered) tell(t *describer) (string, string) {
 		text = fmt.Sprintf("session %d", a.Reply.Session)
 	case op == env.StoreList:
 		text = textfmt.Count(len(a.Reply.Entries), "entry")
-	case op == env.StoreCreate && len(a.Reply.Entries) == 1:
+	case (op == env.StoreCreate || op == env.StoreRenew) && len(a.Reply.Entries) == 1:
 		text = fmt.Sprintf("%q, revision %d", textfmt.Token(a.Reply.Entries[0].Key), a.Reply.Entries[0].Revision)
 	}
 	return clientName(a.Client), fmt.Sprintf("← store: %v: %s", op, text)
