@@ -110,7 +110,7 @@ var lockKinds = []lockKind{
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
 	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
-	storeKind("expiring-key", "a key that expires by itself, extended and released by its revision", []string{"nats"}, "", rivalConfig, mutexBuilder(rivals.NewExpiringKey)),
+	storeKind("expiring-key", "a key that expires by itself, extended and released by its revision", []string{"nats", "postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewExpiringKey)),
 	connectionKind("advisory", "an advisory lock of the holder's connection, without a deadline", advisoryConfig(false)),
 	connectionKind("advisory-transaction", "an advisory lock of the holder's transaction, which ends if it is idle for a TTL", advisoryConfig(true)),
 	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", []string{"zookeeper"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),

@@ -100,9 +100,54 @@ func TestRowsAreSweptAfterTheirTTL(t *testing.T) {
 	}
 }
 
-// Of many clients that create the same entry, each holder's revision is above those before.
+// A lease ends by itself unless it is renewed, which never shortens it. It is another's when it has ended.
+func TestLeases(t *testing.T) {
+	f := openFleet(t, setting(1))
+	create := func(key string, ttl time.Duration) env.StoreReply {
+		return f.Ask(env.StoreRequest{Op: env.StoreCreate, Key: key, Value: "v", TTL: ttl, Expires: true})
+	}
+	renew := func(e env.Entry, ttl time.Duration) bool {
+		return f.Ask(env.StoreRequest{Op: env.StoreRenew, Key: e.Key, Revision: e.Revision, TTL: ttl}).Done
+	}
+	long := create("l/long", time.Hour).Entries[0]
+	if again := create("l/long", time.Hour); again.Done || len(again.Entries) != 1 || again.Entries[0] != long {
+		t.Errorf("leased twice: %+v", again)
+	}
+	if !renew(long, time.Microsecond) || !slices.Equal(f.keys("l/"), []string{"l/long"}) {
+		t.Error("a renewal has shortened the lease")
+	}
+	other := long
+	other.Revision++
+	if renew(other, time.Hour) || f.Ask(env.StoreRequest{Op: env.StoreDelete, Key: other.Key, Revision: other.Revision}).Done {
+		t.Error("another revision is renewed or deleted")
+	}
+	short := create("l/short", time.Millisecond).Entries[0]
+	f.Done(env.StoreRequest{Op: env.StoreAwait, Key: short.Key, Revision: short.Revision})
+	if renew(short, time.Hour) {
+		t.Error("a lease that has expired is renewed")
+	}
+	next := create("l/short", time.Hour)
+	if !next.Done || next.Entries[0].Revision <= short.Revision {
+		t.Errorf("the next lease is %+v, after %+v", next, short)
+	}
+	f.Done(env.StoreRequest{Op: env.StoreDelete, Key: long.Key, Revision: long.Revision})
+	f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: long.Key, Revision: long.Revision})
+	f.Done(env.StoreRequest{Op: env.StoreSweep})
+	if keys := f.keys("l/"); !slices.Equal(keys, []string{"l/short"}) {
+		t.Errorf("left: %v", keys)
+	}
+}
+
+// Of many clients that create the same entry or lease, each holder's revision is above those before.
 func TestRevisionsIncreaseUnderContention(t *testing.T) {
 	f := openFleet(t, setting(3))
+	t.Run("entry", func(t *testing.T) { contend(t, f, env.StoreRequest{Op: env.StoreCreate, Key: "k"}) })
+	t.Run("lease", func(t *testing.T) {
+		contend(t, f, env.StoreRequest{Op: env.StoreCreate, Key: "l", TTL: time.Hour, Expires: true})
+	})
+}
+
+func contend(t *testing.T, f *fleet, create env.StoreRequest) {
 	var mu sync.Mutex
 	var last uint64
 	var all sync.WaitGroup
@@ -110,7 +155,7 @@ func TestRevisionsIncreaseUnderContention(t *testing.T) {
 		c := f.Connect()
 		all.Go(func() {
 			for range 30 {
-				reply, err := c.Do(t.Context(), env.StoreRequest{Op: env.StoreCreate, Key: "k"})
+				reply, err := c.Do(t.Context(), create)
 				if err != nil {
 					t.Error(err)
 					return
@@ -125,7 +170,7 @@ func TestRevisionsIncreaseUnderContention(t *testing.T) {
 					last = got
 				}
 				mu.Unlock()
-				if reply, err := c.Do(t.Context(), env.StoreRequest{Op: env.StoreDelete, Key: "k", Revision: reply.Entries[0].Revision}); err != nil || !reply.Done {
+				if reply, err := c.Do(t.Context(), env.StoreRequest{Op: env.StoreDelete, Key: create.Key, Revision: reply.Entries[0].Revision}); err != nil || !reply.Done {
 					t.Error(reply, err)
 				}
 			}
