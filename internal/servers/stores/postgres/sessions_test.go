@@ -8,7 +8,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/internal/storetest"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // connection is a session of a client in a test.
@@ -109,6 +111,30 @@ func TestIdleTransactionEnds(t *testing.T) {
 	}
 	if b.ask(env.StoreCreate, "session") || !idle.ask(env.StoreKeep, "") {
 		t.Error("the idle session has ended")
+	}
+}
+
+// A server keeps the lock of a client that it cannot reach for the keepalive time of the proxies, and
+// gives it to another then. The client learns of it when the link is back.
+func TestUnreachableClientLosesItsLock(t *testing.T) {
+	f := openFleet(t, setting(1))
+	network, err := wire.Open(1, []string{f.server(1).Addr()}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(network.Close)
+	network.KeepAlive(100 * time.Millisecond)
+	link := network.Link(1, 1)
+	a := f.open(f.ConnectTo(link.Addr()), env.SessionConnection, time.Hour)
+	b := f.open(f.Client, env.SessionConnection, time.Hour)
+	if !a.ask(env.StoreCreate, "x") || b.ask(env.StoreCreate, "x") {
+		t.Fatal("the lock is not the first client's")
+	}
+	link.Requests.Impose(1, nemesis.HoldAll())
+	storetest.Eventually(t, "the other client gets the lock", func() bool { return b.ask(env.StoreCreate, "x") })
+	link.Requests.Lift(1)
+	if a.ask(env.StoreKeep, "") || a.ask(env.StoreDelete, "x") {
+		t.Error("the session goes on")
 	}
 }
 
