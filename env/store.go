@@ -90,6 +90,16 @@ const (
 	SessionTransaction
 )
 
+func (k SessionKind) String() string {
+	switch k {
+	case SessionConnection:
+		return "connection"
+	case SessionTransaction:
+		return "transaction"
+	}
+	return "lease"
+}
+
 // StoreRequest is one request to a [Store].
 type StoreRequest struct {
 	Op         StoreOp

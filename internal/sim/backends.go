@@ -10,7 +10,7 @@ import (
 
 // backends are the sessions of the leader that are connections, each a process of the server
 // in PostgreSQL. They and their entries are in the leader's memory: requests to them take no
-// replication, and no other node knows of them.
+// replication, and no other node knows of them. Their times are true ones: kernels count them.
 type backends struct {
 	opened uint64 // so far
 	all    []*backend
