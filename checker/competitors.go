@@ -100,7 +100,7 @@ func (t *tolerance) retreat(d departure) {
 	switch h := d.hold; {
 	case d.kind == history.Kill:
 		for _, h := range d.client.holds {
-			if !h.endless() {
+			if !h.endless() || t.state.tied(h) {
 				h.retreat(d.at.Add(2 * t.ttl))
 			}
 		}
@@ -108,7 +108,7 @@ func (t *tolerance) retreat(d departure) {
 		if h.returned && h.expired() {
 			h.retreat(d.at.Add(t.ttl))
 		}
-	case d.outcome == history.OK || !h.endless():
+	case d.outcome == history.OK || !h.endless() || t.state.tied(h):
 		h.retreat(d.at.Add(t.lingering(d.outcome)))
 	}
 }

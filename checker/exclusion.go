@@ -62,6 +62,9 @@ func newExclusion(index int, l *state, n *faultLog) *exclusion {
 
 func (x *exclusion) wants() kinds {
 	heard := kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
+	if x.state.header.Keepers < 0 {
+		heard |= kindSet(history.Kill)
+	}
 	if x.ends.has(history.Kill) {
 		heard |= kindSet(history.Acquire) // it may come in the instant in which its client dies
 	}
@@ -101,7 +104,7 @@ func (x *exclusion) observe(f *fact) {
 	if h.expired() && x.ends.has(history.Lapse) {
 		x.endBegun(h)
 	}
-	if h.client.dead && x.ends.has(history.Kill) {
+	if h.client.dead && (x.ends.has(history.Kill) || x.state.tied(h)) {
 		x.end(h, x.now, history.Kill) // it was called and died in one instant
 	}
 }

@@ -83,6 +83,10 @@ func (h *hold) endless() bool { return h.returned && h.until == noEnd }
 // orphaned reports whether nothing can end the hold: it has no TTL and its client is dead.
 func (h *hold) orphaned() bool { return h.endless() && h.client.dead }
 
+// tied reports whether the hold, which has no TTL, is one in a store. There it lasts no longer than
+// its client, because the entry belongs to the client's connection.
+func (l *state) tied(h *hold) bool { return l.header.Keepers < 0 && h.endless() }
+
 func (h *hold) grant() Grant {
 	return Grant{
 		Client: h.client.number, Resource: h.resource.name, Token: h.token,

@@ -81,7 +81,9 @@ func (x *exclusion) endAllBy(f *fact) {
 
 func (x *exclusion) endAll(c *client, by history.Kind) {
 	for _, h := range c.holds {
-		x.end(h, x.now, by)
+		if x.ends.has(by) || x.state.tied(h) {
+			x.end(h, x.now, by)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -71,4 +72,35 @@ func TestWindowsAreThoseThatAreJudged(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A hold without an end in a store belongs to its client's connection: it ends when the client dies.
+// A key without a TTL on a node stays.
+func TestAHoldWithoutAnEndInAStoreEndsWithItsClient(t *testing.T) {
+	for keepers, want := range map[int]checker.Verdict{-1: checker.Holds, 1: checker.Violated} {
+		c := checker.New(history.Header{Nodes: 1, Clients: 2, Keepers: keepers})
+		for i, e := range []history.Event{
+			{Kind: history.Acquire, Client: 1, Resource: "r", Token: "a"},
+			{Kind: history.Granted, Client: 1, Resource: "r", Token: "a"},
+			{Kind: history.Kill, Client: 1},
+			{Kind: history.Acquire, Client: 2, Resource: "r", Token: "b"},
+			{Kind: history.Granted, Client: 2, Resource: "r", Token: "b"},
+			{Kind: history.Release, Client: 2, Resource: "r", Token: "b"},
+			{Kind: history.Released, Client: 2, Resource: "r", Token: "b", Outcome: history.OK},
+			{Kind: history.End},
+		} {
+			e.Time = history.Time(i + 1)
+			c.Record(&e)
+		}
+		if err := c.Err(); err != nil {
+			t.Fatal(err)
+		}
+		report := c.Finish()
+		if got := report.Finding(checker.Lease).Verdict; got != want {
+			t.Errorf("%d keepers: lease exclusion is %v, want %v", keepers, got, want)
+		}
+		if got := report.Finding(checker.Section).Verdict; got != checker.Holds {
+			t.Errorf("%d keepers: section exclusion is %v", keepers, got)
+		}
+	}
 }

@@ -14,7 +14,8 @@ type StoreOp uint8
 const (
 	// StoreOpen opens a session, which lasts until TTL has passed without a
 	// StoreKeep, as the store's leader counts time; the reply names it. A
-	// leader that has just been elected counts anew.
+	// leader that has just been elected counts anew. Kind says if the session
+	// ends in another way.
 	StoreOpen StoreOp = iota + 1
 	// StoreKeep is a heartbeat of Session: declined if that is over.
 	StoreKeep
@@ -34,7 +35,8 @@ const (
 	// just been elected counts anew.
 	StoreCreate
 	// StoreDelete deletes the entry Key if its revision is Revision; 0: whatever
-	// its revision. Declined if there is none.
+	// its revision. Declined if there is none. Entries of connections are deleted by
+	// their Session only.
 	StoreDelete
 	// StoreList replies with the entries whose keys begin with Key, in the order
 	// of their revisions.
@@ -70,12 +72,41 @@ func (o StoreOp) String() string {
 	return storeOpNames[o]
 }
 
+// SessionKind is what keeps a session of a [Store] alive.
+type SessionKind uint8
+
+// The kinds of sessions.
+const (
+	// SessionLease lasts as long as the client sends a StoreKeep in time.
+	SessionLease SessionKind = iota
+	// SessionConnection is the connection to the leader over which it was opened.
+	// The client's machine keeps it alive, also while the program stands still.
+	// It ends when the machine has not answered for TTL, when the program ends,
+	// when a request of it has failed, and with the leader. Its entries are in the
+	// leader's memory: they cannot be listed and have no fence.
+	SessionConnection
+	// SessionTransaction is a SessionConnection that also ends when it has not
+	// had a request for TTL, as the leader counts time.
+	SessionTransaction
+)
+
+func (k SessionKind) String() string {
+	switch k {
+	case SessionConnection:
+		return "connection"
+	case SessionTransaction:
+		return "transaction"
+	}
+	return "lease"
+}
+
 // StoreRequest is one request to a [Store].
 type StoreRequest struct {
 	Op         StoreOp
 	Key        string
 	Value      string
 	Session    uint64        // 0: none
+	Kind       SessionKind   // of Session, and of what StoreOpen opens
 	TTL        time.Duration // of StoreOpen and StoreRenew, and of StoreCreate without a session
 	Revision   uint64        // of StoreDelete, StoreAwait and StoreRenew
 	Sequential bool          // of StoreCreate

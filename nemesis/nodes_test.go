@@ -2,6 +2,7 @@ package nemesis_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,5 +96,30 @@ func wantError(t *testing.T, s nemesis.Setting, want string) {
 		t.Errorf("got %v", err)
 	case want != "" && (err == nil || err.Error() != want || !errors.As(err, &wrong)):
 		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// What a node without power loses of a store is not modelled, so a mode of durability for which that
+// matters is rejected with such a plan.
+func TestDurability(t *testing.T) {
+	power := nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}, Start: nemesis.At(0)}
+	for _, c := range []struct {
+		mode nemesis.Durability
+		plan nemesis.Plan
+		want string // a part of the error; "": none
+	}{
+		{"", nemesis.Plan{power}, ""},
+		{nemesis.Flushed, nemesis.Plan{power}, ""},
+		{nemesis.RemoteWrite, nil, ""},
+		{nemesis.Off, nemesis.Plan{crash(1, nemesis.At(0), nil)}, ""},
+		{nemesis.RemoteWrite, nemesis.Plan{power}, "store.durability: remote-write with the fault power-loss"},
+		{nemesis.Off, nemesis.Plan{power}, "store.durability: off with the fault power-loss"},
+		{"sometimes", nil, "store.durability"},
+	} {
+		s := setting(c.plan...)
+		s.Store = &nemesis.Store{Durability: c.mode}
+		if err := s.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("durability %q with %v: %v, want %q", c.mode, c.plan, err, c.want)
+		}
 	}
 }

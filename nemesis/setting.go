@@ -171,7 +171,7 @@ func (s Setting) Consistent() error {
 	if err := s.Replication.validate(); err != nil {
 		return field("replication", err)
 	}
-	if err := s.Store.validate(); err != nil {
+	if err := s.Store.validate(s.Plan); err != nil {
 		return field("store", err)
 	}
 	if err := s.Guard.Validate(); err != nil {
@@ -266,15 +266,43 @@ type Store struct {
 	// the old one was lost, like a database with an asynchronous replica.
 	Asynchronous bool `yaml:"asynchronous,omitempty"`
 
+	// Durability is where a change is when the leader answers it. Nothing means flushed. With
+	// asynchronous, no other node needs to have the change.
+	Durability Durability `yaml:"durability,omitempty" want:"flushed|remote-write|off"`
+
 	// Product is the store that the nodes run on a backend with real servers, such as
 	// "etcd". Empty means the one that the lock was written for. The simulator models what
 	// they have in common.
 	Product string `yaml:"product,omitempty"`
+
+	// KeepAlive is how long a real server keeps a connection whose client's machine does not
+	// answer; 0: for ever. In a file it is the TTL of a lock that belongs to a connection.
+	KeepAlive time.Duration `yaml:"-"`
 }
 
-func (s *Store) validate() error {
+// Durability is where a change is when the leader of a store answers it. The words are those of
+// PostgreSQL's synchronous_commit. A plan with a loss of power needs flushed.
+type Durability string
+
+// The modes of durability.
+const (
+	Flushed     Durability = "flushed"      // on the disks of a majority
+	RemoteWrite Durability = "remote-write" // on the leader's disk, and in the memory of the machines of a majority
+	Off         Durability = "off"          // in the memory of the leader's process, for up to the commit time: a crash loses it
+)
+
+// Forgets reports whether a new leader can lack changes that the last one has answered.
+func (s *Store) Forgets() bool { return s.Asynchronous || s.Durability == Off }
+
+// validate checks the store with the plan: the simulator and the real servers keep no log for each
+// node that a loss of power could cut.
+func (s *Store) validate(p Plan) error {
 	if s == nil {
 		return nil
+	}
+	powerLoss := slices.ContainsFunc(p, func(f Fault) bool { _, is := f.Action.(*PowerLoss); return is })
+	if (s.Durability == RemoteWrite || s.Durability == Off) && powerLoss {
+		return field("durability", fmt.Errorf("%s with the fault power-loss: what a node without power loses of a store is not modelled", s.Durability))
 	}
 	if err := s.Election.Consistent(); err != nil {
 		return field("election", err)
@@ -283,8 +311,12 @@ func (s *Store) validate() error {
 }
 
 func (s *Store) String() string {
+	what := "a replicated store"
 	if s.Asynchronous {
-		return fmt.Sprintf("a store whose replicas lag by %v", s.Commit.Range)
+		what = fmt.Sprintf("a store whose replicas lag by %v", s.Commit.Range)
 	}
-	return "a replicated store"
+	if s.Durability != "" {
+		what += fmt.Sprintf(" with durability %s", s.Durability)
+	}
+	return what
 }

@@ -130,6 +130,24 @@ var stored = []Contender{
 		Expect: consented(holds),
 	},
 	{
+		Name: "advisory", Summary: "an advisory lock of a connection to PostgreSQL, which the holder does not check", Waits: WaitingSpins,
+		Remark: "A holder that stands still keeps its lock (trial pause), and one that dies gives it up at once (death). A new leader does not know the lock, and the holder works on (crash, restart, one-down).",
+		Lock:   rival("advisory"), Deployment: agreed(guard.Plain),
+		Expect: connected,
+	},
+	{
+		Name: "advisory-checked", Summary: "the same, whose holder checks the connection four times in a TTL", Waits: WaitingSpins,
+		Remark: "A check without a reply in time closes the connection, and with it goes the lock: a write that is under way comes late (trial lost-replies).",
+		Lock:   checking("advisory"), Deployment: agreed(guard.Plain),
+		Expect: connected,
+	},
+	{
+		Name: "advisory-transaction", Summary: "an advisory lock of a transaction, which ends when it is idle for a TTL; its holder checks the connection four times in a TTL", Waits: WaitingSpins,
+		Remark: "The server ends the transaction of a holder that stands still (trial pause).",
+		Lock:   checking("advisory-transaction"), Deployment: agreed(guard.Plain),
+		Expect: connected,
+	},
+	{
 		Name: "zookeeper", Summary: "the ZooKeeper recipe, and a resource that checks nothing", Waits: WaitingWatches,
 		Lock: session("zookeeper"), Deployment: agreed(guard.Plain),
 		Expect: consented(violated),
@@ -170,6 +188,13 @@ var stored = []Contender{
 	},
 }
 
+// connected is the expectations of a lock that belongs to a connection: without a deadline and
+// without a fence.
+var connected = Expectations{
+	checker.Lease: violated, checker.Section: violated, checker.Effect: violated,
+	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
+}
+
 // consented is the expectations of a lock on consensus, with the given verdict for effect
 // exclusion.
 func consented(effect checker.Verdict) Expectations {
@@ -190,6 +215,13 @@ func rival(kind string) Lock {
 func expiring(kind string) Lock {
 	l := rival(kind)
 	l.Clock = env.Boottime.String()
+	return l
+}
+
+// checking is a lock whose holder checks its connection.
+func checking(kind string) Lock {
+	l := rival(kind)
+	l.Heartbeat = l.TTL / 4
 	return l
 }
 

@@ -1,12 +1,20 @@
 package scenarios
 
-import "github.com/lockstorm/lockstorm/checker"
+import (
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
 
 // ComparisonDifferences returns the known reasons why a lock in a store does not behave on
 // real servers as in the simulated store. docs/evidence/stores.md shows them.
 func ComparisonDifferences() []Difference { return comparisonDifferences }
 
-var comparisonDifferences = slowElections("crash", "restart", "one-down", "storm")
+var comparisonDifferences = slices.Concat(slowElections("crash", "restart", "one-down", "storm"), []Difference{
+	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Effect, Reason: stepped},
+	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Lease, Reason: stepped},
+	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Section, Reason: stepped},
+})
 
 // slowElections are the differences of a lock on NATS in trials in which the leader can be lost.
 // The bound of a grant is less than an election of nats-server 2.9 can take.
@@ -19,3 +27,6 @@ func slowElections(trials ...string) (list []Difference) {
 	}
 	return list
 }
+
+// stepped is what becomes of the timers of PostgreSQL under libfaketime.
+const stepped = "a clock of a server that is stepped: libfaketime shows the real time to the signal handler in which PostgreSQL decides whether a transaction has been idle for too long, so it ends too early, or never"

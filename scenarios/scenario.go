@@ -69,7 +69,8 @@ type Lock struct {
 	Kind string `yaml:"kind"`
 
 	// TTL is the time to live of what the lock keeps on the nodes: its keys, its
-	// row, its session. Whole milliseconds.
+	// row, its session. For an advisory lock it is the time for which the server keeps the
+	// connection of a client whose machine does not answer. Whole milliseconds.
 	TTL time.Duration `yaml:"ttl" want:"1ms.."`
 
 	// DriftFactor is the share of the TTL that the lock sets aside for clock rate errors; 0.01 is 1
@@ -118,7 +119,8 @@ type Lock struct {
 	// time is the time and the name of the client. Nothing means random.
 	Tokens string `yaml:"tokens,omitempty" want:"random|time"`
 
-	// Heartbeat is the time between two requests to keep the client's session.
+	// Heartbeat is the time between two requests to keep the client's session. The holder of an
+	// advisory lock checks its connection so often; 0 means never.
 	Heartbeat time.Duration `yaml:"heartbeat,omitempty" want:"0s.."`
 
 	// Grace is the time for which a client with an expired session waits for its recovery before

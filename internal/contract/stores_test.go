@@ -36,16 +36,20 @@ type storeStep struct {
 // storeAbility says which requests a product can carry out.
 type storeAbility struct {
 	sessions, sequential, rows, expiring bool
+	connections                          bool // its sessions are connections
 }
 
 var storeAbilities = map[string]storeAbility{
 	"etcd":       {sessions: true},
 	"zookeeper":  {sessions: true, sequential: true},
-	"postgresql": {rows: true},
+	"postgresql": {rows: true, sessions: true, connections: true},
 
 	"nats":         {expiring: true},
 	"nats-markers": {expiring: true},
 }
+
+// storeTTL is that of sessions. It is longer than a script takes.
+const storeTTL = 4 * time.Second
 
 // drawStoreScript draws a script of requests that the product can carry out.
 func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []storeStep) {
@@ -72,6 +76,9 @@ func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []s
 			entries = append(entries, len(script)+1)
 		case n <= 7:
 			s.op, s.entry, s.wrong = env.StoreDelete, some(entries), random.IntN(4) == 0
+			if can.connections && s.entry != 0 {
+				s.session = script[s.entry-1].session
+			}
 		case can.rows && n == 8:
 			s.op = env.StoreSweep
 		case can.expiring && n >= 8:
@@ -79,7 +86,10 @@ func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []s
 		default:
 			s.op = env.StoreList
 		}
-		if can.sessions && s.session == 0 && slices.Contains([]env.StoreOp{env.StoreKeep, env.StoreClose, env.StoreCreate}, s.op) {
+		if can.connections && s.op == env.StoreCreate && random.IntN(2) == 0 {
+			s.session = 0 // a row
+		}
+		if can.sessions && s.session == 0 && !(can.rows && s.op == env.StoreCreate) && slices.Contains([]env.StoreOp{env.StoreKeep, env.StoreClose, env.StoreCreate}, s.op) {
 			continue // there is no session yet
 		}
 		if s.session != 0 {
@@ -93,7 +103,7 @@ func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []s
 // playStore runs a script in a world's store, under keys of its own, and returns the replies.
 // Revisions and sessions are replaced by the step that got them, because their numbers are the
 // store's own affair. Their order is not: a larger one is the later one.
-func playStore(script []storeStep, prefix string, stores func(client int) env.Store, until func(client int) env.Instant) []string {
+func playStore(script []storeStep, can storeAbility, prefix string, stores func(client int) env.Store, until func(client int) env.Instant) []string {
 	var said []string
 	opened := map[int]uint64{}
 	created := map[int]env.Entry{}
@@ -102,9 +112,12 @@ func playStore(script []storeStep, prefix string, stores func(client int) env.St
 	last := uint64(0)
 	for i, s := range script {
 		r := env.StoreRequest{Op: s.op, Key: fmt.Sprintf("%s/k%d", prefix, s.key), Session: opened[s.session]}
+		if can.connections && (s.session != 0 || s.op == env.StoreOpen) {
+			r.Kind = env.SessionConnection
+		}
 		switch s.op {
 		case env.StoreOpen:
-			r = env.StoreRequest{Op: s.op, TTL: 4 * time.Second}
+			r = env.StoreRequest{Op: s.op, TTL: storeTTL, Kind: r.Kind}
 		case env.StoreCreate:
 			r.Value, r.Sequential = fmt.Sprintf("v%d", i+1), s.sequence
 			if s.session == 0 {
@@ -134,6 +147,9 @@ func playStore(script []storeStep, prefix string, stores func(client int) env.St
 		if s.op == env.StoreCreate && over[s.session] {
 			reply.Entries = nil // whether it is there, no store needs to say
 		}
+		if r.Kind == env.SessionConnection && s.op == env.StoreCreate && len(reply.Entries) > 0 && !reply.Done {
+			reply.Entries = []env.Entry{{Key: r.Key}} // whose it is, nobody needs to say
+		}
 		if s.op == env.StoreOpen {
 			opened[i+1] = reply.Session
 			names[reply.Session] = fmt.Sprintf("s%d", i+1)
@@ -146,10 +162,10 @@ func playStore(script []storeStep, prefix string, stores func(client int) env.St
 				step = s.entry
 			}
 			created[step] = e
-			if e.Revision <= last {
+			if e.Revision <= last && r.Kind == env.SessionLease {
 				text += " with an earlier revision than that of the last entry"
 			}
-			last = e.Revision
+			last = max(last, e.Revision)
 		}
 		for _, e := range reply.Entries {
 			key := e.Key
@@ -179,14 +195,14 @@ type storeWorld interface {
 }
 
 // playStores runs scripts in a world and returns the replies of each. Client 1 acts for both.
-func playStores(t *testing.T, w storeWorld, scripts [][]storeStep) (said [][]string) {
+func playStores(t *testing.T, w storeWorld, can storeAbility, scripts [][]storeStep) (said [][]string) {
 	t.Helper()
 	err := w.Run(t.Context(), func(client int) {
 		if client != 1 {
 			return
 		}
 		for i, s := range scripts {
-			said = append(said, playStore(s, fmt.Sprintf("script-%d", i), func(int) env.Store { return w.Store(1) }, func(int) env.Instant {
+			said = append(said, playStore(s, can, fmt.Sprintf("script-%d", i), func(int) env.Store { return w.Store(1) }, func(int) env.Instant {
 				return w.Runtime(1).Now(env.Monotonic).Add(patience)
 			}))
 		}
@@ -216,13 +232,13 @@ func TestRealStoresAnswerAsTheSimulatedOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := playStores(t, simulated, scripts)
+			want := playStores(t, simulated, can, scripts)
 			served, err := p.Open(t.Context(), s, 1, new(history.Log))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer closeStore(t, served)
-			got := playStores(t, served, scripts)
+			got := playStores(t, served, can, scripts)
 			for i := range scripts {
 				for j := range scripts[i] {
 					if got[i][j] != want[i][j] {

@@ -12,19 +12,21 @@ import (
 
 // promises are the terms of each kind of lock.
 var promises = map[string]func(scenarios.Scenario) Terms{
-	"redlock":           redlockTerms,
-	"single-node":       singleNodeTerms,
-	"check-then-set":    noTerms,
-	"setnx-then-expire": noTerms,
-	"setnx-del":         noTerms,
-	"get-then-del":      noTerms,
-	"database-row":      rowTerms,
-	"expiring-key":      sessionTerms,
-	"zookeeper":         sessionTerms,
-	"etcd":              sessionTerms,
-	"etcd-unchecked":    uncheckedTerms,
-	"chubby":            sessionTerms,
-	"fenced":            sessionTerms,
+	"redlock":              redlockTerms,
+	"single-node":          singleNodeTerms,
+	"check-then-set":       noTerms,
+	"setnx-then-expire":    noTerms,
+	"setnx-del":            noTerms,
+	"get-then-del":         noTerms,
+	"database-row":         rowTerms,
+	"expiring-key":         sessionTerms,
+	"advisory":             advisoryTerms,
+	"advisory-transaction": transactionTerms,
+	"zookeeper":            sessionTerms,
+	"etcd":                 sessionTerms,
+	"etcd-unchecked":       uncheckedTerms,
+	"chubby":               sessionTerms,
+	"fenced":               sessionTerms,
 }
 
 // PromisedTerms returns what the lock of a scenario promises with its settings and its nodes
@@ -197,7 +199,7 @@ func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 	excludes = excludes.without(tokens.Without...)
 	progress := tokens
 	progress.FaultsEnd = true
-	if s.Store != nil && s.Store.Asynchronous { // a new leader may lack the last changes
+	if s.Store != nil && s.Store.Forgets() { // a new leader may lack the last changes
 		excludes = excludes.without("crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause", "vm-restore")
 	}
 	return Terms{
@@ -220,6 +222,29 @@ func sessionTerms(s scenarios.Scenario) Terms {
 	a := withOwnClock(leaseAssumptions(s), s)
 	a.Without, a.RestartDelay, a.NodeClockStep = nil, 0, nil
 	return storeTerms(s, a)
+}
+
+// advisoryTerms are those of a lock that belongs to a connection to the leader. Its holder has no
+// deadline, so it excludes others only while nothing ends connections or takes the lead from a node.
+// Who does not reach the leader does not get the lock.
+func advisoryTerms(s scenarios.Scenario) Terms {
+	t := storeTerms(s, Assumptions{Without: []nemesis.Kind{
+		"crash", "power-loss", "shutdown", "failover", "old-snapshot", "vm-restore", "node-pause", "split-brain",
+		"partition", "split", "reset", "loss", "suspend", "snapshot",
+	}})
+	t[checker.DeadlockFreedom] = t[checker.DeadlockFreedom].without("partition", "split")
+	delete(t, checker.Fence)
+	delete(t, checker.FaultTolerance)
+	return t
+}
+
+// transactionTerms are those of a lock that belongs to a transaction, which the server ends if a
+// heartbeat is late. The holder does not know when that is.
+func transactionTerms(s scenarios.Scenario) Terms {
+	t := advisoryTerms(s)
+	delete(t, checker.Lease)
+	delete(t, checker.Section)
+	return t
 }
 
 // uncheckedTerms are those of a lock that does not notice the end of its session: neither a

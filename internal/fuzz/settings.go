@@ -162,6 +162,12 @@ func drawHeartbeat(d rng, s *scenarios.Scenario) {
 	s.Lock.Heartbeat = d.between(room/8, room*2/3)
 }
 
+func drawAdvisory(d rng, s *scenarios.Scenario) {
+	if d.chance(50) {
+		drawHeartbeat(d, s)
+	}
+}
+
 func drawChubby(d rng, s *scenarios.Scenario) {
 	drawHeartbeat(d, s)
 	l := &s.Lock

@@ -67,6 +67,8 @@ var families = []lockFamily{
 	{"single-node", onOneNode, nil},
 	{"database-row", inStore, nil},
 	{"expiring-key", inStore, nil},
+	{"advisory", inStore, drawAdvisory},
+	{"advisory-transaction", inStore, drawHeartbeat},
 	{"zookeeper", inStore, drawHeartbeat},
 	{"etcd", inStore, drawHeartbeat},
 	{"etcd-unchecked", inStore, drawHeartbeat},

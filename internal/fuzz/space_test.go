@@ -61,7 +61,7 @@ func printedScenario(t *testing.T, s scenarios.Scenario) string {
 // is too tight. (Clients that look at no clock can still lose an update.)
 func TestNoAlarmInTheCalm(t *testing.T) {
 	const draws = 300
-	for _, kind := range []string{"redlock", "single-node", "database-row", "zookeeper", "etcd", "chubby", "fenced"} {
+	for _, kind := range []string{"redlock", "single-node", "database-row", "advisory", "zookeeper", "etcd", "chubby", "fenced"} {
 		g, err := fuzz.SpaceOfLock(kind)
 		if err != nil {
 			t.Fatal(err)

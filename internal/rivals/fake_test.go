@@ -131,11 +131,16 @@ func (s *store) apply(r env.StoreRequest) (reply env.StoreReply) {
 	switch r.Op {
 	case env.StoreOpen:
 		s.sessions[s.revision] = &storeSession{r.TTL, time.Now().Add(r.TTL)}
+		if r.Kind == env.SessionConnection {
+			s.sessions[s.revision].until = time.Now().Add(1000 * time.Hour)
+		}
 		return env.StoreReply{Done: true, Session: s.revision}
 	case env.StoreKeep:
 		if session := s.sessions[r.Session]; session != nil {
 			session.until, reply.Done = time.Now().Add(session.ttl), true
 		}
+	case env.StoreClose:
+		reply.Done = s.end(r.Session)
 	case env.StoreCreate:
 		return s.create(r)
 	case env.StoreDelete:
@@ -205,6 +210,23 @@ func (s *store) expire() {
 				return e.Session == id
 			})
 		}
+	}
+}
+
+// end ends a session without a lock-delay, and reports whether there was one.
+func (s *store) end(id uint64) bool {
+	_, ok := s.sessions[id]
+	delete(s.sessions, id)
+	maps.DeleteFunc(s.entries, func(_ string, e env.Entry) bool { return ok && e.Session == id })
+	return ok
+}
+
+// disconnect ends all sessions.
+func (s *store) disconnect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.sessions {
+		s.end(id)
 	}
 }
 

@@ -51,6 +51,11 @@ type extender interface {
 	extend(ctx context.Context, h *Hold, ttl time.Duration) (env.Instant, error)
 }
 
+// grantee is a scheme that does something for a hold while it lasts.
+type grantee interface {
+	granted(h *Hold)
+}
+
 func newMutex(c Config, p Ports, s scheme) (*Mutex, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -129,6 +134,9 @@ func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {
 	granted.Fence, granted.Validity = a.fence, a.validity
 	m.Observer.Observe(granted)
 	a.member.adopt(hold)
+	if s, does := m.scheme.(grantee); does {
+		s.granted(hold)
+	}
 	return hold, nil
 }
 

@@ -79,6 +79,11 @@ func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, 
 		},
 	}
 	c.lock.describe(&e.header, s.Lock)
+	if c.lock.connected {
+		store := *e.world.Store
+		store.KeepAlive = s.Lock.TTL
+		e.world.Store = &store
+	}
 	return e, nil
 }
 

@@ -71,6 +71,9 @@ type lockKind struct {
 	what string
 	// quorum returns which nodes hold the lock. It is nil for a lock in a store.
 	quorum func(scenarios.Lock) env.Quorum
+	// connected: the lock belongs to a connection of its holder. The TTL is how long the server
+	// keeps the connection of a client that does not answer; a heartbeat is not needed.
+	connected bool
 	// products are the real stores that can keep the lock; the first is the default.
 	products []string
 	// fields are the YAML fields that this lock reads besides [sharedFields]. A test
@@ -107,7 +110,9 @@ var lockKinds = []lockKind{
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
 	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
-	storeKind("expiring-key", "a key that expires by itself, extended and released by its revision", []string{"nats", "nats-markers"}, "", rivalConfig, mutexBuilder(rivals.NewExpiringKey)),
+	storeKind("expiring-key", "a key that expires by itself, extended and released by its revision", []string{"nats", "nats-markers", "postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewExpiringKey)),
+	connectionKind("advisory", "an advisory lock of the holder's connection, without a deadline", advisoryConfig(false)),
+	connectionKind("advisory-transaction", "an advisory lock of the holder's transaction, which ends if it is idle for a TTL", advisoryConfig(true)),
 	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", []string{"zookeeper"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
 	storeKind("etcd", "a key of the session's lease, the lowest revision, and a watch on the key before it", []string{"etcd"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcd)),
 	storeKind("etcd-unchecked", "the same without a look at the session after the wait", []string{"etcd"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewEtcdUnchecked)),
@@ -155,6 +160,10 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 		return unfit("lock.kind", "%s is only simulated: no store of the %s backend can keep it", k.name, b.Name)
 	case !ok:
 		return unfit("store.product", "the %s backend has no %s", b.Name, product)
+	case !in.Exact && product != "postgresql" && s.Store.Asynchronous:
+		return unfit("store.asynchronous", "%s has no asynchronous replicas", product)
+	case !in.Exact && product != "postgresql" && s.Store.Durability != "" && s.Store.Durability != nemesis.Flushed:
+		return unfit("store.durability", "%s answers what a majority has on disk, not %s", product, s.Store.Durability)
 	}
 	in.InStore, in.ClientProcesses = b.InStore, b.ClientProcesses
 	return in, nil
@@ -183,7 +192,7 @@ func (k lockKind) configured(s scenarios.Scenario) (config, error) {
 	if field := k.unusedField(s.Lock); field != "" {
 		return wrong("lock."+field, "%s has no use for it", k.name)
 	}
-	if s.Lock.Heartbeat <= 0 && slices.Contains(strings.Fields(k.fields), "heartbeat") {
+	if s.Lock.Heartbeat <= 0 && !k.connected && slices.Contains(strings.Fields(k.fields), "heartbeat") {
 		return wrong("lock.heartbeat", "%v: %s needs more than 0, and less than the TTL", s.Lock.Heartbeat, k.name)
 	}
 	c := k.config(s.Lock)
@@ -277,6 +286,19 @@ func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*riva
 // storeKind is a lock of package rivals in a store, which real products can be.
 func storeKind[C config](name, what string, products []string, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
 	return withBuilder(lockKind{name: name, what: what, products: products, fields: fields}, made, build)
+}
+
+// connectionKind is a lock of package rivals that belongs to a connection of PostgreSQL.
+func connectionKind(name, what string, made func(scenarios.Lock) rivals.AdvisoryConfig) lockKind {
+	k := storeKind(name, what, []string{"postgresql"}, "heartbeat", made, mutexBuilder(rivals.NewAdvisory))
+	k.connected = true
+	return k
+}
+
+func advisoryConfig(transaction bool) func(scenarios.Lock) rivals.AdvisoryConfig {
+	return func(l scenarios.Lock) rivals.AdvisoryConfig {
+		return rivals.AdvisoryConfig{Config: rivalConfig(l), Heartbeat: l.Heartbeat, Transaction: transaction}
+	}
 }
 
 func sessionConfig(l scenarios.Lock) rivals.SessionConfig {

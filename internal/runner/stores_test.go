@@ -313,3 +313,38 @@ func TestStoreLocksWantARetryDelay(t *testing.T) {
 		}
 	})
 }
+
+// Real servers of a product reject a mode of replication or durability that they do not have, by the
+// name of its field. The simulator has all of them.
+func TestProductsRejectModesTheyDoNotHave(t *testing.T) {
+	tin := simulator
+	tin.Name, tin.Exact = "tin", false
+	tin.InStore = func(string) (runner.Backend, bool) { return tin, true }
+	for _, c := range []struct {
+		kind string
+		mode nemesis.Store
+		want string // the field; "": it is accepted
+	}{
+		{"etcd", nemesis.Store{Durability: nemesis.Flushed}, ""},
+		{"etcd", nemesis.Store{Durability: nemesis.RemoteWrite}, "store.durability"},
+		{"etcd", nemesis.Store{Asynchronous: true}, "store.asynchronous"},
+		{"expiring-key", nemesis.Store{Durability: nemesis.Off}, "store.durability"},
+		{"expiring-key", nemesis.Store{Durability: nemesis.Off, Product: "postgresql"}, ""},
+		{"database-row", nemesis.Store{Durability: nemesis.Off}, ""},
+		{"database-row", nemesis.Store{Durability: nemesis.RemoteWrite, Asynchronous: true}, ""},
+	} {
+		s := inStore(t, c.kind, holderAndRivals(1)...)
+		if c.kind == "expiring-key" {
+			s.Lock.Heartbeat = 0
+		}
+		s.Store.Durability, s.Store.Asynchronous, s.Store.Product = c.mode.Durability, c.mode.Asynchronous, c.mode.Product
+		if _, err := runner.Prepare(simulator, s); err != nil {
+			t.Errorf("%s with %+v, simulated: %v", c.kind, c.mode, err)
+		}
+		_, err := runner.Prepare(tin, s)
+		var unfit *runner.UnfitError
+		if errors.As(err, &unfit) != (c.want != "") || unfit != nil && unfit.Path != c.want || unfit == nil && err != nil {
+			t.Errorf("%s with %+v: %v, want an error about %q", c.kind, c.mode, err, c.want)
+		}
+	}
+}

@@ -29,6 +29,7 @@ type client struct {
 	activities []*activity
 	unsent     []int32 // messages that it would have sent while it stood still
 	paused     bool
+	suspended  bool // its machine stands still, too
 	dead       bool
 	deferred   deferredDeliveries
 
@@ -36,8 +37,9 @@ type client struct {
 	earlier int64 // those before instant, which is the last at which it made one
 	instant int64
 
-	connected   int      // to this node, as one of the store
-	storeRounds []*round // what it has asked the store
+	connected   int            // to this node, as one of the store
+	connections map[uint64]int // the nodes of its sessions that are connections
+	storeRounds []*round       // what it has asked the store
 }
 
 func newClient(w *World, id int) *client {
@@ -185,6 +187,7 @@ func (c *client) kill() {
 		c.world.running--
 	}
 	c.world.injector.Record(history.Event{Kind: history.Kill, Client: c.id})
+	c.hangUp(func(b *backend) bool { return true })
 }
 
 // deferredDeliveries holds the replies of nodes and of the guarded resource that

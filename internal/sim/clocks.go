@@ -61,10 +61,18 @@ func (k clockWorld) clocks(m nemesis.Machine, which world.ClockSelection) []*wor
 func (k clockWorld) Later(at int64, move func()) { k.world.moveLater(at, move) }
 
 // PauseClient implements [world.ClockWorld].
-func (k clockWorld) PauseClient(client int) { k.world.clients[client-1].pause(nemesis.RepliesFirst) }
+func (k clockWorld) PauseClient(client int) {
+	c := k.world.clients[client-1]
+	c.suspended = true
+	c.pause(nemesis.RepliesFirst)
+}
 
 // ResumeClient implements [world.ClockWorld].
-func (k clockWorld) ResumeClient(client int) { k.world.clients[client-1].resume() }
+func (k clockWorld) ResumeClient(client int) {
+	c := k.world.clients[client-1]
+	c.suspended = false
+	c.resume()
+}
 
 // Watch makes the world record a lapse when the client's clock first reaches until.
 // It replaces an earlier request for the same token.

@@ -16,8 +16,10 @@ type ensemble struct {
 	setting  *nemesis.Store
 	machine  stateMachine
 	replica  *replica // nil: what is answered is replicated
+	backends backends // of the leader
 	leader   int      // 0: none
 	last     int      // who led last
+	lastRun  uint64   // of its server then
 	electing bool
 
 	held        []*storeRequest // in the hands of the leader, in the order in which they came
@@ -38,7 +40,7 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 		election: s.Store.Election.Table(), elections: w.source("elections of the store"),
 		commit: s.Store.Commit.Table(), commits: w.source("commits of the store"),
 	}
-	if s.Store.Asynchronous {
+	if s.Store.Forgets() {
 		r.replica = &replica{}
 	}
 	return r
@@ -77,7 +79,8 @@ func (w *World) hasQuorum() bool {
 // nobody learns whether they did.
 func (w *World) depose() {
 	s := w.store
-	s.last, s.leader = s.leader, 0
+	w.endBackends(func(*backend) bool { return true })
+	s.last, s.lastRun, s.leader = s.leader, w.node(s.leader).run, 0
 	if s.replica != nil {
 		s.replica.catchUp(w.now)
 	}
@@ -100,7 +103,7 @@ func (w *World) elect() {
 	}
 	before := s.machine.entries
 	leads := history.Event{Kind: history.Leader, Node: id}
-	if lost := s.takeOver(id, w.node(id).mono.At(w.now)); lost > 0 {
+	if lost := s.takeOver(w.node(id), w.now); lost > 0 {
 		leads.Detail = lostChanges(lost)
 	}
 	w.injector.Record(leads)

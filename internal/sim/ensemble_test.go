@@ -122,6 +122,43 @@ func TestAsynchronousStoreKeepsItsOwn(t *testing.T) {
 	})
 }
 
+// A leader whose changes are in its memory when it answers loses them in a crash, whoever leads next,
+// and in no clean shutdown. It needs a majority as ever.
+func TestDurabilityOff(t *testing.T) {
+	off := func(nodes int, mode nemesis.Durability, plan nemesis.Action) nemesis.Setting {
+		s := stored(1, nodes, fault(plan, 10*ms, 20*ms))
+		s.Store.Durability, s.Store.Commit = mode, always(30*ms)
+		return s
+	}
+	for name, c := range map[string]struct {
+		s    nemesis.Setting
+		left string
+	}{
+		"restart":          {off(1, nemesis.Off, &nemesis.Crash{Node: 1}), "done"},
+		"another leads":    {off(3, nemesis.Off, &nemesis.Crash{Node: 1}), "done"},
+		"pause":            {off(1, nemesis.Off, &nemesis.NodePause{Node: 1}), "a@1=1"},
+		"shutdown":         {off(3, nemesis.Off, &nemesis.Shutdown{Node: 1}), "a@1=1"},
+		"a follower":       {off(3, nemesis.Off, &nemesis.Crash{Node: 2}), "a@1=1"},
+		"memory of others": {off(3, nemesis.RemoteWrite, &nemesis.Crash{Node: 1}), "a@1=1"},
+	} {
+		play(t, c.s, func(w *World) {
+			u := user{w, 1}
+			want := "a@1=1 at 2ms"
+			if c.s.Store.Durability == nemesis.RemoteWrite {
+				want = "lost at 11ms" // by the client; a majority has it
+			}
+			expect(t, name+": create", u.ask(create("a", "1"), time.Second), want)
+			for now := 90 * ms; ; now += 10 * ms {
+				until(w, 1, now)
+				if left := u.ask(list, time.Second); !strings.HasPrefix(left, "no leader") && !strings.HasPrefix(left, "lost") {
+					expect(t, name+": what is left", strings.Split(left, " at ")[0], c.left)
+					return
+				}
+			}
+		})
+	}
+}
+
 // Sessions go back as well: to when they were last known to be kept, and to those
 // that were known at all. The new leader counts anew.
 func TestAsynchronousSessions(t *testing.T) {

@@ -60,6 +60,7 @@ var nodeFaults = handlers{
 		Begin: func(w *World, f injection[*nemesis.Shutdown]) error {
 			n := w.node(f.Action.Node)
 			w.answer(n) // a server finishes what it has begun
+			w.flushStore(n)
 			w.crash(n, w.setting.Persistence.Keeps())
 			w.keepWritten(n)
 			n.journal.markDurable()

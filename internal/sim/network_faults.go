@@ -234,6 +234,7 @@ func (w *World) resetConnection(i int32) {
 		return
 	}
 	m.answer, m.cause, m.reset = env.Lost, brokenOff, true
+	w.resetBackend(m.storeRequest)
 	if m.connection != nil {
 		w.sever(m.connection)
 	}
@@ -258,6 +259,7 @@ func (w *World) resetUnderWay(client, node int, way nemesis.Direction) {
 			w.breakHeld(m.storeRequest)
 		case m.answer != 0 && way.Includes(nemesis.Replies):
 			m.answer, m.cause, m.reset = env.Lost, brokenOff, true
+			w.resetBackend(m.storeRequest)
 		}
 	}
 }

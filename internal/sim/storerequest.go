@@ -44,7 +44,7 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 	if err := ctx.Err(); err != nil {
 		return env.StoreReply{}, err
 	}
-	node := c.connected
+	node := c.nodeOf(&request)
 	q := &storeRequest{request: request, message: noMessage}
 	r := &round{client: c, giveUp: until, pending: env.SetOf(node)}
 	r.replies = r.room[:0]
@@ -54,6 +54,7 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 	c.storeRounds = slices.DeleteFunc(c.storeRounds, func(other *round) bool { return other == r })
 	if err != nil {
 		c.world.withdraw(q)
+		c.disconnect(q, node)
 		return env.StoreReply{}, err
 	}
 	return c.conclude(q, reply)
@@ -65,10 +66,14 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 func (c *client) conclude(q *storeRequest, reply env.Reply) (env.StoreReply, error) {
 	timeout := errors.Is(reply.Err, causes[gaveUp])
 	if reply.Err == nil {
+		c.note(q, reply.Node)
 		return q.reply, nil
 	}
 	c.world.withdraw(q)
-	if !timeout || q.request.Op != env.StoreAwait {
+	switch {
+	case q.request.Kind != env.SessionLease:
+		c.disconnect(q, reply.Node)
+	case !timeout || q.request.Op != env.StoreAwait:
 		c.connectNext(reply.Node)
 	}
 	switch {
@@ -99,12 +104,16 @@ func (w *World) handleStoreRequest(n *node, i int32) {
 	switch {
 	case q.outcome != undecided:
 		w.sendOutcome(i)
+	case q.request.Op == env.StoreClose && q.request.Kind != env.SessionLease: // whatever it answers, it sees the connection end
+		w.askBackend(i)
 	case n.failing != 0: // it leads and follows as ever, and has no time for clients
 		m.answer, m.cause = env.Failed, n.failing
 		w.reply(i)
 	case w.store.leader == 0:
 		q.outcome = noLeader
 		w.sendOutcome(i)
+	case q.request.Kind != env.SessionLease:
+		w.askBackend(i)
 	default:
 		q.message = i
 		w.store.held = append(w.store.held, q)

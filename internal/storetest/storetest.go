@@ -145,9 +145,12 @@ func (f *Fleet) Create(r env.StoreRequest) env.Entry {
 	return f.Done(r).Entries[0]
 }
 
-// OwnTemp gives the test a directory for temporary files.
+// OwnTemp gives the test a directory for temporary files, which servers of another user can enter.
 func OwnTemp(t *testing.T) string {
 	tmp := t.TempDir()
+	if err := os.Chmod(filepath.Dir(tmp), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("TMPDIR", tmp)
 	return tmp
 }
@@ -172,8 +175,8 @@ func Eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// alive reports whether a process runs.
-func alive(pid int) bool {
+// Alive reports whether a process runs.
+func Alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false
@@ -210,7 +213,7 @@ func NothingSurvives(t *testing.T, servers int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !alive(pid) })
+		Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return !Alive(pid) })
 	}
 	Eventually(t, "the directory is gone", func() bool { return len(Entries(t, tmp)) == 0 })
 }

@@ -156,6 +156,9 @@ func (a Asked) tell(t *describer) (string, string) {
 
 func requestWords(r env.StoreRequest) string {
 	text := []string{r.Op.String()}
+	if r.Op == env.StoreOpen && r.Kind != env.SessionLease {
+		text = append(text, "a "+r.Kind.String())
+	}
 	if r.Key != "" {
 		text = append(text, strconv.Quote(textfmt.Token(r.Key)))
 	}

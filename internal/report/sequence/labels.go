@@ -115,6 +115,9 @@ func (n holdNames) refusal(op env.Op, holder string) string {
 // storeRequest is the text of a request to the store.
 func (n holdNames) storeRequest(r env.StoreRequest) string {
 	text := []string{r.Op.String()}
+	if r.Op == env.StoreOpen && r.Kind != env.SessionLease {
+		text = append(text, "a "+r.Kind.String())
+	}
 	if r.Key != "" {
 		text = append(text, n.key(r.Key))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -214,10 +215,24 @@ func (k clockWorld) Change(m nemesis.Machine, which world.ClockSelection, how fu
 func (k clockWorld) Later(at int64, move func()) { k.world.plan.later(at, move) }
 
 // PauseClient implements [world.ClockWorld].
-func (k clockWorld) PauseClient(client int) { k.world.check(k.world.pauseClient(client)) }
+func (k clockWorld) PauseClient(client int) {
+	k.silence(client, true)
+	k.world.check(k.world.pauseClient(client))
+}
 
 // ResumeClient implements [world.ClockWorld].
-func (k clockWorld) ResumeClient(client int) { k.world.check(k.world.resumeClient(client)) }
+func (k clockWorld) ResumeClient(client int) {
+	k.silence(client, false)
+	k.world.check(k.world.resumeClient(client))
+}
+
+// silence says whether a client's machine is suspended, so that it would not answer the servers'
+// either.
+func (k clockWorld) silence(client int, on bool) {
+	for node := 1; node <= k.world.setting.Nodes; node++ {
+		k.world.network.Link(client, node).Each(nemesis.Both, func(l *wire.Direction) { l.Silence(on) })
+	}
+}
 
 // changeWall changes the wall clock of a node, by which its server expires keys. Faults of
 // nodes' clocks are for fleets of [Clocked] servers.

@@ -15,6 +15,8 @@ import (
 // whenever they enter or leave a call of a port. After the run it ends them.
 type gate struct {
 	over context.Context // ends with the run
+	life context.Context // ends with the client
+	die  context.CancelFunc
 
 	shut atomic.Bool // paused or dead
 
@@ -25,7 +27,9 @@ type gate struct {
 }
 
 func newGate(over context.Context) *gate {
-	return &gate{over: over, moved: make(chan struct{})}
+	g := &gate{over: over, moved: make(chan struct{})}
+	g.life, g.die = context.WithCancel(over)
+	return g
 }
 
 // pass waits while the client is paused or dead, and reports whether it had to wait. After
@@ -63,7 +67,12 @@ func (g *gate) await() (waited, over bool) {
 
 func (g *gate) pause()  { g.move(func() { g.paused = true }) }
 func (g *gate) resume() { g.move(func() { g.paused = false }) }
-func (g *gate) kill()   { g.move(func() { g.dead = true }) }
+
+// kill stops the client for good and closes its connections, as the kernel does.
+func (g *gate) kill() {
+	g.move(func() { g.dead = true })
+	g.die()
+}
 
 func (g *gate) move(how func()) {
 	g.mu.Lock()
@@ -76,13 +85,13 @@ func (g *gate) move(how func()) {
 
 // Dial connects a client to a node over its link, for a lock that has its own Redis client.
 // While the client is paused the connection blocks reads and writes. It is closed with the
-// run.
+// client or the run.
 func (w *World) Dial(ctx context.Context, client, node int) (net.Conn, error) {
 	return dialGated(ctx, w.client(client).gate, w.network.Link(client, node).Dial)
 }
 
 // dialGated makes a connection with dial that stands still while its client is paused, and
-// is closed with the run.
+// is closed with the client or the run.
 func dialGated(ctx context.Context, g *gate, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
 	if _, over := g.await(); over {
 		return nil, net.ErrClosed
@@ -92,7 +101,7 @@ func dialGated(ctx context.Context, g *gate, dial func(context.Context) (net.Con
 		return nil, err
 	}
 	conn := &gatedConn{Conn: plain, gate: g}
-	conn.withRun = context.AfterFunc(g.over, func() { _ = plain.Close() })
+	conn.withLife = context.AfterFunc(g.life, func() { _ = plain.Close() })
 	return conn, nil
 }
 
@@ -101,7 +110,7 @@ func dialGated(ctx context.Context, g *gate, dial func(context.Context) (net.Con
 type gatedConn struct {
 	net.Conn
 	gate     *gate
-	withRun  func() bool  // cancels closing it with the run
+	withLife func() bool  // cancels closing it with the client
 	deadline atomic.Int64 // of reads, in nanoseconds since 1970; 0: none
 }
 
@@ -189,6 +198,6 @@ func (c *gatedConn) savedDeadline() time.Time {
 
 // Close implements [net.Conn].
 func (c *gatedConn) Close() error {
-	c.withRun()
+	c.withLife()
 	return c.Conn.Close()
 }

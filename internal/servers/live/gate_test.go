@@ -5,6 +5,7 @@ package live
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -193,5 +194,20 @@ func TestDialledConnectionEndsWithTheRun(t *testing.T) {
 		if err := <-ended; !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// The connections of a client that dies are closed, as its kernel does.
+func TestConnectionsEndWithTheirClient(t *testing.T) {
+	g := newGate(t.Context())
+	ours, theirs := net.Pipe()
+	if _, err := dialGated(t.Context(), g, func(context.Context) (net.Conn, error) { return ours, nil }); err != nil {
+		t.Fatal(err)
+	}
+	g.pause()
+	g.kill()
+	_ = theirs.SetReadDeadline(time.Now().Add(patience))
+	if _, err := theirs.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the other end sees %v", err)
 	}
 }

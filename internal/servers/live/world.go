@@ -111,6 +111,9 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		network.Close()
 		return nil, err
 	}
+	if s.Store != nil && s.Store.KeepAlive > 0 {
+		network.KeepAlive(s.Store.KeepAlive)
+	}
 	if fleet.Network != nil {
 		w.setLatencies()
 	}

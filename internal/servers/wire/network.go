@@ -108,6 +108,19 @@ func (n *Network) Dialer(client int) func(ctx context.Context, network, addr str
 	}
 }
 
+// KeepAlive makes the node's end of each connection close when its link has let nothing pass in a
+// direction for so long, as servers close connections whose keepalive probes are not answered. Those
+// of the nodes themselves are of no use: the machine of the proxy answers them. It has to be called
+// before there are faults, on a network of proxies.
+func (n *Network) KeepAlive(after time.Duration) {
+	for _, links := range n.links {
+		for _, l := range links {
+			p := l.path.(*proxy)
+			l.Each(nemesis.Both, func(d *Direction) { d.keepAlive, d.lose = after, p.lose })
+		}
+	}
+}
+
 // Close closes all connections. Messages that are held back are dropped.
 func (n *Network) Close() {
 	close(n.closed)
@@ -126,7 +139,11 @@ type Direction struct {
 	closed <-chan struct{} // closed when the network closes
 	copier *copier         // duplicates requests; nil in the direction of replies
 
+	keepAlive time.Duration // after which silence ends the node's connections; 0: never
+	lose      func()        // ends them
+
 	mu      sync.Mutex
+	silence *time.Timer // runs while nothing can pass; nil: something can
 	faults  directionFaults
 	free    time.Time     // when the last message has left that came while the bandwidth was limited
 	changed chan struct{} // closed and replaced with every change of faults
@@ -136,6 +153,7 @@ type Direction struct {
 type directionFaults struct {
 	rules     world.Rules
 	resets    bool  // a message resets its connection
+	silent    bool  // the machine at the other end is suspended
 	perSecond int64 // bytes; 0: unlimited
 
 	copies func() time.Duration // how much later a copy of each request arrives; nil: no copies
@@ -163,6 +181,10 @@ func (d *Direction) Lift(fault int) {
 // request is lost before the node sees it, a reply after the node has applied it.
 func (d *Direction) Reset(on bool) { d.change(func(g *directionFaults) { g.resets = on }) }
 
+// Silence says whether the machine at the other end is suspended. That matters only to
+// [Network.KeepAlive].
+func (d *Direction) Silence(on bool) { d.change(func(g *directionFaults) { g.silent = on }) }
+
 // Narrow limits the bytes per second of all connections together. 0 means no limit;
 // messages that waited continue.
 func (d *Direction) Narrow(perSecond int64) {
@@ -180,8 +202,23 @@ func (d *Direction) change(how func(*directionFaults)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	how(&d.faults)
+	d.watchSilence()
 	close(d.changed)
 	d.changed = make(chan struct{})
+}
+
+// watchSilence starts the timer of KeepAlive when nothing can pass any more, and stops it when
+// something can. The caller holds mu.
+func (d *Direction) watchSilence() {
+	held, _ := d.faults.rules.Holds(d.base)
+	switch silent := d.faults.silent || held; {
+	case d.keepAlive == 0:
+	case silent && d.silence == nil:
+		d.silence = time.AfterFunc(d.keepAlive, d.lose)
+	case !silent && d.silence != nil:
+		d.silence.Stop()
+		d.silence = nil
+	}
 }
 
 // now returns the faults and a channel that is closed when it changes.

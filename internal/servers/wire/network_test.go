@@ -425,3 +425,64 @@ func TestCopyOutlivesItsSender(t *testing.T) {
 		}
 	})
 }
+
+// The node's end of a connection closes when nothing has passed its link for the keepalive time. The
+// client learns of it when the link is back. A link that is back in time keeps its connections.
+func TestKeepAlive(t *testing.T) {
+	for name, silent := range map[string]func(*Direction, bool){
+		"a link that is cut": func(d *Direction, on bool) {
+			if on {
+				d.Impose(1, cut)
+			} else {
+				d.Lift(1)
+			}
+		},
+		"a machine that is suspended": (*Direction).Silence,
+	} {
+		node, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer node.Close()
+		network, err := Open(1, []string{node.Addr().String()}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer network.Close()
+		link := network.Link(1, 1)
+		open := func() (client, server net.Conn) {
+			if client, err = link.Dial(t.Context()); err == nil {
+				server, err = node.Accept()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return client, server
+		}
+		network.KeepAlive(time.Hour)
+		client, server := open()
+		silent(link.Requests, true)
+		silent(link.Requests, false)
+		link.Replies.Impose(2, slower(time.Nanosecond))
+		for range 2 { // it lets everything pass
+			if _, err := client.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(server, make([]byte, 1)); err != nil {
+				t.Fatalf("%s for less than the keepalive time: %v", name, err)
+			}
+		}
+		network.KeepAlive(time.Millisecond)
+		client, server = open()
+		silent(link.Replies, true)
+		_ = server.SetReadDeadline(time.Now().Add(patience))
+		if _, err := server.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%s: the node's end of the connection: %v", name, err)
+		}
+		silent(link.Replies, false)
+		_ = client.SetReadDeadline(time.Now().Add(patience))
+		if _, err := client.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%s: the client's end of the connection: %v", name, err)
+		}
+	}
+}

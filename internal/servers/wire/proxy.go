@@ -21,7 +21,7 @@ func Open(clients int, nodes []string, prefix string) (*Network, error) {
 			return fmt.Errorf("proxy of client %d and node %d: %w", client, node, err)
 		}
 		p := &proxy{
-			listener: listener, upstream: &upstream{nodes[node-1]}, open: map[net.Conn]struct{}{},
+			listener: listener, upstream: &upstream{nodes[node-1]}, open: map[net.Conn]bool{},
 			requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
 		}
 		p.running.Go(p.serve)
@@ -40,8 +40,8 @@ type proxy struct {
 	replies  toxics.Toxic
 
 	mu       sync.Mutex
-	upstream *upstream             // replaced to close connections, even by the same address
-	open     map[net.Conn]struct{} // both ends of all connections
+	upstream *upstream         // replaced to close connections, even by the same address
+	open     map[net.Conn]bool // both ends of all connections; whether it is the node's
 
 	running sync.WaitGroup // the goroutines of the listener and of all connections
 }
@@ -70,6 +70,18 @@ func (p *proxy) lead(addr string) error {
 		_ = conn.Close()
 	}
 	return nil
+}
+
+// lose closes the node's ends of all connections. The client sees that when the link lets the news
+// pass.
+func (p *proxy) lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for conn, node := range p.open {
+		if node {
+			_ = conn.Close()
+		}
+	}
 }
 
 func (p *proxy) node() (Session, error) {
@@ -120,7 +132,7 @@ func (p *proxy) connect(client net.Conn) bool {
 		_ = node.Close()
 		return false
 	}
-	p.open[client], p.open[node] = struct{}{}, struct{}{}
+	p.open[client], p.open[node] = false, true
 	p.forward(client, node, p.requests)
 	p.forward(node, client, p.replies)
 	return true

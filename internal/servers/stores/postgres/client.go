@@ -26,7 +26,7 @@ type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 
 // Connect implements [live.Store].
 func (Store) Connect(addrs []string, dial dialer) (live.StoreClient, error) {
-	return &client{addrs: addrs, dial: dial}, nil
+	return &client{addrs: addrs, dial: dial, sessions: map[uint64]*session{}}, nil
 }
 
 // client has a connection for each request under way, all to the same server. After a
@@ -35,10 +35,12 @@ type client struct {
 	addrs []string
 	dial  dialer
 
-	mu      sync.Mutex
-	current int         // whose address it uses
-	idle    []*pgx.Conn // to the current server
-	closed  bool
+	mu       sync.Mutex
+	current  int         // whose address it uses
+	idle     []*pgx.Conn // to the current server
+	sessions map[uint64]*session
+	opened   uint64 // sessions, so far
+	closed   bool
 }
 
 // conn is a connection to the primary, in the hands of one request.
@@ -49,6 +51,9 @@ type conn struct {
 
 // Do implements [live.StoreClient].
 func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
+	if r.Kind != env.SessionLease {
+		return c.inSession(ctx, r)
+	}
 	do := operation(r)
 	if do == nil {
 		return env.StoreReply{}, fmt.Errorf("postgresql: %v of %+v: %w", r.Op, r, live.ErrStoreOp)
@@ -142,7 +147,10 @@ func (c *client) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	idle := c.idle
-	c.idle = nil
+	for _, s := range c.sessions {
+		idle = append(idle, s.Conn)
+	}
+	c.idle, c.sessions = nil, nil
 	c.mu.Unlock()
 	for _, conn := range idle {
 		hangUp(conn)

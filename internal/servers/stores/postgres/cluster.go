@@ -1,11 +1,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -167,6 +169,21 @@ func (c *cluster) synchronous() string {
 		names[i] = s.name()
 	}
 	return fmt.Sprintf("ANY %d (%s)", c.confirming(), strings.Join(names, ", "))
+}
+
+// durability returns the settings that say when a commit is answered. The commit time is the longest
+// for which WAL stays in memory if nobody waits for it.
+func (c *cluster) durability() []string {
+	commit := map[nemesis.Durability]string{nemesis.RemoteWrite: "remote_write", nemesis.Off: "off"}[c.setting.Durability]
+	settings := []string{"synchronous_commit=" + cmp.Or(commit, "on")}
+	if names := c.synchronous(); names != "" {
+		settings = append(settings, "synchronous_standby_names="+names)
+	}
+	if c.setting.Durability == nemesis.Off {
+		delay := min(max(c.setting.Commit.Max, time.Millisecond), 10*time.Second)
+		settings = append(settings, fmt.Sprintf("wal_writer_delay=%dms", delay.Milliseconds()))
+	}
+	return settings
 }
 
 // inSync waits, as long as it is worth it, until standbys of the primary have its WAL up to

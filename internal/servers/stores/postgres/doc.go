@@ -5,11 +5,14 @@
 //	...
 //	world, err := live.Open(setting, seed, sink, fleet, Handlers)
 //
-// An entry of [env.Store] is a row of a table, and its revision is drawn from a sequence.
-// Sessions, sequential keys and lock-delays do not exist.
+// An entry of [env.Store] is a row of a table, and its revision is drawn from a sequence. One that
+// expires by itself is a lease of a job, taken by SELECT … FOR UPDATE SKIP LOCKED. A session
+// is a connection to the primary, and its entries are advisory locks, of the session or of a
+// transaction. Sessions with heartbeats, sequential keys and lock-delays do not exist.
 //
 // Replication is synchronous unless the setting says otherwise: a commit is answered when
-// the primary and enough standbys for a majority have flushed it. With asynchronous
+// the primary and enough standbys for a majority have flushed it, or have written it
+// (durability remote-write), or at once (off). With asynchronous
 // replication, what the primary sends is delayed by the setting's commit time, and a
 // failover loses what was on its way.
 //
@@ -39,6 +42,16 @@
 //   - Only creations draw revisions.
 //   - A clock that a fault freezes runs at a thousandth of its rate.
 //   - StoreAwait polls.
+//   - A lease ends by the primary's wall clock, and a failover does not prolong it.
+//   - A client's keepalive probes never end a connection here, because the proxy in front of the
+//     server answers them: the proxy does it, after the setting's KeepAlive.
+//   - A primary without a majority goes on giving advisory locks, which are not replicated.
+//   - Two keys with the same 64-bit hash have the same advisory lock.
+//   - An idle transaction ends by the wall clock. With libfaketime the server reads the real time
+//     in signal handlers, where it looks whether the transaction is idle for too long: if its
+//     clock was stepped by more than the TTL, the transaction ends too early, or never.
+//   - A failover loses what durability off keeps in memory for as long as PostgreSQL likes, up to
+//     three times wal_writer_delay, which is the longest commit time.
 //   - Which entries a failover has lost, or a sweep has deleted, is not reported.
 //
 // # Requirements

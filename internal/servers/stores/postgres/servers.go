@@ -113,9 +113,7 @@ func (s *Server) args() []string {
 		"wal_sender_timeout=0", "wal_receiver_timeout=0", "wal_retrieve_retry_interval=50ms",
 		fmt.Sprintf("primary_conninfo=host=%s port=%s user=postgres application_name=%s", host, port, s.name()),
 	}
-	if names := s.cluster.synchronous(); names != "" {
-		settings = append(settings, "synchronous_commit=on", "synchronous_standby_names="+names)
-	}
+	settings = append(settings, s.cluster.durability()...)
 	args := []string{"-D", s.data(), "-p", strconv.Itoa(s.Ports[0].Number())}
 	for _, setting := range settings {
 		args = append(args, "-c", setting)

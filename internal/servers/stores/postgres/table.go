@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
 
-// schema creates the table. Entries are created by a function because it takes two
+// schema creates the tables: of entries, and of leases. Entries are created by a function because it takes two
 // statements: a lock keeps others from drawing a revision until the entry is committed. The
 // statements of a volatile function each see what is committed when they begin.
 const schema = `
@@ -24,7 +25,25 @@ begin
 		return query insert into entries as e (key, value, expires) values (k, v, clock_timestamp() + ttl)
 			returning true, e.key, e.value, e.id;
 	end if;
+end $$;
+create table leases (key text primary key, owner text, id bigint, lease_until timestamptz not null default '-infinity');
+create function create_lease(k text, v text, ttl interval)
+	returns table (done bool, key text, value text, id bigint) volatile language plpgsql as $$
+begin
+	if not exists (select from leases l where l.key = k) then
+		insert into leases (key) values (k) on conflict do nothing;
+	end if;
+	return query update leases as l set owner = v, id = nextval('entries_id_seq'), lease_until = clock_timestamp() + ttl
+		where l.key = (select j.key from leases j where j.key = k and j.lease_until <= clock_timestamp() for update skip locked)
+		returning true, l.key, l.owner, l.id;
+	if not found then
+		return query select false, l.key, l.owner, l.id from leases l where l.key = k and l.lease_until > clock_timestamp();
+	end if;
 end $$`
+
+// A lease is an entry that expires by itself, in the way of job queues: each key is a row that stays,
+// and a free one is taken by SELECT … FOR UPDATE SKIP LOCKED. Its id is drawn while the row is locked,
+// so ids of one key increase from lease to lease.
 
 // setUp are the statements that prepare the first primary, before there are standbys: so no
 // commit waits for them. Without the templates, backups and restarts, which sync each file,
@@ -62,9 +81,15 @@ type statement func(context.Context, *pgx.Conn, env.StoreRequest) (env.StoreRepl
 func operation(r env.StoreRequest) statement {
 	switch r.Op {
 	case env.StoreCreate:
-		if r.Session == 0 && !r.Sequential && r.Delay == 0 {
-			return create
+		switch {
+		case r.Session != 0 || r.Sequential || r.Delay != 0:
+			return nil
+		case r.Expires:
+			return lease
 		}
+		return create
+	case env.StoreRenew:
+		return renew
 	case env.StoreDelete:
 		return deleteEntry
 	case env.StoreList:
@@ -77,29 +102,52 @@ func operation(r env.StoreRequest) statement {
 	return nil
 }
 
-func create(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (reply env.StoreReply, err error) {
+func create(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreReply, error) {
 	var ttl *int64 // nil: the entry never expires
 	if r.TTL > 0 {
 		micros := r.TTL.Microseconds()
 		ttl = &micros
 	}
+	return change(ctx, conn, "select done, key, value, id from create_entry($1, $2, $3::bigint * interval '1 microsecond')", r.Key, r.Value, ttl)
+}
+
+func lease(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreReply, error) {
+	return change(ctx, conn, "select done, key, value, id from create_lease($1, $2, $3::bigint * interval '1 microsecond')", r.Key, r.Value, r.TTL.Microseconds())
+}
+
+func renew(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreReply, error) {
+	return change(ctx, conn, `update leases set lease_until = greatest(lease_until, clock_timestamp() + $3::bigint * interval '1 microsecond')
+		where key = $1 and id = $2 and lease_until > clock_timestamp() returning true, key, owner, id`, r.Key, int64(r.Revision), r.TTL.Microseconds())
+}
+
+// change executes a statement that returns whether it has created or renewed an entry, and the entry;
+// or nothing, if it has not and does not say why.
+func change(ctx context.Context, conn *pgx.Conn, sql string, args ...any) (reply env.StoreReply, err error) {
 	var e env.Entry
-	err = conn.QueryRow(ctx, "select done, key, value, id from create_entry($1, $2, $3::bigint * interval '1 microsecond')", r.Key, r.Value, ttl).
-		Scan(&reply.Done, &e.Key, &e.Value, &e.Revision)
-	if err != nil {
+	err = conn.QueryRow(ctx, sql, args...).Scan(&reply.Done, &e.Key, &e.Value, &e.Revision)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return env.StoreReply{}, nil
+	case err != nil:
 		return env.StoreReply{}, err
 	}
 	reply.Entries = []env.Entry{e}
 	return reply, nil
 }
 
-func deleteEntry(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreReply, error) {
-	done, err := conn.Exec(ctx, "delete from entries where key = $1 and ($2::bigint = 0 or id = $2)", r.Key, int64(r.Revision))
-	return env.StoreReply{Done: err == nil && done.RowsAffected() > 0}, err
+func deleteEntry(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (reply env.StoreReply, err error) {
+	err = conn.QueryRow(ctx, `with
+		entry as (delete from entries where key = $1 and ($2::bigint = 0 or id = $2) returning key),
+		lease as (update leases set lease_until = '-infinity' where key = $1 and ($2::bigint = 0 or id = $2) and lease_until > clock_timestamp() returning key)
+		select exists (select from entry) or exists (select from lease)`, r.Key, int64(r.Revision)).Scan(&reply.Done)
+	return reply, err
 }
 
+// there are the entries and the leases that have not expired.
+const there = "(select key, value, id from entries union all select key, owner, id from leases where lease_until > clock_timestamp()) e"
+
 func list(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreReply, error) {
-	rows, err := conn.Query(ctx, "select key, value, id from entries where starts_with(key, $1) order by id", r.Key)
+	rows, err := conn.Query(ctx, "select key, value, id from "+there+" where starts_with(key, $1) order by id", r.Key)
 	if err != nil {
 		return env.StoreReply{}, err
 	}
@@ -114,7 +162,7 @@ func list(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreRep
 
 // look reports whether an entry is gone.
 func look(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (reply env.StoreReply, err error) {
-	err = conn.QueryRow(ctx, "select not exists (select from entries where key = $1 and id = $2::bigint)", r.Key, int64(r.Revision)).Scan(&reply.Done)
+	err = conn.QueryRow(ctx, "select not exists (select from "+there+" where key = $1 and id = $2::bigint)", r.Key, int64(r.Revision)).Scan(&reply.Done)
 	return reply, err
 }
 
