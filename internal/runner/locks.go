@@ -200,7 +200,7 @@ func (k lockKind) inStore() bool { return k.quorum == nil }
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	h.Allowance = allowance(h.LongestTTL, l)
 	if k.inStore() {
-		h.Keepers = -1
+		h.Keepers, h.Entries = -1, h.Keys
 		return
 	}
 	q := k.quorum(l).Among(h.Nodes)
