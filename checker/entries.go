@@ -117,7 +117,7 @@ func (s *storedTruth) observe(f *fact) {
 		}
 		s.deleted(f)
 	case history.EntriesSeen:
-		s.judge(f.Sent)
+		s.judge(f.Since, f.Sent)
 	case history.Leader:
 		if s.contract.header.Watched {
 			s.unjudged += len(s.claims)
@@ -129,15 +129,19 @@ func (s *storedTruth) observe(f *fact) {
 // settle judges the claims of an instant, if changes are recorded when they take place.
 func (s *storedTruth) settle() {
 	if !s.contract.header.Watched {
-		s.judge(forever)
+		s.judge(0, forever)
 	}
 }
 
-// judge judges the claims from before an instant: all changes before it are recorded.
-func (s *storedTruth) judge(seen history.Time) {
+// judge judges the claims of releases between two instants: all changes between them are recorded.
+func (s *storedTruth) judge(from, seen history.Time) {
 	s.claims = without(s.claims, func(c *entryClaim) bool {
-		if c.told.At >= seen {
+		switch {
+		case c.told.At >= seen:
 			return false
+		case c.told.Call < from:
+			s.unjudged++
+			return true
 		}
 		if !c.deleted {
 			s.contract.violate(c.where, c.told)

@@ -138,7 +138,8 @@ const (
 	// EntryDeleted: the store no longer has the entry of Token, because a client has deleted it
 	// (Resource; Client: who; 0: not known).
 	EntryDeleted
-	// EntriesSeen: every change of the store's entries before the time Sent has been recorded.
+	// EntriesSeen: every change of the store's entries from the time Since to the time Sent has
+	// been recorded.
 	EntriesSeen
 
 	kindEnd

@@ -39,7 +39,9 @@
 //   - Only creations draw revisions.
 //   - A clock that a fault freezes runs at a thousandth of its rate.
 //   - StoreAwait polls.
-//   - Which entries a failover has lost, or a sweep has deleted, is not reported.
+//   - A log of changes is part of the database, so a failover loses its end like that of the
+//     entries. The watch reports what is lost when it has reached the new primary. An entry that
+//     was created and lost in between is never reported.
 //
 // # Requirements
 //
