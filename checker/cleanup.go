@@ -19,7 +19,9 @@ const Cleanup Property = "cleanup"
 // late by a request that such a fault delayed: it can arrive at any time.
 //
 // The same is judged of a lock's entries in a store. There everything is excused that was in the
-// client's way to the store meanwhile: see [state.undisturbed]. An entry that a new leader brought
+// client's way to the store meanwhile: see [state.undisturbed]. A client that waits for an entry
+// which may still come looks at longer and longer intervals, so the bound of one that came is longer
+// by the time that its request took. An entry that a new leader brought
 // back is nobody's. If a watch reports the entries, changes are recorded late, but in their order.
 // Then an entry counts as kept only if all changes up to the bound are recorded, and its deletion
 // is not among them. If that cannot be said either way, the verdict is unknown.
@@ -50,6 +52,7 @@ type leftover struct {
 	resource string
 	token    string
 	asked    history.Time // when the request was sent that set it, or that was to delete it
+	late     bool         // it was set after its token was given up
 	twice    bool         // by a request that its node had carried out before
 	since    history.Time
 	due      history.Time
@@ -153,7 +156,7 @@ func (c *cleanup) keySet(f *fact) {
 	}
 	twice := c.setTwice(f)
 	if givenUp(f.about, f.Token, f.Time) {
-		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, twice: twice})
+		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, late: true, twice: twice})
 	}
 }
 
@@ -234,6 +237,9 @@ func (c *cleanup) leave(l leftover) {
 		return
 	}
 	l.due = l.since.Add(c.header.Bounds.Cleanup)
+	if l.late && l.node == 0 {
+		l.due += l.since - l.asked
+	}
 	if l.client.paused {
 		l.due = forever
 	}
