@@ -1,7 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -105,7 +108,7 @@ func (w *watch) forget(has []logged) {
 	for _, row := range has {
 		kept[row] = true
 	}
-	for row := range w.recorded {
+	for _, row := range slices.SortedFunc(maps.Keys(w.recorded), func(a, b logged) int { return cmp.Compare(a.value, b.value) }) {
 		if kept[row] {
 			continue
 		}
