@@ -62,7 +62,9 @@ func (w *watch) follow(ctx context.Context, addr string) error {
 	defer cancel()
 	looks, failed := make(chan look), make(chan error, 1)
 	go func() { failed <- w.look(ctx, member, looks) }()
+	opening := time.AfterFunc(lookTimeout, cancel) // Watch returns when the stream is open, or ctx has ended
 	changes := member.Watch(ctx, "", clientv3.WithPrefix(), clientv3.WithRev(w.last+1))
+	opening.Stop()
 	var pending look // the zero value: none
 	var overdue <-chan time.Time
 	for {
