@@ -17,6 +17,14 @@ const Cleanup Property = "cleanup"
 // Excused are nodes that were down or out of the client's reach meanwhile, clients
 // that have died, deletions over a link that a fault delayed, and keys that are set
 // late by a request that such a fault delayed: it can arrive at any time.
+//
+// The same is judged of a lock's entries in a store. There everything is excused that was in the
+// client's way to the store meanwhile: see [state.undisturbed]. A client that waits for an entry
+// which may still come looks at longer and longer intervals, so the bound of one that came is longer
+// by the time that its request took. An entry that a new leader brought
+// back is nobody's. If a watch reports the entries, changes are recorded late, but in their order.
+// Then an entry counts as kept only if all changes up to the bound are recorded, and its deletion
+// is not among them. If that cannot be said either way, the verdict is unknown.
 type cleanup struct {
 	header   history.Header
 	state    *state
@@ -32,6 +40,7 @@ type cleanup struct {
 	latest []carriedOut  // the latest requests by which keys were set
 
 	given    int // up
+	doubts   int // entries of which a watch does not say whether they were deleted in time
 	clean    int // tokens without leftovers, and leftovers that were deleted in time
 	breaches violations
 }
@@ -39,10 +48,11 @@ type cleanup struct {
 // leftover is a key that has to be deleted soon.
 type leftover struct {
 	client   *client
-	node     int
+	node     int // 0: the store
 	resource string
 	token    string
 	asked    history.Time // when the request was sent that set it, or that was to delete it
+	late     bool         // it was set after its token was given up
 	twice    bool         // by a request that its node had carried out before
 	since    history.Time
 	due      history.Time
@@ -57,10 +67,10 @@ func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
 
 // wants nothing if the history has no keys, or no bound for them.
 func (c *cleanup) wants() kinds {
-	if !c.header.Keys || c.header.Bounds.Cleanup == 0 || c.header.Keepers < 0 {
+	if c.header.Bounds.Cleanup == 0 || !c.header.Entries && (!c.header.Keys || c.header.Keepers < 0) {
 		return 0
 	}
-	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
+	return kindSet(history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen, history.Leader) | kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
 }
 
 func (c *cleanup) observe(f *fact) {
@@ -76,17 +86,43 @@ func (c *cleanup) observe(f *fact) {
 	case history.KeySet:
 		c.keySet(f)
 	case history.KeyGone:
-		if len(c.leftovers)+len(c.late) == 0 {
-			break
+		c.gone(f, f.Node)
+	case history.EntrySet:
+		if f.Reason != history.RolledBack {
+			c.keySet(f)
 		}
-		gone := func(l *leftover) bool { return l.node == f.Node && l.token == f.Token && l.resource == f.Resource }
-		before := len(c.leftovers)
-		c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
-		c.clean += before - len(c.leftovers)
-	case history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
+	case history.EntryDeleted, history.EntryGone:
+		c.gone(f, 0)
+	case history.EntriesSeen:
+		c.expire(f.Time)
+	case history.Leader, history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
 		c.excuses = append(c.excuses, excuse{f.Kind, f.Node, f.client, f.Time})
 	}
 }
+
+// gone notes that a node, or the store, no longer keeps a key. Tokens in a store are unique: its
+// own events need not name the resource.
+func (c *cleanup) gone(f *fact, node int) {
+	if len(c.leftovers)+len(c.late) == 0 {
+		return
+	}
+	gone := func(l *leftover) bool {
+		return l.node == node && l.token == f.Token && (l.resource == f.Resource || f.Kind == history.EntryGone)
+	}
+	for i := range c.leftovers {
+		if l := &c.leftovers[i]; gone(l) {
+			if c.watched(l) && f.Time > l.due {
+				c.doubts++
+			} else {
+				c.clean++
+			}
+		}
+	}
+	c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
+}
+
+// watched reports whether a watch reports changes of the key.
+func (c *cleanup) watched(l *leftover) bool { return l.node == 0 && c.header.Watched }
 
 // excuse is an event after which keys may stay. It counts at the end of the instant, after the
 // deletions of the instant.
@@ -100,9 +136,11 @@ type excuse struct {
 func (c *cleanup) excuse(e excuse) {
 	switch e.kind {
 	case history.NodeDown:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node })
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node || l.node == 0 })
 	case history.LinkDown:
-		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node && l.client == e.client })
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return (l.node == e.node || l.node == 0) && l.client == e.client })
+	case history.Leader:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == 0 })
 	case history.Kill:
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
 	default:
@@ -118,7 +156,7 @@ func (c *cleanup) keySet(f *fact) {
 	}
 	twice := c.setTwice(f)
 	if givenUp(f.about, f.Token, f.Time) {
-		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, twice: twice})
+		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, late: true, twice: twice})
 	}
 }
 
@@ -134,6 +172,9 @@ type carriedOut struct {
 // setTwice reports whether the node has set the key by the same request before. It remembers this
 // request.
 func (c *cleanup) setTwice(f *fact) bool {
+	if f.Kind == history.EntrySet {
+		return false // a store has one entry of a token
+	}
 	who := asker{f.Client, f.Node, f.about.number}
 	i, known := c.askers[who]
 	if !known {
@@ -147,7 +188,7 @@ func (c *cleanup) setTwice(f *fact) bool {
 }
 
 func (*cleanup) settles() kinds {
-	return kindSet(history.Refused, history.Released, history.KeySet,
+	return kindSet(history.Refused, history.Released, history.KeySet, history.EntrySet, history.Leader,
 		history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume)
 }
 
@@ -163,12 +204,15 @@ func (c *cleanup) settle() {
 		c.excuse(e)
 	}
 	for _, h := range c.over {
-		if h.keys.set == 0 {
+		if h.keys.set == 0 && !h.keys.entry.there {
 			c.clean++
 		}
 		asked := h.ended // when the nodes were asked to delete
 		if h.letGo {
 			asked = h.release.at
+		}
+		if h.keys.entry.there {
+			c.leave(leftover{client: h.client, resource: h.resource.name, token: h.token, asked: asked, since: h.ended})
 		}
 		for rest := h.keys.set; rest != 0; {
 			n := rest.first()
@@ -185,11 +229,17 @@ func (c *cleanup) settle() {
 }
 
 func (c *cleanup) leave(l leftover) {
+	if l.node == 0 && !c.state.undisturbed(l.client, l.asked) {
+		return
+	}
 	if l.client.dead || l.client.cut.has(l.node) || c.state.down.has(l.node) ||
 		since(l.client.mended, l.node, l.asked) || since(c.state.started, l.node, l.asked) {
 		return
 	}
 	l.due = l.since.Add(c.header.Bounds.Cleanup)
+	if l.late && l.node == 0 {
+		l.due += l.since - l.asked
+	}
 	if l.client.paused {
 		l.due = forever
 	}
@@ -216,12 +266,17 @@ func (c *cleanup) adjourn(who *client, now history.Time) {
 	}
 }
 
-// expire reports the keys that should have been deleted before now.
+// expire reports the keys that should have been deleted before now. Of those that a watch reports,
+// no more is known than what was seen.
 func (c *cleanup) expire(now history.Time) {
 	kept := c.leftovers[:0]
 	c.due = forever
 	for _, l := range c.leftovers {
-		if l.due < now {
+		until := now
+		if c.watched(&l) {
+			until = c.state.seen
+		}
+		if l.due < until {
 			c.violate(l)
 			continue
 		}
@@ -254,16 +309,31 @@ func (c *cleanup) finding(end history.Time) Finding {
 		return c.breaches.violated()
 	case c.header.Bounds.Cleanup == 0:
 		return because(NotApplicable, Statement{Kind: NoBound})
-	case c.header.Keepers < 0:
+	case !c.header.Entries && c.header.Keepers < 0:
 		return because(NotApplicable, Statement{Kind: KeepsNothing})
-	case !c.header.Keys:
+	case !c.header.Entries && !c.header.Keys:
 		return because(NotApplicable, Statement{Kind: NoKeys})
 	case c.given == 0:
 		return because(NotApplicable, Statement{Kind: NothingGivenUp})
+	case c.doubtful(end):
+		return because(Unknown, Statement{Kind: EntriesUnseen})
 	case c.clean == 0:
 		return because(Unknown, Statement{Kind: NoKeyTested})
 	}
 	return because(Holds, Statement{Kind: KeysGone, Count: c.given, Bound: c.header.Bounds.Cleanup})
+}
+
+// doubtful reports whether a watch leaves open if an entry was kept.
+func (c *cleanup) doubtful(end history.Time) bool {
+	if !c.header.Watched {
+		return false
+	}
+	for i := range c.leftovers {
+		if l := &c.leftovers[i]; c.watched(l) && l.due < end {
+			return true
+		}
+	}
+	return c.doubts > 0 || c.state.seen == 0
 }
 
 // without removes the elements of a list for which so is true, in order.

@@ -16,7 +16,8 @@ const Contract Property = "contract"
 //   - extend and release tell the truth;
 //   - only the holder's release deletes the key of a hold.
 //
-// The truth is found from the nodes' keys, where the history records them. A
+// The truth is found from the nodes' keys, or a store's entries, where the history records them
+// (for entries see [storedTruth]). A
 // granted extension must have extended keys on a quorum of nodes. A release that
 // reports the lock as held must have deleted keys on a quorum. A release that
 // reports it as lost must not have deleted a quorum of the keys that existed when
@@ -34,6 +35,7 @@ type contract struct {
 	faultLog *faultLog
 
 	claims []claim // in this instant
+	stored storedTruth
 
 	calls    int
 	breaches violations
@@ -56,7 +58,9 @@ const (
 )
 
 func newContract(h history.Header, l *state, n *faultLog) propertyChecker {
-	return &contract{header: h, quorum: electorateOf(h), state: l, faultLog: n}
+	c := &contract{header: h, quorum: electorateOf(h), state: l, faultLog: n}
+	c.stored.contract = c
+	return c
 }
 
 // truthful reports whether the history says enough to judge what calls return.
@@ -66,6 +70,9 @@ func (c *contract) wants() kinds {
 	k := kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
 	if c.header.Bounds.Notice > 0 {
 		k |= learning
+	}
+	if c.header.Entries {
+		k |= c.stored.wants()
 	}
 	return k
 }
@@ -96,11 +103,18 @@ func (c *contract) observe(f *fact) {
 		c.returned(f, "extend", b.Extend)
 	case history.Released:
 		c.returned(f, "release", b.Release)
+		if c.header.Entries {
+			c.stored.released(f)
+		}
 		switch f.Outcome {
 		case history.OK:
 			c.claim(f, saysHeld)
 		case history.Declined:
 			c.claim(f, saysLost)
+		}
+	case history.EntryDeleted, history.EntriesSeen, history.Leader:
+		if c.header.Entries {
+			c.stored.observe(f)
 		}
 	case history.End:
 		c.unreturned(f.Time)
@@ -239,7 +253,7 @@ func (c *contract) claim(f *fact, what claimKind) {
 }
 
 func (*contract) settles() kinds {
-	return kindSet(history.Extended, history.Released, history.KeyGone)
+	return kindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [storedTruth]
 }
 
 // settle judges the claims and deletions of the instant. It is known now who held the
@@ -255,6 +269,7 @@ func (c *contract) settle() {
 		c.judgeClaim(claim)
 	}
 	c.claims = c.claims[:0]
+	c.stored.settle()
 }
 
 // judgeDeletion reports a key that was deleted while its hold went on. After the call
@@ -321,6 +336,8 @@ func (c *contract) finding(history.Time) Finding {
 	}
 	f := because(Holds, Statement{Kind: CallsKept, Count: c.calls})
 	switch {
+	case c.header.Entries:
+		f.Events = append(f.Events, c.stored.note()...)
 	case c.quorum.None():
 		f.Events = append(f.Events, Statement{Kind: TruthNotJudged, Detail: string(KeepsNothing)})
 	case !c.header.Keys:

@@ -97,7 +97,7 @@ func (f *fact) posthumous() bool {
 // twice, and a client a step; repeating those changes nothing.
 var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
 	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
-	history.Leader, history.EntryGone)
+	history.Leader, history.EntryGone, history.EntrySet, history.EntryDeleted)
 
 // maxTold bounds the events of an instant, and the calls of a client in it, that later ones
 // are compared with.

@@ -14,6 +14,8 @@ type keys struct {
 	extended  nodes // nodes that extended its key since extend was called
 	confirmed nodes // the same when extend last returned: it may be called again in that instant
 
+	entry stored // in a store
+
 	fate *keyHistory // keys that were lost or renewed; nil: none
 }
 

@@ -285,6 +285,10 @@ func (s *Statement) breach() string {
 		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %v and nobody competed",
 			s.Client, s.resource(), counted(s.Count, "try"), at(s.From), at(s.At), s.Share)
 	case KeyLeft:
+		if s.Node == 0 {
+			return fmt.Sprintf("the store still kept the entry of %s at %s, %v after client %d had given it up, though nothing was in its way all that time",
+				s.lock(), at(s.At), s.For, s.Client)
+		}
 		return fmt.Sprintf("node %d still kept the key of %s at %s, %v after client %d had given it up, though it was in reach all that time",
 			s.Node, s.lock(), at(s.At), s.For, s.Client)
 	case CallSlow:
@@ -306,12 +310,24 @@ func (s *Statement) breach() string {
 	case ValidityLess:
 		return fmt.Sprintf("as the lock says; by its clock it was no more than %s at the check of it", span4(s.For))
 	case KeyDeleted:
+		if s.Node == 0 {
+			return fmt.Sprintf("the entry of %s was deleted by %s at %s, while client %d held the lock since %s and had not called release",
+				s.lock(), clientOrSome(s.Other), at(s.At), s.Client, at(s.From))
+		}
 		return fmt.Sprintf("node %d deleted the key of %s at %s for client %d, while client %d held the lock since %s and had not called release",
 			s.Node, s.lock(), at(s.At), s.Other, s.Client, at(s.From))
 	case ReleaseDenied:
+		if s.Share == nil {
+			return fmt.Sprintf("client %d called release of %s at %s and was told at %s that it was held no more, but its request deleted the entry in between",
+				s.Client, s.lock(), at(s.Call), at(s.At))
+		}
 		return fmt.Sprintf("client %d called release of %s at %s and was told at %s that it was held no more, but %v deleted the key in between",
 			s.Client, s.lock(), at(s.Call), at(s.At), s.Share)
 	case Unbacked:
+		if s.Share == nil {
+			return fmt.Sprintf("client %d called release of %s at %s and was told at %s that it was still held, but no client deleted the entry in between",
+				s.Client, s.lock(), at(s.Call), at(s.At))
+		}
 		told, done := "that it was still held", "deleted"
 		if s.Detail == "extend" {
 			told, done = "that it was extended", "extended"
@@ -569,9 +585,19 @@ func (s *Statement) basis() string {
 		if s.Detail == string(KeepsNothing) {
 			return "whether extend and release told the truth was not judged: the lock keeps nothing on the nodes"
 		}
+		if s.Detail == string(EntriesUnseen) {
+			return "whether release told the truth was not judged: " + plain[EntriesUnseen]
+		}
 		return "whether extend and release told the truth was not judged, for want of the nodes' keys"
 	}
 	return plain[s.Kind]
+}
+
+func clientOrSome(number int) string {
+	if number == 0 {
+		return "a client"
+	}
+	return fmt.Sprintf("client %d", number)
 }
 
 // plain are the kinds without fields.
@@ -587,6 +613,7 @@ var plain = map[StatementKind]string{
 	NoFairTry:        "nodes were out of reach, but no try reached a quiet majority with nobody competing",
 	KeepsNothing:     "the lock keeps nothing on the nodes",
 	NoKeys:           "the history does not record the nodes' keys",
+	EntriesUnseen:    "the watch of the store's entries has not reported enough",
 	NothingGivenUp:   "nothing was given up",
 	NoKeyTested:      "no key that was left was on a node that stayed in reach for long enough",
 	NoReturn:         "no call returned",

@@ -69,6 +69,10 @@ var entries = [1 << 8]func(l *state, f *fact, force bool) bool{
 	history.Leader:    (*state).leader,
 	history.EntryGone: (*state).entryGone,
 
+	history.EntrySet:     (*state).entrySet,
+	history.EntryDeleted: (*state).entryDeleted,
+	history.EntriesSeen:  (*state).entriesSeen,
+
 	history.Step: (*state).step,
 
 	history.Check:   (*state).check,
@@ -293,6 +297,7 @@ func (l *state) release(f *fact, force bool) bool {
 		h.release, h.letGo = f.client.begin(f.Time), true
 	}
 	h.keys.claimed = h.keys.set
+	h.keys.entry.claimed = h.keys.entry.there
 	return true
 }
 
@@ -399,6 +404,7 @@ func (l *state) nodeUp(f *fact, force bool) bool {
 }
 
 func (l *state) leader(f *fact, _ bool) bool {
+	l.led, l.leaderless = f.Time, f.Node == 0
 	if f.Detail != "" {
 		l.forgetful = comeback{node: f.Node, at: f.Time, how: f.Detail}
 	}
@@ -410,6 +416,7 @@ func (l *state) entryGone(f *fact, _ bool) bool {
 	for _, c := range l.clients {
 		for _, h := range c.holds {
 			if h.token == f.Token {
+				h.keys.entry.there = false
 				h.history().entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
 			}
 		}

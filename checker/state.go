@@ -23,6 +23,9 @@ type state struct {
 	forgetful  comeback             // the last node that came to lead a store without all acknowledged writes
 	resources  map[string]*resource
 	recent     [64]*resource // resources looked up last, by a cheap hash of their names
+	led        history.Time  // when the leader of a store last changed
+	leaderless bool          // the store has none
+	seen       history.Time  // up to then all changes of a store's entries are recorded, if a watch reports them
 	changes    []keyChange   // of this instant, to be entered at its end
 	entered    history.Event // made of a grant: see [reentered]
 	settling   []*hold       // holds that may be retired at the end of the instant

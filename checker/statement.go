@@ -63,7 +63,7 @@ const (
 	// RefusedInRow: Client was refused Resource Count times from From to At, though it
 	// reached Share and nobody competed.
 	RefusedInRow StatementKind = "refused-in-row"
-	// KeyLeft: Node kept the key of Resource under Token at At, For after Client gave it up.
+	// KeyLeft: Node (0: the store) kept the key of Resource under Token at At, For after Client gave it up.
 	KeyLeft StatementKind = "key-left"
 
 	// CallSlow: Detail names the call that Client made of Resource under Token at Call; it
@@ -85,7 +85,7 @@ const (
 	ValidityOver StatementKind = "validity-over"
 	// ValidityLess follows NoValidity: by the lock's clock For was left when it was checked.
 	ValidityLess StatementKind = "validity-less"
-	// KeyDeleted: Node deleted the key at At for Other, while Client held the lock since From.
+	// KeyDeleted: Node (0: the store) deleted the key at At for Other (0: not known), while Client held the lock since From.
 	KeyDeleted StatementKind = "key-deleted"
 	// ReleaseDenied: Client called release at Call, which returned at At that the lock was no
 	// longer held, but Share of the nodes deleted the key in between.
@@ -207,11 +207,12 @@ const (
 	FairTriesWon     StatementKind = "fair-tries-won"     // Count of Of fair tries succeeded
 	KeepsNothing     StatementKind = "keeps-nothing"      // the lock keeps nothing on the nodes
 	NoKeys           StatementKind = "no-keys"            // the history does not record keys
+	EntriesUnseen    StatementKind = "entries-unseen"     // the watch of a store has not reported enough
 	NothingGivenUp   StatementKind = "nothing-given-up"   // no token was given up
 	NoKeyTested      StatementKind = "no-key-tested"      // no key was left on a node that stayed reachable for long enough
 	KeysGone         StatementKind = "keys-gone"          // the keys of Count tokens were gone within Bound
 	NoReturn         StatementKind = "no-return"          // no call has returned
 	CallsKept        StatementKind = "calls-kept"         // Count calls returned in time and told the truth
-	TruthNotJudged   StatementKind = "truth-not-judged"   // the returns of extend and release were not checked: KeepsNothing or NoKeys, as Detail says
+	TruthNotJudged   StatementKind = "truth-not-judged"   // the returns of extend and release were not checked: KeepsNothing, NoKeys or EntriesUnseen, as Detail says
 	NotJudged        StatementKind = "not-judged"         // the property was not checked
 )

@@ -131,6 +131,17 @@ const (
 	Check
 	Checked
 
+	// EntrySet: the store now has the entry of Token, for Resource (Client: whose try it is, which
+	// sent the request at the time Sent or, if that is not known, began the try then; Reason:
+	// [RolledBack] if a new leader brought it back).
+	EntrySet
+	// EntryDeleted: the store no longer has the entry of Token, because a client has deleted it
+	// (Resource; Client: who; 0: not known).
+	EntryDeleted
+	// EntriesSeen: every change of the store's entries from the time Since to the time Sent has
+	// been recorded.
+	EntriesSeen
+
 	kindEnd
 )
 
@@ -146,6 +157,7 @@ var kindNames = [kindEnd]string{
 	FaultStart: "fault-start", FaultEnd: "fault-end",
 	Step: "step", End: "end", Leader: "leader", EntryGone: "entry-gone",
 	Check: "check", Checked: "checked",
+	EntrySet: "entry-set", EntryDeleted: "entry-deleted", EntriesSeen: "entries-seen",
 }
 
 func (k Kind) String() string {

@@ -51,6 +51,14 @@ type Header struct {
 	// Keys says that the history records every change of the nodes' keys.
 	Keys bool `json:"keys"`
 
+	// Entries says that the history records every change of the entries that a lock keeps in a
+	// store.
+	Entries bool `json:"entries,omitempty"`
+
+	// Watched says that changes of entries were recorded when a watch reported them, and took
+	// place before. Only what entries-seen events confirm is then judged by them.
+	Watched bool `json:"watched,omitempty"`
+
 	// Keepers is the number of nodes, from node 1 on, that keep a key of each hold. A
 	// majority of them holds the lock. 0: all nodes; below 0: none, the lock is kept
 	// elsewhere. From -1 to Nodes.

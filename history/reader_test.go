@@ -48,7 +48,7 @@ func drawEvent(t *rapid.T) history.Event {
 		}
 		switch {
 		case name == "Kind":
-			field.SetUint(rapid.Uint64Range(1, uint64(history.EntryGone)).Draw(t, name))
+			field.SetUint(rapid.Uint64Range(1, uint64(history.EntriesSeen)).Draw(t, name))
 		case name == "Outcome":
 			field.SetUint(rapid.Uint64Range(0, uint64(history.Unknown)).Draw(t, name))
 		case field.Kind() == reflect.String:

@@ -119,6 +119,7 @@ func (p prices) print(out io.Writer, format string) error {
 const priceLegend = `
 - N clients: grants per second of all clients together, and the median and the 99th percentile of the time to acquire. Each client has a lock of its own, so nobody waits for anybody.
 - requests: messages that a client sends for a grant, its release and what keeps its session alive.
+- Stores are watched meanwhile, as in every run: a query every 10 or 20 ms.
 - outage: the longest time without a grant of any run while the first node, the leader of a store, is down for 3 s.
 - keeps: the properties that no run of any trial of "lockstorm compare" has violated (V1 lease, V2 section, V3 effect exclusion, V4 fence order, L1 deadlock freedom, L2 fault tolerance, L3 clean-up, C contract).
 `

@@ -54,6 +54,10 @@ func parseHeader(h *history.Header, words []string) error {
 		switch {
 		case key == "keys":
 			h.Keys = true
+		case key == "entries":
+			h.Entries = true
+		case key == "watched":
+			h.Watched = true
 		case key == "votes":
 			if err := json.Unmarshal([]byte("["+value+"]"), &h.Votes); err != nil {
 				return err
@@ -122,7 +126,8 @@ func setDefaults(e *history.Event) {
 	case history.Released, history.ReadDone, history.WriteDone, history.Checked:
 		e.Outcome = history.OK
 	}
-	if e.Kind <= history.Apply || e.Kind == history.Check || e.Kind == history.Checked || e.Kind == history.Step || e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone {
+	if e.Kind <= history.Apply || e.Kind == history.Check || e.Kind == history.Checked || e.Kind == history.Step || e.Kind == history.KeySet || e.Kind == history.KeyExtended || e.Kind == history.KeyGone ||
+		e.Kind == history.EntrySet || e.Kind == history.EntryDeleted {
 		e.Resource = "r"
 	}
 }

@@ -18,8 +18,9 @@ type Backend struct {
 	// can be repeated.
 	Exact bool
 
-	// Keys says that its worlds record every change of the nodes' keys.
-	Keys bool
+	// Keys says that its worlds record every change of the nodes' keys, and of a store's
+	// entries. Watched: they record changes of entries when a watch reports them.
+	Keys, Watched bool
 
 	// InStore returns the backend for settings whose nodes replicate a store of that product.
 	// nil: it has none.

@@ -75,6 +75,7 @@ func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, 
 			Clients:    len(s.Clients),
 			LongestTTL: s.LongestTTL(),
 			Keys:       b.Keys,
+			Watched:    b.Watched,
 			Bounds:     s.Bounds,
 		},
 	}

@@ -76,6 +76,8 @@ type lockKind struct {
 	connected bool
 	// products are the real stores that can keep the lock; the first is the default.
 	products []string
+	// unwatched: no watch of these stores reports the changes of its entries.
+	unwatched bool
 	// fields are the YAML fields that this lock reads besides [sharedFields]. A test
 	// compares them with what config reads.
 	fields string
@@ -110,7 +112,7 @@ var lockKinds = []lockKind{
 	oneKey("get-then-del", "SET NX PX on one node, released by GET, then DEL", rivals.NewGetThenDel),
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
 	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
-	storeKind("expiring-key", "a key that expires by itself, extended and released by its revision", []string{"nats", "nats-markers", "postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewExpiringKey)),
+	expiringKind("expiring-key", "a key that expires by itself, extended and released by its revision", mutexBuilder(rivals.NewExpiringKey)),
 	connectionKind("advisory", "an advisory lock of the holder's connection, without a deadline", advisoryConfig(false)),
 	connectionKind("advisory-transaction", "an advisory lock of the holder's transaction, which ends if it is idle for a TTL", advisoryConfig(true)),
 	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", []string{"zookeeper"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
@@ -166,6 +168,9 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 		return unfit("store.durability", "%s answers what a majority has on disk, not %s", product, s.Store.Durability)
 	}
 	in.InStore, in.ClientProcesses = b.InStore, b.ClientProcesses
+	if in.Watched && k.unwatched {
+		in.Keys, in.Watched = false, false
+	}
 	return in, nil
 }
 
@@ -210,7 +215,7 @@ func (k lockKind) inStore() bool { return k.quorum == nil }
 func (k lockKind) describe(h *history.Header, l scenarios.Lock) {
 	h.Allowance = allowance(h.LongestTTL, l)
 	if k.inStore() {
-		h.Keepers = -1
+		h.Keepers, h.Entries = -1, h.Keys && !k.connected // the locks of connections are no entries
 		return
 	}
 	q := k.quorum(l).Among(h.Nodes)
@@ -286,6 +291,13 @@ func oneKey(name, what string, newMutex func(rivals.Config, rivals.Ports) (*riva
 // storeKind is a lock of package rivals in a store, which real products can be.
 func storeKind[C config](name, what string, products []string, fields string, made func(scenarios.Lock) C, build func(C, ports) (Lock, error)) lockKind {
 	return withBuilder(lockKind{name: name, what: what, products: products, fields: fields}, made, build)
+}
+
+// expiringKind is a lock of package rivals whose entry expires by itself.
+func expiringKind(name, what string, build func(rivals.Config, ports) (Lock, error)) lockKind {
+	k := storeKind(name, what, []string{"nats", "nats-markers", "postgresql"}, "", rivalConfig, build)
+	k.unwatched = true
+	return k
 }
 
 // connectionKind is a lock of package rivals that belongs to a connection of PostgreSQL.

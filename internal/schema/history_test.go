@@ -138,7 +138,7 @@ func TestKindsNameTheFieldsThatRunsWrite(t *testing.T) {
 		t.Error(what)
 	}
 	for kind := range w.named {
-		if !w.met[kind] {
+		if !w.met[kind] && kind != history.EntriesSeen { // only the watch of a real store writes those
 			t.Errorf("no run has a %s", kind)
 		}
 	}

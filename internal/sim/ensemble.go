@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -17,9 +18,10 @@ type ensemble struct {
 	machine  stateMachine
 	replica  *replica // nil: what is answered is replicated
 	backends backends // of the leader
-	leader   int      // 0: none
-	last     int      // who led last
-	lastRun  uint64   // of its server then
+	tries    world.Tries
+	leader   int    // 0: none
+	last     int    // who led last
+	lastRun  uint64 // of its server then
 	electing bool
 
 	held        []*storeRequest // in the hands of the leader, in the order in which they came
@@ -101,14 +103,25 @@ func (w *World) elect() {
 	for !w.node(id).runs() {
 		id = id%len(w.nodes) + 1
 	}
-	before := s.machine.entries
+	before := slices.Clone(s.machine.entries)
 	leads := history.Event{Kind: history.Leader, Node: id}
 	if lost := s.takeOver(w.node(id), w.now); lost > 0 {
 		leads.Detail = lostChanges(lost)
 	}
 	w.injector.Record(leads)
 	w.recordGone(before, history.Forgotten)
+	w.recordBack(before)
 	w.awaitExpiry()
+}
+
+// recordBack records which entries there are that were not there before: their deletion is
+// forgotten.
+func (w *World) recordBack(before []entry) {
+	for _, e := range w.store.machine.entries {
+		if !slices.ContainsFunc(before, func(b entry) bool { return b.Key == e.Key && b.Value == e.Value }) {
+			w.recordEntry(history.Event{Kind: history.EntrySet, Token: e.Value, Reason: history.RolledBack})
+		}
+	}
 }
 
 func lostChanges(n uint64) string {
@@ -150,7 +163,7 @@ func (w *World) lead(q *storeRequest) {
 func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	s := w.store
 	now, gone := w.leaderClocks(), s.machine.deleted
-	reply := w.recordingGone(r.Op, func() env.StoreReply { return s.machine.do(r, now) })
+	reply := w.recordingChange(r, asker, func() env.StoreReply { return s.machine.do(r, now) })
 	w.trace.words(uint64(r.Op), s.machine.revision, uint64(s.machine.deleted))
 	var hear []*storeRequest
 	if asker != nil {
@@ -169,21 +182,48 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	w.later(s.committed, func() { w.answerAll(hear) })
 }
 
-// recordingGone makes a change and records the entries that it deletes without a client's
-// request: those of expired sessions, those that expire by themselves, and swept rows.
-func (w *World) recordingGone(op env.StoreOp, change func() env.StoreReply) env.StoreReply {
-	reason := history.SessionOver
-	switch op {
-	case 0: // nothing but what time brings about
-	case env.StoreSweep:
-		reason = history.Swept
-	default:
+// recordingChange makes a change and records which entries it creates and deletes. Entries of
+// expired sessions, and swept rows, no client has deleted.
+func (w *World) recordingChange(r *env.StoreRequest, asker *storeRequest, change func() env.StoreReply) env.StoreReply {
+	switch r.Op {
+	case env.StoreOpen, env.StoreKeep:
 		return change()
+	case env.StoreCreate:
+		reply := change()
+		if reply.Done {
+			w.recordEntry(history.Event{Kind: history.EntrySet, Token: reply.Entries[0].Value})
+		}
+		return reply
 	}
 	before := slices.Clone(w.store.machine.entries)
 	reply := change()
-	w.recordGone(before, reason)
+	switch r.Op {
+	case 0: // nothing but what time brings about
+		w.recordGone(before, history.SessionOver)
+	case env.StoreSweep:
+		w.recordGone(before, history.Swept)
+	default:
+		for _, e := range before {
+			if w.store.machine.lost(e) {
+				w.recordEntry(history.Event{Kind: history.EntryDeleted, Client: asker.client, Token: e.Value})
+			}
+		}
+	}
 	return reply
+}
+
+// recordEntry records a change of a client's entry, if the entry is that of a try. It is no part
+// of the trace, which has the requests: so traces are those of programs that did not record
+// entries.
+func (w *World) recordEntry(e history.Event) {
+	if w.sealed || !w.store.tries.Complete(&e) {
+		return
+	}
+	w.catchUp()
+	p := w.place()
+	*p = e
+	p.Time = w.time()
+	w.passOn(p)
 }
 
 // recordGone records which of the entries no longer exist. Those of sessions share a reason;
@@ -191,7 +231,7 @@ func (w *World) recordingGone(op env.StoreOp, change func() env.StoreReply) env.
 func (w *World) recordGone(before []entry, shared string) {
 	s := w.store
 	for _, e := range before {
-		if there := s.machine.find(e.Key); there == nil || there.Value != e.Value {
+		if s.machine.lost(e) {
 			reason := shared
 			if e.expires() && shared == history.SessionOver {
 				reason = history.Expired

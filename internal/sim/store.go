@@ -129,6 +129,12 @@ func (m *stateMachine) has(key string, revision uint64) bool {
 	return e != nil && e.Revision == revision
 }
 
+// lost reports whether an entry that was there no longer is.
+func (m *stateMachine) lost(e entry) bool {
+	there := m.find(e.Key)
+	return there == nil || there.Value != e.Value
+}
+
 // change increments the revision if there was a change, and reports whether there was.
 func (m *stateMachine) change(was bool) bool {
 	if was {

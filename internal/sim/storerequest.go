@@ -15,6 +15,7 @@ import (
 // keep many requests on one connection at a time.
 type storeRequest struct {
 	request env.StoreRequest
+	client  int
 	outcome requestOutcome
 	reply   env.StoreReply // once it has been carried out
 	message int32          // while the store holds it; otherwise nothing
@@ -45,7 +46,7 @@ func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.In
 		return env.StoreReply{}, err
 	}
 	node := c.nodeOf(&request)
-	q := &storeRequest{request: request, message: noMessage}
+	q := &storeRequest{request: request, client: c.id, message: noMessage}
 	r := &round{client: c, giveUp: until, pending: env.SetOf(node)}
 	r.replies = r.room[:0]
 	c.storeRounds = append(c.storeRounds, r)

@@ -161,6 +161,14 @@ func (w *World) place() *history.Event {
 // written has to be called with each event in its place.
 func (w *World) written(e *history.Event) {
 	w.trace.event(e)
+	if w.store != nil {
+		w.store.tries.Note(e)
+	}
+	w.passOn(e)
+}
+
+// passOn gives an event in its place to those who read the history.
+func (w *World) passOn(e *history.Event) {
 	if w.choices != nil {
 		w.choices.record(e)
 	}

@@ -28,7 +28,7 @@ func actor(e *history.Event) string {
 		return fmt.Sprintf("link %d-%d", e.Client, e.Node)
 	case history.Apply:
 		return "resource"
-	case history.Leader, history.EntryGone:
+	case history.Leader, history.EntryGone, history.EntrySet, history.EntryDeleted, history.EntriesSeen:
 		return "store"
 	case history.End:
 		return "run"
@@ -105,7 +105,14 @@ var eventTexts = map[history.Kind]func(t *describer, e *history.Event) string{
 	history.Step:       (*describer).step,
 	history.Leader:     leaderText,
 	history.EntryGone:  func(t *describer, e *history.Event) string { return "entry of " + t.token(e) + " gone: " + e.Reason },
-	history.End:        func(_ *describer, e *history.Event) string { return "ends" + Reason(e) },
+	history.EntrySet: func(t *describer, e *history.Event) string {
+		return trimComma("has entry " + t.token(e) + byClient(e) + ", " + e.Reason)
+	},
+	history.EntryDeleted: func(t *describer, e *history.Event) string {
+		return "entry of " + t.token(e) + " deleted" + byClient(e)
+	},
+	history.EntriesSeen: constText(""),
+	history.End:         func(_ *describer, e *history.Event) string { return "ends" + Reason(e) },
 }
 
 func constText(text string) func(*describer, *history.Event) string {

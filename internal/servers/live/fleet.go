@@ -34,6 +34,10 @@ type Fleet struct {
 	// by the Runtime of Connect. nil means that changes are not known.
 	Keys func(tell func(e history.Event, sent env.Instant))
 
+	// Watch watches the entries of the store from before the run, past the clients' links, and
+	// records their changes until ctx ends. nil means that changes are not known.
+	Watch func(ctx context.Context, log EntryLog)
+
 	// Died delivers an error when a server has died and no fault killed it. It may be nil.
 	Died <-chan error
 

@@ -24,6 +24,8 @@ type recorder struct {
 	phase    phase
 	expiries *world.LeaseExpiries
 	hands    []clockReadings // the clients' clocks, from 0, as of the last event written
+	tries    world.Tries     // as of the last event written
+	gap      history.Time    // when a watch of entries last began, or began anew
 	dead     map[int]bool    // clients whose later events are ignored
 
 	deferred bool // some clients report later
@@ -131,7 +133,11 @@ func (r *recorder) writeOrDefer(at history.Time, write func()) {
 
 // clientEvent records an event of a client, unless the client is dead.
 func (r *recorder) clientEvent(happened env.Instant, e history.Event) {
-	r.add(e.Client, happened, func(at history.Time) { r.write(at, e) })
+	r.add(e.Client, happened, func(at history.Time) {
+		r.write(at, e)
+		e.Time = at
+		r.tries.Note(&e)
+	})
 }
 
 // worldEvent records an event of the world. After a kill the client's events are ignored.

@@ -38,8 +38,9 @@ type StoreClient interface {
 }
 
 // StartStore makes a fleet of the servers of a store, which start adds to a group and
-// starts. After an error nothing is left behind.
-func StartStore[S Server](store Store, start func(*child.Group) ([]S, error)) (Fleet, error) {
+// starts. watch returns what watches their entries: see [Fleet]. nil: nothing does. After an error nothing is left
+// behind.
+func StartStore[S Server](store Store, start func(*child.Group) ([]S, error), watch func([]S) func(context.Context, EntryLog)) (Fleet, error) {
 	group, err := child.NewGroup()
 	if err != nil {
 		return Fleet{}, err
@@ -51,6 +52,9 @@ func StartStore[S Server](store Store, start func(*child.Group) ([]S, error)) (F
 	}
 	fleet := NewFleet(servers, group.Died(), group.Close)
 	fleet.Store = store
+	if watch != nil {
+		fleet.Watch = watch(servers)
+	}
 	return fleet, nil
 }
 

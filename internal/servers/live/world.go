@@ -318,6 +318,9 @@ func (w *World) run(ctx context.Context, launch func()) error {
 	defer horizon.Stop()
 	w.tasks.start("probe", func() { w.probe.run(w.over, w.ground.machine) }, w.fail)
 	w.tasks.start("nemesis", w.plan.run, w.fail)
+	if w.fleet.Watch != nil {
+		w.tasks.start("watch", func() { w.fleet.Watch(w.over, entryLog{w.history}) }, w.fail)
+	}
 	launch()
 	var err error
 	select {

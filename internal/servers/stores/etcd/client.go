@@ -141,7 +141,8 @@ func do(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreR
 		if r.Revision != 0 {
 			there = clientv3.Compare(clientv3.CreateRevision(r.Key), "=", int64(r.Revision))
 		}
-		done, err := m.Txn(ctx).If(there).Then(clientv3.OpDelete(r.Key)).Commit()
+		note := clientv3.OpPut(deletedKey, r.Key)
+		done, err := m.Txn(ctx).If(there).Then(clientv3.OpDelete(r.Key), note).Commit()
 		if err != nil {
 			return env.StoreReply{}, err
 		}

@@ -58,7 +58,7 @@ func Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) 
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) })
+	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) }, newWatch)
 }
 
 // find returns the path of etcd.

@@ -65,7 +65,7 @@ func openFleet(ctx context.Context, s nemesis.Setting, store live.Store) (live.F
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(store, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) })
+	return live.StartStore(store, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) }, nil)
 }
 
 // find returns the path of nats-server. Debian has it in a directory that is not in everybody's

@@ -61,7 +61,7 @@ func Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, erro
 		return live.Fleet{}, err
 	}
 	fleet := live.NewFleet(c.servers, c.group.Died(), c.close)
-	fleet.Store = Store{}
+	fleet.Store, fleet.Watch = Store{}, c.watch
 	fleet.Keys = func(tell func(history.Event, env.Instant)) {
 		c.mu.Lock()
 		defer c.mu.Unlock()

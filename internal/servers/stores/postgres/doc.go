@@ -52,7 +52,10 @@
 //     clock was stepped by more than the TTL, the transaction ends too early, or never.
 //   - A failover loses what durability off keeps in memory for as long as PostgreSQL likes, up to
 //     three times wal_writer_delay, which is the longest commit time.
-//   - Which entries a failover has lost, or a sweep has deleted, is not reported.
+//   - Advisory locks and leases are not in the log of changes, so they are not watched.
+//   - A log of changes is part of the database, so a failover loses its end like that of the
+//     entries. The watch reports what is lost when it has reached the new primary. An entry that
+//     was created and lost in between is never reported.
 //
 // # Requirements
 //

@@ -11,7 +11,11 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
 
-// schema creates the tables: of entries, and of leases. Entries are created by a function because it takes two
+// schema creates the tables: of entries, of leases, and a log of the changes of entries, which a
+// trigger writes in the transaction of the change. A sweep marks its deletions, because a trigger does
+// not know who deletes.
+//
+// Entries are created by a function because it takes two
 // statements: a lock keeps others from drawing a revision until the entry is committed. The
 // statements of a volatile function each see what is committed when they begin.
 const schema = `
@@ -39,6 +43,23 @@ begin
 	if not found then
 		return query select false, l.key, l.owner, l.id from leases l where l.key = k and l.lease_until > clock_timestamp();
 	end if;
+end $$;
+create table changes (n bigserial primary key, transaction xid8 not null default pg_current_xact_id(), what text not null, value text not null);
+create index on changes (transaction);
+create function log_change() returns trigger language plpgsql as $$
+begin
+	if tg_op = 'INSERT' then
+		insert into changes (what, value) values ('set', new.value);
+	else
+		insert into changes (what, value) values (coalesce(nullif(current_setting('entries.sweep', true), ''), 'deleted'), old.value);
+	end if;
+	return null;
+end $$;
+create trigger log_changes after insert or delete on entries for each row execute function log_change();
+create function sweep_entries(prefix text) returns void volatile language plpgsql as $$
+begin
+	perform set_config('entries.sweep', 'swept', true);
+	delete from entries e where starts_with(e.key, prefix) and e.expires <= clock_timestamp();
 end $$`
 
 // A lease is an entry that expires by itself, in the way of job queues: each key is a row that stays,
@@ -167,6 +188,6 @@ func look(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (reply env.St
 }
 
 func sweep(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreReply, error) {
-	_, err := conn.Exec(ctx, "delete from entries where starts_with(key, $1) and expires <= clock_timestamp()", r.Key)
+	_, err := conn.Exec(ctx, "select sweep_entries($1)", r.Key)
 	return env.StoreReply{Done: err == nil}, err
 }

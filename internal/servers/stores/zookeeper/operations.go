@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -57,7 +58,7 @@ func create(ctx context.Context, z *zk.Conn, r env.StoreRequest) (env.StoreReply
 		flags |= zk.FlagSequence
 	}
 	for ctx.Err() == nil {
-		path, err := z.Create("/"+r.Key, []byte(r.Value), flags, zk.WorldACL(zk.PermAll))
+		path, err := createNoted(z, r, flags)
 		switch {
 		case err == nil:
 			return created(z, r, path)
@@ -76,6 +77,20 @@ func create(ctx context.Context, z *zk.Conn, r env.StoreRequest) (env.StoreReply
 		}
 	}
 	return env.StoreReply{}, context.Cause(ctx)
+}
+
+// createNoted creates an entry, and before it in the same transaction a note with its value, which
+// the transaction deletes again: see [watch].
+func createNoted(z *zk.Conn, r env.StoreRequest, flags int32) (path string, err error) {
+	note, anyone := setNote+url.PathEscape(r.Value), zk.WorldACL(zk.PermAll)
+	done, err := z.Multi(
+		&zk.CreateRequest{Path: note, Acl: anyone}, &zk.DeleteRequest{Path: note, Version: -1},
+		&zk.CreateRequest{Path: "/" + r.Key, Data: []byte(r.Value), Acl: anyone, Flags: flags},
+	)
+	if err != nil {
+		return "", err
+	}
+	return done[2].String, nil
 }
 
 // created looks up the revision of a new entry, which the reply to its creation does not
@@ -126,7 +141,10 @@ func remove(ctx context.Context, z *zk.Conn, r env.StoreRequest) (env.StoreReply
 	if ctx.Err() != nil {
 		return env.StoreReply{}, context.Cause(ctx)
 	}
-	err := z.Delete("/"+r.Key, -1)
+	_, err := z.Multi( // with a note, as in createNoted
+		&zk.CreateRequest{Path: deletedNote, Acl: zk.WorldACL(zk.PermAll)}, &zk.DeleteRequest{Path: deletedNote, Version: -1},
+		&zk.DeleteRequest{Path: "/" + r.Key, Version: -1},
+	)
 	if errors.Is(err, zk.ErrNoNode) {
 		return env.StoreReply{}, nil
 	}

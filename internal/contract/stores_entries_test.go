@@ -1,0 +1,136 @@
+//go:build linux
+
+package contract
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/stores"
+)
+
+// entryLock is a lock that keeps an entry in a store while it is held. It says that it has deleted
+// the entry, and forgets it if it is defective.
+type entryLock struct {
+	world     storeWorld
+	record    func(history.Event)
+	defective bool
+}
+
+// use acquires and releases the lock under a token, and returns when the release has returned.
+func (l entryLock) use(token string, sessions bool) error {
+	const client, resource = 1, "invoice"
+	ask := func(r env.StoreRequest) (env.StoreReply, error) {
+		reply, err := l.world.Store(client).Ask(context.Background(), r, l.world.Runtime(client).Now(env.Monotonic).Add(patience))
+		if err == nil && !reply.Done {
+			err = fmt.Errorf("%v was declined", r.Op)
+		}
+		return reply, err
+	}
+	tell := func(kind history.Kind, outcome history.Outcome) {
+		l.record(history.Event{Kind: kind, Client: client, Resource: resource, Token: token, Outcome: outcome})
+	}
+	create := env.StoreRequest{Op: env.StoreCreate, Key: resource + "/" + token, Value: token}
+	if sessions {
+		opened, err := ask(env.StoreRequest{Op: env.StoreOpen, TTL: 4 * time.Second})
+		if err != nil {
+			return err
+		}
+		create.Session = opened.Session
+	}
+	tell(history.Acquire, 0)
+	if _, err := ask(create); err != nil {
+		return err
+	}
+	tell(history.Granted, 0)
+	tell(history.Release, 0)
+	if !l.defective {
+		if _, err := ask(env.StoreRequest{Op: env.StoreDelete, Key: create.Key}); err != nil {
+			return err
+		}
+	}
+	tell(history.Released, history.OK)
+	return nil
+}
+
+// entrySink passes a history to a checker, and knows up to when all changes are recorded.
+type entrySink struct {
+	*checker.Checker
+	mu            sync.Mutex
+	released, end history.Time
+}
+
+func (s *entrySink) Record(e *history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e.Kind {
+	case history.Released:
+		s.released = e.Time
+	case history.EntriesSeen:
+		s.end = e.Sent
+	}
+	s.Checker.Record(e)
+}
+
+// saw reports whether the watch has seen the store for so long after the last release.
+func (s *entrySink) saw(after time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end > s.released.Add(after)
+}
+
+// A lock whose release does not delete its entry is found on every real store: by clean-up, and
+// because its release does not tell the truth. The sound lock holds.
+func TestRealStoresRecordEntries(t *testing.T) {
+	const bound = 5 * time.Millisecond
+	for _, p := range stores.Products() {
+		for defect, want := range map[bool]checker.Verdict{false: checker.Holds, true: checker.Violated} {
+			t.Run(fmt.Sprintf("%s/defective=%t", p.Product(), defect), func(t *testing.T) {
+				s := storeSetting(3)
+				header := history.Header{
+					Nodes: s.Nodes, Clients: s.Clients, Keepers: -1, Entries: true, Watched: true,
+					Bounds: history.Bounds{Cleanup: bound},
+				}
+				if !defect {
+					header.Bounds.Cleanup = patience // however slow the machine is
+				}
+				sink := &entrySink{Checker: checker.New(header)}
+				w, err := p.Open(t.Context(), s, 1, sink)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer closeStore(t, w)
+				err = w.Run(t.Context(), func(client int) {
+					if client != 1 {
+						return
+					}
+					l := entryLock{world: w, record: w.Record, defective: defect}
+					for i := range 3 {
+						if err := l.use(fmt.Sprintf("token-%d", i), storeAbilities[p.Product()].sessions); err != nil {
+							t.Error(err)
+						}
+					}
+					for !sink.saw(bound) {
+						if w.Runtime(1).Sleep(context.Background(), w.Runtime(1).Now(env.Monotonic).Add(10*ms)) != nil {
+							return
+						}
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range sink.Finish().Findings {
+					if (f.Property == checker.Cleanup || f.Property == checker.Contract) && f.Verdict != want {
+						t.Errorf("%v: %v, not %v: %v", f.Property, f.Verdict, want, f)
+					}
+				}
+			})
+		}
+	}
+}

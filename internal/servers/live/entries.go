@@ -1,0 +1,54 @@
+package live
+
+import (
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// EntryLog records the changes of a store's entries, for whoever watches the store. A watch reports
+// a change after it took place, so the time of its event is only an upper bound. What bounds it from
+// below is Seen. A checker may conclude that something did not happen only from Seen.
+type EntryLog interface {
+	// Record records a change, once, in the order in which the store made them: an
+	// [history.EntrySet], [history.EntryDeleted] or [history.EntryGone] with its Token, which is
+	// the entry's value. An entry whose value is no token of a try is ignored.
+	Record(e history.Event)
+
+	// Gap records that changes before now may never be recorded. What there is now has to be
+	// recorded next: an entry whose end was missed as an [history.EntryGone] without a Reason.
+	Gap()
+
+	// Seen records that every change between the last gap and an instant has been recorded. The instant is one
+	// that Now returned before the store was asked for its latest change.
+	Seen(before env.Instant)
+
+	// Now returns the present instant.
+	Now() env.Instant
+}
+
+// entryLog records entries in a world's history.
+type entryLog struct{ *recorder }
+
+// Record implements [EntryLog].
+func (l entryLog) Record(e history.Event) {
+	l.add(0, justNow, func(at history.Time) {
+		if l.tries.Complete(&e) {
+			l.write(at, e)
+		}
+	})
+}
+
+// Gap implements [EntryLog].
+func (l entryLog) Gap() { l.add(0, justNow, func(at history.Time) { l.gap = at }) }
+
+// Seen implements [EntryLog].
+func (l entryLog) Seen(before env.Instant) {
+	l.add(0, justNow, func(at history.Time) {
+		if sent := history.Time(before.Sub(l.origin)); sent > 0 {
+			l.write(at, history.Event{Kind: history.EntriesSeen, Since: l.gap, Sent: sent})
+		}
+	})
+}
+
+// Now implements [EntryLog].
+func (l entryLog) Now() env.Instant { return l.ground.shows(env.Monotonic) }

@@ -1,0 +1,31 @@
+package world
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// An entry is that of the try whose token it has. An entry of no try is not recorded.
+func TestTries(t *testing.T) {
+	var tries Tries
+	tries.Note(&history.Event{Time: 5, Kind: history.Acquire, Client: 2, Resource: "r", Token: "a"})
+	tries.Note(&history.Event{Time: 6, Kind: history.Release, Client: 3, Resource: "r", Token: "b"})
+	for _, c := range []struct {
+		kind  history.Kind
+		token string
+		want  history.Event
+		known bool
+	}{
+		{history.EntrySet, "a", history.Event{Kind: history.EntrySet, Token: "a", Resource: "r", Client: 2, Sent: 5}, true},
+		{history.EntryDeleted, "a", history.Event{Kind: history.EntryDeleted, Token: "a", Resource: "r"}, true},
+		{history.EntryGone, "a", history.Event{Kind: history.EntryGone, Token: "a"}, true},
+		{history.EntrySet, "b", history.Event{Kind: history.EntrySet, Token: "b"}, false},
+		{history.EntriesSeen, "", history.Event{Kind: history.EntriesSeen}, true},
+	} {
+		e := history.Event{Kind: c.kind, Token: c.token}
+		if known := tries.Complete(&e); known != c.known || e != c.want {
+			t.Errorf("%v of %q: %t, %+v", c.kind, c.token, known, e)
+		}
+	}
+}
