@@ -24,14 +24,15 @@ type Product struct {
 	handlers live.FaultHandlers
 	open     func(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, error)
 	version  func(ctx context.Context) string
+	watched  bool
 }
 
 var products = []Product{
-	{etcd.Store{}, etcd.Handlers, etcd.Open, etcd.Version},
-	{nats.Store{}, nats.Handlers, nats.Open, nats.Version},
-	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version},
-	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version},
-	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version},
+	{etcd.Store{}, etcd.Handlers, etcd.Open, etcd.Version, true},
+	{nats.Store{}, nats.Handlers, nats.Open, nats.Version, false},
+	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version, false},
+	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version, true},
+	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, true},
 }
 
 // Products lists the stores.
@@ -66,6 +67,10 @@ func (p Product) Faults() []nemesis.Kind { return p.handlers.Kinds() }
 
 // Features lists the features of those kinds that they support.
 func (p Product) Features() []nemesis.Feature { return p.handlers.Features() }
+
+// Watched reports whether a watch records the changes of its entries in the history: see
+// [live.Fleet].
+func (p Product) Watched() bool { return p.watched }
 
 // Version returns the version of the installed servers, or "" if there are none.
 func (p Product) Version(ctx context.Context) string { return p.version(ctx) }

@@ -1,7 +1,9 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,7 +34,7 @@ func awaitLeader(ctx context.Context, servers []*Server) error {
 			return nil
 		}
 		if !pause(ctx) {
-			return fmt.Errorf("%s does not lead after %v: %v", servers[0].Name, startTimeout, err)
+			return fmt.Errorf("%s does not lead after %v: %w", servers[0].Name, startTimeout, err)
 		}
 	}
 }
@@ -69,13 +71,16 @@ func lead(ctx context.Context, servers []*Server) (leads bool, err error) {
 		if there.Leader == wanted {
 			return true, nil
 		}
-		return false, s.ask(func(c *clientv3.Client) error {
+		err = s.ask(func(c *clientv3.Client) error {
 			_, err := c.MoveLeader(ctx, wanted)
 			return err
 		})
+		return false, cmp.Or(err, errElection) // whether it leads is seen next time
 	}
-	return false, nil // an election is under way
+	return false, errElection
 }
+
+var errElection = errors.New("an election is under way")
 
 func statusOf(ctx context.Context, s *Server) (reply *clientv3.StatusResponse, err error) {
 	err = s.ask(func(c *clientv3.Client) error {
