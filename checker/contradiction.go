@@ -93,11 +93,11 @@ func (f *fact) posthumous() bool {
 
 // single are the kinds of events that cannot happen twice in one instant with the same
 // fields. Repeated calls, returns and applied writes are found by what is under way. Keys can
-// be set or extended by two requests at once, a clock can reach an end that was declared
+// be set or extended by two requests at once, the entries of clones have the same token, a clock can reach an end that was declared
 // twice, and a client a step; repeating those changes nothing.
 var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
 	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
-	history.Leader, history.EntryGone, history.EntrySet, history.EntryDeleted)
+	history.Leader, history.EntryGone)
 
 // maxTold bounds the events of an instant, and the calls of a client in it, that later ones
 // are compared with.

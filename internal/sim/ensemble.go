@@ -191,7 +191,7 @@ func (w *World) recordingChange(r *env.StoreRequest, asker *storeRequest, change
 	case env.StoreCreate:
 		reply := change()
 		if reply.Done {
-			w.recordEntry(history.Event{Kind: history.EntrySet, Token: reply.Entries[0].Value})
+			w.recordEntry(history.Event{Kind: history.EntrySet, Client: asker.client, Token: reply.Entries[0].Value})
 		}
 		return reply
 	}

@@ -2,9 +2,19 @@ package world
 
 import "github.com/lockstorm/lockstorm/history"
 
-// Tries remembers the tries of a run by their tokens. A store keeps tokens, and knows neither
-// clients nor resources: Complete adds them to the events of its entries.
-type Tries struct{ byToken map[string]history.Event }
+// Tries remembers the tries of a run. A store keeps tokens, and knows neither clients nor
+// resources: Complete adds them to the events of its entries. Clients that are clones of one
+// another draw the same tokens, so a try is named by its client and token; if the client is not
+// known, the token means the latest try that has it.
+type Tries struct {
+	byToken map[string]history.Event
+	byTry   map[tryName]history.Event
+}
+
+type tryName struct {
+	client int
+	token  string
+}
 
 // Note remembers the call of acquire, and ignores other events.
 func (t *Tries) Note(e *history.Event) {
@@ -12,19 +22,22 @@ func (t *Tries) Note(e *history.Event) {
 		return
 	}
 	if t.byToken == nil {
-		t.byToken = map[string]history.Event{}
+		t.byToken, t.byTry = map[string]history.Event{}, map[tryName]history.Event{}
 	}
-	t.byToken[e.Token] = *e
+	t.byToken[e.Token], t.byTry[tryName{e.Client, e.Token}] = *e, *e
 }
 
 // Complete adds to a change of an entry what follows from its token: the resource and, when the
-// entry was created, the client and the earliest instant at which its request can have been sent.
-// It returns false if the token is of no try: then the entry belongs to no lock.
+// entry was created, the client, if it is not known, and the earliest instant at which its request
+// can have been sent. It returns false if the token is of no try: then the entry belongs to no lock.
 func (t *Tries) Complete(e *history.Event) bool {
 	if e.Kind != history.EntrySet && e.Kind != history.EntryDeleted && e.Kind != history.EntryGone {
 		return true
 	}
 	try, known := t.byToken[e.Token]
+	if e.Kind == history.EntrySet && e.Client != 0 {
+		try, known = t.byTry[tryName{e.Client, e.Token}]
+	}
 	if !known {
 		return false
 	}

@@ -11,6 +11,13 @@ func TestTries(t *testing.T) {
 	var tries Tries
 	tries.Note(&history.Event{Time: 5, Kind: history.Acquire, Client: 2, Resource: "r", Token: "a"})
 	tries.Note(&history.Event{Time: 6, Kind: history.Release, Client: 3, Resource: "r", Token: "b"})
+	for client := 4; client <= 5; client++ { // clones of one machine
+		tries.Note(&history.Event{Time: history.Time(3 + client), Kind: history.Acquire, Client: client, Resource: "r", Token: "twin"})
+	}
+	twin := history.Event{Kind: history.EntrySet, Client: 4, Token: "twin"}
+	if !tries.Complete(&twin) || twin.Client != 4 || twin.Sent != 7 {
+		t.Errorf("the entry of a clone: %+v", twin)
+	}
 	for _, c := range []struct {
 		kind  history.Kind
 		token string
@@ -21,6 +28,7 @@ func TestTries(t *testing.T) {
 		{history.EntryDeleted, "a", history.Event{Kind: history.EntryDeleted, Token: "a", Resource: "r"}, true},
 		{history.EntryGone, "a", history.Event{Kind: history.EntryGone, Token: "a"}, true},
 		{history.EntrySet, "b", history.Event{Kind: history.EntrySet, Token: "b"}, false},
+		{history.EntrySet, "twin", history.Event{Kind: history.EntrySet, Token: "twin", Resource: "r", Client: 5, Sent: 8}, true},
 		{history.EntriesSeen, "", history.Event{Kind: history.EntriesSeen}, true},
 	} {
 		e := history.Event{Kind: c.kind, Token: c.token}
