@@ -45,7 +45,7 @@ TEST = $(GO) test -vet=off -pgo=off $(FRESH)
 # Plain and raced tests run side by side, because each alone leaves a core idle while it links or
 # waits for a server.
 test: export GOGC ?= 800
-test: browser ## run all tests, packages with goroutines under the race detector (6 minutes; unchanged packages are cached)
+test: browser ## run all tests, packages with goroutines under the race detector (7 minutes; unchanged packages are cached)
 	$(MAKE) --no-print-directory -j2 test-plain test-raced
 	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
@@ -80,8 +80,8 @@ published: ## repeat published results on real servers and in the simulator (6 m
 	@sh scripts/deps.sh stores
 	$(GO) run ./cmd/lockstorm published --format markdown >docs/evidence/published.md.new && mv docs/evidence/published.md.new docs/evidence/published.md
 
-PRICED = redlock,redlock-fenced,single-node,failover,database-row,database-row-asynchronous,zookeeper,etcd
-price: ## measure what locks cost on real servers (8 minutes, on an idle machine); commit docs/evidence/price.md
+PRICED = redlock,redlock-fenced,single-node,failover,database-row,database-row-asynchronous,advisory,expiring-key,zookeeper,etcd
+price: ## measure what locks cost on real servers (10 minutes, on an idle machine); commit docs/evidence/price.md
 	@sh scripts/deps.sh stores
 	$(GO) run ./cmd/lockstorm price --runs 2 --locks $(PRICED) --format markdown >docs/evidence/price.md.new && mv docs/evidence/price.md.new docs/evidence/price.md
 
