@@ -38,7 +38,7 @@ func (l entryLock) use(token string, sessions bool) error {
 	}
 	create := env.StoreRequest{Op: env.StoreCreate, Key: resource + "/" + token, Value: token}
 	if sessions {
-		opened, err := ask(env.StoreRequest{Op: env.StoreOpen, TTL: 4 * time.Second})
+		opened, err := ask(env.StoreRequest{Op: env.StoreOpen, TTL: storeTTL})
 		if err != nil {
 			return err
 		}

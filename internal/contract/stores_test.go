@@ -48,8 +48,8 @@ var storeAbilities = map[string]storeAbility{
 	"nats-markers": {expiring: true},
 }
 
-// storeTTL is that of sessions. It is longer than a script takes.
-const storeTTL = 4 * time.Second
+// storeTTL is that of sessions. It is much longer than a script takes on a slow machine.
+const storeTTL = 10 * time.Minute
 
 // drawStoreScript draws a script of requests that the product can carry out.
 func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []storeStep) {

@@ -28,12 +28,8 @@ func (c *client) inSession(ctx context.Context, r env.StoreRequest) (env.StoreRe
 	c.mu.Lock()
 	s := c.sessions[r.Session]
 	c.mu.Unlock()
-	switch {
-	case s == nil:
+	if s == nil {
 		return env.StoreReply{}, nil
-	case r.Op == env.StoreClose:
-		c.endSession(r.Session)
-		return env.StoreReply{Done: true}, nil
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -42,8 +38,10 @@ func (c *client) inSession(ctx context.Context, r env.StoreRequest) (env.StoreRe
 		return env.StoreReply{}, context.Cause(ctx)
 	}
 	reply, err := s.do(ctx, r)
-	if err != nil {
+	if err != nil || r.Op == env.StoreClose {
 		c.endSession(r.Session)
+	}
+	if err != nil {
 		c.leave(s.at)
 	}
 	return reply, err
@@ -108,6 +106,8 @@ func (s *session) do(ctx context.Context, r env.StoreRequest) (env.StoreReply, e
 		return s.lock(ctx, r)
 	case env.StoreDelete:
 		return s.unlock(ctx, r)
+	case env.StoreClose:
+		return s.unlockAll(ctx)
 	}
 	return env.StoreReply{}, fmt.Errorf("postgresql: %v in a session: %w", r.Op, live.ErrStoreOp)
 }
@@ -149,4 +149,18 @@ func (s *session) unlock(ctx context.Context, r env.StoreRequest) (reply env.Sto
 	}
 	err = s.QueryRow(ctx, "select pg_advisory_unlock(hashtextextended($1, 0))", r.Key).Scan(&reply.Done)
 	return reply, err
+}
+
+// unlockAll releases all locks of a session that is about to be closed. The server would do so only
+// some time after the connection has been closed.
+func (s *session) unlockAll(ctx context.Context) (env.StoreReply, error) {
+	end := "select pg_advisory_unlock_all()"
+	if s.kind == env.SessionTransaction {
+		if len(s.held) == 0 {
+			return env.StoreReply{Done: true}, nil
+		}
+		end = "rollback"
+	}
+	_, err := s.Exec(ctx, end)
+	return env.StoreReply{Done: err == nil}, err
 }
