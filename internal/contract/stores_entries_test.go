@@ -62,14 +62,18 @@ func (l entryLock) use(token string, sessions bool) error {
 // entrySink passes a history to a checker, and knows up to when all changes are recorded.
 type entrySink struct {
 	*checker.Checker
-	mu            sync.Mutex
-	released, end history.Time
+	mu                   sync.Mutex
+	began, released, end history.Time
 }
 
 func (s *entrySink) Record(e *history.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch e.Kind {
+	case history.Acquire:
+		if s.began == 0 {
+			s.began = e.Time
+		}
 	case history.Released:
 		s.released = e.Time
 	case history.EntriesSeen:
@@ -78,11 +82,12 @@ func (s *entrySink) Record(e *history.Event) {
 	s.Checker.Record(e)
 }
 
-// saw reports whether the watch has seen the store for so long after the last release.
+// saw reports whether the watch has seen the store for so long after the last release, and for longer
+// than all requests have taken: the bound of an entry grows with the time of its request.
 func (s *entrySink) saw(after time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.end > s.released.Add(after)
+	return s.end > s.released.Add(after)+2*(s.released-s.began)
 }
 
 // A lock whose release does not delete its entry is found on every real store that is watched: by clean-up, and
