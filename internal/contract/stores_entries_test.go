@@ -74,7 +74,7 @@ func (s *entrySink) Record(e *history.Event) {
 		if s.began == 0 {
 			s.began = e.Time
 		}
-	case history.Released:
+	case history.Released, history.EntrySet: // which a late watch reports after the release
 		s.released = e.Time
 	case history.EntriesSeen:
 		s.end = e.Sent
@@ -82,7 +82,7 @@ func (s *entrySink) Record(e *history.Event) {
 	s.Checker.Record(e)
 }
 
-// saw reports whether the watch has seen the store for so long after the last release, and for longer
+// saw reports whether the watch has seen the store for so long after the last release or report, and for longer
 // than all requests have taken: the bound of an entry grows with the time of its request.
 func (s *entrySink) saw(after time.Duration) bool {
 	s.mu.Lock()
