@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 type prices struct {
 	locks   []scenarios.Contender
 	backend runner.Backend
+	tasks   []task
 	found   report.Tallies
 	refused []refusal
 	stopped bool
@@ -83,6 +83,7 @@ func (p *prices) run(ctx context.Context, runs int, problems io.Writer) (err err
 		}
 		s.tasks = append(s.tasks, task{scenarios.PriceOfOutage(l), 1, runs})
 	}
+	p.tasks = s.tasks
 	p.found, p.refused, err = s.run(ctx, problems)
 	p.stopped = ctx.Err() != nil
 	return err
@@ -92,7 +93,7 @@ func (p *prices) run(ctx context.Context, runs int, problems io.Writer) (err err
 func (p prices) print(out io.Writer, format string) error {
 	to := &page{out: out}
 	if format == asMarkdown {
-		to.say("# What locks cost\n\nMade by \"make price\" with %s. All servers, proxies and clients run on one machine: compare the locks, and do not take the figures for those of a data centre.", p.versions())
+		to.say("# What locks cost\n\nMade by \"make price\" with %s. All servers, proxies and clients run on one machine: compare the locks, and do not take the figures for those of a data centre.", madeWith(versionsOf(p.backend, p.tasks)))
 		to.table(p.table())
 	} else {
 		terminal.Fit(out)
@@ -173,15 +174,4 @@ func keeps(l scenarios.Contender) string {
 		}
 	}
 	return strings.Join(codes, " ")
-}
-
-// versions are those of the servers, and of this program.
-func (p prices) versions() string {
-	all := map[string]string{}
-	for _, l := range p.locks {
-		if e, err := runner.Prepare(p.backend, scenarios.PriceOfOutage(l)); err == nil {
-			maps.Copy(all, lastingVersions(e.Backend()))
-		}
-	}
-	return madeWith(all)
 }

@@ -29,6 +29,7 @@ type publications struct {
 type publishedSide struct {
 	backend runner.Backend
 	runs    int
+	tasks   []task
 	found   report.Tallies
 }
 
@@ -117,7 +118,7 @@ func (p *publications) run(ctx context.Context, seed uint64, out string, problem
 		if len(refused) > 0 {
 			return fmt.Errorf("%v", refused[0])
 		}
-		side.found = found
+		side.tasks, side.found = s.tasks, found
 	}
 	return nil
 }
@@ -126,7 +127,11 @@ func (p *publications) run(ctx context.Context, seed uint64, out string, problem
 func (p publications) print(out io.Writer, format string, stopped bool) error {
 	to := &page{out: out}
 	if format == asMarkdown {
-		to.say("# Published results, repeated\n\nMade by \"make published\" with %s. Each scenario is a file that can be changed and run: \"lockstorm show NAME\".", p.versions())
+		all := map[string]string{}
+		for _, side := range p.sides {
+			maps.Copy(all, versionsOf(side.backend, side.tasks))
+		}
+		to.say("# Published results, repeated\n\nMade by \"make published\" with %s. Each scenario is a file that can be changed and run: \"lockstorm show NAME\".", madeWith(all))
 		to.table(p.table())
 		for _, r := range p.results {
 			to.publication(r)
@@ -185,19 +190,6 @@ func lostShare(a runner.Aggregate) string {
 		text += fmt.Sprintf(" [%.1f, %.1f]", 100*low, 100*high)
 	}
 	return text
-}
-
-// versions are those of the servers, and of this program.
-func (p publications) versions() string {
-	all := map[string]string{}
-	for _, side := range p.sides {
-		for _, r := range p.results {
-			if e, err := runner.Prepare(side.backend, r.Scenario); err == nil {
-				maps.Copy(all, lastingVersions(e.Backend()))
-			}
-		}
-	}
-	return madeWith(all)
 }
 
 // publication is the section on one result.

@@ -93,6 +93,18 @@ func lastingVersions(b runner.Backend) map[string]string {
 	return v
 }
 
+// versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
+// the backend cannot run use nothing.
+func versionsOf(b runner.Backend, all []task) map[string]string {
+	v := map[string]string{}
+	for _, t := range all {
+		if e, err := runner.Prepare(b, t.scenario); err == nil {
+			maps.Copy(v, lastingVersions(e.Backend()))
+		}
+	}
+	return v
+}
+
 // localServer is the server in PATH.
 const localServer = "redis-server"
 

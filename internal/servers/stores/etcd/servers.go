@@ -137,16 +137,7 @@ func get(ctx context.Context, addr, path string) (text string, ok bool) {
 
 var versionPattern = regexp.MustCompile(`etcd Version: (\S+)`)
 
-// versionTimeout bounds how long etcd --version may take.
-const versionTimeout = 10 * time.Second
-
 // Version returns the version of the installed etcd, or "" if there is none.
 func Version(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "etcd", "--version").Output()
-	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
-		return string(found[1])
-	}
-	return ""
+	return child.Version(ctx, versionPattern, "etcd", "--version")
 }

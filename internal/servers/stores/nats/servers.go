@@ -189,20 +189,11 @@ func bucketConfig(bucket string, replicas int, ttl time.Duration, markers bool) 
 
 var versionPattern = regexp.MustCompile(`nats-server: v(\S+)`)
 
-// versionTimeout bounds how long nats-server --version may take.
-const versionTimeout = 10 * time.Second
-
 // Version returns the version of the installed nats-server, or "" if there is none.
 func Version(ctx context.Context) string {
 	binary, err := find()
 	if err != nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, binary, "--version").Output()
-	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
-		return string(found[1])
-	}
-	return ""
+	return child.Version(ctx, versionPattern, binary, "--version")
 }

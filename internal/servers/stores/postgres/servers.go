@@ -222,11 +222,5 @@ func Version(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, filepath.Join(binaries, "postgres"), "--version").Output()
-	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
-		return string(found[1])
-	}
-	return ""
+	return child.Version(ctx, versionPattern, filepath.Join(binaries, "postgres"), "--version")
 }

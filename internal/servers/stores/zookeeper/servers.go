@@ -257,9 +257,6 @@ func (s *Server) status(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-// versionTimeout bounds how long it may take to start a program that prints the version.
-const versionTimeout = 20 * time.Second
-
 var versionPattern = regexp.MustCompile(`version:? (\d[\w.]*)`)
 
 // Version returns the version of the installed ZooKeeper, or "" if there is none.
@@ -268,11 +265,5 @@ func Version(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, java[0], append(java[1:], "org.apache.zookeeper.version.VersionInfoMain")...).Output()
-	if found := versionPattern.FindSubmatch(out); err == nil && found != nil {
-		return string(found[1])
-	}
-	return ""
+	return child.Version(ctx, versionPattern, append(java, "org.apache.zookeeper.version.VersionInfoMain")...)
 }
