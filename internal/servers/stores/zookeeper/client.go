@@ -80,6 +80,8 @@ func (c *client) open(ctx context.Context, ttl time.Duration) (env.StoreReply, e
 		s.finish(errAbandoned)
 		return env.StoreReply{}, errAbandoned
 	}
+	s.lease = time.AfterFunc(ttl, func() { s.finish(errAbandoned) })
+	s.ttl = ttl
 	c.sessions[id] = s
 	return env.StoreReply{Done: true, Session: id}, nil
 }
@@ -124,6 +126,9 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	s := c.session(r.Session)
 	if s == nil {
 		return env.StoreReply{}, nil
+	}
+	if r.Op == env.StoreKeep {
+		s.lease.Reset(s.ttl)
 	}
 	var reply env.StoreReply
 	var err error

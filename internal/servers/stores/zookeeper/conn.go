@@ -27,6 +27,11 @@ type conn struct {
 	zk      *zk.Conn
 	lasting bool // it is worth moving to another member
 
+	// Of a session: lease ends the connection when nobody has sent a heartbeat for ttl. The library
+	// alone would keep a session alive for ever.
+	lease *time.Timer
+	ttl   time.Duration
+
 	ctx      context.Context // until it ends
 	cancel   context.CancelFunc
 	loop     chan struct{} // closed when the library has nothing more to do

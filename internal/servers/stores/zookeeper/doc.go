@@ -29,7 +29,8 @@
 //     tick. So the time of a session may count from up to half a tick before the heartbeat
 //     was acknowledged. If the leader was stopped, and continues before it is replaced, the time
 //     of the stop counts as well: a session can end although a heartbeat was acknowledged just
-//     now. The library's own pings only make a session longer.
+//     now. The library's own pings only make a session longer, until the client has not asked for a
+//     heartbeat for as long as the session lasts: then the client closes the connection.
 //   - Followers leave a leader that is stopped after five ticks. The setting's election and
 //     commit are ignored.
 //   - Heartbeats and lists make the revision grow. Numbers of sequential keys count the changes

@@ -3,6 +3,7 @@
 package zookeeper
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/storetest"
 )
 
@@ -127,6 +129,10 @@ func TestMissingPrograms(t *testing.T) {
 	if left := storetest.Entries(t, tmp); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+func TestBrokenServer(t *testing.T) {
+	storetest.BrokenServer(t, "java", storetest.InPath, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, settingOf(3), 1) })
 }
 
 func TestVersion(t *testing.T) {

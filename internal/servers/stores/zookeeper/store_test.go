@@ -186,6 +186,18 @@ func (c *cable) set(cut bool) {
 	}
 }
 
+// A session for which nobody sends heartbeats ends, although its client lives and the library sends
+// pings.
+func TestSessionWithoutHeartbeatsEnds(t *testing.T) {
+	f := openFleet(t, 3)
+	session := f.OpenSession(time.Second)
+	e := f.Create(env.StoreRequest{Key: "lock/held", Value: "by nobody", Session: session})
+	f.Client = f.Connect()
+	if reply := f.Ask(env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision}); !reply.Done {
+		t.Error("the entry is still there")
+	}
+}
+
 func TestUnsupported(t *testing.T) {
 	c, err := Store{}.Connect([]string{"127.0.0.1:1"}, nil)
 	if err != nil {
