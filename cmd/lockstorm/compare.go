@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ type compareOptions struct {
 	backend runner.Backend
 	runs    int
 	seed    uint64
+
+	sideBySide int // runs at a time; 0: one for each core
+
 	save    string
 	format  string
 	byTrial bool
@@ -54,6 +58,7 @@ did not violate a property that the literature says it violates.`,
 	backend := backendFlags(cmd)
 	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each lock in each trial (default 50 in virtual time, otherwise 3)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core: a store that is slow because others run beside it violates L1 and L3)")
 	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks to compare (default: all)")
 	cmd.Flags().StringVar(&trial, "trial", "", "run this trial only (default: all)")
 	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
@@ -62,7 +67,7 @@ did not violate a property that the literature says it violates.`,
 	o.report.flag(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
 	cmd.Flags().StringVar(&beside, "beside", "", "with --from: print, property by property, whether those results agree with the ones saved in this directory")
-	for _, f := range []string{"backend", "clients", "runs", "seed", "save"} {
+	for _, f := range []string{"backend", "clients", "runs", "seed", "save", "parallel"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -87,7 +92,9 @@ did not violate a property that the literature says it violates.`,
 			err = presentStored(location{dir: from, file: results.CompareFile}, &c, cmd.OutOrStdout())
 			return c.reported(cmd, o.report, err)
 		}
-		err = c.suite(o.backend, o.seed, o.runs).present(cmd.Context(), &c, location{dir: o.save, file: results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		s := c.suite(o.backend, o.seed, o.runs)
+		s.sideBySide = cmp.Or(o.sideBySide, runtime.GOMAXPROCS(0))
+		err = s.present(cmd.Context(), &c, location{dir: o.save, file: results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return c.reported(cmd, o.report, err)
 	}
 	return cmd
@@ -108,6 +115,8 @@ func (o *compareOptions) settle(cmd *cobra.Command, part bool) error {
 	switch {
 	case cmd.Flags().Changed("runs") && o.runs < 1:
 		return fmt.Errorf("--runs %d: want at least 1", o.runs)
+	case cmd.Flags().Changed("parallel") && o.sideBySide < 1:
+		return fmt.Errorf("--parallel %d: want at least 1", o.sideBySide)
 	case o.save != "" && part && o.backend.Exact:
 		return errors.New("--save stores the whole comparison: leave out --locks and --trial")
 	case o.runs == 0 && o.backend.Exact:

@@ -127,6 +127,9 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 			return nil, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
 		}
 		b.Name = t.scenario.Name
+		if !s.backend.Exact {
+			b.Failed = func(err error) { _, _ = fmt.Fprintf(problems, "%v\nThis run will be repeated.\n", err) }
+		}
 		batches = append(batches, b)
 	}
 	all, err := runner.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)

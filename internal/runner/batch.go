@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sort"
+	"sync/atomic"
 )
 
 // Batch is many runs of one experiment, with the seeds First, First+1, …
@@ -23,6 +24,11 @@ type Batch struct {
 	// Each is called for every result that counts, in the order of the seeds. It may be
 	// nil.
 	Each func(Result)
+
+	// Failed is called, by several goroutines, with the error of a world whose run will be
+	// repeated. Servers may fail to start on a busy machine, and that should not end hours of
+	// work. nil: such an error ends the batches.
+	Failed func(error)
 }
 
 // Run runs this batch alone with [RunBatches]: on all cores if the backend is exact, and
@@ -41,8 +47,9 @@ func (b Batch) Run(ctx context.Context) (Tally, error) {
 // times, alone, when all others are done. If every repetition slips too, the run counts as
 // slipped. After too many failed repetitions no more are made.
 //
-// It stops at the first error, in the order of batches and seeds. When ctx ends it stops
-// early without an error.
+// It stops at the first error, in the order of batches and seeds. Errors of worlds are exempt
+// in a batch with [Batch.Failed]: the run is repeated like one that slipped, and only an error
+// of the repetition, or too many errors, stop all. When ctx ends it stops early without an error.
 func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, error) {
 	accounts := make([]*batchRun, len(batches))
 	ends := make([]int, len(batches)) // of the batches, in numbers of runs
@@ -53,10 +60,18 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 	}
 	of := func(i int) int { return sort.SearchInts(ends, i+1) }
 	next := 0
-	err := InOrder(ctx, min(sideBySide, total), total, func(ctx context.Context, i int) (Result, error) {
+	var failures atomic.Int32
+	err := InOrder(ctx, min(sideBySide, total), total, func(ctx context.Context, i int) (attempt, error) {
 		a, end := accounts[of(i)], ends[of(i)]
-		return a.run(ctx, a.First+uint64(a.Runs-(end-i)))
-	}, func(r Result) {
+		seed := a.First + uint64(a.Runs-(end-i))
+		r, err := a.run(ctx, seed)
+		var world *worldError
+		if a.Failed == nil || !errors.As(err, &world) || endedBy(ctx, err) || failures.Add(1) > maxFailures {
+			return attempt{r, seed, nil}, err
+		}
+		a.Failed(err)
+		return attempt{r, seed, err}, nil
+	}, func(r attempt) {
 		accounts[of(next)].add(r)
 		next++
 	})
@@ -86,6 +101,19 @@ const maxRetries = 3
 // made: the machine is too slow.
 const maxFailedRetries = 4 * maxRetries
 
+// maxFailures is how many runs may end with an error before the next error stops all.
+const maxFailures = 5
+
+// attempt is a run that was made, or could not be made.
+type attempt struct {
+	Result
+	seed uint64
+	err  error
+}
+
+// again reports whether the run has to be repeated.
+func (a attempt) again() bool { return a.err != nil || a.Slipped() }
+
 // retries counts the repetitions in a row that slipped.
 type retries struct{ failed int } // the last so many
 
@@ -104,7 +132,7 @@ func (r *retries) done(slipped bool) {
 type batchRun struct {
 	Batch
 	tally    Tally
-	deferred []Result // from the first on that slipped: what counts has to come in order
+	deferred []attempt // from the first on that has to be repeated: results have to come in order
 }
 
 // run runs one seed.
@@ -124,19 +152,19 @@ func (a *batchRun) run(ctx context.Context, seed uint64) (r Result, err error) {
 }
 
 // add adds the result of the next run.
-func (a *batchRun) add(r Result) {
-	if len(a.deferred) > 0 || r.Slipped() {
+func (a *batchRun) add(r attempt) {
+	if len(a.deferred) > 0 || r.again() {
 		a.deferred = append(a.deferred, r)
 		return
 	}
-	a.count(r)
+	a.count(r.Result)
 }
 
-// settle repeats the runs that slipped, and counts the deferred results.
+// settle repeats the runs that failed or slipped, and counts the deferred results.
 func (a *batchRun) settle(ctx context.Context, again *retries) error {
 	for _, r := range a.deferred {
-		for n := 0; r.Slipped() && again.allowed(n) && ctx.Err() == nil; n++ {
-			next, err := a.run(ctx, r.Seed)
+		for n := 0; r.again() && again.allowed(n) && ctx.Err() == nil; n++ {
+			next, err := a.run(ctx, r.seed)
 			if endedBy(ctx, err) {
 				break
 			}
@@ -144,11 +172,16 @@ func (a *batchRun) settle(ctx context.Context, again *retries) error {
 				return err
 			}
 			if !next.Interrupted {
-				r = next
+				r = attempt{next, r.seed, nil}
 			}
-			again.done(r.Slipped())
+			again.done(r.again())
 		}
-		a.count(r)
+		switch {
+		case r.err == nil:
+			a.count(r.Result)
+		case ctx.Err() == nil:
+			return r.err
+		}
 	}
 	return nil
 }

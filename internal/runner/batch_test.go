@@ -101,6 +101,61 @@ func TestSlippedRunIsRepeated(t *testing.T) {
 	}
 }
 
+// failing is a batch in which worlds have so many errors for each seed.
+func failing(t *testing.T, failures map[uint64]int) (b runner.Batch, told *[]string) {
+	var mu sync.Mutex
+	told = new([]string)
+	e := prepared(t, simulator, find(t, "crash-restart"))
+	b = runner.Batch{Experiment: e, First: 1, Runs: 8, One: func(ctx context.Context, seed uint64) (runner.Result, error) {
+		mu.Lock()
+		fails := failures[seed] > 0
+		failures[seed]--
+		mu.Unlock()
+		if fails {
+			return runner.Result{}, runner.WorldError(fmt.Errorf("seed %d: no memory", seed))
+		}
+		return e.Run(ctx, seed, nil)
+	}}
+	b.Failed = func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		*told = append(*told, err.Error())
+	}
+	return b, told
+}
+
+// A run whose world has an error is repeated, and takes its place in the order of seeds.
+func TestFailedRunIsRepeated(t *testing.T) {
+	b, told := failing(t, map[uint64]int{2: 1, 7: 1})
+	var seeds []uint64
+	b.Each = func(r runner.Result) { seeds = append(seeds, r.Seed) }
+	tally, err := b.Run(t.Context())
+	if err != nil || tally.Runs != b.Runs || tally.Conclusion() != runner.AsExpected || !slices.Equal(seeds, []uint64{1, 2, 3, 4, 5, 6, 7, 8}) {
+		t.Errorf("%d runs, %v, %v, seeds %d", tally.Runs, tally.Conclusion(), err, seeds)
+	}
+	if len(*told) != 2 {
+		t.Errorf("told of %q", *told)
+	}
+}
+
+// A world that has an error again ends the batches, and so do too many errors. Without a function
+// that learns of them the first one does.
+func TestFailuresEndTheBatches(t *testing.T) {
+	b, told := failing(t, map[uint64]int{3: 2})
+	if tally, err := b.Run(t.Context()); err == nil || tally.Runs != 2 || len(*told) != 1 {
+		t.Errorf("it fails again: %v after %d runs, told of %q", err, tally.Runs, *told)
+	}
+	b, told = failing(t, map[uint64]int{1: 9, 2: 9, 3: 9, 4: 9, 5: 9, 6: 9, 7: 9, 8: 9})
+	if _, err := b.Run(t.Context()); err == nil || len(*told) != 5 {
+		t.Errorf("everything fails: %v, told of %q", err, *told)
+	}
+	b, _ = failing(t, map[uint64]int{4: 1})
+	b.Failed = nil
+	if tally, err := b.Run(t.Context()); err == nil || tally.Runs != 3 {
+		t.Errorf("nobody is told: %v after %d runs", err, tally.Runs)
+	}
+}
+
 // A machine that is too slow for anything is not asked again and again.
 func TestHopelessMachineIsLeftAlone(t *testing.T) {
 	late := map[uint64][]time.Duration{}

@@ -213,11 +213,13 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	setting.Plan = slices.Concat(setting.Plan, drawn)
 	world, err := e.Opener()(ctx, setting, seed, sink)
 	if err != nil {
-		return Result{}, err
+		return Result{}, &worldError{err}
 	}
 	e.openWatcher(world, e.Header(seed))
 	result, err := e.runClients(ctx, world)
-	err = errors.Join(err, world.Close()) // what is left behind is worth telling in any case
+	if err = errors.Join(err, world.Close()); err != nil { // what is left behind is worth telling in any case
+		err = &worldError{err}
+	}
 	result.Scenario, result.Plan = e.scenario, slices.Concat(e.scenario.Plan, drawn)
 	result.Backend, result.Seed, result.Course = e.backend.Name, seed, e.course
 	group.Close()
@@ -289,6 +291,11 @@ func (e Experiment) runProcesses(ctx context.Context, world World) error {
 	}
 	return apart.RunProcesses(ctx, brief)
 }
+
+// worldError is an error of a world, such as a server that does not start.
+type worldError struct{ error }
+
+func (e *worldError) Unwrap() error { return e.error }
 
 // Result is the result of one run.
 type Result struct {

@@ -401,3 +401,6 @@ func (u *unanimous) Next(ctx context.Context, until env.Instant) (env.Reply, err
 	}
 	return r, nil
 }
+
+// WorldError returns the error of a world.
+func WorldError(err error) error { return &worldError{err} }
