@@ -24,6 +24,7 @@ type Measurements struct {
 	Rounds
 	Queues
 	UpdateLosses
+	GrantLosses
 	Orphans
 	StaleWrites
 	FaultCount
@@ -35,7 +36,7 @@ type Measurements struct {
 // that they see the state before an event.
 var meters = []func(h history.Header, l *state) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
-	newQueueMeter, newUpdateMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
+	newQueueMeter, newUpdateMeter, newGrantMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
 
 // meter takes the measurements on one topic.

@@ -30,6 +30,10 @@ type Limits struct {
 
 	// LostUpdateShare is the bound of the share of the updates of guarded resources that were lost.
 	LostUpdateShare *ShareLimit `yaml:"lost_update_share,omitempty"`
+
+	// ForgottenGrantShare is the bound of the share of the acknowledged grants whose entry a new leader
+	// of the store did not have.
+	ForgottenGrantShare *ShareLimit `yaml:"forgotten_grant_share,omitempty"`
 }
 
 // TimeLimit is the bounds of a duration. 0 means no bound.
@@ -70,7 +74,7 @@ func (l Limits) List() (list []NamedLimit) {
 	for _, of := range []struct {
 		name  string
 		limit *ShareLimit
-	}{{"availability", l.Availability}, {"lost_update_share", l.LostUpdateShare}} {
+	}{{"availability", l.Availability}, {"lost_update_share", l.LostUpdateShare}, {"forgotten_grant_share", l.ForgottenGrantShare}} {
 		if of.limit != nil {
 			list = append(list, NamedLimit{of.name, of.limit.Min, of.limit.Max})
 		}

@@ -24,6 +24,10 @@ type Publication struct {
 	// Measured is the published result.
 	Measured string `yaml:"measured,omitempty"`
 
+	// Measurement is the share that is printed for it, of the measurements of runs. Nothing means
+	// lost_update_share.
+	Measurement string `yaml:"measurement,omitempty" want:"lost_update_share|forgotten_grant_share"`
+
 	// Differs is the difference between their experiment and this one, and what follows from it.
 	Differs string `yaml:"differs,omitempty"`
 }
@@ -45,7 +49,8 @@ type PublishedResult struct {
 }
 
 // publishedNames are the files, in the order of their tables.
-var publishedNames = []string{"etcd-lost-updates", "etcd-lost-updates-mended", "etcd-lost-updates-verified", "redis-failover"}
+var publishedNames = []string{"etcd-lost-updates", "etcd-lost-updates-mended", "etcd-lost-updates-verified", "redis-failover",
+	"postgresql-failover", "postgresql-commit-off", "postgresql-failover-synchronous"}
 
 // Published returns the scenarios that repeat published results.
 func Published() []PublishedResult { return publishedResults() }

@@ -27,6 +27,7 @@ func TestMeasurementsAreShort(t *testing.T) {
 		Orphans:      checker.Orphans{OrphanKeys: 1},
 		StaleWrites:  checker.StaleWrites{StaleApplies: 2},
 		UpdateLosses: checker.UpdateLosses{Updates: 9, LostUpdates: 2},
+		GrantLosses:  checker.GrantLosses{StoredGrants: 7, ForgottenGrants: 1},
 		Rejections:   checker.Rejections{Rejected: 3, WronglyRejected: 1},
 	})
 	b.Reset()
@@ -40,6 +41,7 @@ holder's death   1 of 3 followed by a grant, within 1.5s
 split votes      2, first grant with try 3 at the latest, median of runs 3
 woken            4 times, at most 2 clients between two grants
 lost updates     2 of 9
+forgotten        1 of 7 grants
 also             1 orphan key, 2 stale writes, 3 rejected accesses, 1 wrongly rejected access
 `)
 }

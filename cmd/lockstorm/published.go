@@ -41,8 +41,8 @@ func newPublished() *cobra.Command {
 		Use:   "published [NAME…]",
 		Short: "Repeat published results on real servers, beside the simulator",
 		Long: `Repeat results that others have published on locks, all or the named ones, in the simulator
-and on real servers of this machine. Print what they measured, and the share of updates
-that is lost here, with its 95 % interval. "lockstorm run NAME" repeats each of them.`,
+and on real servers of this machine. Print what they measured, and the share of updates, or
+of grants, that is lost here, with its 95 % interval. "lockstorm run NAME" repeats each of them.`,
 		Example: `  lockstorm published etcd-lost-updates
   lockstorm published --runs 20 --format markdown`,
 	}
@@ -155,16 +155,16 @@ func (p publications) print(out io.Writer, format string, stopped bool) error {
 
 // table has a line for each result on each side.
 func (p publications) table() *textfmt.Table {
-	t := &textfmt.Table{Head: []string{"result", "where", "runs", "with two holders", "updates", "lost", "share of them, and its 95 % interval", "conclusion"}}
+	t := &textfmt.Table{Head: []string{"result", "where", "runs", "with two holders", "of these", "were lost", "share, and its 95 % interval", "conclusion"}}
 	for _, r := range p.results {
 		for _, side := range p.sides {
 			tally, ran := side.found[r.Name]
 			if !ran {
 				continue
 			}
-			all := tally.Measured.All()
-			t.Add(r.Name, side.where(), fmt.Sprint(tally.Runs), fmt.Sprint(tally.Seen[checker.Lease][checker.Violated]), fmt.Sprint(all.Updates), fmt.Sprint(all.LostUpdates),
-				lostShare(tally.Measured), tally.Conclusion().String())
+			l := lossOf(r.Measurement, tally.Measured.All())
+			t.Add(r.Name, side.where(), fmt.Sprint(tally.Runs), fmt.Sprint(tally.Seen[checker.Lease][checker.Violated]),
+				textfmt.Count(l.N, l.what), fmt.Sprint(l.K), l.share(tally.Measured), tally.Conclusion().String())
 		}
 	}
 	return t
@@ -177,15 +177,29 @@ func (s publishedSide) where() string {
 	return "real"
 }
 
-// lostShare is the share of lost updates in words. If none was lost, its interval is that of
-// independent updates, because the runs do not differ.
-func lostShare(a runner.Aggregate) string {
-	all := a.All()
-	value, low, high, known := a.Share("lost_update_share")
+// loss is how many of something were lost.
+type loss struct {
+	runner.Rate
+	what        string
+	measurement string // the name of the share
+}
+
+// lossOf returns the loss that a published result is about.
+func lossOf(measurement string, m checker.Measurements) loss {
+	if measurement == "forgotten_grant_share" {
+		return loss{runner.Rate{K: m.ForgottenGrants, N: m.StoredGrants}, "grant", measurement}
+	}
+	return loss{runner.Rate{K: m.LostUpdates, N: m.Updates}, "update", "lost_update_share"}
+}
+
+// share is the share in words. If nothing was lost, its interval is that of independent updates
+// or grants, because the runs do not differ.
+func (l loss) share(a runner.Aggregate) string {
+	value, low, high, known := a.Share(l.measurement)
 	text := fmt.Sprintf("%.1f %%", 100*value)
 	switch {
-	case all.LostUpdates == 0:
-		text += " " + runner.Rate{N: all.Updates}.Interval()
+	case l.K == 0:
+		text += " " + l.Interval()
 	case known:
 		text += fmt.Sprintf(" [%.1f, %.1f]", 100*low, 100*high)
 	}

@@ -238,6 +238,7 @@ func (a *Aggregate) Add(m checker.Measurements) {
 	a.runs++
 	a.addShare("availability", float64(m.Wanted-m.TotalOutage), float64(m.Wanted))
 	a.addShare("lost_update_share", float64(m.LostUpdates), float64(m.Updates))
+	a.addShare("forgotten_grant_share", float64(m.ForgottenGrants), float64(m.StoredGrants))
 	all, one := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(m)
 	for place, j := range aggregations {
 		to, value := all.FieldByIndex(j.of), one.FieldByIndex(j.from).Int()
