@@ -21,7 +21,7 @@ build: ## build the command into ./lockstorm
 # the tests that do so are raced. Building the whole command for the race detector is expensive:
 # make test-race does it.
 CONCURRENT = ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
-RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$' | grep -v '/internal/servers/stores/')
+RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$' | grep -v '/internal/servers/stores')
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext|TestOutcomeIsThatOfEveryRun|TestStoppedExploration|TestEstimatesAreRepeated|TestAnalysisIsBoundedAndStops)$$
 EXACT = ^TestGoldenTraces$$
 FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
@@ -52,7 +52,7 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
 
 test-plain:
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores/')
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores')
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)

@@ -6,7 +6,11 @@
 package stores
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+
+	"golang.org/x/mod/semver"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
@@ -24,15 +28,16 @@ type Product struct {
 	handlers live.FaultHandlers
 	open     func(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, error)
 	version  func(ctx context.Context) string
+	oldest   string // version with what is used of it
 	watched  bool
 }
 
 var products = []Product{
-	{etcd.Store{}, etcd.Handlers, etcd.Open, etcd.Version, true},
-	{nats.Store{}, nats.Handlers, nats.Open, nats.Version, false},
-	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version, false},
-	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version, true},
-	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, true},
+	{etcd.Store{}, etcd.Handlers, etcd.Open, etcd.Version, "3.4", true},
+	{nats.Store{}, nats.Handlers, nats.Open, nats.Version, "2.9", false},
+	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version, "2.9", false},
+	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version, "13", true},
+	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, "3.6", true},
 }
 
 // Products lists the stores.
@@ -79,9 +84,28 @@ func (p Product) Version(ctx context.Context) string { return p.version(ctx) }
 // need other faults than [Product.Faults] and [Product.Features]. Events of the history go
 // to sink one at a time. ctx bounds the start only. After an error nothing is left behind.
 func (p Product) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
-	fleet, err := p.open(ctx, s, seed)
+	fleet, err := p.start(ctx, s, seed)
 	if err != nil {
 		return nil, err
 	}
 	return live.Open(s, seed, sink, fleet, p.handlers)
+}
+
+// start starts the servers. The version is read only if they do not start, because that takes a
+// second of a JVM.
+func (p Product) start(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, error) {
+	fleet, err := p.open(ctx, s, seed)
+	if err != nil {
+		err = cmp.Or(p.tooOld(ctx), err)
+	}
+	return fleet, err
+}
+
+// tooOld returns an error if the installed servers lack something that is used of them.
+func (p Product) tooOld(ctx context.Context) error {
+	version := p.version(ctx)
+	if version == "" || semver.Compare("v"+version, "v"+p.oldest) >= 0 {
+		return nil
+	}
+	return fmt.Errorf("%s %s is too old: want %s or newer", p.Product(), version, p.oldest)
 }

@@ -160,6 +160,10 @@ func TestMissingEtcd(t *testing.T) {
 	}
 }
 
+func TestBrokenServer(t *testing.T) {
+	storetest.BrokenServer(t, "etcd", storetest.InPath, open)
+}
+
 func TestVersion(t *testing.T) {
 	if v := Version(t.Context()); !strings.HasPrefix(v, "3.") {
 		t.Errorf("version %q", v)

@@ -207,6 +207,10 @@ func TestMissingServer(t *testing.T) {
 	}
 }
 
+func TestBrokenServer(t *testing.T) {
+	storetest.BrokenServer(t, "nats-server", storetest.InPath, open)
+}
+
 func TestVersion(t *testing.T) {
 	if v := Version(t.Context()); !strings.HasPrefix(v, "2.") {
 		t.Errorf("version %q", v)

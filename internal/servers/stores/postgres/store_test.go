@@ -5,6 +5,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -237,6 +239,23 @@ func TestMissingServer(t *testing.T) {
 	if v := Version(t.Context()); v != "" {
 		t.Errorf("version %q", v)
 	}
+}
+
+func TestBrokenServer(t *testing.T) {
+	real, err := find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	install := func(t *testing.T, dir string) {
+		script := fmt.Sprintf("#!/bin/sh\nexec %s/initdb \"$@\"\n", real)
+		if err := os.WriteFile(filepath.Join(dir, "initdb"), []byte(script), 0o755); err != nil { //nolint:gosec // it is executed
+			t.Fatal(err)
+		}
+		was := installed
+		t.Cleanup(func() { installed = was })
+		installed = filepath.Join(dir, "postgres")
+	}
+	storetest.BrokenServer(t, "postgres", install, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, setting(1), 1) })
 }
 
 func TestVersion(t *testing.T) {
