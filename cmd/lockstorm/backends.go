@@ -91,7 +91,7 @@ func inStore(product string) (runner.Backend, bool) {
 	if !ok {
 		return runner.Backend{}, false
 	}
-	return runner.Backend{Ability: ability(p), Keys: p.Watched(), Watched: p.Watched(), Open: runner.Opener(p.Open), Versions: func() map[string]string {
+	return runner.Backend{Ability: ability(p), Product: product, Keys: p.Watched(), Watched: p.Watched(), Open: runner.Opener(p.Open), Versions: func() map[string]string {
 		return map[string]string{product: cmp.Or(p.Version(context.Background()), "(unknown)")}
 	}}, true
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,8 +14,10 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/servers/stores"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -21,10 +25,18 @@ import (
 type prices struct {
 	locks   []scenarios.Contender
 	backend runner.Backend
+	runs    int // of each measurement
 	tasks   []task
 	found   report.Tallies
+	floors  []floor
 	refused []refusal
 	stopped bool
+}
+
+// floor is how fast a store does the least by which a lock can be taken.
+type floor struct {
+	product string
+	creates [][]time.Duration // how long they took, by the number of clients
 }
 
 func newPrice() *cobra.Command {
@@ -62,11 +74,11 @@ of this machine, so compare the locks, and do not take the figures for those of 
 		if err != nil {
 			return err
 		}
-		p := prices{locks: c.Locks}
+		p := prices{locks: c.Locks, runs: runs}
 		if p.backend, err = backend.backend(); err != nil {
 			return err
 		}
-		if err := p.run(cmd.Context(), runs, cmd.ErrOrStderr()); err != nil {
+		if err := p.run(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 			return err
 		}
 		return p.print(cmd.OutOrStdout(), format)
@@ -75,18 +87,56 @@ of this machine, so compare the locks, and do not take the figures for those of 
 }
 
 // run measures, one run at a time.
-func (p *prices) run(ctx context.Context, runs int, problems io.Writer) (err error) {
+func (p *prices) run(ctx context.Context, problems io.Writer) (err error) {
 	s := suite{what: "price", backend: p.backend, sideBySide: 1}
 	for _, l := range p.locks {
 		for _, n := range scenarios.PriceClients {
-			s.tasks = append(s.tasks, task{scenarios.Price(l, n), 1, runs})
+			s.tasks = append(s.tasks, task{scenarios.Price(l, n), 1, p.runs})
 		}
-		s.tasks = append(s.tasks, task{scenarios.PriceOfOutage(l), 1, runs})
+		s.tasks = append(s.tasks, task{scenarios.PriceOfOutage(l), 1, p.runs})
 	}
 	p.tasks = s.tasks
 	p.found, p.refused, err = s.run(ctx, problems)
+	if err == nil {
+		err = p.runFloors(ctx, problems)
+	}
 	p.stopped = ctx.Err() != nil
+	if p.stopped {
+		err = nil
+	}
 	return err
+}
+
+// runFloors measures the stores of the locks, each once.
+func (p *prices) runFloors(ctx context.Context, problems io.Writer) error {
+	settings := map[string]nemesis.Setting{}
+	for _, l := range p.locks {
+		s := scenarios.Price(l, 1)
+		if e, err := runner.Prepare(p.backend, s); err == nil && e.Backend().Product != "" {
+			settings[e.Backend().Product] = s.Setting
+		}
+	}
+	bar := terminal.NewBar(problems, "floors", int64(len(settings)*len(scenarios.PriceClients)*p.runs), terminal.Pieces)
+	defer bar.Done()
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		product, _ := stores.Named(name)
+		f := floor{product: name}
+		for _, clients := range scenarios.PriceClients {
+			var all []time.Duration
+			for range p.runs {
+				took, err := product.Floor(ctx, settings[name], clients, scenarios.PriceTime)
+				if err != nil {
+					return fmt.Errorf("floor of %s: %w", name, err)
+				}
+				all = append(all, took...)
+				bar.Step()
+			}
+			slices.Sort(all)
+			f.creates = append(f.creates, all)
+		}
+		p.floors = append(p.floors, f)
+	}
+	return nil
 }
 
 // print prints the prices.
@@ -122,6 +172,7 @@ const priceLegend = `
 - requests: messages that a client sends for a grant, its release and what keeps its session alive.
 - Stores are watched meanwhile, as in every run: a query every 10 or 20 ms.
 - outage: the longest time without a grant of any run while the first node, the leader of a store, is down for 3 s.
+- floor: creations of a key without a session or a deadline, if it does not exist, and their deletions: no lock on that store can be cheaper. On Redis that is single-node.
 - keeps: the properties that no run of any trial of "lockstorm compare" has violated (V1 lease, V2 section, V3 effect exclusion, V4 fence order, L1 deadlock freedom, L2 fault tolerance, L3 clean-up, C contract).
 `
 
@@ -137,7 +188,20 @@ func (p prices) table() *textfmt.Table {
 			t.Add(cells...)
 		}
 	}
+	for _, f := range p.floors {
+		t.Add(f.cells(p.runs)...)
+	}
 	return t
+}
+
+func (f floor) cells(runs int) []string {
+	cells := []string{"floor of " + f.product}
+	seconds := float64(runs) * scenarios.PriceTime.Seconds()
+	for _, took := range f.creates {
+		quantile := func(q float64) string { return textfmt.Duration(took[int(q*float64(len(took)-1))]) }
+		cells = append(cells, fmt.Sprintf("%.0f", float64(len(took))/seconds), quantile(0.5), quantile(0.99))
+	}
+	return append(cells, "2.00", "–", "–")
 }
 
 // cells are those of one lock; a measurement that was stopped has none.

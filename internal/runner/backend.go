@@ -26,6 +26,9 @@ type Backend struct {
 	// nil: it has none.
 	InStore func(product string) (b Backend, ok bool)
 
+	// Product is the product of the store on whose servers it runs. Empty: none.
+	Product string
+
 	// ClientProcesses says that clients run in processes of their own: its worlds are
 	// [ProcessWorld]s.
 	ClientProcesses bool
