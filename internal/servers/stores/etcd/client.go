@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"strings"
-	"sync"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -29,71 +28,27 @@ type Store struct{}
 func (Store) Name() string { return "etcd" }
 
 // Connect implements [live.Store].
-func (Store) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
-	return &client{addrs: addrs, dial: dial}, nil
+func (Store) Connect(addrs []string, dial dialer) (live.StoreClient, error) {
+	return client{live.NewMember(addrs, func(addr string) (*clientv3.Client, error) { return connect(addr, dial) }, hangUp)}, nil
 }
 
-// client is connected to one member at a time. When a request fails it closes the
-// connection, on which others may be waiting behind a lost message, and goes on to the next
-// member.
-type client struct {
-	addrs []string
-	dial  func(ctx context.Context, addr string) (net.Conn, error)
+type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 
-	mu      sync.Mutex
-	current int              // the member, from 0
-	member  *clientv3.Client // nil: not connected
-	closed  bool
-}
-
-// errClosed is the error of a request after Close.
-var errClosed = errors.New("the client is closed")
-
-// connected returns the connection to the current member. It is made when it is needed.
-func (c *client) connected() (*clientv3.Client, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, errClosed
-	}
-	if c.member != nil {
-		return c.member, nil
-	}
-	member, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{c.addrs[c.current]}, Logger: zap.NewNop(), MaxUnaryRetries: 1,
-		DialOptions: []grpc.DialOption{grpc.WithContextDialer(c.dial), grpc.WithNoProxy()},
+// connect returns a client of one member, which connects in the background.
+func connect(addr string, dial dialer) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{
+		Endpoints: []string{addr}, Logger: zap.NewNop(), MaxUnaryRetries: 1,
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial), grpc.WithNoProxy()},
 	})
-	c.member = member
-	return member, err
 }
 
-// leave closes the connection to a member, unless the client has left it already.
-func (c *client) leave(member *clientv3.Client) {
-	c.mu.Lock()
-	mine := c.member == member
-	if mine {
-		c.member, c.current = nil, (c.current+1)%len(c.addrs)
-	}
-	c.mu.Unlock()
-	if mine {
-		_ = member.Close() // reports that its context has ended
-	}
-}
+func hangUp(c *clientv3.Client) { _ = c.Close() } // reports that its context has ended
 
-// Close implements [live.StoreClient].
-func (c *client) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	if c.member != nil {
-		_ = c.member.Close() // reports that its context has ended
-	}
-	return nil
-}
+type client struct{ *live.Member[*clientv3.Client] }
 
 // Do implements [live.StoreClient].
-func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
-	member, err := c.connected()
+func (c client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, error) {
+	member, err := c.Conn()
 	if err != nil {
 		return env.StoreReply{}, err
 	}
@@ -101,7 +56,7 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	if err == nil || errors.Is(err, live.ErrStoreOp) || r.Op == env.StoreAwait && ctx.Err() != nil {
 		return reply, err
 	}
-	c.leave(member)
+	c.Leave(member)
 	if noEffect(err) {
 		err = fmt.Errorf("%w: %w", env.ErrNoLeader, err)
 	}

@@ -52,12 +52,11 @@ func newWatch(servers []*Server) func(ctx context.Context, log live.EntryLog) {
 
 // follow follows the changes after the last recorded one at a member, until that fails.
 func (w *watch) follow(ctx context.Context, addr string) error {
-	c := &client{addrs: []string{addr}, dial: live.DialServer}
-	defer func() { _ = c.Close() }() // returns no error
-	member, err := c.connected()
+	member, err := connect(addr, live.DialServer)
 	if err != nil {
 		return err
 	}
+	defer hangUp(member)
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	defer cancel()
 	looks, failed := make(chan look), make(chan error, 1)

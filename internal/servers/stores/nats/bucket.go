@@ -50,7 +50,7 @@ func (c *client) open(ctx context.Context, m *conn, r env.StoreRequest) error {
 	known := c.bucket
 	c.mu.Unlock()
 	if known == nil {
-		made, err := m.js.CreateStream(ctx, bucketConfig(bucketName, len(c.addrs), r.TTL, c.markers))
+		made, err := m.js.CreateStream(ctx, bucketConfig(bucketName, c.members, r.TTL, c.markers))
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			made, err = m.js.Stream(ctx, streamName)
 		}

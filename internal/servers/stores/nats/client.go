@@ -22,7 +22,7 @@ func (Store) Name() string { return "nats" }
 
 // Connect implements [live.Store].
 func (Store) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
-	return &client{addrs: addrs, dial: dial}, nil
+	return newClient(addrs, dial, false), nil
 }
 
 // Markers is a bucket whose clients delete keys by markers, as the key-value API of NATS does.
@@ -33,62 +33,21 @@ func (Markers) Name() string { return "nats-markers" }
 
 // Connect implements [live.Store].
 func (Markers) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
-	return &client{addrs: addrs, dial: dial, markers: true}, nil
+	return newClient(addrs, dial, true), nil
 }
 
-// client is connected to one member at a time. When a request fails it closes the
-// connection, on which others may be waiting behind a lost message, and goes on to the next
-// member.
 type client struct {
-	addrs   []string
-	dial    func(ctx context.Context, addr string) (net.Conn, error)
+	*live.Member[*conn]
+	members int
 	markers bool
 
-	mu      sync.Mutex
-	current int     // the member, from 0
-	member  *conn   // nil: not connected
-	bucket  *bucket // nil: it is not known whether there is one
-	closed  bool
+	mu     sync.Mutex
+	bucket *bucket // nil: it is not known whether there is one
 }
 
-// errClosed is the error of a request after Close.
-var errClosed = errors.New("the client is closed")
-
-// connected returns the connection to the current member, which may still be under way.
-func (c *client) connected() (*conn, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, errClosed
-	}
-	if c.member == nil {
-		c.member = connect(c.dial, c.addrs[c.current])
-	}
-	return c.member, nil
-}
-
-// leave closes the connection to a member, unless the client has left it already.
-func (c *client) leave(member *conn) {
-	c.mu.Lock()
-	mine := c.member == member
-	if mine {
-		c.member, c.current = nil, (c.current+1)%len(c.addrs)
-	}
-	c.mu.Unlock()
-	if mine {
-		member.close()
-	}
-}
-
-// Close implements [live.StoreClient].
-func (c *client) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	if c.member != nil {
-		c.member.close()
-	}
-	return nil
+func newClient(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error), markers bool) *client {
+	connect := func(addr string) (*conn, error) { return connect(dial, addr), nil }
+	return &client{Member: live.NewMember(addrs, connect, (*conn).close), members: len(addrs), markers: markers}
 }
 
 // Do implements [live.StoreClient].
@@ -97,7 +56,7 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	if do == nil {
 		return env.StoreReply{}, unsupported(r)
 	}
-	member, err := c.connected()
+	member, err := c.Conn()
 	if err != nil {
 		return env.StoreReply{}, err
 	}
@@ -109,7 +68,7 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 			return reply, err
 		}
 	}
-	c.leave(member)
+	c.Leave(member)
 	return env.StoreReply{}, err
 }
 
