@@ -24,7 +24,8 @@ const Cleanup Property = "cleanup"
 // by the time that its request took. An entry that a new leader brought
 // back is nobody's. If a watch reports the entries, changes are recorded late, but in their order.
 // Then an entry counts as kept only if all changes up to the bound are recorded, and its deletion
-// is not among them. If that cannot be said either way, the verdict is unknown.
+// is not among them. And the watch must have seen the store several times since it was given up:
+// see [requiredLooks]. If that cannot be said either way, the verdict is unknown.
 type cleanup struct {
 	header   history.Header
 	state    *state
@@ -56,7 +57,13 @@ type leftover struct {
 	twice    bool         // by a request that its node had carried out before
 	since    history.Time
 	due      history.Time
+	looks    int // of a watch, since then
 }
+
+// requiredLooks is how often a watch has to see the store before an entry counts as kept. A client needs
+// several requests to delete one. If the servers wait for a core, each may take as long as the bound;
+// but then so do the requests of the watch.
+const requiredLooks = 10
 
 // forever is after every instant of a history.
 const forever history.Time = math.MaxInt64
@@ -94,6 +101,11 @@ func (c *cleanup) observe(f *fact) {
 	case history.EntryDeleted, history.EntryGone:
 		c.gone(f, 0)
 	case history.EntriesSeen:
+		for i := range c.leftovers {
+			if l := &c.leftovers[i]; f.Sent >= l.since {
+				l.looks++
+			}
+		}
 		c.expire(f.Time)
 	case history.Leader, history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
 		c.excuses = append(c.excuses, excuse{f.Kind, f.Node, f.client, f.Time})
@@ -272,11 +284,11 @@ func (c *cleanup) expire(now history.Time) {
 	kept := c.leftovers[:0]
 	c.due = forever
 	for _, l := range c.leftovers {
-		until := now
+		late := l.due < now
 		if c.watched(&l) {
-			until = c.state.seen
+			late = l.due < c.state.seen && l.looks >= requiredLooks
 		}
-		if l.due < until {
+		if late {
 			c.violate(l)
 			continue
 		}

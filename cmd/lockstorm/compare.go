@@ -58,7 +58,7 @@ did not violate a property that the literature says it violates.`,
 	backend := backendFlags(cmd)
 	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each lock in each trial (default 50 in virtual time, otherwise 3)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
-	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core: a store that is slow because others run beside it violates L1 and L3)")
+	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core: a store that is slow because others run beside it violates L1)")
 	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks to compare (default: all)")
 	cmd.Flags().StringVar(&trial, "trial", "", "run this trial only (default: all)")
 	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
