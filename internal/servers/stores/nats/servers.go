@@ -65,7 +65,10 @@ func openFleet(ctx context.Context, s nemesis.Setting, store live.Store) (live.F
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(store, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) }, nil)
+	return live.StartStore(store, func(group *child.Group) ([]*Server, live.PeerLinks, error) {
+		servers, err := start(ctx, group, binary, s.Nodes)
+		return servers, nil, err
+	}, nil)
 }
 
 // find returns the path of nats-server. Debian has it in a directory that is not in everybody's

@@ -67,7 +67,10 @@ func Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) 
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, error) { return start(ctx, group, java, s.Nodes) }, newWatch)
+	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, live.PeerLinks, error) {
+		servers, err := start(ctx, group, java, s.Nodes)
+		return servers, nil, err
+	}, newWatch)
 }
 
 // findJava returns the beginning of a command that runs a class of ZooKeeper's.
