@@ -10,7 +10,7 @@ import (
 // real servers as in the simulated store. docs/evidence/stores.md shows them.
 func ComparisonDifferences() []Difference { return comparisonDifferences }
 
-var comparisonDifferences = slices.Concat(slowElections("crash", "restart", "one-down", "storm"), []Difference{
+var comparisonDifferences = slices.Concat(slowElections("crash", "restart", "one-down", "leader-isolated", "storm"), []Difference{
 	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Effect, Reason: stepped},
 	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Lease, Reason: stepped},
 	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Section, Reason: stepped},
