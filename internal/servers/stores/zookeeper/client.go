@@ -81,6 +81,8 @@ func (c *client) open(ctx context.Context, ttl time.Duration) (env.StoreReply, e
 		return env.StoreReply{}, errAbandoned
 	}
 	c.sessions[id] = s
+	s.ttl = max(ttl, minSession)
+	s.heartbeat()
 	return env.StoreReply{Done: true, Session: id}, nil
 }
 
@@ -127,9 +129,13 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	}
 	var reply env.StoreReply
 	var err error
-	if r.Op == env.StoreClose {
+	switch r.Op {
+	case env.StoreClose:
 		reply, err = s.closeSession(ctx)
-	} else {
+	case env.StoreKeep:
+		s.heartbeat()
+		fallthrough
+	default:
 		reply, err = s.run(ctx, r, do)
 	}
 	if errors.Is(err, errOver) {

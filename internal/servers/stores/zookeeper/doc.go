@@ -29,7 +29,8 @@
 //     tick. So the time of a session may count from up to half a tick before the heartbeat
 //     was acknowledged. If the leader was stopped, and continues before it is replaced, the time
 //     of the stop counts as well: a session can end although a heartbeat was acknowledged just
-//     now. The library's own pings only make a session longer.
+//     now. The library's own pings only make a session longer. They would keep it alive for
+//     ever: so its connection is closed when the client has not sent a heartbeat for the TTL.
 //   - Followers leave a leader that is stopped, or cut off, after five ticks, and a leader without
 //     followers stops serving then. Until then it does not reply to writes. The setting's election and
 //     commit are ignored.

@@ -22,7 +22,7 @@ func creation(key string) env.StoreRequest {
 // leader; sessions last.
 func TestMemberIsCutOff(t *testing.T) {
 	f := openFleet(t, 3)
-	session := f.OpenSession(ttl)
+	session := f.OpenSession(maxSession)
 	for node := range f.Servers { // one of them leads
 		f.CutOff(node+1, true, creation, env.StoreRequest{Op: env.StoreList, Key: "a/"})
 	}
@@ -67,4 +67,15 @@ func TestWithoutAddress(t *testing.T) {
 			t.Errorf("%q passes as %q", bad, got)
 		}
 	}
+}
+
+// A session for which nobody sends heartbeats ends, although the library would keep it alive.
+func TestSessionWithoutHeartbeats(t *testing.T) {
+	f := openFleet(t, 1)
+	session := f.OpenSession(minSession)
+	f.Ask(env.StoreRequest{Op: env.StoreCreate, Key: "a/x", Session: session})
+	storetest.Eventually(t, "the entry is gone", func() bool {
+		return len(f.Ask(env.StoreRequest{Op: env.StoreList, Key: "a/"}).Entries) == 0
+	})
+	f.Declined(env.StoreRequest{Op: env.StoreKeep, Session: session})
 }
