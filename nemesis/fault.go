@@ -103,6 +103,7 @@ var kinds = []struct {
 	{&Clone{}, "the machines of clients become clones of one machine: from then on they draw the same random numbers"},
 	{&VMRestore{}, "a node's machine is restored from a memory snapshot: it has the keys of the snapshot and keeps its run id"},
 	{&SplitBrain{}, "a node's replica is promoted while its master still answers: some clients reach the old master, the others the new one"},
+	{&PeerPartition{}, "nodes of a store cannot reach the other nodes; clients still reach all of them"},
 }
 
 // Actions returns an empty action of every kind.

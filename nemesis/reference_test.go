@@ -47,6 +47,9 @@ func TestPageOfFaultsIsCurrent(t *testing.T) {
 // example draws a fault of a kind and prints it.
 func example(t *testing.T, kind Action, seed uint64) string {
 	s := Setting{Nodes: 5, Clients: 3, Persistence: EverySecond, Replication: &Distribution{}, Horizon: 10 * time.Second}
+	if unmetRequirement(kind, s) != nil {
+		s.Store = &Store{}
+	}
 	d := &paramGenerator{setting: s, scale: time.Second, random: rand.NewPCG(seed, 0)}
 	action := kind.random(d)
 	f := Fault{Action: action, Start: At(round(d.upTo(d.scale)))}

@@ -10,11 +10,15 @@ import (
 // real servers as in the simulated store. docs/evidence/stores.md shows them.
 func ComparisonDifferences() []Difference { return comparisonDifferences }
 
-var comparisonDifferences = slices.Concat(slowElections("crash", "restart", "one-down", "storm"), otherPrimaries("crash", "restart", "one-down", "storm"), lostHandshakes("lost-replies", "storm"), []Difference{
-	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Effect, Reason: stepped},
-	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Lease, Reason: stepped},
-	{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Section, Reason: stepped},
-})
+var comparisonDifferences = slices.Concat(
+	slowElections("crash", "restart", "one-down", "leader-isolated", "storm"),
+	otherPrimaries("crash", "restart", "one-down", "leader-isolated", "storm"),
+	lostHandshakes("lost-replies", "storm"),
+	[]Difference{
+		{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Effect, Reason: stepped},
+		{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Lease, Reason: stepped},
+		{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Section, Reason: stepped},
+	})
 
 // slowElections are the differences of a lock on NATS in trials in which the leader can be lost.
 // The bound of a grant is less than an election of nats-server 2.9 can take.

@@ -93,6 +93,10 @@ var trials = []Trial{
 		},
 	},
 	{
+		Name: "leader-isolated", Summary: "the leader of a store cannot reach the other nodes for three TTLs, while clients reach all; without a store no client reaches one of the nodes",
+		plan: func(d Deployment) nemesis.Plan { return nemesis.Plan{d.isolated(3 * time.Second)} },
+	},
+	{
 		Name: "lost-replies", Summary: "of the replies to one client 60 % are lost for three TTLs, and sent again",
 		plan: func(Deployment) nemesis.Plan {
 			loss := &nemesis.Loss{Links: nemesis.Links{Clients: []int{1}}, Way: nemesis.Replies, Percent: 60}
@@ -122,6 +126,22 @@ var trials = []Trial{
 		// a request arrives twice. The rows clone and duplicate-set show it.
 		generate: &nemesis.Generator{Most: 4, Faults: nemesis.Weights{"all": 1, "clone": 0, "duplicate": 0}},
 	},
+}
+
+// isolated cuts the needed node off while client 1 holds the lock: from the other nodes if they
+// replicate a store, and from the clients if each node is independent. If the leader of a store does
+// not wait for the others, it is taken down meanwhile, as a failover manager does so that there are not
+// two.
+func (d Deployment) isolated(length time.Duration) nemesis.Fault {
+	node := d.needed()
+	f := nemesis.Fault{Action: &nemesis.PeerPartition{Nodes: []int{node}}, Start: holding2(5 * ms), End: nemesis.After(length)}
+	switch {
+	case d.Store == nil, d.Nodes == 1:
+		f.Action = &nemesis.Partition{Links: nemesis.Links{Nodes: []int{node}}}
+	case d.Store.Forgets():
+		f.Action = &nemesis.Crash{Node: node}
+	}
+	return f
 }
 
 // quorum is the nodes that the lock needs.

@@ -266,6 +266,8 @@ func unreachable(f *nemesis.Fault, s scenarios.Scenario) (gone env.NodeSet) {
 		return env.SetOf(a.Node)
 	case *nemesis.SplitBrain:
 		return env.SetOf(a.Node)
+	case *nemesis.PeerPartition:
+		return env.SetOf(a.Minority(s.Nodes)...)
 	case *nemesis.NodeError:
 		return some(a.Nodes)
 	case *nemesis.Loss:

@@ -230,7 +230,7 @@ func sessionTerms(s scenarios.Scenario) Terms {
 func advisoryTerms(s scenarios.Scenario) Terms {
 	t := storeTerms(s, Assumptions{Without: []nemesis.Kind{
 		"crash", "power-loss", "shutdown", "failover", "old-snapshot", "vm-restore", "node-pause", "split-brain",
-		"partition", "split", "reset", "loss", "suspend", "snapshot",
+		"partition", "split", "peer-partition", "reset", "loss", "suspend", "snapshot",
 	}})
 	t[checker.DeadlockFreedom] = t[checker.DeadlockFreedom].without("partition", "split")
 	delete(t, checker.Fence)

@@ -43,7 +43,7 @@ var breaks = map[checker.Assumption][]nemesis.Kind{
 	checker.WritesArrive:      {"guard-latency"},
 	checker.Releases:          {"kill"},
 	checker.KeysExpire:        {"clock-freeze", "clock-jump", "clock-rate", "kill"},
-	checker.KeepersReached:    {"partition", "split", "crash", "power-loss", "node-pause", "shutdown"},
+	checker.KeepersReached:    {"partition", "split", "peer-partition", "crash", "power-loss", "node-pause", "shutdown"},
 }
 
 // agreement compares the largest jump with the causes of the finding.

@@ -23,6 +23,7 @@ type ensemble struct {
 	last     int    // who led last
 	lastRun  uint64 // of its server then
 	electing bool
+	cut      env.NodeSet // the nodes that a fault has cut off from the others; empty: all reach each other
 
 	held        []*storeRequest // in the hands of the leader, in the order in which they came
 	committed   int64           // ground time at which all changes are replicated
@@ -48,17 +49,18 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 	return r
 }
 
-// leaderChanged has to be called when a node's server starts or stops running. A leader
-// that is paused is replaced like one that is down, and does not lead when it resumes.
+// leaderChanged has to be called when a node's server starts or stops running, or is cut off from
+// others. A leader that is paused, or cut off, is replaced like one that is down, and does not lead
+// when it is back.
 func (w *World) leaderChanged() {
 	s := w.store
 	if s == nil {
 		return
 	}
-	if s.leader != 0 && (!w.node(s.leader).runs() || !w.hasQuorum()) {
+	if s.leader != 0 && !w.canLead(s.leader) {
 		w.depose()
 	}
-	if s.leader == 0 && !s.electing && w.hasQuorum() {
+	if s.leader == 0 && !s.electing && w.candidate() != 0 {
 		s.electing = true
 		w.later(w.now+int64(s.election.Draw(s.elections.Uint64())), w.elect)
 	}
@@ -66,15 +68,42 @@ func (w *World) leaderChanged() {
 
 func (n *node) runs() bool { return !n.down && !n.stopped }
 
-// hasQuorum reports whether enough nodes run for one of them to lead.
-func (w *World) hasQuorum() bool {
+// connects reports whether two nodes reach each other.
+func (s *ensemble) connects(a, b int) bool { return s.cut.Has(a) == s.cut.Has(b) }
+
+// canLead reports whether a node runs and reaches enough others that do.
+func (w *World) canLead(id int) bool {
 	run := 0
 	for i := range w.nodes {
-		if w.nodes[i].runs() {
+		if n := &w.nodes[i]; n.runs() && w.store.connects(id, n.id) {
 			run++
 		}
 	}
-	return run > len(w.nodes)/2 || w.store.setting.Asynchronous && run > 0
+	return w.node(id).runs() && (run > len(w.nodes)/2 || w.store.setting.Asynchronous)
+}
+
+// candidate returns the node that is elected next: in a circle, the next one after the last leader
+// that can lead; 0: none can.
+func (w *World) candidate() int {
+	for i := range w.nodes {
+		if id := (w.store.last+i)%len(w.nodes) + 1; w.canLead(id) {
+			return id
+		}
+	}
+	return 0
+}
+
+// cutPeers cuts some nodes off from the others, in place of those that were cut off before. Clients
+// of a node that does not reach the leader any more learn nothing of their requests.
+func (w *World) cutPeers(nodes ...int) {
+	s := w.store
+	s.cut = env.SetOf(nodes...)
+	w.leaderChanged()
+	for _, q := range slices.Clone(s.held) {
+		if node := int(w.network.messages.at(q.message).node); !s.connects(node, s.leader) {
+			w.finish(q, leaderLost)
+		}
+	}
 }
 
 // depose removes the leader. Requests that it has not answered may have taken effect, but
@@ -92,16 +121,13 @@ func (w *World) depose() {
 	}
 }
 
-// elect makes the next running node the leader, if there is a quorum.
+// elect makes the candidate the leader, if there still is one.
 func (w *World) elect() {
 	s := w.store
 	s.electing = false
-	if !w.hasQuorum() {
+	id := w.candidate()
+	if id == 0 {
 		return
-	}
-	id := s.last%len(w.nodes) + 1
-	for !w.node(id).runs() {
-		id = id%len(w.nodes) + 1
 	}
 	before := slices.Clone(s.machine.entries)
 	leads := history.Event{Kind: history.Leader, Node: id}

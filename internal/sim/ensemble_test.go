@@ -23,6 +23,11 @@ func crash(node int, start, length time.Duration) nemesis.Fault {
 	return fault(&nemesis.Crash{Node: node}, start, length)
 }
 
+// isolate cuts nodes off from the others.
+func isolate(start, length time.Duration, nodes ...int) nemesis.Fault {
+	return fault(&nemesis.PeerPartition{Nodes: nodes}, start, length)
+}
+
 // The next node that runs leads, in a circle, if a majority runs; a majority that
 // comes back elects.
 func TestElections(t *testing.T) {
@@ -44,6 +49,13 @@ func TestElections(t *testing.T) {
 		"no replica is left": {asynchronous(1, 2, crash(2, 5*ms, time.Second), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 1@40ms"},
 		"power":              {stored(1, 3, fault(&nemesis.PowerLoss{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
 		"shutdown":           {stored(1, 3, fault(&nemesis.Shutdown{Node: 1}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
+		"cut off":            {stored(1, 3, isolate(10*ms, 100*ms, 1)), "1@0s 0@10ms 2@30ms"},
+		"the others cut off": {stored(1, 3, isolate(10*ms, 100*ms, 2, 3)), "1@0s 0@10ms 2@30ms"},
+		"a follower cut off": {stored(1, 3, isolate(10*ms, 100*ms, 2)), "1@0s"},
+		"past one cut off":   {stored(1, 5, isolate(5*ms, time.Second, 2), crash(1, 10*ms, 10*ms)), "1@0s 0@10ms 3@30ms"},
+		"healed too soon":    {stored(1, 3, isolate(10*ms, 5*ms, 1)), "1@0s 0@10ms 2@30ms"},
+		"cut in halves":      {stored(1, 4, isolate(10*ms, 100*ms, 3, 4)), "1@0s 0@10ms 2@130ms"},
+		"cut and crashed":    {stored(1, 5, isolate(10*ms, 200*ms, 5), crash(3, 20*ms, 40*ms), crash(4, 30*ms, 40*ms)), "1@0s 0@30ms 2@80ms"},
 		"old snapshot":       {stored(1, 3, fault(&nemesis.OldSnapshot{Node: 1, Age: ms}, 10*ms, time.Second)), "1@0s 0@10ms 2@30ms"},
 	} {
 		expect(t, name, leaders(play(t, c.s, func(w *World) { sleep(w, 1, 2*time.Second) })), c.want)

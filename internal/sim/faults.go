@@ -118,6 +118,20 @@ var nodeFaults = handlers{
 			return nil
 		},
 	},
+	// The links of nodes without a majority count as down: they do not reply to clients. A node notices
+	// at once that it is cut off.
+	handler[*nemesis.PeerPartition]{
+		Begin: func(w *World, f injection[*nemesis.PeerPartition]) error {
+			w.links.Disturb(nemesis.Links{Nodes: f.Action.Minority(len(w.nodes))}, untouched)
+			w.cutPeers(f.Action.Nodes...)
+			return nil
+		},
+		End: func(w *World, f injection[*nemesis.PeerPartition]) error {
+			w.cutPeers()
+			w.endLinkFault(nemesis.Links{Nodes: f.Action.Minority(len(w.nodes))}, untouched)
+			return nil
+		},
+	},
 }
 
 // keepWritten applies what a node loses when its process dies. What the process has

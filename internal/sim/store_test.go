@@ -213,6 +213,7 @@ func TestSessionEndsByTheLeadersMonotonicClock(t *testing.T) {
 func TestNewLeaderCountsAnew(t *testing.T) {
 	crash := fault(&nemesis.Crash{Node: 1}, 60*ms, time.Second)
 	expect(t, "its clock", goneAt(t, stored(2, 3, crash)), "done at 183ms")
+	expect(t, "cut off", goneAt(t, stored(2, 3, isolate(60*ms, time.Second, 1))), "done at 183ms")
 	fast := fault(&nemesis.ClockRate{Machine: nemesis.Machine{Node: 2}, PPM: 600_000}, 0, time.Second)
 	expect(t, "fast", goneAt(t, stored(2, 3, crash, fast)), "done at 145.5ms")
 	expect(t, "kept", goneAt(t, stored(2, 3, crash), 120*ms, 130*ms), "done at 234ms")

@@ -29,7 +29,7 @@ type requestOutcome uint8
 const (
 	undecided requestOutcome = iota
 	answered
-	noLeader   // there was no leader: it was not carried out
+	noLeader   // there was no leader, or the node did not reach it: it was not carried out
 	leaderLost // the leader was lost before the reply
 )
 
@@ -110,7 +110,7 @@ func (w *World) handleStoreRequest(n *node, i int32) {
 	case n.failing != 0: // it leads and follows as ever, and has no time for clients
 		m.answer, m.cause = env.Failed, n.failing
 		w.reply(i)
-	case w.store.leader == 0:
+	case w.store.leader == 0, !w.store.connects(n.id, w.store.leader):
 		q.outcome = noLeader
 		w.sendOutcome(i)
 	case q.request.Kind != env.SessionLease:

@@ -131,6 +131,10 @@ func simplerKind(f nemesis.Fault, s scenarios.Scenario) nemesis.Action {
 		return &nemesis.Crash{Node: a.Node}
 	case *nemesis.OldSnapshot:
 		return &nemesis.Crash{Node: a.Node}
+	case *nemesis.PeerPartition:
+		if len(a.Nodes) == 1 {
+			return &nemesis.Crash{Node: a.Nodes[0]}
+		}
 	case *nemesis.Evict:
 		if usual := (nemesis.Evict{Node: a.Node}); *a != usual {
 			return &usual

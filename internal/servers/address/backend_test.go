@@ -186,7 +186,7 @@ func TestFaultsOnOffer(t *testing.T) {
 	kinds, _ := nemesis.Kinds()
 	refused := slices.DeleteFunc(kinds, func(k nemesis.Kind) bool { return slices.Contains(able.Kinds, k) })
 	slices.Sort(refused)
-	want := []nemesis.Kind{"crash", "duplicate", "evict", "failover", "node-error", "node-pause", "old-snapshot", "power-loss", "script-flush", "shutdown", "split-brain", "vm-restore"}
+	want := []nemesis.Kind{"crash", "duplicate", "evict", "failover", "node-error", "node-pause", "old-snapshot", "peer-partition", "power-loss", "script-flush", "shutdown", "split-brain", "vm-restore"}
 	if !slices.Equal(refused, want) {
 		t.Errorf("refused are %v, want %v", refused, want)
 	}

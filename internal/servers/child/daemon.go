@@ -3,9 +3,11 @@ package child
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -34,9 +36,10 @@ type Daemon struct {
 	StartTimeout, QuitTimeout time.Duration
 	QuitSignal                syscall.Signal
 
-	group *Group
-	mu    sync.Mutex
-	run   *Run // nil while the server is down
+	group    *Group
+	mu       sync.Mutex
+	run      *Run         // nil while the server is down
+	launched atomic.Int64 // the id of the last process
 }
 
 // Pid returns the process id, or 0 while the server is down.
@@ -47,6 +50,18 @@ func (d *Daemon) Pid() int {
 		return 0
 	}
 	return d.run.cmd.Process.Pid
+}
+
+// WhoDialled returns a function that returns which of some servers has made a connection that this
+// program has accepted, from 1, also while the server starts; 0: none of them.
+func WhoDialled(servers []*Daemon) func(accepted net.Conn) int {
+	return func(accepted net.Conn) int {
+		pids := make([]int, len(servers))
+		for i, d := range servers {
+			pids[i] = int(d.launched.Load())
+		}
+		return Dialler(accepted, pids) + 1
+	}
 }
 
 // Start starts the server and waits until it serves. If it does not in time, or ctx ends,
@@ -107,7 +122,11 @@ func (d *Daemon) begin(command func() (*exec.Cmd, error), died func(error)) (*Ru
 		}
 	}
 	cmd.Dir = d.Dir
-	return launch(d.group.forker, cmd, d.Name, died)
+	run, err := launch(d.group.forker, cmd, d.Name, died)
+	if err == nil {
+		d.launched.Store(int64(cmd.Process.Pid))
+	}
+	return run, err
 }
 
 // Kill ends the server by SIGKILL and waits until it is gone. It does nothing if the server

@@ -47,6 +47,9 @@
 //     passes over them. A delayed reply also delays what follows on its connection. A fault
 //     of the commands on one key only affects requests, because the key of a reply is not
 //     known.
+//   - peer-partition: the members of a store talk to each other through proxies as well ([PeerLinks]).
+//     What they send over a cut link is held back until the end, unless they close the connection
+//     before. A member that makes a new connection over a cut link gets one, and no reply.
 //   - pause: each goroutine of the client stops when it enters or leaves a call of its
 //     runtime, nodes, register or of Reach. Requests under way are not paused. A reply that
 //     arrives in the meantime is seen first on resumption; one that arrives after its

@@ -29,6 +29,9 @@ type Fleet struct {
 	// which answers for itself.
 	Store Store
 
+	// Peers is how the servers reach each other, for [PeerPartitions].
+	Peers Peers
+
 	// Keys is called before anything is sent to the nodes. Each change of the nodes' keys
 	// is then reported with tell: the event, and when the request was sent that caused it,
 	// by the Runtime of Connect. nil means that changes are not known.

@@ -38,20 +38,24 @@ type StoreClient interface {
 }
 
 // StartStore makes a fleet of the servers of a store, which start adds to a group and
-// starts. watch returns what watches their entries: see [Fleet]. nil: nothing does. After an error nothing is left
-// behind.
-func StartStore[S Server](store Store, start func(*child.Group) ([]S, error), watch func([]S) func(context.Context, EntryLog)) (Fleet, error) {
+// starts, with the links between them, also after an error. watch returns what watches their entries:
+// see [Fleet]. nil: nothing does. After an error nothing is left behind.
+func StartStore[S Server](store Store, start func(*child.Group) ([]S, PeerLinks, error), watch func([]S) func(context.Context, EntryLog)) (Fleet, error) {
 	group, err := child.NewGroup()
 	if err != nil {
 		return Fleet{}, err
 	}
-	servers, err := start(group)
+	servers, peers, err := start(group)
+	closing := func() error { // the servers first: they would dial again
+		defer peers.Close()
+		return group.Close()
+	}
 	if err != nil {
-		_ = group.Close()
+		_ = closing()
 		return Fleet{}, err
 	}
-	fleet := NewFleet(servers, group.Died(), group.Close)
-	fleet.Store = store
+	fleet := NewFleet(servers, group.Died(), closing)
+	fleet.Store, fleet.Peers = store, peers
 	if watch != nil {
 		fleet.Watch = watch(servers)
 	}

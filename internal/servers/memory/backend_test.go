@@ -204,7 +204,7 @@ func refused(t *testing.T, able nemesis.Ability) (kinds []string) {
 // Faults that need a journal or a replica are not supported on nodes in memory.
 func TestFaultsOnOffer(t *testing.T) {
 	able := nemesis.Ability{Name: Backend{}.Name(), Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	if got, want := refused(t, able), []string{"failover", "old-snapshot", "split-brain", "vm-restore"}; !slices.Equal(got, want) {
+	if got, want := refused(t, able), []string{"failover", "old-snapshot", "peer-partition", "split-brain", "vm-restore"}; !slices.Equal(got, want) {
 		t.Errorf("refused are %v, want %v", got, want)
 	}
 	for name, a := range map[string]nemesis.Action{

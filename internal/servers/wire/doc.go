@@ -1,7 +1,8 @@
 // Package wire is the network between clients and servers. It has one link for each client
 // and node, so that one client can be cut off from a node that another client reaches.
 // Links are TCP proxies on loopback in this process ([Open]), or in memory without sockets
-// ([OpenInMemory]).
+// ([OpenInMemory]). A network can also connect the members of a cluster, each of which is then a client
+// and a node.
 //
 // Faults impose rules on a [Direction] of a link, which hold messages back or delay them. A
 // message is what a client or a server writes at once. A link behaves as TCP over a bad

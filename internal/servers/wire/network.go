@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -47,6 +48,15 @@ func (l *Link) Dial(ctx context.Context) (net.Conn, error) { return l.path.dial(
 // Redirect makes the link lead to another address and closes its connections. Only links of
 // proxies can do that.
 func (l *Link) Redirect(addr string) error { return l.path.lead(addr) }
+
+// Retry makes the proxy try again, for so long, to connect to a node that is down, before it closes the
+// client's connection. For a client that tries again when a connection is refused, but not when one is
+// closed at once. Only links of proxies can do that.
+func (l *Link) Retry(patience time.Duration) { l.path.(*proxy).waitFor(patience) }
+
+// Rewrite makes rewrite read what the client sends over each new connection; what it returns is sent to
+// the node. Only links of proxies can do that.
+func (l *Link) Rewrite(rewrite func(sent io.Reader) io.Reader) { l.path.(*proxy).rewriteBy(rewrite) }
 
 // Each calls do with one direction of the link, or with both.
 func (l *Link) Each(direction nemesis.Direction, do func(*Direction)) {
@@ -95,6 +105,9 @@ func (n *Network) connect(clients, nodes int, lay func(l *Link, client, node int
 
 // Link returns the link of a client to a node, both numbered from 1.
 func (n *Network) Link(client, node int) *Link { return n.links[client-1][node-1] }
+
+// Clients returns how many clients have links.
+func (n *Network) Clients() int { return len(n.links) }
 
 // Dialer returns a function that connects a client to the node at a [Link.Addr].
 func (n *Network) Dialer(client int) func(ctx context.Context, network, addr string) (net.Conn, error) {

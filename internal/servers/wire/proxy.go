@@ -20,17 +20,23 @@ func Open(clients int, nodes []string, prefix string) (*Network, error) {
 		if err != nil {
 			return fmt.Errorf("proxy of client %d and node %d: %w", client, node, err)
 		}
-		p := &proxy{
-			listener: listener, upstream: &upstream{nodes[node-1]}, open: map[net.Conn]bool{},
-			requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
-		}
+		p := newProxy(listener, nodes[node-1], l)
 		p.running.Go(p.serve)
 		l.path = p
 		return nil
 	})
 }
 
-// proxy is a path through a TCP proxy. It listens as long as the network lives.
+// newProxy returns the path of a link to a node. It does not serve yet.
+func newProxy(listener net.Listener, node string, l *Link) *proxy {
+	return &proxy{
+		listener: listener, upstream: &upstream{node}, open: map[net.Conn]bool{},
+		requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
+	}
+}
+
+// proxy is a path through a TCP proxy. It listens as long as the network lives, perhaps with others
+// at one listener.
 //
 // Toxiproxy has a proxy, too, but its package brings an HTTP server and Prometheus. Only
 // its streams and toxics are used here.
@@ -40,8 +46,10 @@ type proxy struct {
 	replies  toxics.Toxic
 
 	mu       sync.Mutex
-	upstream *upstream         // replaced to close connections, even by the same address
-	open     map[net.Conn]bool // both ends of all connections; whether it is the node's
+	rewrite  func(io.Reader) io.Reader // what clients send; nil: as they do
+	patience time.Duration             // for which a node that is down is tried again
+	upstream *upstream                 // replaced to close connections, even by the same address
+	open     map[net.Conn]bool         // both ends of all connections; whether it is the node's
 
 	running sync.WaitGroup // the goroutines of the listener and of all connections
 }
@@ -60,6 +68,24 @@ func (p *proxy) current() *upstream {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.upstream
+}
+
+func (p *proxy) rewriteBy(rewrite func(io.Reader) io.Reader) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rewrite = rewrite
+}
+
+func (p *proxy) patient() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.patience
+}
+
+func (p *proxy) waitFor(patience time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.patience = patience
 }
 
 func (p *proxy) lead(addr string) error {
@@ -112,9 +138,25 @@ func (p *proxy) serve() {
 		if err != nil {
 			return
 		}
-		if !p.connect(client) {
+		if patience := p.patient(); patience > 0 {
+			p.running.Go(func() { p.insist(client, time.Now().Add(patience)) })
+		} else if !p.connect(client) {
 			_ = client.Close()
 		}
+	}
+}
+
+// retryInterval is the time between two attempts to connect a client to a node that is down.
+const retryInterval = 10 * time.Millisecond
+
+// insist tries again and again to connect a client to its node, until a deadline.
+func (p *proxy) insist(client net.Conn, until time.Time) {
+	for !p.connect(client) {
+		if time.Now().After(until) || p.current().addr == "" {
+			_ = client.Close()
+			return
+		}
+		time.Sleep(retryInterval)
 	}
 }
 
@@ -133,18 +175,21 @@ func (p *proxy) connect(client net.Conn) bool {
 		return false
 	}
 	p.open[client], p.open[node] = false, true
-	p.forward(client, node, p.requests)
-	p.forward(node, client, p.replies)
+	p.forward(client, node, p.requests, p.rewrite)
+	p.forward(node, client, p.replies, nil)
 	return true
 }
 
 // forward starts the goroutines for one direction of a connection. Bytes pass the toxic,
 // and so does the end of the connection, which closes the other side.
-func (p *proxy) forward(from, to net.Conn, toxic toxics.Toxic) {
+func (p *proxy) forward(from, to net.Conn, toxic toxics.Toxic, rewrite func(io.Reader) io.Reader) {
 	in, out := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
 	p.running.Go(func() {
-		w := stream.NewChanWriter(in)
-		_, _ = io.Copy(w, from)
+		w, sent := stream.NewChanWriter(in), io.Reader(from)
+		if rewrite != nil {
+			sent = rewrite(from)
+		}
+		_, _ = io.Copy(w, sent)
 		_ = w.Close()
 	})
 	p.running.Go(func() { toxic.Pipe(toxics.NewToxicStub(in, out)) })

@@ -29,13 +29,13 @@ func (Store) Name() string { return "etcd" }
 
 // Connect implements [live.Store].
 func (Store) Connect(addrs []string, dial dialer) (live.StoreClient, error) {
-	return client{live.NewMember(addrs, func(addr string) (*clientv3.Client, error) { return connect(addr, dial) }, hangUp)}, nil
+	return client{live.NewMember(addrs, func(addr string) (*clientv3.Client, error) { return connectTo(addr, dial) }, hangUp)}, nil
 }
 
 type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 
-// connect returns a client of one member, which connects in the background.
-func connect(addr string, dial dialer) (*clientv3.Client, error) {
+// connectTo returns a client of one member, which connects in the background.
+func connectTo(addr string, dial dialer) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{
 		Endpoints: []string{addr}, Logger: zap.NewNop(), MaxUnaryRetries: 1,
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(dial), grpc.WithNoProxy()},

@@ -15,11 +15,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Handlers lists how each kind of fault is injected.
-var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops())
+var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops(), live.PeerPartitions())
 
 // The times of an etcd cluster. The election timeout also bounds the TTL of a lease from
 // below: at one and a half times as long, rounded up to whole seconds.
@@ -40,13 +41,12 @@ type Server struct {
 	*child.Daemon
 	binary  string
 	number  int
+	peer    string // the URL at which the other members find it
 	cluster string // the initial cluster, as etcd writes it
 }
 
 // Addr returns the host:port where clients find the member.
 func (s *Server) Addr() string { return s.Ports[0].Addr() }
-
-func (s *Server) peer() string { return s.Ports[1].Addr() }
 
 func (s *Server) name() string { return fmt.Sprintf("member-%d", s.number) }
 
@@ -58,7 +58,7 @@ func Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) 
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) }, newWatch)
+	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, binary, s.Nodes) }, newWatch)
 }
 
 // find returns the path of etcd.
@@ -70,27 +70,49 @@ func find() (string, error) {
 	return binary, nil
 }
 
-func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, err error) {
-	var cluster []string
+func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, peers live.PeerLinks, err error) {
 	for number := 1; number <= members; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s := &Server{Daemon: d, binary: binary, number: number}
 		d.Name = "etcd on " + s.Addr()
 		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
 		d.Command = func() (*exec.Cmd, error) { return exec.Command(s.binary, s.args()...), nil }
 		d.Await = s.await
-		servers, cluster = append(servers, s), append(cluster, s.name()+"=http://"+s.peer())
+		servers = append(servers, s)
+	}
+	if peers, err = connect(servers); err != nil {
+		return nil, nil, err
+	}
+	if err := group.Start(ctx); err != nil {
+		return nil, peers, err
+	}
+	return servers, peers, awaitLeader(ctx, servers)
+}
+
+// connect makes the links between the members. Who joins a cluster has to know each member by the same
+// URL as the others do, so a member has one address for all others, and its proxy looks which of them
+// has made a connection.
+func connect(servers []*Server) (live.PeerLinks, error) {
+	var daemons []*child.Daemon
+	var addrs, cluster []string
+	for _, s := range servers {
+		daemons, addrs = append(daemons, s.Daemon), append(addrs, s.Ports[1].Addr())
+	}
+	links, err := wire.OpenShared(len(servers), addrs, child.WhoDialled(daemons))
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range servers {
+		s.peer = "http://" + links.Link(1, i+1).Addr()
+		cluster = append(cluster, s.name()+"="+s.peer)
 	}
 	for _, s := range servers {
 		s.cluster = strings.Join(cluster, ",")
 	}
-	if err := group.Start(ctx); err != nil {
-		return nil, err
-	}
-	return servers, awaitLeader(ctx, servers)
+	return live.PeerLinks{links}, nil
 }
 
 // args returns the whole command line. A member that has data ignores the initial cluster.
@@ -98,7 +120,7 @@ func (s *Server) args() []string {
 	return []string{
 		"--name", s.name(), "--data-dir", filepath.Join(s.Dir, "data"),
 		"--listen-client-urls", "http://" + s.Addr(), "--advertise-client-urls", "http://" + s.Addr(),
-		"--listen-peer-urls", "http://" + s.peer(), "--initial-advertise-peer-urls", "http://" + s.peer(),
+		"--listen-peer-urls", "http://" + s.Ports[1].Addr(), "--initial-advertise-peer-urls", s.peer,
 		"--initial-cluster", s.cluster, "--initial-cluster-state", "new",
 		"--heartbeat-interval", fmt.Sprint(heartbeatInterval.Milliseconds()),
 		"--election-timeout", fmt.Sprint(electionTimeout.Milliseconds()),

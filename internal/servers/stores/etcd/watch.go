@@ -52,7 +52,7 @@ func newWatch(servers []*Server) func(ctx context.Context, log live.EntryLog) {
 
 // follow follows the changes after the last recorded one at a member, until that fails.
 func (w *watch) follow(ctx context.Context, addr string) error {
-	member, err := connect(addr, live.DialServer)
+	member, err := connectTo(addr, live.DialServer)
 	if err != nil {
 		return err
 	}

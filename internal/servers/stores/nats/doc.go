@@ -47,6 +47,16 @@
 //   - By the source, elections begin 4 to 9 seconds after the loss of a leader. The setting's
 //     election is ignored.
 //
+// # Links between members
+//
+// There is one proxy in front of each member's port for routes, which the member advertises to the
+// others. It looks up which member has made a connection: the one whose process has the socket at the
+// other end. A route carries messages both ways, so one of the two members makes it.
+//
+// A leader that is cut off does not reply to writes. Messages that members have sent over a cut link
+// arrive when it is restored: a write of a client that was connected to a member without a majority can
+// take effect then.
+//
 // Reads are answered by the stream's leader: direct gets, which followers answer from what they
 // have applied, are switched off in the bucket. By the source, a leader that was stopped and has
 // been replaced answers from what it has until it learns so: a read may be stale then.

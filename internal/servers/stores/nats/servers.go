@@ -16,11 +16,12 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Handlers lists how each kind of fault is injected.
-var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops())
+var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops(), live.PeerPartitions())
 
 // startTimeout bounds how long a member may take to answer, and the cluster to create a
 // stream. quitTimeout bounds a clean shutdown.
@@ -37,13 +38,12 @@ type Server struct {
 	*child.Daemon
 	binary string
 	number int
+	addr   string   // where other members find it, as host:port
 	routes []string // to the other members
 }
 
 // Addr returns the host:port where clients find the member.
 func (s *Server) Addr() string { return s.Ports[0].Addr() }
-
-func (s *Server) cluster() string { return s.Ports[1].Addr() }
 
 // Open starts a cluster with a member for each node of the setting, and returns when it
 // can create a bucket with a replica on each. After an error nothing is left behind. The
@@ -65,7 +65,7 @@ func openFleet(ctx context.Context, s nemesis.Setting, store live.Store) (live.F
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(store, func(group *child.Group) ([]*Server, error) { return start(ctx, group, binary, s.Nodes) }, nil)
+	return live.StartStore(store, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, binary, s.Nodes) }, nil)
 }
 
 // find returns the path of nats-server. Debian has it in a directory that is not in everybody's
@@ -83,27 +83,49 @@ func find() (string, error) {
 	return binary, nil
 }
 
-func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, err error) {
-	var routes []string
+func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, peers live.PeerLinks, err error) {
 	for number := 1; number <= members; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s := &Server{Daemon: d, binary: binary, number: number}
 		d.Name = "nats-server on " + s.Addr()
 		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
 		d.Command = s.command
 		d.Await = s.await
-		servers, routes = append(servers, s), append(routes, "nats://"+s.cluster())
+		servers = append(servers, s)
+	}
+	if peers, err = connectMembers(servers); err != nil {
+		return nil, nil, err
+	}
+	if err := group.Start(ctx); err != nil {
+		return nil, peers, err
+	}
+	return servers, peers, awaitCluster(ctx, servers)
+}
+
+// connectMembers makes the links between the members. Members tell each other where they can be found,
+// so a member has one address for all others, which it advertises, and its proxy looks which of them
+// has made a connection. A route carries messages both ways, whoever has made it.
+func connectMembers(servers []*Server) (live.PeerLinks, error) {
+	var daemons []*child.Daemon
+	var addrs, routes []string
+	for _, s := range servers {
+		daemons, addrs = append(daemons, s.Daemon), append(addrs, s.Ports[1].Addr())
+	}
+	links, err := wire.OpenShared(len(servers), addrs, child.WhoDialled(daemons))
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range servers {
+		s.addr = links.Link(1, i+1).Addr()
+		routes = append(routes, "nats://"+s.addr)
 	}
 	for i, s := range servers {
 		s.routes = slices.Delete(slices.Clone(routes), i, i+1)
 	}
-	if err := group.Start(ctx); err != nil {
-		return nil, err
-	}
-	return servers, awaitCluster(ctx, servers)
+	return live.PeerLinks{links}, nil
 }
 
 // command writes the configuration file and returns the command line.
@@ -122,7 +144,8 @@ func (s *Server) config() string {
 	if len(s.routes) == 0 {
 		return text
 	}
-	return text + fmt.Sprintf("cluster: { name: lockstorm, listen: %q, no_advertise: true, routes: [ %s ] }\n", s.cluster(), strings.Join(s.routes, ", "))
+	return text + fmt.Sprintf("cluster: { name: lockstorm, listen: %q, advertise: %q, no_advertise: true, routes: [ %s ] }\n",
+		s.Ports[1].Addr(), s.addr, strings.Join(s.routes, ", "))
 }
 
 // await waits until the member accepts clients. It need not have a leader: others may be

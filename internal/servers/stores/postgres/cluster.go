@@ -45,6 +45,8 @@ type cluster struct {
 	promoted  bool    // it has been promoted, and standbys can follow it
 	last      *Server // the last primary before it
 	settled   bool    // a majority has had what the primary had when it was promoted
+
+	apart *nemesis.PeerPartition // which links a fault has cut; nil: none
 }
 
 // Open starts a primary, which is node 1, and a standby for every other node of the setting.
@@ -61,7 +63,7 @@ func Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.Fleet, erro
 		return live.Fleet{}, err
 	}
 	fleet := live.NewFleet(c.servers, c.group.Died(), c.close)
-	fleet.Store, fleet.Watch = Store{}, c.watch
+	fleet.Store, fleet.Watch, fleet.Peers = Store{}, c.watch, c
 	fleet.Keys = func(tell func(history.Event, env.Instant)) {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -26,9 +26,16 @@
 // before they serve again. A previous primary never serves as primary again without an
 // election.
 //
+// If links between servers are cut (peer-partition), the replication over them stands still. A primary
+// that does not reach a majority of the servers is restarted as a standby at once, before another one is
+// elected among those that reach a majority: so does Patroni when a primary loses contact to the others.
+// It is rebuilt when it reaches the new primary. Without that there would be two primaries. The old one
+// would go on giving advisory locks, which are not replicated, and without synchronous replication rows
+// and leases as well: TestTwoPrimaries shows two clients that hold the same lock.
+//
 // # Differences from the simulated store
 //
-//   - A primary without a majority is not deposed: its commits wait, its reads are answered.
+//   - A primary whose standbys are down, so that it has no majority, is not deposed: its commits wait, its reads are answered.
 //   - A transaction that waits for standbys is lost to its client if the client gives up, but
 //     it is not cancelled: clients send no cancel requests, which would make it visible on the
 //     primary alone.

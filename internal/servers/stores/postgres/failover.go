@@ -124,9 +124,9 @@ func (s *Server) Continue() error {
 }
 
 // start starts a server as a standby in the background, unless it has to be rebuilt and
-// there is no primary. The caller holds mu.
+// reaches no primary. The caller holds mu.
 func (c *cluster) start(s *Server) {
-	if s.starting != nil || s.state != up || s.stale && !c.promoted || c.over.Err() != nil {
+	if s.starting != nil || s.state != up || s.stale && (!c.promoted || c.cutOff(s)) || c.over.Err() != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(c.over)
@@ -147,6 +147,7 @@ func (c *cluster) start(s *Server) {
 		s.starting = nil
 		switch {
 		case ended:
+			c.start(s) // if its link to the primary was cut, and is back
 			return
 		case err == nil && (from == nil || c.elections == elections):
 			s.serves, s.stale = !s.stale || from != nil, s.stale && from == nil
@@ -198,9 +199,11 @@ func (c *cluster) candidates() (eligible []*Server) {
 	n, stale := len(c.servers), 0
 	for i := range n {
 		s := c.servers[(c.last.node+i)%n]
-		if s.eligible() {
+		switch {
+		case !c.inMajority(s):
+		case s.eligible():
 			eligible = append(eligible, s)
-		} else if s.state == up && s.stale && c.settled {
+		case s.state == up && s.stale && c.settled:
 			stale++
 		}
 	}
@@ -260,6 +263,7 @@ func (c *cluster) elect() {
 	}
 	c.promoted = true
 	c.elections++
+	c.holdStreams()
 	for _, s := range c.servers {
 		_ = s.link.Redirect(best.Addr())
 		if _, took := received[s]; !took {

@@ -25,7 +25,7 @@ import (
 )
 
 // Handlers lists how each kind of fault is injected.
-var Handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.Stops())
+var Handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.Stops(), live.PeerPartitions())
 
 // startTimeout bounds how long a server may take to answer, and a backup. quitTimeout bounds
 // a clean shutdown, in which a primary waits for its standbys.

@@ -80,9 +80,9 @@ func (c *client) open(ctx context.Context, ttl time.Duration) (env.StoreReply, e
 		s.finish(errAbandoned)
 		return env.StoreReply{}, errAbandoned
 	}
-	s.lease = time.AfterFunc(ttl, func() { s.finish(errAbandoned) })
-	s.ttl = ttl
 	c.sessions[id] = s
+	s.ttl = max(ttl, minSession)
+	s.heartbeat()
 	return env.StoreReply{Done: true, Session: id}, nil
 }
 
@@ -127,14 +127,15 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	if s == nil {
 		return env.StoreReply{}, nil
 	}
-	if r.Op == env.StoreKeep {
-		s.lease.Reset(s.ttl)
-	}
 	var reply env.StoreReply
 	var err error
-	if r.Op == env.StoreClose {
+	switch r.Op {
+	case env.StoreClose:
 		reply, err = s.closeSession(ctx)
-	} else {
+	case env.StoreKeep:
+		s.heartbeat()
+		fallthrough
+	default:
 		reply, err = s.run(ctx, r, do)
 	}
 	if errors.Is(err, errOver) {

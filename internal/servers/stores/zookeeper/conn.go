@@ -25,12 +25,8 @@ var (
 type conn struct {
 	client  *client
 	zk      *zk.Conn
-	lasting bool // it is worth moving to another member
-
-	// Of a session: lease ends the connection when nobody has sent a heartbeat for ttl. The library
-	// alone would keep a session alive for ever.
-	lease *time.Timer
-	ttl   time.Duration
+	lasting bool          // it is worth moving to another member
+	ttl     time.Duration // of a session that a request has opened
 
 	ctx      context.Context // until it ends
 	cancel   context.CancelFunc
@@ -38,11 +34,12 @@ type conn struct {
 	farewell atomic.Bool   // a member has confirmed the end of the session
 
 	mu        sync.Mutex
-	end       error    // why it has ended; nil: it has not
-	member    int      // that was tried last
-	tries     int      // of members
-	failures  int      // of them since the last that led to a session
-	net       net.Conn // the last one
+	idle      *time.Timer // ends a session without heartbeats; nil: it has none
+	end       error       // why it has ended; nil: it has not
+	member    int         // that was tried last
+	tries     int         // of members
+	failures  int         // of them since the last that led to a session
+	net       net.Conn    // the last one
 	handshake *time.Timer
 	serves    bool          // net has a session
 	moved     chan struct{} // closed, and replaced, when something changes that await looks at
@@ -183,11 +180,28 @@ func (c *conn) endLocked(why error) {
 	}
 	c.end, c.serves = why, false
 	c.cancel()
+	if c.idle != nil {
+		c.idle.Stop()
+	}
 	if c.net != nil {
 		_ = c.net.Close()
 	}
 	go c.zk.Close() // it would tell the member, so the network connection is closed first
 	c.changed()
+}
+
+// heartbeat lets the session go on for its TTL. A client that has given up a session sends no heartbeats any
+// more, but the library would go on pinging and keep the session alive, and with it its entries.
+func (c *conn) heartbeat() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.end != nil {
+		return
+	}
+	if c.idle != nil {
+		c.idle.Stop()
+	}
+	c.idle = time.AfterFunc(c.ttl, func() { c.finish(errOver) })
 }
 
 // await waits until the connection has a session, and returns the network connection. It is

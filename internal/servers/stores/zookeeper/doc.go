@@ -29,15 +29,23 @@
 //     tick. So the time of a session may count from up to half a tick before the heartbeat
 //     was acknowledged. If the leader was stopped, and continues before it is replaced, the time
 //     of the stop counts as well: a session can end although a heartbeat was acknowledged just
-//     now. The library's own pings only make a session longer, until the client has not asked for a
-//     heartbeat for as long as the session lasts: then the client closes the connection.
-//   - Followers leave a leader that is stopped after five ticks. The setting's election and
+//     now. The library's own pings only make a session longer. They would keep it alive for
+//     ever: so its connection is closed when the client has not sent a heartbeat for the TTL.
+//   - Followers leave a leader that is stopped, or cut off, after five ticks, and a leader without
+//     followers stops serving then. Until then it does not reply to writes. The setting's election and
 //     commit are ignored.
 //   - Heartbeats and lists make the revision grow. Numbers of sequential keys count the changes
 //     of their parent, not of the store.
 //   - A list reads the children of one parent, and not what is below them.
 //   - The revision is compared before a deletion, not with it: a key that is deleted and created
 //     anew at the same time may be deleted wrongly. Keys of the lock recipe are unique.
+//
+// # Links between members
+//
+// Each member has a configuration of its own, which names a proxy for each of the others. Of two
+// members the one with the higher id connects for elections. If the other one does, the first connects
+// back to the address in the message that it got. The proxies leave that address out, as members of
+// earlier versions do, so that the member uses the one in its configuration.
 //
 // Clocks of members cannot be set: no libfaketime is loaded into the JVM. Sessions are timed
 // by the monotonic clock anyway.

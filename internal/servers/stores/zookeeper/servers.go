@@ -20,11 +20,12 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Handlers lists how each kind of fault is injected.
-var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops())
+var Handlers = slices.Concat(live.Anywhere(), live.Outages(), live.Stops(), live.PeerPartitions())
 
 // The times of an ensemble. A session lasts at least two ticks. A follower leaves its leader
 // when it has not heard from it for syncLimit ticks.
@@ -53,7 +54,9 @@ type Server struct {
 	number  int
 	id      int // in the ensemble
 	members []*Server
-	served  bool // ever
+	quorum  *wire.Network // links to the port at which a leader awaits its followers
+	votes   *wire.Network // links to the port for elections
+	served  bool          // ever
 }
 
 // Addr returns the host:port where clients find the member.
@@ -67,7 +70,7 @@ func Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) 
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, error) { return start(ctx, group, java, s.Nodes) }, newWatch)
+	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, java, s.Nodes) }, newWatch)
 }
 
 // findJava returns the beginning of a command that runs a class of ZooKeeper's.
@@ -91,11 +94,11 @@ func findJava(jars string) ([]string, error) {
 	}, nil
 }
 
-func start(ctx context.Context, group *child.Group, java []string, members int) (servers []*Server, err error) {
+func start(ctx context.Context, group *child.Group, java []string, members int) (servers []*Server, links live.PeerLinks, err error) {
 	for number := 1; number <= members; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 3)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s := &Server{Daemon: d, java: java, number: number, id: members + 1 - number}
 		d.Name = "ZooKeeper on " + s.Addr()
@@ -103,16 +106,16 @@ func start(ctx context.Context, group *child.Group, java []string, members int) 
 		d.Command, d.Await = s.prepare, s.await
 		servers = append(servers, s)
 	}
-	for _, s := range servers {
-		s.members = servers
+	if links, err = connect(servers); err != nil {
+		return nil, nil, err
 	}
 	if err := group.Start(ctx); err != nil {
-		return nil, err
+		return nil, links, err
 	}
 	if err := lead(ctx, servers); err != nil {
-		return nil, err
+		return nil, links, err
 	}
-	return servers, warmUp(ctx, servers)
+	return servers, links, warmUp(ctx, servers)
 }
 
 // The JVM compiles what runs often. Before that a request takes longer than clients of a
@@ -203,7 +206,7 @@ func (s *Server) configuration(data string) string {
 	}
 	if len(s.members) > 1 { // a single one is no ensemble
 		for _, m := range s.members {
-			lines = append(lines, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", m.id, m.Ports[1].Number(), m.Ports[2].Number()))
+			lines = append(lines, s.server(m))
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"

@@ -1,0 +1,78 @@
+package live
+
+import (
+	"github.com/lockstorm/lockstorm/internal/servers/wire"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Peers is how the members of a store reach each other.
+type Peers interface {
+	// Cut cuts the links between members, numbered from 1, that the fault keeps apart. What is
+	// sent over a cut link is held back.
+	Cut(apart *nemesis.PeerPartition)
+
+	// Mend restores all links.
+	Mend()
+}
+
+// PeerLinks are proxies between members: networks with a link from each member, as a client, to each
+// other one. A store has one for each port at which its members connect to each other.
+type PeerLinks []*wire.Network
+
+// peerRule is the number of the rule on cut links. There is no other rule on them.
+const peerRule = 1
+
+// Cut implements [Peers].
+func (p PeerLinks) Cut(apart *nemesis.PeerPartition) {
+	p.each(func(from, to int, l *wire.Link) {
+		if apart.Apart(from, to) {
+			l.Each(nemesis.Both, func(d *wire.Direction) { d.Impose(peerRule, nemesis.HoldAll()) })
+		}
+	})
+}
+
+// Mend implements [Peers].
+func (p PeerLinks) Mend() {
+	p.each(func(_, _ int, l *wire.Link) {
+		l.Each(nemesis.Both, func(d *wire.Direction) { d.Lift(peerRule) })
+	})
+}
+
+func (p PeerLinks) each(do func(from, to int, l *wire.Link)) {
+	for _, network := range p {
+		for from := 1; from <= network.Clients(); from++ {
+			for to := 1; to <= network.Clients(); to++ {
+				do(from, to, network.Link(from, to))
+			}
+		}
+	}
+}
+
+// Close closes the links.
+func (p PeerLinks) Close() {
+	for _, network := range p {
+		network.Close()
+	}
+}
+
+// PeerPartitions returns the handler for a fleet whose members have [Peers]. The links of clients to
+// members without a majority count as down: no client can expect a reply.
+func PeerPartitions() FaultHandlers {
+	minority := func(w *World, f injection[*nemesis.PeerPartition]) nemesis.Links {
+		return nemesis.Links{Nodes: f.Action.Minority(w.setting.Nodes)}
+	}
+	return FaultHandlers{
+		handler[*nemesis.PeerPartition]{
+			Begin: func(w *World, f injection[*nemesis.PeerPartition]) error {
+				w.links.Disturb(minority(w, f), untouched)
+				w.fleet.Peers.Cut(f.Action)
+				return nil
+			},
+			End: func(w *World, f injection[*nemesis.PeerPartition]) error {
+				w.fleet.Peers.Mend()
+				w.links.Mend(minority(w, f), untouched)
+				return nil
+			},
+		},
+	}
+}

@@ -1,0 +1,26 @@
+//go:build linux
+
+package nats
+
+import (
+	"testing"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/storetest"
+)
+
+// A member that is cut off carries out nothing, whether it led or not. The others go on, with another
+// leader. That holds also for the routes of a member that was started again, of which the others tell each
+// other.
+func TestMemberIsCutOff(t *testing.T) {
+	f := storetest.Open(t, open)
+	f.Insist(expiring("a/first", "v", long))
+	again := f.Servers[2].(*Server)
+	again.Kill()
+	if err := again.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for node := range f.Servers { // one of them leads
+		f.CutOff(node+1, true, func(key string) env.StoreRequest { return expiring(key, "v", long) }, listA)
+	}
+}
