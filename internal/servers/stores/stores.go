@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/stores/etcd"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/nats"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/postgres"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/redis"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/zookeeper"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -32,6 +33,8 @@ var products = []Product{
 	{nats.Store{}, nats.Handlers, nats.Open, nats.Version, false},
 	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version, false},
 	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version, true},
+	{redis.Store{}, redis.Handlers, redis.Store{}.Open, redis.Version, false},
+	{redis.Store{Cluster: true}, redis.Handlers, redis.Store{Cluster: true}.Open, redis.Version, false},
 	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, true},
 }
 
@@ -48,10 +51,15 @@ func Named(name string) (p Product, ok bool) {
 	return Product{}, false
 }
 
-// Clients lists the products as their clients see them.
+// Clients lists the products as their clients see them. In asynchronous replication Redis has other
+// clients, because it is they who wait for replicas.
 func Clients() (list []live.Store) {
 	for _, p := range products {
 		list = append(list, p.client)
+		if r, is := p.client.(redis.Store); is {
+			r.Asynchronous = true
+			list = append(list, r)
+		}
 	}
 	return list
 }
