@@ -79,18 +79,21 @@ func processFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 // processes returns the backend with processes of this machine in the form of the runner.
 func processes(b process.Backend) runner.Backend {
 	return runner.Backend{
-		Ability: ability(b), Idle: true, Open: runner.Opener(b.Open), InStore: inStore,
+		Ability: ability(b), Idle: true, Open: runner.Opener(b.Open),
+		InStore:  func(product string) (runner.Backend, bool) { return inStore(product, b.Binary) },
 		Versions: func() map[string]string { return ofServer(cmp.Or(b.Binary, localServer)) },
 	}
 }
 
 // inStore returns the backend with servers of a store's product. They keep the cores busier
-// than Redis does, so it is not idle.
-func inStore(product string) (runner.Backend, bool) {
+// than Redis does, so it is not idle. redisServer is the path of redis-server; empty: look it up in
+// PATH.
+func inStore(product, redisServer string) (runner.Backend, bool) {
 	p, ok := stores.Named(product)
 	if !ok {
 		return runner.Backend{}, false
 	}
+	p = p.WithRedisServer(redisServer)
 	return runner.Backend{Ability: ability(p), Keys: p.Watched(), Watched: p.Watched(), Open: runner.Opener(p.Open), Versions: func() map[string]string {
 		return map[string]string{product: cmp.Or(p.Version(context.Background()), "(unknown)")}
 	}}, true

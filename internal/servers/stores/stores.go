@@ -33,9 +33,22 @@ var products = []Product{
 	{nats.Store{}, nats.Handlers, nats.Open, nats.Version, false},
 	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version, false},
 	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version, true},
-	{redis.Store{}, redis.Handlers, redis.Store{}.Open, redis.Version, false},
-	{redis.Store{Cluster: true}, redis.Handlers, redis.Store{Cluster: true}.Open, redis.Version, false},
+	onRedis(redis.Store{}),
+	onRedis(redis.Store{Cluster: true}),
 	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, true},
+}
+
+func onRedis(s redis.Store) Product { return Product{s, redis.Handlers, s.Open, s.Version, false} }
+
+// WithRedisServer returns the product with another redis-server than the one in PATH, such as
+// valkey-server. It changes only products that run one.
+func (p Product) WithRedisServer(binary string) Product {
+	s, is := p.client.(redis.Store)
+	if !is {
+		return p
+	}
+	s.Binary = binary
+	return onRedis(s)
 }
 
 // Products lists the stores.

@@ -20,6 +20,10 @@ import (
 type Store struct {
 	Cluster      bool // Redis Cluster; otherwise Redis Sentinel
 	Asynchronous bool // clients do not wait for replicas
+
+	// Binary is the path of redis-server. If it is empty, it is looked up in PATH. Clients do not
+	// use it.
+	Binary string
 }
 
 // Name returns the product's name. Clients that do not wait have a name of their own, by which a

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -25,16 +26,16 @@ type opener = func(context.Context) (live.Fleet, error)
 
 // opens returns how a product is opened, with as many members as it needs.
 func opens(kind Store) opener {
-	s := nemesis.Setting{Nodes: 3, Persistence: nemesis.Always, Store: &nemesis.Store{Asynchronous: kind.Asynchronous}}
+	s := nemesis.Setting{Nodes: 3, Persistence: nemesis.Always}
 	if kind.Cluster {
 		s.Nodes = 5
 	}
 	return func(ctx context.Context) (live.Fleet, error) { return kind.Open(ctx, s, 1) }
 }
 
-// each runs a test for both products, whose clients wait for replicas unless it is asynchronous.
-func each(t *testing.T, asynchronous bool, test func(t *testing.T, kind Store)) {
-	for _, kind := range []Store{{Asynchronous: asynchronous}, {Cluster: true, Asynchronous: asynchronous}} {
+// each runs a test for both products.
+func each(t *testing.T, test func(t *testing.T, kind Store)) {
+	for _, kind := range []Store{{}, {Cluster: true}} {
 		t.Run(kind.Name(), func(t *testing.T) { test(t, kind) })
 	}
 }
@@ -76,7 +77,7 @@ func deletion(e env.Entry) env.StoreRequest {
 // Keys are created once, renewed and deleted at their latest revision, and created again.
 // Revisions grow over all keys.
 func TestKeys(t *testing.T) {
-	each(t, false, func(t *testing.T, kind Store) {
+	each(t, func(t *testing.T, kind Store) {
 		f := storetest.Open(t, opens(kind))
 		if reply := f.Ask(listA); !reply.Done || len(reply.Entries) > 0 {
 			t.Errorf("an empty store lists %+v", reply)
@@ -111,7 +112,7 @@ func TestKeys(t *testing.T) {
 
 // A key expires by itself. A renewal prolongs its life, and never shortens it.
 func TestKeyExpires(t *testing.T) {
-	each(t, false, func(t *testing.T, kind Store) {
+	each(t, func(t *testing.T, kind Store) {
 		f := storetest.Open(t, opens(kind))
 		short := f.Create(expiring("a/short", "", time.Millisecond/2))
 		storetest.Eventually(t, "the key is gone", func() bool { return len(f.Ask(listA).Entries) == 0 })
@@ -185,7 +186,7 @@ func settle(f *storetest.Fleet, kind Store) (master *Server) {
 // The master is killed, shut down or stopped. A replica with all keys takes its place, and the
 // former master becomes a replica when it is back.
 func TestFailover(t *testing.T) {
-	each(t, false, func(t *testing.T, kind Store) {
+	each(t, func(t *testing.T, kind Store) {
 		for _, c := range []struct {
 			name   string
 			rounds int
@@ -230,61 +231,78 @@ func TestFailover(t *testing.T) {
 }
 
 // cutOff holds back what a member sends to the others.
-func cutOff(s *Server) { s.link.Replies.Impose(1, nemesis.HoldAll()) }
+func cutOff(s *Server) { s.link.Replies.Impose(cutOffRule, nemesis.HoldAll()) }
 
-// A key that no replica has received is lost with the master. A client that waits for replicas
-// does not get it.
-func TestFailoverLosesKey(t *testing.T) {
-	for _, asynchronous := range []bool{true, false} {
-		each(t, asynchronous, func(t *testing.T, kind Store) {
-			f := storetest.Open(t, opens(kind))
-			f.Create(expiring("a/old", "", long))
-			master := settle(f, kind)
-			cutOff(master)
-			reply, err := storetest.Try(t, f.Client, time.Second, expiring("a/young", "", long))
-			if reply.Done != asynchronous || errors.Is(err, env.ErrNoLeader) {
-				t.Errorf("reply %+v, error %v", reply, err)
-			}
-			master.Kill()
-			if got := f.Insist(listA).Entries; len(got) != 1 || got[0].Key != "a/old" {
-				t.Errorf("the next master has %+v", got)
-			}
-		})
+const cutOffRule = replicationRule + 1
+
+// waitsOrNot returns two clients of a fleet that are connected to its master: one that waits for
+// replicas, and one that does not.
+func waitsOrNot(f *storetest.Fleet, kind Store) (clients map[bool]live.StoreClient) {
+	f.T.Helper()
+	clients = map[bool]live.StoreClient{}
+	for _, waits := range []bool{true, false} {
+		own := *f
+		kind.Asynchronous = !waits
+		own.Store = kind
+		own.Client = own.Connect()
+		own.Ask(listA)
+		clients[waits] = own.Client
+	}
+	return clients
+}
+
+// createUnreplicated creates keys on a master that no replica follows. A client that waits for
+// replicas does not get its key.
+func createUnreplicated(t *testing.T, clients map[bool]live.StoreClient) {
+	t.Helper()
+	for waits, c := range clients {
+		reply, err := storetest.Try(t, c, time.Second, expiring(fmt.Sprintf("a/waits=%t", waits), "of the old master", long))
+		if reply.Done == waits || errors.Is(err, env.ErrNoLeader) {
+			t.Errorf("waits for replicas: %t, reply %+v, error %v", waits, reply, err)
+		}
 	}
 }
 
+// A key that no replica has received is lost with the master.
+func TestFailoverLosesKey(t *testing.T) {
+	each(t, func(t *testing.T, kind Store) {
+		f := storetest.Open(t, opens(kind))
+		clients := waitsOrNot(f, kind)
+		f.Create(expiring("a/old", "", long))
+		master := settle(f, kind)
+		cutOff(master)
+		createUnreplicated(t, clients)
+		master.Kill()
+		if got := f.Insist(listA).Entries; len(got) != 1 || got[0].Key != "a/old" {
+			t.Errorf("the next master has %+v", got)
+		}
+	})
+}
+
 // Sentinel replaces a master that the other members cannot reach. Until it is demoted, clients that are
-// connected to it use it: both masters give away one key. A client that waits for replicas does not
-// get it from the old one.
+// connected to it use it: both masters give away one key.
 func TestTwoMasters(t *testing.T) {
-	for _, asynchronous := range []bool{true, false} {
-		kind := Store{Asynchronous: asynchronous}
-		t.Run(kind.Name(), func(t *testing.T) {
-			f := storetest.Open(t, opens(kind))
-			f.Ask(listA) // connects the client to node 1
-			old := f.Servers[0].(*Server)
-			cutOff(old)
-			elsewhere := *f
-			elsewhere.Client = f.ConnectTo(f.Servers[1].Addr(), f.Servers[2].Addr())
-			elsewhere.Insist(expiring("a/x", "of the new master", long))
-			reply, err := storetest.Try(t, f.Client, time.Second, expiring("a/x", "of the old master", long))
-			if reply.Done != asynchronous || errors.Is(err, env.ErrNoLeader) {
-				t.Errorf("reply %+v, error %v", reply, err)
-			}
-			old.link.Replies.Lift(1)
-			if now := settle(f, kind); now == old {
-				t.Error("the old master has not been demoted")
-			}
-			if got := f.Insist(listA).Entries; len(got) != 1 || got[0].Value != "of the new master" {
-				t.Errorf("there are %+v", got)
-			}
-		})
+	kind := Store{}
+	f := storetest.Open(t, opens(kind))
+	clients := waitsOrNot(f, kind)
+	old := f.Servers[0].(*Server)
+	cutOff(old)
+	elsewhere := *f
+	elsewhere.Client = f.ConnectTo(f.Servers[1].Addr(), f.Servers[2].Addr())
+	elsewhere.Insist(expiring("a/waits=false", "of the new master", long))
+	createUnreplicated(t, clients)
+	old.link.Replies.Lift(cutOffRule)
+	if now := settle(f, kind); now == old {
+		t.Error("the old master has not been demoted")
+	}
+	if got := f.Insist(listA).Entries; len(got) != 1 || got[0].Value != "of the new master" {
+		t.Errorf("there are %+v", got)
 	}
 }
 
 // A client goes on from members that are down, and requests that they refuse have no effect.
 func TestNoMaster(t *testing.T) {
-	each(t, false, func(t *testing.T, kind Store) {
+	each(t, func(t *testing.T, kind Store) {
 		f := storetest.Open(t, opens(kind))
 		for _, s := range f.Servers[1:] { // no majority is left
 			s.(*Server).Kill()
@@ -361,7 +379,7 @@ func TestMissingServer(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install redis-server") {
 		t.Errorf("no line that says what to do: %v", err)
 	}
-	if v := Version(t.Context()); v != "" {
+	if v := new(Store).Version(t.Context()); v != "" {
 		t.Errorf("version %q of nothing", v)
 	}
 }
@@ -388,8 +406,32 @@ func TestUnfitServers(t *testing.T) {
 	}
 }
 
+// Another server is found by its path.
+func TestBinary(t *testing.T) {
+	found, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", "/usr/bin:/bin") // for the shell
+	other := filepath.Join(t.TempDir(), "other-server")
+	if err := os.WriteFile(other, []byte("#!/bin/sh\nexec "+found+" \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	kind := Store{Binary: other}
+	f := storetest.Open(t, func(ctx context.Context) (live.Fleet, error) {
+		return kind.Open(ctx, nemesis.Setting{Nodes: 3}, 1)
+	})
+	f.Create(expiring("a/x", "", long))
+	if name := f.Servers[0].(*Server).Name; !strings.HasPrefix(name, "other-server") || kind.Version(t.Context()) == "" {
+		t.Errorf("%s, version %q", name, kind.Version(t.Context()))
+	}
+	if _, err := (Store{Binary: "/nowhere/valkey-server"}).Open(t.Context(), nemesis.Setting{Nodes: 3}, 1); err == nil || !strings.HasPrefix(err.Error(), "/nowhere/valkey-server not found") {
+		t.Errorf("a missing server: %v", err)
+	}
+}
+
 func TestVersion(t *testing.T) {
-	if v := Version(t.Context()); v == "" {
+	if v := new(Store).Version(t.Context()); v == "" {
 		t.Error("no version")
 	}
 }

@@ -93,23 +93,22 @@ func (d *deployment) sentinelConfig(i int) []string {
 // identity is the id of a process, of 40 hexadecimal digits.
 func identity(i int) string { return fmt.Sprintf("%040x", i+1) }
 
-// ready returns an error unless a Sentinel could fail over: it reaches the others, and has seen
-// that all replicas are in sync.
+// ready returns an error unless a Sentinel could fail over: it is connected to the others and to all
+// replicas, and these are in sync.
 func (d *deployment) ready(ctx context.Context, sentinel *child.Daemon) error {
 	o := redisserver.Operator(sentinel.Ports[0].Addr())
-	quorum, err := o.Do(ctx, "SENTINEL", "CKQUORUM", masterName)
-	if err != nil {
-		return err
-	}
-	if want := fmt.Sprintf("OK %d usable Sentinels", len(d.servers)); !strings.HasPrefix(fmt.Sprint(quorum), want) {
-		return fmt.Errorf("%s replies %v, not %s", sentinel.Name, quorum, want)
-	}
-	replicas, err := o.Do(ctx, "SENTINEL", "REPLICAS", masterName)
-	if err != nil {
-		return err
-	}
-	if got := strings.Count(fmt.Sprint(replicas), "master-link-status ok"); got != len(d.servers)-1 {
-		return fmt.Errorf("%s knows %d replicas that are in sync, not %d: %v", sentinel.Name, got, len(d.servers)-1, replicas)
+	for _, want := range []struct{ list, sign string }{
+		{"SENTINELS", " flags sentinel "}, // and not s_down or disconnected
+		{"REPLICAS", " flags slave "},
+		{"REPLICAS", " master-link-status ok "},
+	} {
+		found, err := o.Do(ctx, "SENTINEL", want.list, masterName) // names and values of each
+		if err != nil {
+			return err
+		}
+		if others := len(d.servers) - 1; strings.Count(fmt.Sprint(found), want.sign) != others {
+			return fmt.Errorf("%s is to see %d %s with%s, but sees %v", sentinel.Name, others, want.list, strings.TrimSuffix(want.sign, " "), found)
+		}
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (k Store) Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.F
 	if s.Nodes < k.fewest() {
 		return live.Fleet{}, fmt.Errorf("%d nodes: %s needs at least %d to fail over", s.Nodes, k.product(), k.fewest())
 	}
-	binary, err := redisserver.FindServer("")
+	binary, err := redisserver.FindServer(k.Binary)
 	if err != nil {
 		return live.Fleet{}, err
 	}
@@ -132,9 +132,9 @@ func (k Store) Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.F
 	return fleet, nil
 }
 
-// Version returns the version of the installed redis-server, or "" if there is none.
-func Version(ctx context.Context) string {
-	binary, err := redisserver.FindServer("")
+// Version returns the version of redis-server, or "" if there is none.
+func (k Store) Version(ctx context.Context) string {
+	binary, err := redisserver.FindServer(k.Binary)
 	if err != nil {
 		return ""
 	}
