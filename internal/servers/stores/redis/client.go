@@ -87,10 +87,13 @@ type client struct {
 }
 
 // redirection is the error of a request that only another member can carry out. It has no effect.
-type redirection struct{ port int64 }
+type redirection struct {
+	port int64 // which that member announces
+	once bool  // only this request: the slot is on its way to that member
+}
 
 func (r redirection) Error() string {
-	return fmt.Sprintf("the master is the member that announces port %d", r.port)
+	return fmt.Sprintf("the request is for the member that announces port %d", r.port)
 }
 
 // errClosed is the error of a request after Close.
@@ -130,38 +133,78 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 func (c *client) follow(ctx context.Context, command []string) (reply env.StoreReply, err error) {
 	for range 2 * len(c.addrs) {
 		reply, err = c.try(ctx, command)
-		if redirected := (redirection{}); !errors.As(err, &redirected) {
+		to := redirection{}
+		switch {
+		case !errors.As(err, &to):
 			return reply, err
+		case to.once:
+			return c.askOnce(ctx, to.port, command)
 		}
 	}
 	return reply, notDone(err)
 }
 
-// try sends a command to the current member. After an error the client has left it.
+// try sends a command to the current member. After an error the client has left it, unless the
+// member redirects this command only.
 func (c *client) try(ctx context.Context, command []string) (reply env.StoreReply, err error) {
 	m, at, err := c.take(ctx)
 	if err == nil {
 		reply, err = c.send(ctx, m, command)
 	}
-	var to redirection
-	switch {
-	case err == nil:
+	to := redirection{}
+	errors.As(err, &to)
+	if err == nil || to.once {
 		c.give(m)
-		return reply, nil
-	case errors.As(err, &to):
-		c.leave(at, to.port)
-	default:
-		c.leave(at, 0)
+		return reply, err
 	}
+	c.leave(at, to.port)
 	if m != nil {
 		_ = m.Close()
 	}
 	return env.StoreReply{}, err
 }
 
-// send sends a command over a connection, and waits for the acknowledgements of replicas.
-func (c *client) send(ctx context.Context, m *conn, command []string) (env.StoreReply, error) {
-	commands := [][]string{command}
+// askOnce sends a command to the member that imports its slot.
+func (c *client) askOnce(ctx context.Context, port int64, command []string) (env.StoreReply, error) {
+	at, err := c.locate(ctx, port)
+	if err != nil {
+		return env.StoreReply{}, err
+	}
+	m, err := c.connect(ctx, at)
+	if err != nil {
+		return env.StoreReply{}, err
+	}
+	defer func() { _ = m.Close() }()
+	reply, err := c.send(ctx, m, command, []string{"ASKING"})
+	if to := (redirection{}); errors.As(err, &to) { // the slot has moved on since
+		err = notDone(err)
+	}
+	return reply, err
+}
+
+// locate finds the member that announces a port. It connects to members whose ports are unknown.
+func (c *client) locate(ctx context.Context, port int64) (at int, err error) {
+	for other := range len(c.addrs) + 1 {
+		c.mu.Lock()
+		at, known := c.ports[port]
+		c.mu.Unlock()
+		if known {
+			return at, nil
+		}
+		if other < len(c.addrs) {
+			m, connecting := c.connect(ctx, other)
+			if err = errors.Join(err, connecting); connecting == nil {
+				_ = m.Close()
+			}
+		}
+	}
+	return 0, notDone(errors.Join(err, redirection{port: port}))
+}
+
+// send sends a command over a connection, behind others, and waits for the acknowledgements of
+// replicas.
+func (c *client) send(ctx context.Context, m *conn, command []string, before ...[]string) (env.StoreReply, error) {
+	commands := append(before, command)
 	if c.acknowledgements > 0 {
 		timeout := "0" // none
 		if end, ends := ctx.Deadline(); ends {
@@ -173,6 +216,7 @@ func (c *client) send(ctx context.Context, m *conn, command []string) (env.Store
 	if err != nil {
 		return env.StoreReply{}, err
 	}
+	replies = replies[len(before):]
 	if refused, is := replies[0].(replyError); is {
 		return env.StoreReply{}, refusal(refused)
 	}
@@ -188,12 +232,12 @@ func (c *client) send(ctx context.Context, m *conn, command []string) (env.Store
 func refusal(e replyError) error {
 	code, rest, _ := strings.Cut(string(e), " ")
 	switch code {
-	case "MOVED": // slot host:port
+	case "MOVED", "ASK": // slot host:port
 		port, err := strconv.ParseInt(rest[strings.LastIndex(rest, ":")+1:], 10, 64)
 		if err != nil {
 			return fmt.Errorf("%w: %w", e, err)
 		}
-		return redirection{port}
+		return redirection{port, code == "ASK"}
 	case "READONLY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "TRYAGAIN":
 		return notDone(e)
 	}
@@ -215,12 +259,22 @@ func (c *client) take(ctx context.Context) (m *conn, at int, err error) {
 	case m != nil:
 		return m, at, nil
 	}
+	m, err = c.connect(ctx, at)
+	return m, at, err
+}
+
+// connect connects to a member.
+func (c *client) connect(ctx context.Context, at int) (*conn, error) {
 	network, err := c.dial(ctx, c.addrs[at])
 	if err != nil {
-		return nil, at, notDone(err)
+		return nil, notDone(err)
 	}
-	m = &conn{Conn: network, in: bufio.NewReader(network), member: at}
-	return m, at, c.greet(ctx, m)
+	m := &conn{Conn: network, in: bufio.NewReader(network), member: at}
+	if err := c.greet(ctx, m); err != nil {
+		_ = m.Close()
+		return nil, err
+	}
+	return m, nil
 }
 
 // greet learns which port the member announces to the others, and whether it is a master.
@@ -242,7 +296,7 @@ func (c *client) greet(ctx context.Context, m *conn) error {
 	c.ports[port] = m.member
 	c.mu.Unlock()
 	if master, is := role[2].(int64); is && !c.kind.Cluster {
-		return redirection{master}
+		return redirection{port: master}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -300,6 +301,57 @@ func TestTwoMasters(t *testing.T) {
 	}
 }
 
+// The slot of the keys moves to another master while a key is held. The holder keeps it, and nobody
+// else gets it: the client follows ASK while the slot is on its way, and MOVED afterwards. A new key has
+// to wait, because its script uses the counter as well, and the two are on different members
+// (TRYAGAIN). Clients do not wait for replicas here: the other master has none.
+func TestResharding(t *testing.T) {
+	kind := Store{Cluster: true}
+	f := storetest.Open(t, opens(kind))
+	f.Store = Store{Cluster: true, Asynchronous: true}
+	f.Client = f.Connect()
+	rival := *f
+	rival.Client = f.ConnectTo(f.Servers[4].Addr(), f.Servers[3].Addr(), f.Servers[2].Addr(), f.Servers[1].Addr(), f.Servers[0].Addr())
+	held := f.Create(expiring("a/x", "v", long))
+	from, to := f.Servers[0].(*Server), f.Servers[1].(*Server)
+	do := func(s *Server, command ...string) any {
+		t.Helper()
+		reply, err := s.ask(t.Context(), command...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	slot := fmt.Sprint(do(from, "CLUSTER", "KEYSLOT", counter))
+	check := func(when string, newKey bool) {
+		t.Helper()
+		rival.Declined(expiring("a/x", "of the rival", long))
+		held = f.Done(renew(held, long)).Entries[0]
+		if got := rival.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{held}) {
+			t.Errorf("%s: there are %+v, not %+v", when, got, held)
+		}
+		other := expiring("b/y", "", long)
+		if newKey {
+			f.Create(other)
+			f.Done(env.StoreRequest{Op: env.StoreDelete, Key: other.Key})
+		} else if _, err := storetest.Try(t, f.Client, storetest.Patience, other); !errors.Is(err, env.ErrNoLeader) || !strings.Contains(err.Error(), "TRYAGAIN") {
+			t.Errorf("%s: a new key: %v", when, err)
+		}
+	}
+	check("before", true)
+	do(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", identity(0))
+	do(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", identity(1))
+	check("on its way, with the keys here", false)
+	do(from, "MIGRATE", "127.0.0.1", strconv.Itoa(to.Ports[0].Number()), "", "0", "5000", "KEYS", counter, entryPrefix+held.Key)
+	check("on its way, with the keys there", false)
+	for _, s := range []*Server{to, from} {
+		do(s, "CLUSTER", "SETSLOT", slot, "NODE", identity(1))
+	}
+	check("afterwards", true)
+	f.Done(deletion(held))
+	rival.Create(expiring("a/x", "of the rival", long))
+}
+
 // A client goes on from members that are down, and requests that they refuse have no effect.
 func TestNoMaster(t *testing.T) {
 	each(t, func(t *testing.T, kind Store) {
@@ -451,8 +503,11 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	to := redirection{}
-	if err := refusal("MOVED 866 127.0.0.1:7001"); !errors.As(err, &to) || to.port != 7001 {
+	if err := refusal("MOVED 866 127.0.0.1:7001"); !errors.As(err, &to) || to != (redirection{port: 7001}) {
 		t.Errorf("MOVED: %v", err)
+	}
+	if err := refusal("ASK 866 127.0.0.1:7002"); !errors.As(err, &to) || to != (redirection{7002, true}) {
+		t.Errorf("ASK: %v", err)
 	}
 }
 
