@@ -63,7 +63,7 @@ type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 
 // Connect implements [live.Store].
 func (k Store) Connect(addrs []string, dial dialer) (live.StoreClient, error) {
-	c := &client{kind: k, addrs: addrs, dial: dial, ports: map[int64]int{}}
+	c := &client{kind: k, addrs: addrs, dial: dial, ports: map[int64]int{}, values: map[name]string{}}
 	if !k.Asynchronous {
 		c.acknowledgements = k.copies(len(addrs)) / 2
 	}
@@ -83,6 +83,7 @@ type client struct {
 	current int           // the member whose address it uses
 	idle    []*conn       // to the current member
 	ports   map[int64]int // the members by the ports that they announce, as far as they are known
+	values  map[name]string
 	closed  bool
 }
 
@@ -113,6 +114,9 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	}
 	for {
 		reply, err := c.follow(ctx, command)
+		if err == nil {
+			c.remember(r, reply)
+		}
 		if r.Op != env.StoreAwait || err != nil {
 			return reply, err
 		}
@@ -204,28 +208,38 @@ func (c *client) locate(ctx context.Context, port int64) (at int, err error) {
 // send sends a command over a connection, behind others, and waits for the acknowledgements of
 // replicas.
 func (c *client) send(ctx context.Context, m *conn, command []string, before ...[]string) (env.StoreReply, error) {
-	commands := append(before, command)
-	if c.acknowledgements > 0 {
-		timeout := "0" // none
-		if end, ends := ctx.Deadline(); ends {
-			timeout = millis(max(time.Until(end), time.Millisecond))
-		}
-		commands = append(commands, []string{"WAIT", strconv.Itoa(c.acknowledgements), timeout})
-	}
-	replies, err := m.call(ctx, commands...)
+	replies, err := m.call(ctx, append(before, command)...)
 	if err != nil {
 		return env.StoreReply{}, err
 	}
-	replies = replies[len(before):]
-	if refused, is := replies[0].(replyError); is {
+	last := replies[len(before)]
+	if refused, is := last.(replyError); is {
 		return env.StoreReply{}, refusal(refused)
 	}
-	if c.acknowledgements > 0 {
-		if got, _ := replies[1].(int64); got < int64(c.acknowledgements) {
-			return env.StoreReply{}, fmt.Errorf("%d replicas are to acknowledge, but WAIT replied %v", c.acknowledgements, replies[1])
-		}
+	if err := c.awaitReplicas(ctx, m); err != nil {
+		return env.StoreReply{}, err
 	}
-	return parse(replies[0])
+	return parse(last)
+}
+
+// awaitReplicas waits until enough replicas have what the last command on the connection has
+// written.
+func (c *client) awaitReplicas(ctx context.Context, m *conn) error {
+	if c.acknowledgements == 0 {
+		return nil
+	}
+	timeout := "0" // none
+	if end, ends := ctx.Deadline(); ends {
+		timeout = millis(max(time.Until(end), time.Millisecond))
+	}
+	replies, err := m.call(ctx, []string{"WAIT", strconv.Itoa(c.acknowledgements), timeout})
+	if err != nil {
+		return err
+	}
+	if got, _ := replies[0].(int64); got < int64(c.acknowledgements) {
+		return fmt.Errorf("%d replicas are to acknowledge, but WAIT replied %v", c.acknowledgements, replies[0])
+	}
+	return nil
 }
 
 // refusal is the error of a command to which a member has replied an error.

@@ -68,8 +68,15 @@
 // one. A client stays with its master as long as requests succeed. Sentinel closes the connections
 // of a master that it demotes (CLIENT KILL).
 //
-// With Cluster the client follows MOVED. Ports in replies are those that members announce to each
+// With Cluster the client follows MOVED, and ASK while the slot of the keys moves to another master. A
+// new key has to wait meanwhile (TRYAGAIN). Ports in replies are those that members announce to each
 // other; the client learns by CONFIG GET which member announces which.
+//
+// # Times
+//
+// Sentinel promotes a replica 0.8 s after the master has died, or a second later if the Sentinels did
+// not notice it at once: they ask each other once a second. The other replicas follow a second later,
+// because Sentinel looks once a second whether the promotion has succeeded.
 //
 // # Differences from real deployments
 //

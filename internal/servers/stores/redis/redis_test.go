@@ -234,7 +234,7 @@ func TestFailover(t *testing.T) {
 // cutOff holds back what a member sends to the others.
 func cutOff(s *Server) { s.link.Replies.Impose(cutOffRule, nemesis.HoldAll()) }
 
-const cutOffRule = replicationRule + 1
+const cutOffRule = killRule + 1
 
 // waitsOrNot returns two clients of a fleet that are connected to its master: one that waits for
 // replicas, and one that does not.
@@ -264,7 +264,8 @@ func createUnreplicated(t *testing.T, clients map[bool]live.StoreClient) {
 	}
 }
 
-// A key that no replica has received is lost with the master.
+// A key that no replica has received is lost with the master. Its holder does not delete the key of
+// the next holder, although that has the same revision.
 func TestFailoverLosesKey(t *testing.T) {
 	each(t, func(t *testing.T, kind Store) {
 		f := storetest.Open(t, opens(kind))
@@ -273,10 +274,28 @@ func TestFailoverLosesKey(t *testing.T) {
 		master := settle(f, kind)
 		cutOff(master)
 		createUnreplicated(t, clients)
+		holder := *f
+		holder.Client = clients[false]
+		lost := holder.Create(expiring("b/lost", "of the old master", long))
+		for range 100 { // so that the next master's counter is behind this one's for long enough
+			lost = holder.Done(renew(lost, long)).Entries[0]
+		}
 		master.Kill()
-		if got := f.Insist(listA).Entries; len(got) != 1 || got[0].Key != "a/old" {
+		if got := f.Insist(env.StoreRequest{Op: env.StoreList}).Entries; len(got) != 1 || got[0].Key != "a/old" {
 			t.Errorf("the next master has %+v", got)
 		}
+		filler := f.Create(expiring("c/filler", "", long))
+		for filler.Revision < lost.Revision-1 {
+			filler = f.Done(renew(filler, long)).Entries[0]
+		}
+		next := f.Create(expiring("b/lost", "of the new master", long))
+		if next.Revision != lost.Revision {
+			t.Errorf("%+v, want the revision of %+v", next, lost)
+		}
+		holder.Insist(listA) // connects it to the new master
+		holder.Declined(renew(lost, long))
+		holder.Declined(deletion(lost))
+		f.Done(deletion(next))
 	})
 }
 

@@ -30,19 +30,23 @@ local entry = redis.call('INCR', KEYS[2]) .. ' ' .. ARGV[1]
 redis.call('SET', KEYS[1], entry, 'NX', 'PX', ARGV[2])
 return {1, KEYS[1], entry}`
 
-	// renewScript gives KEYS[1] a TTL of ARGV[2] milliseconds, unless it has a longer one, and a new
-	// revision, if its revision is ARGV[1].
-	renewScript = `
+	// sameScript declines unless the entry KEYS[1] is ARGV[2]. Its value is compared if ARGV[1] is
+	// "value", its revision alone if that is "revision", and nothing if it is "any".
+	sameScript = `
 local there = redis.call('GET', KEYS[1])
-if not there or string.match(there, '^%d+') ~= ARGV[1] then return {0} end
+local same = there and (ARGV[1] == 'any' or there == ARGV[2]
+	or ARGV[1] == 'revision' and string.match(there, '^%d+') == string.match(ARGV[2], '^%d+'))
+if not same then return {0} end`
+
+	// renewScript gives the same KEYS[1] a TTL of ARGV[3] milliseconds, unless it has a longer one, and
+	// a new revision.
+	renewScript = sameScript + `
 local entry = redis.call('INCR', KEYS[2]) .. string.match(there, ' .*$')
-redis.call('SET', KEYS[1], entry, 'PX', math.max(tonumber(ARGV[2]), redis.call('PTTL', KEYS[1])))
+redis.call('SET', KEYS[1], entry, 'PX', math.max(tonumber(ARGV[3]), redis.call('PTTL', KEYS[1])))
 return {1, KEYS[1], entry}`
 
-	// deleteScript deletes KEYS[1] if its revision is ARGV[1]; 0: whatever its revision.
-	deleteScript = `
-local there = redis.call('GET', KEYS[1])
-if not there or ARGV[1] ~= '0' and string.match(there, '^%d+') ~= ARGV[1] then return {0} end
+	// deleteScript deletes the same KEYS[1].
+	deleteScript = sameScript + `
 redis.call('DEL', KEYS[1])
 return {1}`
 
@@ -68,9 +72,11 @@ func (c *client) command(r env.StoreRequest) []string {
 	case r.Op == env.StoreCreate && r.Expires && r.TTL > 0 && r.Session == 0 && !r.Sequential && r.Delay == 0:
 		return []string{"EVAL", createScript, "2", key, counter, r.Value, millis(r.TTL)}
 	case r.Op == env.StoreRenew:
-		return []string{"EVAL", renewScript, "2", key, counter, fmt.Sprint(r.Revision), millis(r.TTL)}
+		how, entry := c.expected(r)
+		return []string{"EVAL", renewScript, "2", key, counter, how, entry, millis(r.TTL)}
 	case r.Op == env.StoreDelete:
-		return []string{"EVAL", deleteScript, "1", key, fmt.Sprint(r.Revision)}
+		how, entry := c.expected(r)
+		return []string{"EVAL", deleteScript, "1", key, how, entry}
 	case r.Op == env.StoreList, r.Op == env.StoreAwait:
 		confirm := ""
 		if c.acknowledgements > 0 {
@@ -79,6 +85,47 @@ func (c *client) command(r env.StoreRequest) []string {
 		return []string{"EVAL", listScript, "1", counter, key, confirm}
 	}
 	return nil
+}
+
+// name names an entry as a request does.
+type name struct {
+	key      string
+	revision uint64
+}
+
+// expected returns how a script finds the entry of a request: by its revision and, if the client has
+// created or seen the entry, by its value as well. A revision alone is not enough, because a
+// failover can take the counter back: the next holder's entry can have the revision of the last one.
+func (c *client) expected(r env.StoreRequest) (how, entry string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	value, known := c.values[name{r.Key, r.Revision}]
+	switch {
+	case r.Revision == 0 && r.Op == env.StoreDelete:
+		how = "any"
+	case known:
+		how = "value"
+	default:
+		how = "revision"
+	}
+	return how, fmt.Sprintf("%d %s", r.Revision, value)
+}
+
+// remember notes the values of entries for expected. What the client has written replaces what it
+// has noted before; what it has seen does not, because it may be an entry of somebody else that has
+// the same revision.
+func (c *client) remember(r env.StoreRequest, reply env.StoreReply) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wrote := reply.Done && (r.Op == env.StoreCreate || r.Op == env.StoreRenew)
+	for _, e := range reply.Entries {
+		if _, known := c.values[name{e.Key, e.Revision}]; wrote || !known {
+			c.values[name{e.Key, e.Revision}] = e.Value
+		}
+	}
+	if r.Op == env.StoreDelete && reply.Done || r.Op == env.StoreRenew && reply.Done {
+		delete(c.values, name{r.Key, r.Revision})
+	}
 }
 
 // millis returns a duration in whole milliseconds, rounded up.

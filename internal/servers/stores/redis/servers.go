@@ -58,7 +58,11 @@ func (s *Server) processes() []*child.Daemon {
 
 // Kill implements [live.Crasher]. What the server had sent to other members and they had not
 // received is lost.
-func (s *Server) Kill() { s.end((*child.Daemon).Kill) }
+func (s *Server) Kill() {
+	s.link.Replies.Impose(killRule, nemesis.HoldAll()) // until the process is gone
+	s.end((*child.Daemon).Kill)
+	s.link.Replies.Lift(killRule)
+}
 
 // Quit implements [live.Crasher]. A master waits until its replicas have everything.
 func (s *Server) Quit() { s.end((*child.Daemon).Quit) }
@@ -192,8 +196,11 @@ func (d *deployment) delayReplication(seed uint64) {
 	}
 }
 
-// replicationRule is the number of the rule on the links. It is no fault of a plan.
-const replicationRule = 0
+// The numbers of rules on the links. They are not faults of a plan.
+const (
+	replicationRule = iota
+	killRule
+)
 
 // add adds a redis-server to the group. It does not start it.
 func (d *deployment) add(node int) (*Server, error) {
