@@ -63,7 +63,7 @@ type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 
 // Connect implements [live.Store].
 func (k Store) Connect(addrs []string, dial dialer) (live.StoreClient, error) {
-	c := &client{kind: k, addrs: addrs, dial: dial, ports: map[int64]int{}, values: map[name]string{}}
+	c := &client{kind: k, addrs: addrs, dial: dial, ports: map[int64]int{}, values: map[name]string{}, own: map[string]bool{}}
 	if !k.Asynchronous {
 		c.acknowledgements = k.copies(len(addrs)) / 2
 	}
@@ -83,8 +83,10 @@ type client struct {
 	current int           // the member whose address it uses
 	idle    []*conn       // to the current member
 	ports   map[int64]int // the members by the ports that they announce, as far as they are known
-	values  map[name]string
 	closed  bool
+
+	values map[name]string // of entries that the client has created or seen
+	own    map[string]bool // the values of entries that it has created, or may have
 }
 
 // redirection is the error of a request that only another member can carry out. It has no effect.
@@ -111,6 +113,11 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	command := c.command(r)
 	if command == nil {
 		return env.StoreReply{}, unsupported(c.kind.Name(), r)
+	}
+	if r.Op == env.StoreCreate {
+		c.mu.Lock()
+		c.own[r.Value] = true
+		c.mu.Unlock()
 	}
 	for {
 		reply, err := c.follow(ctx, command)
@@ -284,15 +291,15 @@ func (c *client) connect(ctx context.Context, at int) (*conn, error) {
 		return nil, notDone(err)
 	}
 	m := &conn{Conn: network, in: bufio.NewReader(network), member: at}
-	if err := c.greet(ctx, m); err != nil {
+	if err := c.handshake(ctx, m); err != nil {
 		_ = m.Close()
 		return nil, err
 	}
 	return m, nil
 }
 
-// greet learns which port the member announces to the others, and whether it is a master.
-func (c *client) greet(ctx context.Context, m *conn) error {
+// handshake learns which port the member announces to the others, and whether it is a master.
+func (c *client) handshake(ctx context.Context, m *conn) error {
 	replies, err := m.call(ctx, []string{"CONFIG", "GET", "replica-announce-port"}, []string{"ROLE"})
 	if err != nil {
 		return notDone(err)

@@ -18,13 +18,14 @@
 // setting's election is ignored.
 //
 // An entry of [env.Store] is a string with a TTL. Its revision is drawn from a counter (INCR) by the
-// script that creates or renews it. Scripts that renew and delete compare the revision. Sessions,
-// sequential keys, rows that are swept, and lock-delays do not exist. StoreAwait polls.
+// script that creates or renews it. Scripts that renew and delete compare the revision and, like the
+// lock on the page of SET, the value, which the client remembers. Sessions, sequential keys, rows that
+// are swept, and lock-delays do not exist. StoreAwait polls.
 //
 // # Replication
 //
 // With asynchronous replication the master's reply is that of the request. Otherwise the client sends
-// WAIT behind each request, for as many replicas as make a majority of the copies with the master:
+// WAIT after each reply, for as many replicas as make a majority of the copies with the master:
 // (majority − 1) of all members with Sentinel, of node 1 and its replicas with Cluster. With fewer
 // acknowledgements the request may have taken effect. A list draws a revision, so that WAIT has
 // something to confirm: a client that looks for its entry after a lost reply must not find it on a
@@ -53,9 +54,9 @@
 //     gives away keys that the new master gives away, too. min-replicas-to-write bounds that time, but
 //     is not set here. With WAIT its replies do not count, because nobody acknowledges. With Cluster a
 //     master that is cut off from the other masters refuses requests after the node timeout.
-//   - After a failover that loses changes the counter has gone back, so a revision can be used twice.
-//     A fence then does not increase, and a late holder whose revision the next holder has got deletes
-//     the next holder's key.
+//   - After a failover that loses changes the counter has gone back, so a revision can be used twice,
+//     and fences do not increase.
+//   - A failover can also lose the deletion of a key, which then blocks everybody until it expires.
 //   - Keys expire by the wall clock of the master, whose clock is not set here. A failover does not
 //     prolong their lives.
 //

@@ -507,6 +507,33 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// A client finds its entry by the value that it has remembered. An entry of its own replaces a lost one
+// that had the same revision; an entry of somebody else does not.
+func TestRememberedValues(t *testing.T) {
+	c := &client{values: map[name]string{}, own: map[string]bool{"first": true, "second": true}}
+	want := func(when, how, entry string) {
+		t.Helper()
+		if gotHow, got := c.expected(env.StoreRequest{Op: env.StoreDelete, Key: "x", Revision: 7}); gotHow != how || got != entry {
+			t.Errorf("%s: %s %q, want %s %q", when, gotHow, got, how, entry)
+		}
+	}
+	see := func(r env.StoreRequest, done bool, value string) {
+		c.remember(r, env.StoreReply{Done: done, Entries: []env.Entry{{Key: "x", Value: value, Revision: 7}}})
+	}
+	want("at first", "revision", "7 ")
+	see(env.StoreRequest{Op: env.StoreCreate, Key: "x", Value: "first"}, true, "first")
+	want("created", "value", "7 first")
+	see(env.StoreRequest{Op: env.StoreCreate, Key: "x", Value: "third"}, false, "of somebody else")
+	want("somebody else's is there", "value", "7 first")
+	see(listA, true, "second") // whose creation got no reply
+	want("found", "value", "7 second")
+	c.remember(env.StoreRequest{Op: env.StoreDelete, Key: "x", Revision: 7}, env.StoreReply{Done: true})
+	want("deleted", "revision", "7 ")
+	if len(c.values) != 0 || len(c.own) != 1 {
+		t.Errorf("remembered are %v and %v", c.values, c.own)
+	}
+}
+
 // Only errors after which a command certainly has no effect are [env.ErrNoLeader].
 func TestRefusals(t *testing.T) {
 	for text, noEffect := range map[replyError]bool{

@@ -111,19 +111,23 @@ func (c *client) expected(r env.StoreRequest) (how, entry string) {
 	return how, fmt.Sprintf("%d %s", r.Revision, value)
 }
 
-// remember notes the values of entries for expected. What the client has written replaces what it
-// has noted before; what it has seen does not, because it may be an entry of somebody else that has
-// the same revision.
+// remember notes the values of the entries in a reply for expected. An entry that is the client's own
+// replaces one that had the same name: a failover has lost that. An entry of somebody else does not.
 func (c *client) remember(r env.StoreRequest, reply env.StoreReply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wrote := reply.Done && (r.Op == env.StoreCreate || r.Op == env.StoreRenew)
 	for _, e := range reply.Entries {
-		if _, known := c.values[name{e.Key, e.Revision}]; wrote || !known {
+		if _, known := c.values[name{e.Key, e.Revision}]; !known || c.own[e.Value] {
 			c.values[name{e.Key, e.Revision}] = e.Value
 		}
 	}
-	if r.Op == env.StoreDelete && reply.Done || r.Op == env.StoreRenew && reply.Done {
+	switch {
+	case r.Op == env.StoreCreate && !reply.Done:
+		delete(c.own, r.Value)
+	case r.Op == env.StoreDelete && reply.Done:
+		delete(c.own, c.values[name{r.Key, r.Revision}])
+		fallthrough
+	case r.Op == env.StoreRenew && reply.Done:
 		delete(c.values, name{r.Key, r.Revision})
 	}
 }
