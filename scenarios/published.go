@@ -45,7 +45,10 @@ type PublishedResult struct {
 }
 
 // publishedNames are the files, in the order of their tables.
-var publishedNames = []string{"etcd-lost-updates", "etcd-lost-updates-mended", "etcd-lost-updates-verified", "redis-failover"}
+var publishedNames = []string{
+	"etcd-lost-updates", "etcd-lost-updates-mended", "etcd-lost-updates-verified",
+	"redis-failover", "redis-sentinel-failover", "redis-sentinel-failover-wait", "redis-cluster-failover", "redis-cluster-failover-wait",
+}
 
 // Published returns the scenarios that repeat published results.
 func Published() []PublishedResult { return publishedResults() }
