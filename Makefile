@@ -76,7 +76,7 @@ stores: ## run the locks in a store on real servers, and compare them with the s
 	@sh scripts/deps.sh stores
 	sh scripts/stores.sh
 
-published: ## repeat published results on real servers and in the simulator (6 minutes, on an idle machine); commit docs/evidence/published.md
+published: ## repeat published results on real servers and in the simulator (13 minutes, on an idle machine); commit docs/evidence/published.md
 	@sh scripts/deps.sh stores
 	$(GO) run ./cmd/lockstorm published --format markdown >docs/evidence/published.md.new && mv docs/evidence/published.md.new docs/evidence/published.md
 

@@ -49,8 +49,11 @@ type PublishedResult struct {
 }
 
 // publishedNames are the files, in the order of their tables.
-var publishedNames = []string{"etcd-lost-updates", "etcd-lost-updates-mended", "etcd-lost-updates-verified", "redis-failover",
-	"postgresql-failover", "postgresql-commit-off", "postgresql-failover-synchronous"}
+var publishedNames = []string{
+	"etcd-lost-updates", "etcd-lost-updates-mended", "etcd-lost-updates-verified",
+	"redis-failover", "redis-sentinel-failover", "redis-sentinel-failover-wait", "redis-cluster-failover", "redis-cluster-failover-wait",
+	"postgresql-failover", "postgresql-commit-off", "postgresql-failover-synchronous",
+}
 
 // Published returns the scenarios that repeat published results.
 func Published() []PublishedResult { return publishedResults() }

@@ -54,7 +54,7 @@ var backends = []backendKind{
 	},
 	{
 		what:    "real servers on this machine, behind proxies in this process: redis-server, or the store of the lock",
-		Backend: processes(process.Backend{}),
+		Backend: processes(process.Backend{}, ""),
 		flags:   processFlags,
 	},
 	{
@@ -73,24 +73,29 @@ var backends = []backendKind{
 func processFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	var b process.Backend
 	set.StringVar(&b.Binary, "redis-server", "", "path of another server than the redis-server in PATH, such as valkey-server")
-	return func() (runner.Backend, error) { return processes(b), nil }
+	var etcd string
+	set.StringVar(&etcd, "etcd", "", "path of another etcd than the one in PATH, such as ./etcd (make etcd)")
+	return func() (runner.Backend, error) { return processes(b, etcd), nil }
 }
 
 // processes returns the backend with processes of this machine in the form of the runner.
-func processes(b process.Backend) runner.Backend {
+func processes(b process.Backend, etcd string) runner.Backend {
+	programs := stores.Programs{Redis: b.Binary, Etcd: etcd}
 	return runner.Backend{
-		Ability: ability(b), Idle: true, Open: runner.Opener(b.Open), InStore: inStore,
+		Ability: ability(b), Idle: true, Open: runner.Opener(b.Open),
+		InStore:  func(product string) (runner.Backend, bool) { return inStore(product, programs) },
 		Versions: func() map[string]string { return ofServer(cmp.Or(b.Binary, localServer)) },
 	}
 }
 
 // inStore returns the backend with servers of a store's product. They keep the cores busier
 // than Redis does, so it is not idle.
-func inStore(product string) (runner.Backend, bool) {
+func inStore(product string, programs stores.Programs) (runner.Backend, bool) {
 	p, ok := stores.Named(product)
 	if !ok {
 		return runner.Backend{}, false
 	}
+	p = p.With(programs)
 	return runner.Backend{Ability: ability(p), Product: product, Keys: p.Watched(), Watched: p.Watched(), Open: runner.Opener(p.Open), Versions: func() map[string]string {
 		return map[string]string{product: cmp.Or(p.Version(context.Background()), "(unknown)")}
 	}}, true

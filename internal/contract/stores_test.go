@@ -3,6 +3,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -37,6 +38,7 @@ type storeStep struct {
 type storeAbility struct {
 	sessions, sequential, rows, expiring bool
 	connections                          bool // its sessions are connections
+	members                              int  // how many it needs; 0: three
 }
 
 var storeAbilities = map[string]storeAbility{
@@ -46,6 +48,9 @@ var storeAbilities = map[string]storeAbility{
 
 	"nats":         {expiring: true},
 	"nats-markers": {expiring: true},
+
+	"redis-sentinel": {expiring: true},
+	"redis-cluster":  {expiring: true, members: 5},
 }
 
 // storeTTL is that of sessions. It is much longer than a script takes on a slow machine.
@@ -227,7 +232,7 @@ func TestRealStoresAnswerAsTheSimulatedOne(t *testing.T) {
 			for range number {
 				scripts = append(scripts, drawStoreScript(random, can, steps))
 			}
-			s := storeSetting(3)
+			s := storeSetting(cmp.Or(can.members, 3))
 			simulated, err := sim.Open(t.Context(), s, 1, new(history.Log))
 			if err != nil {
 				t.Fatal(err)

@@ -162,8 +162,10 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 		return unfit("lock.kind", "%s is only simulated: no store of the %s backend can keep it", k.name, b.Name)
 	case !ok:
 		return unfit("store.product", "the %s backend has no %s", b.Name, product)
-	case !in.Exact && product != "postgresql" && s.Store.Asynchronous:
+	case !in.Exact && product != "postgresql" && !onRedis(product) && s.Store.Asynchronous:
 		return unfit("store.asynchronous", "%s has no asynchronous replicas", product)
+	case !in.Exact && onRedis(product) && s.Store.Durability != "":
+		return unfit("store.durability", "%s has no such modes: the field persistence says what a member keeps", product)
 	case !in.Exact && product != "postgresql" && s.Store.Durability != "" && s.Store.Durability != nemesis.Flushed:
 		return unfit("store.durability", "%s answers what a majority has on disk, not %s", product, s.Store.Durability)
 	}
@@ -173,6 +175,9 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 	}
 	return in, nil
 }
+
+// onRedis reports whether a product is a deployment of Redis.
+func onRedis(product string) bool { return strings.HasPrefix(product, "redis-") }
 
 func (k lockKind) defaultProduct() string {
 	if len(k.products) == 0 {
@@ -295,7 +300,7 @@ func storeKind[C config](name, what string, products []string, fields string, ma
 
 // expiringKind is a lock of package rivals whose entry expires by itself.
 func expiringKind(name, what string, build func(rivals.Config, ports) (Lock, error)) lockKind {
-	k := storeKind(name, what, []string{"nats", "nats-markers", "postgresql"}, "", rivalConfig, build)
+	k := storeKind(name, what, []string{"nats", "nats-markers", "postgresql", "redis-sentinel", "redis-cluster"}, "", rivalConfig, build)
 	k.unwatched = true
 	return k
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/stores/etcd"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/nats"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/postgres"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/redis"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/zookeeper"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -33,11 +34,37 @@ type Product struct {
 }
 
 var products = []Product{
-	{etcd.Store{}, etcd.Handlers, etcd.Open, etcd.Version, "3.4", true},
+	onEtcd(etcd.Store{}),
 	{nats.Store{}, nats.Handlers, nats.Open, nats.Version, "2.9", false},
 	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version, "2.9", false},
 	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version, "13", true},
+	onRedis(redis.Store{}),
+	onRedis(redis.Store{Cluster: true}),
 	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, "3.6", true},
+}
+
+func onRedis(s redis.Store) Product { return Product{s, redis.Handlers, s.Open, s.Version, "7.0", false} }
+
+func onEtcd(s etcd.Store) Product { return Product{s, etcd.Handlers, s.Open, s.Version, "3.4", true} }
+
+// Programs are the paths of servers' programs that are used instead of those in PATH. Empty: the one
+// in PATH.
+type Programs struct {
+	Redis string // redis-server, or another such as valkey-server
+	Etcd  string
+}
+
+// With returns the product with other programs, if it runs them.
+func (p Product) With(programs Programs) Product {
+	switch s := p.client.(type) {
+	case redis.Store:
+		s.Binary = programs.Redis
+		return onRedis(s)
+	case etcd.Store:
+		s.Binary = programs.Etcd
+		return onEtcd(s)
+	}
+	return p
 }
 
 // Products lists the stores.
@@ -53,10 +80,15 @@ func Named(name string) (p Product, ok bool) {
 	return Product{}, false
 }
 
-// Clients lists the products as their clients see them.
+// Clients lists the products as their clients see them. In asynchronous replication Redis has other
+// clients, because it is they who wait for replicas.
 func Clients() (list []live.Store) {
 	for _, p := range products {
 		list = append(list, p.client)
+		if r, is := p.client.(redis.Store); is {
+			r.Asynchronous = true
+			list = append(list, r)
+		}
 	}
 	return list
 }

@@ -22,7 +22,10 @@ import (
 )
 
 // Store is etcd as its clients see it.
-type Store struct{}
+type Store struct {
+	// Binary is the path of etcd. If it is empty, it is looked up in PATH. Clients do not use it.
+	Binary string
+}
 
 // Name returns the product's name.
 func (Store) Name() string { return "etcd" }

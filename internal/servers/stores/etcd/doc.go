@@ -1,7 +1,7 @@
 // Package etcd runs the members of an etcd cluster as processes of this machine, and
 // connects clients to it.
 //
-//	fleet, err := Open(ctx, setting, seed)
+//	fleet, err := Store{}.Open(ctx, setting, seed)
 //	...
 //	world, err := live.Open(setting, seed, sink, fleet, Handlers)
 //

@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-func open(ctx context.Context) (live.Fleet, error) { return Open(ctx, nemesis.Setting{Nodes: 3}, 1) }
+func open(ctx context.Context) (live.Fleet, error) { return Store{}.Open(ctx, nemesis.Setting{Nodes: 3}, 1) }
 
 func TestMain(m *testing.M) { storetest.OrphanMain(m, open) }
 
@@ -155,7 +155,7 @@ func TestMissingEtcd(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install etcd-server") {
 		t.Errorf("no line that says what to do: %v", err)
 	}
-	if v := Version(t.Context()); v != "" {
+	if v := (Store{}).Version(t.Context()); v != "" {
 		t.Errorf("version %q of nothing", v)
 	}
 }
@@ -165,7 +165,7 @@ func TestBrokenServer(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if v := Version(t.Context()); !strings.HasPrefix(v, "3.") {
+	if v := (Store{}).Version(t.Context()); !strings.HasPrefix(v, "3.") {
 		t.Errorf("version %q", v)
 	}
 }

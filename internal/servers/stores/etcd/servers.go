@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,17 +54,17 @@ func (s *Server) name() string { return fmt.Sprintf("member-%d", s.number) }
 // Open starts a cluster with a member for each node of the setting, and returns when it has
 // a leader. After an error nothing is left behind. The seed is not used: etcd draws its own
 // random numbers.
-func Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) {
-	binary, err := find()
+func (k Store) Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) {
+	binary, err := k.find()
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, binary, s.Nodes) }, newWatch)
+	return live.StartStore(k, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, binary, s.Nodes) }, newWatch)
 }
 
 // find returns the path of etcd.
-func find() (string, error) {
-	binary, err := exec.LookPath("etcd")
+func (k Store) find() (string, error) {
+	binary, err := exec.LookPath(cmp.Or(k.Binary, "etcd"))
 	if err != nil {
 		return "", fmt.Errorf("etcd not found (%w): install it (apt-get install etcd-server)", err)
 	}
@@ -160,6 +161,6 @@ func get(ctx context.Context, addr, path string) (text string, ok bool) {
 var versionPattern = regexp.MustCompile(`etcd Version: (\S+)`)
 
 // Version returns the version of the installed etcd, or "" if there is none.
-func Version(ctx context.Context) string {
-	return child.Version(ctx, versionPattern, "etcd", "--version")
+func (k Store) Version(ctx context.Context) string {
+	return child.Version(ctx, versionPattern, cmp.Or(k.Binary, "etcd"), "--version")
 }
