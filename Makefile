@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build pictures test test-plain test-raced test-race test-container test-stores stores published price flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
+.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores stores published price flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -66,6 +66,9 @@ test-race: deps ## run the command's concurrent tests under the race detector (3
 test-container: deps ## run the tests on Redis in containers (4 minutes); without a Docker engine, root starts one for them
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
+
+etcd: ## build the current etcd from the module proxy into ./etcd, for --etcd (a minute)
+	$(GO) build -modfile=tools/etcd/go.mod -o etcd go.etcd.io/etcd/server/v3
 
 test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (4 minutes)
 	@sh scripts/deps.sh stores
@@ -162,4 +165,4 @@ campaign: deps ## run the checks that take longer than tests may; commit docs/ev
 	sh scripts/mutants.sh 1000000
 
 clean: ## remove what was built
-	rm -f lockstorm
+	rm -f lockstorm etcd

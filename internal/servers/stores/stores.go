@@ -43,7 +43,9 @@ var products = []Product{
 	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, "3.6", true},
 }
 
-func onRedis(s redis.Store) Product { return Product{s, redis.Handlers, s.Open, s.Version, "7.0", false} }
+func onRedis(s redis.Store) Product {
+	return Product{s, redis.Handlers, s.Open, s.Version, "7.0", false}
+}
 
 func onEtcd(s etcd.Store) Product { return Product{s, etcd.Handlers, s.Open, s.Version, "3.4", true} }
 

@@ -16,7 +16,9 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-func open(ctx context.Context) (live.Fleet, error) { return Store{}.Open(ctx, nemesis.Setting{Nodes: 3}, 1) }
+func open(ctx context.Context) (live.Fleet, error) {
+	return Store{}.Open(ctx, nemesis.Setting{Nodes: 3}, 1)
+}
 
 func TestMain(m *testing.M) { storetest.OrphanMain(m, open) }
 
