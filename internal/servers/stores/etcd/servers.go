@@ -65,10 +65,13 @@ func (k Store) Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Flee
 // find returns the path of etcd.
 func (k Store) find() (string, error) {
 	binary, err := exec.LookPath(cmp.Or(k.Binary, "etcd"))
-	if err != nil {
-		return "", fmt.Errorf("etcd not found (%w): install it (apt-get install etcd-server)", err)
+	switch {
+	case err == nil:
+		return filepath.Abs(binary) // each server runs in a directory of its own
+	case k.Binary != "":
+		return "", fmt.Errorf("no etcd: %w", err)
 	}
-	return binary, nil
+	return "", fmt.Errorf("etcd not found (%w): install it (apt-get install etcd-server)", err)
 }
 
 func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, peers live.PeerLinks, err error) {
