@@ -70,6 +70,21 @@ func find() (string, error) {
 	return binary, nil
 }
 
+// Installed returns an error that says what to install if there is no etcd.
+func Installed() error {
+	_, err := find()
+	return err
+}
+
+// CheckTTL returns an error if a lease cannot have a time to live as it is.
+func CheckTTL(ttl time.Duration) error {
+	const shortest = electionTimeout * 3 / 2 // rounded up to whole seconds
+	if ttl < shortest || ttl%time.Second != 0 {
+		return fmt.Errorf("%v: leases of etcd last for whole seconds", ttl)
+	}
+	return nil
+}
+
 func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, err error) {
 	var cluster []string
 	for number := 1; number <= members; number++ {
