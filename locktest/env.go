@@ -56,6 +56,18 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	return conn, err
 }
 
+// DialAddr is Dial for clients that name no network.
+func (e Env) DialAddr(ctx context.Context, addr string) (net.Conn, error) {
+	return e.Dial(ctx, "tcp", addr)
+}
+
+// DialWithin is Dial for clients that name a time limit, not a context.
+func (e Env) DialWithin(network, addr string, limit time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return e.Dial(ctx, network, addr)
+}
+
 // errForeign is the error of an Env that was not made by Run.
 var errForeign = errors.New("locktest: this Env was not passed by Run to the function that makes the lock")
 

@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -105,16 +104,4 @@ func (s Store) addrs(nodes int) []string {
 		}
 	}
 	return list
-}
-
-// DialAddr is Dial for clients that name no network.
-func (e Env) DialAddr(ctx context.Context, addr string) (net.Conn, error) {
-	return e.Dial(ctx, "tcp", addr)
-}
-
-// DialWithin is Dial for clients that name a time limit, not a context.
-func (e Env) DialWithin(network, addr string, limit time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return e.Dial(ctx, network, addr)
 }
