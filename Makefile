@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores stores published price flake bless lint lint-all bench bench-locks scoreboard pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
+.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -34,7 +34,8 @@ OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsPr
 CONTAINERS = ^TestContainer
 CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 
-# These tests need etcd, NATS, PostgreSQL and ZooKeeper, as do those of the packages below stores.
+# These tests need etcd, NATS, PostgreSQL and ZooKeeper, as do those of the packages below
+# internal/servers/stores.
 STORED = ^TestRealStore
 
 # FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code.
@@ -52,7 +53,7 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
 
 test-plain:
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores')
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/.')
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
@@ -70,10 +71,10 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); withou
 etcd: ## build the current etcd from the module proxy into ./etcd, for --etcd (a minute)
 	$(GO) build -modfile=tools/etcd/go.mod -o etcd go.etcd.io/etcd/server/v3
 
-test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (4 minutes)
+test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (9 minutes)
 	@sh scripts/deps.sh stores
 	$(TEST) -race ./internal/servers/stores/...
-	$(TEST) -race -run '$(STORED)' ./internal/contract
+	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
 
 stores: ## run the locks in a store on real servers, and compare them with the simulated store (30 minutes); commit results and docs/evidence/stores.md
 	@sh scripts/deps.sh stores
@@ -127,6 +128,10 @@ bench-locks: deps ## measure this lock beside others on the same servers (11 min
 
 scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the same storms (15 minutes); commit docs/evidence/scoreboard.md and bench/locks/testdata
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
+
+scoreboard-stores: ## run locks of Go libraries in etcd, ZooKeeper and PostgreSQL in storms (8 minutes); commit docs/evidence/scoreboard-stores.md and bench/locks/testdata
+	@sh scripts/deps.sh stores
+	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write -stores -runs 2 -again 1
 
 pgo: ## renew the compiler's profile for the command
 	$(GO) test -trimpath ./internal/runner -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile runner.pgo -o /dev/null

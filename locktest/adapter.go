@@ -38,7 +38,7 @@ func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runn
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.locker, err = callBuild(open, Env{Client: s.Client, Addrs: addrs(s.Nodes), TTL: c.TTL, runnerEnv: s, cleanup: m.cleanup, usage: u}); err != nil {
+	if m.locker, err = callBuild(open, Env{Client: s.Client, Addrs: c.Store.addrs(s.Nodes), TTL: c.TTL, store: c.Store, runnerEnv: s, cleanup: m.cleanup, usage: u}); err != nil {
 		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
 	}
 	return m, nil

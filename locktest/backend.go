@@ -19,8 +19,8 @@ type Backend int
 const (
 	// Memory nodes are in this process, with virtual time.
 	Memory Backend = iota
-	// Process nodes are redis-server processes on this machine, behind proxies, with real
-	// time. A run in which things happen later than the plan allows is unknown, and is
+	// Process nodes are processes on this machine, behind proxies, with real time: redis-server,
+	// or the servers of [Config.Store]. A run in which things happen later than the plan allows is unknown, and is
 	// repeated once. Changes of keys are not recorded: L3 is not judged, nor the part of C
 	// that needs keys (that a release reports the truth, and that nothing else ends a hold).
 	Process
@@ -37,10 +37,13 @@ type backendInfo struct {
 	shrinkTime time.Duration // how long a plan is shrunk at most, in real time
 }
 
+// realShrinkTime bounds how long a plan is shrunk on real servers.
+const realShrinkTime = 5 * time.Minute
+
 // backends are the backends by their number.
 var backends = []backendInfo{
 	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 100, shrink: 100, shrinkTime: 15 * time.Second},
-	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1, shrinkTime: 5 * time.Minute},
+	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1, shrinkTime: realShrinkTime},
 }
 
 // runnerBackend returns a backend for the runner.
@@ -68,6 +71,14 @@ func (b Backend) String() string {
 }
 
 func (b Backend) known() bool { return b >= 0 && int(b) < len(backends) }
+
+// world returns how the configuration's nodes are used.
+func (c Config) world() backendInfo {
+	if c.Store.is() {
+		return c.Store.world()
+	}
+	return c.Backend.world()
+}
 
 // world returns how the backend is used, or the zero value if it is unknown.
 func (b Backend) world() backendInfo {

@@ -125,7 +125,7 @@ func (u *usage) undialledError() error {
 	defer u.mu.Unlock()
 	for _, client := range slices.Sorted(maps.Keys(u.locks)) {
 		if u.locks[client] > 1 && u.dials[client] == 0 {
-			return fmt.Errorf("client %d has called Lock %d times without using env.Dial: each client's lock needs its own Redis client, with env.Dial as its dialer", client, u.locks[client])
+			return fmt.Errorf("client %d has called Lock %d times without using env.Dial: each client's lock needs its own client of the servers, with env.Dial as its dialer", client, u.locks[client])
 		}
 	}
 	return nil

@@ -23,8 +23,12 @@ type Config struct {
 	// Backend is where nodes run: [Memory], the default, or [Process].
 	Backend Backend
 
-	// Nodes is the number of nodes, 1 to 64. Default 5. Use 1 for a lock on one server:
-	// with more, faults would hit nodes that it does not use.
+	// Store is the replicated store that keeps the lock, such as etcdtest.Store. Its servers run
+	// on [Process]. Default: the nodes are independent Redis servers.
+	Store Store
+
+	// Nodes is the number of nodes, 1 to 64. Default 5; in a store 3. Use 1 for a lock on one
+	// server: with more, faults would hit nodes that it does not use.
 	Nodes int
 
 	// Clients is the number of clients, each with its own Locker: 1 to 1000. Default 3.
@@ -62,7 +66,8 @@ type Config struct {
 	// reject old fences.
 	Guard guard.Mode
 
-	// Persistence is what a node keeps over a restart. Default: nothing.
+	// Persistence is what a node keeps over a restart. Default: nothing. The servers of a store
+	// keep everything, and nothing else can be set.
 	Persistence nemesis.Persistence
 
 	// Patience is the time after which the context of a call is cancelled. Default 5 TTL.
@@ -100,6 +105,15 @@ type Config struct {
 	//     from some others for ever.
 	//   - L2, L3, C: any plan. L3 can be promised on [Memory] only.
 	//
+	// In a store, no node comes back without its keys: a member that was killed, stopped or cut
+	// off has what a majority has acknowledged when it serves again. So V1, V2 and V4 are
+	// promised whatever happens to members and for however short a time, and only clocks and
+	// pauses excuse a violation. V1 without an Until relies on a release or the notice of a
+	// loss, also when the client is cut off from the store; it ends with the death of the
+	// client, which takes its session or its connection with it. If replication is
+	// asynchronous, V1, V2 and V4 are not promised when a member goes down or is paused,
+	// because a new leader can lack the lock.
+	//
 	// docs/assumptions.md defines these terms.
 	Promises []checker.Property
 
@@ -135,6 +149,10 @@ func wrong(field, format string, args ...any) error {
 // filled returns the configuration with its defaults. test is the name of the test.
 func (c Config) filled(test string) Config {
 	c.Name = cmp.Or(c.Name, test)
+	if c.Store.is() {
+		c.Nodes = cmp.Or(c.Nodes, 3)
+		c.Persistence = cmp.Or(c.Persistence, nemesis.Always)
+	}
 	c.Nodes = cmp.Or(c.Nodes, 5)
 	c.Clients = cmp.Or(c.Clients, 3)
 	c.TTL = cmp.Or(c.TTL, 2*time.Second)
@@ -148,8 +166,8 @@ func (c Config) filled(test string) Config {
 	c.Bounds = c.bounds()
 	c.Drawn = cmp.Or(c.Drawn, 5)
 	c.Seed = cmp.Or(c.Seed, 1)
-	c.Runs = cmp.Or(c.Runs, c.Backend.world().runs)
-	c.Again = cmp.Or(c.Again, c.Backend.world().again)
+	c.Runs = cmp.Or(c.Runs, c.world().runs)
+	c.Again = cmp.Or(c.Again, c.world().again)
 	c.Dir = cmp.Or(c.Dir, "testdata/locktest")
 	return c
 }
@@ -200,6 +218,9 @@ func (c Config) validate() error {
 	case c.Bounds.Validate() != nil:
 		return &FieldError{"Bounds", c.Bounds.Validate()}
 	}
+	if err := c.validateStore(); err != nil {
+		return err
+	}
 	if err := c.validateTimes(); err != nil {
 		return err
 	}
@@ -229,7 +250,7 @@ func (c Config) validatePromises() error {
 		switch {
 		case !slices.Contains(checker.Properties(), p):
 			return wrong("Promises", "unknown property %q: want some of %q", p, checker.Properties())
-		case p == checker.Cleanup && !c.Backend.world().Keys:
+		case p == checker.Cleanup && !c.world().Keys:
 			return wrong("Promises", "%s is judged on locktest.Memory only, where changes of keys are recorded", p)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package locktest tests any Go lock that uses Redis against faults: servers crash, links
-// break and clients are paused. The lock is used as it is, and its behaviour is judged by
-// the checker that judges the locks of Lockstorm.
+// Package locktest tests any Go lock that uses Redis, etcd, NATS, PostgreSQL or ZooKeeper against
+// faults: servers crash, links break and clients are paused. The lock is used as it is, and its
+// behaviour is judged by the checker that judges the locks of Lockstorm.
 //
 //	func TestLockInStorm(t *testing.T) {
 //		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
@@ -39,6 +39,12 @@
 // Tests that run in parallel wait for each other.
 //
 // On [Process] nodes are redis-server processes and time is real.
+//
+// A lock in a replicated store is tested on servers of that store, with [Config.Store] set to
+// the Store of the package etcdtest, natstest, postgrestest or zookeepertest. These packages
+// show how a client of the store dials. They are separate, so that a test compiles the client
+// of the store that it uses, and no other. The servers have to be installed. There is no store in
+// memory.
 //
 // On both backends a run cannot be repeated exactly. A failure is therefore stored with its
 // plan, seed and history, and says how often runs of the same plan and seed fail again. The

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/servers/memory"
 )
 
 // Env is what one client builds its lock with.
@@ -19,26 +18,18 @@ type Env struct {
 	// Client is the client's number, from 1.
 	Client int
 
-	// Addrs are the addresses of the nodes in order, 233.252.0.1:6379 and so on. Only Dial
-	// can connect to them.
+	// Addrs are the addresses of the nodes in order, 233.252.0.1:6379 and so on; in a store
+	// with the port of its product. Only Dial can connect to them. In a store the first node
+	// leads at the beginning.
 	Addrs []string
 
 	// TTL is [Config.TTL].
 	TTL time.Duration
 
+	store     Store
 	runnerEnv runner.ClientEnv
 	cleanup   *cleanup
 	usage     *usage
-}
-
-// addrs returns the addresses of nodes. Real servers get the same ones as nodes in memory:
-// connecting to them without [Env.Dial] must fail.
-func addrs(nodes int) []string {
-	list := make([]string, nodes)
-	for i := range list {
-		list[i] = memory.Addr(i + 1)
-	}
-	return list
 }
 
 // Dial connects the client to the node at an address. All connections of a lock have to be
@@ -52,7 +43,7 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if e.runnerEnv.Dial == nil {
 		return nil, errForeign
 	}
-	known := addrs(e.runnerEnv.Nodes) // the caller may have changed Addrs
+	known := e.store.addrs(e.runnerEnv.Nodes) // the caller may have changed Addrs
 	node := slices.Index(known, addr) + 1
 	if node == 0 {
 		return nil, fmt.Errorf("locktest: no node has the address %q: want one of %s", addr, strings.Join(known, ", "))
@@ -63,6 +54,18 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 		time.Sleep(minDialFailure)
 	}
 	return conn, err
+}
+
+// DialAddr is Dial for clients that name no network.
+func (e Env) DialAddr(ctx context.Context, addr string) (net.Conn, error) {
+	return e.Dial(ctx, "tcp", addr)
+}
+
+// DialWithin is Dial for clients that name a time limit, not a context.
+func (e Env) DialWithin(network, addr string, limit time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return e.Dial(ctx, network, addr)
 }
 
 // errForeign is the error of an Env that was not made by Run.

@@ -97,6 +97,9 @@ generate: {most: 2, faults: {latency: 1}}
 	},
 	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
+	"missing": func(t *testing.T) {
+		locktest.Run(t, locktest.Config{Backend: locktest.Process, Store: shop}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
+	},
 }
 
 // outside is a channel that was not made within a run.

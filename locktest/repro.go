@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
@@ -34,6 +35,13 @@ func (tr trial) repro(t *testing.T, dir string) {
 	}
 	if stored.Backend != tr.Backend.String() {
 		t.Fatalf("-locktest.witness: %s was run on %s; Config.Backend is %v", dir, stored.Backend, tr.Backend)
+	}
+	product := ""
+	if stored.Scenario.Store != nil {
+		product = stored.Scenario.Store.Product
+	}
+	if product != tr.Store.String() {
+		t.Fatalf("-locktest.witness: %s was run on %s; Config.Store is %s", dir, cmp.Or(product, "Redis"), cmp.Or(tr.Store.String(), "not set"))
 	}
 	t.Run(stored.Scenario.Name, func(t *testing.T) {
 		t.Helper()

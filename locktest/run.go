@@ -43,8 +43,15 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 	if open == nil {
 		t.Fatal("locktest: the function that makes the lock is nil")
 	}
+	if err := c.Store.installed(); err != nil {
+		t.Fatal(err)
+	}
 	if c.Storms == nil {
-		c.Storms = storms(c)
+		var refused []string
+		c.Storms, refused = storms(c)
+		if len(refused) > 0 {
+			t.Logf("left out: %s", strings.Join(refused, "; "))
+		}
 	}
 	tr := trial{c, open}
 	if *reproDir != "" {
@@ -55,7 +62,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 		t.Fatal(err)
 	}
 	for i, s := range c.Storms {
-		if err := stalls.exhausted(); err != nil && c.Backend.world().bubble {
+		if err := stalls.exhausted(); err != nil && c.world().bubble {
 			t.Fatalf("%v: not run: %s", err, stormNames(c.Storms[i:]))
 		}
 		var err error
@@ -83,7 +90,7 @@ func stormNames(storms []Storm) string {
 // fit returns an error if a storm cannot be run.
 func (tr trial) fit() error {
 	for i, s := range tr.Storms {
-		_, err := runner.PrepareExternal(tr.Backend.world().Backend, tr.scenario(s), runner.External{Name: tr.Name})
+		_, err := runner.PrepareExternal(tr.world().Backend, tr.scenario(s), tr.external(nil))
 		if err != nil {
 			return wrong(fmt.Sprintf("Storms[%d]", i), "%s: %w", s.Name, err)
 		}

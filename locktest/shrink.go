@@ -20,7 +20,7 @@ func (tr trial) shrinkLimit() int {
 	if *shrinkRuns >= 0 {
 		return *shrinkRuns
 	}
-	return tr.Backend.world().shrink
+	return tr.world().shrink
 }
 
 // showTries is how often a smaller plan is run before it counts as one that shows nothing. Runs
@@ -46,7 +46,7 @@ func (tr trial) shrunk(t *testing.T, o runResult, first checker.Finding) (runRes
 	if o.Scenario.Generate == nil || len(o.Plan) == 0 || limit == 0 {
 		return o, ""
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), tr.Backend.world().shrinkTime)
+	ctx, cancel := context.WithTimeout(t.Context(), tr.world().shrinkTime)
 	defer cancel()
 	r := &planReduction{trial: tr, t: t, property: first.Property, causes: assumptionsOf(first), limit: limit}
 	_, err := shrink.Shrinker{PlanOnly: true}.Shrink(ctx, o.Executed(), o.Seed, r.shows)

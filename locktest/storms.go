@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,31 +83,46 @@ func (s Storm) text() string {
 }
 
 // Storms returns the default storms for the nodes, the TTL and the backend of a
-// configuration: those that the backend supports and that make sense with that many nodes.
-func Storms(c Config) []Storm { return storms(c.filled("")) }
+// configuration: those that the backend and the store support and that make sense with that many
+// nodes.
+func Storms(c Config) []Storm {
+	list, _ := storms(c.filled(""))
+	return list
+}
 
-func storms(c Config) []Storm {
-	able := c.Backend.world().Ability
-	list := slices.DeleteFunc(every(c), func(s Storm) bool { return able.Refuse(s.Plan) != nil })
+// storms returns the default storms, and why others are left out.
+func storms(c Config) (list []Storm, refused []string) {
+	able := c.world().Ability
+	for _, s := range every(c) {
+		if err := able.Refuse(s.Plan); err != nil {
+			refused = append(refused, fmt.Sprintf("%s (%v)", s.Name, err))
+			continue
+		}
+		list = append(list, s)
+	}
 	if c.Drawn > 0 {
 		list = append(list, Storm{
 			Name: "drawn", Summary: "generated faults of any kind, different ones in each run",
 			Generate: &nemesis.Generator{Most: 4}, Runs: c.Drawn,
 		})
 	}
-	return list
+	return list, refused
 }
 
 // every returns the storms for a configuration, even those that its backend does not
 // support.
 func every(c Config) []Storm {
 	s := stormParams{c.Nodes, c.TTL}
+	emptied := " without its keys"
+	if c.Persistence != nemesis.Nothing { // a crash of the process alone loses nothing then
+		emptied = ""
+	}
 	list := []Storm{
 		{Name: "calm", Summary: "no faults"},
 		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond},
 		{Name: "majority-cut-off", Summary: "no client reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
-		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back without its keys after these would have expired", Plan: s.restart(s.ttl * 5 / 4)},
-		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once without its keys", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
+		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back" + emptied + " after its keys would have expired", Plan: s.restart(s.ttl * 5 / 4)},
+		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once" + emptied, Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
 		{Name: "node-stands-still", Summary: "a node is paused for a while", Plan: s.nodePaused()},
 		{Name: "node-clock-jumps", Summary: "the clock of a node with the lock's key jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
 		{Name: "holder-stands-still", Summary: "a client is paused for longer than the TTL after it was granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
@@ -119,9 +133,12 @@ func every(c Config) []Storm {
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Plan: s.resets()},
 	}
+	if c.Store.is() {
+		list = append(list, Storm{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for longer than the TTL", Work: s.ttl * 4, Rounds: 3, Plan: s.holderCutOff()})
+	}
 	if minority := s.fewest(); len(minority) > 0 {
 		list = append(list,
-			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back without keys after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
+			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back" + emptied + " after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
 			Storm{Name: "minority-cut-off", Summary: "no client reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
 			Storm{Name: "node-off", Summary: "a node loses power for good", Plan: nemesis.Plan{{Action: &nemesis.PowerLoss{Node: s.nodes}, Start: s.begin()}}},
 		)
@@ -169,6 +186,11 @@ func (s stormParams) bare(plan ...nemesis.Fault) nemesis.Plan {
 
 func (s stormParams) cut(nodes []int) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: nodes}}, Start: s.begin(), End: s.long()}}
+}
+
+func (s stormParams) holderCutOff() nemesis.Plan {
+	alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}
+	return nemesis.Plan{{Action: alone, Start: nemesis.When(1, env.StepGranted, s.ttl/10), End: nemesis.After(3 * s.ttl)}}
 }
 
 func (s stormParams) down(nodes []int) (plan nemesis.Plan) {

@@ -38,7 +38,7 @@ func (c Config) scenario(s Storm) scenarios.Scenario {
 		Name: s.Name, Summary: s.Summary, Clients: clients, Bounds: c.Bounds, Generate: s.Generate,
 		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
 		Setting: nemesis.Setting{
-			Nodes: c.Nodes, Persistence: c.Persistence, Guard: c.Guard, Plan: s.Plan,
+			Nodes: c.Nodes, Persistence: c.Persistence, Store: c.Store.setting(), Guard: c.Guard, Plan: s.Plan,
 			Latency: nemesis.Distribution{Range: usualLatency},
 		},
 	}
@@ -83,10 +83,8 @@ type runResult struct {
 // run runs a scenario once. An error means that the run itself failed.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResult, err error) {
 	u := newUsage()
-	e, err := runner.PrepareExternal(tr.Backend.world().Backend, s, runner.External{
-		Name:  tr.Name,
-		Build: func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, tr.make) },
-	})
+	build := func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, tr.make) }
+	e, err := runner.PrepareExternal(tr.world().Backend, s, tr.external(build))
 	if err != nil {
 		return o, err
 	}
@@ -96,7 +94,7 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 		result  runner.Result
 		history history.Log
 	}
-	err = tr.Backend.world().enter(t, codeOf(tr.make), func(ctx context.Context) (err error) {
+	err = tr.world().enter(t, codeOf(tr.make), func(ctx context.Context) (err error) {
 		inside.result, err = e.Run(ctx, seed, &inside.history)
 		return err
 	})
@@ -108,7 +106,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	} else {
 		err = errors.Join(u.unreturned(), err)
 	}
-	o.traits, o.idle = u.seen(s.Nodes)
+	if o.traits, o.idle = u.seen(s.Nodes); tr.Store.is() {
+		o.idle = nil // the members replicate what a client asks one of them
+	}
 	if keysUnrecorded(o.header, o.history) {
 		o = o.withoutKeys()
 	}

@@ -9,8 +9,11 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// Board is what was seen of all locks.
+// Board is what was seen of some locks.
 type Board struct {
+	Subjects []Subject
+	Page     Page // about them
+
 	mu        sync.Mutex
 	Trials    []*Trial
 	Witnesses []*Witness

@@ -40,6 +40,11 @@ func (s Shown) is(subject, in string, p checker.Property) bool {
 	return slices.Contains(s.Subjects, subject) && slices.Contains(s.Storms, in) && slices.Contains(s.Properties, p)
 }
 
+// about reports whether the finding is seen of a lock.
+func (f *Finding) about(subject Subject) bool {
+	return slices.ContainsFunc(f.Shows, func(s Shown) bool { return slices.Contains(s.Subjects, subject.Name) })
+}
+
 // rare reports whether the finding is seldom seen wherever it is.
 func (f *Finding) rare() bool {
 	return !slices.ContainsFunc(f.Shows, func(s Shown) bool { return !s.Seldom })
@@ -81,7 +86,10 @@ var (
 
 // findings are all that is known to be violated. Of two that are about the same the first
 // counts.
-var findings = []Finding{
+var findings = slices.Concat(redisFindings, storeFindings)
+
+// redisFindings are those of locks on Redis.
+var redisFindings = []Finding{
 	{
 		Name: "redsync-waits-for-dead-nodes", Kind: Defect,
 		Shows: []Shown{

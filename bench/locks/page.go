@@ -22,7 +22,7 @@ func (b *Board) Write(path string, versions map[string]string) error {
 		return err
 	}
 	var page strings.Builder
-	b.head(&page)
+	b.Page.Head(b, &page)
 	b.subjects(&page, versions)
 	b.overview(&page)
 	b.findings(&page, Defect, "Defects", "A defect breaks what the library's documentation promises, and this project's lock does not show it under the same plan.")
@@ -33,10 +33,35 @@ func (b *Board) Write(path string, versions map[string]string) error {
 	return files.WriteWhole(path, []byte(page.String()))
 }
 
+// Page is what one page says otherwise than another.
+type Page struct {
+	Head func(b *Board, out *strings.Builder) // title and introduction
+
+	// Setting has the times and the versions of clients and servers.
+	Setting func(versions map[string]string) string
+
+	Outages     []string // the storms whose outages are listed
+	OutagesMean string   // what they come from
+	Works       string   // what clients do
+	Args        string   // of the test, to try these locks
+}
+
+// RedisPage is the page about locks on Redis.
+var RedisPage = Page{
+	Head: (*Board).redisHead,
+	Setting: func(versions map[string]string) string {
+		return fmt.Sprintf("The TTL is %s, that of redsync by default; in *brief* storms and on the real server %s. go-redis is %s.",
+			textfmt.Duration(Subject{}.ttl()), textfmt.Duration(briefTTL), versions[goRedis])
+	},
+	Outages:     []string{"holder-dies", "cancelled-unheard", "minority-cut-off", "node-off", "node-off-brief", "node-stands-still", "slow-network", "holder-cut-off"},
+	OutagesMean: outagesMean,
+	Works:       "Of *short* and *brief* work three clients do a tenth of a TTL at a time; of *long* work two do one to two TTLs, and extend each quarter of it, unless the lock does so by itself.",
+}
+
 // order puts the trials, which ran side by side, into that of the subjects, and the witnesses
 // into that of the findings.
 func (b *Board) order() {
-	subjects := Subjects()
+	subjects := b.Subjects
 	place := func(t *Trial) int {
 		return slices.IndexFunc(subjects, func(s Subject) bool { return s.Name == t.Subject.Name })
 	}
@@ -44,7 +69,7 @@ func (b *Board) order() {
 }
 
 func (b *Board) complete() error {
-	for _, s := range Subjects() {
+	for _, s := range b.Subjects {
 		for _, series := range s.Series() {
 			for _, in := range series.Storms {
 				if t := b.trial(s.Name, in.Name); t == nil || t.Decided() == 0 {
@@ -56,7 +81,7 @@ func (b *Board) complete() error {
 	return nil
 }
 
-func (b *Board) head(out *strings.Builder) {
+func (b *Board) redisHead(out *strings.Builder) {
 	runs := 0
 	for _, t := range b.Trials {
 		runs += t.Tally.Runs
@@ -67,13 +92,13 @@ Made by `+"`make scoreboard`"+` with %s: %s runs of %d locks in the storms of [l
 
 A property is *violated* if some run violated it, and *holds* if no run violated it, which is no proof. The codes are those of the [properties](../../README.md#properties). V1 counts a hold until its reported end of validity or, if the lock reports none, until it notifies the holder of the loss. V2 counts a hold until its release or the notice of its loss, whatever its validity. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C limits each extension and each release to one TTL. L3 requires that a reachable node keeps no key of an abandoned try for longer than a quarter of the TTL; this is judged only in memory, where keys are recorded, and an earlier try of a call counts as abandoned once a later try has set a key. V4 is omitted, because none of these locks has a fence.
 
-`, runtime.Version(), textfmt.Grouped(runs), len(Subjects()))
+`, runtime.Version(), textfmt.Grouped(runs), len(b.Subjects))
 }
 
 func (b *Board) subjects(out *strings.Builder, versions map[string]string) {
 	fmt.Fprint(out, "## The locks\n\n")
 	t := textfmt.Table{Head: []string{"lock", "library", "how"}}
-	for _, s := range Subjects() {
+	for _, s := range b.Subjects {
 		library := "Lockstorm"
 		if s.Library != "" {
 			library = s.Library + " " + versions[s.Library]
@@ -81,8 +106,7 @@ func (b *Board) subjects(out *strings.Builder, versions map[string]string) {
 		t.Add(s.Name, library, s.How)
 	}
 	t.Markdown(out)
-	fmt.Fprintf(out, "\nThe TTL is %s, that of redsync by default; in *brief* storms and on the real server %s. go-redis is %s.\n\n",
-		textfmt.Duration(Subject{}.ttl()), textfmt.Duration(briefTTL), versions[goRedis])
+	fmt.Fprintf(out, "\n%s\n\n", b.Page.Setting(versions))
 }
 
 // overview says of each lock in how many storms it has held what.
@@ -93,7 +117,7 @@ func (b *Board) overview(out *strings.Builder) {
 		t.Head = append(t.Head, p.Code())
 	}
 	t.Head = append(t.Head, "defects")
-	for _, s := range Subjects() {
+	for _, s := range b.Subjects {
 		line := []string{s.Name}
 		for _, p := range judged {
 			line = append(line, b.count(s, p))
@@ -151,7 +175,7 @@ func (t *Trial) of(f *Finding) (list []checker.Property) {
 func (b *Board) findings(out *strings.Builder, kind Kind, title, what string) {
 	fmt.Fprintf(out, "## %s\n\n%s\n\n", title, what)
 	for i := range findings {
-		if f := &findings[i]; f.Kind == kind {
+		if f := &findings[i]; f.Kind == kind && slices.ContainsFunc(b.Subjects, f.about) {
 			b.finding(out, f)
 		}
 	}
@@ -182,11 +206,12 @@ func (b *Board) finding(out *strings.Builder, f *Finding) {
 	t.Markdown(out)
 	fmt.Fprintln(out)
 	if w := b.witness(f); w != nil {
-		w.tell(out)
+		b.tell(out, w)
 	}
 }
 
-func (w *Witness) tell(out *strings.Builder) {
+// tell tells of the stored run.
+func (b *Board) tell(out *strings.Builder, w *Witness) {
 	first := w.Shows[0]
 	fmt.Fprintf(out, "Example run: %s in %s, %s. %s.\n\n", w.Trial.Subject.Name, w.Trial.Storm.Name, first.Code(), strings.TrimSuffix(textfmt.Sentence(w.Report.Finding(first).Story()), "."))
 	var again []string
@@ -194,22 +219,21 @@ func (w *Witness) tell(out *strings.Builder) {
 		again = append(again, fmt.Sprintf("%s in %d", p.Code(), w.Again.Rate(p).K))
 	}
 	fmt.Fprintf(out, "It recurs in %s: %s. It is stored in [bench/locks/%s](../../bench/locks/%s), and this runs it again:\n\n```\n%s\n```\n\n",
-		textfmt.Count(w.Again.Runs, "re-run"), strings.Join(again, ", "), w.Dir, w.Dir, w.command())
+		textfmt.Count(w.Again.Runs, "re-run"), strings.Join(again, ", "), w.Dir, w.Dir, w.command(b.Page.Args))
 }
 
 // command runs the witness again.
-func (w *Witness) command() string {
-	return fmt.Sprintf("go -C bench test ./locks -run '^TestScoreboard$/^%s$/^%s$' -locktest.witness=%s", w.Trial.Subject.Name, w.Trial.Series, w.Dir)
+func (w *Witness) command(args string) string {
+	return fmt.Sprintf("go -C bench test ./locks -run '^TestScoreboard$/^%s$/^%s$'%s -locktest.witness=%s", w.Trial.Subject.Name, w.Trial.Series, args, w.Dir)
 }
 
 // outages tells of the storms in which a property says nothing of how long nobody has the lock.
 func (b *Board) outages(out *strings.Builder) {
 	fmt.Fprint(out, "## How long nobody could have the lock\n\nThe median over the runs of the longest outage: a client wanted the lock, no client held it, and none acquired it. No property asks for it to be short.\n\n")
-	storms := []string{"holder-dies", "cancelled-unheard", "minority-cut-off", "node-off", "node-off-brief", "node-stands-still", "slow-network", "holder-cut-off"}
-	t := textfmt.Table{Head: append([]string{"lock"}, storms...)}
-	for _, s := range Subjects() {
+	t := textfmt.Table{Head: append([]string{"lock"}, b.Page.Outages...)}
+	for _, s := range b.Subjects {
 		line := []string{s.Name}
-		for _, name := range storms {
+		for _, name := range b.Page.Outages {
 			cell := ""
 			if trial := b.trial(s.Name, name); trial != nil && trial.Tally.Runs > trial.Tally.Slipped {
 				cell = textfmt.Duration(trial.Tally.Measured.All().MedianOutage)
@@ -219,7 +243,7 @@ func (b *Board) outages(out *strings.Builder) {
 		t.Add(line...)
 	}
 	t.Markdown(out)
-	fmt.Fprint(out, "\n"+outagesMean+"\n\n")
+	fmt.Fprint(out, "\n"+b.Page.OutagesMean+"\n\n")
 }
 
 // outagesMean is what the outages come from, as far as that was found.
@@ -237,13 +261,13 @@ func (b *Board) storms(out *strings.Builder) {
 		told[trial.Storm.Name] = true
 	}
 	t.Markdown(out)
-	fmt.Fprint(out, "\nOf *short* and *brief* work three clients do a tenth of a TTL at a time; of *long* work two do one to two TTLs, and extend each quarter of it, unless the lock does so by itself.\n\n")
+	fmt.Fprintf(out, "\n%s\n\n", b.Page.Works)
 }
 
 // verdicts has a table for each lock.
 func (b *Board) verdicts(out *strings.Builder) {
 	fmt.Fprint(out, "## All verdicts\n\nIn how many of the runs in which it was decided a property was violated; *?* where no run decided it, – where there was nothing to judge.\n\n")
-	for _, s := range Subjects() {
+	for _, s := range b.Subjects {
 		t := textfmt.Table{Head: []string{"storm", "runs"}}
 		for _, p := range judged {
 			t.Head = append(t.Head, p.Code())

@@ -23,18 +23,17 @@ import (
 )
 
 var (
-	write = flag.Bool("write", false, "write docs/evidence/scoreboard.md and the witnesses anew")
+	write = flag.Bool("write", false, "write the page below docs/evidence and the witnesses anew")
+	kept  = flag.Bool("stores", false, "try the locks that are kept in stores, whose servers have to be installed, in place of those on Redis")
 	runs  = flag.Int("runs", 3, "with -write: run each storm so `many` times")
 	again = flag.Int("again", 100, "with -write: run each witness again so `many` times")
 )
 
 const (
-	pageFile  = "../../docs/evidence/scoreboard.md"
-	witnesses = "testdata/witnesses"
-	most      = 15 // runs of a storm, until all is seen that is expected
-	few       = 3  // of those in which time is real, without those for which the machine was too slow
-	patience  = 15 // runs in which time is real, with those
-	many      = 50 // with -write, until there is a witness of what is seldom seen
+	most     = 15 // runs of a storm, until all is seen that is expected
+	few      = 3  // of those in which time is real, without those for which the machine was too slow
+	patience = 15 // runs in which time is real, with those
+	many     = 50 // with -write, until there is a witness of what is seldom seen
 )
 
 // mute swallows what go-redis tells of connections that fail, which are to.
@@ -45,10 +44,16 @@ func (mute) Printf(context.Context, string, ...any) {}
 // Law: what each lock violates in each storm is what the findings say. A change of a library
 // that mends something, or breaks it, turns this red.
 //
-// With -write all storms are run many times, and the page is written of it: make scoreboard.
+// With -write all storms are run many times, and the page is written of it: make scoreboard. With
+// -stores the locks are those in stores: make scoreboard-stores.
 func TestScoreboard(t *testing.T) {
 	redis.SetLogger(mute{})
-	var b Board
+	b := &Board{Subjects: Subjects(), Page: RedisPage}
+	pageFile, witnesses := "../../docs/evidence/scoreboard.md", "testdata/witnesses"
+	if *kept {
+		b = &Board{Subjects: InStores(), Page: StorePage}
+		pageFile, witnesses = "../../docs/evidence/scoreboard-stores.md", "testdata/witnesses-stores"
+	}
 	if *write {
 		if err := os.RemoveAll(witnesses); err != nil {
 			t.Fatal(err)
@@ -56,24 +61,24 @@ func TestScoreboard(t *testing.T) {
 	}
 	t.Cleanup(func() { // behind all subtests
 		if *write {
-			if err := b.Write(pageFile, versions(t)); err != nil {
+			if err := b.Write(pageFile, versions(t, b.Subjects)); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	for _, s := range Subjects() {
+	for _, s := range b.Subjects {
 		t.Run(s.Name, func(t *testing.T) {
 			for _, series := range s.Series() {
-				t.Run(series.Name, func(t *testing.T) { b.survey(t, s, series) })
+				t.Run(series.Name, func(t *testing.T) { b.survey(t, s, series, witnesses) })
 			}
 		})
 	}
 }
 
 // versions are those of the libraries, by their paths.
-func versions(t *testing.T) map[string]string {
+func versions(t *testing.T, subjects []Subject) map[string]string {
 	command := exec.Command("go", "list", "-m", "-f", "{{.Path}} {{.Version}}", goRedis)
-	for _, s := range Subjects() {
+	for _, s := range subjects {
 		if s.Library != "" && !slices.Contains(command.Args, s.Library) {
 			command.Args = append(command.Args, s.Library)
 		}
@@ -91,7 +96,7 @@ func versions(t *testing.T) map[string]string {
 }
 
 // survey tries a lock in the storms of a series.
-func (b *Board) survey(t *testing.T, s Subject, series Series) {
+func (b *Board) survey(t *testing.T, s Subject, series Series, witnesses string) {
 	trials := map[string]*Trial{}
 	for _, in := range series.Storms {
 		trials[in.Name] = b.Add(s, series.Name, in)
@@ -108,7 +113,7 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 	locktest.Survey(t, series.Config, s.Open, func(t *testing.T, seen locktest.Seen) bool {
 		trial := trials[seen.Scenario.Name]
 		trial.See(seen)
-		b.explain(t, trial, seen)
+		b.explain(t, trial, seen, witnesses)
 		n := trial.Decided()
 		rare := *write && n < many && s.Backend == locktest.Memory && b.Unseen(trial)
 		return n < least || n < enough && len(trial.Missing()) > 0 || rare
@@ -128,7 +133,7 @@ func (b *Board) survey(t *testing.T, s Subject, series Series) {
 
 // explain fails the test for what no finding is about, and keeps the first run of each finding, by
 // somebody else's lock.
-func (b *Board) explain(t *testing.T, trial *Trial, seen locktest.Seen) {
+func (b *Board) explain(t *testing.T, trial *Trial, seen locktest.Seen, witnesses string) {
 	shows := map[*Finding][]checker.Property{}
 	for _, p := range judged {
 		found := seen.Report.Finding(p)
@@ -147,13 +152,13 @@ func (b *Board) explain(t *testing.T, trial *Trial, seen locktest.Seen) {
 		}
 		if w := b.Claim(f); w != nil {
 			w.Trial, w.Shows, w.Report = trial, properties, seen.Report
-			keep(t, w, seen)
+			keep(t, w, seen, witnesses)
 		}
 	}
 }
 
 // keep stores a run, and runs it again.
-func keep(t *testing.T, w *Witness, seen locktest.Seen) {
+func keep(t *testing.T, w *Witness, seen locktest.Seen, witnesses string) {
 	var err error
 	if w.Dir, err = seen.Keep(witnesses, w.Finding.Name); err == nil {
 		err = compress(filepath.Join(w.Dir, results.HistoryFile))

@@ -20,7 +20,7 @@ type Series struct {
 // for which the lock is extended.
 func (s Subject) Series() []Series {
 	short := locktest.Config{
-		Name: s.Name, Backend: s.Backend, Nodes: s.Nodes, TTL: s.ttl(), Rounds: 8, Drawn: -1, Promises: s.judged(),
+		Name: s.Name, Backend: s.Backend, Store: s.Store, Nodes: s.Nodes, TTL: s.ttl(), Rounds: 8, Drawn: -1, Promises: s.judged(),
 		Workload: "checked", // its holders ask the lock, just before they write, whether it is still held
 	}
 	// A call that is told to end has a TTL for it; an extension or a release that is
@@ -34,6 +34,11 @@ func (s Subject) Series() []Series {
 	short.Storms = slices.Concat(locktest.Storms(short), s.plain())
 	long.Storms = s.long()
 	switch {
+	case s.Store != (locktest.Store{}):
+		short.Rounds = 4
+		short.Storms = slices.Concat(only(short.Storms, "contention"), only(short.Storms, "node-comes-back-late"))
+		long.Storms, long.Work = only(long.Storms, "holder-cut-off"), s.ttl()*4 // leases of etcd outlast their TTL
+		return []Series{{"short", short}, {"long", long}}
 	case s.Backend == locktest.Process:
 		short.Rounds, short.Storms, long.Storms = 4, only(short.Storms, "contention"), only(long.Storms, "holder-cut-off")
 	case s.ExtendsOnly:
@@ -63,7 +68,7 @@ func (s Subject) brief(short locktest.Config) locktest.Config {
 }
 
 func only(storms []locktest.Storm, name string) []locktest.Storm {
-	return slices.DeleteFunc(storms, func(s locktest.Storm) bool { return s.Name != name })
+	return slices.DeleteFunc(slices.Clone(storms), func(s locktest.Storm) bool { return s.Name != name })
 }
 
 // judged are the properties that are judged of a lock without fences.

@@ -13,7 +13,8 @@ type Subject struct {
 	How     string // it is used
 	Nodes   int
 	Backend locktest.Backend
-	Extends bool // a holder extends; otherwise the lock does so by itself
+	Store   locktest.Store // that keeps it
+	Extends bool           // a holder extends; otherwise the lock does so by itself
 
 	// ExtendsOnly says that it differs from the one before in how it extends alone.
 	ExtendsOnly bool
@@ -21,7 +22,7 @@ type Subject struct {
 	Open func(locktest.Env) locktest.Locker
 }
 
-// Subjects are all locks on the scoreboard. Those of this project are the line by which the
+// Subjects are all locks on Redis. Those of this project are the line by which the
 // others are measured: what they do not withstand either is a limit.
 func Subjects() []Subject {
 	const sync, single, caching = "github.com/go-redsync/redsync/v4", "github.com/bsm/redislock", "github.com/redis/rueidis"

@@ -40,6 +40,10 @@ var rules = []rule{
 	{"scenarios", []string{"internal/textfmt", "env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"results/cases", []string{"internal/textfmt", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/runner/simulated"}, "a case is a file, whoever found it"},
 	{"results", []string{"internal/files", "history", "checker", "internal/counterexample", "scenarios", "internal/runner"}, "stored runs know no backend"},
+	{"locktest/etcdtest", []string{"internal/servers/live", "internal/servers/stores/etcd", "locktest"}, "each store is a package of its own, so that a test compiles the client of no other"},
+	{"locktest/natstest", []string{"internal/servers/live", "internal/servers/stores/nats", "locktest"}, "each store is a package of its own, so that a test compiles the client of no other"},
+	{"locktest/postgrestest", []string{"nemesis", "internal/servers/live", "internal/servers/stores/postgres", "locktest"}, "each store is a package of its own, so that a test compiles the client of no other"},
+	{"locktest/zookeepertest", []string{"internal/servers/live", "internal/servers/stores/zookeeper", "locktest"}, "each store is a package of its own, so that a test compiles the client of no other"},
 	{"locktest", []string{"internal/files", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/fuzz", "internal/fuzz/shrink"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
 	{"docs", nil, "pages that the command prints"},
 	{"bench", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
@@ -230,13 +234,13 @@ var bans = []ban{
 	{
 		folders: []string{""},
 		imports: []string{"go.etcd.io/", "google.golang.org/grpc/", "google.golang.org/grpc", "go.uber.org/zap"},
-		except:  []string{"internal/servers/stores/etcd/"},
+		except:  []string{"internal/servers/stores/etcd/", "bench/locks/"},
 		why:     "each store's client is one package's affair",
 	},
 	{
 		folders: []string{""},
 		imports: []string{"github.com/jackc/pgx/"},
-		except:  []string{"internal/servers/stores/postgres/"},
+		except:  []string{"internal/servers/stores/postgres/", "bench/locks/"},
 		why:     "each store's client is one package's affair",
 	},
 	{
@@ -248,7 +252,7 @@ var bans = []ban{
 	{
 		folders: []string{""},
 		imports: []string{"github.com/go-zookeeper/"},
-		except:  []string{"internal/servers/stores/zookeeper/"},
+		except:  []string{"internal/servers/stores/zookeeper/", "bench/locks/"},
 		why:     "each store's client is one package's affair",
 	},
 	{

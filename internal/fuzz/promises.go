@@ -199,9 +199,7 @@ func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 	excludes = excludes.without(tokens.Without...)
 	progress := tokens
 	progress.FaultsEnd = true
-	if s.Store != nil && s.Store.Forgets() { // a new leader may lack the last changes
-		excludes = excludes.without("crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause", "vm-restore")
-	}
+	excludes = excludes.withoutFailover(s)
 	return Terms{
 		checker.Lease:           excludes,
 		checker.Section:         withoutPauses(excludes),
@@ -210,6 +208,14 @@ func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 		checker.FaultTolerance:  tokens,
 		checker.Contract:        tokens,
 	}
+}
+
+// withoutFailover adds that a store that can lose changes keeps its leader.
+func (a Assumptions) withoutFailover(s scenarios.Scenario) Assumptions {
+	if s.Store == nil || !s.Store.Forgets() {
+		return a
+	}
+	return a.without("crash", "power-loss", "shutdown", "failover", "old-snapshot", "node-pause", "vm-restore")
 }
 
 func rowTerms(s scenarios.Scenario) Terms {
@@ -253,12 +259,12 @@ func uncheckedTerms(s scenarios.Scenario) Terms {
 	return Terms{checker.Contract: sessionTerms(s)[checker.Contract]}
 }
 
-// ExternalTerms returns what can be asked of an unknown lock that is stored on nodes for a
-// time to live: what Redlock promises, but with perfect clocks, since its allowance for clock
+// ExternalTerms returns what can be asked of an unknown lock that is stored on nodes, or in a
+// store, for a time to live: what Redlock promises, but with perfect clocks, since its allowance for clock
 // errors is unknown. endless says that it reports no end of validity: then relying on its
 // grants means relying on no clock.
 func ExternalTerms(s scenarios.Scenario, endless bool) Terms {
-	excludes := leaseAssumptions(s)
+	excludes := leaseAssumptions(s).withoutFailover(s)
 	excludes.ClockRatePPM = new(int64(0))
 	careless := withoutPauses(excludes)
 	updates := careless.without("guard-latency")

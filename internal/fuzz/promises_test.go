@@ -264,6 +264,25 @@ func TestExternalTerms(t *testing.T) {
 	}
 }
 
+// Law: in a store nobody comes back without what it has acknowledged, so that an outage excuses
+// nothing; unless a new leader can lack changes.
+func TestExternalTermsInAStore(t *testing.T) {
+	crash := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, End: nemesis.After(time.Millisecond)}
+	for _, property := range []checker.Property{checker.Lease, checker.Section, checker.Fence} {
+		for asynchronous, excused := range map[bool]bool{false: false, true: true} {
+			s, err := scenarios.Find("calm")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Store, s.Persistence = &nemesis.Store{Asynchronous: asynchronous}, nemesis.Always
+			s.Plan = nemesis.Plan{crash}
+			if why := fuzz.ExternalTerms(s, false).Excuse(property, s); (why != nil) != excused {
+				t.Errorf("%s, asynchronous: %v: excused by: %v", property, asynchronous, why)
+			}
+		}
+	}
+}
+
 // A holder is warned in time if the clock that the lock reads is right. That is assumed if a
 // bound of notice is stated, and only for the contract.
 func TestNoticeAssumesAClockThatCounts(t *testing.T) {

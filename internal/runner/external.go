@@ -14,8 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Dialer is a [World] in which an external lock with its own Redis client can connect to
-// nodes. See [Backend.Dialable].
+// Dialer is a [World] in which an external lock with its own client can connect to nodes. See
+// [Backend.Dialable].
 type Dialer interface {
 	World
 
@@ -33,6 +33,10 @@ type External struct {
 	// Build makes one client's lock before the run. A lock that is an [io.Closer] is
 	// closed after the run, before the world is.
 	Build func(ClientEnv) (Lock, error)
+
+	// Connected says that a hold may belong to a connection of the client to a store. The
+	// servers then close the connections of a client that has been cut off for the TTL.
+	Connected bool
 }
 
 // ClientEnv is what one client's external lock is built on.
@@ -63,7 +67,8 @@ func ExternalSteps() []env.Step {
 // [UnfitError] if the backend is not [Backend.Dialable], or if the plan has a fault that
 // external locks do not support (see [UnsupportedFault]). A generator draws no such
 // faults. If the backend records keys, every key that a client sets counts as a key of its
-// lock.
+// lock. If the setting has a store, the lock is kept there, and the backend has to run its
+// servers.
 func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment, error) {
 	if !b.Dialable || b.ClientProcesses {
 		return Experiment{}, &UnfitError{"lock.kind", fmt.Errorf("%s is no lock of this program, and the %s backend has none but these", lock.Name, b.Name)}
@@ -73,7 +78,7 @@ func PrepareExternal(b Backend, s scenarios.Scenario, lock External) (Experiment
 	b.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (World, error) {
 		return open(ctx, s, seed, newAliases(sink))
 	}
-	e, err := prepare(b, s, func(string) (lockKind, error) { return lock.kind(), nil })
+	e, err := prepare(b, s, func(string) (lockKind, error) { return lock.kind(s.Store != nil), nil })
 	if err != nil {
 		return Experiment{}, err
 	}
@@ -126,11 +131,15 @@ func changesClientClock(a nemesis.Action) bool {
 }
 
 // kind returns the lock kind of an external lock. Its parameters are not interpreted.
-func (f External) kind() lockKind {
-	return withBuilder(lockKind{
+func (f External) kind(inStore bool) lockKind {
+	k := lockKind{
 		name: f.Name, what: "a lock that is not of this program",
-		quorum: func(scenarios.Lock) env.Quorum { return env.Quorum{} },
-	}, func(scenarios.Lock) noConfig { return noConfig{} }, func(_ noConfig, p ports) (Lock, error) {
+		external: true, connected: inStore && f.Connected,
+	}
+	if !inStore {
+		k.quorum = func(scenarios.Lock) env.Quorum { return env.Quorum{} }
+	}
+	return withBuilder(k, func(scenarios.Lock) noConfig { return noConfig{} }, func(_ noConfig, p ports) (Lock, error) {
 		if p.dial == nil {
 			return nil, errors.New("the world's nodes cannot be dialled")
 		}

@@ -71,6 +71,9 @@ type lockKind struct {
 	what string
 	// quorum returns which nodes hold the lock. It is nil for a lock in a store.
 	quorum func(scenarios.Lock) env.Quorum
+	// external: the lock has a client of its own, so it needs neither a store that the world
+	// carries out requests at, nor another backend than the one it is given.
+	external bool
 	// connected: the lock belongs to a connection of its holder. The TTL is how long the server
 	// keeps the connection of a client that does not answer; a heartbeat is not needed.
 	connected bool
@@ -148,7 +151,7 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 		return Backend{}, &UnfitError{path, fmt.Errorf(format, args...)}
 	}
 	switch {
-	case !k.inStore():
+	case !k.inStore() || k.external:
 		return b, nil
 	case b.InStore == nil:
 		return unfit("lock.kind", "%s needs a store, which the %s backend has not", k.name, b.Name)
@@ -194,7 +197,7 @@ func (k lockKind) configured(s scenarios.Scenario) (config, error) {
 		return nil, &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
-	case k.inStore() && s.Lock.Retry.Max == 0:
+	case k.inStore() && !k.external && s.Lock.Retry.Max == 0:
 		return wrong("lock.retry", "0s: %s needs more than 0: a store that has no leader is asked again after it", k.name)
 	case k.inStore() && s.Store == nil:
 		return wrong("lock.kind", "%s needs a store, which the setting has not: see the field store", k.name)

@@ -74,6 +74,21 @@ func (k Store) find() (string, error) {
 	return "", fmt.Errorf("etcd not found (%w): install it (apt-get install etcd-server)", err)
 }
 
+// Installed returns an error that says what to install if there is no etcd.
+func Installed() error {
+	_, err := Store{}.find()
+	return err
+}
+
+// CheckTTL returns an error if a lease cannot have a time to live as it is.
+func CheckTTL(ttl time.Duration) error {
+	const shortest = electionTimeout * 3 / 2 // rounded up to whole seconds
+	if ttl < shortest || ttl%time.Second != 0 {
+		return fmt.Errorf("%v: leases of etcd last for whole seconds", ttl)
+	}
+	return nil
+}
+
 func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, peers live.PeerLinks, err error) {
 	for number := 1; number <= members; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)

@@ -30,8 +30,8 @@ const (
 	quitTimeout  = 10 * time.Second
 )
 
-// maxMembers is the largest number of replicas that a stream can have.
-const maxMembers = 5
+// MaxMembers is the largest number of replicas that a stream can have.
+const MaxMembers = 5
 
 // Server is a member of the cluster.
 type Server struct {
@@ -58,8 +58,8 @@ func OpenMarkers(ctx context.Context, s nemesis.Setting, seed uint64) (live.Flee
 }
 
 func openFleet(ctx context.Context, s nemesis.Setting, store live.Store) (live.Fleet, error) {
-	if s.Nodes > maxMembers {
-		return live.Fleet{}, fmt.Errorf("%d nodes: a stream of NATS has at most %d replicas", s.Nodes, maxMembers)
+	if s.Nodes > MaxMembers {
+		return live.Fleet{}, fmt.Errorf("%d nodes: a stream of NATS has at most %d replicas", s.Nodes, MaxMembers)
 	}
 	binary, err := find()
 	if err != nil {
@@ -81,6 +81,23 @@ func find() (string, error) {
 		return "", fmt.Errorf("nats-server not found (%w): install it (apt-get install nats-server)", err)
 	}
 	return binary, nil
+}
+
+// Installed returns an error that says what to install if there is no nats-server.
+func Installed() error {
+	_, err := find()
+	return err
+}
+
+// minTTL is the shortest maximum age of messages that a stream can have.
+const minTTL = 100 * time.Millisecond
+
+// CheckTTL returns an error if a bucket cannot have a time to live as it is.
+func CheckTTL(ttl time.Duration) error {
+	if ttl < minTTL {
+		return fmt.Errorf("%v: keys of NATS live for at least %v", ttl, minTTL)
+	}
+	return nil
 }
 
 func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, peers live.PeerLinks, err error) {

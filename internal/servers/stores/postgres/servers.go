@@ -208,6 +208,15 @@ func find() (string, error) {
 	return filepath.Dir(binary), nil
 }
 
+// Installed returns an error that says what to install if there is no server, or nobody to run it.
+func Installed() error {
+	_, err := find()
+	if err == nil {
+		_, err = findOwner()
+	}
+	return err
+}
+
 // majorIn returns the version in the path of a server.
 func majorIn(path string) float64 {
 	version, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(path))), 64)

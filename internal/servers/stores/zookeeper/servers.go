@@ -94,6 +94,20 @@ func findJava(jars string) ([]string, error) {
 	}, nil
 }
 
+// Installed returns an error that says what to install if there is no ZooKeeper.
+func Installed() error {
+	_, err := findJava(jarDir)
+	return err
+}
+
+// CheckTTL returns an error if a session cannot have a timeout as it is.
+func CheckTTL(ttl time.Duration) error {
+	if ttl < minSession || ttl > maxSession {
+		return fmt.Errorf("%v: sessions of ZooKeeper last from %v to %v here", ttl, minSession, maxSession)
+	}
+	return nil
+}
+
 func start(ctx context.Context, group *child.Group, java []string, members int) (servers []*Server, links live.PeerLinks, err error) {
 	for number := 1; number <= members; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 3)

@@ -1,0 +1,30 @@
+// Package etcdtest has the store of locktest for locks that are kept in etcd:
+//
+//	locktest.Run(t, locktest.Config{Backend: locktest.Process, Store: etcdtest.Store}, open)
+//
+// The members of a cluster are processes on this machine, of the etcd in PATH. They have no TLS,
+// no users and no keys. A client connects by the dialer of the environment:
+//
+//	clientv3.New(clientv3.Config{
+//		Endpoints:   env.Addrs,
+//		DialOptions: []grpc.DialOption{grpc.WithContextDialer(env.DialAddr), grpc.WithNoProxy()},
+//	})
+//
+// [locktest.Config].TTL has to be whole seconds, because leases last for whole seconds, at least
+// one. A lease lasts up to half a second longer than its TTL. The election timeout is 500 ms.
+//
+// Faults kill, shut down and stop members, and affect connections and clients. The clocks of
+// members cannot be set, and no member loses what it has on disk.
+package etcdtest
+
+import (
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/etcd"
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// Store is an etcd cluster with a member for each node.
+var Store = locktest.NewStore(&live.StoreServers{
+	Product: etcd.Store{}.Name(), Port: 2379,
+	Handlers: etcd.Handlers, Start: etcd.Store{}.Open, Installed: etcd.Installed, CheckTTL: etcd.CheckTTL,
+})
