@@ -242,12 +242,12 @@ func TestMissingServer(t *testing.T) {
 }
 
 func TestBrokenServer(t *testing.T) {
-	real, err := find()
+	binaries, err := find()
 	if err != nil {
 		t.Fatal(err)
 	}
 	install := func(t *testing.T, dir string) {
-		script := fmt.Sprintf("#!/bin/sh\nexec %s/initdb \"$@\"\n", real)
+		script := fmt.Sprintf("#!/bin/sh\nexec %s/initdb \"$@\"\n", binaries)
 		if err := os.WriteFile(filepath.Join(dir, "initdb"), []byte(script), 0o755); err != nil { //nolint:gosec // it is executed
 			t.Fatal(err)
 		}
