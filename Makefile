@@ -76,7 +76,7 @@ test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it 
 	$(TEST) -race ./internal/servers/stores/...
 	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
 
-stores: ## run the locks in a store on real servers, and compare them with the simulated store (30 minutes); commit results and docs/evidence/stores.md
+stores: ## run the locks in a store on real servers, and compare them with the simulated store (20 minutes, RUNS=1: 10, on an idle machine); commit results and docs/evidence/stores.md
 	@sh scripts/deps.sh stores
 	sh scripts/stores.sh
 

@@ -33,7 +33,7 @@ func (c comparison) printBeside(out io.Writer, here, there string) error {
 	b := c.Beside(found[1], references[0].Backend, references[1].Backend, scenarios.ComparisonDifferences())
 	p := &page{out: out}
 	if c.format == asMarkdown {
-		p.say("# Locks in a store: real servers beside the simulated store\n\nMade by \"make stores\".\nEach lock goes through the same trials on both sides. Here is %s (%s); there is %s.", b.Names[0], madeWith(references[0].Versions), b.Names[1])
+		p.say("# Locks in a store: real servers beside the simulated store\n\nMade by \"make stores\"; RUNS is the number of runs in each trial.\nEach lock goes through the same trials on both sides. Here is %s (%s); there is %s.", b.Names[0], madeWith(references[0].Versions), b.Names[1])
 		p.table(b.Table())
 	} else {
 		terminal.Fit(out)
@@ -57,4 +57,4 @@ func (c comparison) printBeside(out io.Writer, here, there string) error {
 	return exitFor(b.Conclusion())
 }
 
-const besideLegend = "✓: no run violates it on either side; ✗: the share of runs that violate it on %s and on %s, which can be the same probability; ≠: they cannot (Fisher's exact test, below 1 %%), or only the first has violations; ·: not judged"
+const besideLegend = "✓: no run violates it on either side; ✗: the share of runs that violate it on %s and on %s, which can be the same probability; ≠: they cannot (Fisher's exact test, below 1 %%), or only the first has violations (in a trial with drawn plans only if the lock is not known to violate the property); ·: not judged"

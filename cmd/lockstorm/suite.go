@@ -152,7 +152,7 @@ func (s suite) runs() (n int64) {
 
 // reference returns the results of the suite as they are stored.
 func (s suite) reference(found report.Tallies) results.Reference {
-	f := results.Reference{Backend: s.backend.Name, Versions: lastingVersions(s.backend)}
+	f := results.Reference{Backend: s.backend.Name, Versions: versionsOf(s.backend, s.tasks)}
 	for _, t := range s.tasks {
 		if tally, ok := found[t.scenario.Name]; ok {
 			f.Rows = append(f.Rows, results.RowOf(tally, t.first))

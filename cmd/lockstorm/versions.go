@@ -96,9 +96,10 @@ func lastingVersions(b runner.Backend) map[string]string {
 // versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
 // the backend cannot run use nothing.
 func versionsOf(b runner.Backend, all []task) map[string]string {
-	v := map[string]string{}
+	v, seen := map[string]string{}, map[string]bool{} // by product: some take a second to print their version
 	for _, t := range all {
-		if e, err := runner.Prepare(b, t.scenario); err == nil {
+		if e, err := runner.Prepare(b, t.scenario); err == nil && !seen[e.Backend().Product] {
+			seen[e.Backend().Product] = true
 			maps.Copy(v, lastingVersions(e.Backend()))
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // The probabilities are those of fisher.test in R.
@@ -37,6 +39,40 @@ func TestCompareRates(t *testing.T) {
 	} {
 		if got := CompareRates(c.here, c.there); got != c.want {
 			t.Errorf("%v beside %v: %v, want %v", c.here, c.there, got, c.want)
+		}
+	}
+}
+
+// A drawn plan may show on one side alone what the lock is known to violate. Nothing else may.
+func TestDrawnPlansShowByChance(t *testing.T) {
+	find := func(trial string) (l scenarios.Contender, found scenarios.Trial) {
+		for _, c := range scenarios.Contenders() {
+			if c.Name == "expiring-key" {
+				l = c
+			}
+		}
+		for _, each := range scenarios.Trials() {
+			if each.Name == trial {
+				found = each
+			}
+		}
+		return l, found
+	}
+	few, many := [2]runner.Rate{{K: 1, N: 1}, {K: 0, N: 50}}, [2]runner.Rate{{K: 4, N: 4}, {K: 0, N: 50}}
+	for _, c := range []struct {
+		trial    string
+		property checker.Property
+		rates    [2]runner.Rate
+		want     bool
+	}{
+		{"storm", checker.Section, few, true},
+		{"storm", checker.Section, many, false},
+		{"storm", checker.Effect, few, false},
+		{"crash", checker.Section, few, false},
+	} {
+		lock, trial := find(c.trial)
+		if got := (Pair{Lock: lock, Trial: trial, Property: c.property, Rates: c.rates}).byChance(); got != c.want {
+			t.Errorf("%s, %s, %v: by chance: %v", c.trial, c.property, c.rates, got)
 		}
 	}
 }
