@@ -45,7 +45,7 @@ func TestPublishedPage(t *testing.T) {
 
 func TestPublishedRefuses(t *testing.T) {
 	for _, c := range []struct{ arg, want string }{
-		{"etcd-lost-update", `unknown published result "etcd-lost-update": there is `},
+		{"etcd-lost-update", `unknown published result "etcd-lost-update"; the nearest of `},
 		{"--runs=-1", "--runs -1: want at least 0"},
 		{"--simulated=-3", "--simulated -3: want at least 0"},
 		{"--format=csv", `unknown format "csv"`},
