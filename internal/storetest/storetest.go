@@ -99,17 +99,43 @@ func (f *Fleet) Insist(r env.StoreRequest) env.StoreReply {
 	return f.retry(r, func(error) bool { return true }, time.Second)
 }
 
+// InsistFor repeats a request until it is answered, or for so long.
+func (f *Fleet) InsistFor(limit time.Duration, r env.StoreRequest) (env.StoreReply, error) {
+	return f.repeat(r, func(error) bool { return true }, time.Second, limit)
+}
+
 func (f *Fleet) retry(r env.StoreRequest, again func(error) bool, limit time.Duration) env.StoreReply {
 	f.T.Helper()
-	for end := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
+	reply, err := f.repeat(r, again, limit, Patience)
+	if err != nil {
+		f.T.Fatalf("%v of %q: %v%s", r.Op, r.Key, err, Logs(f.T))
+	}
+	return reply
+}
+
+// repeat repeats a request, each time for limit, and in all for patience.
+func (f *Fleet) repeat(r env.StoreRequest, again func(error) bool, limit, patience time.Duration) (env.StoreReply, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		reply, err := Try(f.T, f.Client, limit, r)
-		if err == nil {
-			return reply
-		}
-		if !again(err) || time.Now().After(end) {
-			f.T.Fatalf("%v of %q: %v", r.Op, r.Key, err)
+		if err == nil || !again(err) || time.Now().After(end) {
+			return reply, err
 		}
 	}
+}
+
+// Logs returns the ends of the servers' logs.
+func Logs(t *testing.T) string {
+	const most = 4096
+	var all strings.Builder
+	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*", "*", "log"))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(&all, "\n%s:\n%s", file, text[max(0, len(text)-most):])
+	}
+	return all.String()
 }
 
 // Done is Ask for a request that has to be done.

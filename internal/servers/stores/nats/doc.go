@@ -46,6 +46,9 @@
 //     lose any.
 //   - By the source, elections begin 4 to 9 seconds after the loss of a leader. The setting's
 //     election is ignored.
+//   - After members were stopped and continued, the others sometimes vote for ever, although they are a
+//     majority: "has NO quorum, stalled" (nats-server issue 3943). In 4 of about 48 runs of
+//     TestMemberAway/stopped, side by side, nobody led for two minutes.
 //
 // # Links between members
 //

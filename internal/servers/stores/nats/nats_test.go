@@ -126,26 +126,57 @@ func TestMemberAway(t *testing.T) {
 		"stopped":  {(*Server).Stop, (*Server).Continue},
 	} {
 		t.Run(what, func(t *testing.T) {
-			f := storetest.Open(t, open)
-			want := []env.Entry{f.Create(expiring("a/1", "first", long))}
-			for i, key := range []string{"a/2", "a/3", "a/4"} { // one of the members led
-				away := f.Servers[i].(*Server)
-				if err := c.leave(away); err != nil {
-					t.Fatal(err)
-				}
-				f.Insist(listA)
-				f.Insist(expiring(key, "", long)) // perhaps twice
-				got := f.Insist(listA).Entries
-				if len(got) != len(want)+1 || !reflect.DeepEqual(got[:len(want)], want) || got[len(want)].Key != key {
-					t.Fatalf("there are %+v, not %+v and %s", got, want, key)
-				}
-				want = got
-				if err := c.comeIn(away); err != nil {
-					t.Fatal(err)
+			for attempt := 1; !membersTakeTurns(t, c.leave, c.comeIn); attempt++ {
+				if attempt == maxStalls {
+					t.Fatalf("%d clusters in a row have elected no leader", attempt)
 				}
 			}
 		})
 	}
+}
+
+// Members of nats-server 2.9 sometimes vote for ever, although a majority is there (nats-server issue
+// 3943, mended in later versions): in about one of ten runs with members that were stopped and
+// continued. Then the test begins anew with another cluster.
+const (
+	stalled   = "has NO quorum, stalled" // in the log of a member
+	maxStalls = 4
+)
+
+// membersTakeTurns takes away one member after another, and lets each come back. It returns false if the
+// rest elects no leader.
+func membersTakeTurns(t *testing.T, leave, comeIn func(*Server) error) bool {
+	f := storetest.Open(t, open)
+	ask := func(r env.StoreRequest) (env.StoreReply, bool) {
+		reply, err := f.InsistFor(storetest.Patience/3, r)
+		if err != nil && !strings.Contains(storetest.Logs(t), stalled) {
+			t.Fatalf("%v of %q: %v%s", r.Op, r.Key, err, storetest.Logs(t))
+		}
+		return reply, err == nil
+	}
+	want := []env.Entry{f.Create(expiring("a/1", "first", long))}
+	for i, key := range []string{"a/2", "a/3", "a/4"} { // one of the members led
+		away := f.Servers[i].(*Server)
+		if err := leave(away); err != nil {
+			t.Fatal(err)
+		}
+		var reply env.StoreReply
+		for _, r := range []env.StoreRequest{listA, expiring(key, "", long), listA} { // the creation perhaps twice
+			var answered bool
+			if reply, answered = ask(r); !answered {
+				return false
+			}
+		}
+		got := reply.Entries
+		if len(got) != len(want)+1 || !reflect.DeepEqual(got[:len(want)], want) || got[len(want)].Key != key {
+			t.Fatalf("there are %+v, not %+v and %s", got, want, key)
+		}
+		want = got
+		if err := comeIn(away); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return true
 }
 
 // Without a quorum requests are refused, or not answered, and nothing is done.
