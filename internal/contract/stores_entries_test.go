@@ -64,6 +64,7 @@ type entrySink struct {
 	*checker.Checker
 	mu                   sync.Mutex
 	began, released, end history.Time
+	looks                int // of the watch, since the last release or report
 }
 
 func (s *entrySink) Record(e *history.Event) {
@@ -75,19 +76,24 @@ func (s *entrySink) Record(e *history.Event) {
 			s.began = e.Time
 		}
 	case history.Released, history.EntrySet: // which a late watch reports after the release
-		s.released = e.Time
+		s.released, s.looks = e.Time, 0
 	case history.EntriesSeen:
 		s.end = e.Sent
+		if e.Sent >= s.released {
+			s.looks++
+		}
 	}
 	s.Checker.Record(e)
 }
 
 // saw reports whether the watch has seen the store for so long after the last release or report, and for longer
-// than all requests have taken: the bound of an entry grows with the time of its request.
+// than all requests have taken: the bound of an entry grows with the time of its request. And it has to see
+// the store so often that clean-up can be judged.
 func (s *entrySink) saw(after time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.end > s.released.Add(after)+2*(s.released-s.began)
+	const enough = 20
+	return s.looks >= enough && s.end > s.released.Add(after)+2*(s.released-s.began)
 }
 
 // A lock whose release does not delete its entry is found on every real store that is watched: by clean-up, and
