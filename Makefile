@@ -71,7 +71,7 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); withou
 etcd: ## build the current etcd from the module proxy into ./etcd, for --etcd (a minute)
 	$(GO) build -modfile=tools/etcd/go.mod -o etcd go.etcd.io/etcd/server/v3
 
-test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (9 minutes)
+test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (7 minutes)
 	@sh scripts/deps.sh stores
 	$(TEST) -race ./internal/servers/stores/...
 	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
