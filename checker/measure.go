@@ -119,6 +119,14 @@ func (m *Measurements) each(do func(topic any)) {
 	}
 }
 
+// shareOf returns k/n, or 0 of nothing.
+func shareOf(k, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(k) / float64(n)
+}
+
 // histogram counts durations in buckets whose width is 1/32 of a power of two, like HdrHistogram:
 // fixed memory, relative error.
 type histogram struct {

@@ -22,10 +22,7 @@ type GrantLosses struct {
 }
 
 func (g *GrantLosses) derive() {
-	g.ForgottenGrantShare = 0
-	if g.StoredGrants > 0 {
-		g.ForgottenGrantShare = float64(g.ForgottenGrants) / float64(g.StoredGrants)
-	}
+	g.ForgottenGrantShare = shareOf(g.ForgottenGrants, g.StoredGrants)
 }
 
 func (g *GrantLosses) figures(int) []Figure {
@@ -38,8 +35,8 @@ func (g *GrantLosses) figures(int) []Figure {
 // grantMeter follows the entries of grants by their tokens.
 type grantMeter struct {
 	GrantLosses
-	known bool // the history has the changes of entries
-	live  map[string]*storedGrant
+	known bool                    // the history has the changes of entries
+	live  map[string]*storedGrant // nil: none so far
 }
 
 // storedGrant is a try, or a grant, with its entry.
@@ -51,7 +48,7 @@ type storedGrant struct {
 }
 
 func newGrantMeter(h history.Header, _ *state) meter {
-	return &grantMeter{known: h.Entries, live: map[string]*storedGrant{}}
+	return &grantMeter{known: h.Entries}
 }
 
 func (m *grantMeter) wants() kinds {
@@ -83,6 +80,9 @@ func (m *grantMeter) observe(f *fact) {
 func (m *grantMeter) of(token string) *storedGrant {
 	g := m.live[token]
 	if g == nil {
+		if m.live == nil {
+			m.live = map[string]*storedGrant{}
+		}
 		g = &storedGrant{}
 		m.live[token] = g
 	}

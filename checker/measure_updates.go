@@ -21,10 +21,7 @@ type UpdateLosses struct {
 }
 
 func (u *UpdateLosses) derive() {
-	u.LostUpdateShare = 0
-	if u.Updates > 0 {
-		u.LostUpdateShare = float64(u.LostUpdates) / float64(u.Updates)
-	}
+	u.LostUpdateShare = shareOf(u.LostUpdates, u.Updates)
 }
 
 func (u *UpdateLosses) figures(int) []Figure {

@@ -14,7 +14,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/servers/stores"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -109,22 +108,26 @@ func (p *prices) run(ctx context.Context, problems io.Writer) (err error) {
 
 // runFloors measures the stores of the locks, each once.
 func (p *prices) runFloors(ctx context.Context, problems io.Writer) error {
-	settings := map[string]nemesis.Setting{}
+	type store struct {
+		runner.Backend
+		setting nemesis.Setting
+	}
+	stores := map[string]store{}
 	for _, l := range p.locks {
 		s := scenarios.Price(l, 1)
-		if e, err := runner.Prepare(p.backend, s); err == nil && e.Backend().Product != "" {
-			settings[e.Backend().Product] = s.Setting
+		if e, err := runner.Prepare(p.backend, s); err == nil && e.Backend().Floor != nil {
+			stores[e.Backend().Product] = store{e.Backend(), s.Setting}
 		}
 	}
-	bar := terminal.NewBar(problems, "floors", int64(len(settings)*len(scenarios.PriceClients)*p.runs), terminal.Pieces)
+	bar := terminal.NewBar(problems, "floors", int64(len(stores)*len(scenarios.PriceClients)*p.runs), terminal.Pieces)
 	defer bar.Done()
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		product, _ := stores.Named(name)
+	for _, name := range slices.Sorted(maps.Keys(stores)) {
+		on := stores[name]
 		f := floor{product: name}
 		for _, clients := range scenarios.PriceClients {
 			var all []time.Duration
 			for range p.runs {
-				took, err := product.Floor(ctx, settings[name], clients, scenarios.PriceTime)
+				took, err := on.Floor(ctx, on.setting, clients, scenarios.PriceTime)
 				if err != nil {
 					return fmt.Errorf("floor of %s: %w", name, err)
 				}

@@ -29,6 +29,10 @@ type Backend struct {
 	// Product is the product of the store on whose servers it runs. Empty: none.
 	Product string
 
+	// Floor measures how long creations of a key take on the servers of that product, by some
+	// clients for so long: no lock can be cheaper. nil: it has no product.
+	Floor func(ctx context.Context, s nemesis.Setting, clients int, during time.Duration) ([]time.Duration, error)
+
 	// ClientProcesses says that clients run in processes of their own: its worlds are
 	// [ProcessWorld]s.
 	ClientProcesses bool

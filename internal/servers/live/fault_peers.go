@@ -1,6 +1,7 @@
 package live
 
 import (
+	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -18,6 +19,25 @@ type Peers interface {
 // PeerLinks are proxies between members: networks with a link from each member, as a client, to each
 // other one. A store has one for each port at which its members connect to each other.
 type PeerLinks []*wire.Network
+
+// SharedLinks makes the links between members that all others find at one address, in front of the
+// second port of each, and returns these addresses. The proxy at an address looks which member has made a
+// connection.
+func SharedLinks(members []*child.Daemon) (PeerLinks, []string, error) {
+	ports := make([]string, len(members))
+	for i, m := range members {
+		ports[i] = m.Ports[1].Addr()
+	}
+	links, err := wire.OpenShared(len(members), ports, child.WhoDialled(members))
+	if err != nil {
+		return nil, nil, err
+	}
+	addrs := make([]string, len(members))
+	for i := range addrs {
+		addrs[i] = links.Link(1, i+1).Addr()
+	}
+	return PeerLinks{links}, addrs, nil
+}
 
 // peerRule is the number of the rule on cut links. There is no other rule on them.
 const peerRule = 1

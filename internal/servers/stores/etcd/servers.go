@@ -16,7 +16,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
-	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -112,26 +111,25 @@ func start(ctx context.Context, group *child.Group, binary string, members int) 
 }
 
 // connect makes the links between the members. Who joins a cluster has to know each member by the same
-// URL as the others do, so a member has one address for all others, and its proxy looks which of them
-// has made a connection.
+// URL as the others do, so a member has one address for all others.
 func connect(servers []*Server) (live.PeerLinks, error) {
 	var daemons []*child.Daemon
-	var addrs, cluster []string
 	for _, s := range servers {
-		daemons, addrs = append(daemons, s.Daemon), append(addrs, s.Ports[1].Addr())
+		daemons = append(daemons, s.Daemon)
 	}
-	links, err := wire.OpenShared(len(servers), addrs, child.WhoDialled(daemons))
+	links, addrs, err := live.SharedLinks(daemons)
 	if err != nil {
 		return nil, err
 	}
+	var cluster []string
 	for i, s := range servers {
-		s.peer = "http://" + links.Link(1, i+1).Addr()
+		s.peer = "http://" + addrs[i]
 		cluster = append(cluster, s.name()+"="+s.peer)
 	}
 	for _, s := range servers {
 		s.cluster = strings.Join(cluster, ",")
 	}
-	return live.PeerLinks{links}, nil
+	return links, nil
 }
 
 // args returns the whole command line. A member that has data ignores the initial cluster.

@@ -33,22 +33,7 @@ func TestMain(m *testing.M) { storetest.OrphanMain(m, open) }
 // A program that is killed leaves no servers and no files.
 func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) { storetest.NothingSurvives(t, 3) }
 
-// long is a TTL that no key reaches.
-const long = 10 * time.Minute
-
 var listA = env.StoreRequest{Op: env.StoreList, Key: "a/"}
-
-func expiring(key, value string, ttl time.Duration) env.StoreRequest {
-	return env.StoreRequest{Op: env.StoreCreate, Key: key, Value: value, TTL: ttl, Expires: true}
-}
-
-func renew(e env.Entry, ttl time.Duration) env.StoreRequest {
-	return env.StoreRequest{Op: env.StoreRenew, Key: e.Key, Revision: e.Revision, TTL: ttl}
-}
-
-func deletion(e env.Entry) env.StoreRequest {
-	return env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision}
-}
 
 // Keys are created once, renewed and deleted at their latest revision, and created again.
 // Revisions grow over all keys.
@@ -59,25 +44,25 @@ func TestKeys(t *testing.T) {
 			t.Errorf("an empty store lists %+v", reply)
 		}
 		f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
-		first := f.Create(expiring("a/x", "first", long))
-		if there := f.Declined(expiring("a/x", "again", long)); !reflect.DeepEqual(there.Entries, []env.Entry{first}) {
+		first := f.Create(storetest.Expiring("a/x", "first", storetest.Long))
+		if there := f.Declined(storetest.Expiring("a/x", "again", storetest.Long)); !reflect.DeepEqual(there.Entries, []env.Entry{first}) {
 			t.Errorf("a create of a taken key shows %+v, not %+v", there.Entries, first)
 		}
-		other := f.Create(expiring("b %=é.*>", "other", long))
-		renewed := f.Done(renew(first, long)).Entries[0]
+		other := f.Create(storetest.Expiring("b %=é.*>", "other", storetest.Long))
+		renewed := f.Done(storetest.Renewal(first, storetest.Long)).Entries[0]
 		if renewed.Revision <= other.Revision || other.Revision <= first.Revision || renewed.Key != first.Key || renewed.Value != first.Value {
 			t.Errorf("%+v, then %+v, then renewed as %+v", first, other, renewed)
 		}
-		f.Declined(renew(first, long))
-		f.Declined(deletion(first))
-		f.Declined(deletion(env.Entry{Key: "a/x", Revision: 1 << 40})) // a number that the stream has not reached
+		f.Declined(storetest.Renewal(first, storetest.Long))
+		f.Declined(storetest.Deletion(first))
+		f.Declined(storetest.Deletion(env.Entry{Key: "a/x", Revision: 1 << 40})) // a number that the stream has not reached
 		if got := f.Ask(env.StoreRequest{Op: env.StoreList}).Entries; !reflect.DeepEqual(got, []env.Entry{other, renewed}) {
 			t.Errorf("listed %+v", got)
 		}
-		f.Done(deletion(renewed))
-		f.Declined(deletion(renewed))
-		f.Declined(renew(renewed, long))
-		again := f.Create(expiring("a/x", "third", long))
+		f.Done(storetest.Deletion(renewed))
+		f.Declined(storetest.Deletion(renewed))
+		f.Declined(storetest.Renewal(renewed, storetest.Long))
+		again := f.Create(storetest.Expiring("a/x", "third", storetest.Long))
 		if got := f.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{again}) || again.Revision <= renewed.Revision {
 			t.Errorf("listed %+v, after %+v was created", got, again)
 		}
@@ -91,11 +76,11 @@ func TestKeyExpires(t *testing.T) {
 	each(t, func(t *testing.T, open func(context.Context) (live.Fleet, error)) {
 		const ttl = 2 * time.Second
 		f := storetest.Open(t, open)
-		e := f.Create(expiring("a/x", "v", ttl))
+		e := f.Create(storetest.Expiring("a/x", "v", ttl))
 		begin := time.Now()
 		for last := begin; time.Since(begin) < 2*ttl; time.Sleep(ttl / 8) {
 			sent := time.Now()
-			reply := f.Ask(renew(e, ttl/2)) // it lives for the bucket's TTL
+			reply := f.Ask(storetest.Renewal(e, ttl/2)) // it lives for the bucket's TTL
 			switch {
 			case reply.Done:
 				e, last = reply.Entries[0], sent
@@ -106,9 +91,9 @@ func TestKeyExpires(t *testing.T) {
 			}
 		}
 		storetest.Eventually(t, "the key is gone", func() bool { return len(f.Ask(listA).Entries) == 0 })
-		f.Declined(renew(e, ttl))
-		f.Declined(deletion(e))
-		if next := f.Create(expiring("a/x", "w", ttl)); next.Revision <= e.Revision {
+		f.Declined(storetest.Renewal(e, ttl))
+		f.Declined(storetest.Deletion(e))
+		if next := f.Create(storetest.Expiring("a/x", "w", ttl)); next.Revision <= e.Revision {
 			t.Errorf("%+v after %+v", next, e)
 		}
 	})
@@ -154,14 +139,14 @@ func membersTakeTurns(t *testing.T, leave, comeIn func(*Server) error) bool {
 		}
 		return reply, err == nil
 	}
-	want := []env.Entry{f.Create(expiring("a/1", "first", long))}
+	want := []env.Entry{f.Create(storetest.Expiring("a/1", "first", storetest.Long))}
 	for i, key := range []string{"a/2", "a/3", "a/4"} { // one of the members led
 		away := f.Servers[i].(*Server)
 		if err := leave(away); err != nil {
 			t.Fatal(err)
 		}
 		var reply env.StoreReply
-		for _, r := range []env.StoreRequest{listA, expiring(key, "", long), listA} { // the creation perhaps twice
+		for _, r := range []env.StoreRequest{listA, storetest.Expiring(key, "", storetest.Long), listA} { // the creation perhaps twice
 			var answered bool
 			if reply, answered = ask(r); !answered {
 				return false
@@ -182,11 +167,11 @@ func membersTakeTurns(t *testing.T, leave, comeIn func(*Server) error) bool {
 // Without a quorum requests are refused, or not answered, and nothing is done.
 func TestNoQuorum(t *testing.T) {
 	f := storetest.Open(t, open)
-	f.Create(expiring("a/x", "v", long))
+	f.Create(storetest.Expiring("a/x", "v", storetest.Long))
 	f.Servers[1].(*Server).Kill()
 	f.Servers[2].(*Server).Kill()
 	storetest.Eventually(t, "a request is refused", func() bool {
-		_, err := storetest.Try(t, f.Client, time.Second, expiring("a/y", "v", long))
+		_, err := storetest.Try(t, f.Client, time.Second, storetest.Expiring("a/y", "v", storetest.Long))
 		if err == nil {
 			t.Fatal("a minority has carried out a request")
 		}
@@ -200,17 +185,17 @@ func TestNoQuorum(t *testing.T) {
 
 func TestUnsupportedRequests(t *testing.T) {
 	f := storetest.Open(t, open)
-	e := f.Create(expiring("a/x", "v", long))
+	e := f.Create(storetest.Expiring("a/x", "v", storetest.Long))
 	for _, r := range []env.StoreRequest{
 		{Op: env.StoreOpen, TTL: time.Second},
 		{Op: env.StoreSweep, Key: "a"},
 		{Op: env.StoreAwait, Key: "a", Revision: 1},
 		{Op: env.StoreCreate, Key: "a"},
-		{Op: env.StoreCreate, Key: "a", TTL: long},
-		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Sequential: true},
-		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Session: 1},
-		expiring("a", "v", 2*long),
-		renew(e, 2*long),
+		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long},
+		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long, Expires: true, Sequential: true},
+		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long, Expires: true, Session: 1},
+		storetest.Expiring("a", "v", 2*storetest.Long),
+		storetest.Renewal(e, 2*storetest.Long),
 	} {
 		if _, err := storetest.Try(t, f.Client, storetest.Patience, r); !errors.Is(err, live.ErrStoreOp) {
 			t.Errorf("%+v: %v", r, err)
@@ -221,7 +206,7 @@ func TestUnsupportedRequests(t *testing.T) {
 // One member is no cluster, and more than five replicas do not exist.
 func TestNumberOfMembers(t *testing.T) {
 	f := storetest.Open(t, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, nemesis.Setting{Nodes: 1}, 1) })
-	f.Create(expiring("a/x", "v", long))
+	f.Create(storetest.Expiring("a/x", "v", storetest.Long))
 	if _, err := Open(t.Context(), nemesis.Setting{Nodes: 6}, 1); err == nil || !strings.HasPrefix(err.Error(), "6 nodes") {
 		t.Errorf("6 members: %v", err)
 	}

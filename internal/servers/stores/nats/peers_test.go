@@ -14,13 +14,13 @@ import (
 // other.
 func TestMemberIsCutOff(t *testing.T) {
 	f := storetest.Open(t, open)
-	f.Insist(expiring("a/first", "v", long))
+	f.Insist(storetest.Expiring("a/first", "v", storetest.Long))
 	again := f.Servers[2].(*Server)
 	again.Kill()
 	if err := again.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for node := range f.Servers { // one of them leads
-		f.CutOff(node+1, true, func(key string) env.StoreRequest { return expiring(key, "v", long) }, listA)
+		f.CutOff(node+1, true, func(key string) env.StoreRequest { return storetest.Expiring(key, "v", storetest.Long) }, listA)
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
-	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -123,26 +122,26 @@ func start(ctx context.Context, group *child.Group, binary string, members int) 
 }
 
 // connectMembers makes the links between the members. Members tell each other where they can be found,
-// so a member has one address for all others, which it advertises, and its proxy looks which of them
-// has made a connection. A route carries messages both ways, whoever has made it.
+// so a member has one address for all others, which it advertises. A route carries messages both ways,
+// whoever has made it.
 func connectMembers(servers []*Server) (live.PeerLinks, error) {
 	var daemons []*child.Daemon
-	var addrs, routes []string
 	for _, s := range servers {
-		daemons, addrs = append(daemons, s.Daemon), append(addrs, s.Ports[1].Addr())
+		daemons = append(daemons, s.Daemon)
 	}
-	links, err := wire.OpenShared(len(servers), addrs, child.WhoDialled(daemons))
+	links, addrs, err := live.SharedLinks(daemons)
 	if err != nil {
 		return nil, err
 	}
+	var routes []string
 	for i, s := range servers {
-		s.addr = links.Link(1, i+1).Addr()
+		s.addr = addrs[i]
 		routes = append(routes, "nats://"+s.addr)
 	}
 	for i, s := range servers {
 		s.routes = slices.Delete(slices.Clone(routes), i, i+1)
 	}
-	return live.PeerLinks{links}, nil
+	return links, nil
 }
 
 // command writes the configuration file and returns the command line.

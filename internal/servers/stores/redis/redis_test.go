@@ -58,22 +58,7 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 	})
 }
 
-// long is a TTL that no key reaches.
-const long = 10 * time.Minute
-
 var listA = env.StoreRequest{Op: env.StoreList, Key: "a/"}
-
-func expiring(key, value string, ttl time.Duration) env.StoreRequest {
-	return env.StoreRequest{Op: env.StoreCreate, Key: key, Value: value, TTL: ttl, Expires: true}
-}
-
-func renew(e env.Entry, ttl time.Duration) env.StoreRequest {
-	return env.StoreRequest{Op: env.StoreRenew, Key: e.Key, Revision: e.Revision, TTL: ttl}
-}
-
-func deletion(e env.Entry) env.StoreRequest {
-	return env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision}
-}
 
 // Keys are created once, renewed and deleted at their latest revision, and created again.
 // Revisions grow over all keys.
@@ -84,25 +69,25 @@ func TestKeys(t *testing.T) {
 			t.Errorf("an empty store lists %+v", reply)
 		}
 		f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
-		first := f.Create(expiring("a/x", "first value\r\n", long))
-		if there := f.Declined(expiring("a/x", "again", long)); !reflect.DeepEqual(there.Entries, []env.Entry{first}) {
+		first := f.Create(storetest.Expiring("a/x", "first value\r\n", storetest.Long))
+		if there := f.Declined(storetest.Expiring("a/x", "again", storetest.Long)); !reflect.DeepEqual(there.Entries, []env.Entry{first}) {
 			t.Errorf("a create of a taken key shows %+v, not %+v", there.Entries, first)
 		}
-		other := f.Create(expiring("b %=é.*>{}[", "", long))
-		renewed := f.Done(renew(first, long)).Entries[0]
+		other := f.Create(storetest.Expiring("b %=é.*>{}[", "", storetest.Long))
+		renewed := f.Done(storetest.Renewal(first, storetest.Long)).Entries[0]
 		if renewed.Revision <= other.Revision || other.Revision <= first.Revision || renewed.Key != first.Key || renewed.Value != first.Value {
 			t.Errorf("%+v, then %+v, then renewed as %+v", first, other, renewed)
 		}
-		f.Declined(renew(first, long))
-		f.Declined(deletion(first))
-		f.Declined(renew(env.Entry{Key: "a/none", Revision: 1}, long))
+		f.Declined(storetest.Renewal(first, storetest.Long))
+		f.Declined(storetest.Deletion(first))
+		f.Declined(storetest.Renewal(env.Entry{Key: "a/none", Revision: 1}, storetest.Long))
 		if got := f.Ask(env.StoreRequest{Op: env.StoreList}).Entries; !reflect.DeepEqual(got, []env.Entry{other, renewed}) {
 			t.Errorf("listed %+v", got)
 		}
-		f.Done(deletion(renewed))
-		f.Declined(deletion(renewed))
-		f.Declined(renew(renewed, long))
-		again := f.Create(expiring("a/x", "third", long))
+		f.Done(storetest.Deletion(renewed))
+		f.Declined(storetest.Deletion(renewed))
+		f.Declined(storetest.Renewal(renewed, storetest.Long))
+		again := f.Create(storetest.Expiring("a/x", "third", storetest.Long))
 		if got := f.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{again}) || again.Revision <= renewed.Revision {
 			t.Errorf("listed %+v, after %+v was created", got, again)
 		}
@@ -115,14 +100,14 @@ func TestKeys(t *testing.T) {
 func TestKeyExpires(t *testing.T) {
 	each(t, func(t *testing.T, kind Store) {
 		f := storetest.Open(t, opens(kind))
-		short := f.Create(expiring("a/short", "", time.Millisecond/2))
+		short := f.Create(storetest.Expiring("a/short", "", time.Millisecond/2))
 		storetest.Eventually(t, "the key is gone", func() bool { return len(f.Ask(listA).Entries) == 0 })
-		f.Declined(renew(short, long))
-		f.Declined(deletion(short))
-		kept := f.Create(expiring("a/kept", "", long))
-		kept = f.Done(renew(kept, time.Millisecond)).Entries[0]
-		brief := f.Create(expiring("a/brief", "", 2*time.Second))
-		reply := f.Ask(renew(brief, long))
+		f.Declined(storetest.Renewal(short, storetest.Long))
+		f.Declined(storetest.Deletion(short))
+		kept := f.Create(storetest.Expiring("a/kept", "", storetest.Long))
+		kept = f.Done(storetest.Renewal(kept, time.Millisecond)).Entries[0]
+		brief := f.Create(storetest.Expiring("a/brief", "", 2*time.Second))
+		reply := f.Ask(storetest.Renewal(brief, storetest.Long))
 		time.Sleep(3 * time.Second)
 		want := []env.Entry{kept}
 		if reply.Done { // it is declined on a machine that took two seconds for it
@@ -137,8 +122,8 @@ func TestKeyExpires(t *testing.T) {
 // Await replies when the entry is deleted or renewed, and at once if it is gone.
 func TestAwait(t *testing.T) {
 	f := storetest.Open(t, opens(Store{}))
-	e := f.Create(expiring("a/x", "v", long))
-	f.Create(expiring("a/x/y", "v", long))
+	e := f.Create(storetest.Expiring("a/x", "v", storetest.Long))
+	f.Create(storetest.Expiring("a/x/y", "v", storetest.Long))
 	await := env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision}
 	if _, err := storetest.Try(t, f.Connect(), 50*time.Millisecond, await); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the wait for an entry that is there ended with %v", err)
@@ -148,7 +133,7 @@ func TestAwait(t *testing.T) {
 		_, err := storetest.Try(t, waiter, storetest.Patience, await)
 		awaited <- err
 	}()
-	f.Done(deletion(e))
+	f.Done(storetest.Deletion(e))
 	if err := <-awaited; err != nil {
 		t.Error(err)
 	}
@@ -200,7 +185,7 @@ func TestFailover(t *testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				f := storetest.Open(t, opens(kind))
-				want := []env.Entry{f.Create(expiring("a/0", "first", long))}
+				want := []env.Entry{f.Create(storetest.Expiring("a/0", "first", storetest.Long))}
 				if first := settle(f, kind); first != f.Servers[0] {
 					t.Fatalf("%s is the master", first.Name)
 				}
@@ -210,7 +195,7 @@ func TestFailover(t *testing.T) {
 						t.Fatal(err)
 					}
 					key := fmt.Sprintf("a/%d", round+1)
-					f.Insist(expiring(key, "", long)) // perhaps twice
+					f.Insist(storetest.Expiring(key, "", storetest.Long)) // perhaps twice
 					got := f.Insist(listA).Entries
 					if len(got) != len(want)+1 || !reflect.DeepEqual(got[:len(want)], want) || got[len(want)].Key != key {
 						t.Fatalf("there are %+v, not %+v and %s", got, want, key)
@@ -257,7 +242,7 @@ func waitsOrNot(f *storetest.Fleet, kind Store) (clients map[bool]live.StoreClie
 func createUnreplicated(t *testing.T, clients map[bool]live.StoreClient) {
 	t.Helper()
 	for waits, c := range clients {
-		reply, err := storetest.Try(t, c, time.Second, expiring(fmt.Sprintf("a/waits=%t", waits), "of the old master", long))
+		reply, err := storetest.Try(t, c, time.Second, storetest.Expiring(fmt.Sprintf("a/waits=%t", waits), "of the old master", storetest.Long))
 		if reply.Done == waits || errors.Is(err, env.ErrNoLeader) {
 			t.Errorf("waits for replicas: %t, reply %+v, error %v", waits, reply, err)
 		}
@@ -270,32 +255,32 @@ func TestFailoverLosesKey(t *testing.T) {
 	each(t, func(t *testing.T, kind Store) {
 		f := storetest.Open(t, opens(kind))
 		clients := waitsOrNot(f, kind)
-		f.Create(expiring("a/old", "", long))
+		f.Create(storetest.Expiring("a/old", "", storetest.Long))
 		master := settle(f, kind)
 		cutOff(master)
 		createUnreplicated(t, clients)
 		holder := *f
 		holder.Client = clients[false]
-		lost := holder.Create(expiring("b/lost", "of the old master", long))
+		lost := holder.Create(storetest.Expiring("b/lost", "of the old master", storetest.Long))
 		for range 100 { // so that the next master's counter is behind this one's for long enough
-			lost = holder.Done(renew(lost, long)).Entries[0]
+			lost = holder.Done(storetest.Renewal(lost, storetest.Long)).Entries[0]
 		}
 		master.Kill()
 		if got := f.Insist(env.StoreRequest{Op: env.StoreList}).Entries; len(got) != 1 || got[0].Key != "a/old" {
 			t.Errorf("the next master has %+v", got)
 		}
-		filler := f.Create(expiring("c/filler", "", long))
+		filler := f.Create(storetest.Expiring("c/filler", "", storetest.Long))
 		for filler.Revision < lost.Revision-1 {
-			filler = f.Done(renew(filler, long)).Entries[0]
+			filler = f.Done(storetest.Renewal(filler, storetest.Long)).Entries[0]
 		}
-		next := f.Create(expiring("b/lost", "of the new master", long))
+		next := f.Create(storetest.Expiring("b/lost", "of the new master", storetest.Long))
 		if next.Revision != lost.Revision {
 			t.Errorf("%+v, want the revision of %+v", next, lost)
 		}
 		holder.Insist(listA) // connects it to the new master
-		holder.Declined(renew(lost, long))
-		holder.Declined(deletion(lost))
-		f.Done(deletion(next))
+		holder.Declined(storetest.Renewal(lost, storetest.Long))
+		holder.Declined(storetest.Deletion(lost))
+		f.Done(storetest.Deletion(next))
 	})
 }
 
@@ -309,7 +294,7 @@ func TestTwoMasters(t *testing.T) {
 	cutOff(old)
 	elsewhere := *f
 	elsewhere.Client = f.ConnectTo(f.Servers[1].Addr(), f.Servers[2].Addr())
-	elsewhere.Insist(expiring("a/waits=false", "of the new master", long))
+	elsewhere.Insist(storetest.Expiring("a/waits=false", "of the new master", storetest.Long))
 	createUnreplicated(t, clients)
 	old.link.Replies.Lift(cutOffRule)
 	if now := settle(f, kind); now == old {
@@ -331,7 +316,7 @@ func TestResharding(t *testing.T) {
 	f.Client = f.Connect()
 	rival := *f
 	rival.Client = f.ConnectTo(f.Servers[4].Addr(), f.Servers[3].Addr(), f.Servers[2].Addr(), f.Servers[1].Addr(), f.Servers[0].Addr())
-	held := f.Create(expiring("a/x", "v", long))
+	held := f.Create(storetest.Expiring("a/x", "v", storetest.Long))
 	from, to := f.Servers[0].(*Server), f.Servers[1].(*Server)
 	do := func(s *Server, command ...string) any {
 		t.Helper()
@@ -344,12 +329,12 @@ func TestResharding(t *testing.T) {
 	slot := fmt.Sprint(do(from, "CLUSTER", "KEYSLOT", counter))
 	check := func(when string, newKey bool) {
 		t.Helper()
-		rival.Declined(expiring("a/x", "of the rival", long))
-		held = f.Done(renew(held, long)).Entries[0]
+		rival.Declined(storetest.Expiring("a/x", "of the rival", storetest.Long))
+		held = f.Done(storetest.Renewal(held, storetest.Long)).Entries[0]
 		if got := rival.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{held}) {
 			t.Errorf("%s: there are %+v, not %+v", when, got, held)
 		}
-		other := expiring("b/y", "", long)
+		other := storetest.Expiring("b/y", "", storetest.Long)
 		if newKey {
 			f.Create(other)
 			f.Done(env.StoreRequest{Op: env.StoreDelete, Key: other.Key})
@@ -367,8 +352,8 @@ func TestResharding(t *testing.T) {
 		do(s, "CLUSTER", "SETSLOT", slot, "NODE", identity(1))
 	}
 	check("afterwards", true)
-	f.Done(deletion(held))
-	rival.Create(expiring("a/x", "of the rival", long))
+	f.Done(storetest.Deletion(held))
+	rival.Create(storetest.Expiring("a/x", "of the rival", storetest.Long))
 }
 
 // A client goes on from members that are down, and requests that they refuse have no effect.
@@ -380,7 +365,7 @@ func TestNoMaster(t *testing.T) {
 		}
 		f.Servers[0].(*Server).Kill()
 		for range f.Servers {
-			if _, err := storetest.Try(t, f.Client, storetest.Patience, expiring("a/x", "", long)); !errors.Is(err, env.ErrNoLeader) {
+			if _, err := storetest.Try(t, f.Client, storetest.Patience, storetest.Expiring("a/x", "", storetest.Long)); !errors.Is(err, env.ErrNoLeader) {
 				t.Errorf("without a server: %v", err)
 			}
 		}
@@ -389,7 +374,7 @@ func TestNoMaster(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f.Insist(expiring("a/x", "", long))
+		f.Insist(storetest.Expiring("a/x", "", storetest.Long))
 	})
 }
 
@@ -402,7 +387,7 @@ func TestPersistence(t *testing.T) {
 			f := storetest.Open(t, func(ctx context.Context) (live.Fleet, error) {
 				return kind.Open(ctx, nemesis.Setting{Nodes: 3, Persistence: persistence}, 1)
 			})
-			f.Create(expiring("a/x", "", long))
+			f.Create(storetest.Expiring("a/x", "", storetest.Long))
 			settle(f, kind)
 			for _, s := range f.Servers {
 				s.(*Server).Kill()
@@ -426,9 +411,9 @@ func TestUnsupportedRequests(t *testing.T) {
 		{Op: env.StoreOpen, TTL: time.Second},
 		{Op: env.StoreSweep, Key: "a"},
 		{Op: env.StoreCreate, Key: "a"},
-		{Op: env.StoreCreate, Key: "a", TTL: long},
-		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Sequential: true},
-		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Session: 1},
+		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long},
+		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long, Expires: true, Sequential: true},
+		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long, Expires: true, Session: 1},
 	} {
 		if _, err := storetest.Try(t, f.Client, storetest.Patience, r); !errors.Is(err, live.ErrStoreOp) {
 			t.Errorf("%+v: %v", r, err)
@@ -492,7 +477,7 @@ func TestBinary(t *testing.T) {
 	f := storetest.Open(t, func(ctx context.Context) (live.Fleet, error) {
 		return kind.Open(ctx, nemesis.Setting{Nodes: 3}, 1)
 	})
-	f.Create(expiring("a/x", "", long))
+	f.Create(storetest.Expiring("a/x", "", storetest.Long))
 	if name := f.Servers[0].(*Server).Name; !strings.HasPrefix(name, "other-server") || kind.Version(t.Context()) == "" {
 		t.Errorf("%s, version %q", name, kind.Version(t.Context()))
 	}
