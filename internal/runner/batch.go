@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os/exec"
 	"runtime"
 	"sort"
 	"sync/atomic"
@@ -65,8 +67,7 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		a, end := accounts[of(i)], ends[of(i)]
 		seed := a.First + uint64(a.Runs-(end-i))
 		r, err := a.run(ctx, seed)
-		var world *worldError
-		if a.Failed == nil || !errors.As(err, &world) || endedBy(ctx, err) || failures.Add(1) > maxFailures {
+		if a.Failed == nil || !passing(err) || endedBy(ctx, err) || failures.Add(1) > maxFailures {
 			return attempt{r, seed, nil}, err
 		}
 		a.Failed(err)
@@ -87,6 +88,13 @@ func RunBatches(ctx context.Context, sideBySide int, batches []Batch) ([]Tally, 
 		tallies[i].Interrupted = a.tally.Interrupted || a.tally.Runs < a.Runs && err == nil
 	}
 	return tallies, err
+}
+
+// passing reports whether an error of a run may not occur again: one of a world, unless a program is
+// missing.
+func passing(err error) bool {
+	var world *worldError
+	return errors.As(err, &world) && !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist)
 }
 
 // endedBy reports whether err says that ctx has ended.

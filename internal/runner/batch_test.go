@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -153,6 +155,19 @@ func TestFailuresEndTheBatches(t *testing.T) {
 	b.Failed = nil
 	if tally, err := b.Run(t.Context()); err == nil || tally.Runs != 3 {
 		t.Errorf("nobody is told: %v after %d runs", err, tally.Runs)
+	}
+}
+
+// A program that is missing will be missing again: the first error ends the batches, and is the only one.
+func TestMissingProgramEndsTheBatches(t *testing.T) {
+	for _, why := range []error{exec.ErrNotFound, fs.ErrNotExist} {
+		b, told := failing(t, nil)
+		b.One = func(context.Context, uint64) (runner.Result, error) {
+			return runner.Result{}, runner.WorldError(fmt.Errorf("no etcd: %w", why))
+		}
+		if _, err := b.Run(t.Context()); !errors.Is(err, why) || len(*told) > 0 {
+			t.Errorf("%v, told of %q", err, *told)
+		}
 	}
 }
 
