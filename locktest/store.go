@@ -18,7 +18,7 @@ import (
 type Store struct{ servers *live.StoreServers }
 
 // NewStore returns the store with these servers. It is for the packages that have one.
-func NewStore(servers *live.StoreServers) Store { return Store{servers} }
+func NewStore(servers *live.StoreServers) Store { return Store{servers.Unwatched()} }
 
 // String returns the product's name, as in stored runs, or "" for the zero value.
 func (s Store) String() string {

@@ -61,7 +61,7 @@ func storeSetting(map[string]string) string {
 	var servers []string
 	for _, s := range InStores() {
 		p, _ := stores.Named(s.Store.String())
-		if text := fmt.Sprintf("%s %s", p.Product(), p.Version(context.Background())); !slices.Contains(servers, text) {
+		if text := fmt.Sprintf("%s %s", p.Product, p.Version(context.Background())); !slices.Contains(servers, text) {
 			servers = append(servers, text)
 		}
 	}

@@ -96,7 +96,7 @@ func inStore(product string, programs stores.Programs) (runner.Backend, bool) {
 		return runner.Backend{}, false
 	}
 	p = p.With(programs)
-	return runner.Backend{Ability: ability(p), Product: product, Floor: p.Floor, Keys: p.Watched(), Watched: p.Watched(), Open: runner.Opener(p.Open), Versions: func() map[string]string {
+	return runner.Backend{Ability: ability(p), Product: product, Floor: p.Floor, Keys: p.Watched, Watched: p.Watched, Open: runner.Opener(p.Open), Versions: func() map[string]string {
 		return map[string]string{product: cmp.Or(p.Version(context.Background()), "(unknown)")}
 	}}, true
 }

@@ -101,12 +101,12 @@ func (s *entrySink) saw(after time.Duration) bool {
 func TestRealStoresRecordEntries(t *testing.T) {
 	const bound = 5 * time.Millisecond
 	for _, p := range stores.Products() {
-		if !p.Watched() {
+		if !p.Watched {
 			continue
 		}
-		can := storeAbilities[p.Product()]
+		can := storeAbilities[p.Product]
 		for defect, want := range map[bool]checker.Verdict{false: checker.Holds, true: checker.Violated} {
-			t.Run(fmt.Sprintf("%s/defective=%t", p.Product(), defect), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/defective=%t", p.Product, defect), func(t *testing.T) {
 				s := storeSetting(3)
 				header := history.Header{
 					Nodes: s.Nodes, Clients: s.Clients, Keepers: -1, Entries: true, Watched: true,

@@ -84,14 +84,14 @@ func TestRealStoresLoseTheirLeaderAsTheSimulatedOne(t *testing.T) {
 		if !slices.Contains(p.Faults(), (*nemesis.PeerPartition)(nil).Kind()) {
 			continue
 		}
-		t.Run(p.Product(), func(t *testing.T) {
+		t.Run(p.Product, func(t *testing.T) {
 			play := func(w interface {
 				storeWorld
 				Reach(client int, step env.Step, k int)
 			}) (keys []string) {
 				err := w.Run(t.Context(), func(client int) {
 					if client == 1 {
-						keys = isolation{w, w.Reach, storeAbilities[p.Product()].expiring}.play()
+						keys = isolation{w, w.Reach, storeAbilities[p.Product].expiring}.play()
 					}
 				})
 				if err != nil {

@@ -222,8 +222,8 @@ func playStores(t *testing.T, w storeWorld, can storeAbility, scripts [][]storeS
 func TestRealStoresAnswerAsTheSimulatedOne(t *testing.T) {
 	const number, steps = 20, 30
 	for _, p := range stores.Products() {
-		t.Run(p.Product(), func(t *testing.T) {
-			can, ok := storeAbilities[p.Product()]
+		t.Run(p.Product, func(t *testing.T) {
+			can, ok := storeAbilities[p.Product]
 			if !ok {
 				t.Fatal("what can it do?")
 			}

@@ -18,13 +18,9 @@
 package etcdtest
 
 import (
-	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/etcd"
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
 // Store is an etcd cluster with a member for each node.
-var Store = locktest.NewStore(&live.StoreServers{
-	Product: etcd.Store{}.Name(), Port: 2379,
-	Handlers: etcd.Handlers, Start: etcd.Store{}.Open, Installed: etcd.Installed, CheckTTL: etcd.CheckTTL,
-})
+var Store = locktest.NewStore(etcd.Store{}.Servers())

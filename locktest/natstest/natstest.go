@@ -19,16 +19,12 @@ import (
 	"context"
 	"net"
 
-	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/nats"
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
 // Store is a NATS cluster with a member for each node.
-var Store = locktest.NewStore(&live.StoreServers{
-	Product: nats.Store{}.Name(), Port: 4222, MaxNodes: nats.MaxMembers,
-	Handlers: nats.Handlers, Start: nats.Open, Installed: nats.Installed, CheckTTL: nats.CheckTTL,
-})
+var Store = locktest.NewStore(nats.Store{}.Servers())
 
 // Dialer is a CustomDialer of nats.go that dials in an environment.
 type Dialer struct{ Env locktest.Env }

@@ -39,22 +39,15 @@ import (
 
 // Store is a primary with a standby for each other node. A commit is answered when a majority
 // of the servers has it on disk.
-var Store = locktest.NewStore(servers())
+var Store = locktest.NewStore(postgres.Store{}.Servers())
 
 // Asynchronous is the same with asynchronous replication, which PostgreSQL has by default: what
 // the primary sends takes up to 50 ms, and a failover loses what was on its way. Locks promise no
 // exclusion when a server goes down.
 var Asynchronous = locktest.NewStore(asynchronous())
 
-func servers() *live.StoreServers {
-	return &live.StoreServers{
-		Product: postgres.Store{}.Name(), Port: 5432, Connected: true,
-		Handlers: postgres.Handlers, Start: postgres.Open, Installed: postgres.Installed,
-	}
-}
-
 func asynchronous() *live.StoreServers {
-	s := servers()
+	s := postgres.Store{}.Servers()
 	s.Asynchronous, s.Commit = true, nemesis.Range{Max: 50 * time.Millisecond}
 	return s
 }

@@ -16,13 +16,9 @@
 package zookeepertest
 
 import (
-	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/zookeeper"
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
 // Store is a ZooKeeper ensemble with a member for each node.
-var Store = locktest.NewStore(&live.StoreServers{
-	Product: zookeeper.Store{}.Name(), Port: 2181,
-	Handlers: zookeeper.Handlers, Start: zookeeper.Open, Installed: zookeeper.Installed, CheckTTL: zookeeper.CheckTTL,
-})
+var Store = locktest.NewStore(zookeeper.Store{}.Servers())

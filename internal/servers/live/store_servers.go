@@ -1,15 +1,19 @@
 package live
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
+
+	"golang.org/x/mod/semver"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// StoreServers says how the servers of a replicated store are run for locks that have a client
-// of the store themselves.
+// StoreServers says how the servers of a replicated store are run on this machine. It is a backend for
+// settings whose nodes are the members of such a store.
 type StoreServers struct {
 	Product  string // its name in scenarios
 	Port     int    // on which its servers usually listen
@@ -20,6 +24,14 @@ type StoreServers struct {
 
 	// Start starts the servers of a setting. After an error nothing is left behind.
 	Start func(ctx context.Context, s nemesis.Setting, seed uint64) (Fleet, error)
+
+	// Version returns the version of the installed servers, or "" if there are none. Oldest is the
+	// first one with what is used of them.
+	Version func(ctx context.Context) string
+	Oldest  string
+
+	// Watched: a watch records the changes of entries in the history. See [Fleet].
+	Watched bool
 
 	// Installed returns an error that says what to install if the servers are missing.
 	Installed func() error
@@ -46,15 +58,49 @@ func (s *StoreServers) Faults() []nemesis.Kind { return s.Handlers.Kinds() }
 // Features lists the features of those kinds that they support.
 func (s *StoreServers) Features() []nemesis.Feature { return s.Handlers.Features() }
 
-// Open starts the servers and opens a world on them. Its clients connect by [World.Dial]. Changes
-// of entries are not recorded, because nobody knows how such a lock names them. The setting must
-// be valid, and must not need other faults than those listed. After an error nothing is left
-// behind.
+// Open starts the servers and opens a world on them. The setting must be valid, and must not need
+// other faults than those listed. Events of the history go to sink one at a time. ctx bounds the
+// start only. After an error nothing is left behind.
 func (s *StoreServers) Open(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
-	fleet, err := s.Start(ctx, setting, seed)
+	fleet, err := s.Fleet(ctx, setting, seed)
 	if err != nil {
 		return nil, err
 	}
-	fleet.Watch = nil
 	return Open(setting, seed, sink, fleet, s.Handlers)
+}
+
+// Fleet starts the servers. If they do not start because they are too old, the error says so. The
+// version is read only then, because that takes a second of a JVM.
+func (s *StoreServers) Fleet(ctx context.Context, setting nemesis.Setting, seed uint64) (Fleet, error) {
+	fleet, err := s.Start(ctx, setting, seed)
+	if err != nil {
+		err = cmp.Or(s.tooOld(ctx), err)
+	}
+	return fleet, err
+}
+
+// tooOld returns an error if the installed servers lack something that is used of them.
+func (s *StoreServers) tooOld(ctx context.Context) error {
+	if s.Version == nil {
+		return nil
+	}
+	version := s.Version(ctx)
+	if version == "" || semver.Compare("v"+version, "v"+s.Oldest) >= 0 {
+		return nil
+	}
+	return fmt.Errorf("%s %s is too old: want %s or newer", s.Product, version, s.Oldest)
+}
+
+// Unwatched returns the servers for locks that have a client of the store themselves, and connect
+// it by [World.Dial]. Changes of entries are not recorded, because nobody knows how such a lock names
+// them.
+func (s *StoreServers) Unwatched() *StoreServers {
+	unwatched := *s
+	unwatched.Watched = false
+	unwatched.Start = func(ctx context.Context, setting nemesis.Setting, seed uint64) (Fleet, error) {
+		fleet, err := s.Start(ctx, setting, seed)
+		fleet.Watch = nil
+		return fleet, err
+	}
+	return &unwatched
 }

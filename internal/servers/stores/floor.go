@@ -20,7 +20,7 @@ import (
 // It returns how long the creations took. Clients reach the members over the same proxies as those
 // of a lock.
 func (p Product) Floor(ctx context.Context, s nemesis.Setting, clients int, during time.Duration) (took []time.Duration, err error) {
-	fleet, err := p.start(ctx, s, 1)
+	fleet, err := p.Fleet(ctx, s, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (p Product) swap(ctx context.Context, network *wire.Network, number, member
 		}
 		took = append(took, time.Since(begin))
 		if !reply.Done {
-			return took, fmt.Errorf("%s: the key of client %d exists", p.Product(), number)
+			return took, fmt.Errorf("%s: the key of client %d exists", p.Product, number)
 		}
 		if _, err := client.Do(ctx, env.StoreRequest{Op: env.StoreDelete, Key: r.Key, Revision: reply.Entries[0].Revision}); err != nil {
 			return took, err

@@ -30,6 +30,14 @@ type Store struct {
 // Name returns the product's name.
 func (Store) Name() string { return "etcd" }
 
+// Servers says how the product's servers are run.
+func (k Store) Servers() *live.StoreServers {
+	return &live.StoreServers{
+		Product: k.Name(), Port: 2379, Oldest: "3.4", Version: k.Version, Watched: true,
+		Handlers: Handlers, Start: k.Open, Installed: k.installed, CheckTTL: checkTTL,
+	}
+}
+
 // Connect implements [live.Store].
 func (Store) Connect(addrs []string, dial dialer) (live.StoreClient, error) {
 	return client{live.NewMember(addrs, func(addr string) (*clientv3.Client, error) { return connectTo(addr, dial) }, hangUp)}, nil

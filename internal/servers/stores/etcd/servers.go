@@ -73,14 +73,14 @@ func (k Store) find() (string, error) {
 	return "", fmt.Errorf("etcd not found (%w): install it (apt-get install etcd-server)", err)
 }
 
-// Installed returns an error that says what to install if there is no etcd.
-func Installed() error {
-	_, err := Store{}.find()
+// installed returns an error that says what to install if there is no etcd.
+func (k Store) installed() error {
+	_, err := k.find()
 	return err
 }
 
-// CheckTTL returns an error if a lease cannot have a time to live as it is.
-func CheckTTL(ttl time.Duration) error {
+// checkTTL returns an error if a lease cannot have a time to live as it is.
+func checkTTL(ttl time.Duration) error {
 	const shortest = electionTimeout * 3 / 2 // rounded up to whole seconds
 	if ttl < shortest || ttl%time.Second != 0 {
 		return fmt.Errorf("%v: leases of etcd last for whole seconds", ttl)

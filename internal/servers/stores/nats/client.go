@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Store is a bucket as its clients see it, which delete keys by deleting their messages.
@@ -19,6 +20,9 @@ type Store struct{}
 
 // Name returns the product's name.
 func (Store) Name() string { return "nats" }
+
+// Servers says how the product's servers are run.
+func (k Store) Servers() *live.StoreServers { return servers(k, Open) }
 
 // Connect implements [live.Store].
 func (Store) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
@@ -30,6 +34,16 @@ type Markers struct{}
 
 // Name returns the product's name.
 func (Markers) Name() string { return "nats-markers" }
+
+// Servers says how the product's servers are run.
+func (k Markers) Servers() *live.StoreServers { return servers(k, OpenMarkers) }
+
+func servers(k live.Store, start func(context.Context, nemesis.Setting, uint64) (live.Fleet, error)) *live.StoreServers {
+	return &live.StoreServers{
+		Product: k.Name(), Port: 4222, MaxNodes: maxMembers, Oldest: "2.9", Version: version,
+		Handlers: Handlers, Start: start, Installed: installed, CheckTTL: checkTTL,
+	}
+}
 
 // Connect implements [live.Store].
 func (Markers) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {

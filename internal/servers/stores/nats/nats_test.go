@@ -218,7 +218,7 @@ func TestMissingServer(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install nats-server") {
 		t.Errorf("no line that says what to do: %v", err)
 	}
-	if v := Version(t.Context()); v != "" {
+	if v := version(t.Context()); v != "" {
 		t.Errorf("version %q of nothing", v)
 	}
 }
@@ -228,7 +228,7 @@ func TestBrokenServer(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if v := Version(t.Context()); !strings.HasPrefix(v, "2.") {
+	if v := version(t.Context()); !strings.HasPrefix(v, "2.") {
 		t.Errorf("version %q", v)
 	}
 }

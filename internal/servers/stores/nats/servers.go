@@ -29,8 +29,8 @@ const (
 	quitTimeout  = 10 * time.Second
 )
 
-// MaxMembers is the largest number of replicas that a stream can have.
-const MaxMembers = 5
+// maxMembers is the largest number of replicas that a stream can have.
+const maxMembers = 5
 
 // Server is a member of the cluster.
 type Server struct {
@@ -57,8 +57,8 @@ func OpenMarkers(ctx context.Context, s nemesis.Setting, seed uint64) (live.Flee
 }
 
 func openFleet(ctx context.Context, s nemesis.Setting, store live.Store) (live.Fleet, error) {
-	if s.Nodes > MaxMembers {
-		return live.Fleet{}, fmt.Errorf("%d nodes: a stream of NATS has at most %d replicas", s.Nodes, MaxMembers)
+	if s.Nodes > maxMembers {
+		return live.Fleet{}, fmt.Errorf("%d nodes: a stream of NATS has at most %d replicas", s.Nodes, maxMembers)
 	}
 	binary, err := find()
 	if err != nil {
@@ -82,8 +82,8 @@ func find() (string, error) {
 	return binary, nil
 }
 
-// Installed returns an error that says what to install if there is no nats-server.
-func Installed() error {
+// installed returns an error that says what to install if there is no nats-server.
+func installed() error {
 	_, err := find()
 	return err
 }
@@ -91,8 +91,8 @@ func Installed() error {
 // minTTL is the shortest maximum age of messages that a stream can have.
 const minTTL = 100 * time.Millisecond
 
-// CheckTTL returns an error if a bucket cannot have a time to live as it is.
-func CheckTTL(ttl time.Duration) error {
+// checkTTL returns an error if a bucket cannot have a time to live as it is.
+func checkTTL(ttl time.Duration) error {
 	if ttl < minTTL {
 		return fmt.Errorf("%v: keys of NATS live for at least %v", ttl, minTTL)
 	}
@@ -228,8 +228,8 @@ func bucketConfig(bucket string, replicas int, ttl time.Duration, markers bool) 
 
 var versionPattern = regexp.MustCompile(`nats-server: v(\S+)`)
 
-// Version returns the version of the installed nats-server, or "" if there is none.
-func Version(ctx context.Context) string {
+// version returns the version of the installed nats-server, or "" if there is none.
+func version(ctx context.Context) string {
 	binary, err := find()
 	if err != nil {
 		return ""

@@ -22,6 +22,14 @@ type Store struct{}
 // Name returns the product's name.
 func (Store) Name() string { return "postgresql" }
 
+// Servers says how the product's servers are run.
+func (k Store) Servers() *live.StoreServers {
+	return &live.StoreServers{
+		Product: k.Name(), Port: 5432, Oldest: "13", Version: version, Watched: true, Connected: true,
+		Handlers: Handlers, Start: Open, Installed: installed,
+	}
+}
+
 type dialer = func(ctx context.Context, addr string) (net.Conn, error)
 
 // Connect implements [live.Store].

@@ -189,18 +189,18 @@ func (s *Server) rebuild(ctx context.Context, primary *Server) error {
 	return s.create(ctx, "pg_basebackup", "--host="+host, "--port="+port, "--username=postgres", "--checkpoint=fast", "--wal-method=stream", "--no-sync")
 }
 
-// installed is where distributions install servers of several versions.
-var installed = "/usr/lib/postgresql/*/bin/postgres"
+// packaged is where distributions install servers of several versions.
+var packaged = "/usr/lib/postgresql/*/bin/postgres"
 
 // find returns the directory of the newest installed server.
 func find() (string, error) {
-	found, _ := filepath.Glob(installed)
+	found, _ := filepath.Glob(packaged)
 	if len(found) > 0 {
 		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(majorIn(a), majorIn(b)) })), nil
 	}
 	binary, err := exec.LookPath("postgres")
 	if err != nil {
-		return "", fmt.Errorf("postgres not found in %s (%w): install it (apt-get install postgresql)", filepath.Dir(installed), err)
+		return "", fmt.Errorf("postgres not found in %s (%w): install it (apt-get install postgresql)", filepath.Dir(packaged), err)
 	}
 	if binary, err = filepath.EvalSymlinks(binary); err != nil {
 		return "", err
@@ -208,8 +208,8 @@ func find() (string, error) {
 	return filepath.Dir(binary), nil
 }
 
-// Installed returns an error that says what to install if there is no server, or nobody to run it.
-func Installed() error {
+// installed returns an error that says what to install if there is no server, or nobody to run it.
+func installed() error {
 	_, err := find()
 	if err == nil {
 		_, err = findOwner()
@@ -225,8 +225,8 @@ func majorIn(path string) float64 {
 
 var versionPattern = regexp.MustCompile(`\(PostgreSQL\) (\S+)`)
 
-// Version returns the version of the installed server, or "" if there is none.
-func Version(ctx context.Context) string {
+// version returns the version of the installed server, or "" if there is none.
+func version(ctx context.Context) string {
 	binaries, err := find()
 	if err != nil {
 		return ""

@@ -224,9 +224,9 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 }
 
 func TestMissingServer(t *testing.T) {
-	was := installed
-	installed = filepath.Join(t.TempDir(), "*")
-	defer func() { installed = was }()
+	was := packaged
+	packaged = filepath.Join(t.TempDir(), "*")
+	defer func() { packaged = was }()
 	t.Setenv("PATH", "")
 	tmp := storetest.OwnTemp(t)
 	_, err := Open(t.Context(), setting(1), 1)
@@ -236,7 +236,7 @@ func TestMissingServer(t *testing.T) {
 	if left := storetest.Entries(t, tmp); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if v := Version(t.Context()); v != "" {
+	if v := version(t.Context()); v != "" {
 		t.Errorf("version %q", v)
 	}
 }
@@ -251,15 +251,15 @@ func TestBrokenServer(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "initdb"), []byte(script), 0o755); err != nil { //nolint:gosec // it is executed
 			t.Fatal(err)
 		}
-		was := installed
-		t.Cleanup(func() { installed = was })
-		installed = filepath.Join(dir, "postgres")
+		was := packaged
+		t.Cleanup(func() { packaged = was })
+		packaged = filepath.Join(dir, "postgres")
 	}
 	storetest.BrokenServer(t, "postgres", install, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, setting(1), 1) })
 }
 
 func TestVersion(t *testing.T) {
-	if v := Version(t.Context()); v == "" {
+	if v := version(t.Context()); v == "" {
 		t.Error("no version: apt-get install postgresql")
 	}
 }

@@ -39,6 +39,14 @@ func (k Store) Name() string {
 	return name
 }
 
+// Servers says how the product's servers are run. cluster-port, which is used here, came with Redis 7.0.
+func (k Store) Servers() *live.StoreServers {
+	return &live.StoreServers{
+		Product: k.product(), Port: 6379, Oldest: "7.0", Version: k.Version,
+		Handlers: Handlers, Start: k.Open, Installed: k.installed,
+	}
+}
+
 // product is the name in scenarios.
 func (k Store) product() string { return Store{Cluster: k.Cluster}.Name() }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
-	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -33,9 +32,6 @@ const (
 	startTimeout = time.Minute
 	quitTimeout  = 15 * time.Second
 )
-
-// leastVersion has the options that are used here: cluster-port came with Redis 7.0.
-var leastVersion = preflight.Version{Major: 7}
 
 // Server is a member: a redis-server, and the Sentinel beside it, which shares its fate.
 type Server struct {
@@ -122,10 +118,6 @@ func (k Store) Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.F
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	version := redisserver.ServerVersion(ctx, binary)
-	if v, err := preflight.ParseVersion(version); err == nil && v.Before(leastVersion) {
-		return live.Fleet{}, fmt.Errorf("%s is Redis %s: %s needs at least %v", binary, version, k.product(), leastVersion)
-	}
 	d := &deployment{kind: k, setting: s, binary: binary}
 	if err := d.open(ctx, seed); err != nil {
 		_ = d.close()
@@ -134,6 +126,12 @@ func (k Store) Open(ctx context.Context, s nemesis.Setting, seed uint64) (live.F
 	fleet := live.NewFleet(d.servers, d.group.Died(), d.close)
 	fleet.Store = k
 	return fleet, nil
+}
+
+// installed returns an error that says what to install if there is no redis-server.
+func (k Store) installed() error {
+	_, err := redisserver.FindServer(k.Binary)
+	return err
 }
 
 // Version returns the version of redis-server, or "" if there is none.

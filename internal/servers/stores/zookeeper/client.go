@@ -21,6 +21,14 @@ type Store struct{}
 // Name returns the product's name.
 func (Store) Name() string { return "zookeeper" }
 
+// Servers says how the product's servers are run.
+func (k Store) Servers() *live.StoreServers {
+	return &live.StoreServers{
+		Product: k.Name(), Port: 2181, Oldest: "3.6", Version: version, Watched: true,
+		Handlers: Handlers, Start: Open, Installed: installed, CheckTTL: checkTTL,
+	}
+}
+
 // Connect implements [live.Store].
 func (Store) Connect(addrs []string, dial func(ctx context.Context, addr string) (net.Conn, error)) (live.StoreClient, error) {
 	return &client{addrs: addrs, dial: dial, sessions: map[uint64]*conn{}}, nil

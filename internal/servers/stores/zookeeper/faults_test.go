@@ -123,7 +123,7 @@ func TestMissingPrograms(t *testing.T) {
 	t.Setenv("PATH", "")
 	_, err = Open(t.Context(), settingOf(3), 1)
 	check(err)
-	if v := Version(t.Context()); v != "" {
+	if v := version(t.Context()); v != "" {
 		t.Errorf("version %q without a program", v)
 	}
 	if left := storetest.Entries(t, tmp); len(left) > 0 {
@@ -136,7 +136,7 @@ func TestBrokenServer(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if v := Version(t.Context()); !strings.Contains(v, ".") {
+	if v := version(t.Context()); !strings.Contains(v, ".") {
 		t.Errorf("version %q", v)
 	}
 }

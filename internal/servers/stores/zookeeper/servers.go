@@ -94,14 +94,14 @@ func findJava(jars string) ([]string, error) {
 	}, nil
 }
 
-// Installed returns an error that says what to install if there is no ZooKeeper.
-func Installed() error {
+// installed returns an error that says what to install if there is no ZooKeeper.
+func installed() error {
 	_, err := findJava(jarDir)
 	return err
 }
 
-// CheckTTL returns an error if a session cannot have a timeout as it is.
-func CheckTTL(ttl time.Duration) error {
+// checkTTL returns an error if a session cannot have a timeout as it is.
+func checkTTL(ttl time.Duration) error {
 	if ttl < minSession || ttl > maxSession {
 		return fmt.Errorf("%v: sessions of ZooKeeper last from %v to %v here", ttl, minSession, maxSession)
 	}
@@ -276,8 +276,8 @@ func (s *Server) status(ctx context.Context) (string, error) {
 
 var versionPattern = regexp.MustCompile(`version:? (\d[\w.]*)`)
 
-// Version returns the version of the installed ZooKeeper, or "" if there is none.
-func Version(ctx context.Context) string {
+// version returns the version of the installed ZooKeeper, or "" if there is none.
+func version(ctx context.Context) string {
 	java, err := findJava(jarDir)
 	if err != nil {
 		return ""
