@@ -131,6 +131,24 @@ var stored = []Contender{
 		Expect: consented(holds),
 	},
 	{
+		Name: "kubernetes-lease", Summary: "the leader election of Kubernetes' controllers: a record that is renewed and taken over by compare-and-swap", Waits: WaitingSpins,
+		Remark: "TODO",
+		Lock:   kubernetes(), Deployment: agreed(guard.Plain),
+		Expect: Expectations{
+			checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: holds,
+			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: violated,
+		},
+	},
+	{
+		Name: "kubernetes-lease-fenced", Summary: "the same with the number of changes of its holder as a fence, checked on reads and writes", Waits: WaitingSpins,
+		Remark: "TODO",
+		Lock:   kubernetes(), Deployment: agreed(guard.Fenced),
+		Expect: Expectations{
+			checker.Lease: violated, checker.Section: violated, checker.Effect: holds, checker.Fence: holds,
+			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: violated,
+		},
+	},
+	{
 		Name: "advisory", Summary: "an advisory lock of a connection to PostgreSQL, which the holder does not check", Waits: WaitingSpins,
 		Remark: "A holder that stands still keeps its lock (trial pause), and one that dies gives it up at once (death). A new leader does not know the lock, and the holder works on (crash, restart, one-down).",
 		Lock:   rival("advisory"), Deployment: agreed(guard.Plain),
@@ -216,6 +234,19 @@ func rival(kind string) Lock {
 func expiring(kind string) Lock {
 	l := rival(kind)
 	l.Clock = env.Boottime.String()
+	return l
+}
+
+// kubernetes is the lock of client-go with the proportions of its defaults: a lease of 15 s, a deadline
+// of 10 s for renewals every 2 s, requests of at most 5 s, and candidates that look every 2 to 4.4 s.
+// Go measures time by the monotonic clock, which stops while a machine is suspended.
+func kubernetes() Lock {
+	l := rival("kubernetes-lease")
+	second := l.TTL / 15
+	l.DriftFactor = 1.0 / 3
+	l.NodeTimeout = (5 * second).Truncate(ms)
+	l.Heartbeat = (2 * second).Truncate(ms)
+	l.Retry = span(l.Heartbeat, l.Heartbeat*22/10)
 	return l
 }
 
