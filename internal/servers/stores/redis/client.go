@@ -114,7 +114,7 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	if command == nil {
 		return env.StoreReply{}, unsupported(c.kind.Name(), r)
 	}
-	if r.Op == env.StoreCreate {
+	if r.Op == env.StoreCreate || r.Op == env.StoreUpdate {
 		c.mu.Lock()
 		c.own[r.Value] = true
 		c.mu.Unlock()
