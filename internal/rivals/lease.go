@@ -72,14 +72,17 @@ func (o observation) expired(now env.Instant) bool { return now >= o.since.Add(o
 //     defaults of 15, 10 and 2 s, and requests of up to 5 s, it does not.
 //   - A holder that reads that another client has taken over goes on to its deadline.
 //   - A release reads the record, and empties it if the client has last seen itself as the
-//     holder. So a late holder takes the lock from the next one, who goes on, and lets a third in.
-//     (Before v0.34 a release was a compare-and-swap at the revision that the holder had written.)
+//     holder. So a holder that stood still, and releases before it renews, takes the lock from the
+//     next one, who goes on, and lets a third in. (Before v0.34 a release was a compare-and-swap at
+//     the revision that the holder had written.)
 //   - A wall clock that stands still makes renewals that change nothing, so that others take over.
 //
-// A token stands for the identity of a client, so each try is one. A try that does not know whether
-// it is the holder empties the record in the background, where client-go tries again under the same
-// identity. client-go counts in whole seconds, this lock in milliseconds. In client-go a holder that
-// stood still goes on for another RenewDeadline, while it tries to renew; here its deadline is over.
+// Some things differ. A token stands for the identity of a client, so each try is one. A try that does
+// not know whether it is the holder empties the record in the background, where client-go tries again
+// under the same identity. A holder that stood still goes on in client-go for another RenewDeadline,
+// while it tries to renew; here its deadline is over, and it only reads the record. One that has given
+// up releases at once in client-go, if at all; here the user releases, and only what is still its own.
+// client-go counts in whole seconds, this lock in milliseconds.
 func NewKubernetesLease(c LeaseConfig, p Ports) (*Mutex, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -202,13 +205,28 @@ func (l *lease) observe(a *attempt, e env.Entry) (observation, error) {
 // granted implements [grantee]: it renews the record until the hold ends.
 func (l *lease) granted(h *Hold) {
 	m := h.mutex
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
 	m.Runtime.Go("renew", func() {
+		failing := false
 		for h.ctx.Err() == nil {
 			h.reportExtend(m.config.TTL)
 			err := l.claim(h.ctx, h.attempt)
 			until := m.validUntil(m.config.TTL).Add(l.RetryPeriod) // the next round begins after the period
 			_ = h.reportExtended(m.config.TTL, until, err)
+			failing = err != nil
 			_ = m.Runtime.Sleep(h.ctx, m.mono().Add(l.RetryPeriod))
+		}
+		switch {
+		case h.isReleased():
+		case failing:
+			m.mu.Lock()
+			h.gaveUp = true
+			m.mu.Unlock()
+		default: // it stood still, and the next round begins
+			if there, err := l.read(ctx, h.attempt); err == nil {
+				_, _ = l.observe(h.attempt, there)
+			}
 		}
 	})
 }
@@ -264,12 +282,20 @@ func (l *lease) empty(ctx context.Context, a *attempt, there env.Entry) (done bo
 // way, until the deadline of renewals has passed.
 func (l *lease) release(ctx context.Context, h *Hold) (env.Answer, error) {
 	m := h.mutex
+	h.stop()
+	m.mu.Lock()
+	gaveUp := h.gaveUp
+	m.mu.Unlock()
 	for giveUp := m.mono().Add(l.renewDeadline()); ; {
 		there, err := l.read(ctx, h.attempt)
-		switch {
-		case err != nil:
+		if err != nil {
 			return env.Lost, err
-		case there.Revision == 0 || l.seen(h.attempt).holder != h.token:
+		}
+		holder := l.seen(h.attempt).holder
+		if gaveUp {
+			holder = there.Token()
+		}
+		if there.Revision == 0 || holder != h.token {
 			return env.No, ErrLost
 		}
 		switch done, err := l.empty(ctx, h.attempt, there); {
