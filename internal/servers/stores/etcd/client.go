@@ -59,7 +59,9 @@ func (c client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, err
 	if err == nil || errors.Is(err, live.ErrStoreOp) || r.Op == env.StoreAwait && ctx.Err() != nil {
 		return reply, err
 	}
-	c.Leave(member)
+	if !live.Canceled(ctx) {
+		c.Leave(member)
+	}
 	if noEffect(err) {
 		err = fmt.Errorf("%w: %w", env.ErrNoLeader, err)
 	}

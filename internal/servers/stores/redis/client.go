@@ -168,7 +168,9 @@ func (c *client) try(ctx context.Context, command []string) (reply env.StoreRepl
 		c.give(m)
 		return reply, err
 	}
-	c.leave(at, to.port)
+	if !live.Canceled(ctx) {
+		c.leave(at, to.port)
+	}
 	if m != nil {
 		_ = m.Close()
 	}
