@@ -132,7 +132,7 @@ var stored = []Contender{
 	},
 	{
 		Name: "kubernetes-lease", Summary: "the leader election of Kubernetes' controllers: a record that is renewed and taken over by compare-and-swap", Waits: WaitingSpins,
-		Remark: "A hold ends by the holder's clock in these trials, whose clients work for a short time. With longer work lease exclusion breaks as well, as client-go warns: when the reply to a renewal is late by a fifth of the lease (the deadline is counted from the reply); when a holder that stood still releases before it renews (since v0.34 a release empties the record of the next holder); when the holder's wall clock stands still (its renewals change nothing); when its machine sleeps. `lockstorm hunt --lock kubernetes-lease` finds such runs.",
+		Remark: "Clients work too briefly here to violate lease exclusion. With longer work it breaks, as client-go warns: if the reply to a renewal takes a fifth of the lease (the deadline counts from the reply); if a holder that stood still releases before it renews (since v0.34 a release empties the record of the next holder); if the holder's wall clock stands still (its renewals change nothing); if its machine sleeps. `lockstorm hunt --lock kubernetes-lease` finds such runs.",
 		Lock:   kubernetes(), Deployment: agreed(guard.Plain),
 		Expect: elected(violated),
 	},
