@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -42,7 +43,8 @@ const (
 	// of their revisions.
 	StoreList
 	// StoreAwait replies when no entry Key has that Revision: at once, if none has.
-	// So it replies when the entry is deleted, and when a StoreRenew changes its revision.
+	// So it replies when the entry is deleted, and when a StoreRenew or StoreUpdate changes its
+	// revision.
 	StoreAwait
 	// StoreSweep deletes the rows whose keys begin with Key and whose TTL has
 	// passed since they were created, by the wall clock of the leader's machine.
@@ -56,13 +58,20 @@ const (
 	// Declined if there is no such entry: it has another revision, or has expired.
 	StoreRenew
 
+	// StoreUpdate replaces the value of the entry Key by Value if its revision is Revision: a
+	// compare-and-swap. The reply has the entry, whose revision is a new one; the former one then
+	// names no entry any more. A session and a time to live stay as they are, except that a store
+	// with one time to live for all keys begins that anew. Declined if the entry has another
+	// revision, with the entry that is there, or if there is none.
+	StoreUpdate
+
 	storeOpEnd
 )
 
 var storeOpNames = [storeOpEnd]string{
 	StoreOpen: "open", StoreKeep: "keep", StoreClose: "close",
 	StoreCreate: "create", StoreDelete: "delete", StoreList: "list", StoreAwait: "await", StoreSweep: "sweep",
-	StoreRenew: "renew",
+	StoreRenew: "renew", StoreUpdate: "update",
 }
 
 func (o StoreOp) String() string {
@@ -108,7 +117,7 @@ type StoreRequest struct {
 	Session    uint64        // 0: none
 	Kind       SessionKind   // of Session, and of what StoreOpen opens
 	TTL        time.Duration // of StoreOpen and StoreRenew, and of StoreCreate without a session
-	Revision   uint64        // of StoreDelete, StoreAwait and StoreRenew
+	Revision   uint64        // of StoreDelete, StoreAwait, StoreRenew and StoreUpdate
 	Sequential bool          // of StoreCreate
 	Expires    bool          // of StoreCreate with a TTL: the store deletes the entry when that has passed
 
@@ -124,15 +133,25 @@ type Entry struct {
 	Value   string
 	Session uint64
 	// Revision numbers the changes of the whole store: that of an entry is the
-	// one which created it, or which renewed it last.
+	// one which created it, or which renewed or updated it last.
 	Revision uint64
+}
+
+// Token returns the token of the try that the entry is of: its value up to the first space. An
+// update can leave an entry to another try, or to none.
+func (e Entry) Token() string { return EntryToken(e.Value) }
+
+// EntryToken returns the token in the value of an entry: see [Entry.Token].
+func EntryToken(value string) string {
+	token, _, _ := strings.Cut(value, " ")
+	return token
 }
 
 // StoreReply is what a store made of a request.
 type StoreReply struct {
 	Done    bool    // false: it was declined, and nothing has changed
 	Session uint64  // of StoreOpen
-	Entries []Entry // of StoreCreate and StoreRenew the one, of StoreList all
+	Entries []Entry // of StoreCreate, StoreRenew and StoreUpdate the one, of StoreList all
 }
 
 // Store is a linearizable store that several machines replicate, as one client

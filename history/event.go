@@ -135,8 +135,8 @@ const (
 	// sent the request at the time Sent or, if that is not known, began the try then; Reason:
 	// [RolledBack] if a new leader brought it back).
 	EntrySet
-	// EntryDeleted: the store no longer has the entry of Token, because a client has deleted it
-	// (Resource; Client: who; 0: not known).
+	// EntryDeleted: the store no longer has the entry of Token, because a client has deleted it, or
+	// has made it that of another try (Resource; Client: who; 0: not known).
 	EntryDeleted
 	// EntriesSeen: every change of the store's entries from the time Since to the time Sent has
 	// been recorded.

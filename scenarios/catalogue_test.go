@@ -24,7 +24,7 @@ var debated = []string{
 var compared = []string{
 	"check-then-set", "setnx-then-expire", "setnx-del", "get-then-del", "single-node", "failover",
 	"redlock", "redlock-sequential", "redlock-watchdog", "redlock-quarantine", "redlock-time-tokens",
-	"database-row", "database-row-asynchronous", "expiring-key", "zookeeper", "etcd", "chubby", "fenced",
+	"database-row", "database-row-asynchronous", "expiring-key", "kubernetes-lease", "zookeeper", "etcd", "chubby", "fenced",
 }
 
 func TestNothingOfTheDebateIsMissing(t *testing.T) {

@@ -131,6 +131,18 @@ var stored = []Contender{
 		Expect: consented(holds),
 	},
 	{
+		Name: "kubernetes-lease", Summary: "the leader election of Kubernetes' controllers: a record that is renewed and taken over by compare-and-swap", Waits: WaitingSpins,
+		Remark: "Clients work too briefly here to violate lease exclusion. With longer work it breaks, as client-go warns: if the reply to a renewal takes a fifth of the lease (the deadline counts from the reply); if a holder that stood still releases before it renews (since v0.34 a release empties the record of the next holder); if the holder's wall clock stands still (its renewals change nothing); if its machine sleeps. `lockstorm hunt --lock kubernetes-lease` finds such runs.",
+		Lock:   kubernetes(), Deployment: agreed(guard.Plain),
+		Expect: elected(violated),
+	},
+	{
+		Name: "kubernetes-lease-fenced", Summary: "the same with the number of changes of its holder as a fence, checked on reads and writes", Waits: WaitingSpins,
+		Remark: "The number grows whenever another holder takes over, by compare-and-swap, also where the lock does not exclude. client-go stores it (leaseTransitions), and gives it to nobody.",
+		Lock:   kubernetes(), Deployment: agreed(guard.Fenced),
+		Expect: elected(holds),
+	},
+	{
 		Name: "advisory", Summary: "an advisory lock of a connection to PostgreSQL, which the holder does not check", Waits: WaitingSpins,
 		Remark: "A holder that stands still keeps its lock (trial pause), and one that dies gives it up at once (death). A new leader does not know the lock, and the holder works on (crash, restart, one-down).",
 		Lock:   rival("advisory"), Deployment: agreed(guard.Plain),
@@ -196,6 +208,15 @@ var connected = Expectations{
 	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: holds,
 }
 
+// elected is the expectations of a lock that does not guarantee a single holder, with the given
+// verdict for effect exclusion. Whether a run shows that is left open.
+func elected(effect checker.Verdict) Expectations {
+	return Expectations{
+		checker.Section: violated, checker.Effect: effect, checker.Fence: holds,
+		checker.DeadlockFreedom: holds, checker.FaultTolerance: holds,
+	}
+}
+
 // consented is the expectations of a lock on consensus, with the given verdict for effect
 // exclusion.
 func consented(effect checker.Verdict) Expectations {
@@ -216,6 +237,19 @@ func rival(kind string) Lock {
 func expiring(kind string) Lock {
 	l := rival(kind)
 	l.Clock = env.Boottime.String()
+	return l
+}
+
+// kubernetes is the lock of client-go with the proportions of its defaults: a lease of 15 s, a deadline
+// of 10 s for renewals every 2 s, requests of at most 5 s, and candidates that look every 2 to 4.4 s.
+// Go measures time by the monotonic clock, which stops while a machine is suspended.
+func kubernetes() Lock {
+	l := rival("kubernetes-lease")
+	second := l.TTL / 15
+	l.DriftFactor = 1.0 / 3
+	l.NodeTimeout = (5 * second).Truncate(ms)
+	l.Heartbeat = (2 * second).Truncate(ms)
+	l.Retry = span(l.Heartbeat, l.Heartbeat*22/10)
 	return l
 }
 

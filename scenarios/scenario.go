@@ -120,7 +120,8 @@ type Lock struct {
 	Tokens string `yaml:"tokens,omitempty" want:"random|time"`
 
 	// Heartbeat is the time between two requests to keep the client's session. The holder of an
-	// advisory lock checks its connection so often; 0 means never.
+	// advisory lock checks its connection so often; 0 means never. The holder of a Kubernetes lease
+	// renews it so often.
 	Heartbeat time.Duration `yaml:"heartbeat,omitempty" want:"0s.."`
 
 	// Grace is the time for which a client with an expired session waits for its recovery before

@@ -67,7 +67,7 @@ func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []s
 	}
 	for len(script) < steps {
 		s := storeStep{client: 1 + random.IntN(2), key: random.IntN(3)}
-		switch n := random.IntN(10); {
+		switch n := random.IntN(12); {
 		case can.sessions && n == 0:
 			s.op = env.StoreOpen
 			sessions = append(sessions, len(script)+1)
@@ -83,6 +83,11 @@ func drawStoreScript(random *rand.Rand, can storeAbility, steps int) (script []s
 			s.op, s.entry, s.wrong = env.StoreDelete, some(entries), random.IntN(4) == 0
 			if can.connections && s.entry != 0 {
 				s.session = script[s.entry-1].session
+			}
+		case n >= 10:
+			s.op, s.entry, s.wrong = env.StoreUpdate, some(entries), random.IntN(4) == 0
+			if can.connections && s.entry != 0 && script[s.entry-1].session != 0 {
+				continue // the lock of a connection has no value
 			}
 		case can.rows && n == 8:
 			s.op = env.StoreSweep
@@ -128,9 +133,12 @@ func playStore(script []storeStep, can storeAbility, prefix string, stores func(
 			if s.session == 0 {
 				r.TTL, r.Expires = time.Hour, s.expires
 			}
-		case env.StoreDelete, env.StoreRenew:
+		case env.StoreDelete, env.StoreRenew, env.StoreUpdate:
 			if s.op == env.StoreRenew {
 				r.TTL = time.Hour
+			}
+			if s.op == env.StoreUpdate {
+				r.Value = fmt.Sprintf("v%d", i+1)
 			}
 			if e, ok := created[s.entry]; ok {
 				r.Key, r.Revision = e.Key, e.Revision
@@ -160,10 +168,10 @@ func playStore(script []storeStep, can storeAbility, prefix string, stores func(
 			names[reply.Session] = fmt.Sprintf("s%d", i+1)
 		}
 		text := fmt.Sprintf("%v: %t", s.op, reply.Done)
-		if (s.op == env.StoreCreate || s.op == env.StoreRenew) && reply.Done {
+		if slices.Contains([]env.StoreOp{env.StoreCreate, env.StoreRenew, env.StoreUpdate}, s.op) && reply.Done {
 			e := reply.Entries[0]
 			step := i + 1
-			if s.op == env.StoreRenew {
+			if s.op != env.StoreCreate {
 				step = s.entry
 			}
 			created[step] = e

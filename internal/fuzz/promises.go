@@ -20,6 +20,7 @@ var promises = map[string]func(scenarios.Scenario) Terms{
 	"get-then-del":         noTerms,
 	"database-row":         rowTerms,
 	"expiring-key":         sessionTerms,
+	"kubernetes-lease":     kubernetesTerms,
 	"advisory":             advisoryTerms,
 	"advisory-transaction": transactionTerms,
 	"zookeeper":            sessionTerms,
@@ -228,6 +229,38 @@ func sessionTerms(s scenarios.Scenario) Terms {
 	a := withOwnClock(leaseAssumptions(s), s)
 	a.Without, a.RestartDelay, a.NodeClockStep = nil, 0, nil
 	return storeTerms(s, a)
+}
+
+// kubernetesTerms are those of the lock of client-go. A client that is late is a danger to others: it
+// counts its deadline from the reply to a renewal, and its release empties the record of the next
+// holder. So the lock excludes others while all clients reach a store that replies at once, and no
+// client stands still. A wall clock that stands still makes renewals that change nothing.
+//
+// A deadline is behind the change of the record by a round trip, the retry period and the validity. If
+// that is more than the TTL, nothing is promised even then.
+func kubernetesTerms(s scenarios.Scenario) Terms {
+	a := Assumptions{NoPauses: true, ClockGoesOn: true, Without: []nemesis.Kind{
+		"crash", "power-loss", "shutdown", "failover", "old-snapshot", "vm-restore", "node-pause", "node-error", "split-brain",
+		"partition", "split", "peer-partition", "latency", "loss", "reset", "bandwidth", "clock-freeze",
+	}}
+	t := storeTerms(s, withOwnClock(a, s))
+	t[checker.Contract] = t[checker.Lease]
+	spare := s.Lock.TTL - validity(s.Lock) - s.Lock.Heartbeat - roundTrip(s)
+	if spare <= 0 {
+		delete(t, checker.Lease)
+		delete(t, checker.Section)
+		delete(t, checker.Fence)
+		delete(t, checker.Contract)
+		return t
+	}
+	share := float64(spare) / float64(s.Lock.TTL)
+	ppm := min(int64(share/(2-share)*1e6), stopped-1)
+	for _, p := range []checker.Property{checker.Lease, checker.Section, checker.Fence, checker.Contract} {
+		terms := t[p]
+		terms.ClockRatePPM = &ppm
+		t[p] = terms
+	}
+	return t
 }
 
 // advisoryTerms are those of a lock that belongs to a connection to the leader. Its holder has no

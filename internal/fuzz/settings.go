@@ -162,6 +162,13 @@ func drawHeartbeat(d rng, s *scenarios.Scenario) {
 	s.Lock.Heartbeat = d.between(room/8, room*2/3)
 }
 
+// drawRenewals draws the deadline and the period of renewals. client-go's are 2/3 and 2/15 of the TTL.
+func drawRenewals(d rng, s *scenarios.Scenario) {
+	s.Lock.DriftFactor = pick(d, 0.1, 0.25, 1.0/3, 1.0/3, 1.0/3, 0.5)
+	room := validity(s.Lock)
+	s.Lock.Heartbeat = d.between(room/10, room*2/5)
+}
+
 func drawAdvisory(d rng, s *scenarios.Scenario) {
 	if d.chance(50) {
 		drawHeartbeat(d, s)

@@ -67,6 +67,7 @@ var families = []lockFamily{
 	{"single-node", onOneNode, nil},
 	{"database-row", inStore, nil},
 	{"expiring-key", inStore, nil},
+	{"kubernetes-lease", inStore, drawRenewals},
 	{"advisory", inStore, drawAdvisory},
 	{"advisory-transaction", inStore, drawHeartbeat},
 	{"zookeeper", inStore, drawHeartbeat},

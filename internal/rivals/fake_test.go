@@ -67,6 +67,7 @@ type fault struct {
 	lost  error         // the request has no effect
 	mute  error         // it has one, and the reply is lost
 	delay time.Duration // on its way
+	late  time.Duration // of the reply
 }
 
 func newStore() *store {
@@ -102,7 +103,7 @@ func (s *store) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) 
 		return env.StoreReply{}, cmp.Or(err, env.ErrTimeout)
 	}
 	reply := <-effect
-	return reply, sleep(ms)
+	return reply, sleep(ms + f.late)
 }
 
 func (s *store) await(ctx context.Context, r env.StoreRequest, until env.Instant) (env.StoreReply, error) {
@@ -162,6 +163,16 @@ func (s *store) apply(r env.StoreRequest) (reply env.StoreReply) {
 			e.Revision = s.revision
 			s.entries[r.Key], s.expiry[r.Key] = e, time.Now().Add(r.TTL)
 			return env.StoreReply{Done: true, Entries: []env.Entry{e}}
+		}
+	case env.StoreUpdate:
+		e, ok := s.entries[r.Key]
+		switch {
+		case ok && r.Revision == e.Revision:
+			e.Value, e.Revision, reply.Done = r.Value, s.revision, true
+			s.entries[r.Key] = e
+			fallthrough
+		case ok:
+			reply.Entries = []env.Entry{e}
 		}
 	}
 	return reply
@@ -280,6 +291,7 @@ type hold interface {
 	Fence() uint64
 	Until() env.Instant
 	Check() error
+	Verify(context.Context) error
 	Context() context.Context
 	Extend(context.Context, time.Duration) error
 	Release(context.Context) error
@@ -333,11 +345,15 @@ func made(m *rivals.Mutex, err error) (locker, error) {
 	return lockerOf(m.Lock), nil
 }
 
-// newLocker returns a client's lock of a name, and what it tells.
+// newLocker returns a client's lock of a name, and what it reports.
 func newLocker(t *testing.T, name string, s *store) (locker, *steps) {
 	t.Helper()
 	heard := &steps{}
-	l, err := storeLocks[name](rivals.Ports{Runtime: bubble{}, Store: s, Observer: heard})
+	make, own := storeLocks[name]
+	if !own {
+		make = leaseLock
+	}
+	l, err := make(rivals.Ports{Runtime: bubble{}, Store: s, Observer: heard})
 	if err != nil {
 		t.Fatal(err)
 	}

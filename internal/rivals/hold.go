@@ -84,8 +84,9 @@ func (h *Hold) Check() error {
 // error is [ErrLost] if it is gone, and another one if the store does not reply. Only a lock
 // in a store can be asked.
 func (h *Hold) Verify(ctx context.Context) error {
-	found, err := h.mutex.find(ctx, h.entry.Key, h.token)
-	if err == nil && found.Revision != h.entry.Revision {
+	mine := h.latest()
+	found, err := h.mutex.find(ctx, mine.Key, h.token)
+	if err == nil && (found.Revision == 0 || !h.renewable && found.Revision != mine.Revision) {
 		return ErrLost
 	}
 	return err

@@ -110,9 +110,13 @@ type attempt struct {
 
 	// Of a lock in a store.
 	entry      env.Entry // its key alone: it is not known whether there is one; guarded by the mutex's mu once it is held
-	renewable  bool      // the revision of the entry can change
+	renewable  bool      // the revision of the entry can change while it is the try's
 	member     *member   // of a session; nil: none
 	mayRecover bool      // the hold can go on after the end of its validity
+
+	// Of a lease.
+	stop   context.CancelFunc // ends the renewals, at the release
+	gaveUp bool               // renewals have failed up to the deadline; guarded by the mutex's mu
 }
 
 func (m *Mutex) tryLock(ctx context.Context, resource string) (*Hold, error) {

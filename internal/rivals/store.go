@@ -74,11 +74,11 @@ func (a *attempt) create(ctx context.Context, r env.StoreRequest) (instead env.E
 	return instead, nil
 }
 
-// find returns the entry with that value, or one with revision 0 if there is none.
-func (m *Mutex) find(ctx context.Context, key, value string) (env.Entry, error) {
+// find returns the entry with that token, or one with revision 0 if there is none.
+func (m *Mutex) find(ctx context.Context, key, token string) (env.Entry, error) {
 	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreList, Key: key})
 	for _, e := range reply.Entries {
-		if e.Value == value {
+		if e.Token() == token {
 			return e, err
 		}
 	}
@@ -122,14 +122,18 @@ func (a *attempt) drop(ctx context.Context) (env.Answer, error) {
 // between looks double, so it is found after at most twice the time that it took. A client without
 // an answer for a TTL retires its session, so that the entry goes with it.
 func (a *attempt) clear() {
-	if a.entry.Key == "" {
-		return
+	if a.entry.Key != "" {
+		a.clearBy(a.delete)
 	}
+}
+
+// clearBy is clear with another request, which returns what delete does.
+func (a *attempt) clearBy(request func(context.Context) error) {
 	m := a.mutex
 	m.Runtime.Go("clear", func() {
 		ctx, begin, pause := context.Background(), m.mono(), m.config.NodeTimeout
 		for {
-			err := a.delete(ctx)
+			err := request(ctx)
 			if err == nil || a.expired(begin) {
 				return
 			}

@@ -116,6 +116,7 @@ var lockKinds = []lockKind{
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
 	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
 	expiringKind("expiring-key", "a key that expires by itself, extended and released by its revision", mutexBuilder(rivals.NewExpiringKey)),
+	storeKind("kubernetes-lease", "a record that its holder renews by compare-and-swap, as client-go's leader election does", []string{"etcd", "zookeeper", "postgresql", "nats", "redis-sentinel", "redis-cluster"}, "heartbeat", leaseConfig, mutexBuilder(rivals.NewKubernetesLease)),
 	connectionKind("advisory", "an advisory lock of the holder's connection, without a deadline", advisoryConfig(false)),
 	connectionKind("advisory-transaction", "an advisory lock of the holder's transaction, which ends if it is idle for a TTL", advisoryConfig(true)),
 	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", []string{"zookeeper"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
@@ -319,6 +320,10 @@ func advisoryConfig(transaction bool) func(scenarios.Lock) rivals.AdvisoryConfig
 	return func(l scenarios.Lock) rivals.AdvisoryConfig {
 		return rivals.AdvisoryConfig{Config: rivalConfig(l), Heartbeat: l.Heartbeat, Transaction: transaction}
 	}
+}
+
+func leaseConfig(l scenarios.Lock) rivals.LeaseConfig {
+	return rivals.LeaseConfig{Config: rivalConfig(l), RetryPeriod: l.Heartbeat}
 }
 
 func sessionConfig(l scenarios.Lock) rivals.SessionConfig {

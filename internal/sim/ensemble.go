@@ -144,8 +144,8 @@ func (w *World) elect() {
 // forgotten.
 func (w *World) recordBack(before []entry) {
 	for _, e := range w.store.machine.entries {
-		if !slices.ContainsFunc(before, func(b entry) bool { return b.Key == e.Key && b.Value == e.Value }) {
-			w.recordEntry(history.Event{Kind: history.EntrySet, Token: e.Value, Reason: history.RolledBack})
+		if !slices.ContainsFunc(before, func(b entry) bool { return b.Key == e.Key && b.Token() == e.Token() }) {
+			w.recordEntry(history.Event{Kind: history.EntrySet, Token: e.Token(), Reason: history.RolledBack})
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 		asker.reply = reply
 		hear = append(hear, asker)
 	}
-	if s.machine.deleted > gone || r.Op == env.StoreRenew {
+	if s.machine.deleted > gone || r.Op == env.StoreRenew || r.Op == env.StoreUpdate {
 		hear = append(hear, s.wake()...)
 	}
 	s.committed = max(s.committed, w.now+int64(s.commit.Draw(s.commits.Uint64())))
@@ -209,7 +209,9 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 }
 
 // recordingChange makes a change and records which entries it creates and deletes. Entries of
-// expired sessions, and swept rows, no client has deleted.
+// expired sessions, and swept rows, no client has deleted. An update that leaves an entry to
+// another try deletes the entry of one and creates that of the other; one that does not is not
+// recorded, like a renewal.
 func (w *World) recordingChange(r *env.StoreRequest, asker *storeRequest, change func() env.StoreReply) env.StoreReply {
 	switch r.Op {
 	case env.StoreOpen, env.StoreKeep:
@@ -217,7 +219,7 @@ func (w *World) recordingChange(r *env.StoreRequest, asker *storeRequest, change
 	case env.StoreCreate:
 		reply := change()
 		if reply.Done {
-			w.recordEntry(history.Event{Kind: history.EntrySet, Client: asker.client, Token: reply.Entries[0].Value})
+			w.recordEntry(history.Event{Kind: history.EntrySet, Client: asker.client, Token: reply.Entries[0].Token()})
 		}
 		return reply
 	}
@@ -231,7 +233,10 @@ func (w *World) recordingChange(r *env.StoreRequest, asker *storeRequest, change
 	default:
 		for _, e := range before {
 			if w.store.machine.lost(e) {
-				w.recordEntry(history.Event{Kind: history.EntryDeleted, Client: asker.client, Token: e.Value})
+				w.recordEntry(history.Event{Kind: history.EntryDeleted, Client: asker.client, Token: e.Token()})
+				if r.Op == env.StoreUpdate {
+					w.recordEntry(history.Event{Kind: history.EntrySet, Client: asker.client, Token: reply.Entries[0].Token()})
+				}
 			}
 		}
 	}
@@ -262,7 +267,7 @@ func (w *World) recordGone(before []entry, shared string) {
 			if e.expires() && shared == history.SessionOver {
 				reason = history.Expired
 			}
-			w.injector.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Value, Reason: reason})
+			w.injector.Record(history.Event{Kind: history.EntryGone, Node: s.leader, Token: e.Token(), Reason: reason})
 		}
 	}
 }

@@ -62,6 +62,8 @@ func (m *stateMachine) do(r *env.StoreRequest, now clockReading) env.StoreReply 
 		}))}
 	case env.StoreRenew:
 		return m.renew(r, now.mono)
+	case env.StoreUpdate:
+		return m.update(r)
 	case env.StoreSweep:
 		m.change(m.delete(func(e *entry) bool {
 			return e.ttl > 0 && !e.expires() && strings.HasPrefix(e.Key, r.Key) && now.wall-e.created >= int64(e.ttl)
@@ -114,6 +116,22 @@ func (m *stateMachine) renew(r *env.StoreRequest, mono int64) env.StoreReply {
 	return env.StoreReply{Done: true, Entries: []env.Entry{e.Entry}}
 }
 
+// update gives an entry another value and a new revision.
+func (m *stateMachine) update(r *env.StoreRequest) env.StoreReply {
+	i := slices.IndexFunc(m.entries, func(e entry) bool { return e.Key == r.Key })
+	switch {
+	case i < 0:
+		return env.StoreReply{}
+	case m.entries[i].Revision != r.Revision:
+		return env.StoreReply{Entries: []env.Entry{m.entries[i].Entry}}
+	}
+	m.revision++
+	e := m.entries[i]
+	e.Value, e.Revision = r.Value, m.revision
+	m.entries = append(slices.Delete(m.entries, i, i+1), e)
+	return env.StoreReply{Done: true, Entries: []env.Entry{e.Entry}}
+}
+
 // find returns the entry of a key, or nil. The pointer is valid until the next change.
 func (m *stateMachine) find(key string) *entry {
 	for i := range m.entries {
@@ -129,10 +147,10 @@ func (m *stateMachine) has(key string, revision uint64) bool {
 	return e != nil && e.Revision == revision
 }
 
-// lost reports whether an entry that was there no longer is.
+// lost reports whether an entry that was there no longer is, or is that of another try.
 func (m *stateMachine) lost(e entry) bool {
 	there := m.find(e.Key)
-	return there == nil || there.Value != e.Value
+	return there == nil || there.Token() != e.Token()
 }
 
 // change increments the revision if there was a change, and reports whether there was.

@@ -22,7 +22,7 @@ import (
 type inquiry struct {
 	client  int
 	request env.StoreRequest
-	of      string // the value of the entry that a deletion names by its revision
+	of      string // the value of the entry that a deletion or an update names by its revision
 	reply   env.StoreReply
 	err     error
 
@@ -82,7 +82,7 @@ func (c *inquirer) request() (r env.StoreRequest, of string) {
 	if len(c.seen) > 0 {
 		known = c.seen[c.below(len(c.seen))]
 	}
-	switch c.below(15) {
+	switch c.below(17) {
 	case 0:
 		return env.StoreRequest{Op: env.StoreOpen, TTL: time.Duration(20+c.below(200)) * ms}, ""
 	case 1:
@@ -107,7 +107,11 @@ func (c *inquirer) request() (r env.StoreRequest, of string) {
 		return env.StoreRequest{Op: env.StoreCreate, Key: fmt.Sprintf("x%d", c.below(2)), Value: value, TTL: time.Duration(20+c.below(200)) * ms, Expires: true}, ""
 	case 11, 12:
 		return env.StoreRequest{Op: env.StoreRenew, Key: known.Key, Revision: known.Revision, TTL: time.Duration(20+c.below(200)) * ms}, ""
-	case 13:
+	case 13, 14:
+		if strings.HasPrefix(known.Key, "p") {
+			return update(known.Key, known.Revision, value), known.Value
+		}
+	case 15:
 		return env.StoreRequest{Op: env.StoreList, Key: [...]string{"", "s", c.plain()}[c.below(3)]}, ""
 	}
 	return create(c.plain(), value), ""
@@ -219,9 +223,9 @@ func revisionsGrow(asked []*inquiry) (broken []string) {
 	return broken
 }
 
-// created returns the revision of the created or renewed entry; 0: there was none.
+// created returns the revision of the created, renewed or updated entry; 0: there was none.
 func (q *inquiry) created() uint64 {
-	if op := q.request.Op; q.done() && q.reply.Done && (op == env.StoreCreate || op == env.StoreRenew) {
+	if op := q.request.Op; q.done() && q.reply.Done && (op == env.StoreCreate || op == env.StoreRenew || op == env.StoreUpdate) {
 		return q.reply.Entries[0].Revision
 	}
 	return 0
@@ -237,7 +241,7 @@ func goneIsGone(asked []*inquiry) (broken []string) {
 			continue
 		case r.Op == env.StoreClose, r.Op == env.StoreKeep && !end.reply.Done:
 			gone = func(e env.Entry) bool { return e.Session == r.Session && e.Session != 0 }
-		case r.Op == env.StoreAwait, (r.Op == env.StoreDelete || r.Op == env.StoreRenew) && end.reply.Done:
+		case r.Op == env.StoreAwait, slices.Contains([]env.StoreOp{env.StoreDelete, env.StoreRenew, env.StoreUpdate}, r.Op) && end.reply.Done:
 			gone = func(e env.Entry) bool { return e.Key == r.Key && e.Revision == r.Revision }
 		}
 		for _, q := range asked {
@@ -273,6 +277,8 @@ func (q *inquiry) after(held string) string {
 		return q.request.Value
 	case q.request.Op == env.StoreDelete && (q.request.Revision == 0 || q.of == held):
 		return ""
+	case q.request.Op == env.StoreUpdate && held != "" && q.of == held:
+		return q.request.Value
 	}
 	return held
 }
@@ -288,6 +294,8 @@ func (q *inquiry) agrees(held string) bool {
 		return q.reply.Done == (held == "") && there == max(held, q.after(held))
 	case env.StoreDelete:
 		return q.reply.Done == (q.after(held) != held)
+	case env.StoreUpdate:
+		return q.reply.Done == (q.after(held) != held) && there == q.after(held)
 	}
 	return there == held
 }

@@ -39,7 +39,7 @@ var errAsk = errors.New("sim: no such operation of a store")
 // Ask implements [env.Store].
 func (c *client) Ask(ctx context.Context, request env.StoreRequest, until env.Instant) (env.StoreReply, error) {
 	c.enter()
-	if request.Op < env.StoreOpen || request.Op > env.StoreRenew {
+	if request.Op < env.StoreOpen || request.Op > env.StoreUpdate {
 		panic(fmt.Errorf("%w: %v", errAsk, request.Op))
 	}
 	if err := ctx.Err(); err != nil {

@@ -162,19 +162,31 @@ func requestWords(r env.StoreRequest) string {
 	if r.Key != "" {
 		text = append(text, strconv.Quote(textfmt.Token(r.Key)))
 	}
-	if r.Op == env.StoreCreate && r.Value != "" {
-		text = append(text, "with "+textfmt.Token(r.Value))
+	if (r.Op == env.StoreCreate || r.Op == env.StoreUpdate) && r.Value != "" {
+		text = append(text, "with "+valueWords(r.Value))
 	}
 	if r.Session != 0 {
 		text = append(text, fmt.Sprintf("in session %d", r.Session))
 	}
-	if r.Op == env.StoreRenew {
+	if r.Op == env.StoreRenew || r.Op == env.StoreUpdate {
 		text = append(text, fmt.Sprintf("at revision %d", r.Revision))
 	}
 	if r.TTL != 0 {
 		text = append(text, fmt.Sprintf("for %v", r.TTL))
 	}
 	return strings.Join(text, " ")
+}
+
+// valueWords is the value of an entry: a token, or a record that begins with one.
+func valueWords(value string) string {
+	token, rest, is := strings.Cut(value, " ")
+	if !is {
+		return textfmt.Token(value)
+	}
+	if token != "" {
+		token = textfmt.Token(token)
+	}
+	return strconv.Quote(token + " " + rest)
 }
 
 // Answered is the reply to a request to the store, or its error.
@@ -199,7 +211,7 @@ func (a Answered) tell(t *describer) (string, string) {
 		text = fmt.Sprintf("session %d", a.Reply.Session)
 	case op == env.StoreList:
 		text = textfmt.Count(len(a.Reply.Entries), "entry")
-	case (op == env.StoreCreate || op == env.StoreRenew) && len(a.Reply.Entries) == 1:
+	case (op == env.StoreCreate || op == env.StoreRenew || op == env.StoreUpdate) && len(a.Reply.Entries) == 1:
 		text = fmt.Sprintf("%q, revision %d", textfmt.Token(a.Reply.Entries[0].Key), a.Reply.Entries[0].Revision)
 	}
 	return clientName(a.Client), fmt.Sprintf("← store: %v: %s", op, text)

@@ -139,7 +139,7 @@ func (n holdNames) storeReply(op env.StoreOp, r env.StoreReply) string {
 		return fmt.Sprintf("session %d", r.Session)
 	case op == env.StoreList:
 		return textfmt.Count(len(r.Entries), "entry")
-	case (op == env.StoreCreate || op == env.StoreRenew) && len(r.Entries) == 1:
+	case (op == env.StoreCreate || op == env.StoreRenew || op == env.StoreUpdate) && len(r.Entries) == 1:
 		return n.key(r.Entries[0].Key)
 	}
 	return "OK"

@@ -10,8 +10,9 @@ import (
 // below is Seen. A checker may conclude that something did not happen only from Seen.
 type EntryLog interface {
 	// Record records a change, once, in the order in which the store made them: an
-	// [history.EntrySet], [history.EntryDeleted] or [history.EntryGone] with its Token, which is
-	// the entry's value. An entry whose value is no token of a try is ignored.
+	// [history.EntrySet], [history.EntryDeleted] or [history.EntryGone] with its Token: see
+	// [env.EntryToken]. An entry whose token is of no try is ignored. An update that changes the
+	// token is the end of one entry and the beginning of another; any other is not recorded.
 	Record(e history.Event)
 
 	// Gap records that changes before now may never be recorded. What there is now has to be

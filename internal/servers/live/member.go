@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"sync"
 )
@@ -59,6 +60,10 @@ func (m *Member[C]) Leave(conn C) {
 		m.end(conn)
 	}
 }
+
+// Canceled reports whether a request ended because its caller no longer wants it, and not because its
+// time is over. That says nothing of the member: the client stays there, as the simulated one does.
+func Canceled(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // Close closes the connection for good.
 func (m *Member[C]) Close() error {

@@ -67,7 +67,9 @@ func (c client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, err
 	if err == nil || errors.Is(err, live.ErrStoreOp) || r.Op == env.StoreAwait && ctx.Err() != nil {
 		return reply, err
 	}
-	c.Leave(member)
+	if !live.Canceled(ctx) {
+		c.Leave(member)
+	}
 	if noEffect(err) {
 		err = fmt.Errorf("%w: %w", env.ErrNoLeader, err)
 	}
@@ -105,7 +107,7 @@ func do(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreR
 	case r.Op == env.StoreDelete:
 		there := clientv3.Compare(clientv3.CreateRevision(r.Key), ">", 0)
 		if r.Revision != 0 {
-			there = clientv3.Compare(clientv3.CreateRevision(r.Key), "=", int64(r.Revision))
+			there = clientv3.Compare(clientv3.ModRevision(r.Key), "=", int64(r.Revision))
 		}
 		note := clientv3.OpPut(deletedKey, r.Key)
 		done, err := m.Txn(ctx).If(there).Then(clientv3.OpDelete(r.Key), note).Commit()
@@ -114,7 +116,7 @@ func do(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreR
 		}
 		return env.StoreReply{Done: done.Succeeded}, nil
 	case r.Op == env.StoreList:
-		list, err := m.Get(ctx, r.Key, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+		list, err := m.Get(ctx, r.Key, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortAscend))
 		if err != nil {
 			return env.StoreReply{}, err
 		}
@@ -125,6 +127,8 @@ func do(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreR
 		return reply, nil
 	case r.Op == env.StoreAwait:
 		return await(ctx, m, r)
+	case r.Op == env.StoreUpdate:
+		return update(ctx, m, r)
 	}
 	return env.StoreReply{}, fmt.Errorf("etcd: %v of %+v: %w", r.Op, r, live.ErrStoreOp)
 }
@@ -155,11 +159,27 @@ func create(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.St
 	return env.StoreReply{Entries: []env.Entry{entryOf(there)}}, nil
 }
 
-func entryOf(kv *mvccpb.KeyValue) env.Entry {
-	return env.Entry{Key: string(kv.Key), Value: string(kv.Value), Session: uint64(kv.Lease), Revision: uint64(kv.CreateRevision)}
+// update replaces a value, and leaves the entry its lease.
+func update(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreReply, error) {
+	done, err := m.Txn(ctx).
+		If(clientv3.Compare(clientv3.ModRevision(r.Key), "=", int64(r.Revision)), clientv3.Compare(clientv3.CreateRevision(r.Key), ">", 0)).
+		Then(clientv3.OpPut(r.Key, r.Value, clientv3.WithIgnoreLease()), clientv3.OpGet(r.Key)).
+		Else(clientv3.OpGet(r.Key)).Commit()
+	if err != nil {
+		return env.StoreReply{}, err
+	}
+	reply := env.StoreReply{Done: done.Succeeded}
+	for _, kv := range done.Responses[len(done.Responses)-1].GetResponseRange().Kvs {
+		reply.Entries = append(reply.Entries, entryOf(kv))
+	}
+	return reply, nil
 }
 
-// await waits until an entry is gone. It returns an error if the member loses its leader
+func entryOf(kv *mvccpb.KeyValue) env.Entry {
+	return env.Entry{Key: string(kv.Key), Value: string(kv.Value), Session: uint64(kv.Lease), Revision: uint64(kv.ModRevision)}
+}
+
+// await waits until an entry is gone or has another revision. It returns an error if the member loses its leader
 // meanwhile.
 func await(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.StoreReply, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the watch
@@ -168,17 +188,15 @@ func await(ctx context.Context, m *clientv3.Client, r env.StoreRequest) (env.Sto
 	if err != nil {
 		return env.StoreReply{}, err
 	}
-	if len(there.Kvs) == 0 || uint64(there.Kvs[0].CreateRevision) != r.Revision {
+	if len(there.Kvs) == 0 || uint64(there.Kvs[0].ModRevision) != r.Revision {
 		return env.StoreReply{Done: true}, nil
 	}
 	for change := range m.Watch(ctx, r.Key, clientv3.WithRev(there.Header.Revision+1)) {
 		if err := change.Err(); err != nil {
 			return env.StoreReply{}, err
 		}
-		for _, e := range change.Events {
-			if e.Type == clientv3.EventTypeDelete {
-				return env.StoreReply{Done: true}, nil
-			}
+		if len(change.Events) > 0 { // of this key, later than the revision
+			return env.StoreReply{Done: true}, nil
 		}
 	}
 	return env.StoreReply{}, cmp.Or(context.Cause(ctx), fmt.Errorf("the watch of %s has ended", r.Key))

@@ -5,7 +5,7 @@
 //	...
 //	world, err := live.Open(setting, seed, sink, fleet, Handlers)
 //
-// A session of [env.Store] is a lease, and the revision of an entry its create revision.
+// A session of [env.Store] is a lease, and the revision of an entry its mod revision.
 // Reads are linearizable, which is etcd's default. Sequential keys, rows with a TTL and
 // lock-delays do not exist in etcd.
 //

@@ -33,7 +33,7 @@ const emptyStore = 1
 type watch struct {
 	log     live.EntryLog
 	last    int64             // the revision up to which everything is recorded
-	entries map[string]string // the values, by key
+	entries map[string]string // the tokens, by key
 }
 
 // newWatch returns what watches the members of a cluster: see [live.Fleet].
@@ -135,8 +135,7 @@ func (w *watch) record(changes []*clientv3.Event) {
 		switch {
 		case key == deletedKey:
 		case e.Type == mvccpb.PUT:
-			w.entries[key] = string(e.Kv.Value)
-			w.log.Record(history.Event{Kind: history.EntrySet, Token: w.entries[key]})
+			w.put(key, env.EntryToken(string(e.Kv.Value)))
 		case notes[note{key, e.Kv.ModRevision}]:
 			w.log.Record(history.Event{Kind: history.EntryDeleted, Token: w.entries[key]})
 			delete(w.entries, key)
@@ -144,6 +143,18 @@ func (w *watch) record(changes []*clientv3.Event) {
 			w.log.Record(history.Event{Kind: history.EntryGone, Token: w.entries[key], Reason: history.SessionOver})
 			delete(w.entries, key)
 		}
+	}
+}
+
+// put records that a key has a value with a token. An update can give it another one.
+func (w *watch) put(key, token string) {
+	before, known := w.entries[key]
+	w.entries[key] = token
+	if known && before != token {
+		w.log.Record(history.Event{Kind: history.EntryDeleted, Token: before})
+	}
+	if !known || before != token {
+		w.log.Record(history.Event{Kind: history.EntrySet, Token: token})
 	}
 }
 

@@ -25,14 +25,14 @@ const (
 )
 
 // bucket is what a client knows of the bucket.
-type bucket struct{ ttl time.Duration }
+type bucket struct{ ttl time.Duration } // 0: keys live for ever
 
 type operation = func(context.Context, *conn, env.StoreRequest) (env.StoreReply, error)
 
 // operation returns what carries out a request, or nil if nothing can.
 func (c *client) operation(r env.StoreRequest) operation {
 	switch {
-	case r.Op == env.StoreCreate && r.Expires && r.TTL > 0 && r.Session == 0 && !r.Sequential && r.Delay == 0:
+	case r.Op == env.StoreCreate && r.Expires == (r.TTL > 0) && r.Session == 0 && !r.Sequential && r.Delay == 0:
 		return c.create
 	case r.Op == env.StoreRenew:
 		return c.renew
@@ -40,6 +40,8 @@ func (c *client) operation(r env.StoreRequest) operation {
 		return c.delete
 	case r.Op == env.StoreList:
 		return c.list
+	case r.Op == env.StoreUpdate:
+		return c.update
 	}
 	return nil
 }
@@ -97,6 +99,25 @@ func (c *client) renew(ctx context.Context, m *conn, r env.StoreRequest) (env.St
 		return env.StoreReply{}, err
 	}
 	return m.put(ctx, r.Key, there.Value, r.Revision)
+}
+
+// update writes the entry with another value. That begins its life anew, if the bucket has a TTL.
+func (c *client) update(ctx context.Context, m *conn, r env.StoreRequest) (env.StoreReply, error) {
+	there, err := m.last(ctx, r.Key)
+	switch {
+	case err != nil || there.marker || there.Revision == 0:
+		return env.StoreReply{}, err
+	case there.Revision != r.Revision:
+		return env.StoreReply{Entries: []env.Entry{there.Entry}}, nil
+	}
+	done, err := m.put(ctx, r.Key, r.Value, r.Revision)
+	if err != nil || done.Done {
+		return done, err
+	}
+	if there, err = m.last(ctx, r.Key); err != nil || there.marker || there.Revision == 0 {
+		return env.StoreReply{}, err
+	}
+	return env.StoreReply{Entries: []env.Entry{there.Entry}}, nil
 }
 
 func (c *client) delete(ctx context.Context, m *conn, r env.StoreRequest) (env.StoreReply, error) {

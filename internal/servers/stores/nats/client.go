@@ -82,7 +82,9 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 			return reply, err
 		}
 	}
-	c.Leave(member)
+	if !live.Canceled(ctx) {
+		c.Leave(member)
+	}
 	return env.StoreReply{}, err
 }
 

@@ -38,7 +38,7 @@ func (Store) Connect(addrs []string, dial dialer) (live.StoreClient, error) {
 }
 
 // client has a connection for each request under way, all to the same server. After a
-// failure it uses the next one.
+// failure it uses the next one, but not after a request that its caller has canceled.
 type client struct {
 	addrs []string
 	dial  dialer
@@ -86,6 +86,9 @@ func (c *client) try(ctx context.Context, r env.StoreRequest, do statement) (rep
 		return reply, false, fmt.Errorf("%w: %w", env.ErrNoLeader, err)
 	}
 	reply, err = do(ctx, conn.Conn, r)
+	if err != nil && !live.Canceled(ctx) {
+		c.leave(conn.at)
+	}
 	c.give(conn, err != nil)
 	if err != nil && noEffect(err) {
 		err = fmt.Errorf("%w: %w", env.ErrNoLeader, err)
@@ -114,17 +117,14 @@ func (c *client) take(ctx context.Context) (conn, error) {
 	}
 	c.mu.Unlock()
 	made, err := connect(ctx, c.addrs[at], c.dial, pgconn.ValidateConnectTargetSessionAttrsPrimary)
-	if err != nil {
+	if err != nil && !live.Canceled(ctx) {
 		c.leave(at)
 	}
 	return conn{made, at}, err
 }
 
-// give takes a connection back. After a failure the next server is the current one.
+// give takes a connection back, or closes it after a failure.
 func (c *client) give(back conn, failed bool) {
-	if failed {
-		c.leave(back.at)
-	}
 	c.mu.Lock()
 	keep := !failed && !c.closed && c.current == back.at
 	if keep {

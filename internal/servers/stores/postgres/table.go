@@ -12,10 +12,10 @@ import (
 )
 
 // schema creates the tables: of entries, of leases, and a log of the changes of entries, which a
-// trigger writes in the transaction of the change. A sweep marks its deletions, because a trigger does
-// not know who deletes.
+// trigger writes in the transaction of the change. An update is one only if it changes the token. A
+// sweep marks its deletions, because a trigger does not know who deletes.
 //
-// Entries are created by a function because it takes two
+// Entries are created and updated by functions because that takes two
 // statements: a lock keeps others from drawing a revision until the entry is committed. The
 // statements of a volatile function each see what is committed when they begin.
 const schema = `
@@ -28,6 +28,16 @@ begin
 	if not found then
 		return query insert into entries as e (key, value, expires) values (k, v, clock_timestamp() + ttl)
 			returning true, e.key, e.value, e.id;
+	end if;
+end $$;
+create function update_entry(k text, v text, revision bigint)
+	returns table (done bool, key text, value text, id bigint) volatile language plpgsql as $$
+begin
+	perform pg_advisory_xact_lock(1);
+	return query update entries as e set value = v, id = nextval('entries_id_seq') where e.key = k and e.id = revision
+		returning true, e.key, e.value, e.id;
+	if not found then
+		return query select false, e.key, e.value, e.id from entries e where e.key = k;
 	end if;
 end $$;
 create table leases (key text primary key, owner text, id bigint, lease_until timestamptz not null default '-infinity');
@@ -48,14 +58,18 @@ create table changes (n bigserial primary key, transaction xid8 not null default
 create index on changes (transaction);
 create function log_change() returns trigger language plpgsql as $$
 begin
-	if tg_op = 'INSERT' then
-		insert into changes (what, value) values ('set', new.value);
-	else
-		insert into changes (what, value) values (coalesce(nullif(current_setting('entries.sweep', true), ''), 'deleted'), old.value);
+	if tg_op = 'UPDATE' and split_part(old.value, ' ', 1) = split_part(new.value, ' ', 1) then
+		return null;
+	end if;
+	if tg_op <> 'INSERT' then
+		insert into changes (what, value) values (coalesce(nullif(current_setting('entries.sweep', true), ''), 'deleted'), split_part(old.value, ' ', 1));
+	end if;
+	if tg_op <> 'DELETE' then
+		insert into changes (what, value) values ('set', split_part(new.value, ' ', 1));
 	end if;
 	return null;
 end $$;
-create trigger log_changes after insert or delete on entries for each row execute function log_change();
+create trigger log_changes after insert or update or delete on entries for each row execute function log_change();
 create function sweep_entries(prefix text) returns void volatile language plpgsql as $$
 begin
 	perform set_config('entries.sweep', 'swept', true);
@@ -119,6 +133,8 @@ func operation(r env.StoreRequest) statement {
 		return look
 	case env.StoreSweep:
 		return sweep
+	case env.StoreUpdate:
+		return update
 	}
 	return nil
 }
@@ -141,7 +157,11 @@ func renew(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreRe
 		where key = $1 and id = $2 and lease_until > clock_timestamp() returning true, key, owner, id`, r.Key, int64(r.Revision), r.TTL.Microseconds())
 }
 
-// change executes a statement that returns whether it has created or renewed an entry, and the entry;
+func update(ctx context.Context, conn *pgx.Conn, r env.StoreRequest) (env.StoreReply, error) {
+	return change(ctx, conn, "select done, key, value, id from update_entry($1, $2, $3)", r.Key, r.Value, int64(r.Revision))
+}
+
+// change executes a statement that returns whether it has created, renewed or updated an entry, and the entry;
 // or nothing, if it has not and does not say why.
 func change(ctx context.Context, conn *pgx.Conn, sql string, args ...any) (reply env.StoreReply, err error) {
 	var e env.Entry

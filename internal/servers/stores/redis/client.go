@@ -122,7 +122,7 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 	if command == nil {
 		return env.StoreReply{}, unsupported(c.kind.Name(), r)
 	}
-	if r.Op == env.StoreCreate {
+	if r.Op == env.StoreCreate || r.Op == env.StoreUpdate {
 		c.mu.Lock()
 		c.own[r.Value] = true
 		c.mu.Unlock()
@@ -176,7 +176,9 @@ func (c *client) try(ctx context.Context, command []string) (reply env.StoreRepl
 		c.give(m)
 		return reply, err
 	}
-	c.leave(at, to.port)
+	if !live.Canceled(ctx) {
+		c.leave(at, to.port)
+	}
 	if m != nil {
 		_ = m.Close()
 	}

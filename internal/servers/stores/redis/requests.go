@@ -22,21 +22,32 @@ const (
 // The scripts. An entry is a string: its revision, a space, and its value. Each script returns a list:
 // 1 if the request was done and 0 if it was declined, followed by the keys of entries, each with its entry.
 const (
-	// createScript creates KEYS[1] with the value ARGV[1] and a TTL of ARGV[2] milliseconds.
+	// createScript creates KEYS[1] with the value ARGV[1] and a TTL of ARGV[2] milliseconds; 0: none.
 	createScript = `
 local there = redis.call('GET', KEYS[1])
 if there then return {0, KEYS[1], there} end
 local entry = redis.call('INCR', KEYS[2]) .. ' ' .. ARGV[1]
-redis.call('SET', KEYS[1], entry, 'NX', 'PX', ARGV[2])
+if ARGV[2] == '0' then redis.call('SET', KEYS[1], entry) else redis.call('SET', KEYS[1], entry, 'NX', 'PX', ARGV[2]) end
 return {1, KEYS[1], entry}`
 
-	// sameScript declines unless the entry KEYS[1] is ARGV[2]. Its value is compared if ARGV[1] is
+	// findScript finds out if the entry KEYS[1] is ARGV[2]. Its value is compared if ARGV[1] is
 	// "value", its revision alone if that is "revision", and nothing if it is "any".
-	sameScript = `
+	findScript = `
 local there = redis.call('GET', KEYS[1])
 local same = there and (ARGV[1] == 'any' or there == ARGV[2]
-	or ARGV[1] == 'revision' and string.match(there, '^%d+') == string.match(ARGV[2], '^%d+'))
+	or ARGV[1] == 'revision' and string.match(there, '^%d+') == string.match(ARGV[2], '^%d+'))`
+
+	// sameScript declines unless it is.
+	sameScript = findScript + `
 if not same then return {0} end`
+
+	// updateScript gives the same KEYS[1] the value ARGV[3] and a new revision.
+	updateScript = findScript + `
+if not there then return {0} end
+if not same then return {0, KEYS[1], there} end
+local entry = redis.call('INCR', KEYS[2]) .. ' ' .. ARGV[3]
+redis.call('SET', KEYS[1], entry, 'KEEPTTL')
+return {1, KEYS[1], entry}`
 
 	// renewScript gives the same KEYS[1] a TTL of ARGV[3] milliseconds, unless it has a longer one, and
 	// a new revision.
@@ -69,11 +80,14 @@ return reply`
 func (c *client) command(r env.StoreRequest) []string {
 	key := entryPrefix + r.Key
 	switch {
-	case r.Op == env.StoreCreate && r.Expires && r.TTL > 0 && r.Session == 0 && !r.Sequential && r.Delay == 0:
+	case r.Op == env.StoreCreate && r.Expires == (r.TTL > 0) && r.Session == 0 && !r.Sequential && r.Delay == 0:
 		return []string{"EVAL", createScript, "2", key, counter, r.Value, millis(r.TTL)}
 	case r.Op == env.StoreRenew:
 		how, entry := c.expected(r)
 		return []string{"EVAL", renewScript, "2", key, counter, how, entry, millis(r.TTL)}
+	case r.Op == env.StoreUpdate:
+		how, entry := c.expected(r)
+		return []string{"EVAL", updateScript, "2", key, counter, how, entry, r.Value}
 	case r.Op == env.StoreDelete:
 		how, entry := c.expected(r)
 		return []string{"EVAL", deleteScript, "1", key, how, entry}
@@ -122,12 +136,12 @@ func (c *client) remember(r env.StoreRequest, reply env.StoreReply) {
 		}
 	}
 	switch {
-	case r.Op == env.StoreCreate && !reply.Done:
+	case (r.Op == env.StoreCreate || r.Op == env.StoreUpdate) && !reply.Done:
 		delete(c.own, r.Value)
 	case r.Op == env.StoreDelete && reply.Done:
 		delete(c.own, c.values[name{r.Key, r.Revision}])
 		fallthrough
-	case r.Op == env.StoreRenew && reply.Done:
+	case (r.Op == env.StoreRenew || r.Op == env.StoreUpdate) && reply.Done:
 		delete(c.values, name{r.Key, r.Revision})
 	}
 }

@@ -6,7 +6,7 @@
 //	world, err := live.Open(setting, seed, sink, fleet, Handlers)
 //
 // A session of [env.Store] is a session of ZooKeeper, with a connection of its own. An entry
-// is a znode: an ephemeral one if it belongs to a session. Its revision is its czxid. A
+// is a znode: an ephemeral one if it belongs to a session. Its revision is its mzxid. A
 // key is a path without the first slash; parents are created when they are needed, and stay.
 // Rows with a TTL and lock-delays do not exist in ZooKeeper.
 //
@@ -37,8 +37,9 @@
 //   - Heartbeats and lists make the revision grow. Numbers of sequential keys count the changes
 //     of their parent, not of the store.
 //   - A list reads the children of one parent, and not what is below them.
-//   - The revision is compared before a deletion, not with it: a key that is deleted and created
-//     anew at the same time may be deleted wrongly. Keys of the lock recipe are unique.
+//   - The revision is compared before a deletion or an update, and then the version: a key that is
+//     deleted and created anew at the same time may be deleted or updated wrongly. Keys of the lock
+//     recipe are unique, and the record of a lease is never deleted.
 //
 // # Links between members
 //

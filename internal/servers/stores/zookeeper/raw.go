@@ -29,6 +29,7 @@ type nodeEvent int32
 const (
 	nodeCreated nodeEvent = 1
 	nodeDeleted nodeEvent = 2
+	nodeChanged nodeEvent = 3 // its data
 )
 
 // The operations of ZooKeeper's protocol that are used here.

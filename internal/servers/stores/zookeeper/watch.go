@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 )
@@ -16,15 +17,15 @@ import (
 // say it, in the transaction of the change, and deletes them there: they come before the change.
 // A node that goes without a note went with its session. No entry has such a key.
 const (
-	setNote     = "/~set~" // and the value
+	setNote     = "/~set~" // and the token
 	deletedNote = "/~deleted"
 )
 
 // watch follows all nodes, at one member at a time.
 type watch struct {
 	log     live.EntryLog
-	entries map[string]string // the values, by path
-	value   string            // by the last note, of the next node
+	entries map[string]string // the tokens, by path
+	token   string            // by the last note, of the next node
 	noted   bool              // there is such a note
 	deleted bool              // a note says that the next deletion is a client's
 }
@@ -78,10 +79,10 @@ func (w *watch) follow(ctx context.Context, addr string) error {
 		return err
 	}
 	listing = false
-	for path, value := range w.entries {
+	for path, token := range w.entries {
 		if !there[path] {
 			delete(w.entries, path)
-			w.log.Record(history.Event{Kind: history.EntryGone, Token: value})
+			w.log.Record(history.Event{Kind: history.EntryGone, Token: token})
 		}
 	}
 	for {
@@ -109,11 +110,15 @@ func (w *watch) list(c *rawConn, path string, there map[string]bool) error {
 		}
 		there[child] = true
 		value, err := c.data(child)
-		switch _, known := w.entries[child]; {
+		token := env.EntryToken(value)
+		switch before, known := w.entries[child]; {
 		case err != nil && unlessGone(err) != nil:
 			return err
 		case err == nil && !known && len(value) > 0:
-			w.created(child, value)
+			w.created(child, token)
+		case err == nil && known && before != token:
+			w.log.Record(history.Event{Kind: history.EntryGone, Token: before})
+			w.created(child, token)
 		}
 		if err := w.list(c, child, there); err != nil {
 			return err
@@ -134,15 +139,18 @@ func (w *watch) changed(kind nodeEvent, path string) {
 	note, isSet := strings.CutPrefix(path, setNote)
 	switch {
 	case isSet && kind == nodeCreated:
-		value, err := url.PathUnescape(note)
-		w.value, w.noted = value, err == nil
+		token, err := url.PathUnescape(note)
+		w.token, w.noted = token, err == nil
 	case path == deletedNote && kind == nodeCreated:
 		w.deleted = true
 	case isSet, path == deletedNote: // a note's end
 	case kind == nodeCreated:
 		if w.noted {
-			w.created(path, w.value)
+			w.created(path, w.token)
 		}
+		w.noted = false
+	case kind == nodeChanged && w.noted:
+		w.updated(path, w.token)
 		w.noted = false
 	case kind == nodeDeleted:
 		w.gone(path)
@@ -150,20 +158,32 @@ func (w *watch) changed(kind nodeEvent, path string) {
 	}
 }
 
-func (w *watch) created(path, value string) {
-	w.entries[path] = value
-	w.log.Record(history.Event{Kind: history.EntrySet, Token: value})
+func (w *watch) created(path, token string) {
+	w.entries[path] = token
+	w.log.Record(history.Event{Kind: history.EntrySet, Token: token})
+}
+
+// updated records an update that has given a node another token.
+func (w *watch) updated(path, token string) {
+	before, known := w.entries[path]
+	if known && before == token {
+		return
+	}
+	if known {
+		w.log.Record(history.Event{Kind: history.EntryDeleted, Token: before})
+	}
+	w.created(path, token)
 }
 
 func (w *watch) gone(path string) {
-	value, known := w.entries[path]
+	token, known := w.entries[path]
 	if !known {
 		return
 	}
 	delete(w.entries, path)
-	e := history.Event{Kind: history.EntryGone, Token: value, Reason: history.SessionOver}
+	e := history.Event{Kind: history.EntryGone, Token: token, Reason: history.SessionOver}
 	if w.deleted {
-		e = history.Event{Kind: history.EntryDeleted, Token: value}
+		e = history.Event{Kind: history.EntryDeleted, Token: token}
 	}
 	w.log.Record(e)
 }
