@@ -120,10 +120,7 @@ var stored = []Contender{
 		Name: "database-row-asynchronous", Summary: "the same with asynchronous replicas", Waits: WaitingSpins,
 		Remark: "A new leader uses ids again that the last one had given (on PostgreSQL seldom: it logs a sequence 32 values ahead). A holder whose row is lost can so delete the row of the next one, which has its id (contract).",
 		Lock:   rival("database-row"), Deployment: lagging(agreed(guard.Fenced)),
-		Expect: Expectations{
-			checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: violated,
-			checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: violated,
-		},
+		Expect: forgotten,
 	},
 	{
 		Name: "expiring-key", Summary: "a key that the store deletes after its time to live, with its revision as a fence, checked on reads and writes", Waits: WaitingSpins,
@@ -141,6 +138,16 @@ var stored = []Contender{
 		Remark: "The number grows whenever another holder takes over, by compare-and-swap, also where the lock does not exclude. client-go stores it (leaseTransitions), and gives it to nobody.",
 		Lock:   kubernetes(), Deployment: agreed(guard.Fenced),
 		Expect: elected(holds),
+	},
+	{
+		Name: "redis-sentinel", Summary: "SET NX PX and compare-and-delete on a Redis master whose asynchronous replicas Sentinel promotes, and a resource that checks nothing", Waits: WaitingSpins,
+		Lock: expiring("expiring-key"), Deployment: failingOver("redis-sentinel"),
+		Expect: forgotten,
+	},
+	{
+		Name: "redis-cluster", Summary: "the same in a Redis Cluster, which promotes replicas itself", Waits: WaitingSpins,
+		Lock: expiring("expiring-key"), Deployment: failingOver("redis-cluster"),
+		Expect: forgotten,
 	},
 	{
 		Name: "advisory", Summary: "an advisory lock of a connection to PostgreSQL, which the holder does not check", Waits: WaitingSpins,
@@ -199,6 +206,13 @@ var stored = []Contender{
 		Lock: session("fenced"), Deployment: agreed(guard.Fenced),
 		Expect: consented(holds),
 	},
+}
+
+// forgotten is the expectations of a lock on a store whose next leader can lack the last locks and
+// fences.
+var forgotten = Expectations{
+	checker.Lease: violated, checker.Section: violated, checker.Effect: violated, checker.Fence: violated,
+	checker.DeadlockFreedom: holds, checker.FaultTolerance: holds, checker.Contract: violated,
 }
 
 // connected is the expectations of a lock that belongs to a connection: without a deadline and
@@ -303,6 +317,13 @@ func lagging(d Deployment) Deployment {
 	store := *d.Store
 	store.Asynchronous, store.Commit.Range = true, span(20*ms, 50*ms)
 	d.Store = &store
+	return d
+}
+
+// failingOver is a master of Redis with asynchronous replicas, one of which the product promotes.
+func failingOver(product string) Deployment {
+	d := lagging(agreed(guard.Plain))
+	d.Store.Product = product
 	return d
 }
 

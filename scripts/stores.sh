@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 go build -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
-locks=database-row,database-row-asynchronous,advisory,advisory-checked,advisory-transaction,expiring-key,kubernetes-lease,kubernetes-lease-fenced,zookeeper,zookeeper-fenced,etcd,etcd-unchecked,fenced
+locks=database-row,database-row-asynchronous,advisory,advisory-checked,advisory-transaction,expiring-key,redis-sentinel,redis-cluster,kubernetes-lease,kubernetes-lease-fenced,zookeeper,zookeeper-fenced,etcd,etcd-unchecked,fenced
 mkdir "$work/stores"
 lockstorm compare --locks $locks --backend process --runs "${RUNS:-2}" --save "$work/stores" >"$work/said" || test $? != 2 || { cat "$work/said"; exit 2; }
 grep '^cannot be run' "$work/said" >&2 || true
