@@ -349,11 +349,11 @@ func made(m *rivals.Mutex, err error) (locker, error) {
 func newLocker(t *testing.T, name string, s *store) (locker, *steps) {
 	t.Helper()
 	heard := &steps{}
-	make, own := storeLocks[name]
+	build, own := storeLocks[name]
 	if !own {
-		make = leaseLock
+		build = leaseLock
 	}
-	l, err := make(rivals.Ports{Runtime: bubble{}, Store: s, Observer: heard})
+	l, err := build(rivals.Ports{Runtime: bubble{}, Store: s, Observer: heard})
 	if err != nil {
 		t.Fatal(err)
 	}
