@@ -23,10 +23,10 @@ type recorder struct {
 	last     history.Time
 	phase    phase
 	expiries *world.LeaseExpiries
-	hands    []clockReadings // the clients' clocks, from 0, as of the last event written
-	tries    world.Tries     // as of the last event written
-	gap      history.Time    // when a watch of entries last began, or began anew
-	dead     map[int]bool    // clients whose later events are ignored
+	hands    []clockReadings      // the clients' clocks, from 0, as of the last event written
+	tries    world.Tries          // as of the last event written
+	gaps     map[int]history.Time // when the watch of a node's keys, or of entries (0), last began anew
+	dead     map[int]bool         // clients whose later events are ignored
 
 	deferred bool // some clients report later
 	entries  []entry
@@ -53,7 +53,7 @@ const (
 const justNow env.Instant = math.MinInt64
 
 func newRecorder(sink history.Sink, g ground) *recorder {
-	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}}
+	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}, gaps: map[int]history.Time{}}
 	r.expiries = world.NewLeaseExpiries(r.expiryTime, r.emit)
 	return r
 }
