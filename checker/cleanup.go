@@ -21,8 +21,8 @@ const Cleanup Property = "cleanup"
 // If a watch reports the keys, changes are recorded late, but in their order. Then a key counts as kept
 // only if all changes of its node up to the bound are recorded, and its deletion is not among them. And
 // the watch must have seen the node several times since it was given up: see [requiredLooks]. A token
-// that was given up counts as cleaned up when that is known of all nodes, so not if the watch of
-// one began anew in between. If it cannot be said either way, the verdict is unknown.
+// that was given up counts only when the changes of all nodes up to then are recorded, so not if the
+// watch of one began anew in between. If it cannot be said either way, the verdict is unknown.
 //
 // The same is judged of a lock's entries in a store. There everything is excused that was in the
 // client's way to the store meanwhile: see [state.undisturbed]. A client that waits for an entry
@@ -52,13 +52,14 @@ type cleanup struct {
 	breaches  violations
 }
 
-// givenUpToken is a token of which a watch has not said yet whether all nodes are clean.
+// givenUpToken is a token that was given up, at a time up to which the changes of some nodes are not
+// recorded yet.
 type givenUpToken struct {
 	client *client
 	at     history.Time
-	nodes  nodes // of which it is not known
-	clean  nodes // they are
-	blind  bool  // it will never be known of some
+	nodes  nodes // whose changes are not recorded yet
+	clean  nodes // whose changes are
+	blind  bool  // those of some will never be
 }
 
 // leftover is a key that has to be deleted soon.
@@ -159,7 +160,7 @@ func (c *cleanup) confirm(f *fact) {
 		case !g.nodes.has(f.Node):
 		case f.Since > g.at:
 			g.nodes, g.blind = g.nodes.without(f.Node), true
-		case f.Sent > g.at.Add(c.header.Bounds.Cleanup):
+		case f.Sent > g.at:
 			g.nodes, g.clean = g.nodes.without(f.Node), g.clean.with(f.Node)
 		}
 		if g.nodes != 0 {

@@ -20,6 +20,8 @@ type stream struct {
 	in   resp.Reader
 	read *counter // of what the connection has delivered
 
+	acknowledged time.Time // when this was last done
+
 	mu      sync.Mutex
 	offset  int64     // the server's, up to which changes are pending or taken
 	pending []change  // not taken yet, in order
@@ -40,11 +42,15 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 // acknowledgeInterval is the time between two acknowledgements. A master drops a replica from which it
-// has heard nothing for repl-timeout, which is a minute by default.
-const acknowledgeInterval = 10 * time.Second
+// has received none for repl-timeout, which is a minute by default. While the stream is behind they
+// are sent every nudgeInterval: a server that has sent its copy without a file begins the stream with
+// the first acknowledgement after it has noticed, ten times a second, that its child process is done.
+const (
+	acknowledgeInterval = 10 * time.Second
+	nudgeInterval       = 5 * time.Millisecond
+)
 
-// nothing acknowledges offset 0. The first one makes a server that has sent its copy without a file
-// begin the stream. No WAIT counts it.
+// nothing acknowledges offset 0. No WAIT counts it.
 var nothing = resp.Encode("REPLCONF", "ACK", "0")
 
 // openStream makes a connection a replica's. The server then sends changes of all databases.
@@ -93,13 +99,11 @@ func (s *stream) handshake() error {
 	if s.offset, err = strconv.ParseInt(words[2], 10, 64); err != nil {
 		return fmt.Errorf("PSYNC: %w", &resp.UnexpectedError{Text: line})
 	}
-	if err := s.skipCopy(); err != nil {
-		return err
-	}
-	return s.acknowledge()
+	return s.skipCopy()
 }
 
 func (s *stream) acknowledge() error {
+	s.acknowledged = time.Now()
 	_, err := io.WriteString(s.conn.Raw(), nothing)
 	return err
 }
@@ -152,16 +156,11 @@ func (s *stream) follow() {
 	begun := s.read.n - int64(s.in.Buffered())
 	base := s.offset
 	p := parser{}
-	next := time.Now().Add(acknowledgeInterval)
 	for {
 		reply, err := s.in.Next()
 		var changes []change
 		if err == nil {
 			changes, err = p.command(reply)
-		}
-		if err == nil && time.Now().After(next) {
-			next = time.Now().Add(acknowledgeInterval)
-			err = s.acknowledge()
 		}
 		s.mu.Lock()
 		s.err = err
@@ -187,6 +186,9 @@ var errSilent = errors.New("the replication stream does not come to the offset t
 // upTo waits until the stream has come to an offset, and takes the changes up to it. After an error
 // it takes all that there are.
 func (s *stream) upTo(ctx context.Context, offset int64) ([]change, error) {
+	if time.Since(s.acknowledged) > acknowledgeInterval {
+		_ = s.acknowledge() // the error comes from the stream, too
+	}
 	for {
 		s.mu.Lock()
 		reached, err := s.offset >= offset, s.err
@@ -199,6 +201,8 @@ func (s *stream) upTo(ctx context.Context, offset int64) ([]change, error) {
 		}
 		select {
 		case <-s.news:
+		case <-time.After(nudgeInterval):
+			_ = s.acknowledge()
 		case <-ctx.Done():
 			return s.take(everything), errors.Join(errSilent, context.Cause(ctx))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/preflight"
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -268,6 +269,9 @@ func (w *Watch) list(ctx context.Context, asking *preflight.Conn) (at look, ther
 }
 
 func (w *Watch) parseList(reply any) (clock int64, there map[string]held, err error) {
+	if no, is := reply.(resp.Error); is {
+		return 0, nil, fmt.Errorf("EVAL: %w", no)
+	}
 	malformed := fmt.Errorf("unexpected list of keys: %v", reply)
 	parts, _ := reply.([]any)
 	if len(parts) != 3 {
