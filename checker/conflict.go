@@ -38,6 +38,9 @@ type conflict struct {
 	early   time.Duration // by how much the store ended the holder's entry early, at least
 }
 
+// recordedLate is the Detail of [GrantedBoth] if the history records keys late.
+const recordedLate = "late"
+
 // contender is what is known about the newcomer of a conflict.
 type contender struct {
 	client int

@@ -314,8 +314,8 @@ func (s *Statement) breach() string {
 			return fmt.Sprintf("the entry of %s was deleted by %s at %s, while client %d held the lock since %s and had not called release",
 				s.lock(), clientOrSome(s.Other), at(s.At), s.Client, at(s.From))
 		}
-		return fmt.Sprintf("node %d deleted the key of %s at %s for client %d, while client %d held the lock since %s and had not called release",
-			s.Node, s.lock(), at(s.At), s.Other, s.Client, at(s.From))
+		return fmt.Sprintf("node %d deleted the key of %s at %s for %s, while client %d held the lock since %s and had not called release",
+			s.Node, s.lock(), at(s.At), clientOrSome(s.Other), s.Client, at(s.From))
 	case ReleaseDenied:
 		if s.Share == nil {
 			return fmt.Sprintf("client %d called release of %s at %s and was told at %s that it was held no more, but its request deleted the entry in between",
@@ -395,7 +395,7 @@ func (s *Statement) evidence() string {
 	case CameBackEmpty:
 		how := "the history does not record keys"
 		if s.More {
-			how = "changes of keys are recorded too late to tell more"
+			how = "the history records keys too late to tell more"
 		}
 		return fmt.Sprintf("node %d came back %s at %s; %s", s.Node, s.Detail, at(s.At), how)
 	case CameBackWithout:
@@ -434,7 +434,7 @@ func (s *Statement) lockItself() string {
 		case s.Client != 0:
 			return fmt.Sprintf("no node had lost client %d's key, and the lock granted it to both", s.Client)
 		case s.Detail == recordedLate:
-			return "the lock itself granted it to both, as far as can be told from a history that records changes of keys late"
+			return "the lock itself granted it to both, as far as can be told from a history that records the nodes' keys late"
 		case s.More:
 			return "the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys"
 		}

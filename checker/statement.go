@@ -107,9 +107,6 @@ const (
 	ToldHeld StatementKind = "told-held"
 )
 
-// recordedLate is the Detail of [GrantedBoth] if the history records keys late.
-const recordedLate = "late"
-
 // Evidence for a broken assumption, or that none was broken.
 const (
 	// ValidityEnded: the validity of Client was over at At.
