@@ -79,6 +79,10 @@ type leftover struct {
 // requiredLooks is how often a watch has to see the store before an entry counts as kept. A client needs
 // several requests to delete one. If the servers wait for a core, each may take as long as the bound;
 // but then so do the requests of the watch.
+//
+// Of a node that keeps keys, so many looks in a row must not have taken longer than the bound
+// together, with the way through the machine of the clients: a client connects again, and repeats
+// its deletion, on a machine that is too busy.
 const requiredLooks = 10
 
 // forever is after every instant of a history.
@@ -117,11 +121,7 @@ func (c *cleanup) observe(f *fact) {
 	case history.EntryDeleted, history.EntryGone:
 		c.gone(f, 0)
 	case history.EntriesSeen:
-		for i := range c.leftovers {
-			if l := &c.leftovers[i]; l.node == f.Node && f.Sent >= l.since {
-				l.looks++
-			}
-		}
+		c.looked(f)
 		c.confirm(f)
 		c.expire(f.Time)
 	case history.Leader, history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
@@ -148,6 +148,21 @@ func (c *cleanup) gone(f *fact, node int) {
 		}
 	}
 	c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
+}
+
+// looked notes that a watch has seen a node, or the store, since keys were left there. A node of keys has
+// to answer as promptly as a client needs it to.
+func (c *cleanup) looked(f *fact) {
+	prompt := f.Node == 0 || f.Time.Sub(f.Sent) <= c.header.Bounds.Cleanup/requiredLooks
+	for i := range c.leftovers {
+		switch l := &c.leftovers[i]; {
+		case l.node != f.Node || f.Sent < l.since:
+		case prompt:
+			l.looks++
+		default:
+			l.looks = 0
+		}
+	}
 }
 
 // confirm notes up to when the changes of a node's keys are recorded.

@@ -50,6 +50,7 @@ func (l entryLog) Gap() { l.add(0, justNow, func(at history.Time) { l.gaps[l.nod
 
 // Seen implements [EntryLog].
 func (l entryLog) Seen(before env.Instant) {
+	l.seen(l.node, before)
 	l.add(0, justNow, func(at history.Time) {
 		if sent := history.Time(before.Sub(l.origin)); sent > 0 {
 			l.write(at, history.Event{Kind: history.EntriesSeen, Node: l.node, Since: l.gaps[l.node], Sent: sent})

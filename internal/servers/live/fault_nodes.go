@@ -30,7 +30,10 @@ func Outages() FaultHandlers {
 		handler[*nemesis.Shutdown]{
 			Features: []nemesis.Feature{nemesis.RestartDelayFeature},
 			Begin: func(w *World, f injection[*nemesis.Shutdown]) error {
-				w.takeDown(f.Action.Node, f.Number, f.Action.RestartDelay, Crasher.Quit)
+				w.takeDown(f.Action.Node, f.Number, f.Action.RestartDelay, func(server Crasher) {
+					w.endWatch(f.Action.Node) // Redis would wait for a replica that is behind
+					server.Quit()
+				})
 				return nil
 			},
 			End: func(w *World, f injection[*nemesis.Shutdown]) error {

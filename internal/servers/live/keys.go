@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -15,6 +16,9 @@ const (
 	retryInterval = 10 * time.Millisecond
 	beginTimeout  = 10 * time.Second
 )
+
+// lastLookTimeout bounds how much longer a run takes because its keys are watched.
+const lastLookTimeout = 200 * time.Millisecond
 
 // nodeWatch is the watch of a node's keys. It is suspended while the node has no server, or another
 // one is about to take its place.
@@ -52,6 +56,23 @@ func (w *World) watchKeys(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// lastLook waits until the watches have recorded what has happened up to now, so that the last releases
+// are judged. Watches that are suspended, or late, are not waited for.
+func (w *World) lastLook() {
+	var nodes []int
+	for i, n := range w.watches {
+		n.mu.Lock()
+		if !n.suspended {
+			nodes = append(nodes, i+1)
+		}
+		n.mu.Unlock()
+	}
+	now := w.ground.shows(env.Monotonic)
+	for end := time.Now().Add(lastLookTimeout); !w.history.sawAll(nodes, now) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
 }
 

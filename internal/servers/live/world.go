@@ -327,6 +327,7 @@ func (w *World) run(ctx context.Context, launch func()) error {
 	var err error
 	select {
 	case <-w.done:
+		w.lastLook()
 	case <-horizon.C:
 	case <-ctx.Done():
 		err = ctx.Err()
