@@ -6,10 +6,11 @@
 //	w := New(Options{Connect: connect, All: true}, log)
 //	err := w.Follow(ctx, addr, "", func() {})
 //
-// The observer changes nothing that a lock can notice. It acknowledges offset 0 only, so WAIT never
-// counts it; a server that needs replicas to accept writes (min-replicas-to-write) would count it for
-// ten seconds, and is refused ([ErrCountsReplicas]). It asks for a copy without keys (Redis 7 and
-// later), which the server sends from a child process without writing a file.
+// The watch changes nothing that a lock can notice. It acknowledges offset 0 only, so WAIT never counts
+// it; a server that needs replicas to accept writes (min-replicas-to-write) would count it, and is
+// refused ([ErrCountsReplicas]). A clean shutdown waits for a replica that is behind, so the watch
+// has to end before. It asks for a copy without keys (Redis 7 and later), which the server sends from
+// a child process without writing a file.
 //
 // The stream does not say why a key is gone. The server counts keys that expired and keys that it
 // evicted, so a look at these counters decides it for what was deleted since the last look, unless
