@@ -18,14 +18,17 @@ const Cleanup Property = "cleanup"
 // that have died, deletions over a link that a fault delayed, and keys that are set
 // late by a request that such a fault delayed: it can arrive at any time.
 //
+// If a watch reports the keys, changes are recorded late, but in their order. Then a key counts as kept
+// only if all changes of its node up to the bound are recorded, and its deletion is not among them. And
+// the watch must have seen the node several times since it was given up: see [requiredLooks]. A token
+// that was given up counts only when the changes of all nodes up to then are recorded, so not if the
+// watch of one began anew in between. If it cannot be said either way, the verdict is unknown.
+//
 // The same is judged of a lock's entries in a store. There everything is excused that was in the
 // client's way to the store meanwhile: see [state.undisturbed]. A client that waits for an entry
 // which may still come looks at longer and longer intervals, so the bound of one that came is longer
 // by the time that its request took. An entry that a new leader brought
-// back is nobody's. If a watch reports the entries, changes are recorded late, but in their order.
-// Then an entry counts as kept only if all changes up to the bound are recorded, and its deletion
-// is not among them. And the watch must have seen the store several times since it was given up:
-// see [requiredLooks]. If that cannot be said either way, the verdict is unknown.
+// back is nobody's.
 type cleanup struct {
 	header   history.Header
 	state    *state
@@ -40,10 +43,23 @@ type cleanup struct {
 	askers map[asker]int // places in latest
 	latest []carriedOut  // the latest requests by which keys were set
 
-	given    int // up
-	doubts   int // entries of which a watch does not say whether they were deleted in time
-	clean    int // tokens without leftovers, and leftovers that were deleted in time
-	breaches violations
+	unconfirmed []givenUpToken // if a watch reports the keys
+
+	given     int // up
+	confirmed int // of these, if a watch reports the keys
+	doubts    int // keys of which a watch does not say whether they were deleted in time
+	clean     int // tokens without leftovers, and leftovers that were deleted in time
+	breaches  violations
+}
+
+// givenUpToken is a token that was given up, at a time up to which the changes of some nodes are not
+// recorded yet.
+type givenUpToken struct {
+	client *client
+	at     history.Time
+	nodes  nodes // whose changes are not recorded yet
+	clean  nodes // whose changes are
+	blind  bool  // those of some will never be
 }
 
 // leftover is a key that has to be deleted soon.
@@ -63,6 +79,10 @@ type leftover struct {
 // requiredLooks is how often a watch has to see the store before an entry counts as kept. A client needs
 // several requests to delete one. If the servers wait for a core, each may take as long as the bound;
 // but then so do the requests of the watch.
+//
+// Of a node that keeps keys, so many looks in a row must not have taken longer than the bound
+// together, with the way through the machine of the clients: a client connects again, and repeats
+// its deletion, on a machine that is too busy.
 const requiredLooks = 10
 
 // forever is after every instant of a history.
@@ -101,11 +121,8 @@ func (c *cleanup) observe(f *fact) {
 	case history.EntryDeleted, history.EntryGone:
 		c.gone(f, 0)
 	case history.EntriesSeen:
-		for i := range c.leftovers {
-			if l := &c.leftovers[i]; f.Sent >= l.since {
-				l.looks++
-			}
-		}
+		c.looked(f)
+		c.confirm(f)
 		c.expire(f.Time)
 	case history.Leader, history.NodeDown, history.LinkDown, history.Kill, history.Pause, history.Resume:
 		c.excuses = append(c.excuses, excuse{f.Kind, f.Node, f.client, f.Time})
@@ -123,7 +140,7 @@ func (c *cleanup) gone(f *fact, node int) {
 	}
 	for i := range c.leftovers {
 		if l := &c.leftovers[i]; gone(l) {
-			if c.watched(l) && f.Time > l.due {
+			if c.header.Watched && f.Time > l.due {
 				c.doubts++
 			} else {
 				c.clean++
@@ -133,8 +150,52 @@ func (c *cleanup) gone(f *fact, node int) {
 	c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
 }
 
-// watched reports whether a watch reports changes of the key.
-func (c *cleanup) watched(l *leftover) bool { return l.node == 0 && c.header.Watched }
+// looked notes that a watch has seen a node, or the store, since keys were left there. A node of keys has
+// to answer as promptly as a client needs it to.
+func (c *cleanup) looked(f *fact) {
+	prompt := f.Node == 0 || f.Time.Sub(f.Sent) <= c.header.Bounds.Cleanup/requiredLooks
+	for i := range c.leftovers {
+		switch l := &c.leftovers[i]; {
+		case l.node != f.Node || f.Sent < l.since:
+		case prompt:
+			l.looks++
+		default:
+			l.looks = 0
+		}
+	}
+}
+
+// confirm notes up to when the changes of a node's keys are recorded.
+func (c *cleanup) confirm(f *fact) {
+	if f.Node == 0 {
+		return
+	}
+	c.unconfirmed = without(c.unconfirmed, func(g *givenUpToken) bool {
+		switch {
+		case !g.nodes.has(f.Node):
+		case f.Since > g.at:
+			g.nodes, g.blind = g.nodes.without(f.Node), true
+		case f.Sent > g.at:
+			g.nodes, g.clean = g.nodes.without(f.Node), g.clean.with(f.Node)
+		}
+		if g.nodes != 0 {
+			return false
+		}
+		if g.clean != 0 && !g.blind {
+			c.confirmed++
+		}
+		return true
+	})
+}
+
+// excuseNodes leaves nodes out of what has to be confirmed for a client, or for all.
+func (c *cleanup) excuseNodes(who *client, excused nodes) {
+	for i := range c.unconfirmed {
+		if g := &c.unconfirmed[i]; who == nil || g.client == who {
+			g.nodes &^= excused
+		}
+	}
+}
 
 // excuse is an event after which keys may stay. It counts at the end of the instant, after the
 // deletions of the instant.
@@ -148,16 +209,25 @@ type excuse struct {
 func (c *cleanup) excuse(e excuse) {
 	switch e.kind {
 	case history.NodeDown:
+		c.excuseNodes(nil, node(e.node))
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == e.node || l.node == 0 })
 	case history.LinkDown:
+		c.excuseNodes(e.client, node(e.node))
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return (l.node == e.node || l.node == 0) && l.client == e.client })
 	case history.Leader:
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == 0 })
 	case history.Kill:
+		c.forgive(e.client)
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
 	default:
+		c.forgive(e.client)
 		c.adjourn(e.client, e.at)
 	}
+}
+
+// forgive leaves the client's tokens out of what has to be confirmed.
+func (c *cleanup) forgive(who *client) {
+	c.unconfirmed = without(c.unconfirmed, func(g *givenUpToken) bool { return g.client == who })
 }
 
 // keySet notes a key that is set for a token which was given up, as far as is known before
@@ -223,6 +293,9 @@ func (c *cleanup) settle() {
 		if h.letGo {
 			asked = h.release.at
 		}
+		if c.watchesKeys() {
+			c.await(h, asked)
+		}
 		if h.keys.entry.there {
 			c.leave(leftover{client: h.client, resource: h.resource.name, token: h.token, asked: asked, since: h.ended})
 		}
@@ -240,12 +313,32 @@ func (c *cleanup) settle() {
 	c.excuses, c.over, c.late = c.excuses[:0], c.over[:0], c.late[:0]
 }
 
-func (c *cleanup) leave(l leftover) {
-	if l.node == 0 && !c.state.undisturbed(l.client, l.asked) {
-		return
+// watchesKeys reports whether a watch reports the nodes' keys.
+func (c *cleanup) watchesKeys() bool { return c.header.Watched && !c.header.Entries }
+
+// await notes the nodes of which a watch has to confirm that they do not keep the token.
+func (c *cleanup) await(h *hold, asked history.Time) {
+	g := givenUpToken{client: h.client, at: h.ended}
+	for rest := electorateOf(c.header).voters(); rest != 0; {
+		n := rest.first()
+		rest = rest.without(n)
+		if !c.excused(h.client, n, asked) {
+			g.nodes = g.nodes.with(n)
+		}
 	}
-	if l.client.dead || l.client.cut.has(l.node) || c.state.down.has(l.node) ||
-		since(l.client.mended, l.node, l.asked) || since(c.state.started, l.node, l.asked) {
+	if g.nodes != 0 && !h.client.paused {
+		c.unconfirmed = append(c.unconfirmed, g)
+	}
+}
+
+// excused reports whether a client may leave a key on a node that it asked for the deletion then.
+func (c *cleanup) excused(who *client, node int, asked history.Time) bool {
+	return who.dead || who.cut.has(node) || c.state.down.has(node) ||
+		since(who.mended, node, asked) || since(c.state.started, node, asked)
+}
+
+func (c *cleanup) leave(l leftover) {
+	if l.node == 0 && !c.state.undisturbed(l.client, l.asked) || c.excused(l.client, l.node, l.asked) {
 		return
 	}
 	l.due = l.since.Add(c.header.Bounds.Cleanup)
@@ -285,8 +378,8 @@ func (c *cleanup) expire(now history.Time) {
 	c.due = forever
 	for _, l := range c.leftovers {
 		late := l.due < now
-		if c.watched(&l) {
-			late = l.due < c.state.seen && l.looks >= requiredLooks
+		if c.header.Watched {
+			late = l.due < c.state.seenOf(l.node) && l.looks >= requiredLooks
 		}
 		if late {
 			c.violate(l)
@@ -328,24 +421,42 @@ func (c *cleanup) finding(end history.Time) Finding {
 	case c.given == 0:
 		return because(NotApplicable, Statement{Kind: NothingGivenUp})
 	case c.doubtful(end):
-		return because(Unknown, Statement{Kind: EntriesUnseen})
-	case c.clean == 0:
+		return because(Unknown, Statement{Kind: c.unseen()})
+	case c.clean+c.confirmed == 0:
 		return because(Unknown, Statement{Kind: NoKeyTested})
 	}
-	return because(Holds, Statement{Kind: KeysGone, Count: c.given, Bound: c.header.Bounds.Cleanup})
+	return because(Holds, Statement{Kind: KeysGone, Count: c.cleared(), Bound: c.header.Bounds.Cleanup})
 }
 
-// doubtful reports whether a watch leaves open if an entry was kept.
+// cleared is the number of tokens that were given up and of which it is known that they are gone.
+func (c *cleanup) cleared() int {
+	if c.watchesKeys() {
+		return c.confirmed
+	}
+	return c.given
+}
+
+func (c *cleanup) unseen() StatementKind {
+	if c.watchesKeys() {
+		return KeysUnseen
+	}
+	return EntriesUnseen
+}
+
+// doubtful reports whether a watch leaves open if a key, or an entry, was kept.
 func (c *cleanup) doubtful(end history.Time) bool {
 	if !c.header.Watched {
 		return false
 	}
 	for i := range c.leftovers {
-		if l := &c.leftovers[i]; c.watched(l) && l.due < end {
+		if c.leftovers[i].due < end {
 			return true
 		}
 	}
-	return c.doubts > 0 || c.state.seen == 0
+	if c.watchesKeys() {
+		return c.doubts > 0 || c.confirmed == 0
+	}
+	return c.doubts > 0 || c.state.seenOf(0) == 0
 }
 
 // without removes the elements of a list for which so is true, in order.

@@ -13,6 +13,7 @@ type conflict struct {
 	faultLog *faultLog
 	quorum   electorate // none: the history has no keys, or the lock keeps nothing on nodes
 	stored   bool       // the lock keeps nothing on nodes
+	late     bool       // the history records keys, but late
 
 	client  int // the holder
 	token   string
@@ -36,6 +37,9 @@ type conflict struct {
 	its     entry         // the newcomer's
 	early   time.Duration // by how much the store ended the holder's entry early, at least
 }
+
+// recordedLate is the Detail of [GrantedBoth] if the history records keys late.
+const recordedLate = "late"
 
 // contender is what is known about the newcomer of a conflict.
 type contender struct {
@@ -64,13 +68,13 @@ func (v contender) entry() (e entry) {
 func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflict {
 	l := x.state
 	c := &conflict{
-		faultLog: x.faultLog, stored: l.header.Keepers < 0,
+		faultLog: x.faultLog, stored: l.header.Keepers < 0, late: l.header.Keys && l.header.Watched,
 		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
 		since: a.acquire.at, until: now,
 		kept: a.keys.set, came: b.kept,
 		endless: a.endless(),
 	}
-	if l.header.Keys {
+	if exactKeys(l.header) {
 		c.quorum = electorateOf(l.header)
 	}
 	if s := a.client.still; s.ever && a.acquire.at <= s.from && s.to <= a.granted {
@@ -130,9 +134,13 @@ func (c *conflict) causes() []Cause {
 	case c.stored:
 		return unbroken(c.faultLog, Statement{Kind: GrantedBoth})
 	case c.emptied.node != 0:
-		return broken(KeepsOrStaysAway, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at})
+		return broken(KeepsOrStaysAway, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at, More: c.late})
 	}
-	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, More: true})
+	both := Statement{Kind: GrantedBoth, More: true}
+	if c.late {
+		both.Detail = recordedLate
+	}
+	return unbroken(c.faultLog, both)
 }
 
 // storing returns the causes for a lock that keeps an entry of each hold in a store.

@@ -17,7 +17,7 @@ const Contract Property = "contract"
 //   - only the holder's release deletes the key of a hold.
 //
 // The truth is found from the nodes' keys, or a store's entries, where the history records them
-// (for entries see [storedTruth]). A
+// (for entries, and for keys that a watch reports, see [truth]). A
 // granted extension must have extended keys on a quorum of nodes. A release that
 // reports the lock as held must have deleted keys on a quorum. A release that
 // reports it as lost must not have deleted a quorum of the keys that existed when
@@ -35,7 +35,7 @@ type contract struct {
 	faultLog *faultLog
 
 	claims []claim // in this instant
-	stored storedTruth
+	truth  truth
 
 	calls    int
 	breaches violations
@@ -59,22 +59,20 @@ const (
 
 func newContract(h history.Header, l *state, n *faultLog) propertyChecker {
 	c := &contract{header: h, quorum: electorateOf(h), state: l, faultLog: n}
-	c.stored.contract = c
+	c.truth = newTruth(c)
 	return c
 }
 
-// truthful reports whether the history says enough to judge what calls return.
-func (c *contract) truthful() bool { return c.header.Keys && !c.quorum.None() }
+// truthful reports whether the history records keys as they change, so that what calls return can be
+// judged when they return.
+func (c *contract) truthful() bool { return exactKeys(c.header) && !c.quorum.None() }
 
 func (c *contract) wants() kinds {
 	k := kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
 	if c.header.Bounds.Notice > 0 {
 		k |= learning
 	}
-	if c.header.Entries {
-		k |= c.stored.wants()
-	}
-	return k
+	return k | c.truth.wants()
 }
 
 func (c *contract) observe(f *fact) {
@@ -99,12 +97,15 @@ func (c *contract) observe(f *fact) {
 		c.possible(f, "extension", f.extendedBy())
 		c.still(f)
 		c.claim(f, saysExtended)
+		if c.truth.judges() {
+			c.truth.extended(f)
+		}
 	case history.ExtendFailed:
 		c.returned(f, "extend", b.Extend)
 	case history.Released:
 		c.returned(f, "release", b.Release)
-		if c.header.Entries {
-			c.stored.released(f)
+		if c.truth.judges() {
+			c.truth.released(f)
 		}
 		switch f.Outcome {
 		case history.OK:
@@ -112,9 +113,9 @@ func (c *contract) observe(f *fact) {
 		case history.Declined:
 			c.claim(f, saysLost)
 		}
-	case history.EntryDeleted, history.EntriesSeen, history.Leader:
-		if c.header.Entries {
-			c.stored.observe(f)
+	case history.EntryDeleted, history.EntriesSeen, history.Leader, history.KeySet, history.KeyExtended, history.KeyGone:
+		if c.truth.judges() {
+			c.truth.observe(f)
 		}
 	case history.End:
 		c.unreturned(f.Time)
@@ -253,7 +254,7 @@ func (c *contract) claim(f *fact, what claimKind) {
 }
 
 func (*contract) settles() kinds {
-	return kindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [storedTruth]
+	return kindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [truth]
 }
 
 // settle judges the claims and deletions of the instant. It is known now who held the
@@ -269,7 +270,7 @@ func (c *contract) settle() {
 		c.judgeClaim(claim)
 	}
 	c.claims = c.claims[:0]
-	c.stored.settle()
+	c.truth.settle()
 }
 
 // judgeDeletion reports a key that was deleted while its hold went on. After the call
@@ -336,8 +337,8 @@ func (c *contract) finding(history.Time) Finding {
 	}
 	f := because(Holds, Statement{Kind: CallsKept, Count: c.calls})
 	switch {
-	case c.header.Entries:
-		f.Events = append(f.Events, c.stored.note()...)
+	case c.truth.judges():
+		f.Events = append(f.Events, c.truth.note()...)
 	case c.quorum.None():
 		f.Events = append(f.Events, Statement{Kind: TruthNotJudged, Detail: string(KeepsNothing)})
 	case !c.header.Keys:

@@ -13,6 +13,7 @@ type keys struct {
 	deleted   nodes // nodes that deleted it since then
 	extended  nodes // nodes that extended its key since extend was called
 	confirmed nodes // the same when extend last returned: it may be called again in that instant
+	kept      nodes // nodes that kept it when extend was called
 
 	entry stored // in a store
 
@@ -35,6 +36,10 @@ type keyChange struct {
 // instant, so that during an instant the checkers see the keys from before it.
 func (l *state) keyChanged(f *fact, _ bool) bool {
 	f.about = l.resource(f.Resource)
+	if l.header.Watched {
+		f.about.watchedKey(f)
+		return true
+	}
 	if !l.header.Keys {
 		return true
 	}
@@ -52,6 +57,37 @@ func (l *state) keyChanged(f *fact, _ bool) bool {
 	l.crowded()
 	return true
 }
+
+// watchedKey enters a change of a key that a watch reports. It took place before, at a time that is not
+// known, and for a client that is not known. So nothing but clean-up and the truth of releases and
+// extensions is judged by it.
+func (r *resource) watchedKey(f *fact) {
+	for _, h := range r.holds {
+		if h.token != f.Token {
+			continue
+		}
+		keys := &h.keys
+		switch f.Kind {
+		case history.KeyExtended:
+			keys.set, keys.extended = keys.set.with(f.Node), keys.extended.with(f.Node)
+		case history.KeySet:
+			keys.set = keys.set.with(f.Node)
+		case history.KeyGone:
+			keys.set = keys.set.without(f.Node)
+			if h.letGo && mayBeDeleted(f.Event) {
+				keys.deleted = keys.deleted.with(f.Node)
+			}
+		}
+	}
+}
+
+// mayBeDeleted reports whether a client may have deleted the key, or the entry, that is gone.
+func mayBeDeleted(e *history.Event) bool {
+	return e.Kind == history.EntryDeleted || e.Kind == history.KeyGone && (e.Reason == history.Deleted || e.Reason == "")
+}
+
+// exactKeys reports whether the history records changes of keys when they take place.
+func exactKeys(h history.Header) bool { return h.Keys && !h.Watched }
 
 // settleKeys enters the changes of an instant. It is known now who held the lock and who had
 // called release. The checkers can read the changes until they have settled.

@@ -59,8 +59,12 @@ func (p *progress) wants() kinds {
 	if p.bound == 0 {
 		return 0
 	}
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
-		history.KeySet, history.KeyGone, history.KeyExtended, history.FaultStart, history.FaultEnd,
+	keys := kindSet(history.KeySet, history.KeyGone, history.KeyExtended)
+	if p.state.header.Watched {
+		keys = 0 // they are recorded late
+	}
+	return keys | kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
+		history.FaultStart, history.FaultEnd,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 

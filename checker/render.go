@@ -314,8 +314,8 @@ func (s *Statement) breach() string {
 			return fmt.Sprintf("the entry of %s was deleted by %s at %s, while client %d held the lock since %s and had not called release",
 				s.lock(), clientOrSome(s.Other), at(s.At), s.Client, at(s.From))
 		}
-		return fmt.Sprintf("node %d deleted the key of %s at %s for client %d, while client %d held the lock since %s and had not called release",
-			s.Node, s.lock(), at(s.At), s.Other, s.Client, at(s.From))
+		return fmt.Sprintf("node %d deleted the key of %s at %s for %s, while client %d held the lock since %s and had not called release",
+			s.Node, s.lock(), at(s.At), clientOrSome(s.Other), s.Client, at(s.From))
 	case ReleaseDenied:
 		if s.Share == nil {
 			return fmt.Sprintf("client %d called release of %s at %s and was told at %s that it was held no more, but its request deleted the entry in between",
@@ -393,7 +393,11 @@ func (s *Statement) evidence() string {
 	case ClockReached:
 		return "the clock that the lock reads had come to the end of validity at " + at(s.At)
 	case CameBackEmpty:
-		return fmt.Sprintf("node %d came back %s at %s; the history does not record keys", s.Node, s.Detail, at(s.At))
+		how := "the history does not record keys"
+		if s.More {
+			how = "the history records keys too late to tell more"
+		}
+		return fmt.Sprintf("node %d came back %s at %s; %s", s.Node, s.Detail, at(s.At), how)
 	case CameBackWithout:
 		return fmt.Sprintf("node %d came back %s at %s, and without the counter that it had", s.Node, s.Detail, at(s.At))
 	case EntryGone:
@@ -429,6 +433,8 @@ func (s *Statement) lockItself() string {
 		switch {
 		case s.Client != 0:
 			return fmt.Sprintf("no node had lost client %d's key, and the lock granted it to both", s.Client)
+		case s.Detail == recordedLate:
+			return "the lock itself granted it to both, as far as can be told from a history that records the nodes' keys late"
 		case s.More:
 			return "the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys"
 		}
@@ -588,6 +594,9 @@ func (s *Statement) basis() string {
 		if s.Detail == string(EntriesUnseen) {
 			return "whether release told the truth was not judged: " + plain[EntriesUnseen]
 		}
+		if s.Detail == string(KeysUnseen) {
+			return "whether extend and release told the truth was not judged: " + plain[KeysUnseen]
+		}
 		return "whether extend and release told the truth was not judged, for want of the nodes' keys"
 	}
 	return plain[s.Kind]
@@ -614,6 +623,7 @@ var plain = map[StatementKind]string{
 	KeepsNothing:     "the lock keeps nothing on the nodes",
 	NoKeys:           "the history does not record the nodes' keys",
 	EntriesUnseen:    "the watch of the store's entries has not reported enough",
+	KeysUnseen:       "the watch of the nodes' keys has not reported enough",
 	NothingGivenUp:   "nothing was given up",
 	NoKeyTested:      "no key that was left was on a node that stayed in reach for long enough",
 	NoReturn:         "no call returned",

@@ -203,7 +203,7 @@ func (l *state) extend(f *fact, force bool) bool {
 		l.twice(f, "extend")
 	}
 	h.extend, h.asked = f.client.begin(f.Time), f.TTL
-	h.keys.extended = 0
+	h.keys.extended, h.keys.kept = 0, h.keys.set
 	// Even if it fails, nodes may have been asked for the earlier end.
 	if f.Until != 0 && h.returned && f.Until < h.until {
 		h.declare(f.Until, f.Time)

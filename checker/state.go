@@ -22,17 +22,17 @@ type state struct {
 	faults     map[int]bool         // faults that go on, by number
 	forgetful  comeback             // the last node that came to lead a store without all acknowledged writes
 	resources  map[string]*resource
-	recent     [64]*resource // resources looked up last, by a cheap hash of their names
-	led        history.Time  // when the leader of a store last changed
-	leaderless bool          // the store has none
-	seen       history.Time  // up to then all changes of a store's entries are recorded, if a watch reports them
-	changes    []keyChange   // of this instant, to be entered at its end
-	entered    history.Event // made of a grant: see [reentered]
-	settling   []*hold       // holds that may be retired at the end of the instant
-	spare      []*hold       // retired holds, to be reused with their numbers
-	stragglers bool          // they are asked for: see [straggler]
-	places     int           // how many holds have a number
-	serial     uint64        // of the newest hold
+	recent     [64]*resource  // resources looked up last, by a cheap hash of their names
+	led        history.Time   // when the leader of a store last changed
+	leaderless bool           // the store has none
+	seen       []history.Time // by node: up to then all changes of its keys, or of a store's entries (0), are recorded; nil: no watch reports them
+	changes    []keyChange    // of this instant, to be entered at its end
+	entered    history.Event  // made of a grant: see [reentered]
+	settling   []*hold        // holds that may be retired at the end of the instant
+	spare      []*hold        // retired holds, to be reused with their numbers
+	stragglers bool           // they are asked for: see [straggler]
+	places     int            // how many holds have a number
+	serial     uint64         // of the newest hold
 }
 
 // fact is an event and what it is about. Fields that do not apply are nil.
@@ -56,6 +56,9 @@ type fact struct {
 func newState(h history.Header) *state {
 	l := &state{header: h, started: map[int]history.Time{}, faults: map[int]bool{}, resources: map[string]*resource{}}
 	l.client(h.Clients)
+	if h.Watched {
+		l.seen = make([]history.Time, h.Nodes+1)
+	}
 	return l
 }
 

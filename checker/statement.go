@@ -146,10 +146,10 @@ const (
 	// TwoKeys: Nodes kept Client's key and Other's at a time.
 	TwoKeys StatementKind = "two-keys"
 	// GrantedBoth: the lock granted it to both. No node lost the key of Client, if Client is
-	// given. More: the history does not record keys.
+	// given. More: the history does not record keys; Detail "late": it does, too late for this.
 	GrantedBoth StatementKind = "granted-both"
 	// CameBackEmpty: Node came back at At, as Detail says, without its keys; the history
-	// does not record them.
+	// does not record them. More: it does, too late for this.
 	CameBackEmpty StatementKind = "came-back-empty"
 	// CameBackWithout: Node came back at At, as Detail says, without its counter of fences.
 	CameBackWithout StatementKind = "came-back-without"
@@ -208,11 +208,12 @@ const (
 	KeepsNothing     StatementKind = "keeps-nothing"      // the lock keeps nothing on the nodes
 	NoKeys           StatementKind = "no-keys"            // the history does not record keys
 	EntriesUnseen    StatementKind = "entries-unseen"     // the watch of a store has not reported enough
+	KeysUnseen       StatementKind = "keys-unseen"        // the watch of the nodes' keys has not reported enough
 	NothingGivenUp   StatementKind = "nothing-given-up"   // no token was given up
 	NoKeyTested      StatementKind = "no-key-tested"      // no key was left on a node that stayed reachable for long enough
 	KeysGone         StatementKind = "keys-gone"          // the keys of Count tokens were gone within Bound
 	NoReturn         StatementKind = "no-return"          // no call has returned
 	CallsKept        StatementKind = "calls-kept"         // Count calls returned in time and told the truth
-	TruthNotJudged   StatementKind = "truth-not-judged"   // the returns of extend and release were not checked: KeepsNothing, NoKeys or EntriesUnseen, as Detail says
+	TruthNotJudged   StatementKind = "truth-not-judged"   // the returns of extend and release were not checked: KeepsNothing, NoKeys, EntriesUnseen or KeysUnseen, as Detail says
 	NotJudged        StatementKind = "not-judged"         // the property was not checked
 )

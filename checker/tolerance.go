@@ -96,8 +96,12 @@ func (t *tolerance) wants() kinds {
 	if t.tries == 0 {
 		return 0
 	}
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
-		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.KeySet, history.KeyGone)
+	keys := kindSet(history.KeySet, history.KeyGone)
+	if t.state.header.Watched {
+		keys = 0 // they are recorded late
+	}
+	return keys | kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
+		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp)
 }
 
 func (t *tolerance) observe(f *fact) {

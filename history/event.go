@@ -87,17 +87,17 @@ const (
 	LinkUp
 
 	// KeySet: Node now stores Token under Resource, until its own expiry
-	// (Client: who set it, by a request of the time Sent; 0: a rollback brought
-	// it back).
+	// (Client: who set it, by a request of the time Sent or, if that is not known, by
+	// a request of the try that began then; 0: a rollback brought it back).
 	KeySet
 	// KeyExtended: Node now keeps Token under Resource for longer or, if the
 	// request was not the holder's, until another time than before (Client:
-	// who requested it).
+	// who requested it; 0: not known).
 	KeyExtended
 	// KeyGone: Node no longer stores it (Node, Resource, Token, Reason: [Deleted],
 	// [Overwritten], [Expired], [Evicted], [Forgotten] over a restart, or
-	// [RolledBack] to an earlier state, which may bring other keys back; Client: who
-	// deleted or overwrote it).
+	// [RolledBack] to an earlier state, which may bring other keys back; none if it is not
+	// known; Client: who deleted or overwrote it; 0: not known).
 	KeyGone
 
 	// FaultStart and FaultEnd: a fault of the plan begins, and ends (Fault, Name, Detail).
@@ -138,8 +138,8 @@ const (
 	// EntryDeleted: the store no longer has the entry of Token, because a client has deleted it, or
 	// has made it that of another try (Resource; Client: who; 0: not known).
 	EntryDeleted
-	// EntriesSeen: every change of the store's entries from the time Since to the time Sent has
-	// been recorded.
+	// EntriesSeen: every change of the store's entries, or of the keys of Node, from the time Since
+	// to the time Sent has been recorded.
 	EntriesSeen
 
 	kindEnd

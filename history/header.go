@@ -55,8 +55,8 @@ type Header struct {
 	// store.
 	Entries bool `json:"entries,omitempty"`
 
-	// Watched says that changes of entries were recorded when a watch reported them, and took
-	// place before. Only what entries-seen events confirm is then judged by them.
+	// Watched says that changes of keys and entries were recorded when a watch reported them, and
+	// took place before. Only what entries-seen events confirm is then judged by them.
 	Watched bool `json:"watched,omitempty"`
 
 	// Keepers is the number of nodes, from node 1 on, that keep a key of each hold. A

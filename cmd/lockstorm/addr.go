@@ -26,6 +26,7 @@ func addressed(b address.Backend) runner.Backend {
 		Ability: ability(b),
 		Idle:    true,
 		Nodes:   len(b.Addrs),
+		Keys:    b.WatchKeys, Watched: b.WatchKeys,
 		Open: func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
 			w, err := b.Open(ctx, s, seed, sink)
 			if err != nil {
@@ -50,6 +51,7 @@ type addrChoice struct {
 	ca           string
 	cert, key    string
 	db           int
+	watchKeys    bool
 	confirmed    bool
 }
 
@@ -57,6 +59,7 @@ func addrFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 	var c addrChoice
 	set.StringSliceVar(&c.addrs, "redis", nil, "the servers, `host:port`,…: independent masters, one for each node; extra ones are not used")
 	c.connectFlags(set)
+	set.BoolVar(&c.watchKeys, "watch-keys", false, "connect to each server as a replica, so that clean-up and the truth of releases are judged; needs the right to PSYNC")
 	set.BoolVar(&c.confirmed, "confirm-these-servers", false, "confirm that experiments may run on these servers")
 	return c.backend
 }
@@ -81,7 +84,7 @@ func (c *addrChoice) backend() (runner.Backend, error) {
 	if err != nil {
 		return runner.Backend{}, err
 	}
-	b := address.Backend{Addrs: c.addrs, Connect: connect}
+	b := address.Backend{Addrs: c.addrs, Connect: connect, WatchKeys: c.watchKeys}
 	made := addressed(b)
 	switch {
 	case len(c.addrs) == 0:

@@ -81,8 +81,11 @@ func processFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 // processes returns the backend with processes of this machine in the form of the runner.
 func processes(b process.Backend, etcd string) runner.Backend {
 	programs := stores.Programs{Redis: b.Binary, Etcd: etcd}
+	watching := b
+	watching.WatchKeys = true
 	return runner.Backend{
-		Ability: ability(b), Idle: true, Open: runner.Opener(b.Open),
+		Ability: ability(b), Idle: true, Keys: true, Watched: true,
+		Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open),
 		InStore:  func(product string) (runner.Backend, bool) { return inStore(product, programs) },
 		Versions: func() map[string]string { return ofServer(cmp.Or(b.Binary, localServer)) },
 	}
@@ -256,7 +259,9 @@ func containerFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 
 // contained returns the container backend in the form of the runner.
 func contained(b container.Backend) runner.Backend {
-	return runner.Backend{Ability: ability(b), Open: runner.Opener(b.Open), Versions: func() map[string]string {
+	watching := b
+	watching.WatchKeys = true
+	return runner.Backend{Ability: ability(b), Keys: true, Watched: true, Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open), Versions: func() map[string]string {
 		v := b.Versions()
 		if b.Image == "" {
 			maps.Copy(v, ofServer(localServer))

@@ -19,8 +19,11 @@ type Backend struct {
 	Exact bool
 
 	// Keys says that its worlds record every change of the nodes' keys, and of a store's
-	// entries. Watched: they record changes of entries when a watch reports them.
+	// entries. Watched: they record changes when a watch reports them.
 	Keys, Watched bool
+
+	// Unwatched opens worlds that do not watch the nodes' keys. It is nil if Open opens none that do.
+	Unwatched OpenFunc
 
 	// InStore returns the backend for settings whose nodes replicate a store of that product.
 	// nil: it has none.
@@ -58,6 +61,14 @@ type Backend struct {
 	// Versions returns the versions of what its runs use besides this program. It may be
 	// nil.
 	Versions func() map[string]string
+}
+
+// WithoutWatch returns the backend with worlds that do not watch the nodes' keys.
+func (b Backend) WithoutWatch() Backend {
+	if b.Unwatched != nil {
+		b.Open, b.Unwatched, b.Keys, b.Watched = b.Unwatched, nil, false, false
+	}
+	return b
 }
 
 // OpenFunc builds the world of a valid setting with faults that the backend supports.

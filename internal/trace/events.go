@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -97,7 +98,7 @@ var eventTexts = map[history.Kind]func(t *describer, e *history.Event) string{
 		return "key of " + t.token(e) + ": new expiry" + byClient(e)
 	},
 	history.KeyGone: func(t *describer, e *history.Event) string {
-		return "key of " + t.token(e) + " gone: " + e.Reason + byClient(e)
+		return "key of " + t.token(e) + " gone: " + cmp.Or(e.Reason, "why is not known") + byClient(e)
 	},
 
 	history.FaultStart: func(_ *describer, e *history.Event) string { return "begins: " + e.Detail },

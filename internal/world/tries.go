@@ -30,8 +30,15 @@ func (t *Tries) Note(e *history.Event) {
 // Complete adds to a change of an entry what follows from its token: the resource and, when the
 // entry was created, the client, if it is not known, and the earliest instant at which its request
 // can have been sent. It returns false if the token is of no try: then the entry belongs to no lock.
+//
+// Of a key, whose resource is known, it completes who set it. The Reason [history.RolledBack] says
+// that nobody did; no such event has a reason in a history.
 func (t *Tries) Complete(e *history.Event) bool {
-	if e.Kind != history.EntrySet && e.Kind != history.EntryDeleted && e.Kind != history.EntryGone {
+	switch e.Kind {
+	case history.KeySet, history.KeyExtended, history.KeyGone:
+		return t.completeKey(e)
+	case history.EntrySet, history.EntryDeleted, history.EntryGone:
+	default:
 		return true
 	}
 	try, known := t.byToken[e.Token]
@@ -46,6 +53,20 @@ func (t *Tries) Complete(e *history.Event) bool {
 		e.Resource, e.Client, e.Sent = try.Resource, try.Client, try.Time
 	case history.EntryDeleted:
 		e.Resource = try.Resource
+	}
+	return true
+}
+
+func (t *Tries) completeKey(e *history.Event) bool {
+	try, known := t.byToken[e.Token]
+	if !known || try.Resource != e.Resource {
+		return false
+	}
+	switch {
+	case e.Kind == history.KeySet && e.Reason == history.RolledBack:
+		e.Reason = ""
+	case e.Kind == history.KeySet:
+		e.Client, e.Sent = try.Client, try.Time
 	}
 	return true
 }

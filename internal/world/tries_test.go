@@ -37,3 +37,25 @@ func TestTries(t *testing.T) {
 		}
 	}
 }
+
+// A key is that of the try whose token it has, if it has the name of what the try is for.
+func TestTriesOfKeys(t *testing.T) {
+	var tries Tries
+	tries.Note(&history.Event{Time: 5, Kind: history.Acquire, Client: 2, Resource: "r", Token: "a"})
+	for _, c := range []struct {
+		e, want history.Event
+		known   bool
+	}{
+		{history.Event{Kind: history.KeySet, Node: 3, Resource: "r", Token: "a"}, history.Event{Kind: history.KeySet, Node: 3, Resource: "r", Token: "a", Client: 2, Sent: 5}, true},
+		{history.Event{Kind: history.KeySet, Resource: "r", Token: "a", Reason: history.RolledBack}, history.Event{Kind: history.KeySet, Resource: "r", Token: "a"}, true},
+		{history.Event{Kind: history.KeyExtended, Resource: "r", Token: "a"}, history.Event{Kind: history.KeyExtended, Resource: "r", Token: "a"}, true},
+		{history.Event{Kind: history.KeyGone, Resource: "r", Token: "a", Reason: history.RolledBack}, history.Event{Kind: history.KeyGone, Resource: "r", Token: "a", Reason: history.RolledBack}, true},
+		{history.Event{Kind: history.KeySet, Resource: "fence:r", Token: "a"}, history.Event{Kind: history.KeySet, Resource: "fence:r", Token: "a"}, false},
+		{history.Event{Kind: history.KeySet, Resource: "r", Token: "7"}, history.Event{Kind: history.KeySet, Resource: "r", Token: "7"}, false},
+	} {
+		e := c.e
+		if known := tries.Complete(&e); known != c.known || e != c.want {
+			t.Errorf("%+v: %t, %+v", c.e, known, e)
+		}
+	}
+}

@@ -192,7 +192,7 @@ func (n holdNames) event(e *history.Event, what string) (string, Emphasis) {
 		if e.Reason == history.Deleted || e.Reason == history.Expired {
 			return name + " " + e.Reason, Plain
 		}
-		return name + " " + e.Reason, Fault
+		return name + " " + cmp.Or(e.Reason, "gone"), Fault
 	case history.NodeDown:
 		return "down", Fault
 	case history.NodeUp:

@@ -234,7 +234,11 @@ func (b *builder) nodeInterval(i *follow.Interval) {
 	case history.KeySet:
 		b.span(l, Key, i, i.String())
 	case history.KeyExtended:
-		b.mark(l, i, fmt.Sprintf("extended by client %d", i.Begin.Client))
+		text := "extended"
+		if i.Begin.Client != 0 {
+			text += fmt.Sprintf(" by client %d", i.Begin.Client)
+		}
+		b.mark(l, i, text)
 	}
 }
 

@@ -3,12 +3,15 @@ package address
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -22,6 +25,10 @@ type Backend struct {
 
 	// Connect says how to connect to them. Open sets Prefix, ServerNames and DefaultTTL.
 	Connect redisnode.Options
+
+	// WatchKeys says that the changes of the run's keys are recorded, as a watch reports them. The
+	// watch is a replica to the servers.
+	WatchKeys bool
 }
 
 // KeyPrefix begins all keys of all runs. The user needs access to all keys with this
@@ -63,6 +70,12 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	if err != nil {
 		return nil, err
 	}
+	if err := b.checkWatch(ctx, b.Addrs[:s.Nodes], connect); err != nil {
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+		return nil, err
+	}
 	monitor := startMonitor(conns, connect)
 	connect.ServerNames = nil
 	fleet := live.Fleet{Died: monitor.died, Close: monitor.close}
@@ -72,6 +85,12 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		fleet.Servers = append(fleet.Servers, server(addr))
 	}
 	fleet.Connect = connect
+	if b.WatchKeys {
+		watched := fleet.Connect
+		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch {
+			return keywatch.New(keywatch.Options{Connect: watched}, log)
+		}
+	}
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 
@@ -79,6 +98,20 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 func (b Backend) check(ctx context.Context, addrs []string, connect redisnode.Options) ([]*preflight.Conn, error) {
 	key := connect.Prefix + "swept"
 	return preflight.OpenAll(ctx, addrs, connect, scanCommand("0", connect.Prefix), []string{"UNLINK", key})
+}
+
+// checkWatch returns an error that names the servers whose keys cannot be watched, if they are to be.
+func (b Backend) checkWatch(ctx context.Context, addrs []string, connect redisnode.Options) error {
+	if !b.WatchKeys {
+		return nil
+	}
+	errs := make([]error, len(addrs))
+	var checks sync.WaitGroup
+	for i, addr := range addrs {
+		checks.Go(func() { errs[i] = keywatch.Check(ctx, addr, connect) })
+	}
+	checks.Wait()
+	return errors.Join(errs...)
 }
 
 // Servers checks all servers as Open does and returns those that are fit.

@@ -5,6 +5,7 @@ package address_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/address"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
@@ -132,6 +134,55 @@ func TestLeastRights(t *testing.T) {
 	}
 	if found := b.Servers(t.Context()); len(found) != 1 || found[0].Version == "" {
 		t.Errorf("found %v", found)
+	}
+}
+
+// If it is asked for, changes of the run's keys are recorded by their names without the prefix, over TLS
+// and in another database. Servers that do not let a watch do that are refused.
+func TestKeysAreWatched(t *testing.T) {
+	f, _ := servertest.Lent(t, 1)
+	s, authority := f.Server(1), testkit.NewAuthority(t)
+	const rights = "ACL SETUSER locker reset on >secret ~lockstorm:* resetchannels -@all +hello +info +select +set +get +del +unlink +pttl +pexpire +incr +eval +evalsha +scan +psync +replconf +multi +exec +time +type"
+	servertest.Do(t, s, rights)
+	connect := redisnode.Options{Username: "locker", Password: "secret", DB: 3, TLS: authority.Client(t)}
+	b := address.Backend{Addrs: []string{authority.Secure(t, s)}, Connect: connect, WatchKeys: true}
+	setting := nemesis.Setting{Nodes: 1, Clients: 1, Persistence: nemesis.Nothing, Horizon: time.Minute}
+	changes := make(chan string, 10)
+	w, err := b.Open(t.Context(), setting, 1, recordedKeys(changes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Run(t.Context(), func(int) {
+		w.Record(history.Event{Kind: history.Acquire, Client: 1, Resource: "set", Token: "token", TTL: time.Hour})
+		wantYes(t, "set", ask(w, env.OpSet))
+		servertest.Do(t, s, "SET theirs precious")
+		for _, want := range []string{`1 key-set "set" token`} {
+			select {
+			case got := <-changes:
+				if got != want {
+					t.Errorf("recorded %s, want %s", got, want)
+				}
+			case <-time.After(patience):
+				t.Errorf("%s was not recorded", want)
+			}
+		}
+	})
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Error(err)
+	}
+	wantOnlyTheirs(t, f)
+	servertest.Do(t, s, rights+" -psync")
+	if _, err := b.Open(t.Context(), setting, 1, new(history.Log)); !errors.Is(err, keywatch.ErrUnwatchable) || !strings.Contains(err.Error(), b.Addrs[0]) || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("without PSYNC: %v", err)
+	}
+}
+
+// recordedKeys receives the changes of keys in a history.
+type recordedKeys chan string
+
+func (c recordedKeys) Record(e *history.Event) {
+	if e.Kind == history.KeySet || e.Kind == history.KeyGone || e.Kind == history.KeyExtended {
+		c <- fmt.Sprintf("%d %v %q %s", e.Node, e.Kind, e.Resource, e.Token)
 	}
 }
 

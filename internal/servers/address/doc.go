@@ -11,6 +11,8 @@
 // written. No server is configured, flushed, stopped or made to fail; all faults affect
 // messages and clients, in proxies in this process.
 //
+// With [Backend.WatchKeys] each server also has a replica: see package keywatch.
+//
 // Nothing stays on the servers except scripts in the script cache, which a server forgets
 // when it restarts; Redis cannot delete a single script. At the end of a run the keys are
 // deleted over connections that bypass the proxies: SCAN with the prefix over the chosen

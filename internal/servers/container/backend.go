@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -20,6 +21,9 @@ type Backend struct {
 	// paths of libfaketime and of the C library, separated by a colon. If it is empty,
 	// clocks of nodes cannot be set. It is not used for an image that we build.
 	Preload string
+
+	// WatchKeys says that the changes of the nodes' keys are recorded, as a watch reports them.
+	WatchKeys bool
 }
 
 // Name returns the backend's name in commands and stored runs.
@@ -69,6 +73,9 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	fleet, err := live.WithReplicas(ctx, s, seed, live.NewFleet(servers.Servers(), servers.Died(), servers.Close))
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
+	}
+	if b.WatchKeys {
+		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(keywatch.Options{All: true}, log) }
 	}
 	return live.Open(s, seed, sink, fleet, b.handlers())
 }

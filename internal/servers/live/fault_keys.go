@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -105,11 +106,17 @@ func evictAll(p nemesis.EvictionPolicy) commands {
 
 // evictOne deletes one key. A server that evicts would choose the key itself.
 func evictOne(p nemesis.EvictionPolicy, key string) commands {
+	script := UnlinkVolatile
 	if p == nemesis.AllKeys {
-		return commands{{"UNLINK", key}}
+		script = UnlinkAny
 	}
-	return commands{{"EVAL", UnlinkVolatile, "1", key}}
+	return commands{{"EVAL", script, "1", key}}
 }
 
-// UnlinkVolatile is a script that deletes a key if it has a time to live.
-const UnlinkVolatile = `return redis.call("pttl", KEYS[1]) >= 0 and redis.call("unlink", KEYS[1]) or 0`
+// UnlinkVolatile is a script that deletes a key if it has a time to live, UnlinkAny one that deletes
+// it in any case. They publish a note first, so that a watch of the keys knows the deletion for an
+// eviction.
+const (
+	UnlinkVolatile = `if redis.call("pttl", KEYS[1]) < 0 then return 0 end ` + UnlinkAny
+	UnlinkAny      = `redis.call("publish", "` + keywatch.EvictionChannel + `", KEYS[1]) return redis.call("unlink", KEYS[1])`
+)

@@ -30,7 +30,10 @@ func Outages() FaultHandlers {
 		handler[*nemesis.Shutdown]{
 			Features: []nemesis.Feature{nemesis.RestartDelayFeature},
 			Begin: func(w *World, f injection[*nemesis.Shutdown]) error {
-				w.takeDown(f.Action.Node, f.Number, f.Action.RestartDelay, Crasher.Quit)
+				w.takeDown(f.Action.Node, f.Number, f.Action.RestartDelay, func(server Crasher) {
+					w.endWatch(f.Action.Node) // Redis would wait for a replica that is behind
+					server.Quit()
+				})
 				return nil
 			},
 			End: func(w *World, f injection[*nemesis.Shutdown]) error {
@@ -148,6 +151,7 @@ type recovery struct {
 // connections.
 func (w *World) goDown(node int, left string) {
 	w.plan.awaitEnd(w.recoveries[node-1].ending)
+	w.suspendWatch(node)
 	w.injector.Record(history.Event{Kind: history.NodeDown, Node: node})
 	w.states[node-1], w.recoveries[node-1] = down, recovery{left: left}
 }
@@ -174,7 +178,11 @@ func (w *World) comeUp(node, fault int) {
 // recover brings a node back and so ends a fault. restart runs in the background; back
 // runs when it is done, with the lock held.
 func (w *World) recover(node, fault int, restart func() error, back func()) {
-	w.recoveries[node-1].ending = w.plan.endLater(fault, restart, func() {
+	again := func() error {
+		w.endWatch(node)
+		return restart()
+	}
+	w.recoveries[node-1].ending = w.plan.endLater(fault, again, func() {
 		back()
 		was := w.recoveries[node-1]
 		w.states[node-1], w.recoveries[node-1] = up, recovery{}
@@ -182,6 +190,7 @@ func (w *World) recover(node, fault int, restart func() error, back func()) {
 			w.eachDirection(node, func(l *wire.Direction) { l.Lift(was.dark) })
 		}
 		w.injector.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: was.left})
+		w.resumeWatch(node, was.lost(w.setting.Persistence))
 	})
 }
 

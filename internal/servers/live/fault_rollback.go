@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -40,6 +41,8 @@ func Failovers() FaultHandlers {
 				node := f.Action.Node
 				w.plan.awaitEnd(w.recoveries[node-1].ending)
 				w.links.Disturb(nemesis.Links{Nodes: []int{node}}, untouched)
+				w.suspendWatch(node) // of two masters neither has what the other does
+				w.endWatch(node)
 				old := w.server(node).(Replicated)
 				old.Disconnect()
 				heir, err := old.Promote(w.over)
@@ -59,6 +62,7 @@ func Failovers() FaultHandlers {
 					return heir.Demote(w.over)
 				}, func() {
 					w.fleet.Servers[node-1], w.recoveries[node-1] = heir, recovery{}
+					w.resumeWatch(node, history.RolledBack)
 					w.links.Mend(nemesis.Links{Nodes: []int{node}}, untouched)
 				})
 				return nil

@@ -23,10 +23,11 @@ type recorder struct {
 	last     history.Time
 	phase    phase
 	expiries *world.LeaseExpiries
-	hands    []clockReadings // the clients' clocks, from 0, as of the last event written
-	tries    world.Tries     // as of the last event written
-	gap      history.Time    // when a watch of entries last began, or began anew
-	dead     map[int]bool    // clients whose later events are ignored
+	hands    []clockReadings      // the clients' clocks, from 0, as of the last event written
+	tries    world.Tries          // as of the last event written
+	gaps     map[int]history.Time // when the watch of a node's keys, or of entries (0), last began anew
+	looks    map[int]env.Instant  // up to when it has recorded all changes
+	dead     map[int]bool         // clients whose later events are ignored
 
 	deferred bool // some clients report later
 	entries  []entry
@@ -53,7 +54,7 @@ const (
 const justNow env.Instant = math.MinInt64
 
 func newRecorder(sink history.Sink, g ground) *recorder {
-	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}}
+	r := &recorder{sink: sink, ground: g, dead: map[int]bool{}, gaps: map[int]history.Time{}, looks: map[int]env.Instant{}}
 	r.expiries = world.NewLeaseExpiries(r.expiryTime, r.emit)
 	return r
 }
@@ -177,6 +178,21 @@ type watch struct {
 // unwatch cancels such a request.
 func (r *recorder) unwatch(happened env.Instant, client int, token string) {
 	r.add(client, happened, func(at history.Time) { r.expiries.Unwatch(at, client, token) })
+}
+
+// seen notes that the watch of a node's keys, or of entries (0), has recorded all changes before an
+// instant.
+func (r *recorder) seen(node int, before env.Instant) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.looks[node] = before
+}
+
+// sawAll reports whether the watches of nodes have recorded all changes before an instant.
+func (r *recorder) sawAll(nodes []int, before env.Instant) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !slices.ContainsFunc(nodes, func(node int) bool { return r.looks[node] < before })
 }
 
 // clocksChange changes a client's clocks by calling change, which returns them. Leases that

@@ -42,6 +42,7 @@ type World struct {
 	states     []state       // of the nodes' servers, from 0
 	walls      []world.Clock // of the nodes, from 0
 	recoveries []recovery    // likewise
+	watches    []*nodeWatch  // likewise; nil: keys are not watched
 	standing   []int         // by client, from 0: how many faults pause it
 	dead       []bool        // likewise
 
@@ -308,6 +309,7 @@ func (w *World) Run(ctx context.Context, main func(client int)) error {
 
 // run is a run in which launch starts the clients.
 func (w *World) run(ctx context.Context, launch func()) error {
+	w.watchKeys(ctx)
 	if !w.history.begin() {
 		return errRunTwice
 	}
@@ -319,12 +321,13 @@ func (w *World) run(ctx context.Context, launch func()) error {
 	w.tasks.start("probe", func() { w.probe.run(w.over, w.ground.machine) }, w.fail)
 	w.tasks.start("nemesis", w.plan.run, w.fail)
 	if w.fleet.Watch != nil {
-		w.tasks.start("watch", func() { w.fleet.Watch(w.over, entryLog{w.history}) }, w.fail)
+		w.tasks.start("watch", func() { w.fleet.Watch(w.over, entryLog{recorder: w.history}) }, w.fail)
 	}
 	launch()
 	var err error
 	select {
 	case <-w.done:
+		w.lastLook()
 	case <-horizon.C:
 	case <-ctx.Done():
 		err = ctx.Err()

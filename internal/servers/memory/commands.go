@@ -165,9 +165,10 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 // evict a single key, or nil. The history records such a key as evicted.
 func evictionOf(command []string) func(key string, ends bool) bool {
 	switch {
-	case len(command) == 2 && command[0] == "UNLINK":
-		return func(key string, _ bool) bool { return key == command[1] }
-	case len(command) == 4 && command[0] == "EVAL" && command[1] == live.UnlinkVolatile:
+	case len(command) != 4 || command[0] != "EVAL":
+	case command[1] == live.UnlinkAny:
+		return func(key string, _ bool) bool { return key == command[3] }
+	case command[1] == live.UnlinkVolatile:
 		return func(key string, ends bool) bool { return ends && key == command[3] }
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -166,27 +167,27 @@ func (c *Conn) tryCommands(ctx context.Context, o redisnode.Options, also [][]st
 // require sends a command that the server has to support.
 func (c *Conn) require(ctx context.Context, o redisnode.Options, words ...string) error {
 	_, err := c.Ask(ctx, words...)
-	var no errorReply
+	var no resp.Error
 	switch {
 	case err == nil:
 		return nil
 	case !errors.As(err, &no):
 		return c.unfit(c.explainBroken(err))
-	case no.code() == "NOSCRIPT": // the user may run scripts
+	case no.Code() == "NOSCRIPT": // the user may run scripts
 		return nil
 	}
 	return c.unfit(explainRefusal(no, o, words))
 }
 
 // explainRefusal says what an error reply to a command means.
-func explainRefusal(no errorReply, o redisnode.Options, words []string) *problem {
+func explainRefusal(no resp.Error, o redisnode.Options, words []string) *problem {
 	detail := fmt.Sprintf("%s: %s", words[0], no)
 	switch {
 	case strings.Contains(string(no), "NOPERM"): // may also be part of a script's error
 		return &problem{ErrForbidden, fmt.Sprintf("%s by user %q on keys %q: %s", words[0], user(o), o.Prefix+"*", no)}
-	case no.code() == "NOAUTH":
+	case no.Code() == "NOAUTH":
 		return &problem{ErrPassword, detail}
-	case no.code() == "READONLY":
+	case no.Code() == "READONLY":
 		return &problem{ErrReplica, detail}
 	}
 	return &problem{ErrRefuses, detail}
@@ -205,7 +206,7 @@ type info map[string]string
 // info sends INFO.
 func (c *Conn) info(ctx context.Context, o redisnode.Options) (info, error) {
 	reply, err := c.Ask(ctx, "INFO")
-	var no errorReply
+	var no resp.Error
 	if errors.As(err, &no) {
 		return nil, c.unfit(explainRefusal(no, o, []string{"INFO"}))
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -91,7 +92,7 @@ func (c *Conn) hello(ctx context.Context, o redisnode.Options) error {
 		words = append(words, "AUTH", user(o), o.Password)
 	}
 	reply, err := c.Ask(ctx, words...)
-	var no errorReply
+	var no resp.Error
 	switch {
 	case err == nil:
 		if _, is := reply.([]any); !is {
@@ -100,15 +101,15 @@ func (c *Conn) hello(ctx context.Context, o redisnode.Options) error {
 		return nil
 	case !errors.As(err, &no):
 		return c.unfit(c.explainBroken(err))
-	case no.code() == "NOAUTH":
+	case no.Code() == "NOAUTH":
 		return c.unfit(&problem{ErrPassword, ""})
-	case no.code() == "WRONGPASS":
+	case no.Code() == "WRONGPASS":
 		return c.unfit(&problem{ErrWrongPass, fmt.Sprintf("user %q", user(o))})
 	case strings.Contains(string(no), "unknown command"):
 		return c.tooOld(ctx, o)
 	}
 	sentence, _, _ := strings.Cut(string(no), ". ") // Redis explains its protected mode at length
-	return c.unfit(explainRefusal(errorReply(sentence), o, words))
+	return c.unfit(explainRefusal(resp.Error(sentence), o, words))
 }
 
 // tooOld explains why a server does not know HELLO.
@@ -132,9 +133,9 @@ const alertRecord = "\x15"
 // explainBroken says what a broken connection or an unexpected reply means.
 func (c *Conn) explainBroken(err error) *problem {
 	_, secured := c.conn.(*tls.Conn)
-	var unexpected *unexpectedReply
+	var unexpected *resp.UnexpectedError
 	switch {
-	case errors.As(err, &unexpected) && strings.HasPrefix(unexpected.text, alertRecord):
+	case errors.As(err, &unexpected) && strings.HasPrefix(unexpected.Text, alertRecord):
 		return &problem{ErrTLS, ""}
 	case unexpected != nil:
 		return &problem{ErrNotRedis, err.Error()}

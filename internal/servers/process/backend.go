@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -16,6 +17,9 @@ import (
 type Backend struct {
 	// Binary is the path of redis-server. If it is empty, it is looked up in PATH.
 	Binary string
+
+	// WatchKeys says that the changes of the nodes' keys are recorded, as a watch reports them.
+	WatchKeys bool
 }
 
 // handlers lists how each kind of fault is injected.
@@ -55,6 +59,9 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 	fleet, err := live.WithReplicas(ctx, s, seed, live.NewFleet(servers.Servers(), servers.Died(), servers.Close))
 	if err != nil {
 		return nil, errors.Join(err, fleet.Close())
+	}
+	if b.WatchKeys {
+		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(keywatch.Options{All: true}, log) }
 	}
 	return live.Open(s, seed, sink, fleet, handlers)
 }

@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
 )
 
 // Store is a deployment of Redis as its clients see it.
@@ -230,7 +230,7 @@ func (c *client) send(ctx context.Context, m *conn, command []string, before ...
 		return env.StoreReply{}, err
 	}
 	last := replies[len(before)]
-	if refused, is := last.(replyError); is {
+	if refused, is := last.(resp.Error); is {
 		return env.StoreReply{}, refusal(refused)
 	}
 	if err := c.awaitReplicas(ctx, m); err != nil {
@@ -260,7 +260,7 @@ func (c *client) awaitReplicas(ctx context.Context, m *conn) error {
 }
 
 // refusal is the error of a command to which a member has replied an error.
-func refusal(e replyError) error {
+func refusal(e resp.Error) error {
 	code, rest, _ := strings.Cut(string(e), " ")
 	switch code {
 	case "MOVED", "ASK": // slot host:port
@@ -300,7 +300,7 @@ func (c *client) connect(ctx context.Context, at int) (*conn, error) {
 	if err != nil {
 		return nil, notDone(err)
 	}
-	m := &conn{Conn: network, in: bufio.NewReader(network), member: at}
+	m := &conn{Conn: network, in: resp.NewReader(network), member: at}
 	if err := c.handshake(ctx, m); err != nil {
 		_ = m.Close()
 		return nil, err

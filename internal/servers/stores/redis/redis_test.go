@@ -19,6 +19,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
 	"github.com/lockstorm/lockstorm/internal/storetest"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -521,7 +522,7 @@ func TestRememberedValues(t *testing.T) {
 
 // Only errors after which a command certainly has no effect are [env.ErrNoLeader].
 func TestRefusals(t *testing.T) {
-	for text, noEffect := range map[replyError]bool{
+	for text, noEffect := range map[resp.Error]bool{
 		"READONLY You can't write against a read only replica.": true,
 		"CLUSTERDOWN The cluster is down":                       true,
 		"LOADING Redis is loading the dataset in memory":        true,
@@ -547,7 +548,7 @@ func TestReplies(t *testing.T) {
 	type failed string // what the error contains
 	for text, want := range map[string]any{
 		"+OK\r\n":                      "OK",
-		"-ERR no\r\n":                  replyError("ERR no"),
+		"-ERR no\r\n":                  resp.Error("ERR no"),
 		":42\r\n":                      int64(42),
 		"$3\r\na\nb\r\n":               "a\nb",
 		"$-1\r\n":                      nil,
@@ -555,10 +556,10 @@ func TestReplies(t *testing.T) {
 		"":                             failed("EOF"),
 		"*2\r\n:1\r\n":                 failed("EOF"),
 		"$5\r\nab\r\n":                 failed("EOF"),
-		"\r\n":                         failed("malformed"),
-		"+OK\n":                        failed("malformed"),
-		":x\r\n":                       failed("malformed"),
-		"?1\r\n":                       failed("malformed"),
+		"\r\n":                         failed("unexpected"),
+		"+OK\n":                        failed("unexpected"),
+		":x\r\n":                       failed("unexpected"),
+		"?1\r\n":                       failed("unexpected"),
 	} {
 		ours, theirs := net.Pipe()
 		go func() {
@@ -566,7 +567,7 @@ func TestReplies(t *testing.T) {
 			_, _ = theirs.Write([]byte(text))
 			_ = theirs.Close()
 		}()
-		m := &conn{Conn: ours, in: bufio.NewReader(ours)}
+		m := &conn{Conn: ours, in: resp.NewReader(ours)}
 		got, err := m.call(t.Context(), []string{"PING"})
 		if failure, is := want.(failed); is {
 			if err == nil || !strings.Contains(err.Error(), string(failure)) {
@@ -578,7 +579,7 @@ func TestReplies(t *testing.T) {
 	}
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
-	m := &conn{Conn: ours, in: bufio.NewReader(ours)}
+	m := &conn{Conn: ours, in: resp.NewReader(ours)}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := m.call(ctx, []string{"PING"}); !errors.Is(err, context.DeadlineExceeded) {

@@ -1,0 +1,224 @@
+package checker
+
+import "github.com/lockstorm/lockstorm/history"
+
+// truth judges what releases and extensions return by the entries of a store, or by keys that a watch
+// reports:
+//   - a release says that the lock was held: then a client has deleted the entry, or keys on a quorum
+//     of nodes, before the return;
+//   - a release says that it was not: then the holder's own request has not deleted an entry that was
+//     there when it called release. This is judged only if the history says who deletes entries;
+//   - an extension succeeds: then a quorum of nodes has kept the key at some time between call and
+//     return. A node that already keeps a key for longer does not change it, so that there is no
+//     change to look for. Entries are not extended.
+//
+// And nobody deletes the key or the entry of a hold that goes on and that its holder has not
+// released.
+//
+// If a watch reports the changes, a claim is judged when all changes before it are recorded, for each
+// node. Nothing is concluded from a node whose watch has begun anew since the call. Claims about an
+// entry are not judged if the store's leader changes before: a replica may never have had the
+// change.
+type truth struct {
+	contract *contract
+	quorum   electorate // the nodes; of a store one that stands for it
+	claims   []watchedClaim
+
+	judged   int
+	unjudged int
+}
+
+// watchedClaim is what a release or an extension returned, and what is known of it by node.
+type watchedClaim struct {
+	told     Statement
+	where    Place
+	token    string
+	extended bool  // by an extension
+	backed   nodes // they did it, as far as is recorded
+	denied   nodes // they did not: all changes are recorded
+	unseen   nodes // not known: the watch has begun anew
+}
+
+// storeNode is the number of the node that stands for a store.
+const storeNode = 1
+
+// keeper is the node whose change the event is, or whose changes it confirms.
+func (f *fact) keeper() int {
+	if f.Node == 0 || f.Kind == history.EntryDeleted || f.Kind == history.EntryGone || f.Kind == history.EntrySet {
+		return storeNode
+	}
+	return f.Node
+}
+
+func newTruth(c *contract) truth {
+	t := truth{contract: c, quorum: c.quorum}
+	if c.header.Entries {
+		t.quorum = allAlike(storeNode)
+	}
+	return t
+}
+
+// judges reports whether there are entries, or keys under a watch.
+func (t *truth) judges() bool {
+	h := &t.contract.header
+	return h.Entries || h.Watched && h.Keys && !t.quorum.None()
+}
+
+func (t *truth) wants() kinds {
+	switch h := &t.contract.header; {
+	case h.Entries:
+		return kindSet(history.EntryDeleted, history.EntriesSeen, history.Leader)
+	case t.judges():
+		return kindSet(history.KeySet, history.KeyExtended, history.KeyGone, history.EntriesSeen)
+	}
+	return 0
+}
+
+// released notes the return of a release.
+func (t *truth) released(f *fact) {
+	h := f.hold
+	if h == nil {
+		return
+	}
+	claim := t.claim(f, "release")
+	watched := t.contract.header.Watched
+	e := &h.keys.entry
+	claim.backed = h.keys.deleted
+	if e.deleted {
+		claim.backed = claim.backed.with(storeNode)
+	}
+	switch {
+	case f.Outcome == history.OK && (watched || !e.deleted):
+		t.claims = append(t.claims, claim)
+	case f.Outcome == history.Declined && !watched && e.claimed && e.deleted:
+		claim.told.Kind = ReleaseDenied
+		t.contract.violate(claim.where, claim.told)
+	}
+	if !watched {
+		t.judged++
+	}
+}
+
+// extended notes the return of an extension.
+func (t *truth) extended(f *fact) {
+	h := f.hold
+	if h == nil || t.contract.header.Entries {
+		return
+	}
+	claim := t.claim(f, "extend")
+	claim.extended, claim.backed = true, h.keys.kept|h.keys.set|h.keys.extended
+	t.claims = append(t.claims, claim)
+}
+
+func (t *truth) claim(f *fact, call string) watchedClaim {
+	h := f.hold
+	return watchedClaim{
+		told:  Statement{Kind: Unbacked, Detail: call, Client: h.client.number, Token: h.token, Call: f.call.at, At: f.Time},
+		where: h.place(f.call.at, f.Time), token: h.token,
+	}
+}
+
+func (t *truth) observe(f *fact) {
+	switch f.Kind {
+	case history.EntryDeleted, history.KeyGone:
+		if mayBeDeleted(f.Event) {
+			t.back(f, false)
+		}
+		if f.Kind == history.EntryDeleted || f.Reason == history.Deleted {
+			t.deleted(f)
+		}
+	case history.KeySet, history.KeyExtended:
+		t.back(f, true)
+	case history.EntriesSeen:
+		if (f.Node == 0) == t.contract.header.Entries {
+			t.judge(f.keeper(), f.Since, f.Sent)
+		}
+	case history.Leader:
+		if t.contract.header.Watched {
+			t.unjudged += len(t.claims)
+			t.claims = t.claims[:0]
+		}
+	}
+}
+
+// back notes that a node has done what releases, or extensions, of the token claim.
+func (t *truth) back(f *fact, extended bool) {
+	for i := range t.claims {
+		if c := &t.claims[i]; c.extended == extended && c.token == f.Token && c.where.Resource == f.Resource {
+			c.backed = c.backed.with(f.keeper())
+		}
+	}
+}
+
+// settle judges the claims of an instant, if changes are recorded when they take place.
+func (t *truth) settle() {
+	if !t.contract.header.Watched {
+		t.judge(storeNode, 0, forever)
+	}
+}
+
+// judge judges the claims between two instants by a node: all its changes between them are recorded.
+func (t *truth) judge(node int, from, seen history.Time) {
+	t.claims = without(t.claims, func(c *watchedClaim) bool {
+		switch {
+		case c.told.At >= seen:
+			return false
+		case c.backed.has(node):
+		case c.told.Call < from:
+			c.unseen = c.unseen.with(node)
+		default:
+			c.denied = c.denied.with(node)
+		}
+		return t.decide(c)
+	})
+}
+
+// decide decides a claim, and reports whether no more can be known of it.
+func (t *truth) decide(c *watchedClaim) bool {
+	switch {
+	case t.quorum.has(c.backed):
+	case !t.quorum.has(t.quorum.voters() &^ c.denied):
+		if !t.contract.header.Entries {
+			c.told.Share = t.quorum.share(c.backed)
+		}
+		t.contract.violate(c.where, c.told)
+	case t.quorum.voters()&^(c.backed|c.denied|c.unseen) != 0:
+		return false
+	default:
+		t.unjudged++
+		return true
+	}
+	if t.contract.header.Watched {
+		t.judged++
+	}
+	return true
+}
+
+// deleted reports the deletion of the key, or the entry, of a hold that goes on. A watch reports it
+// late: it took place after what was seen before.
+func (t *truth) deleted(f *fact) {
+	node := f.Node
+	if f.Kind == history.EntryDeleted {
+		node = 0
+	}
+	for _, h := range f.about.holds {
+		if h.token != f.Token || h.letGo || !h.returned || h.granted >= f.Time || h.windows[leaseRule].over ||
+			t.contract.header.Watched && t.contract.state.seenOf(node) <= h.granted {
+			continue
+		}
+		t.contract.violate(h.place(h.granted, f.Time),
+			Statement{Kind: KeyDeleted, Node: node, Token: h.token, At: f.Time, Other: f.Client, Client: h.client.number, From: h.granted})
+	}
+}
+
+// note says what was not judged, or nothing.
+func (t *truth) note() []Statement {
+	if t.judged > 0 || t.unjudged+len(t.claims) == 0 {
+		return nil
+	}
+	unseen := KeysUnseen
+	if t.contract.header.Entries {
+		unseen = EntriesUnseen
+	}
+	return []Statement{{Kind: TruthNotJudged, Detail: string(unseen)}}
+}

@@ -1,0 +1,259 @@
+//go:build linux
+
+package keywatch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/keywatch"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
+	"github.com/lockstorm/lockstorm/internal/servertest"
+	"github.com/lockstorm/lockstorm/redlock/redisnode"
+)
+
+// log keeps what a watch records.
+type log struct {
+	t     *testing.T
+	began time.Time
+
+	mu     sync.Mutex
+	events []string
+	seen   env.Instant
+	gaps   int
+}
+
+func (l *log) Record(e history.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := fmt.Sprintf("%v %s %s", e.Kind, e.Resource, e.Token)
+	if e.Reason != "" {
+		text += " " + e.Reason
+	}
+	l.events = append(l.events, text)
+}
+
+func (l *log) Gap() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gaps++
+}
+
+func (l *log) Seen(before env.Instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen = before
+}
+
+func (l *log) Now() env.Instant { return env.Instant(time.Since(l.began)) + 1 }
+
+// patience bounds how long the watch may take.
+const patience = time.Minute
+
+// expect waits until everything up to now has been seen, and compares it with what was recorded
+// since the last call.
+func (l *log) expect(want ...string) {
+	l.t.Helper()
+	now, end := l.Now(), time.Now().Add(patience)
+	for {
+		l.mu.Lock()
+		seen, got := l.seen, l.events
+		if seen > now {
+			l.events = nil
+		}
+		l.mu.Unlock()
+		if seen > now {
+			if !slices.Equal(got, want) {
+				l.t.Errorf("recorded\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+			}
+			return
+		}
+		if time.Now().After(end) {
+			l.t.Fatal("the watch does not see the server any more")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// follow watches a server until the test ends, or cancel is called. Its error then comes from ended.
+func follow(t *testing.T, w *keywatch.Watch, addr, lost string) (cancel func(), ended <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	began, returned := make(chan bool), make(chan error, 1)
+	go func() { returned <- w.Follow(ctx, addr, lost, sync.OnceFunc(func() { close(began) })) }()
+	select {
+	case <-began:
+	case err := <-returned:
+		t.Fatal(err)
+	case <-time.After(patience):
+		t.Fatal("the watch does not begin")
+	}
+	return cancel, returned
+}
+
+func begin(t *testing.T, o redisserver.Options, watch keywatch.Options) (*redisserver.Server, *keywatch.Watch, *log) {
+	t.Helper()
+	o.Nodes = 1
+	s := servertest.Open(t, o).Server(1)
+	l := &log{t: t, began: time.Now()}
+	return s, keywatch.New(watch, l), l
+}
+
+// Each change is recorded once, with its value and, where it can be known, its reason.
+func TestChanges(t *testing.T) {
+	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{All: true})
+	servertest.Do(t, s, "SET old there")
+	end, ended := follow(t, w, s.Addr(), "")
+	l.expect("key-set old there rolled back")
+
+	servertest.Do(t, s, "SET k a NX PX 100000")
+	do(t, s, "SET", "k", "b", "NX", "PX", "100000") // changes nothing
+	l.expect("key-set k a")
+	servertest.Do(t, s, "PEXPIRE k 200000")
+	l.expect("key-extended k a")
+	servertest.Do(t, s, "SET k b")
+	servertest.Do(t, s, "SET k b PX 100000")
+	l.expect("key-gone k a overwritten", "key-set k b", "key-extended k b")
+	servertest.Do(t, s, "UNLINK k nothing")
+	l.expect("key-gone k b deleted")
+	servertest.Do(t, s, "SET short c PX 1")
+	l.expectSoon("key-set short c", "key-gone short c expired")
+	servertest.Do(t, s, "SET k d PX 100000")
+	l.expect("key-set k d")
+	for _, script := range []string{live.UnlinkVolatile, live.UnlinkAny} {
+		do(t, s, "EVAL", script, "1", "k")
+		l.expect("key-gone k d evicted")
+		servertest.Do(t, s, "SET k d PX 100000")
+		l.expect("key-set k d")
+	}
+	servertest.Do(t, s, "CONFIG SET maxmemory-policy volatile-random maxmemory-eviction-tenacity 100 maxmemory 1")
+	servertest.Do(t, s, "CONFIG SET maxmemory 0")
+	l.expectSoon("key-gone k d evicted")
+	servertest.Do(t, s, "FLUSHALL")
+	l.expect("key-gone old there deleted")
+	end()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// expectSoon waits until as much has been recorded.
+func (l *log) expectSoon(want ...string) {
+	l.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		l.mu.Lock()
+		enough := len(l.events) >= len(want)
+		l.mu.Unlock()
+		if enough {
+			break
+		}
+	}
+	l.expect(want...)
+}
+
+// do sends a command whose reply may be nil.
+func do(t *testing.T, s *redisserver.Server, words ...string) any {
+	t.Helper()
+	reply, err := s.Do(t.Context(), words...)
+	if err != nil && !errors.Is(err, redis.Nil) {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+// A watch that begins anew records what differs.
+func TestBeginsAnew(t *testing.T) {
+	s, w, l := begin(t, redisserver.Options{AppendOnly: true}, keywatch.Options{All: true})
+	end, ended := follow(t, w, s.Addr(), "")
+	servertest.Do(t, s, "SET stays a PX 100000")
+	servertest.Do(t, s, "SET goes b PX 100000")
+	servertest.Do(t, s, "SET changes c PX 100000")
+	l.expect("key-set stays a", "key-set goes b", "key-set changes c")
+	end()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	servertest.Do(t, s, "DEL goes")
+	servertest.Do(t, s, "SET changes d PX 100000")
+	servertest.Do(t, s, "SET comes e PX 100000")
+	s.Kill()
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, ended = follow(t, w, s.Addr(), history.RolledBack)
+	l.expect("key-gone changes c rolled back", "key-gone goes b rolled back", "key-set changes d rolled back", "key-set comes e rolled back")
+	if l.gaps != 2 {
+		t.Errorf("%d gaps", l.gaps)
+	}
+	s.Kill()
+	if err := <-ended; err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("the server is gone: %v", err)
+	}
+}
+
+// A lock notices nothing of the watch: no WAIT counts it, and a server that would is refused.
+func TestIsNoReplica(t *testing.T) {
+	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{All: true})
+	follow(t, w, s.Addr(), "")
+	l.expect()
+	client := redis.NewClient(&redis.Options{Addr: s.Addr(), PoolSize: 1})
+	defer func() { _ = client.Close() }()
+	var acknowledged *redis.Cmd
+	_, err := client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
+		p.Set(t.Context(), "k", "v", 0)
+		acknowledged = p.Do(t.Context(), "WAIT", 1, 50)
+		return nil
+	})
+	if err != nil || acknowledged.Val() != int64(0) {
+		t.Errorf("WAIT counts %v replicas, %v", acknowledged.Val(), err)
+	}
+	servertest.Do(t, s, "CONFIG SET min-replicas-to-write 1")
+	if err := keywatch.Check(t.Context(), s.Addr(), redisnode.Options{}); !errors.Is(err, keywatch.ErrCountsReplicas) || !errors.Is(err, keywatch.ErrUnwatchable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Only keys with the prefix, in the database, are recorded.
+func TestOfARun(t *testing.T) {
+	connect := redisnode.Options{Prefix: "run:", DB: 3}
+	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{Connect: connect})
+	follow(t, w, s.Addr(), "")
+	for _, script := range []string{
+		`redis.call('SET', 'run:k', 'elsewhere')`,
+		`redis.call('SELECT', 3) redis.call('SET', 'k', 'other') redis.call('SET', 'run:k', 'a')`,
+		`redis.call('DEL', 'run:k')`,
+		`redis.call('SELECT', 3) redis.call('DEL', 'run:k')`,
+	} {
+		do(t, s, "EVAL", script, "0")
+	}
+	l.expect("key-set k a", "key-gone k a deleted")
+}
+
+// A server that does not allow what a watch does is refused in words.
+func TestRights(t *testing.T) {
+	s, _, _ := begin(t, redisserver.Options{}, keywatch.Options{})
+	connect := redisnode.Options{Username: "locker", Password: "secret", Prefix: "run:"}
+	const rights = "~run:* resetchannels -@all +hello +info +eval +psync +replconf +multi +exec +time +type"
+	servertest.Do(t, s, "ACL SETUSER locker on >secret "+rights)
+	if err := keywatch.Check(t.Context(), s.Addr(), connect); err != nil {
+		t.Error(err)
+	}
+	for _, right := range []string{"psync", "replconf", "multi", "time", "eval"} {
+		servertest.Do(t, s, "ACL SETUSER locker reset on >secret "+rights+" -"+right)
+		err := keywatch.Check(t.Context(), s.Addr(), connect)
+		if !errors.Is(err, keywatch.ErrUnwatchable) || !strings.Contains(err.Error(), "NOPERM") && !strings.Contains(err.Error(), "can't run this command") {
+			t.Errorf("without %s: %v", right, err)
+		}
+	}
+}
