@@ -76,13 +76,10 @@ type leftover struct {
 	looks    int // of a watch, since then
 }
 
-// requiredLooks is how often a watch has to see the store before an entry counts as kept. A client needs
-// several requests to delete one. If the servers wait for a core, each may take as long as the bound;
-// but then so do the requests of the watch.
-//
-// Of a node that keeps keys, so many looks in a row must not have taken longer than the bound
-// together, with the way through the machine of the clients: a client connects again, and repeats
-// its deletion, on a machine that is too busy.
+// requiredLooks is how often in a row a watch has to see a node, or the store, before a key counts as
+// kept. Together the looks must not have taken longer than the bound, with the way through the machine
+// of the clients. A client needs several requests to delete a key, connects again, and repeats them. On
+// a machine that is too busy each may take as long as the bound; but then so do the looks.
 const requiredLooks = 10
 
 // forever is after every instant of a history.
@@ -150,10 +147,10 @@ func (c *cleanup) gone(f *fact, node int) {
 	c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
 }
 
-// looked notes that a watch has seen a node, or the store, since keys were left there. A node of keys has
-// to answer as promptly as a client needs it to.
+// looked notes that a watch has seen a node, or the store, since keys were left there. It has to answer as
+// promptly as a client needs it to.
 func (c *cleanup) looked(f *fact) {
-	prompt := f.Node == 0 || f.Time.Sub(f.Sent) <= c.header.Bounds.Cleanup/requiredLooks
+	prompt := f.Time.Sub(f.Sent) <= c.header.Bounds.Cleanup/requiredLooks
 	for i := range c.leftovers {
 		switch l := &c.leftovers[i]; {
 		case l.node != f.Node || f.Sent < l.since:

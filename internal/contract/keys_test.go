@@ -84,7 +84,7 @@ func TestRealNodesRecordKeys(t *testing.T) {
 			if c.leaves == 0 {
 				header.Bounds.Cleanup = patience // however slow the machine is
 			}
-			sinks := &keySink{entrySink{Checker: checker.New(header)}, map[int]*entrySink{}}
+			sinks := &keySink{entrySink{Checker: checker.New(header), promptly: promptly(bound)}, map[int]*entrySink{}}
 			w, err := process.Backend{WatchKeys: true}.Open(t.Context(), s, 1, sinks)
 			if err != nil {
 				t.Fatal(err)
@@ -132,21 +132,12 @@ func (s *keySink) Record(e *history.Event) {
 	case history.EntriesSeen:
 		n := s.nodes[e.Node]
 		if n == nil {
-			n = &entrySink{}
+			n = &entrySink{released: s.released, promptly: s.promptly}
 			s.nodes[e.Node] = n
 		}
-		switch n.end = e.Sent; {
-		case e.Time.Sub(e.Sent) > promptly:
-			n.looks = 0
-		case e.Sent >= s.released:
-			n.looks++
-		}
+		n.looked(e)
 	}
 }
-
-// promptly is less than a tenth of the bound: ten looks in a row have to be as fast before a key
-// counts as kept.
-const promptly = 15 * time.Millisecond
 
 // saw reports whether the watch has seen every node for so long after the last release or report, and
 // so often and promptly that clean-up can be judged.
