@@ -81,8 +81,9 @@ func (o observation) expired(now env.Instant) bool { return now >= o.since.Add(o
 // not know whether it is the holder empties the record in the background, where client-go tries again
 // under the same identity. A holder that stood still goes on in client-go for another RenewDeadline,
 // while it tries to renew; here its deadline is over, and it only reads the record. One that has given
-// up releases at once in client-go, if at all; here the user releases, and only what is still its own.
-// client-go counts in whole seconds, this lock in milliseconds.
+// up releases at once in client-go, if at all, and its context ends after that; here the context ends at
+// the deadline, and then the user releases only what is still its own. client-go counts in whole
+// seconds, this lock in milliseconds.
 func NewKubernetesLease(c LeaseConfig, p Ports) (*Mutex, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

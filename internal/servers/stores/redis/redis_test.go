@@ -411,7 +411,6 @@ func TestUnsupportedRequests(t *testing.T) {
 	for _, r := range []env.StoreRequest{
 		{Op: env.StoreOpen, TTL: time.Second},
 		{Op: env.StoreSweep, Key: "a"},
-		{Op: env.StoreCreate, Key: "a"},
 		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long},
 		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long, Expires: true, Sequential: true},
 		{Op: env.StoreCreate, Key: "a", TTL: storetest.Long, Expires: true, Session: 1},
