@@ -73,7 +73,22 @@ func loadSide(dir string) (report.Side, error) {
 		return report.Side{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	found, err := report.TalliesOf(reference)
+	if !judges(found, checker.Cleanup) { // it was stored when nobody watched the keys of real servers
+		b.Backend = b.WithoutWatch()
+	}
 	return report.Side{Backend: b.Backend, Found: found, Versions: reference.Versions}, err
+}
+
+// judges reports whether a property was judged in any run.
+func judges(found report.Tallies, p checker.Property) bool {
+	for _, tally := range found {
+		for verdict, runs := range tally.Seen[p] {
+			if verdict != checker.NotApplicable && runs > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // agreementView is an agreement as it is printed.
