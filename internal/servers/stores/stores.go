@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/semver"
 
@@ -35,19 +36,27 @@ type Product struct {
 
 var products = []Product{
 	onEtcd(etcd.Store{}),
-	{nats.Store{}, nats.Handlers, nats.Open, nats.Version, "2.9", false},
-	{nats.Markers{}, nats.Handlers, nats.OpenMarkers, nats.Version, "2.9", false},
-	{postgres.Store{}, postgres.Handlers, postgres.Open, postgres.Version, "13", true},
+	{nats.Store{}, durable(nats.Handlers), nats.Open, nats.Version, "2.9", false},
+	{nats.Markers{}, durable(nats.Handlers), nats.OpenMarkers, nats.Version, "2.9", false},
+	{postgres.Store{}, durable(postgres.Handlers), postgres.Open, postgres.Version, "13", true},
 	onRedis(redis.Store{}),
 	onRedis(redis.Store{Cluster: true}),
-	{zookeeper.Store{}, zookeeper.Handlers, zookeeper.Open, zookeeper.Version, "3.6", true},
+	{zookeeper.Store{}, durable(zookeeper.Handlers), zookeeper.Open, zookeeper.Version, "3.6", true},
+}
+
+// durable adds the losses of power to the handlers of a product that keeps its data on disks. Tests of a
+// user's lock do without: they need root.
+func durable(handlers live.FaultHandlers) live.FaultHandlers {
+	return slices.Concat(handlers, live.PowerLosses())
 }
 
 func onRedis(s redis.Store) Product {
 	return Product{s, redis.Handlers, s.Open, s.Version, "7.0", false}
 }
 
-func onEtcd(s etcd.Store) Product { return Product{s, etcd.Handlers, s.Open, s.Version, "3.4", true} }
+func onEtcd(s etcd.Store) Product {
+	return Product{s, durable(etcd.Handlers), s.Open, s.Version, "3.4", true}
+}
 
 // Programs are the paths of servers' programs that are used instead of those in PATH. Empty: the one
 // in PATH.

@@ -25,6 +25,8 @@ import (
 type Store struct {
 	// Binary is the path of etcd. If it is empty, it is looked up in PATH. Clients do not use it.
 	Binary string
+
+	noSync bool // for a test: members do not sync
 }
 
 // Name returns the product's name.

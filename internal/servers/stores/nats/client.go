@@ -68,6 +68,11 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 			return reply, err
 		}
 	}
+	if errors.Is(err, env.ErrNoLeader) { // perhaps there is no bucket: members that lose power forget it
+		c.mu.Lock()
+		c.bucket = nil
+		c.mu.Unlock()
+	}
 	c.Leave(member)
 	return env.StoreReply{}, err
 }
