@@ -104,7 +104,7 @@ func (d *Disk) SyncAll() {
 	}
 	d.power.Lock()
 	defer d.power.Unlock()
-	d.forget(nil)
+	_ = d.forget(nil) // only what it calls returns errors
 }
 
 // forget ends all undo logs. It calls do with each before, unless that is nil.

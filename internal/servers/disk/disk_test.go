@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -409,5 +410,21 @@ func TestTooMuchToRemember(t *testing.T) {
 	}
 	if left := d.old.left.Load(); left != blockSize {
 		t.Errorf("%d bytes are left, not all", left)
+	}
+}
+
+// Where something is missing, one line says what, and how to get it.
+func TestWhatIsMissingIsReported(t *testing.T) {
+	for cause, advice := range map[error]string{
+		unix.ENOENT: "modprobe fuse", unix.ENODEV: "--device /dev/fuse",
+		unix.EPERM: "run as root", unix.EACCES: "--cap-add SYS_ADMIN",
+	} {
+		err := explain(&os.PathError{Op: "open", Path: fuseDevice, Err: cause})
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), advice) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: %v, want %s", cause, err, advice)
+		}
+	}
+	if err := explain(unix.EIO); !errors.Is(err, unix.EIO) || strings.Contains(err.Error(), "root") {
+		t.Errorf("another error became %v", err)
 	}
 }
