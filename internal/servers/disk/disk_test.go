@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -320,6 +321,16 @@ func TestOpenFilesAreLost(t *testing.T) {
 	_ = f.Close()
 	if got := contents(t, d, "a"); got != "" {
 		t.Errorf("%q was written after the cut", got)
+	}
+}
+
+// A request that came before the cut, and is carried out after it, changes nothing.
+func TestLateRequests(t *testing.T) {
+	d := open(t)
+	before := d.on
+	must(t, d.Cut())
+	if errno := d.while(before, func() syscall.Errno { t.Error("it is carried out"); return 0 }); errno != syscall.EIO {
+		t.Errorf("the reply is %v", errno)
 	}
 }
 
