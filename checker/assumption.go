@@ -94,8 +94,8 @@ var assumptions = []struct {
 		"a clock of the leader of the store that runs fast, a clock of the holder that runs slow",
 		"Choose a session timeout with a margin for drift."},
 	{StoreKeeps, "the store keeps what it has acknowledged",
-		"a leader without the last changes",
-		"Replicate before acknowledging."},
+		"a leader without the last changes, or a loss of power of members that had not synced them",
+		"Replicate before acknowledging, and sync."},
 }
 
 // Assumptions lists all of them.

@@ -131,6 +131,8 @@ func (c *conflict) causes() []Cause {
 		return broken(ClocksAgree, c.slowHolder())
 	case c.overran() && c.at > c.vouched.at.Add(c.vouched.left):
 		return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
+	case c.stored && c.emptied.how == history.WithWhatItSynced: // nothing has watched the store's entries
+		return broken(StoreKeeps, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at})
 	case c.stored:
 		return unbroken(c.faultLog, Statement{Kind: GrantedBoth})
 	case c.emptied.node != 0:

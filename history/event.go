@@ -324,6 +324,10 @@ const (
 // WithItsKeys is the Detail of the [NodeUp] of a server that has lost nothing.
 const WithItsKeys = "with its keys"
 
+// WithWhatItSynced is the Detail of the [NodeUp] of a member of a real store that has lost power. What
+// that is depends on the store.
+const WithWhatItSynced = "with what it had synced"
+
 // The names of the steps that the checker uses. At BeforeSend the lock has read its clock, from
 // which it counts the validity. Between Queued and Woken a try waits to be woken.
 const (

@@ -74,7 +74,7 @@ var kinds = []struct {
 	what string
 }{
 	{&Crash{}, "a node's server dies and, at the end, starts again; persistence decides which keys it keeps"},
-	{&PowerLoss{}, "a node's machine loses power and all unsynced data; at the end it starts again"},
+	{&PowerLoss{}, "a node's machine loses power and all unsynced data; at the end it starts again (members of a simulated store keep what they have agreed on)"},
 	{&Shutdown{}, "a node's server is shut down cleanly and, at the end, starts again"},
 	{&Failover{}, "a node's master dies and, at the end, its asynchronous replica takes over"},
 	{&OldSnapshot{}, "a node's server dies and, at the end, starts again from an old snapshot"},

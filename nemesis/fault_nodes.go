@@ -107,6 +107,7 @@ const (
 // The features of power losses beyond [RestartDelayFeature].
 const (
 	StuckSyncFeature  Feature = "stuck_sync"
+	TornLoadFeature   Feature = "torn_tail: load"
 	TornRefuseFeature Feature = "torn_tail: refuse"
 )
 
@@ -154,7 +155,10 @@ func (p *PowerLoss) features() []Feature {
 	if p.StuckSync > 0 {
 		all = append(all, StuckSyncFeature)
 	}
-	if p.TornTail == TornRefuse {
+	switch p.TornTail {
+	case TornLoad:
+		all = append(all, TornLoadFeature)
+	case TornRefuse:
 		all = append(all, TornRefuseFeature)
 	}
 	return all

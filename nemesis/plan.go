@@ -19,6 +19,11 @@ func (p Plan) Kinds() []Kind {
 	})
 }
 
+// CutsPower reports whether a node loses power.
+func (p Plan) CutsPower() bool {
+	return slices.ContainsFunc(p, func(f Fault) bool { _, is := f.Action.(*PowerLoss); return is })
+}
+
 // AsksFor reports whether a fault of the plan needs a feature.
 func (p Plan) AsksFor(f Feature) bool {
 	return slices.ContainsFunc(p, func(one Fault) bool { return slices.Contains(featuresOf(one.Action), f) })

@@ -294,14 +294,13 @@ const (
 // Forgets reports whether a new leader can lack changes that the last one has answered.
 func (s *Store) Forgets() bool { return s.Asynchronous || s.Durability == Off }
 
-// validate checks the store with the plan: the simulator and the real servers keep no log for each
-// node that a loss of power could cut.
+// validate checks the store with the plan: the simulator keeps no log for each node that a loss of power
+// could cut.
 func (s *Store) validate(p Plan) error {
 	if s == nil {
 		return nil
 	}
-	powerLoss := slices.ContainsFunc(p, func(f Fault) bool { _, is := f.Action.(*PowerLoss); return is })
-	if (s.Durability == RemoteWrite || s.Durability == Off) && powerLoss {
+	if (s.Durability == RemoteWrite || s.Durability == Off) && p.CutsPower() {
 		return field("durability", fmt.Errorf("%s with the fault power-loss: what a node without power loses of a store is not modelled", s.Durability))
 	}
 	if err := s.Election.Consistent(); err != nil {

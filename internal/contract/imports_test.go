@@ -257,6 +257,12 @@ var bans = []ban{
 	},
 	{
 		folders: []string{""},
+		imports: []string{"github.com/hanwen/"},
+		except:  []string{"internal/servers/disk/"},
+		why:     "disks that lose power are one package's affair, and only servers of stores use it",
+	},
+	{
+		folders: []string{""},
 		imports: []string{"github.com/chromedp/"},
 		except:  []string{"internal/browsertest/"},
 		why:     "only tests drive a browser",

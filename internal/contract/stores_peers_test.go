@@ -27,6 +27,12 @@ type isolation struct {
 	expiring bool
 }
 
+// reachableWorld is a world with a store whose faults begin at steps.
+type reachableWorld interface {
+	storeWorld
+	Reach(client int, step env.Step, k int)
+}
+
 // play plays the script, and returns the keys after each step.
 func (s isolation) play() (keys []string) {
 	see := func(when string) { keys = append(keys, when+": "+s.keys()) }
@@ -85,10 +91,7 @@ func TestRealStoresLoseTheirLeaderAsTheSimulatedOne(t *testing.T) {
 			continue
 		}
 		t.Run(p.Product, func(t *testing.T) {
-			play := func(w interface {
-				storeWorld
-				Reach(client int, step env.Step, k int)
-			}) (keys []string) {
+			play := func(w reachableWorld) (keys []string) {
 				err := w.Run(t.Context(), func(client int) {
 					if client == 1 {
 						keys = isolation{w, w.Reach, storeAbilities[p.Product].expiring}.play()

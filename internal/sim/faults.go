@@ -73,7 +73,7 @@ var nodeFaults = handlers{
 		},
 	},
 	handler[*nemesis.PowerLoss]{
-		Features: []nemesis.Feature{nemesis.RestartDelayFeature, nemesis.StuckSyncFeature, nemesis.TornRefuseFeature},
+		Features: []nemesis.Feature{nemesis.RestartDelayFeature, nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature},
 		Prepare: func(w *World, f injection[*nemesis.PowerLoss]) {
 			switch s := &w.setting; {
 			case s.Persistence == nemesis.EverySecond:

@@ -40,6 +40,7 @@ func TestModules(t *testing.T) {
 		"go.etcd.io/etcd/api/v3":                    "etcd's client",
 		"github.com/coreos/go-semver":               "etcd's client",
 		"github.com/coreos/go-systemd/v22":          "etcd's client",
+		"github.com/hanwen/go-fuse/v2":              "members on disks that lose power",
 		"github.com/golang/protobuf":                "etcd's client",
 		"github.com/grpc-ecosystem/grpc-gateway/v2": "etcd's client",
 		"go.uber.org/multierr":                      "zap",

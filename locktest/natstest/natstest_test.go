@@ -33,5 +33,6 @@ func TestModules(t *testing.T) {
 		"golang.org/x/crypto":           "nkeys",
 		"github.com/nats-io/nuid":       "NATS' client",
 		"github.com/klauspost/compress": "NATS' client",
+		"github.com/hanwen/go-fuse/v2":  "members on disks that lose power",
 	})
 }

@@ -42,5 +42,6 @@ func TestModules(t *testing.T) {
 		"github.com/jackc/pgpassfile":    "pgx",
 		"github.com/jackc/pgservicefile": "pgx",
 		"golang.org/x/text":              "pgx",
+		"github.com/hanwen/go-fuse/v2":   "members on disks that lose power",
 	})
 }

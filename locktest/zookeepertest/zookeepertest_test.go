@@ -32,5 +32,8 @@ func TestRealStoreShowsALockThatIgnoresItsSession(t *testing.T) {
 }
 
 func TestModules(t *testing.T) {
-	externaltest.Modules(t, map[string]string{"github.com/go-zookeeper/zk": ""})
+	externaltest.Modules(t, map[string]string{
+		"github.com/go-zookeeper/zk":   "",
+		"github.com/hanwen/go-fuse/v2": "members on disks that lose power",
+	})
 }

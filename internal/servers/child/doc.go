@@ -8,7 +8,7 @@
 //   - Close kills the servers and removes their files.
 //   - When the program dies, even by SIGKILL, the kernel kills the servers, and the reaper,
 //     a small shell process that was waiting for this, kills what still works in the
-//     directory and removes it.
+//     directory, ends the mounts below it and removes it.
 //   - Signals from the terminal reach neither the servers nor the shell. The program
 //     decides what to do about them.
 //

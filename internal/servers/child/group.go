@@ -3,6 +3,7 @@ package child
 import (
 	"context"
 	_ "embed" // the script
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -20,6 +21,7 @@ type Group struct {
 	forker  *Forker
 	daemons []*Daemon
 	died    chan error
+	release []func() error
 
 	closing sync.Once
 	err     error
@@ -74,6 +76,10 @@ func (g *Group) Report(death error) {
 	}
 }
 
+// OnClose adds what Close calls when all servers are gone, before it removes their files. It may not be
+// called if this program dies.
+func (g *Group) OnClose(do func() error) { g.release = append(g.release, do) }
+
 // Died delivers an error when a server has died and nobody ended it. The error contains the
 // end of the server's log.
 func (g *Group) Died() <-chan error { return g.died }
@@ -93,7 +99,10 @@ func (g *Group) Close() error {
 		}
 		all.Wait()
 		g.forker.Close()
-		g.err = g.reaper.Close()
+		for _, do := range g.release {
+			g.err = errors.Join(g.err, do())
+		}
+		g.err = errors.Join(g.err, g.reaper.Close())
 	})
 	return g.err
 }

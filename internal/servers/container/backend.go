@@ -40,7 +40,7 @@ func (b Backend) handlers() live.FaultHandlers {
 	if b.Image == "" || b.Preload != "" {
 		features = append(features, nemesis.NodeClockFeature)
 	}
-	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
+	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 }
 
 // Open starts the containers and opens a world on them. The setting must be valid and must

@@ -56,16 +56,16 @@ func (w *World) takeDown(node, fault int, restartDelay time.Duration, stop func(
 func (w *World) crasher(node int) Crasher { return w.server(node).(Crasher) }
 
 // PowerLosses returns the handler for a fleet of [Powered] servers. They need an
-// [aof.File] for [nemesis.StuckSyncFeature], and have to be [Refuser]s for
+// [aof.File] for [nemesis.StuckSyncFeature] and [nemesis.TornLoadFeature], and have to be [Refuser]s for
 // [nemesis.TornRefuseFeature].
 func PowerLosses(features ...nemesis.Feature) FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.PowerLoss]{
 			Features: append(slices.Clip(features), nemesis.RestartDelayFeature),
 			Prepare: func(w *World, f injection[*nemesis.PowerLoss]) {
-				if w.setting.Persistence == nemesis.EverySecond {
+				if s, is := w.server(f.Action.Node).(Syncer); is && w.setting.Persistence == nemesis.EverySecond {
 					phase := newRandom(w.seed, fmt.Sprintf("syncs of node %d", f.Action.Node)).bits() % uint64(time.Second)
-					w.server(f.Action.Node).(Powered).SyncFrom(time.Duration(phase))
+					s.SyncFrom(time.Duration(phase))
 				}
 			},
 			Begin: func(w *World, f injection[*nemesis.PowerLoss]) error {
@@ -159,7 +159,11 @@ func (w *World) goDown(node int, left string) {
 // goDark cuts a node off as a power loss does. No client is told: messages in both
 // directions wait until the machine is back, which resets their connections.
 func (w *World) goDark(node, fault int) {
-	w.silence(node, fault, w.setting.Persistence.KeepsWithoutPower())
+	left := w.setting.Persistence.KeepsWithoutPower()
+	if w.fleet.Store != nil { // it does not depend on the setting
+		left = history.WithWhatItSynced
+	}
+	w.silence(node, fault, left)
 }
 
 // silence makes a node's machine unreachable. left says which keys its server keeps.

@@ -123,12 +123,18 @@ type Clocked interface {
 type Powered interface {
 	Crasher
 
+	// LosePower ends the server, which keeps what was on its disk.
+	LosePower(aof.Loss) error
+}
+
+// Syncer is a [Powered] server that syncs its writes once a second where the setting's persistence
+// says so. Another one, such as a member of a store, syncs as it sees fit.
+type Syncer interface {
+	Powered
+
 	// SyncFrom makes the server sync its writes to the disk once a second, starting at
 	// phase. Only the first call counts.
 	SyncFrom(phase time.Duration)
-
-	// LosePower ends the server, which keeps what was on its disk.
-	LosePower(aof.Loss) error
 }
 
 // Refuser is a [Powered] server that can be made to refuse a torn file.

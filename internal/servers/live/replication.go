@@ -14,7 +14,7 @@ import (
 // OwnServer is a server that this program runs, which supports most faults.
 type OwnServer interface {
 	Server
-	Powered
+	Syncer
 	Restorer
 	Stopper
 	Commander

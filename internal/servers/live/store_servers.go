@@ -22,6 +22,9 @@ type StoreServers struct {
 	// Handlers lists how each kind of fault is injected.
 	Handlers FaultHandlers
 
+	// Disks: each member has a disk of its own, which loses what was not synced if the plan cuts power.
+	Disks bool
+
 	// Start starts the servers of a setting. After an error nothing is left behind.
 	Start func(ctx context.Context, s nemesis.Setting, seed uint64) (Fleet, error)
 

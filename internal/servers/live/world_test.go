@@ -98,7 +98,7 @@ func openOn(ctx context.Context, s nemesis.Setting, sink history.Sink) (*World, 
 	if err != nil {
 		return nil, err
 	}
-	return Open(s, 1, sink, NewFleet(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), OldSnapshots(), VMRestores(), Stops(), Commands(), Duplicates()))
+	return Open(s, 1, sink, NewFleet(servers.Servers(), servers.Died(), servers.Close), slices.Concat(Anywhere(nemesis.NodeClockFeature), Outages(), PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature), OldSnapshots(), VMRestores(), Stops(), Commands(), Duplicates()))
 }
 
 // pid returns the process id of a node's server.

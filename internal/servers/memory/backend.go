@@ -18,7 +18,7 @@ import (
 type Backend struct{}
 
 // handlers lists how each kind of fault is injected.
-var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(), live.Stops(), live.Commands(), live.Duplicates())
+var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.TornLoadFeature), live.Stops(), live.Commands(), live.Duplicates())
 
 // Name returns the backend's name in commands and stored runs.
 func (Backend) Name() string { return "memory" }

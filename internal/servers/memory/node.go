@@ -151,7 +151,7 @@ func (n *node) stopped(l *serverRun) <-chan struct{} {
 }
 
 var _ interface {
-	live.Powered
+	live.Syncer
 	live.Stopper
 	live.Commander
 	live.Clocked
@@ -165,7 +165,7 @@ type disk struct {
 	last  int64         // number of the last sync
 }
 
-// SyncFrom implements [live.Powered].
+// SyncFrom implements [live.Syncer].
 func (n *node) SyncFrom(phase time.Duration) {
 	n.thread.Lock()
 	defer n.thread.Unlock()

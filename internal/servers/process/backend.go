@@ -23,7 +23,7 @@ type Backend struct {
 }
 
 // handlers lists how each kind of fault is injected.
-var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
+var handlers = slices.Concat(live.Anywhere(nemesis.NodeClockFeature), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature, nemesis.TornRefuseFeature), live.OldSnapshots(), live.VMRestores(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())
 
 // Name returns the backend's name in commands and stored runs.
 func (Backend) Name() string { return "process" }

@@ -6,6 +6,8 @@
 package stores
 
 import (
+	"slices"
+
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/etcd"
 	"github.com/lockstorm/lockstorm/internal/servers/stores/nats"
@@ -27,7 +29,15 @@ type served interface {
 	Servers() *live.StoreServers
 }
 
-func product(client served) Product { return Product{client.Servers(), client} }
+// product adds the losses of power, if members can have disks of their own. Tests of a user's lock do
+// without: they would need root.
+func product(client served) Product {
+	servers := client.Servers()
+	if servers.Disks {
+		servers.Handlers = slices.Concat(servers.Handlers, live.PowerLosses())
+	}
+	return Product{servers, client}
+}
 
 var products = []Product{
 	product(etcd.Store{}),

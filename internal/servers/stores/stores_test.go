@@ -4,7 +4,27 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/redis"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
+
+// Members lose power as they are, and not as Redis' append-only file does. Redis under Sentinel, or as a
+// cluster, does not lose power.
+func TestLossesOfPower(t *testing.T) {
+	for _, p := range Products() {
+		able := nemesis.Ability{Name: p.Product, Kinds: p.Faults(), Features: p.Features()}
+		for text, loss := range map[string]*nemesis.PowerLoss{
+			"plain": {Node: 1}, "delayed": {Node: 1, RestartDelay: 1},
+			"stuck": {Node: 1, StuckSync: 1}, "torn": {Node: 1, TornTail: nemesis.TornLoad}, "refusing": {Node: 1, TornTail: nemesis.TornRefuse},
+		} {
+			_, isRedis := p.client.(redis.Store)
+			refused := able.Refuse(nemesis.Plan{{Action: loss}}) != nil
+			if want := isRedis || loss.StuckSync > 0 || loss.TornTail != ""; refused != want {
+				t.Errorf("%s, %s: refused %v, want %v", p.Product, text, refused, want)
+			}
+		}
+	}
+}
 
 // Each client has a name of its own, by which processes of clients find it. Each product is found by
 // its client's name, also with another redis-server.

@@ -25,6 +25,8 @@ import (
 type Store struct {
 	// Binary is the path of etcd. If it is empty, it is looked up in PATH. Clients do not use it.
 	Binary string
+
+	noSync bool // for a test: members do not sync
 }
 
 // Name returns the product's name.
@@ -34,7 +36,7 @@ func (Store) Name() string { return "etcd" }
 func (k Store) Servers() *live.StoreServers {
 	return &live.StoreServers{
 		Product: k.Name(), Port: 2379, Oldest: "3.4", Version: k.Version, Watched: true,
-		Handlers: Handlers, Start: k.Open, Installed: k.installed, CheckTTL: checkTTL,
+		Handlers: Handlers, Disks: true, Start: k.Open, Installed: k.installed, CheckTTL: checkTTL,
 	}
 }
 

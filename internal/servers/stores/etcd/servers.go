@@ -14,7 +14,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/disk"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -43,10 +45,19 @@ type Server struct {
 	number  int
 	peer    string // the URL at which the other members find it
 	cluster string // the initial cluster, as etcd writes it
+	disk    *disk.Disk
+	data    string // the directory of its data
+	noSync  bool
 }
 
 // Addr returns the host:port where clients find the member.
 func (s *Server) Addr() string { return s.Ports[0].Addr() }
+
+// LosePower implements [live.Powered].
+func (s *Server) LosePower(aof.Loss) error {
+	s.Kill()
+	return s.disk.Cut()
+}
 
 func (s *Server) name() string { return fmt.Sprintf("member-%d", s.number) }
 
@@ -58,7 +69,9 @@ func (k Store) Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Flee
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(k, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, binary, s.Nodes) }, newWatch)
+	return live.StartStore(k, func(group *child.Group) ([]*Server, live.PeerLinks, error) {
+		return start(ctx, group, binary, k.noSync, s)
+	}, newWatch)
 }
 
 // find returns the path of etcd.
@@ -88,13 +101,16 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, peers live.PeerLinks, err error) {
-	for number := 1; number <= members; number++ {
+func start(ctx context.Context, group *child.Group, binary string, noSync bool, setting nemesis.Setting) (servers []*Server, peers live.PeerLinks, err error) {
+	for number := 1; number <= setting.Nodes; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
 		if err != nil {
 			return nil, nil, err
 		}
-		s := &Server{Daemon: d, binary: binary, number: number}
+		s := &Server{Daemon: d, binary: binary, number: number, noSync: noSync}
+		if s.disk, s.data, err = disk.Attach(setting.Plan.CutsPower(), group, d); err != nil {
+			return nil, nil, err
+		}
 		d.Name = "etcd on " + s.Addr()
 		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
 		d.Command = func() (*exec.Cmd, error) { return exec.Command(s.binary, s.args()...), nil }
@@ -107,7 +123,11 @@ func start(ctx context.Context, group *child.Group, binary string, members int) 
 	if err := group.Start(ctx); err != nil {
 		return nil, peers, err
 	}
-	return servers, peers, awaitLeader(ctx, servers)
+	err = awaitLeader(ctx, servers)
+	for _, s := range servers { // as those of a cluster that has run for a while
+		s.disk.SyncAll()
+	}
+	return servers, peers, err
 }
 
 // connect makes the links between the members. Who joins a cluster has to know each member by the same
@@ -134,8 +154,8 @@ func connect(servers []*Server) (live.PeerLinks, error) {
 
 // args returns the whole command line. A member that has data ignores the initial cluster.
 func (s *Server) args() []string {
-	return []string{
-		"--name", s.name(), "--data-dir", filepath.Join(s.Dir, "data"),
+	args := []string{
+		"--name", s.name(), "--data-dir", filepath.Join(s.data, "data"),
 		"--listen-client-urls", "http://" + s.Addr(), "--advertise-client-urls", "http://" + s.Addr(),
 		"--listen-peer-urls", "http://" + s.Ports[1].Addr(), "--initial-advertise-peer-urls", s.peer,
 		"--initial-cluster", s.cluster, "--initial-cluster-state", "new",
@@ -143,6 +163,10 @@ func (s *Server) args() []string {
 		"--election-timeout", fmt.Sprint(electionTimeout.Milliseconds()),
 		"--logger", "zap", "--log-level", "error",
 	}
+	if s.noSync {
+		args = append(args, "--unsafe-no-fsync")
+	}
+	return args
 }
 
 // await waits until the member answers. It need not have a leader: others may be down.

@@ -41,7 +41,7 @@ func (k Markers) Servers() *live.StoreServers { return servers(k, OpenMarkers) }
 func servers(k live.Store, start func(context.Context, nemesis.Setting, uint64) (live.Fleet, error)) *live.StoreServers {
 	return &live.StoreServers{
 		Product: k.Name(), Port: 4222, MaxNodes: maxMembers, Oldest: "2.9", Version: version,
-		Handlers: Handlers, Start: start, Installed: installed, CheckTTL: checkTTL,
+		Handlers: Handlers, Disks: true, Start: start, Installed: installed, CheckTTL: checkTTL,
 	}
 }
 
@@ -81,6 +81,11 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 		if reply, err = do(ctx, member, r); err == nil || errors.Is(err, live.ErrStoreOp) {
 			return reply, err
 		}
+	}
+	if errors.Is(err, env.ErrNoLeader) { // perhaps there is no bucket: members that lose power forget it
+		c.mu.Lock()
+		c.bucket = nil
+		c.mu.Unlock()
 	}
 	if !live.Canceled(ctx) {
 		c.Leave(member)

@@ -42,8 +42,9 @@
 //   - A request to delete a message with a number that the stream has not reached resets the stream
 //     on every replica, and is not answered. So the client reads the entry before it deletes it.
 //   - By the source, written messages are synced to the disk every two minutes, which no setting
-//     changes, so a machine that loses power loses acknowledged writes. A killed process was not seen to
-//     lose any.
+//     changes. Members that all lose power lose acknowledged writes, and a stream that is younger than
+//     that: then a client creates the bucket again. A member that loses power alone gets the writes from the
+//     others. A killed process was not seen to lose any.
 //   - By the source, elections begin 4 to 9 seconds after the loss of a leader. The setting's
 //     election is ignored.
 //   - After members were stopped and continued, the others sometimes vote for ever, although they are a

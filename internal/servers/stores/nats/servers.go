@@ -14,7 +14,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/disk"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -39,10 +41,18 @@ type Server struct {
 	number int
 	addr   string   // where other members find it, as host:port
 	routes []string // to the other members
+	disk   *disk.Disk
+	data   string // the directory of its data
 }
 
 // Addr returns the host:port where clients find the member.
 func (s *Server) Addr() string { return s.Ports[0].Addr() }
+
+// LosePower implements [live.Powered].
+func (s *Server) LosePower(aof.Loss) error {
+	s.Kill()
+	return s.disk.Cut()
+}
 
 // Open starts a cluster with a member for each node of the setting, and returns when it
 // can create a bucket with a replica on each. After an error nothing is left behind. The
@@ -64,7 +74,7 @@ func openFleet(ctx context.Context, s nemesis.Setting, store live.Store) (live.F
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(store, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, binary, s.Nodes) }, nil)
+	return live.StartStore(store, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, binary, s) }, nil)
 }
 
 // find returns the path of nats-server. Debian has it in a directory that is not in everybody's
@@ -99,13 +109,16 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func start(ctx context.Context, group *child.Group, binary string, members int) (servers []*Server, peers live.PeerLinks, err error) {
-	for number := 1; number <= members; number++ {
+func start(ctx context.Context, group *child.Group, binary string, setting nemesis.Setting) (servers []*Server, peers live.PeerLinks, err error) {
+	for number := 1; number <= setting.Nodes; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
 		if err != nil {
 			return nil, nil, err
 		}
 		s := &Server{Daemon: d, binary: binary, number: number}
+		if s.disk, s.data, err = disk.Attach(setting.Plan.CutsPower(), group, d); err != nil {
+			return nil, nil, err
+		}
 		d.Name = "nats-server on " + s.Addr()
 		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
 		d.Command = s.command
@@ -118,7 +131,11 @@ func start(ctx context.Context, group *child.Group, binary string, members int) 
 	if err := group.Start(ctx); err != nil {
 		return nil, peers, err
 	}
-	return servers, peers, awaitCluster(ctx, servers)
+	err = awaitCluster(ctx, servers)
+	for _, s := range servers { // as those of a cluster that has run for a while
+		s.disk.SyncAll()
+	}
+	return servers, peers, err
 }
 
 // connectMembers makes the links between the members. Members tell each other where they can be found,
@@ -156,7 +173,7 @@ func (s *Server) command() (*exec.Cmd, error) {
 // config returns the configuration of the member. Members do not tell clients of each
 // other, because these reach them only through the world. A single member is no cluster.
 func (s *Server) config() string {
-	text := fmt.Sprintf("server_name: node-%d\nlisten: %q\njetstream: { store_dir: %q }\n", s.number, s.Addr(), filepath.Join(s.Dir, "data"))
+	text := fmt.Sprintf("server_name: node-%d\nlisten: %q\njetstream: { store_dir: %q }\n", s.number, s.Addr(), filepath.Join(s.data, "data"))
 	if len(s.routes) == 0 {
 		return text
 	}

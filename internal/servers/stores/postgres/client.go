@@ -26,7 +26,7 @@ func (Store) Name() string { return "postgresql" }
 func (k Store) Servers() *live.StoreServers {
 	return &live.StoreServers{
 		Product: k.Name(), Port: 5432, Oldest: "13", Version: version, Watched: true, Connected: true,
-		Handlers: Handlers, Start: Open, Installed: installed,
+		Handlers: Handlers, Disks: true, Start: Open, Installed: installed,
 	}
 }
 

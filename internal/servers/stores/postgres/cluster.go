@@ -93,7 +93,7 @@ func (c *cluster) open(ctx context.Context, s nemesis.Setting, seed uint64) (err
 		return err
 	}
 	for node := 1; node <= s.Nodes; node++ {
-		server, err := c.newServer(node, clocks)
+		server, err := c.newServer(node, clocks, s.Plan.CutsPower())
 		if err != nil {
 			return err
 		}

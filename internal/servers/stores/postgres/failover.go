@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/servers/aof"
 )
 
 // member is what the failover manager knows of a server.
@@ -47,6 +48,15 @@ func (s *Server) Kill() { s.leave(down, s.kill) }
 
 // Quit implements [live.Crasher].
 func (s *Server) Quit() { s.leave(down, s.quit) }
+
+// LosePower implements [live.Powered].
+func (s *Server) LosePower(aof.Loss) (err error) {
+	s.leave(down, func() {
+		s.kill()
+		err = s.disk.Cut()
+	})
+	return err
+}
 
 // Stop implements [live.Stopper]. It stops all processes of the server.
 func (s *Server) Stop() (err error) {

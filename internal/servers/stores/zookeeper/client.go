@@ -25,7 +25,7 @@ func (Store) Name() string { return "zookeeper" }
 func (k Store) Servers() *live.StoreServers {
 	return &live.StoreServers{
 		Product: k.Name(), Port: 2181, Oldest: "3.6", Version: version, Watched: true,
-		Handlers: Handlers, Start: Open, Installed: installed, CheckTTL: checkTTL,
+		Handlers: Handlers, Disks: true, Start: Open, Installed: installed, CheckTTL: checkTTL,
 	}
 }
 

@@ -25,21 +25,32 @@
 // # Differences from the simulated store
 //
 //   - A session lasts at least 400 ms. Its end is rounded up to a multiple of the tick, 200 ms.
+//
 //   - A member reports to the leader which sessions are alive when the leader asks, twice a
 //     tick. So the time of a session may count from up to half a tick before the heartbeat
 //     was acknowledged. If the leader was stopped, and continues before it is replaced, the time
 //     of the stop counts as well: a session can end although a heartbeat was acknowledged just
 //     now. The library's own pings only make a session longer. They would keep it alive for
 //     ever: so its connection is closed when the client has not sent a heartbeat for the TTL.
+//
 //   - Followers leave a leader that is stopped, or cut off, after five ticks, and a leader without
 //     followers stops serving then. Until then it does not reply to writes. The setting's election and
 //     commit are ignored.
+//
 //   - Heartbeats and lists make the revision grow. Numbers of sequential keys count the changes
 //     of their parent, not of the store.
+//
 //   - A list reads the children of one parent, and not what is below them.
+//
 //   - The revision is compared before a deletion or an update, and then the version: a key that is
 //     deleted and created anew at the same time may be deleted or updated wrongly. Keys of the lock
 //     recipe are unique, and the record of a lease is never deleted.
+//
+//   - Members sync their log, which is the default, only if the plan cuts power: five members share a
+//     disk. They do not sync the snapshots that they write when they start. A member that loses power
+//     before the kernel has written the first one finds log entries without a snapshot, and does not
+//     start again ("No snapshot found, but there are log entries"). So what members have written before
+//     the run counts as synced.
 //
 // # Links between members
 //

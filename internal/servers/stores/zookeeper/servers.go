@@ -18,7 +18,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
+	"github.com/lockstorm/lockstorm/internal/servers/disk"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -57,10 +59,18 @@ type Server struct {
 	quorum  *wire.Network // links to the port at which a leader awaits its followers
 	votes   *wire.Network // links to the port for elections
 	served  bool          // ever
+	disk    *disk.Disk    // nil: it cannot lose power
+	data    string        // the directory of its data
 }
 
 // Addr returns the host:port where clients find the member.
 func (s *Server) Addr() string { return s.Ports[0].Addr() }
+
+// LosePower implements [live.Powered].
+func (s *Server) LosePower(aof.Loss) error {
+	s.Kill()
+	return s.disk.Cut()
+}
 
 // Open starts an ensemble with a member for each node of the setting, and returns when all of
 // them serve. After an error nothing is left behind. The seed is not used: ZooKeeper draws
@@ -70,7 +80,7 @@ func Open(ctx context.Context, s nemesis.Setting, _ uint64) (live.Fleet, error) 
 	if err != nil {
 		return live.Fleet{}, err
 	}
-	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, java, s.Nodes) }, newWatch)
+	return live.StartStore(Store{}, func(group *child.Group) ([]*Server, live.PeerLinks, error) { return start(ctx, group, java, s) }, newWatch)
 }
 
 // findJava returns the beginning of a command that runs a class of ZooKeeper's.
@@ -108,13 +118,16 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func start(ctx context.Context, group *child.Group, java []string, members int) (servers []*Server, links live.PeerLinks, err error) {
-	for number := 1; number <= members; number++ {
+func start(ctx context.Context, group *child.Group, java []string, setting nemesis.Setting) (servers []*Server, links live.PeerLinks, err error) {
+	for number := 1; number <= setting.Nodes; number++ {
 		d, err := group.Add(fmt.Sprintf("node-%d", number), 3)
 		if err != nil {
 			return nil, nil, err
 		}
-		s := &Server{Daemon: d, java: java, number: number, id: members + 1 - number}
+		s := &Server{Daemon: d, java: java, number: number, id: setting.Nodes + 1 - number}
+		if s.disk, s.data, err = disk.Attach(setting.Plan.CutsPower(), group, d); err != nil {
+			return nil, nil, err
+		}
 		d.Name = "ZooKeeper on " + s.Addr()
 		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
 		d.Command, d.Await = s.prepare, s.await
@@ -129,7 +142,11 @@ func start(ctx context.Context, group *child.Group, java []string, members int) 
 	if err := lead(ctx, servers); err != nil {
 		return nil, links, err
 	}
-	return servers, links, warmUp(ctx, servers)
+	err = warmUp(ctx, servers)
+	for _, s := range servers { // as those of an ensemble that has run for a while: see the package's comment
+		s.disk.SyncAll()
+	}
+	return servers, links, err
 }
 
 // The JVM compiles what runs often. Before that a request takes longer than clients of a
@@ -181,7 +198,7 @@ func useOnce(ctx context.Context, c live.StoreClient, key string) error {
 
 // prepare writes the configuration, and returns the command that starts the member.
 func (s *Server) prepare() (*exec.Cmd, error) {
-	data, file := filepath.Join(s.Dir, "data"), filepath.Join(s.Dir, "zoo.cfg")
+	data, file := filepath.Join(s.data, "data"), filepath.Join(s.Dir, "zoo.cfg")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}
@@ -195,13 +212,22 @@ func (s *Server) prepare() (*exec.Cmd, error) {
 		"-Djava.io.tmpdir=" + s.Dir,
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 		"-Dzookeeper.preAllocSize=1024", // KiB of a log file, instead of 64 MiB
-		"-Dzookeeper.forceSync=no",      // no fault here cuts power, and five members share a disk
+		"-Dzookeeper.forceSync=" + s.forceSync(),
 		// A member that looks for a leader repeats its vote at intervals that double, by
 		// default up to a minute.
 		"-Dzookeeper.fastleader.maxNotificationInterval=" + milliseconds(2*tick),
 		"org.apache.zookeeper.server.quorum.QuorumPeerMain", file,
 	})
 	return exec.Command(s.java[0], args...), nil
+}
+
+// forceSync says whether the member syncs its log, as it does by default. If no fault cuts power it does not,
+// because five members share a disk.
+func (s *Server) forceSync() string {
+	if s.disk == nil {
+		return "no"
+	}
+	return "yes"
 }
 
 func (s *Server) configuration(data string) string {
