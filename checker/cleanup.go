@@ -2,6 +2,7 @@ package checker
 
 import (
 	"math"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -28,7 +29,9 @@ const Cleanup Property = "cleanup"
 // client's way to the store meanwhile: see [state.undisturbed]. A client that waits for an entry
 // which may still come looks at longer and longer intervals, so the bound of one that came is longer
 // by the time that its request took. An entry that a new leader brought
-// back is nobody's.
+// back is nobody's. If a watch reports the entries, a client is excused that the store does not answer
+// in time, meanwhile: a simulated store without a fault is never that late, and a real one only on a machine that
+// is too busy.
 type cleanup struct {
 	header   history.Header
 	state    *state
@@ -43,7 +46,8 @@ type cleanup struct {
 	askers map[asker]int // places in latest
 	latest []carriedOut  // the latest requests by which keys were set
 
-	unconfirmed []givenUpToken // if a watch reports the keys
+	unconfirmed []givenUpToken           // if a watch reports the keys
+	unanswered  map[*client]history.Time // when a real store last did not answer a client
 
 	given     int // up
 	confirmed int // of these, if a watch reports the keys
@@ -86,7 +90,7 @@ const requiredLooks = 10
 const forever history.Time = math.MaxInt64
 
 func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
-	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: map[asker]int{}}
+	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: map[asker]int{}, unanswered: map[*client]history.Time{}}
 }
 
 // wants nothing if the history has no keys, or no bound for them.
@@ -103,6 +107,10 @@ func (c *cleanup) observe(f *fact) {
 	}
 	switch f.Kind {
 	case history.Refused, history.Released:
+		if c.header.Entries && c.header.Watched && strings.HasPrefix(f.Reason, history.NoAnswer) {
+			c.unanswered[f.client] = f.Time
+			c.excuses = append(c.excuses, excuse{f.Kind, 0, f.client, f.Time})
+		}
 		if f.hold != nil {
 			c.given++
 			c.over = append(c.over, f.hold)
@@ -213,6 +221,8 @@ func (c *cleanup) excuse(e excuse) {
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return (l.node == e.node || l.node == 0) && l.client == e.client })
 	case history.Leader:
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.node == 0 })
+	case history.Refused, history.Released:
+		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
 	case history.Kill:
 		c.forgive(e.client)
 		c.leftovers = without(c.leftovers, func(l *leftover) bool { return l.client == e.client })
@@ -335,6 +345,9 @@ func (c *cleanup) excused(who *client, node int, asked history.Time) bool {
 }
 
 func (c *cleanup) leave(l leftover) {
+	if at, ever := c.unanswered[l.client]; ever && at >= l.asked {
+		return
+	}
 	if l.node == 0 && !c.state.undisturbed(l.client, l.asked) || c.excused(l.client, l.node, l.asked) {
 		return
 	}

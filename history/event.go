@@ -321,6 +321,10 @@ const (
 	Swept       = "swept" // an entry whose time to live was over
 )
 
+// NoAnswer begins the Reason of [Refused] and [Released] if a store did not answer the lock. The checker
+// reads it where the store is a real one.
+const NoAnswer = "no answer"
+
 // WithItsKeys is the Detail of the [NodeUp] of a server that has lost nothing.
 const WithItsKeys = "with its keys"
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -220,4 +221,11 @@ func (r *hasty) Now(which env.Clock) env.Instant {
 		return r.early
 	}
 	return r.Runtime.Now(which)
+}
+
+// The checker excuses clients of a real store by these words.
+func TestErrorWithoutAnAnswer(t *testing.T) {
+	if text := rivals.ErrNoAnswer.Error(); text != history.NoAnswer {
+		t.Errorf("the error of a lock is %q, and the checker looks for %q", text, history.NoAnswer)
+	}
 }
