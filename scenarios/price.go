@@ -46,6 +46,16 @@ func PriceOfOutage(c Contender) Scenario {
 	return s
 }
 
+// PriceOfSyncs returns the scenario price-syncs-CONTENDER: one client acquires and releases, and members
+// of a store have disks that count, because the last of them loses power at the end.
+func PriceOfSyncs(c Contender) Scenario {
+	s := Price(c, 1)
+	s.Name = "price-syncs-" + c.Name
+	s.Summary = fmt.Sprintf("%s; a client acquires and releases while the syncs of the members' disks are counted", c.Summary)
+	s.Plan = append(s.Plan, nemesis.Fault{Action: &nemesis.PowerLoss{Node: s.Nodes}, Start: nemesis.At(PriceTime - ms)})
+	return s
+}
+
 // price returns the scenario of that name, if it measures the price of a contender.
 func price(name string) (Scenario, bool) {
 	for _, c := range Contenders() {
@@ -54,8 +64,10 @@ func price(name string) (Scenario, bool) {
 				return s, true
 			}
 		}
-		if s := PriceOfOutage(c); s.Name == name {
-			return s, true
+		for _, s := range []Scenario{PriceOfOutage(c), PriceOfSyncs(c)} {
+			if s.Name == name {
+				return s, true
+			}
 		}
 	}
 	return Scenario{}, false

@@ -28,6 +28,7 @@ type prices struct {
 	tasks   []task
 	found   report.Tallies
 	floors  []floor
+	syncs   map[string]float64 // for each grant, by lock
 	refused []refusal
 	stopped bool
 }
@@ -49,7 +50,7 @@ func newPrice() *cobra.Command {
 %v clients acquire and release locks of their own for %v each, and one client does so
 while the first node, the leader of a store, is down. Servers, proxies and clients share the cores
 of this machine, so compare the locks, and do not take the figures for those of a data centre.
-"lockstorm run price-N-LOCK" and "lockstorm run price-outage-LOCK" repeat a measurement.`, scenarios.PriceClients, scenarios.PriceTime),
+"lockstorm run price-N-LOCK", "… price-outage-LOCK" and "… price-syncs-LOCK" repeat a measurement.`, scenarios.PriceClients, scenarios.PriceTime),
 		Example: `  lockstorm price --locks redlock,single-node,etcd
   lockstorm price --runs 5 --format markdown`,
 		Args: cobra.NoArgs,
@@ -100,6 +101,9 @@ func (p *prices) run(ctx context.Context, problems io.Writer) (err error) {
 	if err == nil {
 		err = p.runFloors(ctx, problems)
 	}
+	if err == nil {
+		err = p.countSyncs(ctx, problems)
+	}
 	p.stopped = ctx.Err() != nil
 	if p.stopped {
 		err = nil
@@ -143,6 +147,28 @@ func (p *prices) runFloors(ctx context.Context, problems io.Writer) error {
 	return nil
 }
 
+// countSyncs counts how often members of a store sync their disks for a grant, once for each lock in a
+// store whose members can have such disks here.
+func (p *prices) countSyncs(ctx context.Context, problems io.Writer) error {
+	p.syncs = map[string]float64{}
+	bar := terminal.NewBar(problems, "syncs", int64(len(p.locks)), terminal.Pieces)
+	defer bar.Done()
+	for _, l := range p.locks {
+		e, err := runner.Prepare(p.backend, scenarios.PriceOfSyncs(l))
+		if err == nil && e.Backend().Product != "" {
+			var r runner.Result
+			if r, err = e.Run(ctx, 1, nil); err != nil {
+				return fmt.Errorf("syncs of %s: %w", l.Name, err)
+			}
+			if grants := r.Report.Measurements.Grants; grants > 0 {
+				p.syncs[l.Name] = float64(r.Syncs) / float64(grants)
+			}
+		}
+		bar.Step()
+	}
+	return nil
+}
+
 // print prints the prices.
 func (p prices) print(out io.Writer, format string) error {
 	to := &page{out: out}
@@ -175,6 +201,7 @@ const priceLegend = `
 - N clients: grants per second of all clients together, and the median and the 99th percentile of the time to acquire. Each client has a lock of its own, so nobody waits for anybody.
 - requests: messages that a client sends for a grant, its release and what keeps its session alive.
 - Stores are watched meanwhile, as in every run: a query every 10 or 20 ms. The keys of Redis nodes are not: their watch would cost redlock a sixth of its grants.
+- syncs: how often all members of the store together sync their disks for a grant, its release and what keeps its session alive, with one client, on disks that count. Members of ZooKeeper sync only in this measurement; the floor and the other columns are without. NATS syncs every two minutes.
 - outage: the longest time without a grant of any run while the first node, the leader of a store, is down for 3 s.
 - floor: creations of a key without a session or a deadline, if it does not exist, and their deletions: no lock on that store can be cheaper. On Redis that is single-node.
 - keeps: the properties that no run of any trial of "lockstorm compare" has violated (V1 lease, V2 section, V3 effect exclusion, V4 fence order, L1 deadlock freedom, L2 fault tolerance, L3 clean-up, C contract).
@@ -186,7 +213,7 @@ func (p prices) table() *textfmt.Table {
 	for _, n := range scenarios.PriceClients {
 		t.Head = append(t.Head, fmt.Sprintf("%s: grants/s", textfmt.Count(n, "client")), "p50", "p99")
 	}
-	t.Head = append(t.Head, "requests", "outage", "keeps")
+	t.Head = append(t.Head, "requests", "syncs", "outage", "keeps")
 	for _, l := range p.locks {
 		if cells, measured := p.cells(l); measured {
 			t.Add(cells...)
@@ -205,7 +232,7 @@ func (f floor) cells(runs int) []string {
 		quantile := func(q float64) string { return textfmt.Duration(took[int(q*float64(len(took)-1))]) }
 		cells = append(cells, fmt.Sprintf("%.0f", float64(len(took))/seconds), quantile(0.5), quantile(0.99))
 	}
-	return append(cells, "2.00", "–", "–")
+	return append(cells, "2.00", "–", "–", "–")
 }
 
 // cells are those of one lock; a measurement that was stopped has none.
@@ -230,7 +257,11 @@ func (p prices) cells(l scenarios.Contender) (cells []string, measured bool) {
 	if tally, ran := p.found[scenarios.PriceOfOutage(l).Name]; ran {
 		outage = textfmt.Duration(tally.Measured.All().LongestOutage.Round(time.Millisecond))
 	}
-	return append(cells, requests, outage, keeps(l)), measured
+	syncs := "–"
+	if n, counted := p.syncs[l.Name]; counted {
+		syncs = fmt.Sprintf("%.2f", n)
+	}
+	return append(cells, requests, syncs, outage, keeps(l)), measured
 }
 
 // keeps lists the properties that a lock is expected to keep in all trials.

@@ -153,6 +153,10 @@ type Counter interface {
 	Varying() (directions, messages int)
 }
 
+// SyncCounter is a [World] that counts how often nodes have synced their disks. Only the members of a store
+// count, and only if the plan cuts power.
+type SyncCounter interface{ Syncs() int64 }
+
 // ProcessWorld is a [World] that can run its clients in processes of their own.
 type ProcessWorld interface {
 	World

@@ -94,8 +94,13 @@ func Mount(dir string, report func(error)) (*Disk, error) {
 // Dir returns the directory.
 func (d *Disk) Dir() string { return d.dir }
 
-// Syncs returns how often a file was synced.
-func (d *Disk) Syncs() int64 { return d.syncs.Load() }
+// Syncs returns how often a file was synced. Of a nil disk it is not known, and 0.
+func (d *Disk) Syncs() int64 {
+	if d == nil {
+		return 0
+	}
+	return d.syncs.Load()
+}
 
 // SyncAll makes all files count as synced, as the command sync does. A nil disk has none.
 func (d *Disk) SyncAll() {

@@ -26,25 +26,26 @@ type World struct {
 	seed    uint64
 	ground  ground
 
-	fleet      Fleet
-	network    *wire.Network
-	clients    []*client    // from 0; if they are processes, only their clocks are used
-	hosts      []clientHost // likewise
-	resource   resource
-	history    *recorder
-	calls      *world.Calls
-	tasks      taskGroup
-	probe      probe
-	clocks     *world.Clocks
-	plan       *planRunner
-	injector   *world.Injector // used under the lock of plan, as are links, states and the fields below
-	links      *world.Links
-	states     []state       // of the nodes' servers, from 0
-	walls      []world.Clock // of the nodes, from 0
-	recoveries []recovery    // likewise
-	watches    []*nodeWatch  // likewise; nil: keys are not watched
-	standing   []int         // by client, from 0: how many faults pause it
-	dead       []bool        // likewise
+	fleet       Fleet
+	network     *wire.Network
+	clients     []*client    // from 0; if they are processes, only their clocks are used
+	hosts       []clientHost // likewise
+	resource    resource
+	history     *recorder
+	calls       *world.Calls
+	tasks       taskGroup
+	probe       probe
+	syncsBefore int64 // when the world was opened
+	clocks      *world.Clocks
+	plan        *planRunner
+	injector    *world.Injector // used under the lock of plan, as are links, states and the fields below
+	links       *world.Links
+	states      []state       // of the nodes' servers, from 0
+	walls       []world.Clock // of the nodes, from 0
+	recoveries  []recovery    // likewise
+	watches     []*nodeWatch  // likewise; nil: keys are not watched
+	standing    []int         // by client, from 0: how many faults pause it
+	dead        []bool        // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -127,6 +128,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.clients, w.hosts = append(w.clients, c), append(w.hosts, localHost{c, w})
 		w.history.hands = append(w.history.hands, c.clocks.hands)
 	}
+	w.syncsBefore = w.syncs()
 	return w, nil
 }
 
@@ -170,6 +172,19 @@ func (w *World) client(number int) *client { return w.clients[number-1] }
 func (w *World) host(client int) clientHost { return w.hosts[client-1] }
 
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
+
+// Syncs returns how often nodes have synced their disks since the world was opened, as far as they are
+// [SyncCounter]s.
+func (w *World) Syncs() int64 { return w.syncs() - w.syncsBefore }
+
+func (w *World) syncs() (total int64) {
+	for _, s := range w.fleet.Servers {
+		if counts, ok := s.(SyncCounter); ok {
+			total += counts.Syncs()
+		}
+	}
+	return total
+}
 
 // Runtime returns the client's runtime.
 func (w *World) Runtime(client int) env.Runtime { return clientRuntime{w.client(client)} }

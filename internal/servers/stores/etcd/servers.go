@@ -59,6 +59,9 @@ func (s *Server) LosePower(aof.Loss) error {
 	return s.disk.Cut()
 }
 
+// Syncs implements [live.SyncCounter].
+func (s *Server) Syncs() int64 { return s.disk.Syncs() }
+
 func (s *Server) name() string { return fmt.Sprintf("member-%d", s.number) }
 
 // Open starts a cluster with a member for each node of the setting, and returns when it has

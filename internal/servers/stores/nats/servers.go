@@ -54,6 +54,9 @@ func (s *Server) LosePower(aof.Loss) error {
 	return s.disk.Cut()
 }
 
+// Syncs implements [live.SyncCounter].
+func (s *Server) Syncs() int64 { return s.disk.Syncs() }
+
 // Open starts a cluster with a member for each node of the setting, and returns when it
 // can create a bucket with a replica on each. After an error nothing is left behind. The
 // seed is not used: NATS draws its own random numbers.

@@ -58,6 +58,9 @@ func (s *Server) LosePower(aof.Loss) (err error) {
 	return err
 }
 
+// Syncs implements [live.SyncCounter].
+func (s *Server) Syncs() int64 { return s.disk.Syncs() }
+
 // Stop implements [live.Stopper]. It stops all processes of the server.
 func (s *Server) Stop() (err error) {
 	s.leave(stopped, func() { err = s.pause() })

@@ -72,6 +72,9 @@ func (s *Server) LosePower(aof.Loss) error {
 	return s.disk.Cut()
 }
 
+// Syncs implements [live.SyncCounter].
+func (s *Server) Syncs() int64 { return s.disk.Syncs() }
+
 // Open starts an ensemble with a member for each node of the setting, and returns when all of
 // them serve. After an error nothing is left behind. The seed is not used: ZooKeeper draws
 // its own random numbers.
