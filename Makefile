@@ -84,7 +84,7 @@ published: ## repeat published results on real servers and in the simulator (13 
 	@sh scripts/deps.sh stores
 	$(GO) run ./cmd/lockstorm published --format markdown >docs/evidence/published.md.new && mv docs/evidence/published.md.new docs/evidence/published.md
 
-PRICED = redlock,redlock-fenced,single-node,failover,database-row,database-row-asynchronous,advisory,expiring-key,zookeeper,etcd
+PRICED = redlock,redlock-fenced,single-node,failover,database-row,database-row-asynchronous,advisory,expiring-key,redis-sentinel,redis-cluster,kubernetes-lease,zookeeper,etcd
 price: ## measure what locks cost on real servers (10 minutes, on an idle machine); commit docs/evidence/price.md
 	@sh scripts/deps.sh stores
 	$(GO) run ./cmd/lockstorm price --runs 2 --locks $(PRICED) --format markdown >docs/evidence/price.md.new && mv docs/evidence/price.md.new docs/evidence/price.md

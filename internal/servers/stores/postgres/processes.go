@@ -40,6 +40,7 @@ func (s *Server) kill() {
 	for {
 		left := s.processes()
 		if len(left) == 0 {
+			s.forgetMemory()
 			return
 		}
 		for _, p := range left {
@@ -48,6 +49,9 @@ func (s *Server) kill() {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// forgetMemory removes the shared memory of a server that was killed before it served.
+func (s *Server) forgetMemory() { _ = releaseMemory(s.data()) } // fails if there is none any more
 
 // quit shuts the server down cleanly, or kills it if that takes too long.
 func (s *Server) quit() {

@@ -65,6 +65,7 @@ func (c *cluster) newServer(node int, clock, lossy bool) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Daemon: d, cluster: c, node: node}
+	c.group.OnClose(func() error { s.forgetMemory(); return nil }) // before its disk goes
 	if s.disk, s.volume, err = disk.Attach(lossy, c.group, d); err != nil {
 		return nil, err
 	}
