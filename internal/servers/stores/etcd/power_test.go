@@ -13,7 +13,7 @@ func TestMembersLosePower(t *testing.T) {
 	f := storetest.OpenLossy(t, Store{}.Open)
 	f.KeepsWithoutPower(creation, listA)
 	for _, s := range f.Servers {
-		if s.(*Server).disk.Syncs() == 0 {
+		if s.(*Server).Syncs() == 0 {
 			t.Errorf("%s has synced nothing", s.Addr())
 		}
 	}

@@ -11,13 +11,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
-	"github.com/lockstorm/lockstorm/internal/servers/disk"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/member"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -40,29 +38,14 @@ const (
 
 // Server is a member of the cluster.
 type Server struct {
-	*child.Daemon
+	*member.Member
 	binary  string
-	number  int
 	peer    string // the URL at which the other members find it
 	cluster string // the initial cluster, as etcd writes it
-	disk    *disk.Disk
-	data    string // the directory of its data
 	noSync  bool
 }
 
-// Addr returns the host:port where clients find the member.
-func (s *Server) Addr() string { return s.Ports[0].Addr() }
-
-// LosePower implements [live.Powered].
-func (s *Server) LosePower(aof.Loss) error {
-	s.Kill()
-	return s.disk.Cut()
-}
-
-// Syncs implements [live.SyncCounter].
-func (s *Server) Syncs() int64 { return s.disk.Syncs() }
-
-func (s *Server) name() string { return fmt.Sprintf("member-%d", s.number) }
+func (s *Server) name() string { return fmt.Sprintf("member-%d", s.Number) }
 
 // Open starts a cluster with a member for each node of the setting, and returns when it has
 // a leader. After an error nothing is left behind. The seed is not used: etcd draws its own
@@ -104,33 +87,18 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func start(ctx context.Context, group *child.Group, binary string, noSync bool, setting nemesis.Setting) (servers []*Server, peers live.PeerLinks, err error) {
-	for number := 1; number <= setting.Nodes; number++ {
-		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
-		if err != nil {
-			return nil, nil, err
-		}
-		s := &Server{Daemon: d, binary: binary, number: number, noSync: noSync}
-		if s.disk, s.data, err = disk.Attach(setting.Plan.CutsPower(), group, d); err != nil {
-			return nil, nil, err
-		}
-		d.Name = "etcd on " + s.Addr()
-		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
-		d.Command = func() (*exec.Cmd, error) { return exec.Command(s.binary, s.args()...), nil }
-		d.Await = s.await
-		servers = append(servers, s)
-	}
-	if peers, err = connect(servers); err != nil {
-		return nil, nil, err
-	}
-	if err := group.Start(ctx); err != nil {
-		return nil, peers, err
-	}
-	err = awaitLeader(ctx, servers)
-	for _, s := range servers { // as those of a cluster that has run for a while
-		s.disk.SyncAll()
-	}
-	return servers, peers, err
+func start(ctx context.Context, group *child.Group, binary string, noSync bool, setting nemesis.Setting) ([]*Server, live.PeerLinks, error) {
+	return member.Kind[*Server]{
+		Ports: 2, StartTimeout: startTimeout, QuitTimeout: quitTimeout,
+		New: func(m *member.Member) *Server {
+			s := &Server{Member: m, binary: binary, noSync: noSync}
+			m.Name = "etcd on " + s.Addr()
+			m.Command = func() (*exec.Cmd, error) { return exec.Command(s.binary, s.args()...), nil }
+			m.Await = s.await
+			return s
+		},
+		Connect: connect, Ready: awaitLeader,
+	}.Start(ctx, group, setting)
 }
 
 // connect makes the links between the members. Who joins a cluster has to know each member by the same
@@ -158,7 +126,7 @@ func connect(servers []*Server) (live.PeerLinks, error) {
 // args returns the whole command line. A member that has data ignores the initial cluster.
 func (s *Server) args() []string {
 	args := []string{
-		"--name", s.name(), "--data-dir", filepath.Join(s.data, "data"),
+		"--name", s.name(), "--data-dir", filepath.Join(s.Data, "data"),
 		"--listen-client-urls", "http://" + s.Addr(), "--advertise-client-urls", "http://" + s.Addr(),
 		"--listen-peer-urls", "http://" + s.Ports[1].Addr(), "--initial-advertise-peer-urls", s.peer,
 		"--initial-cluster", s.cluster, "--initial-cluster-state", "new",

@@ -11,7 +11,7 @@ import (
 // syncs returns how often the members have synced a file.
 func syncs(f *storetest.Fleet) (n int64) {
 	for _, s := range f.Servers {
-		n += s.(*Server).disk.Syncs()
+		n += s.(*Server).Syncs()
 	}
 	return n
 }

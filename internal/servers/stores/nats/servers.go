@@ -9,15 +9,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
-	"github.com/lockstorm/lockstorm/internal/servers/disk"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/member"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -36,26 +34,11 @@ const maxMembers = 5
 
 // Server is a member of the cluster.
 type Server struct {
-	*child.Daemon
+	*member.Member
 	binary string
-	number int
 	addr   string   // where other members find it, as host:port
 	routes []string // to the other members
-	disk   *disk.Disk
-	data   string // the directory of its data
 }
-
-// Addr returns the host:port where clients find the member.
-func (s *Server) Addr() string { return s.Ports[0].Addr() }
-
-// LosePower implements [live.Powered].
-func (s *Server) LosePower(aof.Loss) error {
-	s.Kill()
-	return s.disk.Cut()
-}
-
-// Syncs implements [live.SyncCounter].
-func (s *Server) Syncs() int64 { return s.disk.Syncs() }
 
 // Open starts a cluster with a member for each node of the setting, and returns when it
 // can create a bucket with a replica on each. After an error nothing is left behind. The
@@ -112,33 +95,17 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func start(ctx context.Context, group *child.Group, binary string, setting nemesis.Setting) (servers []*Server, peers live.PeerLinks, err error) {
-	for number := 1; number <= setting.Nodes; number++ {
-		d, err := group.Add(fmt.Sprintf("node-%d", number), 2)
-		if err != nil {
-			return nil, nil, err
-		}
-		s := &Server{Daemon: d, binary: binary, number: number}
-		if s.disk, s.data, err = disk.Attach(setting.Plan.CutsPower(), group, d); err != nil {
-			return nil, nil, err
-		}
-		d.Name = "nats-server on " + s.Addr()
-		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
-		d.Command = s.command
-		d.Await = s.await
-		servers = append(servers, s)
-	}
-	if peers, err = connectMembers(servers); err != nil {
-		return nil, nil, err
-	}
-	if err := group.Start(ctx); err != nil {
-		return nil, peers, err
-	}
-	err = awaitCluster(ctx, servers)
-	for _, s := range servers { // as those of a cluster that has run for a while
-		s.disk.SyncAll()
-	}
-	return servers, peers, err
+func start(ctx context.Context, group *child.Group, binary string, setting nemesis.Setting) ([]*Server, live.PeerLinks, error) {
+	return member.Kind[*Server]{
+		Ports: 2, StartTimeout: startTimeout, QuitTimeout: quitTimeout,
+		New: func(m *member.Member) *Server {
+			s := &Server{Member: m, binary: binary}
+			m.Name = "nats-server on " + s.Addr()
+			m.Command, m.Await = s.command, s.await
+			return s
+		},
+		Connect: connectMembers, Ready: awaitCluster,
+	}.Start(ctx, group, setting)
 }
 
 // connectMembers makes the links between the members. Members tell each other where they can be found,
@@ -176,7 +143,7 @@ func (s *Server) command() (*exec.Cmd, error) {
 // config returns the configuration of the member. Members do not tell clients of each
 // other, because these reach them only through the world. A single member is no cluster.
 func (s *Server) config() string {
-	text := fmt.Sprintf("server_name: node-%d\nlisten: %q\njetstream: { store_dir: %q }\n", s.number, s.Addr(), filepath.Join(s.data, "data"))
+	text := fmt.Sprintf("server_name: node-%d\nlisten: %q\njetstream: { store_dir: %q }\n", s.Number, s.Addr(), filepath.Join(s.Data, "data"))
 	if len(s.routes) == 0 {
 		return text
 	}

@@ -35,8 +35,8 @@ func connect(servers []*Server) (links live.PeerLinks, err error) {
 	for _, s := range servers {
 		s.members, s.quorum, s.votes = servers, links[0], links[1]
 		for _, m := range servers {
-			s.quorum.Link(s.number, m.number).Retry(leaderPatience)
-			s.votes.Link(s.number, m.number).Rewrite(withoutAddress)
+			s.quorum.Link(s.Number, m.Number).Retry(leaderPatience)
+			s.votes.Link(s.Number, m.Number).Rewrite(withoutAddress)
 		}
 	}
 	return links, nil
@@ -44,7 +44,7 @@ func connect(servers []*Server) (links live.PeerLinks, err error) {
 
 // server returns what the member's configuration says of another member, or of itself.
 func (s *Server) server(m *Server) string {
-	quorum, votes := s.quorum.Link(s.number, m.number).Addr(), s.votes.Link(s.number, m.number).Addr()
+	quorum, votes := s.quorum.Link(s.Number, m.Number).Addr(), s.votes.Link(s.Number, m.Number).Addr()
 	if s == m {
 		quorum, votes = s.Ports[1].Addr(), s.Ports[2].Addr()
 	}

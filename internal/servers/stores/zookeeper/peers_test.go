@@ -35,7 +35,7 @@ func TestMemberIsCutOff(t *testing.T) {
 func TestLeaderIsCutOff(t *testing.T) {
 	f := openFleet(t, 3)
 	old := f.leader()
-	f.Peers.Cut(&nemesis.PeerPartition{Nodes: []int{old.number}})
+	f.Peers.Cut(&nemesis.PeerPartition{Nodes: []int{old.Number}})
 	storetest.Eventually(t, "another leads", func() bool {
 		leader := leaderOf(t.Context(), f.all())
 		return leader != nil && leader != old

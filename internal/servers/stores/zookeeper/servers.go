@@ -12,16 +12,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
-	"github.com/lockstorm/lockstorm/internal/servers/disk"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/stores/member"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -51,29 +49,14 @@ const jarDir = "/usr/share/java"
 
 // Server is a member of the ensemble.
 type Server struct {
-	*child.Daemon
+	*member.Member
 	java    []string // the command without the class and its arguments
-	number  int
-	id      int // in the ensemble
+	id      int      // in the ensemble
 	members []*Server
 	quorum  *wire.Network // links to the port at which a leader awaits its followers
 	votes   *wire.Network // links to the port for elections
 	served  bool          // ever
-	disk    *disk.Disk    // nil: it cannot lose power
-	data    string        // the directory of its data
 }
-
-// Addr returns the host:port where clients find the member.
-func (s *Server) Addr() string { return s.Ports[0].Addr() }
-
-// LosePower implements [live.Powered].
-func (s *Server) LosePower(aof.Loss) error {
-	s.Kill()
-	return s.disk.Cut()
-}
-
-// Syncs implements [live.SyncCounter].
-func (s *Server) Syncs() int64 { return s.disk.Syncs() }
 
 // Open starts an ensemble with a member for each node of the setting, and returns when all of
 // them serve. After an error nothing is left behind. The seed is not used: ZooKeeper draws
@@ -121,35 +104,23 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-func start(ctx context.Context, group *child.Group, java []string, setting nemesis.Setting) (servers []*Server, links live.PeerLinks, err error) {
-	for number := 1; number <= setting.Nodes; number++ {
-		d, err := group.Add(fmt.Sprintf("node-%d", number), 3)
-		if err != nil {
-			return nil, nil, err
-		}
-		s := &Server{Daemon: d, java: java, number: number, id: setting.Nodes + 1 - number}
-		if s.disk, s.data, err = disk.Attach(setting.Plan.CutsPower(), group, d); err != nil {
-			return nil, nil, err
-		}
-		d.Name = "ZooKeeper on " + s.Addr()
-		d.StartTimeout, d.QuitTimeout, d.QuitSignal = startTimeout, quitTimeout, syscall.SIGTERM
-		d.Command, d.Await = s.prepare, s.await
-		servers = append(servers, s)
-	}
-	if links, err = connect(servers); err != nil {
-		return nil, nil, err
-	}
-	if err := group.Start(ctx); err != nil {
-		return nil, links, err
-	}
-	if err := lead(ctx, servers); err != nil {
-		return nil, links, err
-	}
-	err = warmUp(ctx, servers)
-	for _, s := range servers { // as those of an ensemble that has run for a while: see the package's comment
-		s.disk.SyncAll()
-	}
-	return servers, links, err
+func start(ctx context.Context, group *child.Group, java []string, setting nemesis.Setting) ([]*Server, live.PeerLinks, error) {
+	return member.Kind[*Server]{
+		Ports: 3, StartTimeout: startTimeout, QuitTimeout: quitTimeout,
+		New: func(m *member.Member) *Server {
+			s := &Server{Member: m, java: java, id: setting.Nodes + 1 - m.Number}
+			m.Name = "ZooKeeper on " + s.Addr()
+			m.Command, m.Await = s.prepare, s.await
+			return s
+		},
+		Connect: connect,
+		Ready: func(ctx context.Context, servers []*Server) error {
+			if err := lead(ctx, servers); err != nil {
+				return err
+			}
+			return warmUp(ctx, servers)
+		},
+	}.Start(ctx, group, setting)
 }
 
 // The JVM compiles what runs often. Before that a request takes longer than clients of a
@@ -169,7 +140,7 @@ func warmUp(ctx context.Context, servers []*Server) error {
 			}
 			defer func() { _ = c.Close() }() // returns no error
 			for done := 0; done < warmUps; {
-				err := useOnce(ctx, c, fmt.Sprintf("warm-up/%d-", s.number))
+				err := useOnce(ctx, c, fmt.Sprintf("warm-up/%d-", s.Number))
 				switch {
 				case err == nil:
 					done++
@@ -201,7 +172,7 @@ func useOnce(ctx context.Context, c live.StoreClient, key string) error {
 
 // prepare writes the configuration, and returns the command that starts the member.
 func (s *Server) prepare() (*exec.Cmd, error) {
-	data, file := filepath.Join(s.data, "data"), filepath.Join(s.Dir, "zoo.cfg")
+	data, file := filepath.Join(s.Data, "data"), filepath.Join(s.Dir, "zoo.cfg")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}
@@ -227,7 +198,7 @@ func (s *Server) prepare() (*exec.Cmd, error) {
 // forceSync says whether the member syncs its log, as it does by default. If no fault cuts power it does not,
 // because five members share a disk.
 func (s *Server) forceSync() string {
-	if s.disk == nil {
+	if !s.Losable() {
 		return "no"
 	}
 	return "yes"
