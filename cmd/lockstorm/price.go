@@ -30,6 +30,7 @@ type prices struct {
 	floors  []floor
 	syncs   map[string]float64 // for each grant, by lock
 	refused []refusal
+	failed  []error // of what stands beside the locks: the rest is printed all the same
 	stopped bool
 }
 
@@ -134,7 +135,10 @@ func (p *prices) runFloors(ctx context.Context, problems io.Writer) error {
 			for range p.runs {
 				took, err := on.Floor(ctx, on.setting, clients, scenarios.PriceTime)
 				if err != nil {
-					return fmt.Errorf("floor of %s: %w", name, err)
+					if ctx.Err() != nil {
+						return err
+					}
+					p.failed = append(p.failed, fmt.Errorf("floor of %s: %w", name, err))
 				}
 				all = append(all, took...)
 				bar.Step()
@@ -157,8 +161,11 @@ func (p *prices) countSyncs(ctx context.Context, problems io.Writer) error {
 		e, err := runner.Prepare(p.backend, scenarios.PriceOfSyncs(l))
 		if err == nil && e.Backend().Product != "" {
 			var r runner.Result
-			if r, err = e.Run(ctx, 1, nil); err != nil {
-				return fmt.Errorf("syncs of %s: %w", l.Name, err)
+			if r, err = e.Run(ctx, 1, nil); ctx.Err() != nil {
+				return err
+			}
+			if err != nil {
+				p.failed = append(p.failed, fmt.Errorf("syncs of %s: %w", l.Name, err))
 			}
 			if grants := r.Report.Measurements.Grants; grants > 0 {
 				p.syncs[l.Name] = float64(r.Syncs) / float64(grants)
@@ -184,6 +191,9 @@ func (p prices) print(out io.Writer, format string) error {
 		if strings.HasPrefix(r.scenario, "price-outage-") { // one line for each lock
 			to.say("- cannot be run: %s: %v", strings.TrimPrefix(r.scenario, "price-outage-"), r.why)
 		}
+	}
+	for _, err := range p.failed {
+		to.say("- failed: %v", err)
 	}
 	if p.stopped {
 		to.say("%s", stoppedLine)
@@ -229,6 +239,10 @@ func (f floor) cells(runs int) []string {
 	cells := []string{"floor of " + f.product}
 	seconds := float64(runs) * scenarios.PriceTime.Seconds()
 	for _, took := range f.creates {
+		if len(took) == 0 {
+			cells = append(cells, "–", "–", "–")
+			continue
+		}
 		quantile := func(q float64) string { return textfmt.Duration(took[int(q*float64(len(took)-1))]) }
 		cells = append(cells, fmt.Sprintf("%.0f", float64(len(took))/seconds), quantile(0.5), quantile(0.99))
 	}

@@ -83,6 +83,9 @@ func (p Product) swap(ctx context.Context, network *wire.Network, number, member
 			create = create[1:]
 			continue
 		}
+		if errors.Is(err, env.ErrNoLeader) && ctx.Err() == nil {
+			continue // the request has no effect, and the client goes on to the next member
+		}
 		if err != nil {
 			return took, err
 		}
