@@ -85,9 +85,9 @@ published: ## repeat published results on real servers and in the simulator (13 
 	$(GO) run ./cmd/lockstorm published --format markdown >docs/evidence/published.md.new && mv docs/evidence/published.md.new docs/evidence/published.md
 
 PRICED = redlock,redlock-fenced,single-node,failover,database-row,database-row-asynchronous,advisory,expiring-key,redis-sentinel,redis-cluster,kubernetes-lease,zookeeper,etcd
-price: ## measure what locks cost on real servers (10 minutes, on an idle machine); commit docs/evidence/price.md
+price: ## measure what locks cost on real servers (14 minutes, RUNS=1: 8, on an idle machine); commit docs/evidence/price.md
 	@sh scripts/deps.sh stores
-	$(GO) run ./cmd/lockstorm price --runs 2 --locks $(PRICED) --format markdown >docs/evidence/price.md.new && mv docs/evidence/price.md.new docs/evidence/price.md
+	$(GO) run ./cmd/lockstorm price --runs $(or $(RUNS),2) --locks $(PRICED) --format markdown >docs/evidence/price.md.new && mv docs/evidence/price.md.new docs/evidence/price.md
 
 FLAKE_RUNS ?= 30
 FLAKE_BUDGET ?= 0
