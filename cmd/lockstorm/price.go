@@ -112,7 +112,7 @@ func (p *prices) run(ctx context.Context, problems io.Writer) (err error) {
 	return err
 }
 
-// runFloors measures the stores of the locks, each once.
+// runFloors measures the stores of the locks that reply when a change is replicated, each once.
 func (p *prices) runFloors(ctx context.Context, problems io.Writer) error {
 	type store struct {
 		runner.Backend
@@ -120,6 +120,9 @@ func (p *prices) runFloors(ctx context.Context, problems io.Writer) error {
 	}
 	stores := map[string]store{}
 	for _, l := range p.locks {
+		if l.Store == nil || l.Store.Forgets() {
+			continue
+		}
 		s := scenarios.Price(l, 1)
 		if e, err := runner.Prepare(p.backend, s); err == nil && e.Backend().Floor != nil {
 			stores[e.Backend().Product] = store{e.Backend(), s.Setting}
@@ -213,7 +216,7 @@ const priceLegend = `
 - Stores are watched meanwhile, as in every run: a query every 10 or 20 ms. The keys of Redis nodes are not: their watch would cost redlock a sixth of its grants.
 - syncs: how often all members of the store together sync their disks for a grant, its release and what keeps its session alive, with one client, on disks that count. Members of ZooKeeper sync only in this measurement; the floor and the other columns are without. NATS syncs every two minutes.
 - outage: the longest time without a grant of any run while the first node, the leader of a store, is down for 3 s.
-- floor: creations of a key without a session or a deadline, if it does not exist, and their deletions: no lock on that store can be cheaper. On Redis that is single-node.
+- floor: creations of a key without a session or a deadline, if it does not exist, and their deletions, in a store that replicates them before it replies: no lock on it can be cheaper. On Redis that is single-node.
 - keeps: the properties that no run of any trial of "lockstorm compare" has violated (V1 lease, V2 section, V3 effect exclusion, V4 fence order, L1 deadlock freedom, L2 fault tolerance, L3 clean-up, C contract).
 `
 
