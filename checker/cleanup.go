@@ -29,9 +29,9 @@ const Cleanup Property = "cleanup"
 // client's way to the store meanwhile: see [state.undisturbed]. A client that waits for an entry
 // which may still come looks at longer and longer intervals, so the bound of one that came is longer
 // by the time that its request took. An entry that a new leader brought
-// back is nobody's. If a watch reports the entries, a client is excused that the store does not answer
-// in time, meanwhile: a simulated store without a fault is never that late, and a real one only on a machine that
-// is too busy.
+// back is nobody's. If a watch reports the entries, a client is also excused while the store does not
+// answer it in time: without a fault a simulated store is never that late, and a real one only on a
+// machine that is too busy.
 type cleanup struct {
 	header   history.Header
 	state    *state

@@ -79,6 +79,35 @@ func (s isolation) insist(r env.StoreRequest) env.StoreReply {
 	}
 }
 
+// besideSimulated has client 1 play the same in a simulated store and in a real one. It returns the keys
+// that it has seen in each, and how often members of the real one have synced their disks.
+func besideSimulated(t *testing.T, p stores.Product, s nemesis.Setting, play func(isolation) []string) (simulated, served []string, syncs int64) {
+	t.Helper()
+	played := func(w reachableWorld) (keys []string) {
+		err := w.Run(t.Context(), func(client int) {
+			if client == 1 {
+				keys = play(isolation{w, w.Reach, storeAbilities[p.Product].expiring})
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	model, err := sim.Open(t.Context(), s, 1, new(history.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	simulated = played(model)
+	members, err := p.Open(t.Context(), s, 1, new(history.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeStore(t, members)
+	served = played(members)
+	return simulated, served, members.Syncs()
+}
+
 // Law: while the leader of a store is cut off from the other members, a client that is connected to it
 // gets on, in the simulated store as in each real one, and afterwards everything that it has done is
 // there.
@@ -91,28 +120,8 @@ func TestRealStoresLoseTheirLeaderAsTheSimulatedOne(t *testing.T) {
 			continue
 		}
 		t.Run(p.Product, func(t *testing.T) {
-			play := func(w reachableWorld) (keys []string) {
-				err := w.Run(t.Context(), func(client int) {
-					if client == 1 {
-						keys = isolation{w, w.Reach, storeAbilities[p.Product].expiring}.play()
-					}
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return keys
-			}
-			simulated, err := sim.Open(t.Context(), s, 1, new(history.Log))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := play(simulated)
-			served, err := p.Open(t.Context(), s, 1, new(history.Log))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer closeStore(t, served)
-			if got := play(served); !slices.Equal(got, want) || len(want) == 0 {
+			want, got, _ := besideSimulated(t, p, s, isolation.play)
+			if !slices.Equal(got, want) || len(want) == 0 {
 				t.Errorf("the simulated store: %q\nthe real one:        %q", want, got)
 			}
 		})

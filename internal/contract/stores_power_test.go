@@ -7,10 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/disk"
 	"github.com/lockstorm/lockstorm/internal/servers/stores"
-	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -51,33 +49,12 @@ func TestRealStoresLosePowerAsTheSimulatedOne(t *testing.T) {
 			continue
 		}
 		t.Run(p.Product, func(t *testing.T) {
-			play := func(w reachableWorld) (keys []string) {
-				err := w.Run(t.Context(), func(client int) {
-					if client == 1 {
-						keys = isolation{w, w.Reach, storeAbilities[p.Product].expiring}.losesPower()
-					}
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return keys
-			}
-			simulated, err := sim.Open(t.Context(), s, 1, new(history.Log))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := play(simulated)
-			served, err := p.Open(t.Context(), s, 1, new(history.Log))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer closeStore(t, served)
-			got := play(served)
+			want, got, syncs := besideSimulated(t, p, s, isolation.losesPower)
 			switch majority := int64(s.Nodes/2 + 1); {
 			case slices.Contains(forgetful, p.Product):
 				t.Logf("the real store: %q", got)
-			case served.Syncs() < majority:
-				t.Errorf("%d syncs, though an entry was created", served.Syncs())
+			case syncs < majority:
+				t.Errorf("%d syncs, though an entry was created", syncs)
 			case !slices.Equal(got, want) || len(want) == 0:
 				t.Errorf("the simulated store: %q\nthe real one:        %q", want, got)
 			}

@@ -3,8 +3,6 @@ package rivals_test
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,26 +38,9 @@ func (s *store) holder() string {
 func TestLeaseExcludes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStore()
-		var inside atomic.Int32
-		var fence atomic.Uint64
-		var clients sync.WaitGroup
-		for range 4 {
-			lock, _ := newLocker(t, kubernetes, s)
-			clients.Go(func() {
-				for range 5 {
-					h := mustLock(t, lock)
-					if inside.Add(1) > 1 || fence.Swap(h.Fence()) >= h.Fence() || h.Check() != nil {
-						t.Errorf("with fence %d: %d inside, %v", h.Fence(), inside.Load(), h.Check())
-					}
-					time.Sleep(30 * ms)
-					inside.Add(-1)
-					mustRelease(t, h)
-				}
-			})
-		}
-		clients.Wait()
-		if left := s.left(); len(left) != 1 || s.holder() != "" || fence.Load() != 20 {
-			t.Errorf("%v is left, after fence %d", left, fence.Load())
+		fence := contend(t, kubernetes, s)
+		if left := s.left(); len(left) != 1 || s.holder() != "" || fence != 20 {
+			t.Errorf("%v is left, after fence %d", left, fence)
 		}
 	})
 }

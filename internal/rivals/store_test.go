@@ -35,28 +35,36 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// contend has four clients hold the lock five times each, one at a time and with growing fences. It
+// returns the last fence.
+func contend(t *testing.T, name string, s *store) uint64 {
+	t.Helper()
+	var inside atomic.Int32
+	var fence atomic.Uint64
+	var clients sync.WaitGroup
+	for range 4 {
+		lock, _ := newLocker(t, name, s)
+		clients.Go(func() {
+			for range 5 {
+				h := mustLock(t, lock)
+				if inside.Add(1) > 1 || fence.Swap(h.Fence()) >= h.Fence() || h.Check() != nil {
+					t.Errorf("with fence %d: %d inside, %v", h.Fence(), inside.Load(), h.Check())
+				}
+				time.Sleep(30 * ms)
+				inside.Add(-1)
+				mustRelease(t, h)
+			}
+		})
+	}
+	clients.Wait()
+	return fence.Load()
+}
+
 // Law: one holds at a time, fences grow, and what a release leaves behind is nothing.
 func TestStoreLocksExclude(t *testing.T) {
 	eachStoreLock(t, func(t *testing.T, name string) {
 		s := newStore()
-		var inside atomic.Int32
-		var fence atomic.Uint64
-		var clients sync.WaitGroup
-		for range 4 {
-			lock, _ := newLocker(t, name, s)
-			clients.Go(func() {
-				for range 5 {
-					h := mustLock(t, lock)
-					if inside.Add(1) > 1 || fence.Swap(h.Fence()) >= h.Fence() || h.Check() != nil {
-						t.Errorf("with fence %d: %d inside, %v", h.Fence(), inside.Load(), h.Check())
-					}
-					time.Sleep(30 * ms)
-					inside.Add(-1)
-					mustRelease(t, h)
-				}
-			})
-		}
-		clients.Wait()
+		contend(t, name, s)
 		if left := s.left(); len(left) > 0 {
 			t.Errorf("%v is left", left)
 		}

@@ -189,8 +189,8 @@ func (d *Disk) logOf(inode uint64) *fileLog {
 	return l
 }
 
-// changing runs do, which changes bytes of an open file, or takes them away.
-func (d *Disk) changing(on *boot, fd int, from, to int64, do func() syscall.Errno) syscall.Errno {
+// withLog runs do with the undo log of an open file, which it holds, if the power is on.
+func (d *Disk) withLog(on *boot, fd int, do func(*fileLog) syscall.Errno) syscall.Errno {
 	return d.while(on, func() syscall.Errno {
 		var stat unix.Stat_t
 		if err := unix.Fstat(fd, &stat); err != nil {
@@ -199,6 +199,13 @@ func (d *Disk) changing(on *boot, fd int, from, to int64, do func() syscall.Errn
 		l := d.logOf(stat.Ino)
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		return do(l)
+	})
+}
+
+// changing runs do, which changes bytes of an open file, or takes them away.
+func (d *Disk) changing(on *boot, fd int, from, to int64, do func() syscall.Errno) syscall.Errno {
+	return d.withLog(on, fd, func(l *fileLog) syscall.Errno {
 		if err := d.remember(l, fd, from, to); err != nil {
 			d.full.Do(func() {
 				d.report(fmt.Errorf("the disk %s cannot keep what it may have to restore (at most %d MiB): %w", d.dir, maxOld>>20, err))
@@ -225,14 +232,7 @@ func (d *Disk) remember(l *fileLog, fd int, from, to int64) (err error) {
 
 // sync makes a file count as synced if do succeeds, which syncs it.
 func (d *Disk) sync(on *boot, fd int, do func() syscall.Errno) syscall.Errno {
-	return d.while(on, func() syscall.Errno {
-		var stat unix.Stat_t
-		if err := unix.Fstat(fd, &stat); err != nil {
-			return toErrno(err)
-		}
-		l := d.logOf(stat.Ino)
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	return d.withLog(on, fd, func(l *fileLog) syscall.Errno {
 		if errno := do(); errno != 0 {
 			return errno
 		}
