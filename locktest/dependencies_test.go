@@ -23,6 +23,7 @@ var dependencies = map[string]string{
 	"github.com/anishathalye/porcupine": "V3, and the picture of a counterexample",
 	"go.yaml.in/yaml/v3":                "storms in files",
 	"github.com/agnivade/levenshtein":   "the nearest name where a storm has a wrong one",
+	"golang.org/x/mod":                  "versions of installed servers are compared",
 	"golang.org/x/sync":                 "runs of servers side by side",
 	"golang.org/x/sys":                  "clocks, processes",
 }
