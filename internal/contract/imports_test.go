@@ -66,6 +66,7 @@ var rules = []rule{
 	{"internal/sweep/plots", []string{"internal/files", "internal/sweep"}, "a picture shows points, whoever measured them"},
 	{"internal/sweep/series", []string{"env", "nemesis", "checker", "scenarios", "internal/sweep"}, "a sweep is data"},
 	{"internal/sweep", []string{"internal/files", "internal/textfmt", "nemesis", "checker", "scenarios", "internal/runner"}, "a campaign knows worlds only through the runner"},
+	{"internal/campaign", []string{"internal/files", "internal/textfmt"}, "the engine spreads shards, whatever they do"},
 	{"internal/tune", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/rare"}, "advice rests on formulas, runs and estimates, and knows worlds only through the runner"},
 	{"internal/report/document", []string{"internal/textfmt"}, "a page knows how things look, and nothing of what they are about"},
 	{"internal/report/sequence", []string{"env", "history", "checker", "internal/follow", "internal/trace", "internal/report/document", "internal/textfmt"}, "a diagram shows a run, whoever ran it"},
@@ -246,8 +247,14 @@ var bans = []ban{
 	{
 		folders: []string{""},
 		imports: []string{"github.com/nats-io/"},
-		except:  []string{"internal/servers/stores/nats/"},
-		why:     "each store's client is one package's affair",
+		except:  []string{"internal/servers/stores/nats/", "internal/campaign/"},
+		why:     "it is the affair of the store, and of the engine of campaigns",
+	},
+	{
+		folders: []string{""},
+		imports: []string{"gocloud.dev/"},
+		except:  []string{"internal/campaign/", "cmd/lockstorm/"},
+		why:     "only campaigns have buckets; the command links their drivers",
 	},
 	{
 		folders: []string{""},

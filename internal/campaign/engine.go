@@ -1,0 +1,239 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Engine is a connection to the servers that keep campaigns.
+type Engine struct {
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	replicas int
+	close    func() error
+	ackWait  time.Duration
+	list     jetstream.KeyValue // the campaigns, by name
+}
+
+// Names on the servers.
+const (
+	listBucket = "lockstorm-campaigns"
+	prefix     = "lockstorm-campaign-" // of the stream and buckets of a campaign
+	subjects   = "lockstorm.campaign." // of its shards
+)
+
+// requestTimeout is how long one request to the servers may take.
+const requestTimeout = 5 * time.Second
+
+// newEngine opens the list of campaigns, or makes it.
+func newEngine(ctx context.Context, conn *nats.Conn, replicas int, end func() error) (*Engine, error) {
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(requestTimeout))
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{conn: conn, js: js, replicas: replicas, close: end, ackWait: defaultAckWait}
+	e.list, err = e.keyValue(ctx, jetstream.KeyValueConfig{Bucket: listBucket, Description: "campaigns of lockstorm", MaxValueSize: maxSpec + 1024})
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
+		err = errors.New("JetStream is not enabled there")
+	}
+	return e, err
+}
+
+// keyValue opens a bucket, or makes it.
+func (e *Engine) keyValue(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	kv, err := e.js.KeyValue(ctx, c.Bucket)
+	if !errors.Is(err, jetstream.ErrBucketNotFound) {
+		return kv, err
+	}
+	c.Replicas, c.Storage = e.replicas, jetstream.FileStorage
+	kv, err = e.js.CreateKeyValue(ctx, c)
+	if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
+		return e.js.KeyValue(ctx, c.Bucket)
+	}
+	return kv, err
+}
+
+// Close ends the connection, and the embedded server if there is one.
+func (e *Engine) Close() error { return e.close() }
+
+// entry is a campaign in the list.
+type entry struct {
+	Spec    Spec `json:"spec"`
+	Stopped bool `json:"stopped,omitempty"` // workers leave it alone
+}
+
+func (en entry) encode() ([]byte, error) {
+	if _, err := en.Spec.encode(); err != nil { // also checks it
+		return nil, err
+	}
+	return json.Marshal(en)
+}
+
+// decodeEntry reads an entry. The servers may hold anything.
+func decodeEntry(name string, text []byte) (entry, error) {
+	var en entry
+	if err := json.Unmarshal(text, &en); err != nil {
+		return en, fmt.Errorf("campaign %s: %w", name, errSpec)
+	}
+	if en.Spec.Name != name {
+		return en, fmt.Errorf("campaign %s: %w: it has the name %q", name, errSpec, en.Spec.Name)
+	}
+	return en, en.Spec.Validate()
+}
+
+// Submit makes a campaign, and queues its shards. If there is a campaign of that name that does the
+// same, it goes on with it: it is no longer stopped, shards that were set aside are tried again, and
+// its limits are those of the new spec. A campaign that does something else is an error.
+func (e *Engine) Submit(ctx context.Context, s Spec) (*Campaign, error) {
+	text, err := entry{Spec: s}.encode()
+	if err != nil {
+		return nil, err
+	}
+	_, err = e.list.Create(ctx, s.Name, text)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyExists):
+		if err := e.resume(ctx, s); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	}
+	c, err := e.open(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.forgive(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// resume replaces the entry of a campaign that does the same.
+func (e *Engine) resume(ctx context.Context, s Spec) error {
+	stored, err := e.list.Get(ctx, s.Name)
+	if err != nil {
+		return err
+	}
+	was, err := decodeEntry(s.Name, stored.Value())
+	if err != nil {
+		return err
+	}
+	if d := was.Spec.differences(s); len(d) > 0 {
+		return fmt.Errorf("campaign %s does something else: %s", s.Name, strings.Join(d, "; "))
+	}
+	text, err := entry{Spec: s}.encode()
+	if err == nil {
+		_, err = e.list.Update(ctx, s.Name, text, stored.Revision())
+	}
+	return err
+}
+
+// differences says in what another campaign of the same name differs. Limits may differ.
+func (s Spec) differences(other Spec) (list []string) {
+	if a, b := strings.Join(s.Command, " "), strings.Join(other.Command, " "); a != b {
+		list = append(list, fmt.Sprintf("command %q, and not %q", a, b))
+	}
+	if s.Shards != other.Shards {
+		list = append(list, fmt.Sprintf("%d shards, and not %d", s.Shards, other.Shards))
+	}
+	if !slices.Equal(s.Builds, other.Builds) {
+		list = append(list, fmt.Sprintf("builds %s, and not %s", buildNames(s.Builds), buildNames(other.Builds)))
+	}
+	if s.Bucket != other.Bucket {
+		list = append(list, fmt.Sprintf("bucket %q, and not %q", s.Bucket, other.Bucket))
+	}
+	if len(list) == 0 && s.Sum != other.Sum {
+		list = append(list, "the same command does something else, because its files or this program have changed")
+	}
+	return list
+}
+
+func buildNames(builds []Build) string {
+	list := make([]string, len(builds))
+	for i, b := range builds {
+		list[i] = b.String()
+	}
+	return strings.Join(list, ", ")
+}
+
+// List returns the names of all campaigns, sorted.
+func (e *Engine) List(ctx context.Context) ([]string, error) {
+	keys, err := e.list.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for k := range keys.Keys() {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// ErrNone says that there is no campaign of that name.
+var ErrNone = errors.New("there is no such campaign")
+
+// Open returns the campaign of a name, or [ErrNone].
+func (e *Engine) Open(ctx context.Context, name string) (*Campaign, error) {
+	en, err := e.entry(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return e.open(ctx, en.Spec)
+}
+
+func (e *Engine) entry(ctx context.Context, name string) (entry, error) {
+	if err := ValidateName(name); err != nil {
+		return entry{}, err
+	}
+	stored, err := e.list.Get(ctx, name)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return entry{}, fmt.Errorf("campaign %s: %w", name, ErrNone)
+	}
+	if err != nil {
+		return entry{}, err
+	}
+	return decodeEntry(name, stored.Value())
+}
+
+// Stop marks a campaign as stopped: workers return its shards, and take no more.
+func (e *Engine) Stop(ctx context.Context, name string) error {
+	en, err := e.entry(ctx, name)
+	if err != nil || en.Stopped {
+		return err
+	}
+	en.Stopped = true
+	text, err := en.encode()
+	if err == nil {
+		_, err = e.list.Put(ctx, name, text)
+	}
+	return err
+}
+
+// Remove stops a campaign and deletes it with all results that the servers keep. What is in a bucket
+// of its own stays there.
+func (e *Engine) Remove(ctx context.Context, name string) error {
+	if err := e.Stop(ctx, name); err != nil {
+		return err
+	}
+	for _, remove := range []func() error{
+		func() error { return e.js.DeleteStream(ctx, prefix+name) },
+		func() error { return e.js.DeleteKeyValue(ctx, prefix+name) },
+		func() error { return e.js.DeleteObjectStore(ctx, prefix+name) },
+	} {
+		err := remove()
+		gone := errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
+		if err != nil && !gone {
+			return err
+		}
+	}
+	return e.list.Purge(ctx, name)
+}

@@ -1,0 +1,205 @@
+package campaign
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Progress is how far a campaign has come. It is not safe for concurrent use.
+type Progress struct {
+	Shards    int // of all builds
+	Done      int
+	Failures  int // attempts that failed
+	Aside     []Aside
+	Conflicts []Conflict
+	Finds     []Find
+	Took      time.Duration // of all shards that are done, together
+}
+
+// Find is what a shard has found.
+type Find struct {
+	Shard int
+	Text  string
+}
+
+// Left returns how many shards are neither done nor set aside.
+func (p Progress) Left() int { return p.Shards - p.Done - len(p.Aside) }
+
+// follower reads what the servers store of a campaign.
+type follower struct {
+	campaign *Campaign
+	progress Progress
+	done     map[parsedKey]Record
+	aside    map[parsedKey]bool
+	suspects map[parsedKey]bool // were missing at the last audit; nil: there was none
+}
+
+func (c *Campaign) follower() *follower {
+	return &follower{
+		campaign: c, progress: Progress{Shards: c.Spec.Shards * len(c.Spec.Builds)},
+		done: map[parsedKey]Record{}, aside: map[parsedKey]bool{},
+	}
+}
+
+// see takes note of a stored value. What nobody of ours writes is left out.
+func (f *follower) see(e jetstream.KeyValueEntry) {
+	k, ok := f.campaign.parseKey(e.Key())
+	if !ok {
+		return
+	}
+	p, put := &f.progress, e.Operation() == jetstream.KeyValuePut
+	switch k.kind {
+	case resultKey:
+		r, err := decodeRecord(e.Value())
+		if _, seen := f.done[k]; err != nil || seen || !put {
+			return
+		}
+		f.done[k] = r
+		p.Done++
+		p.Took += r.Took
+		if r.Find != "" {
+			p.Finds = append(p.Finds, Find{k.shard, r.Find})
+		}
+		f.forget(k)
+	case failureKey:
+		if put {
+			p.Failures++
+		}
+	case asideKey:
+		f.forget(k)
+		a, err := decodeAside(e)
+		if err == nil && put {
+			f.aside[k.of(resultKey)] = true
+			p.Aside = append(p.Aside, a)
+		}
+	case conflictKey:
+		first, known := f.done[k.of(resultKey)]
+		if r, err := decodeRecord(e.Value()); err == nil && known && put {
+			p.Conflicts = append(p.Conflicts, Conflict{Build: k.build, Shard: k.shard, First: first, Second: r})
+		}
+	}
+}
+
+// forget takes a shard out of those that were set aside: a late worker may have made it.
+func (f *follower) forget(k parsedKey) {
+	delete(f.aside, k.of(resultKey))
+	f.progress.Aside = slices.DeleteFunc(f.progress.Aside, func(a Aside) bool { return a.Build == k.build && a.Shard == k.shard })
+}
+
+func (k parsedKey) of(kind string) parsedKey {
+	k.kind = kind
+	return k
+}
+
+// missing returns the shards of a build that are neither done nor set aside.
+func (f *follower) missing(b Build) (list []int) {
+	for shard := range f.campaign.Spec.Shards {
+		k := parsedKey{resultKey, b.ID(), shard}
+		if _, done := f.done[k]; !done && !f.aside[k] {
+			list = append(list, shard)
+		}
+	}
+	return list
+}
+
+// Progress returns how far the campaign has come.
+func (c *Campaign) Progress(ctx context.Context) (Progress, error) {
+	f := c.follower()
+	watch, err := c.results.WatchAll(ctx)
+	if err != nil {
+		return f.progress, err
+	}
+	defer func() { _ = watch.Stop() }() // nobody listens any more
+	for {
+		select {
+		case e := <-watch.Updates():
+			if e == nil {
+				return f.progress, nil
+			}
+			f.see(e)
+		case <-ctx.Done():
+			return f.progress, ctx.Err()
+		}
+	}
+}
+
+// auditEvery is how often a follower looks whether the queues have all shards that are missing.
+const auditEvery = 2 * time.Second
+
+// Follow calls each with the progress of the campaign, until every shard is done or set aside, or ctx
+// ends, which is an error. It queues shards that are neither done nor in a queue: those of a new
+// campaign, and those that the servers have lost.
+func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, error) {
+	f := c.follower()
+	watch, err := c.results.WatchAll(ctx)
+	if err != nil {
+		return f.progress, err
+	}
+	defer func() { _ = watch.Stop() }() // nobody listens any more
+	audit := time.NewTicker(auditEvery)
+	defer audit.Stop()
+	complete := false // all that was stored before has come
+	for {
+		select {
+		case <-ctx.Done():
+			return f.progress, ctx.Err()
+		case e := <-watch.Updates():
+			if e != nil {
+				f.see(e)
+				break
+			}
+			complete = true
+			if err := f.audit(ctx); err != nil {
+				return f.progress, err
+			}
+		case <-audit.C:
+			if !complete {
+				break
+			}
+			if err := f.audit(ctx); err != nil && ctx.Err() == nil {
+				break // a cluster elects a leader; the next audit follows soon
+			}
+		}
+		each(f.progress)
+		if complete && f.progress.Left() == 0 {
+			return f.progress, nil
+		}
+	}
+}
+
+// audit queues the missing shards of a build whose queue is empty. But for the first time it queues
+// only those that were missing at the last audit, too: the notes on others may be on their way.
+func (f *follower) audit(ctx context.Context) error {
+	before := f.suspects
+	f.suspects = map[parsedKey]bool{}
+	for _, b := range f.campaign.Spec.Builds {
+		missing := f.missing(b)
+		if len(missing) == 0 {
+			continue
+		}
+		queue, err := f.campaign.consumer(ctx, b)
+		if err != nil {
+			return err
+		}
+		info, err := queue.Info(ctx)
+		if err != nil {
+			return err
+		}
+		if info.NumPending+uint64(info.NumAckPending) > 0 {
+			continue
+		}
+		for _, shard := range missing {
+			f.suspects[parsedKey{resultKey, b.ID(), shard}] = true
+		}
+		if before != nil {
+			missing = slices.DeleteFunc(missing, func(shard int) bool { return !before[parsedKey{resultKey, b.ID(), shard}] })
+		}
+		if err := f.campaign.queue(ctx, b, missing); err != nil {
+			return err
+		}
+	}
+	return nil
+}

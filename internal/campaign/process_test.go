@@ -1,0 +1,142 @@
+package campaign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
+)
+
+// asRunner is the variable by which this test binary is started as a process that makes shards.
+const asRunner = "LOCKSTORM_TEST_RUNNER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asRunner) == "" {
+		os.Exit(m.Run())
+	}
+	err := campaign.Serve(context.Background(), os.Stdin, os.Stdout, func(_ context.Context, s campaign.Spec) (campaign.Job, error) {
+		if s.Command[0] != "count" {
+			return nil, fmt.Errorf("unknown command %q", s.Command[0])
+		}
+		return countingJob{s.Shards}, nil
+	})
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// countingJob misbehaves in some shards.
+type countingJob struct{ shards int }
+
+func (countingJob) Sum() string   { return strings.Repeat("0", 64) }
+func (j countingJob) Shards() int { return j.shards }
+func (countingJob) Runs() int     { return 0 }
+
+const (
+	crashes = 7
+	hangs   = 8
+	grows   = 9
+	refuses = 10
+)
+
+func (countingJob) Run(ctx context.Context, shard int) (campaign.Result, error) {
+	switch shard {
+	case crashes:
+		panic("shard 7 is out of order")
+	case hangs:
+		time.Sleep(time.Hour)
+	case grows:
+		var all [][]byte
+		for {
+			one := make([]byte, 1<<20)
+			for i := range one {
+				one[i] = 1
+			}
+			all = append(all, one)
+			_ = all
+		}
+	case refuses:
+		return campaign.Result{}, errors.New("no world is left")
+	}
+	return counting{}.Run(ctx, shard)
+}
+
+func startRunner(ctx context.Context, s campaign.Spec) (campaign.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Setenv(asRunner, "1"); err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Unsetenv(asRunner) }()
+	return campaign.StartProcess(ctx, exec.Command(self), s) //nolint:gosec // the test itself
+}
+
+func TestShardsInProcesses(t *testing.T) {
+	s := spec("count", 20)
+	s.Limits = campaign.Limits{Time: 2 * time.Second, Memory: 200 << 20, Attempts: 1}
+	c := submit(t, embedded(t, t.TempDir()), s)
+	w := worker("a", nil)
+	w.Start = startRunner
+	p := finish(t, c, w)
+	reasons := map[int]string{
+		crashes: "its process ended: exit status 2", hangs: "longer than its limit of 2s",
+		grows: "more than its limit of 200 MiB of memory", refuses: "no world is left",
+	}
+	if p.Done != s.Shards-len(reasons) || len(p.Aside) != len(reasons) {
+		t.Errorf("progress: %+v", p)
+	}
+	for _, a := range p.Aside {
+		if want := reasons[a.Shard]; want == "" || !strings.Contains(a.String(), want) {
+			t.Errorf("want %q, got %q", want, a)
+		}
+		if a.Shard == crashes && !strings.Contains(a.Failures[0].Log, "shard 7 is out of order") {
+			t.Errorf("the log of the crash: %q", a.Failures[0].Log)
+		}
+	}
+}
+
+// A runner whose command means something else than at the start of the campaign does not begin.
+func TestRunnerOfAnotherJob(t *testing.T) {
+	s := spec("count", 20)
+	s.Sum = strings.Repeat("1", 64)
+	if _, err := startRunner(t.Context(), s); err == nil || !strings.Contains(err.Error(), "does something else here") {
+		t.Errorf("got %v", err)
+	}
+	s.Command = []string{"weigh"}
+	if _, err := startRunner(t.Context(), s); err == nil || !strings.Contains(err.Error(), `unknown command "weigh"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Whoever reads no reply ends the process, even in the middle of a shard.
+func TestRunnerEndsWithItsInput(t *testing.T) {
+	in, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- campaign.Serve(t.Context(), in, new(strings.Builder), func(context.Context, campaign.Spec) (campaign.Job, error) {
+			<-t.Context().Done() // which a shard that hangs does not even look at
+			return nil, nil
+		})
+	}()
+	if _, err := fmt.Fprintln(write, "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

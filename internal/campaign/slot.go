@@ -1,0 +1,209 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// slot makes one shard at a time.
+type slot struct {
+	campaign  *Campaign
+	worker    Worker
+	queue     jetstream.Consumer
+	runner    Runner          // nil: not started
+	abandoned context.Context // ends when shards are to be given back
+}
+
+func (s *slot) close() error {
+	if s.runner == nil {
+		return nil
+	}
+	r := s.runner
+	s.runner = nil
+	return r.Close()
+}
+
+// work takes shards until the queue is empty or ctx ends.
+func (s *slot) work(ctx context.Context) error {
+	for ctx.Err() == nil {
+		m, err := s.take()
+		switch {
+		case err != nil && s.campaign.ended(ctx, err) == nil:
+			return nil
+		case err != nil: // the servers do not answer: a cluster elects a leader, or was restarted
+			s.worker.warn("campaign %s: taking a shard: %v", s.campaign.Spec.Name, err)
+			sleep(ctx, patience)
+		case m == nil:
+			return nil
+		default:
+			if err := s.handle(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take takes a shard from the queue, or nil if there is none. It does not end with a context: the
+// servers would give a shard to a request that nobody listens to any more.
+func (s *slot) take() (jetstream.Msg, error) {
+	batch, err := s.queue.Fetch(1, jetstream.FetchMaxWait(patience))
+	if err != nil {
+		return nil, err
+	}
+	m, open := <-batch.Messages()
+	if !open {
+		return nil, batch.Error()
+	}
+	return m, nil
+}
+
+// handle makes the shard of a message, unless there is nothing to do. It returns an error if the worker
+// cannot go on.
+func (s *slot) handle(ctx context.Context, m jetstream.Msg) error {
+	c, b := s.campaign, s.worker.Build
+	shard, err := c.shardOf(m.Data())
+	if err != nil {
+		s.worker.warn("%v", err)
+		return m.Term()
+	}
+	meta, err := m.Metadata()
+	if err != nil {
+		return err
+	}
+	alive := keepAlive(m, c.engine.ackWait/3)
+	defer alive()
+	if _, err := c.record(s.abandoned, b, shard); err == nil {
+		return s.done(m)
+	}
+	if ctx.Err() != nil {
+		return s.giveBack(m, shard)
+	}
+	attempt := int(min(meta.NumDelivered, 1<<20))
+	if attempt > c.Spec.Limits.Attempts {
+		if err := s.retry(func(ctx context.Context) error { return c.setAside(ctx, b, shard, attempt-1) }); err != nil {
+			return s.giveBack(m, shard)
+		}
+		return s.done(m)
+	}
+	if s.runner == nil {
+		if s.runner, err = s.worker.Start(s.abandoned, c.Spec); err != nil {
+			return errors.Join(fmt.Errorf("campaign %s: %w", c.Spec.Name, err), s.giveBack(m, shard))
+		}
+	}
+	began := time.Now()
+	result, err := s.run(shard)
+	switch {
+	case s.abandoned.Err() != nil:
+		return errors.Join(s.giveBack(m, shard), s.close())
+	case err != nil:
+		return errors.Join(s.failed(m, shard, attempt, err), s.close())
+	}
+	return s.stored(m, shard, Record{Worker: s.worker.Name, Took: time.Since(began), Waited: began.Sub(meta.Timestamp), Find: result.Find}, result.Data)
+}
+
+// run makes a shard within its limit of time.
+func (s *slot) run(shard int) (Result, error) {
+	limit := s.campaign.Spec.Limits.Time
+	ctx, cancel := context.WithTimeoutCause(s.abandoned, limit, fmt.Errorf("it took longer than its limit of %s", limit))
+	defer cancel()
+	r, err := s.runner.Run(ctx, shard)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = &LoggedError{context.Cause(ctx), logOf(err)}
+	case err == nil && len(r.Data) > MaxResult:
+		err = fmt.Errorf("its result has %d bytes: want at most %d", len(r.Data), MaxResult)
+	}
+	return r, err
+}
+
+// stored stores the result, as long as it takes.
+func (s *slot) stored(m jetstream.Msg, shard int, r Record, data []byte) error {
+	var first bool
+	err := s.retry(func(ctx context.Context) (err error) {
+		first, err = s.campaign.store(ctx, s.worker.Build, shard, r, data)
+		return err
+	})
+	if err != nil { // the worker ends, and the servers do not answer
+		s.worker.warn("campaign %s, shard %d: its result is lost: %v", s.campaign.Spec.Name, shard, err)
+		return nil
+	}
+	if first && s.worker.Took != nil {
+		s.worker.Took(r)
+	}
+	return s.done(m)
+}
+
+// failed stores why an attempt failed, and leaves the shard to another attempt.
+func (s *slot) failed(m jetstream.Msg, shard, attempt int, why error) error {
+	f := Failure{Worker: s.worker.Name, Error: why.Error(), Log: logOf(why)}
+	s.worker.warn("campaign %s, shard %d, attempt %d: %v", s.campaign.Spec.Name, shard, attempt, why)
+	_ = s.retry(func(ctx context.Context) error { return s.campaign.fail(ctx, s.worker.Build, shard, attempt, f) })
+	_ = m.NakWithDelay(patience) // without it the servers wait a little longer
+	return nil
+}
+
+// giveBack queues the shard anew, so that this delivery does not count as an attempt.
+func (s *slot) giveBack(m jetstream.Msg, shard int) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.abandoned), requestTimeout)
+	defer cancel()
+	if err := s.campaign.queue(ctx, s.worker.Build, []int{shard}); err == nil {
+		_ = m.Ack() // without it the shard is there twice, and made once more at worst
+	}
+	return nil
+}
+
+// done takes the message out of the queue. If that fails the shard comes again, and is found done.
+func (s *slot) done(m jetstream.Msg) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.abandoned), requestTimeout)
+	defer cancel()
+	_ = m.DoubleAck(ctx)
+	return nil
+}
+
+// retry repeats a request until it succeeds or the shard is abandoned; then once more.
+func (s *slot) retry(do func(context.Context) error) error {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		over := s.abandoned.Err() != nil
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.abandoned), requestTimeout)
+		err := do(ctx)
+		cancel()
+		if err == nil || over {
+			return err
+		}
+		s.worker.warn("campaign %s: %v; trying again", s.campaign.Spec.Name, err)
+		sleep(s.abandoned, pause)
+	}
+}
+
+// keepAlive tells the servers that the shard is being made, until the returned function is called.
+func keepAlive(m jetstream.Msg, every time.Duration) func() {
+	stop := make(chan struct{})
+	go func() {
+		t := time.NewTicker(every)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				_ = m.InProgress() // the next one may come through
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() { close(stop) }
+}
+
+// sleep waits, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
