@@ -3,7 +3,6 @@ package results
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -146,27 +145,6 @@ func hashed(text string) uint64 {
 	return hash
 }
 
-// validate returns an error for an impossible row.
-func (r Row) validate() error {
-	if r.Scenario == "" || r.Runs < 1 {
-		return errors.New("a row needs a scenario and at least one run")
-	}
-	if s := r.Slipped; s != nil && (s.Runs < 1 || s.Runs > r.Runs) {
-		return fmt.Errorf("%s: %d of %d runs slipped", r.Scenario, s.Runs, r.Runs)
-	}
-	for _, p := range checker.Properties() {
-		counts, judged := r.Seen[p]
-		sum := 0
-		for _, n := range counts {
-			sum += n
-		}
-		if judged && sum != r.Runs {
-			return fmt.Errorf("%s: %d verdicts on %s in %d runs", r.Scenario, sum, p, r.Runs)
-		}
-	}
-	return nil
-}
-
 // Renewed returns f with its rows replaced by those of another reference, in the order of
 // the debate. Both must be of one backend.
 func (f Reference) Renewed(by Reference) (Reference, error) {
@@ -278,7 +256,7 @@ func decodeReference(text []byte) (Reference, error) {
 	}
 	seen := map[string]bool{}
 	for _, r := range f.Rows {
-		if err := r.validate(); err != nil {
+		if err := r.Validate(); err != nil {
 			return Reference{}, err
 		}
 		if seen[r.Scenario] {

@@ -227,3 +227,20 @@ func TestMemoryIsFlat(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkAggregate measures what it costs to add the measurements of one run to those of many.
+func BenchmarkAggregate(b *testing.B) {
+	r, err := runner.Run(context.Background(), simulator, smallWorld(), 1, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	var a runner.Aggregate
+	for i := range b.N {
+		r.Report.Measurements.LongestOutage = time.Duration(i * 7919 % 1_000_003)
+		a.Add(r.Report.Measurements)
+	}
+	if a.Runs() != b.N {
+		b.Fatalf("%d runs of %d", a.Runs(), b.N)
+	}
+}

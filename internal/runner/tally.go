@@ -3,9 +3,6 @@ package runner
 import (
 	"fmt"
 	"math"
-	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -111,6 +108,35 @@ func (t *Tally) addSlipped(r Result) {
 	}
 }
 
+// Append adds the runs of a later tally of the same scenario, whose seeds follow, and does not
+// change it. The result is that of all runs added one by one.
+func (t *Tally) Append(later Tally) {
+	if t.Against == 0 && (t.Shown == 0 || later.Against > 0) {
+		t.Witness, t.WitnessTrace = later.Witness, later.WitnessTrace
+	}
+	if t.Slipped == 0 {
+		t.Slipping = later.Slipping
+	}
+	t.Runs, t.Interrupted = t.Runs+later.Runs, t.Interrupted || later.Interrupted
+	t.Shown, t.Against = t.Shown+later.Shown, t.Against+later.Against
+	t.Slipped, t.Faultless = t.Slipped+later.Slipped, t.Faultless+later.Faultless
+	for p, counts := range later.Seen {
+		for v, n := range counts {
+			t.Seen[p][v] += n
+		}
+	}
+	for p, n := range later.Violations {
+		t.Violations[p] += n
+	}
+	for p, r := range later.First {
+		keepFirst(t.First, p, r)
+	}
+	for p, r := range later.FirstUnknown {
+		keepFirst(t.FirstUnknown, p, r)
+	}
+	t.Measured.Append(later.Measured)
+}
+
 func keepFirst(first map[checker.Property]Result, p checker.Property, r Result) {
 	if _, seen := first[p]; !seen {
 		first[p] = r
@@ -194,111 +220,6 @@ func (t Tally) Conclusion() Conclusion {
 		}
 	}
 	return conclusion
-}
-
-// Aggregate is the measurements of many runs. The zero value has no runs.
-type Aggregate struct {
-	runs    int
-	all     checker.Measurements
-	samples map[int][]int64  // by place among the figures: those whose median is asked for
-	shares  map[string]ratio // of measurements that are shares, by name
-}
-
-// StoredAggregate returns an aggregate with a stored number of runs and stored
-// measurements. Runs cannot be added to it.
-func StoredAggregate(runs int, all checker.Measurements) Aggregate {
-	return Aggregate{runs: runs, all: all}
-}
-
-// Runs returns the number of runs.
-func (a *Aggregate) Runs() int { return a.runs }
-
-// All returns the measurements as of one long history. The tag of each field of
-// [checker.Measurements] says whether it is the sum, the maximum or the median of the
-// runs. Of two middle values the median is the lower; without values it is 0.
-func (a *Aggregate) All() checker.Measurements {
-	m := a.all
-	v := reflect.ValueOf(&m).Elem()
-	for place, list := range a.samples {
-		slices.Sort(list)
-		v.FieldByIndex(aggregations[place].of).SetInt(list[(len(list)-1)/2])
-	}
-	m.Derive()
-	return m
-}
-
-// Figures describes all measurements in words.
-func (a *Aggregate) Figures() []checker.Figure { return a.All().Figures(a.runs) }
-
-// Add adds the measurements of one run.
-func (a *Aggregate) Add(m checker.Measurements) {
-	if a.samples == nil {
-		a.samples, a.shares = map[int][]int64{}, map[string]ratio{}
-	}
-	a.runs++
-	a.addShare("availability", float64(m.Wanted-m.TotalOutage), float64(m.Wanted))
-	a.addShare("lost_update_share", float64(m.LostUpdates), float64(m.Updates))
-	a.addShare("forgotten_grant_share", float64(m.ForgottenGrants), float64(m.StoredGrants))
-	all, one := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(m)
-	for place, j := range aggregations {
-		to, value := all.FieldByIndex(j.of), one.FieldByIndex(j.from).Int()
-		switch j.how {
-		case sum:
-			to.SetInt(to.Int() + value)
-		case most:
-			to.SetInt(max(to.Int(), value))
-		case median:
-			a.samples[place] = append(a.samples[place], value)
-		case medianOfSome:
-			if value != 0 {
-				a.samples[place] = append(a.samples[place], value)
-			}
-		}
-	}
-}
-
-func (a *Aggregate) addShare(name string, part, whole float64) {
-	share := a.shares[name]
-	share.add(part, whole)
-	a.shares[name] = share
-}
-
-// aggregation says how one figure of many runs is computed.
-type aggregation struct {
-	of   []int // the figure
-	how  string
-	from []int // the figure of one run that it is made of
-}
-
-// The ways, as the tag runs names them.
-const (
-	sum          = "sum"
-	most         = "max"
-	median       = "median"
-	medianOfSome = "median>0"
-)
-
-var aggregations = readAggregations(reflect.TypeFor[checker.Measurements]())
-
-// readAggregations reads the tags of all figures. A wrong tag is a programming error.
-func readAggregations(t reflect.Type) []aggregation {
-	var list []aggregation
-	for _, f := range reflect.VisibleFields(t) {
-		tag := f.Tag.Get("runs")
-		if tag == "" {
-			continue
-		}
-		how, name, named := strings.Cut(tag, " ")
-		from, known := f, true
-		if named {
-			from, known = t.FieldByName(name)
-		}
-		if !known || !slices.Contains([]string{sum, most, median, medianOfSome}, how) || from.Type != f.Type {
-			panic(fmt.Sprintf("runner: measurement %s has the tag runs:%q", f.Name, tag))
-		}
-		list = append(list, aggregation{of: f.Index, how: how, from: from.Index})
-	}
-	return list
 }
 
 // Rate is how often something occurred: K times out of N, 0 ≤ K ≤ N.

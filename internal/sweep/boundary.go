@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -27,22 +28,29 @@ func (u unit) halvings() int {
 	return int(math.Ceil(max(0, math.Log2((b.High-b.Low)/b.Within))))
 }
 
-// findBoundary searches a boundary by bisection. The same seeds are run at every x, so that
-// the result is determined by them. Then it tries the x of the formula and of the rules of
-// thumb.
+// findBoundary searches a boundary. The same seeds are run at every x, so that the result is
+// determined by them.
 func (c Campaign) findBoundary(ctx context.Context, u unit) (Located, error) {
-	b := u.boundary
+	l, err := u.boundary.find(func(x float64) (Trial, error) { return c.try(ctx, u, x) })
+	if err == nil {
+		c.step(c.Runs * max(0, 2+u.halvings()-len(l.Search)))
+	}
+	return l, err
+}
+
+// find searches the boundary by bisection, and then tries the x of the formula and of the rules of
+// thumb.
+func (b *Boundary) find(try func(x float64) (Trial, error)) (Located, error) {
 	l := Located{Within: b.Within}
-	if err := c.search(ctx, u, &l); err != nil {
+	if err := b.search(&l, try); err != nil {
 		return l, err
 	}
-	c.step(c.Runs * max(0, 2+u.halvings()-len(l.Search)))
 	var err error
-	if l.Formula, err = c.try(ctx, u, b.Predicted); err != nil {
+	if l.Formula, err = try(b.Predicted); err != nil {
 		return l, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Rules)) {
-		t, err := c.try(ctx, u, b.Rules[name])
+		t, err := try(b.Rules[name])
 		if err != nil {
 			return l, err
 		}
@@ -53,13 +61,12 @@ func (c Campaign) findBoundary(ctx context.Context, u unit) (Located, error) {
 
 // search tries both ends and then bisects. It stops early if a verdict is unknown, since that
 // is neither side of the boundary.
-func (c Campaign) search(ctx context.Context, u unit, l *Located) error {
-	b := u.boundary
+func (b *Boundary) search(l *Located, try func(x float64) (Trial, error)) error {
 	for _, end := range []struct {
 		x    float64
 		want checker.Verdict // otherwise the search ends
 	}{{b.Low, checker.Violated}, {b.High, checker.Holds}} {
-		v, err := c.probe(ctx, u, l, end.x)
+		v, err := l.probe(end.x, try)
 		if err != nil || v != end.want {
 			return err
 		}
@@ -69,7 +76,7 @@ func (c Campaign) search(ctx context.Context, u unit, l *Located) error {
 		if middle == *l.LastViolated || middle == *l.FirstHolding { // no number in between
 			return nil
 		}
-		v, err := c.probe(ctx, u, l, middle)
+		v, err := l.probe(middle, try)
 		if err != nil || v != checker.Violated && v != checker.Holds {
 			return err
 		}
@@ -78,8 +85,8 @@ func (c Campaign) search(ctx context.Context, u unit, l *Located) error {
 }
 
 // probe tries one x and records on which side of the boundary it lies.
-func (c Campaign) probe(ctx context.Context, u unit, l *Located, x float64) (checker.Verdict, error) {
-	t, err := c.try(ctx, u, x)
+func (l *Located) probe(x float64, try func(x float64) (Trial, error)) (checker.Verdict, error) {
+	t, err := try(x)
 	if err != nil {
 		return 0, err
 	}
@@ -123,7 +130,7 @@ func (c Campaign) try(ctx context.Context, u unit, x float64) (Trial, error) {
 	case err != nil:
 		return t, fmt.Errorf("at %v: %w", x, err)
 	case tally.Interrupted || tally.Runs < c.Runs:
-		return t, errStopped
+		return t, parts.ErrStopped
 	default:
 		t.Verdict = tally.Observed(property)
 	}

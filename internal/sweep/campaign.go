@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -86,13 +87,13 @@ func (c Campaign) chosen() []unit {
 }
 
 // Units returns how many units the campaign measures: those of its shard.
-func (c Campaign) Units() int { return len(shardOf(c.Shard, c.chosen())) }
+func (c Campaign) Units() int { return len(c.units()) }
 
 // Work returns how many runs are left when done units are done. It is an upper bound, since
 // the search of a boundary may need fewer.
 func (c Campaign) Work(done int) int {
 	n := 0
-	for _, u := range shardOf(c.Shard, c.chosen())[done:] {
+	for _, u := range c.units()[done:] {
 		n += c.runs(u) * u.trials()
 	}
 	return n
@@ -102,12 +103,12 @@ func (c Campaign) Work(done int) int {
 // outcome. It stops at the first error, and without an error when ctx ends. A unit that is not
 // finished by then is lost.
 func (c Campaign) Run(ctx context.Context, done int, take func(Outcome) error) error {
-	for _, u := range shardOf(c.Shard, c.chosen())[done:] {
+	for _, u := range c.units()[done:] {
 		if ctx.Err() != nil {
 			return nil
 		}
 		o, err := c.measure(ctx, u)
-		if errors.Is(err, errStopped) {
+		if errors.Is(err, parts.ErrStopped) {
 			return nil
 		}
 		if err != nil {
@@ -119,9 +120,6 @@ func (c Campaign) Run(ctx context.Context, done int, take func(Outcome) error) e
 	}
 	return nil
 }
-
-// errStopped says that a unit was not measured to its end.
-var errStopped = errors.New("stopped")
 
 // Runs returns how many of a campaign's runs a point gets. If its formula predicts 0 or 1, it
 // is a tenth of them, but at least 100: an interval at 0 or 1 is still narrower than one at a
@@ -144,34 +142,31 @@ func (c Campaign) runs(u unit) int {
 // first returns the seed of the first run of a unit.
 func (c Campaign) first(u unit) uint64 { return c.First + uint64(u.number-1)*uint64(c.Runs) }
 
+// measure measures a unit in one piece.
 func (c Campaign) measure(ctx context.Context, u unit) (Outcome, error) {
-	o := Outcome{Unit: u.number, Runs: c.runs(u), First: c.first(u)}
-	if b := u.boundary; b != nil {
-		o.Curve, o.At = b.Curve, b.At
+	if u.boundary != nil {
 		l, err := c.findBoundary(ctx, u)
-		o.Boundary = &l
-		return o, err
+		return c.located(u, l), err
 	}
-	o.Curve, o.At = u.point.Curve, u.point.At
-	tally, err := c.runAll(ctx, u)
-	m := measured(tally, c.Sweep.Property)
-	m.Predicted = u.point.Predicted
-	o.Point = &m
-	return o, err
+	tally, err := c.task(u).Run(ctx, c.Backend, c.SideBySide, c.Step)
+	return c.pointed(u, tally), err
 }
 
-// runAll makes all runs of a point.
-func (c Campaign) runAll(ctx context.Context, u unit) (runner.Tally, error) {
-	b, err := c.batch(u, u.point.Scenario)
-	if err != nil {
-		return runner.Tally{}, err
-	}
-	b.Each = func(runner.Result) { c.step(1) }
-	tallies, err := runner.RunBatches(ctx, c.SideBySide, []runner.Batch{b})
-	if err == nil && tallies[0].Interrupted {
-		err = errStopped
-	}
-	return tallies[0], err
+// task returns the runs of a point.
+func (c Campaign) task(u unit) parts.Task {
+	return parts.Task{Scenario: u.point.Scenario, First: c.first(u), Runs: c.runs(u)}
+}
+
+// pointed returns the outcome of a point whose runs have this tally.
+func (c Campaign) pointed(u unit, tally runner.Tally) Outcome {
+	m := measured(tally, c.Sweep.Property)
+	m.Predicted = u.point.Predicted
+	return Outcome{Unit: u.number, Curve: u.point.Curve, At: u.point.At, Runs: c.runs(u), First: c.first(u), Point: &m}
+}
+
+// located returns the outcome of a boundary that is there.
+func (c Campaign) located(u unit, l Located) Outcome {
+	return Outcome{Unit: u.number, Curve: u.boundary.Curve, At: u.boundary.At, Runs: c.runs(u), First: c.first(u), Boundary: &l}
 }
 
 // batch returns the runs of a scenario of a unit.

@@ -73,19 +73,24 @@ func (c Campaign) contents() (string, error) {
 	hash := sha256.New()
 	enc := json.NewEncoder(hash)
 	for _, u := range c.chosen() {
-		numbers, curve, at := any(nil), "", []float64(nil)
-		if b := u.boundary; b != nil {
-			curve, at = b.Curve, b.At
-			numbers = []any{b.Low, b.High, b.Within, b.Predicted, b.Rules}
-		} else {
-			curve, at = u.point.Curve, u.point.At
-			numbers = u.point.Predicted
-		}
-		if err := enc.Encode([]any{u.number, curve, at, numbers, u.scenarios()}); err != nil {
+		if err := enc.Encode(u.contents()); err != nil {
 			return "", fmt.Errorf("%s: %w", u.name(), err)
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// contents returns what defines a unit, to be hashed.
+func (u unit) contents() []any {
+	numbers, curve, at := any(nil), "", []float64(nil)
+	if b := u.boundary; b != nil {
+		curve, at = b.Curve, b.At
+		numbers = []any{b.Low, b.High, b.Within, b.Predicted, b.Rules}
+	} else {
+		curve, at = u.point.Curve, u.point.At
+		numbers = u.point.Predicted
+	}
+	return []any{u.number, curve, at, numbers, u.scenarios()}
 }
 
 // traces returns a hash of the trace of each unit's first run.
