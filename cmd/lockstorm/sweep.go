@@ -108,18 +108,25 @@ intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or inpu
 	return cmd
 }
 
+// flags adds the flags that say what is measured, and those about how and where to.
 func (o *sweepOptions) flags(cmd *cobra.Command) {
+	o.subjectFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.out, "out", "", "directory for the results; an interrupted sweep continues there (default: results are not stored)")
+	f.StringVar(&o.shard, "shard", "", "measure only part i of n, such as 2/3")
+	f.IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core in virtual time, otherwise one)")
+	f.StringVar(&o.show, "show", "", "print the scenario of a point, or of a boundary at x such as 3@0.95, and run nothing")
+	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
+}
+
+// subjectFlags adds the flags that say what is measured.
+func (o *sweepOptions) subjectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each point; a point whose formula is 0 or 1 gets a tenth, at least 100 (default %d in virtual time, or the sweep's own number, otherwise %d)", exactRuns, realRuns))
 	f.Uint64Var(&o.seed, "seed", 1, "first seed; all runs of all points use consecutive numbers")
 	f.StringArrayVar(&o.vary, "vary", nil, "sweep over a field of a scenario: `PATH=VALUES`, such as lock.ttl=0.5s..5s, plan[0].end.after=0s..1.5s:31 or lock.kind=redlock,single-node")
 	f.StringVar(&o.property, "property", "", "with --vary: the property to measure, by name or code (default: the first that the scenario expects to be violated, or lease)")
-	f.StringVar(&o.out, "out", "", "directory for the results; an interrupted sweep continues there (default: results are not stored)")
-	f.StringVar(&o.shard, "shard", "", "measure only part i of n, such as 2/3")
 	f.IntSliceVar(&o.points, "points", nil, "measure only these points, by their numbers in the table: 1,7,12")
-	f.IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core in virtual time, otherwise one)")
-	f.StringVar(&o.show, "show", "", "print the scenario of a point, or of a boundary at x such as 3@0.95, and run nothing")
-	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 }
 
 // campaign returns the campaign that the flags configure, or the error in them.

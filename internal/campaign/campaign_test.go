@@ -19,7 +19,7 @@ var build = campaign.Build{Version: "v1.2.3", Sum: "abc", Go: "go1.26.0", Arch: 
 // spec returns a campaign of so many shards.
 func spec(name string, shards int) campaign.Spec {
 	return campaign.Spec{
-		Name: name, Command: []string{"count"}, Sum: strings.Repeat("0", 64), Shards: shards,
+		Name: name, Command: []string{"count"}, Sum: strings.Repeat("0", 64), Shards: shards, Size: 10,
 		Builds: []campaign.Build{build}, Limits: campaign.Limits{Time: time.Minute, Memory: 1 << 30, Attempts: 3},
 	}
 }
@@ -359,6 +359,7 @@ func TestOtherCampaignOfTheName(t *testing.T) {
 	e := embedded(t, t.TempDir())
 	submit(t, e, spec("count", 4))
 	for want, change := range map[string]func(*campaign.Spec){
+		"up to 10 runs, and not 20":        func(s *campaign.Spec) { s.Size = 20 },
 		"and not 5":                        func(s *campaign.Spec) { s.Shards = 5 },
 		`command "count", and not "weigh"`: func(s *campaign.Spec) { s.Command = []string{"weigh"} },
 		"have changed":                     func(s *campaign.Spec) { s.Sum = strings.Repeat("1", 64) },
@@ -386,6 +387,7 @@ func TestInvalidSpecs(t *testing.T) {
 		`file "../../etc"`:     func(s *campaign.Spec) { s.Files = map[string][]byte{"../../etc": nil} },
 		`file ".hidden"`:       func(s *campaign.Spec) { s.Files = map[string][]byte{".hidden": nil} },
 		"no SHA-256":           func(s *campaign.Spec) { s.Sum = "x" },
+		"shards of 0 runs":     func(s *campaign.Spec) { s.Size = 0 },
 		"0 builds":             func(s *campaign.Spec) { s.Builds = nil },
 		"time limit":           func(s *campaign.Spec) { s.Limits.Time = 0 },
 		"memory limit":         func(s *campaign.Spec) { s.Limits.Memory = -1 },

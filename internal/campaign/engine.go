@@ -141,7 +141,9 @@ func (s Spec) differences(other Spec) (list []string) {
 	if a, b := strings.Join(s.Command, " "), strings.Join(other.Command, " "); a != b {
 		list = append(list, fmt.Sprintf("command %q, and not %q", a, b))
 	}
-	if s.Shards != other.Shards {
+	if s.Size != other.Size {
+		list = append(list, fmt.Sprintf("shards of up to %d runs, and not %d", s.Size, other.Size))
+	} else if s.Shards != other.Shards {
 		list = append(list, fmt.Sprintf("%d shards, and not %d", s.Shards, other.Shards))
 	}
 	if !slices.Equal(s.Builds, other.Builds) {
@@ -180,6 +182,21 @@ func (e *Engine) List(ctx context.Context) ([]string, error) {
 
 // ErrNone says that there is no campaign of that name.
 var ErrNone = errors.New("there is no such campaign")
+
+// ErrStopped says that a campaign is stopped.
+var ErrStopped = errors.New("the campaign is stopped")
+
+// OpenRunning is Open for a campaign that is not stopped, or else [ErrStopped].
+func (e *Engine) OpenRunning(ctx context.Context, name string) (*Campaign, error) {
+	en, err := e.entry(ctx, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case en.Stopped:
+		return nil, fmt.Errorf("campaign %s: %w", name, ErrStopped)
+	}
+	return e.open(ctx, en.Spec)
+}
 
 // Open returns the campaign of a name, or [ErrNone].
 func (e *Engine) Open(ctx context.Context, name string) (*Campaign, error) {

@@ -25,6 +25,9 @@ type Spec struct {
 	// Sum identifies what the shards do. A worker that makes another sum of the command refuses.
 	Sum string `json:"sum"`
 
+	// Size is how many runs a shard has at most. At least 1.
+	Size int `json:"size"`
+
 	// Shards is their number, and Runs how many runs they have in all; 0: nobody knows.
 	Shards int `json:"shards"`
 	Runs   int `json:"runs,omitempty"`
@@ -96,6 +99,8 @@ func (s Spec) validate() error {
 		return fmt.Errorf("%d files: want at most %d", len(s.Files), maxFiles)
 	case s.Shards < 1 || s.Shards > MaxShards:
 		return fmt.Errorf("%s: want 1 to %d; make them larger", textfmt.Count(s.Shards, "shard"), MaxShards)
+	case s.Size < 1:
+		return fmt.Errorf("shards of %d runs: want at least 1", s.Size)
 	case s.Runs < 0:
 		return fmt.Errorf("%d runs", s.Runs)
 	case !sums.MatchString(s.Sum):

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
+)
+
+func newCampaign() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "campaign",
+		Short: "Spread a sweep, a debate or a comparison over processes and machines",
+		Long: `Spread a command over processes and machines: its runs are divided into shards, which
+workers make, and which are put together to the same bytes as one process would have
+written, whatever dies on the way.
+
+Without --nats all is done by processes of this machine. With --nats the campaign is kept
+by your NATS servers (with JetStream), and "lockstorm work --nats URL" is all that
+another machine needs.`,
+		Example: `  lockstorm campaign start --out runs/delay sweep restart-delay --runs 1000000
+  lockstorm campaign start --nats nats://ci:4222 --out runs/delay sweep restart-delay
+  lockstorm work --nats nats://ci:4222
+  lockstorm campaign status --nats nats://ci:4222`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork(), newCampaignMerge(), newCampaignStop(), newCampaignShards())
+	return cmd
+}
+
+// serverFlags are the flags about the servers of campaigns.
+type serverFlags struct{ campaign.Servers }
+
+func (s *serverFlags) flags(set *pflag.FlagSet) {
+	set.StringVar(&s.URL, "nats", "", "URL of your NATS servers, such as nats://host:4222 or tls://host:4222; several are separated by commas")
+	set.StringVar(&s.Creds, "creds", "", "file with NATS credentials")
+	set.StringVar(&s.CA, "tls-ca", "", "file with the certificates that sign those of the servers (default: the system's)")
+	set.StringVar(&s.Cert, "tls-cert", "", "file with the certificate of this client")
+	set.StringVar(&s.Key, "tls-key", "", "file with the key of that certificate")
+}
+
+// connect connects to the servers.
+func (s *serverFlags) connect(ctx context.Context, problems io.Writer) (*campaign.Engine, error) {
+	if s.URL == "" {
+		for name, value := range map[string]string{"creds": s.Creds, "tls-ca": s.CA, "tls-cert": s.Cert, "tls-key": s.Key} {
+			if value != "" {
+				return nil, fmt.Errorf("--%s needs --nats", name)
+			}
+		}
+		return nil, errors.New("--nats: want the URL of your NATS servers, such as nats://host:4222")
+	}
+	s.Warn = func(text string) { _, _ = fmt.Fprintln(problems, "lockstorm:", text) }
+	e, err := campaign.Connect(ctx, s.Servers)
+	if err != nil {
+		err = fmt.Errorf("--nats: %w", err)
+	}
+	return e, err
+}
+
+// existing connects to the servers and opens the campaign of a name.
+func (s *serverFlags) existing(ctx context.Context, name string, problems io.Writer) (*campaign.Engine, *campaign.Campaign, error) {
+	e, err := s.connect(ctx, problems)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := e.Open(ctx, name)
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
+	}
+	return e, c, nil
+}
+
+// workerName names this process among those of all machines.
+func workerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
+}
+
+// newCampaignShards returns the command of the processes that make shards.
+func newCampaignShards() *cobra.Command {
+	return &cobra.Command{
+		Use:    "shards",
+		Short:  "Make shards for the process that has started this one",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return campaign.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), openJob)
+		},
+	}
+}
+
+// openJob makes the work of a campaign in a process of its own.
+func openJob(ctx context.Context, s campaign.Spec) (campaign.Job, error) { return openBrought(ctx, s) }
+
+// openBrought makes the work of a campaign with the files that it brings along. It changes the working
+// directory. A campaign comes from servers: it must not make this machine read other files.
+func openBrought(ctx context.Context, s campaign.Spec) (divided, error) {
+	dir, err := os.MkdirTemp("", "lockstorm-campaign-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // its files have been read
+	for name, text := range s.Files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	back, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chdir(dir); err != nil {
+		return nil, err
+	}
+	var d divided
+	if err = ownFiles(s); err == nil {
+		d, err = openDivided(ctx, s.Command, s.Size)
+	}
+	return d, errors.Join(err, os.Chdir(back))
+}
+
+// ownFiles returns an error if the command names a file that the campaign does not bring along.
+func ownFiles(s campaign.Spec) error {
+	for _, word := range s.Command[1:] {
+		if _, ok := s.Files[word]; !ok && isFile(word) {
+			if _, err := os.Stat(word); err == nil {
+				return fmt.Errorf("the campaign names the file %s, and does not bring it along", word)
+			}
+		}
+	}
+	return nil
+}
+
+// startRunner starts a process of this program that makes shards.
+func startRunner(ctx context.Context, s campaign.Spec) (campaign.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return campaign.StartProcess(ctx, exec.Command(self, "campaign", "shards"), s)
+}
+
+// drainTime is how long shards may take to their end after Ctrl-C or SIGTERM.
+const drainTime = 20 * time.Second

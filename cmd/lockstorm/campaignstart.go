@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// startOptions are the flags of campaign start.
+type startOptions struct {
+	servers serverFlags
+	name    string
+	out     string
+	size    int
+	workers int
+	bucket  string
+	detach  bool
+	limits  campaign.Limits
+	memory  int // MiB
+}
+
+// defaultSize is how many runs a shard has by default: seconds of work.
+const defaultSize = 10_000
+
+func newCampaignStart() *cobra.Command {
+	var o startOptions
+	cmd := &cobra.Command{
+		Use:   "start COMMAND…",
+		Short: "Start a campaign, or go on with it, and put its results together",
+		Long: `Start a campaign, follow it to its end, and put its results together. COMMAND is a
+command of lockstorm with the flags that say what is done: sweep. Flags of the campaign
+come before it.
+
+The same command goes on with a campaign that was interrupted, and tries shards again that
+were set aside. Without --nats the directory of --out, with the ending .campaign, keeps
+what is done; it is removed when the results are complete. With --nats workers on other
+machines can take part, and the servers keep the results until "lockstorm campaign stop
+--remove".
+
+Ctrl-C lets shards end for ` + drainTime.String() + `, and gives back the others.
+
+Exit codes are those of COMMAND; 1 also if two workers have found different results of a
+shard, which is a defect of this program; 3 if shards were set aside.`,
+		Example: `  lockstorm campaign start --out runs/delay sweep restart-delay --runs 1000000
+  lockstorm campaign start --nats tls://ci:4222 --creds ci.creds --workers 0 --out runs/drift sweep drift`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	o.servers.flags(f)
+	f.IntVar(&o.servers.Replicas, "replicas", 0, "with --nats: how often the servers store everything (default: 3 in a cluster, otherwise 1)")
+	f.StringVar(&o.name, "name", "", "name of the campaign (default: made of the command, so that the same command goes on with it)")
+	f.StringVar(&o.out, "out", "", "directory for the results (default: they are only printed)")
+	f.IntVar(&o.size, "shard-runs", defaultSize, "most runs of a shard")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "processes on this machine that make shards; with --nats also 0")
+	f.StringVar(&o.bucket, "bucket", "", "with --nats: URL of a bucket for the results of shards, such as s3://results or file:///srv/results (default: the servers keep them)")
+	f.BoolVar(&o.detach, "detach", false, "with --nats: queue the shards, and leave them to workers elsewhere; \"lockstorm campaign merge\" gets the results")
+	f.DurationVar(&o.limits.Time, "limit-time", campaign.DefaultLimits.Time, "time that a shard may take")
+	f.IntVar(&o.memory, "limit-memory", int(campaign.DefaultLimits.Memory>>20), "memory that the process of a shard may have, in MiB")
+	f.IntVar(&o.limits.Attempts, "attempts", campaign.DefaultLimits.Attempts, "failed attempts after which a shard is set aside")
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if err := o.check(cmd); err != nil {
+			return err
+		}
+		return o.start(cmd.Context(), words, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// check checks the flags.
+func (o *startOptions) check(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	local := o.servers.URL == ""
+	for _, flag := range []string{"creds", "tls-ca", "tls-cert", "tls-key", "replicas", "bucket", "detach"} {
+		if local && given(flag) {
+			return fmt.Errorf("--%s needs --nats", flag)
+		}
+	}
+	switch {
+	case o.workers < 0 || local && o.workers == 0:
+		return fmt.Errorf("--workers %d: want at least 1; with --nats at least 0", o.workers)
+	case o.size < 1:
+		return fmt.Errorf("--shard-runs %d: want at least 1", o.size)
+	case o.memory < 1 || o.memory > 1<<20:
+		return fmt.Errorf("--limit-memory %d: want 1 to %d MiB", o.memory, 1<<20)
+	case o.detach && o.out != "":
+		return errors.New("--detach leaves the results on the servers: --out is of \"lockstorm campaign merge\"")
+	}
+	o.limits.Memory = int64(o.memory) << 20
+	return writableDir("--out", o.out)
+}
+
+// start starts the campaign.
+func (o *startOptions) start(ctx context.Context, words []string, out, problems io.Writer) error {
+	work, err := openDivided(ctx, words, o.size)
+	if err != nil {
+		return err
+	}
+	spec, err := o.spec(words, work)
+	if err != nil {
+		return err
+	}
+	engine, remove, err := o.engine(ctx, spec, problems)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = engine.Close() }() // what counts is stored
+	c, err := engine.Submit(ctx, spec)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }() // likewise
+	if o.detach {
+		return o.leave(ctx, c, out)
+	}
+	progress, err := o.follow(ctx, c, work, problems)
+	if err != nil {
+		return err
+	}
+	verdict := conclude(ctx, c, progress, work, o.out, out, problems)
+	if isVerdict(verdict) && len(progress.Aside)+len(progress.Conflicts) == 0 {
+		if err := errors.Join(engine.Close(), remove()); err != nil {
+			return err
+		}
+	}
+	return verdict
+}
+
+// isVerdict reports whether an error is no error but an exit code.
+func isVerdict(err error) bool {
+	var verdict verdictError
+	return err == nil || errors.As(err, &verdict)
+}
+
+// spec describes the campaign.
+func (o *startOptions) spec(words []string, work divided) (campaign.Spec, error) {
+	build, err := thisBuild()
+	if err != nil {
+		return campaign.Spec{}, err
+	}
+	s := campaign.Spec{
+		Name: o.name, Command: slices.Clone(words), Sum: work.Sum(), Size: o.size, Shards: work.Shards(), Runs: work.Runs(),
+		Builds: []campaign.Build{build}, Bucket: o.bucket, Limits: o.limits,
+	}
+	if path := work.file(); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return s, err
+		}
+		base := filepath.Base(path)
+		s.Files = map[string][]byte{base: text}
+		s.Command[slices.Index(s.Command, path)] = base
+	}
+	if s.Name == "" {
+		s.Name = fmt.Sprintf("%s-%s", words[0], work.Sum()[:8])
+	}
+	return s, s.Validate()
+}
+
+// engine returns the engine, and a function that removes what it has kept on this machine.
+func (o *startOptions) engine(ctx context.Context, s campaign.Spec, problems io.Writer) (*campaign.Engine, func() error, error) {
+	if o.servers.URL != "" {
+		e, err := o.servers.connect(ctx, problems)
+		return e, func() error { return nil }, err
+	}
+	dir := strings.TrimRight(o.out, string(filepath.Separator)) + ".campaign"
+	if o.out == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "lockstorm-campaign-"); err != nil {
+			return nil, nil, err
+		}
+	}
+	e, err := campaign.Embedded(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if others, err := e.List(ctx); err == nil && len(others) > 0 && !slices.Contains(others, s.Name) {
+		return nil, nil, errors.Join(fmt.Errorf("%s has the campaign %s, which does something else; remove it, or choose another --out", dir, others[0]), e.Close())
+	}
+	return e, func() error { return os.RemoveAll(dir) }, nil
+}
+
+// leave queues all shards.
+func (o *startOptions) leave(ctx context.Context, c *campaign.Campaign, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if _, err := c.Follow(ctx, func(campaign.Progress) { stop() }); err != nil && ctx.Err() == nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%s: %s are queued\n", c.Spec.Name, textfmt.Count(c.Spec.Shards, "shard"))
+	return err
+}
+
+// follow follows the campaign to its end, while workers of this machine make shards.
+func (o *startOptions) follow(ctx context.Context, c *campaign.Campaign, work divided, problems io.Writer) (campaign.Progress, error) {
+	ctx, stop := context.WithCancel(ctx)
+	worked := make(chan error, 1)
+	go func() {
+		err := o.work(ctx, c, problems)
+		if err != nil {
+			stop()
+		}
+		worked <- err
+	}()
+	bar := terminal.NewBar(problems, "campaign "+c.Spec.Name, int64(c.Spec.Shards), terminal.Pieces)
+	progress, err := c.Follow(ctx, func(p campaign.Progress) { showProgress(bar, p) })
+	stop()
+	bar.Done()
+	return progress, errors.Join(<-worked, err)
+}
+
+// showProgress shows how far a campaign has come.
+func showProgress(bar *terminal.Bar, p campaign.Progress) {
+	bar.At(p.Done, p.Shards)
+	var more []string
+	if n := len(p.Finds); n > 0 {
+		more = append(more, fmt.Sprintf("%s, last: %s", textfmt.Count(n, "find"), p.Finds[n-1].Text))
+	}
+	if p.Failures > 0 {
+		more = append(more, textfmt.Count(p.Failures, "failed attempt"))
+	}
+	if len(p.Aside) > 0 {
+		more = append(more, fmt.Sprintf("%s set aside", textfmt.Count(len(p.Aside), "shard")))
+	}
+	bar.Say("%s", strings.Join(append([]string{""}, more...), "; "))
+}
+
+// work makes shards until ctx ends.
+func (o *startOptions) work(ctx context.Context, c *campaign.Campaign, problems io.Writer) error {
+	w := thisWorker(c.Spec.Builds[0], o.workers, problems)
+	for ctx.Err() == nil && o.workers > 0 {
+		if err := c.Work(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// thisWorker returns this process as a worker.
+func thisWorker(b campaign.Build, slots int, problems io.Writer) campaign.Worker {
+	return campaign.Worker{
+		Name: workerName(), Build: b, Slots: slots, Grace: drainTime, Start: startRunner,
+		Warn: func(text string) { _, _ = fmt.Fprintln(problems, "lockstorm:", text) },
+	}
+}
+
+// conclude puts the results of a campaign together, unless shards are missing, and prints what went wrong.
+func conclude(ctx context.Context, c *campaign.Campaign, p campaign.Progress, work divided, dir string, out, problems io.Writer) error {
+	for _, a := range p.Aside {
+		_, _ = fmt.Fprintf(problems, "lockstorm: campaign %s: %s\n", c.Spec.Name, a)
+		if n := len(a.Failures); n > 0 && a.Failures[n-1].Log != "" {
+			_, _ = fmt.Fprintf(problems, "%s\n", strings.TrimRight(a.Failures[n-1].Log, "\n"))
+		}
+	}
+	if n := len(p.Aside); n > 0 {
+		_, _ = fmt.Fprintf(problems, "lockstorm: %d of %s are missing; the same command tries them again\n", n, textfmt.Count(p.Shards, "shard"))
+		return verdictError(exitUndecided)
+	}
+	read := func(shard int) ([]byte, error) { return c.Result(ctx, c.Spec.Builds[0], shard) }
+	err := work.join(ctx, read, dir, out, problems)
+	for _, x := range p.Conflicts {
+		_, _ = fmt.Fprintf(problems, "lockstorm: campaign %s: the same build has found two results: %s\n", c.Spec.Name, c.Explain(ctx, x))
+	}
+	if len(p.Conflicts) > 0 && isVerdict(err) {
+		return verdictError(exitContradiction)
+	}
+	return err
+}
+
+// pollEvery is how often a worker without a shard looks for campaigns.
+const pollEvery = 2 * time.Second

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// divided is work that a campaign divides into shards.
+type divided interface {
+	campaign.Job
+
+	// join puts the results of all shards together, stores them in a directory, unless its name is
+	// empty, and prints them, as one process would have done. It calls read with the number of a shard.
+	join(ctx context.Context, read func(shard int) ([]byte, error), dir string, out, problems io.Writer) error
+
+	// file returns the name of the scenario file that the command reads, or "".
+	file() string
+}
+
+// dividedKind is a command that campaigns can divide.
+type dividedKind struct {
+	name string
+
+	// command returns the command with the flags that say what is done, and a function that makes
+	// the work of the arguments that are left when these are parsed. A shard has at most size runs.
+	command func(size int) (*cobra.Command, func(ctx context.Context, args []string) (divided, error))
+}
+
+// dividedKinds lists them.
+var dividedKinds = []dividedKind{
+	{"sweep", divideSweep},
+}
+
+// dividedNames returns their names.
+func dividedNames() []string {
+	return names(dividedKinds, func(k dividedKind) string { return k.name })
+}
+
+// openDivided makes the work of a command line, such as sweep drift --runs 1000.
+func openDivided(ctx context.Context, words []string, size int) (divided, error) {
+	if len(words) == 0 {
+		return nil, fmt.Errorf("name the command that is to be divided: %s", strings.Join(dividedNames(), ", "))
+	}
+	i := slices.IndexFunc(dividedKinds, func(k dividedKind) bool { return k.name == words[0] })
+	if i < 0 {
+		return nil, &textfmt.UnknownError{What: "command of a campaign", Name: words[0], Known: dividedNames()}
+	}
+	if size < 1 {
+		return nil, fmt.Errorf("shards of %d runs: want at least 1", size)
+	}
+	cmd, open := dividedKinds[i].command(size)
+	cmd.Flags().BoolP("help", "h", false, "") // which is no request for help, but a word that campaigns do not have
+	if err := cmd.ParseFlags(words[1:]); err != nil {
+		return nil, fmt.Errorf("%s: %w; flags of a campaign come before its command", words[0], err)
+	}
+	s, err := open(ctx, cmd.Flags().Args())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", words[0], err)
+	}
+	if n := s.Shards(); n > campaign.MaxShards {
+		return nil, fmt.Errorf("%s shards of up to %s: want at most %s; make them larger", textfmt.Grouped(n), textfmt.Count(size, "run"), textfmt.Grouped(campaign.MaxShards))
+	}
+	return s, nil
+}
+
+// sumOf returns the hash by which the parties of a campaign see that they mean the same.
+func sumOf(what any) (string, error) {
+	text, err := json.Marshal(what)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/parts"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+)
+
+// dividedSweep is a sweep in shards.
+type dividedSweep struct {
+	sweep    sweep.Campaign
+	head     sweep.Head
+	parts    []parts.Part
+	sum      string
+	scenario string // the file, or ""
+}
+
+// divideSweep returns the command sweep as campaigns divide it.
+func divideSweep(size int) (*cobra.Command, func(context.Context, []string) (divided, error)) {
+	o := &sweepOptions{}
+	cmd := &cobra.Command{Use: "sweep NAME|SCENARIO"}
+	o.subjectFlags(cmd)
+	return cmd, func(ctx context.Context, args []string) (divided, error) {
+		if len(args) != 1 {
+			return nil, errors.New("want the NAME of one sweep, or a SCENARIO with --vary")
+		}
+		c, err := o.campaign(cmd, args[0], backends[0].Backend)
+		if err != nil {
+			return nil, err
+		}
+		head, err := c.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.SideBySide = 1 // shards are made side by side
+		s := &dividedSweep{sweep: c, head: head, parts: c.Parts(size)}
+		if isFile(args[0]) {
+			s.scenario = args[0]
+		}
+		head.Command = "" // where the file is does not matter
+		s.sum, err = sumOf([]any{head, size})
+		return s, err
+	}
+}
+
+func (s *dividedSweep) Sum() string  { return s.sum }
+func (s *dividedSweep) Shards() int  { return len(s.parts) }
+func (s *dividedSweep) file() string { return s.scenario }
+
+func (s *dividedSweep) Runs() (n int) {
+	for _, p := range s.parts {
+		n += s.sweep.PartWork(p)
+	}
+	return n
+}
+
+// Run implements [campaign.Job].
+func (s *dividedSweep) Run(ctx context.Context, shard int) (campaign.Result, error) {
+	data, err := s.sweep.RunPart(ctx, s.parts[shard], nil)
+	return campaign.Result{Data: data}, err
+}
+
+func (s *dividedSweep) join(ctx context.Context, read func(int) ([]byte, error), dir string, out, problems io.Writer) error {
+	found := sweep.Results{Head: s.head}
+	bar := terminal.NewBar(problems, "joining the shards of "+s.head.Sweep, int64(s.head.Units()), terminal.Steps)
+	defer bar.Done()
+	err := s.sweep.Join(s.parts, read, func(o sweep.Outcome) error {
+		found.Outcomes = append(found.Outcomes, o)
+		bar.Step()
+		return ctx.Err()
+	})
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	o := sweepOptions{out: dir}
+	if dir != "" {
+		if err := found.Keep(dir); err != nil {
+			return err
+		}
+		if err := saveSweep(dir, found, problems); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	return o.present(found, out)
+}
