@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -168,7 +169,7 @@ func (o *ciOptions) rowStage() (stage, error) {
 		}
 	}
 	for _, t := range r.tasks {
-		o.addKind(t.scenario.Lock.Kind)
+		o.addKind(t.Scenario.Lock.Kind)
 	}
 	if !o.backend.Exact { // what cannot be repeated is kept as it is run
 		r.out = o.runsDir()
@@ -197,11 +198,11 @@ func (r *rowChecks) addFile(path string, runs int) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(r.tasks, func(t task) bool { return t.scenario.Name == s.Name }) {
+	if slices.ContainsFunc(r.tasks, func(t parts.Task) bool { return t.Scenario.Name == s.Name }) {
 		return fmt.Errorf("%s: another scenario is also named %s: rename one", path, s.Name)
 	}
 	r.files[s.Name] = path
-	r.tasks = append(r.tasks, task{s, 1, runs})
+	r.tasks = append(r.tasks, parts.Task{Scenario: s, First: 1, Runs: runs})
 	return nil
 }
 
@@ -222,11 +223,11 @@ func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.
 		found, refused, failed = r.suite.run(ctx, problems)
 	}
 	for _, t := range r.tasks {
-		check := r.check(ctx, t, found[t.scenario.Name], refused)
-		check.Took = w.took[t.scenario.Name]
-		if first, seen := w.first[t.scenario.Name]; seen && check.Outcome != ci.AsExpected {
+		check := r.check(ctx, t, found[t.Scenario.Name], refused)
+		check.Took = w.took[t.Scenario.Name]
+		if first, seen := w.first[t.Scenario.Name]; seen && check.Outcome != ci.AsExpected {
 			check.Summary, check.Story = tellRun(first.Result)
-			check.Command = r.again(t.scenario).command(stored{Result: first.Result})
+			check.Command = r.again(t.Scenario).command(stored{Result: first.Result})
 			check.Files, err = r.keep(ctx, first, problems)
 			failed = errors.Join(failed, err)
 			w.keep(first)
@@ -245,13 +246,13 @@ func (r rowChecks) again(s scenarios.Scenario) repetition {
 }
 
 // check returns the check of a scenario; there may be no runs yet.
-func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refused []refusal) ci.Check {
-	again := r.again(t.scenario)
+func (r rowChecks) check(ctx context.Context, t parts.Task, tally runner.Tally, refused []refusal) ci.Check {
+	again := r.again(t.Scenario)
 	check := ci.Check{
-		Name: again.name, File: r.files[t.scenario.Name],
-		Command: textfmt.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.runs),
+		Name: again.name, File: r.files[t.Scenario.Name],
+		Command: textfmt.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.Runs),
 	}
-	if i := slices.IndexFunc(refused, func(no refusal) bool { return no.scenario == t.scenario.Name }); i >= 0 {
+	if i := slices.IndexFunc(refused, func(no refusal) bool { return no.scenario == t.Scenario.Name }); i >= 0 {
 		check.Outcome, check.Summary, check.Command = ci.NotApplicable, refused[i].why.Error(), ""
 		return check
 	}
@@ -260,9 +261,9 @@ func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refuse
 	}
 	check.Outcome = ci.Of(tally.Conclusion())
 	switch {
-	case tally.Runs < t.runs && check.Outcome != ci.Contradiction: // which further runs cannot mend
+	case tally.Runs < t.Runs && check.Outcome != ci.Contradiction: // which further runs cannot mend
 		check.Outcome = ci.Undecided
-		check.Summary = fmt.Sprintf("run %d times of %d: %s", tally.Runs, t.runs, whyEnded(ctx))
+		check.Summary = fmt.Sprintf("run %d times of %d: %s", tally.Runs, t.Runs, whyEnded(ctx))
 	case check.Outcome == ci.AsExpected:
 		check.Summary, check.Command = verdictsIn(tally), ""
 	case tally.Slipped > 0:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
@@ -206,12 +207,12 @@ func (d debate) series() (all []scenarios.Series) {
 func (o debateOptions) suite(d debate) suite {
 	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
 	for _, r := range d.rows() {
-		s.tasks = append(s.tasks, task{r, o.seed, o.runs})
+		s.tasks = append(s.tasks, parts.Task{Scenario: r, First: o.seed, Runs: o.runs})
 	}
 	for _, series := range d.series() {
 		for _, p := range series.Points {
 			if o.points > 0 {
-				s.tasks = append(s.tasks, task{p.Scenario, o.seed, o.points})
+				s.tasks = append(s.tasks, parts.Task{Scenario: p.Scenario, First: o.seed, Runs: o.points})
 			}
 		}
 	}

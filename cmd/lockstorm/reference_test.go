@@ -39,7 +39,7 @@ func TestReferenceIsOfTheWholeSuites(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, task := range whole.tasks {
-			if name := task.scenario.Name; i >= len(stored.Rows) || stored.Rows[i].Scenario != name {
+			if name := task.Scenario.Name; i >= len(stored.Rows) || stored.Rows[i].Scenario != name {
 				t.Errorf("%s: row %d is not of %s%s", file, i+1, name, renew)
 				break
 			}

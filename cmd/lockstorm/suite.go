@@ -9,11 +9,11 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // suite is a list of scenarios that run side by side on one backend.
@@ -22,7 +22,7 @@ type suite struct {
 	backend    runner.Backend
 	sideBySide int    // runs at a time; 0: see [sideBySide]
 	out        string // directory for the runs; empty: they are not stored
-	tasks      []task
+	tasks      []parts.Task
 	each       func(stored) // is told of every run; nil: nobody is
 }
 
@@ -33,13 +33,6 @@ func sideBySide(b runner.Backend) int {
 		return 4 * cores
 	}
 	return cores
-}
-
-// task is the runs of one scenario.
-type task struct {
-	scenario scenarios.Scenario
-	first    uint64 // seed
-	runs     int
 }
 
 // refusal is a scenario that a backend cannot run, with the reason.
@@ -102,7 +95,11 @@ const stoppedLine = "Stopped before the end. These are the results so far."
 // run runs the suite until it is done or ctx ends. It returns the results so far, and the
 // scenarios that the backend cannot run.
 func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallies, refused []refusal, err error) {
-	bar := terminal.NewBar(problems, s.what, s.runs(), terminal.Pieces)
+	fit, refused, err := s.fitting()
+	if err != nil {
+		return nil, refused, err
+	}
+	bar := terminal.NewBar(problems, s.what, runsOf(fit), terminal.Pieces)
 	defer bar.Done()
 	each := func(r stored) {
 		bar.Step()
@@ -111,28 +108,18 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 		}
 	}
 	var batches []runner.Batch
-	for _, t := range s.tasks {
-		e, err := prepareOn(s.backend, t.scenario)
-		var unfit *runner.UnfitError
-		if errors.As(err, &unfit) {
-			bar.Add(-t.runs)
-			refused = append(refused, refusal{t.scenario.Name, unfit.Reason})
-			continue
-		}
-		var b runner.Batch
-		if err == nil {
-			b, err = batch{experiment: e, first: t.first, runs: t.runs, out: s.out, each: each}.prepare()
-		}
+	for _, t := range fit {
+		b, err := batch{experiment: t.experiment, first: t.First, runs: t.Runs, out: s.out, each: each}.prepare()
 		if err != nil {
-			return nil, refused, fmt.Errorf("%s: %w", t.scenario.Name, err)
+			return nil, refused, fmt.Errorf("%s: %w", t.Scenario.Name, err)
 		}
-		b.Name = t.scenario.Name
+		b.Name = t.Scenario.Name
 		if !s.backend.Exact {
 			b.Failed = func(err error) { _, _ = fmt.Fprintf(problems, "%v\nThis run will be repeated.\n", err) }
 		}
 		batches = append(batches, b)
 	}
-	all, err := runner.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
+	all, err := runner.RunBatches(ctx, s.parallel(), batches)
 	found = report.Tallies{}
 	for _, t := range all {
 		if t.Runs > 0 {
@@ -142,20 +129,67 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 	return found, refused, err
 }
 
-// runs returns the number of runs.
-func (s suite) runs() (n int64) {
+// parallel returns the number of runs at a time.
+func (s suite) parallel() int { return cmp.Or(s.sideBySide, sideBySide(s.backend)) }
+
+// fittingTask is a task that the backend can run.
+type fittingTask struct {
+	parts.Task
+	experiment runner.Experiment
+}
+
+// fitting returns the tasks that the backend can run, and why it cannot run the others.
+func (s suite) fitting() (fit []fittingTask, refused []refusal, err error) {
 	for _, t := range s.tasks {
-		n += int64(t.runs)
+		e, err := prepareOn(s.backend, t.Scenario)
+		var unfit *runner.UnfitError
+		switch {
+		case errors.As(err, &unfit):
+			refused = append(refused, refusal{t.Scenario.Name, unfit.Reason})
+		case err != nil:
+			return nil, refused, fmt.Errorf("%s: %w", t.Scenario.Name, err)
+		default:
+			fit = append(fit, fittingTask{t, e})
+		}
+	}
+	return fit, refused, nil
+}
+
+// runsOf returns the number of runs of some tasks.
+func runsOf(list []fittingTask) (n int64) {
+	for _, t := range list {
+		n += int64(t.Runs)
 	}
 	return n
+}
+
+// divisible returns the tasks that the backend can run, so that their runs can be divided into
+// parts, and why it cannot run the others.
+func (s suite) divisible() (parts.Suite, []refusal, error) {
+	fit, refused, err := s.fitting()
+	all := parts.Suite{Backend: s.backend, SideBySide: s.parallel()}
+	for _, t := range fit {
+		all.Tasks = append(all.Tasks, t.Task)
+	}
+	return all, refused, err
+}
+
+// joinTallies returns the results of all tasks from the stored parts of a suite: those of one process.
+func joinTallies(s parts.Suite, list []parts.Part, read func(i int) ([]byte, error)) (report.Tallies, error) {
+	found := report.Tallies{}
+	err := s.Join(list, read, func(t parts.Task, tally runner.Tally) error {
+		found[t.Scenario.Name] = tally
+		return nil
+	})
+	return found, err
 }
 
 // reference returns the results of the suite as they are stored.
 func (s suite) reference(found report.Tallies) results.Reference {
 	f := results.Reference{Backend: s.backend.Name, Versions: versionsOf(s.backend, s.tasks)}
 	for _, t := range s.tasks {
-		if tally, ok := found[t.scenario.Name]; ok {
-			f.Rows = append(f.Rows, results.RowOf(tally, t.first))
+		if tally, ok := found[t.Scenario.Name]; ok {
+			f.Rows = append(f.Rows, results.RowOf(tally, t.First))
 		}
 	}
 	return f
@@ -217,15 +251,19 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 	if err != nil {
 		return err
 	}
-	stopped := ctx.Err() != nil
-	now := known{found: found, refused: refused, stopped: stopped}
-	if stopped {
+	return s.conclude(of, save, known{found: found, refused: refused, stopped: ctx.Err() != nil}, out)
+}
+
+// conclude stores results of the suite, however they were made, prints them as [suite.present]
+// does, and returns the error for the exit code.
+func (s suite) conclude(of subject, save location, now known, out io.Writer) error {
+	if now.stopped {
 		now.unsaved = save.dir
 	}
 	of.learn(now)
-	reference := s.reference(found)
+	reference := s.reference(now.found)
 	var unsaved error
-	if save.dir != "" && !stopped {
+	if save.dir != "" && !now.stopped {
 		if err := save.keep(reference); err != nil {
 			unsaved = fmt.Errorf("--save: %w", err)
 		}
@@ -234,7 +272,7 @@ func (s suite) present(ctx context.Context, of subject, save location, out, prob
 		return err
 	}
 	conclusion := of.Conclusion()
-	if stopped && conclusion == runner.AsExpected { // which is not that of all runs
+	if now.stopped && conclusion == runner.AsExpected { // which is not that of all runs
 		conclusion = runner.Undecided
 	}
 	return exitFor(conclusion)

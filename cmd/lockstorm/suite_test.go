@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -28,7 +29,7 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.tasks = append(s.tasks, task{row, 1, 1})
+		s.tasks = append(s.tasks, parts.Task{Scenario: row, First: 1, Runs: 1})
 	}
 	found, refused, err := s.run(t.Context(), io.Discard)
 	told := []string{
@@ -39,7 +40,7 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 		t.Errorf("found %v, refused %q, %v", found, refused, err)
 	}
 
-	s.tasks[0].scenario.Nodes = 0
+	s.tasks[0].Scenario.Nodes = 0
 	_, _, err = s.run(t.Context(), io.Discard)
 	want(t, "error", err.Error(), "crash-restart: nodes: 0: want 1 to 64")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
@@ -95,10 +96,10 @@ func lastingVersions(b runner.Backend) map[string]string {
 
 // versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
 // the backend cannot run use nothing.
-func versionsOf(b runner.Backend, all []task) map[string]string {
+func versionsOf(b runner.Backend, all []parts.Task) map[string]string {
 	v, seen := map[string]string{}, map[string]bool{} // by product: some take a second to print their version
 	for _, t := range all {
-		if e, err := runner.Prepare(b, t.scenario); err == nil && !seen[e.Backend().Product] {
+		if e, err := runner.Prepare(b, t.Scenario); err == nil && !seen[e.Backend().Product] {
 			seen[e.Backend().Product] = true
 			maps.Copy(v, lastingVersions(e.Backend()))
 		}

@@ -22,6 +22,8 @@ type block struct {
 	Contents string        `json:"contents"` // hash of the scenario
 	Row      results.Row   `json:"row"`
 	Spread   runner.Spread `json:"spread"`
+
+	Faultless int `json:"faultless,omitempty"` // as in a [runner.Tally]
 }
 
 // Store stores the tally of the task's runs as a block. In virtual time the bytes depend on the
@@ -31,7 +33,9 @@ func (t Task) Store(b runner.Backend, tally runner.Tally) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Seal(BlockFormat, BlockVersion, block{b.Name, contents, results.RowOf(tally, t.First), tally.Measured.Spread()})
+	return Seal(BlockFormat, BlockVersion, block{
+		Backend: b.Name, Contents: contents, Row: results.RowOf(tally, t.First), Spread: tally.Measured.Spread(), Faultless: tally.Faultless,
+	})
 }
 
 // decode reads a block of the task. It trusts nothing in it: a block of another task or backend,
@@ -51,12 +55,21 @@ func (t Task) decode(on runner.Backend, contents string, text []byte) (runner.Ta
 	case r.First != t.First || r.Runs != t.Runs:
 		return runner.Tally{}, fmt.Errorf("it has %d runs from seed %d on, and not %d from %d on", r.Runs, r.First, t.Runs, t.First)
 	}
+	return b.tally(t)
+}
+
+// tally returns the tally of the task from its block, and an error if no runs have it.
+func (b block) tally(t Task) (tally runner.Tally, err error) {
 	if err := b.Row.Validate(); err != nil {
-		return runner.Tally{}, err
+		return tally, err
 	}
-	tally := b.Row.Tally(t.Scenario)
-	var err error
-	tally.Measured, err = runner.RestoredAggregate(tally.Measured.Runs(), b.Row.Measured, b.Spread)
+	tally = b.Row.Tally(t.Scenario)
+	runs := tally.Measured.Runs()
+	if b.Faultless < 0 || b.Faultless > runs {
+		return tally, fmt.Errorf("%d of %d runs without a fault", b.Faultless, runs)
+	}
+	tally.Faultless = b.Faultless
+	tally.Measured, err = runner.RestoredAggregate(runs, b.Row.Measured, b.Spread)
 	return tally, err
 }
 

@@ -132,7 +132,10 @@ func TestManySamples(t *testing.T) {
 	last := 0
 	for v := range 10_007 {
 		if values[v] > 0 {
-			want = append(want, int64(v-last), int64(values[v]))
+			want = append(want, int64(v-last))
+			if values[v] > 1 {
+				want = append(want, -int64(values[v]))
+			}
 			last = v
 		}
 	}
@@ -154,28 +157,36 @@ func TestImpossibleAggregates(t *testing.T) {
 		})
 	}
 	for want, change := range map[string]func(runs *int, m *checker.Measurements, s *runner.Spread){
-		"tries is -1 in 3 runs":                           func(_ *int, m *checker.Measurements, _ *runner.Spread) { m.Tries = -1 },
-		"samples of median_outage: 3 values of 4 runs":    func(runs *int, _ *checker.Measurements, _ *runner.Spread) { *runs = 4 },
-		"tries is 3 in 0 runs":                            func(runs *int, _ *checker.Measurements, _ *runner.Spread) { *runs = 0 },
-		"samples of median_outage: 0 values of 3 runs":    func(_ *int, _ *checker.Measurements, s *runner.Spread) { delete(s.Samples, "median_outage") },
-		"acquire_p50 is 1, and not 0":                     func(_ *int, _ *checker.Measurements, s *runner.Spread) { delete(s.Samples, "acquire_p50") },
-		"median_outage is 3, and not 2":                   func(_ *int, m *checker.Measurements, _ *runner.Spread) { m.MedianOutage = 3 },
-		"availability is 0.7, and not 0.5":                func(_ *int, m *checker.Measurements, _ *runner.Spread) { m.Availability = 0.7 },
-		"samples of median_outage: 1 numbers: want pairs": func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{2} },
-		"samples of median_outage: value 1 is out of":     func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{-2, 3} },
-		"samples of median_outage: value 2 is out of": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
-			s.Samples["median_outage"] = []int64{2, 1, 0, 2}
+		"tries is -1 in 3 runs":                                       func(_ *int, m *checker.Measurements, _ *runner.Spread) { m.Tries = -1 },
+		"samples of median_outage: 3 values of 4 runs":                func(runs *int, _ *checker.Measurements, _ *runner.Spread) { *runs = 4 },
+		"tries is 3 in 0 runs":                                        func(runs *int, _ *checker.Measurements, _ *runner.Spread) { *runs = 0 },
+		"samples of median_outage: 0 values of 3 runs":                func(_ *int, _ *checker.Measurements, s *runner.Spread) { delete(s.Samples, "median_outage") },
+		"acquire_p50 is 1, and not 0":                                 func(_ *int, _ *checker.Measurements, s *runner.Spread) { delete(s.Samples, "acquire_p50") },
+		"median_outage is 3, and not 2":                               func(_ *int, m *checker.Measurements, _ *runner.Spread) { m.MedianOutage = 3 },
+		"availability is 0.7, and not 0.5":                            func(_ *int, m *checker.Measurements, _ *runner.Spread) { m.Availability = 0.7 },
+		"samples of median_outage: number 1: a count without a value": func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{-2, 3} },
+		"samples of median_outage: number 3: a count without a value": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
+			s.Samples["median_outage"] = []int64{2, -2, -2}
 		},
-		"samples of median_outage: value 3 is out of": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
-			s.Samples["median_outage"] = []int64{2, 1, 1, 1, math.MaxInt64, 1}
+		"samples of median_outage: number 2: the count 1 with 3 runs left": func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{2, -1} },
+		"samples of median_outage: number 2: the count 4 with 3 runs left": func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{2, -4} },
+		"the count -9223372036854775808 with 3 runs left": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
+			s.Samples["median_outage"] = []int64{2, math.MinInt64}
 		},
-		"samples of acquire_p50: value 1 is out of": func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["acquire_p50"] = []int64{0, 1} },
-		"samples of median_outage: the counts exceed the 3": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
-			s.Samples["median_outage"] = []int64{2, math.MaxInt64}
+		"samples of median_outage: number 4: more values than the 3 runs": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
+			s.Samples["median_outage"] = []int64{2, 1, 1, 1}
 		},
-		"samples of median_outage: the counts exceed":                  func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{2, 0} },
-		`samples of an unknown measurement among ["acquire_p50" "lies`: func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["lies"] = []int64{1, 1} },
-		`squares of an unknown measurement among ["availability" "lie`: func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Squares["lies"] = runner.Squares{} },
+		"samples of median_outage: number 3: more values than": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
+			s.Samples["median_outage"] = []int64{2, -3, 1}
+		},
+		"samples of median_outage: 2 values of 3 runs": func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{2, -2} },
+		"samples of median_outage: number 3: the value is out of order or range": func(_ *int, _ *checker.Measurements, s *runner.Spread) {
+			s.Samples["median_outage"] = []int64{2, 1, math.MaxInt64}
+		},
+		"samples of median_outage: number 2: the value is out of order":        func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["median_outage"] = []int64{2, 0} },
+		"samples of acquire_p50: number 1: the value is out of order or range": func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["acquire_p50"] = []int64{0, 1} },
+		`samples of an unknown measurement among ["acquire_p50" "lies`:         func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Samples["lies"] = []int64{1, 1} },
+		`squares of an unknown measurement among ["availability" "lie`:         func(_ *int, _ *checker.Measurements, s *runner.Spread) { s.Squares["lies"] = runner.Squares{} },
 	} {
 		runs, all, spread := a.Runs(), a.All(), a.Spread()
 		change(&runs, &all, &spread)

@@ -129,13 +129,16 @@ func medianRank(n int) (rank int) {
 	return rank
 }
 
-// stored returns the values in ascending order, two numbers for each: its difference from the
-// one before (the first: from 0), and how often it occurred.
+// stored returns the values in ascending order: for each its difference from the one before (the
+// first: from 0), and then, if it occurred more than once, minus how often.
 func (s *samples) stored() []int64 {
 	s.sort()
-	list, last := make([]int64, 0, 2*len(s.sorted)), int64(0)
+	list, last := make([]int64, 0, len(s.sorted)), int64(0)
 	for _, v := range s.sorted {
-		list = append(list, v.value-last, int64(v.count))
+		list = append(list, v.value-last)
+		if v.count > 1 {
+			list = append(list, -int64(v.count))
+		}
 		last = v.value
 	}
 	return list
@@ -143,20 +146,31 @@ func (s *samples) stored() []int64 {
 
 // restored reads what stored returns: values of at least least, at most so many.
 func restored(list []int64, least int64, most int) (*samples, error) {
-	if len(list)%2 != 0 {
-		return nil, fmt.Errorf("%d numbers: want pairs of a value and its count", len(list))
-	}
-	s, value, n := &samples{sorted: make([]sample, 0, len(list)/2)}, int64(0), int64(0)
-	for i := 0; i < len(list); i += 2 {
-		step, count := list[i], list[i+1]
+	s, left := &samples{}, int64(most)
+	for i, number := range list {
+		end := len(s.sorted) - 1
 		switch {
-		case step < 0 || step == 0 && i > 0 || step > math.MaxInt64-value || value+step < least:
-			return nil, fmt.Errorf("value %d is out of order or range", i/2+1)
-		case count < 1 || count > int64(most)-n:
-			return nil, fmt.Errorf("the counts exceed the %d runs, or one is less than 1", most)
+		case number < 0 && (end < 0 || s.sorted[end].count > 1):
+			return nil, fmt.Errorf("number %d: a count without a value", i+1)
+		case number < 0 && (number == -1 || number < -1-left):
+			return nil, fmt.Errorf("number %d: the count %d with %d runs left", i+1, -number, left+1)
+		case number < 0:
+			s.sorted[end].count = int(-number)
+			left += 1 + number
+			continue
 		}
-		value, n = value+step, n+count
-		s.sorted = append(s.sorted, sample{value, int(count)})
+		value := number
+		if end >= 0 {
+			value += s.sorted[end].value
+		}
+		switch {
+		case number == 0 && end >= 0, value < least:
+			return nil, fmt.Errorf("number %d: the value is out of order or range", i+1)
+		case left == 0:
+			return nil, fmt.Errorf("number %d: more values than the %d runs", i+1, most)
+		}
+		s.sorted = append(s.sorted, sample{value, 1})
+		left--
 	}
 	return s, nil
 }

@@ -13,8 +13,8 @@ import (
 // of more runs are computed from. It can be stored.
 type Spread struct {
 	// Samples has, for each measurement that is a median and has values, the values in ascending
-	// order, two numbers for each: its difference from the one before (the first: from 0), and
-	// the number of runs with it.
+	// order: for each its difference from the one before (the first: from 0), and then, if more
+	// than one run has it, minus their number.
 	Samples map[string][]int64 `json:"samples,omitempty"`
 
 	// Squares is of the measurements that are shares, unless all of it is 0.
