@@ -26,6 +26,8 @@ type compareOptions struct {
 	backend runner.Backend
 	runs    int
 	seed    uint64
+	locks   []string // empty: all
+	trial   string   // empty: all
 
 	sideBySide int // runs at a time; 0: one for each core
 
@@ -37,8 +39,7 @@ type compareOptions struct {
 
 func newCompare() *cobra.Command {
 	var o compareOptions
-	var locks []string
-	var trial, from, beside string
+	var from, beside string
 	cmd := &cobra.Command{
 		Use:   "compare",
 		Short: "Run all locks through the same trials, and compare what holds and what it costs",
@@ -57,13 +58,8 @@ did not violate a property that the literature says it violates.`,
 		Args: cobra.NoArgs,
 	}
 	backend := backendFlags(cmd)
-	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each lock in each trial (default 50 in virtual time, otherwise 3)")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	o.subjectFlags(cmd)
 	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core: a store that is slow because others run beside it violates L1)")
-	cmd.Flags().StringSliceVar(&locks, "locks", nil, "the locks to compare (default: all)")
-	cmd.Flags().StringVar(&trial, "trial", "", "run this trial only (default: all)")
-	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
-	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.CompareFile)
 	o.report.flag(cmd)
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
@@ -72,12 +68,12 @@ did not violate a property that the literature says it violates.`,
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := compared(locks, trial)
+		c, err := o.subject()
 		if err == nil {
 			o.backend, err = backend.backend()
 		}
 		if err == nil {
-			err = cmp.Or(o.settle(cmd, len(locks) > 0 || trial != ""), o.report.check("report"))
+			err = cmp.Or(o.settle(cmd), o.report.check("report"))
 		}
 		if err == nil && beside != "" && from == "" {
 			err = errors.New("--beside needs --from")
@@ -85,7 +81,6 @@ did not violate a property that the literature says it violates.`,
 		if err != nil {
 			return err
 		}
-		c.format, c.byTrial = o.format, o.byTrial
 		if beside != "" {
 			return c.printBeside(cmd.OutOrStdout(), from, beside)
 		}
@@ -109,16 +104,35 @@ func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error
 	})
 }
 
-// settle checks the flags and fills in defaults. part means that some locks or trials are
-// left out. Of a comparison on real servers a part may be saved: no backend has servers for
-// all locks.
-func (o *compareOptions) settle(cmd *cobra.Command, part bool) error {
+// subjectFlags adds the flags that say what is run and shown.
+func (o *compareOptions) subjectFlags(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each lock in each trial (default 50 in virtual time, otherwise 3)")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	cmd.Flags().StringSliceVar(&o.locks, "locks", nil, "the locks to compare (default: all)")
+	cmd.Flags().StringVar(&o.trial, "trial", "", "run this trial only (default: all)")
+	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
+	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
+}
+
+// subject returns the comparison that these flags choose.
+func (o *compareOptions) subject() (comparison, error) {
+	c, err := compared(o.locks, o.trial)
+	c.format, c.byTrial = o.format, o.byTrial
+	return c, err
+}
+
+// part reports whether some locks or trials are left out.
+func (o *compareOptions) part() bool { return len(o.locks) > 0 || o.trial != "" }
+
+// settle checks the flags and fills in defaults. Of a comparison on real servers a part may be
+// saved: no backend has servers for all locks.
+func (o *compareOptions) settle(cmd *cobra.Command) error {
 	switch {
 	case cmd.Flags().Changed("runs") && o.runs < 1:
 		return fmt.Errorf("--runs %d: want at least 1", o.runs)
 	case cmd.Flags().Changed("parallel") && o.sideBySide < 1:
 		return fmt.Errorf("--parallel %d: want at least 1", o.sideBySide)
-	case o.save != "" && part && o.backend.Exact:
+	case o.save != "" && o.part() && o.backend.Exact:
 		return errors.New("--save stores the whole comparison: leave out --locks and --trial")
 	case o.runs == 0 && o.backend.Exact:
 		o.runs = 50

@@ -40,6 +40,9 @@ type dividedKind struct {
 // dividedKinds lists them.
 var dividedKinds = []dividedKind{
 	{"sweep", divideSweep},
+	{"debate", divideDebate},
+	{"compare", divideCompare},
+	{"explore", divideExplore},
 }
 
 // dividedNames returns their names.

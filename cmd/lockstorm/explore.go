@@ -129,7 +129,23 @@ func newExplore() *cobra.Command {
 	return cmd
 }
 
+// flags adds the flags that say what is explored, and those about how.
 func (o *exploreOptions) flags(cmd *cobra.Command) {
+	o.subjectFlags(cmd)
+	f := cmd.Flags()
+	f.IntVar(&o.executions, "runs", 0, "maximum number of runs with the same faults (default: no limit)")
+	f.DurationVar(&o.budget, "budget", 0, "time limit of the exploration; then what the runs so far show is printed (default: no limit)")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
+	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
+	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, and to continue from")
+	f.StringVar(&o.shard, "shard", "", "make only this part of the runs, such as 2/4 (with --state, for --merge)")
+	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
+	cmd.MarkFlagsMutuallyExclusive("quick", "state", "merge")
+	cmd.MarkFlagsMutuallyExclusive("quick", "shard")
+}
+
+// subjectFlags adds the flags that say what is explored and shown.
+func (o *exploreOptions) subjectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
 	f.IntVar(&o.bounds.Latencies, "latencies", explore.DefaultLatencies, "number of latencies that a message can have")
@@ -139,17 +155,8 @@ func (o *exploreOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.bounds.Tick, "tick", 0, "faults with a start in time begin at every multiple of this (default: when the plan says)")
 	f.StringSliceVar(&o.kinds, "add", nil, "kinds of faults that a run can have beside those of the plan: "+textfmt.List(names(nemesis.FewKinds(), func(k nemesis.Kind) string { return string(k) })))
 	f.IntVar(&o.bounds.Added, "added", 1, "maximum number of added faults in a run (with --add)")
-	f.IntVar(&o.executions, "runs", 0, "maximum number of runs with the same faults (default: no limit)")
-	f.DurationVar(&o.budget, "budget", 0, "time limit of the exploration; then what the runs so far show is printed (default: no limit)")
-	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
 	f.BoolVar(&o.full, "full", false, "explore a named scenario in its own world, not in its smallest")
-	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
-	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, and to continue from")
-	f.StringVar(&o.shard, "shard", "", "make only this part of the runs, such as 2/4 (with --state, for --merge)")
-	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
 	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
-	cmd.MarkFlagsMutuallyExclusive("quick", "state", "merge")
-	cmd.MarkFlagsMutuallyExclusive("quick", "shard")
 }
 
 // exploredWorld is a scenario to explore.
