@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,45 +102,11 @@ func newCampaignShards() *cobra.Command {
 }
 
 // openJob makes the work of a campaign in a process of its own.
-func openJob(ctx context.Context, s campaign.Spec) (campaign.Job, error) { return openBrought(ctx, s) }
+func openJob(ctx context.Context, s campaign.Spec) (campaign.Job, error) { return openSpec(ctx, s) }
 
-// openBrought makes the work of a campaign with the files that it brings along. It changes the working
-// directory. A campaign comes from servers: it must not make this machine read other files.
-func openBrought(ctx context.Context, s campaign.Spec) (divided, error) {
-	dir, err := os.MkdirTemp("", "lockstorm-campaign-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // its files have been read
-	for name, text := range s.Files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	back, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chdir(dir); err != nil {
-		return nil, err
-	}
-	var d divided
-	if err = ownFiles(s); err == nil {
-		d, err = openDivided(ctx, s.Command, s.Size)
-	}
-	return d, errors.Join(err, os.Chdir(back))
-}
-
-// ownFiles returns an error if the command names a file that the campaign does not bring along.
-func ownFiles(s campaign.Spec) error {
-	for _, word := range s.Command[1:] {
-		if _, ok := s.Files[word]; !ok && isFile(word) {
-			if _, err := os.Stat(word); err == nil {
-				return fmt.Errorf("the campaign names the file %s, and does not bring it along", word)
-			}
-		}
-	}
-	return nil
+// openSpec makes the work of a campaign.
+func openSpec(ctx context.Context, s campaign.Spec) (divided, error) {
+	return openDivided(ctx, s.Command, division{s.Size, broughtAlong(s.Files)})
 }
 
 // startRunner starts a process of this program that makes shards.

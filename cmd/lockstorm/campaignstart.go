@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ shard, which is a defect of this program; 3 if shards were set aside.`,
 	o.servers.flags(f)
 	f.IntVar(&o.servers.Replicas, "replicas", 0, "with --nats: how often the servers store everything (default: 3 in a cluster, otherwise 1)")
 	f.StringVar(&o.name, "name", "", "name of the campaign (default: made of the command, so that the same command goes on with it)")
-	f.StringVar(&o.out, "out", "", "directory for the results (default: they are only printed)")
+	f.StringVar(&o.out, "out", "", "directory for the results; with --nats it may be left out, and they are only printed")
 	f.IntVar(&o.size, "shard-runs", defaultSize, "most runs of a shard")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "processes on this machine that make shards; with --nats also 0")
 	f.StringVar(&o.bucket, "bucket", "", "with --nats: URL of a bucket for the results of shards, such as s3://results or file:///srv/results (default: the servers keep them)")
@@ -92,6 +93,8 @@ func (o *startOptions) check(cmd *cobra.Command) error {
 	switch {
 	case o.workers < 0 || local && o.workers == 0:
 		return fmt.Errorf("--workers %d: want at least 1; with --nats at least 0", o.workers)
+	case local && o.out == "":
+		return errors.New("--out: want a directory for the results; what is done until then is kept beside it")
 	case o.size < 1:
 		return fmt.Errorf("--shard-runs %d: want at least 1", o.size)
 	case o.memory < 1 || o.memory > 1<<20:
@@ -105,7 +108,7 @@ func (o *startOptions) check(cmd *cobra.Command) error {
 
 // start starts the campaign.
 func (o *startOptions) start(ctx context.Context, words []string, out, problems io.Writer) error {
-	work, err := openDivided(ctx, words, o.size)
+	work, err := openDivided(ctx, words, division{o.size, findAnd})
 	if err != nil {
 		return err
 	}
@@ -155,13 +158,13 @@ func (o *startOptions) spec(words []string, work divided) (campaign.Spec, error)
 		Name: o.name, Command: slices.Clone(words), Sum: work.Sum(), Size: o.size, Shards: work.Shards(), Runs: work.Runs(),
 		Builds: []campaign.Build{build}, Bucket: o.bucket, Limits: o.limits,
 	}
-	if path := work.file(); path != "" {
-		text, err := os.ReadFile(path)
-		if err != nil {
+	if path, scenario := work.file(); path != "" {
+		var text bytes.Buffer
+		if err := scenario.Print(&text); err != nil {
 			return s, err
 		}
 		base := filepath.Base(path)
-		s.Files = map[string][]byte{base: text}
+		s.Files = map[string][]byte{base: text.Bytes()}
 		s.Command[slices.Index(s.Command, path)] = base
 	}
 	if s.Name == "" {
@@ -176,13 +179,7 @@ func (o *startOptions) engine(ctx context.Context, s campaign.Spec, problems io.
 		e, err := o.servers.connect(ctx, problems)
 		return e, func() error { return nil }, err
 	}
-	dir := strings.TrimRight(o.out, string(filepath.Separator)) + ".campaign"
-	if o.out == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "lockstorm-campaign-"); err != nil {
-			return nil, nil, err
-		}
-	}
+	dir := filepath.Clean(o.out) + ".campaign"
 	e, err := campaign.Embedded(ctx, dir)
 	if err != nil {
 		return nil, nil, err

@@ -162,7 +162,7 @@ func mergeCampaign(ctx context.Context, c *campaign.Campaign, dir string, out, p
 		_, _ = fmt.Fprintf(problems, "lockstorm: campaign %s: %d of %s are missing\n", c.Spec.Name, n, textfmt.Count(p.Shards, "shard"))
 		return verdictError(exitUndecided)
 	}
-	work, err := openBrought(ctx, c.Spec)
+	work, err := openSpec(ctx, c.Spec)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // dividedExploration is an exploration in shards.
@@ -31,8 +32,8 @@ const defaultParts = 16
 
 // divideExplore returns the command explore as campaigns divide it: into a number of shards, whatever
 // the size of others is.
-func divideExplore(int) (*cobra.Command, func(context.Context, []string) (divided, error)) {
-	d := &dividedExploration{options: exploreOptions{workers: 1}}
+func divideExplore(how division) (*cobra.Command, func(context.Context, []string) (divided, error)) {
+	d := &dividedExploration{options: exploreOptions{workers: 1, lookup: how.find}}
 	cmd := &cobra.Command{Use: "explore SCENARIO"}
 	d.options.subjectFlags(cmd)
 	cmd.Flags().IntVar(&d.shards, "shards", defaultParts, "number of shards")
@@ -61,11 +62,11 @@ func (d *dividedExploration) Sum() string { return d.sum }
 func (d *dividedExploration) Shards() int { return d.shards }
 func (*dividedExploration) Runs() int     { return 0 }
 
-func (d *dividedExploration) file() string {
+func (d *dividedExploration) file() (string, scenarios.Scenario) {
 	if isFile(d.world.name) {
-		return d.world.name
+		return d.world.name, d.world.scenario
 	}
-	return ""
+	return "", scenarios.Scenario{}
 }
 
 // Run implements [campaign.Job].

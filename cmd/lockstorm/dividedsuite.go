@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // dividedSuite is a debate or a comparison in shards.
@@ -39,7 +40,8 @@ func divideSuiteOf(s suite, of subject, save string, size int) (divided, error) 
 
 func (d *dividedSuite) Sum() string { return d.sum }
 func (d *dividedSuite) Shards() int { return len(d.parts) }
-func (*dividedSuite) file() string  { return "" }
+
+func (*dividedSuite) file() (string, scenarios.Scenario) { return "", scenarios.Scenario{} }
 
 func (d *dividedSuite) Runs() (n int) {
 	for _, p := range d.parts {
@@ -69,7 +71,7 @@ func (d *dividedSuite) join(_ context.Context, read func(int) ([]byte, error), d
 }
 
 // divideDebate returns the command debate as campaigns divide it.
-func divideDebate(size int) (*cobra.Command, func(context.Context, []string) (divided, error)) {
+func divideDebate(how division) (*cobra.Command, func(context.Context, []string) (divided, error)) {
 	o := &debateOptions{backend: backends[0].Backend}
 	cmd := &cobra.Command{Use: "debate [ROW…]"}
 	o.subjectFlags(cmd)
@@ -82,12 +84,12 @@ func divideDebate(size int) (*cobra.Command, func(context.Context, []string) (di
 			return nil, err
 		}
 		d.show = o.show
-		return divideSuiteOf(o.suite(d), &d, results.DebateFile, size)
+		return divideSuiteOf(o.suite(d), &d, results.DebateFile, how.size)
 	}
 }
 
 // divideCompare returns the command compare as campaigns divide it.
-func divideCompare(size int) (*cobra.Command, func(context.Context, []string) (divided, error)) {
+func divideCompare(how division) (*cobra.Command, func(context.Context, []string) (divided, error)) {
 	o := &compareOptions{backend: backends[0].Backend}
 	cmd := &cobra.Command{Use: "compare"}
 	o.subjectFlags(cmd)
@@ -102,6 +104,6 @@ func divideCompare(size int) (*cobra.Command, func(context.Context, []string) (d
 		if err != nil {
 			return nil, err
 		}
-		return divideSuiteOf(c.suite(o.backend, o.seed, o.runs), &c, results.CompareFile, size)
+		return divideSuiteOf(c.suite(o.backend, o.seed, o.runs), &c, results.CompareFile, how.size)
 	}
 }

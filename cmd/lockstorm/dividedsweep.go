@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // dividedSweep is a sweep in shards.
@@ -20,12 +21,18 @@ type dividedSweep struct {
 	head     sweep.Head
 	parts    []parts.Part
 	sum      string
-	scenario string // the file, or ""
+	path     string             // of the file with the scenario, or ""
+	scenario scenarios.Scenario // in it
 }
 
 // divideSweep returns the command sweep as campaigns divide it.
-func divideSweep(size int) (*cobra.Command, func(context.Context, []string) (divided, error)) {
+func divideSweep(how division) (*cobra.Command, func(context.Context, []string) (divided, error)) {
 	o := &sweepOptions{}
+	var own scenarios.Scenario
+	o.lookup = func(name string, check func(scenarios.Scenario) error) (s scenarios.Scenario, err error) {
+		own, err = how.find(name, check)
+		return own, err
+	}
 	cmd := &cobra.Command{Use: "sweep NAME|SCENARIO"}
 	o.subjectFlags(cmd)
 	return cmd, func(ctx context.Context, args []string) (divided, error) {
@@ -41,19 +48,19 @@ func divideSweep(size int) (*cobra.Command, func(context.Context, []string) (div
 			return nil, err
 		}
 		c.SideBySide = 1 // shards are made side by side
-		s := &dividedSweep{sweep: c, head: head, parts: c.Parts(size)}
+		s := &dividedSweep{sweep: c, head: head, parts: c.Parts(how.size)}
 		if isFile(args[0]) {
-			s.scenario = args[0]
+			s.path, s.scenario = args[0], own
 		}
 		head.Command = "" // where the file is does not matter
-		s.sum, err = sumOf([]any{head, size})
+		s.sum, err = sumOf([]any{head, how.size})
 		return s, err
 	}
 }
 
-func (s *dividedSweep) Sum() string  { return s.sum }
-func (s *dividedSweep) Shards() int  { return len(s.parts) }
-func (s *dividedSweep) file() string { return s.scenario }
+func (s *dividedSweep) Sum() string                        { return s.sum }
+func (s *dividedSweep) Shards() int                        { return len(s.parts) }
+func (s *dividedSweep) file() (string, scenarios.Scenario) { return s.path, s.scenario }
 
 func (s *dividedSweep) Runs() (n int) {
 	for _, p := range s.parts {

@@ -20,6 +20,7 @@ import (
 
 // sweepOptions are the flags of sweep.
 type sweepOptions struct {
+	lookup     finder // of the scenario of a sweep of one's own
 	vary       []string
 	property   string
 	runs       int
@@ -40,7 +41,7 @@ const (
 )
 
 func newSweep() *cobra.Command {
-	var o sweepOptions
+	o := sweepOptions{lookup: findAnd}
 	cmd := &cobra.Command{
 		Use:   "sweep [NAME|SCENARIO]",
 		Short: "Measure how often a property is violated as a function of parameters",

@@ -22,7 +22,7 @@ type Campaign struct {
 }
 
 // defaultAckWait is how long a worker may be silent until its shard is given to another one.
-const defaultAckWait = 30 * time.Second
+const defaultAckWait = 15 * time.Second
 
 // open opens what the servers have of a campaign, or makes it.
 func (e *Engine) open(ctx context.Context, s Spec) (*Campaign, error) {

@@ -54,6 +54,7 @@ func Embedded(ctx context.Context, dir string) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", dir, err), end())
 	}
+	e.alone = true
 	return e, nil
 }
 

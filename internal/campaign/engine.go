@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ type Engine struct {
 	replicas int
 	close    func() error
 	ackWait  time.Duration
+	alone    bool               // no other process can have shards of these campaigns
 	list     jetstream.KeyValue // the campaigns, by name
 }
 
@@ -110,10 +112,23 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (*Campaign, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.forgive(ctx); err != nil {
+	if err := cmp.Or(c.takeBack(ctx), c.forgive(ctx)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// takeBack queues the shards again that a process had which is gone.
+func (c *Campaign) takeBack(ctx context.Context) error {
+	if !c.engine.alone {
+		return nil
+	}
+	for _, b := range c.Spec.Builds {
+		if err := c.stream.DeleteConsumer(ctx, b.ID()); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 // resume replaces the entry of a campaign that does the same.
