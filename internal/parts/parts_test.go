@@ -317,11 +317,11 @@ func TestAnyChangeOfABlock(t *testing.T) {
 // Law: the size of a block stays far below what a message or a file may have.
 func TestSizeOfBlocks(t *testing.T) {
 	for _, name := range []string{"calm", "crash-restart", "compare-crash-etcd"} {
-		s := suite(t, 500, name)
-		n := len(store(t, s, s.Parts(500))[0])
-		t.Logf("%s: %d bytes for 500 runs", name, n)
-		if n > 20*500+8000 {
-			t.Errorf("%s: %d bytes for 500 runs: want at most 20 for each and 8000", name, n)
+		s := suite(t, 200, name)
+		n := len(store(t, s, s.Parts(200))[0])
+		t.Logf("%s: %d bytes for 200 runs", name, n)
+		if n > 20*200+8000 {
+			t.Errorf("%s: %d bytes for 200 runs: want at most 20 for each and 8000", name, n)
 		}
 	}
 }

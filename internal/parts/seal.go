@@ -10,7 +10,7 @@ import (
 )
 
 // MaxBytes is the largest size of a stored part in bytes. 10,000 runs take 100 to 170 KB.
-const MaxBytes = 256 << 20
+const MaxBytes = 64 << 20
 
 // maxHead is the largest size of the first line of a stored part.
 const maxHead = 512
