@@ -17,6 +17,10 @@ type Progress struct {
 	Conflicts []Conflict
 	Finds     []Find
 	Took      time.Duration // of all shards that are done, together
+
+	// Differing lists the shards for which different builds have found different results. It is
+	// known at the end.
+	Differing []int
 }
 
 // Find is what a shard has found.
@@ -39,7 +43,7 @@ type follower struct {
 
 func (c *Campaign) follower() *follower {
 	return &follower{
-		campaign: c, progress: Progress{Shards: c.Spec.Shards * len(c.Spec.Builds)},
+		campaign: c, progress: Progress{Shards: c.Spec.Shards * c.Spec.Want},
 		done: map[parsedKey]Record{}, aside: map[parsedKey]bool{},
 	}
 }
@@ -105,6 +109,22 @@ func (f *follower) missing(b Build) (list []int) {
 	return list
 }
 
+// differing returns the shards for which the builds have found different results.
+func (f *follower) differing() (list []int) {
+	builds := f.campaign.Spec.Builds
+	for shard := range f.campaign.Spec.Shards {
+		first, done := f.done[parsedKey{resultKey, builds[0].ID(), shard}]
+		for _, b := range builds[1:] {
+			other, also := f.done[parsedKey{resultKey, b.ID(), shard}]
+			if done && also && first.Hash != other.Hash {
+				list = append(list, shard)
+				break
+			}
+		}
+	}
+	return list
+}
+
 // Progress returns how far the campaign has come.
 func (c *Campaign) Progress(ctx context.Context) (Progress, error) {
 	f := c.follower()
@@ -117,6 +137,7 @@ func (c *Campaign) Progress(ctx context.Context) (Progress, error) {
 		select {
 		case e := <-watch.Updates():
 			if e == nil {
+				f.progress.Differing = f.differing()
 				return f.progress, nil
 			}
 			f.see(e)
@@ -165,6 +186,7 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 		}
 		each(f.progress)
 		if complete && f.progress.Left() == 0 {
+			f.progress.Differing = f.differing()
 			return f.progress, nil
 		}
 	}
@@ -173,9 +195,14 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 // audit queues the missing shards of a build whose queue is empty. But for the first time it queues
 // only those that were missing at the last audit, too: the notes on others may be on their way.
 func (f *follower) audit(ctx context.Context) error {
+	en, err := f.campaign.engine.entry(ctx, f.campaign.Spec.Name)
+	if err != nil {
+		return err
+	}
+	f.campaign.Spec.Builds = en.Spec.Builds // more may have joined
 	before := f.suspects
 	f.suspects = map[parsedKey]bool{}
-	for _, b := range f.campaign.Spec.Builds {
+	for _, b := range en.Spec.Builds {
 		missing := f.missing(b)
 		if len(missing) == 0 {
 			continue
