@@ -137,17 +137,35 @@ func (o *startOptions) start(ctx context.Context, words []string, out, problems 
 	if o.detach {
 		return o.leave(ctx, c, out)
 	}
-	progress, err := o.follow(ctx, c, work, problems)
+	progress, verdict, err := o.finish(ctx, c, work, out, problems)
 	if err != nil {
 		return err
 	}
-	verdict := conclude(ctx, c, progress, work, o.out, out, problems)
 	if isVerdict(verdict) && len(progress.Aside)+len(progress.Conflicts) == 0 {
 		if err := errors.Join(engine.Close(), remove()); err != nil {
 			return err
 		}
 	}
 	return verdict
+}
+
+// maxLosses is how often the servers may lose results before the campaign gives up.
+const maxLosses = 5
+
+// finish follows the campaign to its end and puts the results together. Results that the servers, or a
+// bucket, have lost are made again.
+func (o *startOptions) finish(ctx context.Context, c *campaign.Campaign, work divided, out, problems io.Writer) (p campaign.Progress, verdict, err error) {
+	for range maxLosses {
+		if p, err = o.follow(ctx, c, work, problems); err != nil {
+			return p, nil, err
+		}
+		verdict = conclude(ctx, c, p, work, o.out, out, problems)
+		if !errors.Is(verdict, campaign.ErrLost) {
+			break
+		}
+		_, _ = fmt.Fprintf(problems, "lockstorm: %v; making it again\n", verdict)
+	}
+	return p, verdict, nil
 }
 
 // isVerdict reports whether an error is no error but an exit code.

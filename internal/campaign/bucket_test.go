@@ -1,6 +1,7 @@
 package campaign_test
 
 import (
+	"errors"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -53,7 +54,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// A result that somebody has changed is not taken for one.
+// A result that somebody has changed, or removed, is not taken for one, and is made again.
 func TestBucketWithOtherBytes(t *testing.T) {
 	dir := t.TempDir()
 	s := spec("count", 1)
@@ -74,13 +75,22 @@ func TestBucketWithOtherBytes(t *testing.T) {
 	if _, err := c.Result(t.Context(), build, 0); err == nil || !strings.Contains(err.Error(), "the bucket has other bytes by this name") {
 		t.Errorf("got %v", err)
 	}
+	if p := finish(t, c, worker("b", nil)); p.Done != 1 {
+		t.Errorf("made again: %+v", p)
+	}
+	if got := whole(t, c); got != counted(1) {
+		t.Errorf("results:\n%s", got)
+	}
 	for _, path := range all {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.Result(t.Context(), build, 0); err == nil || !strings.Contains(err.Error(), "not in the bucket") {
+	if _, err := c.Result(t.Context(), build, 0); !errors.Is(err, campaign.ErrLost) || !strings.Contains(err.Error(), "not in the bucket") {
 		t.Errorf("got %v", err)
+	}
+	if p := finish(t, c, worker("c", nil)); p.Done != 1 {
+		t.Errorf("made again: %+v", p)
 	}
 }
 

@@ -57,6 +57,12 @@ func (f *follower) see(e jetstream.KeyValueEntry) {
 	p, put := &f.progress, e.Operation() == jetstream.KeyValuePut
 	switch k.kind {
 	case resultKey:
+		if was, seen := f.done[k]; !put && seen { // it was lost
+			delete(f.done, k)
+			p.Done--
+			p.Took -= was.Took
+			return
+		}
 		r, err := decodeRecord(e.Value())
 		if _, seen := f.done[k]; err != nil || seen || !put {
 			return
@@ -127,22 +133,28 @@ func (f *follower) differing() (list []int) {
 
 // Progress returns how far the campaign has come.
 func (c *Campaign) Progress(ctx context.Context) (Progress, error) {
+	f, err := c.read(ctx)
+	f.progress.Differing = f.differing()
+	return f.progress, err
+}
+
+// read reads what the servers have stored up to now.
+func (c *Campaign) read(ctx context.Context) (*follower, error) {
 	f := c.follower()
 	watch, err := c.results.WatchAll(ctx)
 	if err != nil {
-		return f.progress, err
+		return f, err
 	}
 	defer func() { _ = watch.Stop() }() // nobody listens any more
 	for {
 		select {
 		case e := <-watch.Updates():
 			if e == nil {
-				f.progress.Differing = f.differing()
-				return f.progress, nil
+				return f, nil
 			}
 			f.see(e)
 		case <-ctx.Done():
-			return f.progress, ctx.Err()
+			return f, ctx.Err()
 		}
 	}
 }
@@ -185,7 +197,15 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 			}
 		}
 		each(f.progress)
-		if complete && f.progress.Left() == 0 {
+		if !complete || f.progress.Left() > 0 {
+			continue
+		}
+		// Servers can lose what they have acknowledged. So look once more.
+		now, err := c.read(ctx)
+		if err != nil {
+			return f.progress, err
+		}
+		if f = now; f.progress.Left() == 0 {
 			f.progress.Differing = f.differing()
 			return f.progress, nil
 		}
