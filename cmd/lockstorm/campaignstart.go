@@ -137,7 +137,7 @@ func (o *startOptions) start(ctx context.Context, words []string, out, problems 
 	if o.detach {
 		return o.leave(ctx, c, out)
 	}
-	progress, verdict, err := o.finish(ctx, c, work, out, problems)
+	progress, verdict, err := o.finish(ctx, engine, c, work, out, problems)
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,16 @@ const maxLosses = 5
 
 // finish follows the campaign to its end and puts the results together. Results that the servers, or a
 // bucket, have lost are made again.
-func (o *startOptions) finish(ctx context.Context, c *campaign.Campaign, work divided, out, problems io.Writer) (p campaign.Progress, verdict, err error) {
+func (o *startOptions) finish(ctx context.Context, e *campaign.Engine, c *campaign.Campaign, work divided, out, problems io.Writer) (p campaign.Progress, verdict, err error) {
 	for range maxLosses {
-		if p, err = o.follow(ctx, c, work, problems); err != nil {
+		p, err = o.follow(ctx, c, work, problems)
+		if errors.Is(err, campaign.ErrForgotten) {
+			_, _ = fmt.Fprintf(problems, "lockstorm: %v; starting it again\n", err)
+			if err = submitAgain(ctx, e, c.Spec); err == nil {
+				continue
+			}
+		}
+		if err != nil {
 			return p, nil, err
 		}
 		verdict = conclude(ctx, c, p, work, o.out, out, problems)
@@ -166,6 +173,15 @@ func (o *startOptions) finish(ctx context.Context, c *campaign.Campaign, work di
 		_, _ = fmt.Fprintf(problems, "lockstorm: %v; making it again\n", verdict)
 	}
 	return p, verdict, nil
+}
+
+// submitAgain submits a campaign that the servers have lost.
+func submitAgain(ctx context.Context, e *campaign.Engine, s campaign.Spec) error {
+	c, err := e.Submit(ctx, s)
+	if err != nil {
+		return err
+	}
+	return c.Close()
 }
 
 // isVerdict reports whether an error is no error but an exit code.
@@ -280,6 +296,7 @@ func (o *startOptions) work(ctx context.Context, c *campaign.Campaign, shown *me
 		if err := c.Work(ctx, w); err != nil {
 			return err
 		}
+		pause(ctx, pollEvery/10) // the queue is empty, or the servers have lost it
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"gocloud.dev/blob"
@@ -47,6 +48,8 @@ func read(ctx context.Context, b Bucket, hash string) ([]byte, error) {
 	defer func() { _ = r.Close() }() // it was read
 	data, err := io.ReadAll(io.LimitReader(r, MaxResult+1))
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded): // the servers have its name, and not its bytes
+		return nil, fmt.Errorf("result %s: %w: %w", hash, errMissing, err)
 	case err != nil:
 		return nil, fmt.Errorf("result %s: %w", hash, err)
 	case len(data) > MaxResult:

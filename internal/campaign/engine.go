@@ -37,8 +37,22 @@ const (
 // requestTimeout is how long one request to the servers may take.
 const requestTimeout = 5 * time.Second
 
+// undated returns a context that ends with ctx and has no deadline. Every request to the servers has a
+// timeout of its own, unless its context has a deadline, however late: then it would wait for a lost
+// reply until then.
+func undated(ctx context.Context) (context.Context, func()) {
+	free, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	return free, func() {
+		stop()
+		cancel()
+	}
+}
+
 // newEngine opens the list of campaigns, or makes it.
 func newEngine(ctx context.Context, conn *nats.Conn, replicas int, end func() error) (*Engine, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(requestTimeout))
 	if err != nil {
 		return nil, err
@@ -72,6 +86,10 @@ func (e *Engine) Close() error { return e.close() }
 type entry struct {
 	Spec    Spec `json:"spec"`
 	Stopped bool `json:"stopped,omitempty"` // workers leave it alone
+
+	// Removed: somebody has removed it. The entry stays, so that whoever follows it sees that the
+	// servers have not just forgotten it.
+	Removed bool `json:"removed,omitempty"`
 }
 
 func (en entry) encode() ([]byte, error) {
@@ -97,6 +115,8 @@ func decodeEntry(name string, text []byte) (entry, error) {
 // same, it goes on with it: it is no longer stopped, shards that were set aside are tried again, and
 // its limits are those of the new spec. A campaign that does something else is an error.
 func (e *Engine) Submit(ctx context.Context, s Spec) (*Campaign, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	text, err := entry{Spec: s}.encode()
 	if err != nil {
 		return nil, err
@@ -143,10 +163,12 @@ func (e *Engine) resume(ctx context.Context, s Spec) error {
 	if err != nil {
 		return err
 	}
-	if d := was.Spec.differences(s); len(d) > 0 {
+	if d := was.Spec.differences(s); len(d) > 0 && !was.Removed {
 		return fmt.Errorf("campaign %s does something else: %s", s.Name, strings.Join(d, "; "))
 	}
-	s.Builds = was.Spec.Builds
+	if !was.Removed {
+		s.Builds = was.Spec.Builds
+	}
 	text, err := entry{Spec: s}.encode()
 	if err == nil {
 		_, err = e.list.Update(ctx, s.Name, text, stored.Revision())
@@ -213,13 +235,22 @@ func buildNames(builds []Build) string {
 
 // List returns the names of all campaigns, sorted.
 func (e *Engine) List(ctx context.Context) ([]string, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	keys, err := e.list.ListKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var list []string
-	for k := range keys.Keys() {
-		list = append(list, k)
+	for name := range keys.Keys() {
+		_, err := e.entry(ctx, name)
+		if errors.Is(err, ErrNone) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, name)
 	}
 	slices.Sort(list)
 	return list, nil
@@ -228,11 +259,16 @@ func (e *Engine) List(ctx context.Context) ([]string, error) {
 // ErrNone says that there is no campaign of that name.
 var ErrNone = errors.New("there is no such campaign")
 
+// errUnknown is ErrNone for a name of which the servers know nothing.
+var errUnknown = fmt.Errorf("%w", ErrNone)
+
 // ErrStopped says that a campaign is stopped.
 var ErrStopped = errors.New("the campaign is stopped")
 
 // OpenRunning is Open for a campaign that is not stopped, or else [ErrStopped].
 func (e *Engine) OpenRunning(ctx context.Context, name string) (*Campaign, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	en, err := e.entry(ctx, name)
 	switch {
 	case err != nil:
@@ -245,6 +281,8 @@ func (e *Engine) OpenRunning(ctx context.Context, name string) (*Campaign, error
 
 // Open returns the campaign of a name, or [ErrNone].
 func (e *Engine) Open(ctx context.Context, name string) (*Campaign, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	en, err := e.entry(ctx, name)
 	if err != nil {
 		return nil, err
@@ -258,16 +296,22 @@ func (e *Engine) entry(ctx context.Context, name string) (entry, error) {
 	}
 	stored, err := e.list.Get(ctx, name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return entry{}, fmt.Errorf("campaign %s: %w", name, ErrNone)
+		return entry{}, fmt.Errorf("campaign %s: %w", name, errUnknown)
 	}
 	if err != nil {
 		return entry{}, err
 	}
-	return decodeEntry(name, stored.Value())
+	en, err := decodeEntry(name, stored.Value())
+	if err == nil && en.Removed {
+		err = fmt.Errorf("campaign %s: %w", name, ErrNone)
+	}
+	return en, err
 }
 
 // Stop marks a campaign as stopped: workers return its shards, and take no more.
 func (e *Engine) Stop(ctx context.Context, name string) error {
+	ctx, done := undated(ctx)
+	defer done()
 	en, err := e.entry(ctx, name)
 	if err != nil || en.Stopped {
 		return err
@@ -283,7 +327,18 @@ func (e *Engine) Stop(ctx context.Context, name string) error {
 // Remove stops a campaign and deletes it with all results that the servers keep. What is in a bucket
 // of its own stays there.
 func (e *Engine) Remove(ctx context.Context, name string) error {
-	if err := e.Stop(ctx, name); err != nil {
+	ctx, done := undated(ctx)
+	defer done()
+	en, err := e.entry(ctx, name)
+	if err != nil {
+		return err
+	}
+	en.Stopped, en.Removed, en.Spec.Files = true, true, nil
+	text, err := en.encode()
+	if err == nil {
+		_, err = e.list.Put(ctx, name, text)
+	}
+	if err != nil {
 		return err
 	}
 	for _, remove := range []func() error{
@@ -291,11 +346,23 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 		func() error { return e.js.DeleteKeyValue(ctx, prefix+name) },
 		func() error { return e.js.DeleteObjectStore(ctx, prefix+name) },
 	} {
-		err := remove()
-		gone := errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound)
-		if err != nil && !gone {
+		if err := remove(); err != nil && !gone(err) {
 			return err
 		}
 	}
-	return e.list.Purge(ctx, name)
+	return nil
+}
+
+// gone reports whether an error says that the servers do not have what was asked for.
+func gone(err error) bool {
+	for _, one := range []error{
+		jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDoesNotExist,
+		jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound,
+		nats.ErrStreamNotFound, nats.ErrConsumerNotFound, // a watch returns these
+	} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
 }

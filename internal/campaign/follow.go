@@ -1,7 +1,10 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -133,6 +136,8 @@ func (f *follower) differing() (list []int) {
 
 // Progress returns how far the campaign has come.
 func (c *Campaign) Progress(ctx context.Context) (Progress, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	f, err := c.read(ctx)
 	f.progress.Differing = f.differing()
 	return f.progress, err
@@ -159,17 +164,38 @@ func (c *Campaign) read(ctx context.Context) (*follower, error) {
 	}
 }
 
+// ErrForgotten says that the servers have lost the campaign as a whole, as those that were never asked to
+// sync their disks do if all of them lose power. It has to be submitted again.
+var ErrForgotten = errors.New("the servers have forgotten it")
+
 // auditEvery is how often a follower looks whether the queues have all shards that are missing.
 const auditEvery = 2 * time.Second
 
-// Follow calls each with the progress of the campaign, until every shard is done or set aside, or ctx
-// ends, which is an error. It queues shards that are neither done nor in a queue: those of a new
+// Follow calls each with the progress of the campaign, until every shard is done or set aside. It
+// returns an error if ctx ends, or if the campaign is stopped ([ErrStopped]), removed ([ErrNone]) or
+// lost ([ErrForgotten]). It queues shards that are neither done nor in a queue: those of a new
 // campaign, and those that the servers have lost.
 func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, error) {
+	ctx, done := undated(ctx)
+	defer done()
+	for {
+		p, err := c.follow(ctx, each)
+		if !errors.Is(err, errStale) {
+			return p, err
+		}
+	}
+}
+
+// errStale says that a watch has stopped to tell what is stored, as it can after a server has lost its
+// disk.
+var errStale = errors.New("the watch is stale")
+
+// follow follows the campaign by one watch.
+func (c *Campaign) follow(ctx context.Context, each func(Progress)) (Progress, error) {
 	f := c.follower()
 	watch, err := c.results.WatchAll(ctx)
 	if err != nil {
-		return f.progress, err
+		return f.progress, c.final(err)
 	}
 	defer func() { _ = watch.Stop() }() // nobody listens any more
 	audit := time.NewTicker(auditEvery)
@@ -185,16 +211,13 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 				break
 			}
 			complete = true
-			if err := f.audit(ctx); err != nil {
+			if err := c.final(f.audit(ctx)); err != nil {
 				return f.progress, err
 			}
 		case <-audit.C:
-			if !complete {
-				break
-			}
-			if err := f.audit(ctx); err != nil && ctx.Err() == nil {
-				break // a cluster elects a leader; the next audit follows soon
-			}
+			if err := c.final(f.audit(ctx)); ended(err) {
+				return f.progress, err
+			} // or a cluster elects a leader; the next audit follows soon
 		}
 		each(f.progress)
 		if !complete || f.progress.Left() > 0 {
@@ -203,7 +226,7 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 		// Servers can lose what they have acknowledged. So look once more.
 		now, err := c.read(ctx)
 		if err != nil {
-			return f.progress, err
+			return f.progress, c.final(err)
 		}
 		if f = now; f.progress.Left() == 0 {
 			f.progress.Differing = f.differing()
@@ -212,12 +235,28 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 	}
 }
 
+// final returns an error that says why a campaign cannot be followed, as [Campaign.Follow] describes it.
+func (c *Campaign) final(err error) error {
+	if gone(err) || errors.Is(err, errUnknown) {
+		return fmt.Errorf("campaign %s: %w: %w", c.Spec.Name, ErrForgotten, err)
+	}
+	return err
+}
+
+// ended reports whether an error means that a campaign cannot be followed any more.
+func ended(err error) bool {
+	return errors.Is(err, errStale) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrStopped) || errors.Is(err, ErrNone)
+}
+
 // audit queues the missing shards of a build whose queue is empty. But for the first time it queues
 // only those that were missing at the last audit, too: the notes on others may be on their way.
 func (f *follower) audit(ctx context.Context) error {
 	en, err := f.campaign.engine.entry(ctx, f.campaign.Spec.Name)
 	if err != nil {
 		return err
+	}
+	if en.Stopped {
+		return fmt.Errorf("campaign %s: %w", en.Spec.Name, ErrStopped)
 	}
 	f.campaign.Spec.Builds = en.Spec.Builds // more may have joined
 	before := f.suspects
@@ -242,6 +281,9 @@ func (f *follower) audit(ctx context.Context) error {
 			f.suspects[parsedKey{resultKey, b.ID(), shard}] = true
 		}
 		if before != nil {
+			if now, err := f.campaign.read(ctx); err != nil || now.progress.Done > f.progress.Done {
+				return cmp.Or(err, errStale)
+			}
 			missing = slices.DeleteFunc(missing, func(shard int) bool { return !before[parsedKey{resultKey, b.ID(), shard}] })
 		}
 		if err := f.campaign.queue(ctx, b, missing); err != nil {

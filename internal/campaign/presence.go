@@ -33,6 +33,8 @@ func (e *Engine) presences(ctx context.Context) (jetstream.KeyValue, error) {
 // Workers returns the workers that are there, by name. A worker that has vanished is among them for up
 // to 20 seconds.
 func (e *Engine) Workers(ctx context.Context) ([]Presence, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	kv, err := e.presences(ctx)
 	if err != nil {
 		return nil, err

@@ -17,19 +17,31 @@ import (
 const asRunner = "LOCKSTORM_TEST_RUNNER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asRunner) == "" {
+	var err error
+	switch server, worker := os.Getenv(asServer), os.Getenv(asStormWorker); {
+	case server != "":
+		err = serveStorm(server)
+	case worker != "":
+		err = workInStorm(worker)
+	case os.Getenv(asRunner) != "":
+		err = makeShards()
+	default:
 		os.Exit(m.Run())
 	}
-	err := campaign.Serve(context.Background(), os.Stdin, os.Stdout, func(_ context.Context, s campaign.Spec) (campaign.Job, error) {
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// makeShards is the main function of a process that makes shards.
+func makeShards() error {
+	return campaign.Serve(context.Background(), os.Stdin, os.Stdout, func(_ context.Context, s campaign.Spec) (campaign.Job, error) {
 		if s.Command[0] != "count" {
 			return nil, fmt.Errorf("unknown command %q", s.Command[0])
 		}
 		return countingJob{s.Shards}, nil
 	})
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }
 
 // countingJob misbehaves in some shards.

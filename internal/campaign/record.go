@@ -76,6 +76,8 @@ func decodeRecord(text []byte) (r Record, err error) {
 // Result returns the result of a shard that a build has made. Shards are numbered from 0. The error is
 // [ErrLost] if it was there and is gone, or is not what was stored.
 func (c *Campaign) Result(ctx context.Context, b Build, shard int) ([]byte, error) {
+	ctx, done := undated(ctx)
+	defer done()
 	r, err := c.record(ctx, b, shard)
 	var data []byte
 	if err == nil {

@@ -72,6 +72,8 @@ const patience = time.Second
 // Work makes shards until there are none left in the queue, ctx ends, or the campaign is stopped or
 // removed. None of these is an error. Shards that are not made by then are given back.
 func (c *Campaign) Work(ctx context.Context, w Worker) error {
+	ctx, done := undated(ctx)
+	defer done()
 	if !c.Spec.Has(w.Build) {
 		builds, err := c.engine.join(ctx, c.Spec.Name, w.Build)
 		if err != nil {
@@ -152,10 +154,8 @@ func (c *Campaign) supervise(ctx context.Context, updates <-chan jetstream.KeyVa
 
 // ended returns nil if an error means that ctx has ended, or that the campaign is gone.
 func (c *Campaign) ended(ctx context.Context, err error) error {
-	for _, gone := range []error{jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrStreamNotFound, jetstream.ErrConsumerDoesNotExist} {
-		if errors.Is(err, gone) {
-			return nil
-		}
+	if gone(err) {
+		return nil
 	}
 	if ctx.Err() != nil {
 		return nil

@@ -306,6 +306,9 @@ func (f *file) Read(ctx context.Context, into []byte, at int64) (fuse.ReadResult
 }
 
 func (f *file) Write(ctx context.Context, data []byte, at int64) (n uint32, errno syscall.Errno) {
+	if f.disk.filled.Load() {
+		return 0, syscall.ENOSPC
+	}
 	errno = f.disk.changing(f.on, f.fd, at, at+int64(len(data)), func() syscall.Errno {
 		n, errno = f.under.Write(ctx, data, at)
 		return errno

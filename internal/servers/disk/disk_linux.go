@@ -23,6 +23,7 @@ type Disk struct {
 	report func(error)
 	full   sync.Once
 	syncs  atomic.Int64
+	filled atomic.Bool // see [Disk.Fill]
 	old    budget
 
 	switching sync.Mutex   // held while the power is switched
@@ -101,6 +102,9 @@ func (d *Disk) Syncs() int64 {
 	}
 	return d.syncs.Load()
 }
+
+// Fill makes every write fail as on a full disk, or stops that.
+func (d *Disk) Fill(full bool) { d.filled.Store(full) }
 
 // SyncAll makes all files count as synced, as the command sync does. A nil disk has none.
 func (d *Disk) SyncAll() {

@@ -21,5 +21,6 @@ func Mount(string, func(error)) (*Disk, error) { return nil, errNotHere }
 func (*Disk) Dir() string  { return "" }
 func (*Disk) Syncs() int64 { return 0 }
 func (*Disk) SyncAll()     {}
+func (*Disk) Fill(bool)    {}
 func (*Disk) Cut() error   { return errNotHere }
 func (*Disk) Close() error { return nil }

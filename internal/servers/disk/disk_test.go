@@ -393,6 +393,34 @@ func TestAllocatedSpace(t *testing.T) {
 	}
 }
 
+// A full disk refuses writes, and keeps what it has.
+func TestFullDisk(t *testing.T) {
+	if err := Available(); err != nil {
+		t.Skip(err)
+	}
+	d, err := Mount(filepath.Join(t.TempDir(), "disk"), func(err error) { t.Error(err) })
+	must(t, err)
+	defer func() { must(t, d.Close()) }()
+	path := filepath.Join(d.Dir(), "a")
+	f, err := os.Create(path)
+	must(t, err)
+	defer func() { _ = f.Close() }()
+	write := func(text string) error {
+		_, err := f.WriteString(text)
+		return err
+	}
+	must(t, write("old"))
+	d.Fill(true)
+	if err := write("new"); !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("got %v", err)
+	}
+	d.Fill(false)
+	must(t, write(" and new"))
+	if got := contents(t, d, "a"); got != "old and new" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A change whose old content does not fit is refused and reported once, and what is remembered stays right.
 func TestTooMuchToRemember(t *testing.T) {
 	if err := Available(); err != nil {
