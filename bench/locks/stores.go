@@ -18,9 +18,11 @@ import (
 // InStores are all locks that are kept in stores. Time is real there, so each is tried in few
 // storms.
 func InStores() []Subject {
-	const etcd, zookeeper, rows, connections = "go.etcd.io/etcd/client/v3", "github.com/go-zookeeper/zk", "cirello.io/pglock", "github.com/allisson/go-pglock/v3"
+	const etcd, kubernetes, zookeeper, rows, connections = "go.etcd.io/etcd/client/v3", "k8s.io/client-go", "github.com/go-zookeeper/zk", "cirello.io/pglock", "github.com/allisson/go-pglock/v3"
 	list := []Subject{
 		{Name: "etcd-mutex", Library: etcd, How: "concurrency.Mutex with a session for each hold, whose Done reports the loss, on 3 members of etcd", Store: etcdtest.Store, Open: openEtcd},
+		{Name: "client-go", Library: kubernetes, How: "leaderelection with the proportions of its defaults and ReleaseOnCancel, whose context of OnStartedLeading reports the loss, with its record in a key of 3 members of etcd", Store: etcdtest.Store, Open: openClientGo},
+		{Name: "client-go-kept", Library: kubernetes, How: "the same without ReleaseOnCancel: the record expires after each hold", Store: etcdtest.Store, Open: openClientGoKept},
 		{Name: "zk-lock", Library: zookeeper, How: "zk.Lock, on 3 members of ZooKeeper", Store: zookeepertest.Store, Open: openZooKeeper},
 		{Name: "zk-lock-watched", Library: zookeeper, How: "the same, and the event that the connection is lost counts as the loss of the lock", Store: zookeepertest.Store, Open: openZooKeeperWatched},
 		{Name: "pglock", Library: rows, How: "Client.Do with a heartbeat each quarter of the lease, whose context reports the loss, over lib/pq, on PostgreSQL with 2 synchronous standbys", Store: postgrestest.Store, Open: openPglock},
@@ -37,7 +39,7 @@ var StorePage = Page{
 	Head:        (*Board).storeHead,
 	Setting:     storeSetting,
 	Outages:     []string{"node-comes-back-late", "holder-cut-off"},
-	OutagesMean: "A lock that tells its holder nothing counts as held until it is released, so in *holder-cut-off* the wait of others for the end of a session or a connection is no outage of etcd-mutex, zk-lock and go-pglock. With pglock a waiting client looks once in a lease.",
+	OutagesMean: "A lock that tells its holder nothing counts as held until it is released, so in *holder-cut-off* the wait of others for the end of a session or a connection is no outage of etcd-mutex, zk-lock and go-pglock. With pglock a waiting client looks once in a lease. With client-go-kept the record of the last holder keeps others out for a LeaseDuration.",
 	Works:       "Of *short* work three clients do a tenth of a TTL at a time; of *long* work two do two to four TTLs.",
 	Args:        " -args -stores",
 }
