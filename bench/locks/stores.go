@@ -40,7 +40,7 @@ var StorePage = Page{
 	Setting:     storeSetting,
 	Outages:     []string{"node-comes-back-late", "holder-cut-off"},
 	OutagesMean: "A lock that tells its holder nothing counts as held until it is released, so in *holder-cut-off* the wait of others for the end of a session or a connection is no outage of etcd-mutex, zk-lock and go-pglock. With pglock a waiting client looks once in a lease. With client-go-kept the record of the last holder keeps others out for a LeaseDuration.",
-	Works:       "Of *short* work three clients do a tenth of a TTL at a time; of *long* work two do two to four TTLs.",
+	Works:       "Of *short* work three clients do a tenth of a TTL at a time; of *long* work two do two to four TTLs, or three to six in *holder-cut-off-later*.",
 	Args:        " -args -stores",
 }
 
