@@ -38,6 +38,16 @@ var storeFindings = []Finding{
 		Link: "https://github.com/etcd-io/etcd/issues/10811",
 	},
 	{
+		Name: "client-go-releases-first", Kind: Limit,
+		Shows: []Shown{
+			{Subjects: all("client-go"), Storms: all("holder-cut-off-later"), Properties: all(v1, v2)},
+			{Subjects: all("client-go"), Storms: cutOff, Properties: all(v1, v2, v3), Seldom: true},
+		},
+		What: "A holder is cut off. It gives up when renewals have failed for RenewDeadline, before others take over. With ReleaseOnCancel it then sends a release, and the context of OnStartedLeading ends only when the release has been answered or has timed out. That is RetryPeriod and twice RenewDeadline after the last renewal: 22 s with the defaults, where LeaseDuration is 15 s. A client that has seen that renewal takes over a LeaseDuration later, at its next try. In holder-cut-off the other client sees it too late for that. With requests that time out after half of RenewDeadline, as NewFromKubeconfig sets it, the context ends after 17 s of the defaults, and 2 of 18 such runs showed an overlap. Without ReleaseOnCancel (client-go-kept) it ends after 12 s.",
+		Says: "“This implementation does not guarantee that only one client is acting as a leader (a.k.a. fencing)” (documentation of the package); RenewDeadline is “the duration that the acting master will retry refreshing leadership before giving up”.",
+		Link: "https://github.com/kubernetes/kubernetes/pull/139991",
+	},
+	{
 		Name: "advisory-lock-of-a-lost-connection", Kind: Limit,
 		Shows: []Shown{{Subjects: all("go-pglock"), Storms: cutOff, Properties: all(v1, v2, v3)}},
 		What:  "A holder is cut off. The server closes the connection when its keepalive probes are not answered, here after a TTL, and the lock is free. Nothing tells the holder, which has no reason to use the connection while it works. What the library documents is the lock of a session, and no more.",
