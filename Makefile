@@ -131,7 +131,7 @@ scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the sam
 
 scoreboard-stores: ## run locks of Go libraries in etcd, ZooKeeper and PostgreSQL in storms (8 minutes); commit docs/evidence/scoreboard-stores.md and bench/locks/testdata
 	@sh scripts/deps.sh stores
-	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write -stores -runs 2 -again 1
+	$(GO) -C bench test -tags kubernetes ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write -stores -runs 2 -again 1
 
 pgo: ## renew the compiler's profile for the command
 	$(GO) test -trimpath ./internal/runner -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile runner.pgo -o /dev/null

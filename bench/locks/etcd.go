@@ -12,15 +12,21 @@ import (
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
-// openEtcd is the mutex of etcd's client with a session for each hold, whose end it reports as the
-// loss.
-func openEtcd(env locktest.Env) locktest.Locker {
+// connectEtcd connects a client to the members.
+func connectEtcd(env locktest.Env) *clientv3.Client {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints: env.Addrs, Logger: zap.NewNop(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(env.DialAddr), grpc.WithNoProxy()},
 	})
 	env.Must(err)
 	env.Cleanup(client.Close)
+	return client
+}
+
+// openEtcd is the mutex of etcd's client with a session for each hold, whose end it reports as the
+// loss.
+func openEtcd(env locktest.Env) locktest.Locker {
+	client := connectEtcd(env)
 	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
 		session, err := concurrency.NewSession(client, concurrency.WithTTL(int(env.TTL/time.Second)), concurrency.WithContext(ctx))
 		if err != nil {

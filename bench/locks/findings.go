@@ -86,7 +86,7 @@ var (
 
 // findings are all that is known to be violated. Of two that are about the same the first
 // counts.
-var findings = slices.Concat(redisFindings, storeFindings)
+var findings = slices.Concat(redisFindings, storeFindings, kubernetesFindings)
 
 // redisFindings are those of locks on Redis.
 var redisFindings = []Finding{

@@ -19,13 +19,13 @@ import (
 // storms.
 func InStores() []Subject {
 	const etcd, zookeeper, rows, connections = "go.etcd.io/etcd/client/v3", "github.com/go-zookeeper/zk", "cirello.io/pglock", "github.com/allisson/go-pglock/v3"
-	list := []Subject{
+	list := slices.Concat(kubernetesLocks, []Subject{
 		{Name: "etcd-mutex", Library: etcd, How: "concurrency.Mutex with a session for each hold, whose Done reports the loss, on 3 members of etcd", Store: etcdtest.Store, Open: openEtcd},
 		{Name: "zk-lock", Library: zookeeper, How: "zk.Lock, on 3 members of ZooKeeper", Store: zookeepertest.Store, Open: openZooKeeper},
 		{Name: "zk-lock-watched", Library: zookeeper, How: "the same, and the event that the connection is lost counts as the loss of the lock", Store: zookeepertest.Store, Open: openZooKeeperWatched},
 		{Name: "pglock", Library: rows, How: "Client.Do with a heartbeat each quarter of the lease, whose context reports the loss, over lib/pq, on PostgreSQL with 2 synchronous standbys", Store: postgrestest.Store, Open: openPglock},
 		{Name: "go-pglock", Library: connections, How: "an advisory lock of a connection, over lib/pq, on PostgreSQL with 2 synchronous standbys", Store: postgrestest.Store, Open: openAdvisory},
-	}
+	})
 	for i := range list {
 		list[i].Nodes, list[i].Backend = 3, locktest.Process
 	}
@@ -37,8 +37,8 @@ var StorePage = Page{
 	Head:        (*Board).storeHead,
 	Setting:     storeSetting,
 	Outages:     []string{"node-comes-back-late", "holder-cut-off"},
-	OutagesMean: "A lock that tells its holder nothing counts as held until it is released, so in *holder-cut-off* the wait of others for the end of a session or a connection is no outage of etcd-mutex, zk-lock and go-pglock. With pglock a waiting client looks once in a lease.",
-	Works:       "Of *short* work three clients do a tenth of a TTL at a time; of *long* work two do two to four TTLs.",
+	OutagesMean: "A lock that tells its holder nothing counts as held until it is released, so in *holder-cut-off* the wait of others for the end of a session or a connection is no outage of etcd-mutex, zk-lock and go-pglock. With pglock a waiting client looks once in a lease. With client-go-kept the record of the last holder keeps others out for a LeaseDuration.",
+	Works:       "Of *short* work three clients do a tenth of a TTL at a time; of *long* work two do two to four TTLs, or three to six in *holder-cut-off-later*.",
 	Args:        " -args -stores",
 }
 
@@ -49,7 +49,7 @@ func (b *Board) storeHead(out *strings.Builder) {
 	}
 	fmt.Fprintf(out, `# The scoreboard of locks in stores
 
-Made by `+"`make scoreboard-stores`"+` with %s: %s runs of %d locks in storms of [locktest](../../locktest), on real servers of etcd, ZooKeeper and PostgreSQL, behind proxies on loopback. [bench/locks](../../bench/locks) has the adapters, the storms and the findings. Its test, `+"`go -C bench test ./locks -args -stores`"+`, runs all storms and fails if a verdict differs from this page. Locks on Redis are on [a page of their own](scoreboard.md).
+Made by `+"`make scoreboard-stores`"+` with %s: %s runs of %d locks in storms of [locktest](../../locktest), on real servers of etcd, ZooKeeper and PostgreSQL, behind proxies on loopback. [bench/locks](../../bench/locks) has the adapters, the storms and the findings. Its test, `+"`go -C bench test -tags kubernetes ./locks -args -stores`"+`, runs all storms and fails if a verdict differs from this page. Locks on Redis are on [a page of their own](scoreboard.md).
 
 A property is *violated* if some run violated it, and *holds* if no run violated it, which is no proof. The codes are those of the [properties](../../README.md#properties). None of these locks reports an end of validity, so V1 and V2 count a hold until its release or the notice of its loss. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C limits each release to one TTL. L3, and whether a release reports the truth, are not judged, because nobody knows how these locks name their entries. V4 is omitted, because no adapter passes a fence.
 

@@ -37,7 +37,8 @@ func (s Subject) Series() []Series {
 	case s.Store != (locktest.Store{}):
 		short.Rounds = 4
 		short.Storms = slices.Concat(only(short.Storms, "contention"), only(short.Storms, "node-comes-back-late"))
-		long.Storms, long.Work = only(long.Storms, "holder-cut-off"), s.ttl()*4 // leases of etcd outlast their TTL
+		long.Storms = slices.Concat(only(long.Storms, "holder-cut-off"), only(long.Storms, "holder-cut-off-later"))
+		long.Work = s.ttl() * 4 // leases of etcd outlast their TTL
 		return []Series{{"short", short}, {"long", long}}
 	case s.Backend == locktest.Process:
 		short.Rounds, short.Storms, long.Storms = 4, only(short.Storms, "contention"), only(long.Storms, "holder-cut-off")
@@ -119,6 +120,13 @@ func (s Subject) long() []locktest.Storm {
 			Name: "holder-cut-off", Summary: "a holder reaches no node any more, for some TTLs",
 			Plan: nemesis.Plan{late, {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}, Start: nemesis.When(1, env.StepGranted, ttl/10), End: nemesis.After(3 * ttl)}},
 		},
+	}
+	if s.Store != (locktest.Store{}) { // others watch the holder's record or entry there
+		begin := nemesis.Fault{Action: late.Action, Start: late.Start, End: nemesis.After(ttl / 20)}
+		list = append(list, locktest.Storm{
+			Name: "holder-cut-off-later", Summary: "a holder reaches no node any more, for some TTLs, when another client has waited for a while", Work: ttl * 6, Rounds: 1,
+			Plan: nemesis.Plan{begin, {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}, Start: nemesis.When(1, env.StepGranted, ttl), End: nemesis.After(3 * ttl)}},
+		})
 	}
 	if s.Nodes > 1 {
 		list = append(list, locktest.Storm{

@@ -266,6 +266,12 @@ var bans = []ban{
 	},
 	{
 		folders: []string{""},
+		imports: []string{"k8s.io/"},
+		except:  []string{"bench/locks/"},
+		why:     "client-go is only tried on the scoreboard",
+	},
+	{
+		folders: []string{""},
 		imports: []string{"github.com/hanwen/"},
 		except:  []string{"internal/servers/disk/"},
 		why:     "disks that lose power are one package's affair, and only servers of stores use it",
