@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
 )
 
 // asWorker lets the processes that a campaign starts be this program.
@@ -230,5 +234,15 @@ func TestCampaignRejectsBadInput(t *testing.T) {
 		if code != exitBadInput || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, want) || strings.Contains(problems, "secret") {
 			t.Errorf("%q: exit code %d, want %q, got %s", args, code, want, problems)
 		}
+	}
+}
+
+// A worker that is stopped before --once has an end fails, so that a scheduler starts it again.
+func TestStoppedWorkerIsNotDone(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for once, code := range map[bool]error{false: nil, true: verdictError(exitUndecided)} {
+		o := workOptions{once: once}
+		want(t, fmt.Sprintf("error with --once=%v", once), o.work(ctx, nil, campaign.Build{}, io.Discard, io.Discard), code)
 	}
 }
