@@ -33,7 +33,7 @@ another machine needs.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork(), newCampaignMerge(), newCampaignStop(), newCampaignShards())
+	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork(), newCampaignMerge(), newCampaignStop(), newCampaignManifest(), newCampaignShards())
 	return cmd
 }
 
