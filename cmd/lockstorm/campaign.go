@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,6 +98,8 @@ func newCampaignShards() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Ctrl-C and the end of a Slurm job reach all processes at once. The worker lets shards end.
+			signal.Ignore(os.Interrupt, syscall.SIGTERM)
 			return campaign.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), openJob)
 		},
 	}

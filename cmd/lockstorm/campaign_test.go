@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -233,6 +234,36 @@ func TestCampaignRejectsBadInput(t *testing.T) {
 		code, _, problems := command(t, append([]string{"campaign"}, args...)...)
 		if code != exitBadInput || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, want) || strings.Contains(problems, "secret") {
 			t.Errorf("%q: exit code %d, want %q, got %s", args, code, want, problems)
+		}
+	}
+}
+
+// A process that makes shards goes on after a signal: the worker that has started it decides when it ends.
+func TestShardsIgnoreSignals(t *testing.T) {
+	asWorker(t)
+	var o startOptions
+	o.size, o.limits = 10, campaign.DefaultLimits
+	words := []string{"sweep", "restart-delay", "--runs", "10", "--points", "1"}
+	work, err := openDivided(t.Context(), words, division{o.size, findAnd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := o.spec(words, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "campaign", "shards")
+	r, err := campaign.StartProcess(t.Context(), cmd, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGTERM} {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(t.Context(), 0); err != nil {
+			t.Errorf("after %v: %v", s, err)
 		}
 	}
 }
