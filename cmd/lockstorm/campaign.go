@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/campaign/metrics"
 )
 
 func newCampaign() *cobra.Command {
@@ -79,6 +80,36 @@ func (s *serverFlags) existing(ctx context.Context, name string, problems io.Wri
 		return nil, nil, errors.Join(err, e.Close())
 	}
 	return e, c, nil
+}
+
+// metricsFlag is the flag for the address of the metrics.
+type metricsFlag struct{ addr string }
+
+func (m *metricsFlag) flag(set *pflag.FlagSet) {
+	set.StringVar(&m.addr, "metrics", "", "serve metrics for Prometheus at http://ADDRESS/metrics, such as 127.0.0.1:9464 (default: not at all)")
+}
+
+// check checks the flag.
+func (m *metricsFlag) check() error {
+	if m.addr == "" {
+		return nil
+	}
+	if err := metrics.ValidateAddr(m.addr); err != nil {
+		return fmt.Errorf("--metrics: %w", err)
+	}
+	return nil
+}
+
+// serve serves the metrics until ctx ends, if that is asked for; otherwise it returns nil.
+func (m *metricsFlag) serve(ctx context.Context) (*metrics.Server, error) {
+	if m.addr == "" {
+		return nil, nil
+	}
+	s, err := metrics.Listen(ctx, m.addr)
+	if err != nil {
+		err = fmt.Errorf("--metrics: %w", err)
+	}
+	return s, err
 }
 
 // workerName names this process among those of all machines.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/campaign/metrics"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -27,10 +28,12 @@ type startOptions struct {
 	out     string
 	size    int
 	workers int
+	builds  int
 	bucket  string
 	detach  bool
 	limits  campaign.Limits
 	memory  int // MiB
+	metrics metricsFlag
 }
 
 // defaultSize is how many runs a shard has by default: seconds of work.
@@ -53,8 +56,8 @@ machines can take part, and the servers keep the results until "lockstorm campai
 
 Ctrl-C lets shards end for ` + drainTime.String() + `, and gives back the others.
 
-Exit codes are those of COMMAND; 1 also if two workers have found different results of a
-shard, which is a defect of this program; 3 if shards were set aside.`,
+Exit codes are those of COMMAND; 1 also if two workers, or two builds, have found
+different results of a shard; 3 if shards were set aside.`,
 		Example: `  lockstorm campaign start --out runs/delay sweep restart-delay --runs 1000000
   lockstorm campaign start --nats tls://ci:4222 --creds ci.creds --workers 0 --out runs/drift sweep drift`,
 		Args: cobra.MinimumNArgs(1),
@@ -68,9 +71,11 @@ shard, which is a defect of this program; 3 if shards were set aside.`,
 	f.IntVar(&o.size, "shard-runs", defaultSize, "most runs of a shard")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "processes on this machine that make shards; with --nats also 0")
 	f.StringVar(&o.bucket, "bucket", "", "with --nats: URL of a bucket for the results of shards, such as s3://results or file:///srv/results (default: the servers keep them)")
+	f.IntVar(&o.builds, "builds", 1, "with --nats: number of different builds of lockstorm that make all shards, to be compared; the others join by \"lockstorm work\"")
 	f.BoolVar(&o.detach, "detach", false, "with --nats: queue the shards, and leave them to workers elsewhere; \"lockstorm campaign merge\" gets the results")
 	f.DurationVar(&o.limits.Time, "limit-time", campaign.DefaultLimits.Time, "time that a shard may take")
 	f.IntVar(&o.memory, "limit-memory", int(campaign.DefaultLimits.Memory>>20), "memory that the process of a shard may have, in MiB")
+	o.metrics.flag(f)
 	f.IntVar(&o.limits.Attempts, "attempts", campaign.DefaultLimits.Attempts, "failed attempts after which a shard is set aside")
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		if err := o.check(cmd); err != nil {
@@ -85,7 +90,7 @@ shard, which is a defect of this program; 3 if shards were set aside.`,
 func (o *startOptions) check(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	local := o.servers.URL == ""
-	for _, flag := range []string{"creds", "tls-ca", "tls-cert", "tls-key", "replicas", "bucket", "detach"} {
+	for _, flag := range []string{"creds", "tls-ca", "tls-cert", "tls-key", "replicas", "bucket", "builds", "detach"} {
 		if local && given(flag) {
 			return fmt.Errorf("--%s needs --nats", flag)
 		}
@@ -103,6 +108,9 @@ func (o *startOptions) check(cmd *cobra.Command) error {
 		return errors.New("--detach leaves the results on the servers: --out is of \"lockstorm campaign merge\"")
 	}
 	o.limits.Memory = int64(o.memory) << 20
+	if err := o.metrics.check(); err != nil {
+		return err
+	}
 	return writableDir("--out", o.out)
 }
 
@@ -129,17 +137,35 @@ func (o *startOptions) start(ctx context.Context, words []string, out, problems 
 	if o.detach {
 		return o.leave(ctx, c, out)
 	}
-	progress, err := o.follow(ctx, c, work, problems)
+	progress, verdict, err := o.finish(ctx, c, work, out, problems)
 	if err != nil {
 		return err
 	}
-	verdict := conclude(ctx, c, progress, work, o.out, out, problems)
 	if isVerdict(verdict) && len(progress.Aside)+len(progress.Conflicts) == 0 {
 		if err := errors.Join(engine.Close(), remove()); err != nil {
 			return err
 		}
 	}
 	return verdict
+}
+
+// maxLosses is how often the servers may lose results before the campaign gives up.
+const maxLosses = 5
+
+// finish follows the campaign to its end and puts the results together. Results that the servers, or a
+// bucket, have lost are made again.
+func (o *startOptions) finish(ctx context.Context, c *campaign.Campaign, work divided, out, problems io.Writer) (p campaign.Progress, verdict, err error) {
+	for range maxLosses {
+		if p, err = o.follow(ctx, c, work, problems); err != nil {
+			return p, nil, err
+		}
+		verdict = conclude(ctx, c, p, work, o.out, out, problems)
+		if !errors.Is(verdict, campaign.ErrLost) {
+			break
+		}
+		_, _ = fmt.Fprintf(problems, "lockstorm: %v; making it again\n", verdict)
+	}
+	return p, verdict, nil
 }
 
 // isVerdict reports whether an error is no error but an exit code.
@@ -156,7 +182,7 @@ func (o *startOptions) spec(words []string, work divided) (campaign.Spec, error)
 	}
 	s := campaign.Spec{
 		Name: o.name, Command: slices.Clone(words), Sum: work.Sum(), Size: o.size, Shards: work.Shards(), Runs: work.Runs(),
-		Builds: []campaign.Build{build}, Bucket: o.bucket, Limits: o.limits,
+		Want: o.builds, Builds: []campaign.Build{build}, Bucket: o.bucket, Limits: o.limits,
 	}
 	if path, scenario := work.file(); path != "" {
 		var text bytes.Buffer
@@ -204,16 +230,24 @@ func (o *startOptions) leave(ctx context.Context, c *campaign.Campaign, out io.W
 // follow follows the campaign to its end, while workers of this machine make shards.
 func (o *startOptions) follow(ctx context.Context, c *campaign.Campaign, work divided, problems io.Writer) (campaign.Progress, error) {
 	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	shown, err := o.metrics.serve(ctx)
+	if err != nil {
+		return campaign.Progress{}, err
+	}
 	worked := make(chan error, 1)
 	go func() {
-		err := o.work(ctx, c, problems)
+		err := o.work(ctx, c, shown, problems)
 		if err != nil {
 			stop()
 		}
 		worked <- err
 	}()
 	bar := terminal.NewBar(problems, "campaign "+c.Spec.Name, int64(c.Spec.Shards), terminal.Pieces)
-	progress, err := c.Follow(ctx, func(p campaign.Progress) { showProgress(bar, p) })
+	progress, err := c.Follow(ctx, func(p campaign.Progress) {
+		shown.Progress(p)
+		showProgress(bar, p)
+	})
 	stop()
 	bar.Done()
 	return progress, errors.Join(<-worked, err)
@@ -236,9 +270,13 @@ func showProgress(bar *terminal.Bar, p campaign.Progress) {
 }
 
 // work makes shards until ctx ends.
-func (o *startOptions) work(ctx context.Context, c *campaign.Campaign, problems io.Writer) error {
+func (o *startOptions) work(ctx context.Context, c *campaign.Campaign, shown *metrics.Server, problems io.Writer) error {
 	w := thisWorker(c.Spec.Builds[0], o.workers, problems)
-	for ctx.Err() == nil && o.workers > 0 {
+	w.Took = shown.Made
+	if o.workers == 0 {
+		return nil
+	}
+	for ctx.Err() == nil {
 		if err := c.Work(ctx, w); err != nil {
 			return err
 		}
@@ -271,10 +309,26 @@ func conclude(ctx context.Context, c *campaign.Campaign, p campaign.Progress, wo
 	for _, x := range p.Conflicts {
 		_, _ = fmt.Fprintf(problems, "lockstorm: campaign %s: the same build has found two results: %s\n", c.Spec.Name, c.Explain(ctx, x))
 	}
-	if len(p.Conflicts) > 0 && isVerdict(err) {
+	if n := len(p.Differing); n > 0 {
+		_, _ = fmt.Fprintf(problems, "lockstorm: campaign %s: the builds have found different results in %d of %s: %s\n", c.Spec.Name, n, textfmt.Count(c.Spec.Shards, "shard"), someNumbers(p.Differing))
+	}
+	if len(p.Conflicts)+len(p.Differing) > 0 && isVerdict(err) {
 		return verdictError(exitContradiction)
 	}
 	return err
+}
+
+// someNumbers lists the first of some numbers.
+func someNumbers(all []int) string {
+	const most = 10
+	var list []string
+	for _, n := range all[:min(len(all), most)] {
+		list = append(list, fmt.Sprint(n))
+	}
+	if len(all) > most {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
 }
 
 // pollEvery is how often a worker without a shard looks for campaigns.

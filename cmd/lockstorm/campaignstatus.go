@@ -27,6 +27,12 @@ type campaignStatus struct {
 	Conflict []string `json:"conflicts,omitempty"`
 }
 
+// serverStatus is how all campaigns of the servers stand, and who works there.
+type serverStatus struct {
+	Campaigns []campaignStatus    `json:"campaigns"`
+	Workers   []campaign.Presence `json:"workers"`
+}
+
 func newCampaignStatus() *cobra.Command {
 	var servers serverFlags
 	var asJSON bool
@@ -53,15 +59,20 @@ func newCampaignStatus() *cobra.Command {
 				}
 				list = append(list, s)
 			}
+			workers, err := e.Workers(cmd.Context())
+			if err != nil {
+				return err
+			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), list)
+				return writeJSON(cmd.OutOrStdout(), serverStatus{list, append([]campaign.Presence{}, workers...)})
 			}
 			printStatus(cmd.OutOrStdout(), list)
+			printWorkers(cmd.OutOrStdout(), workers)
 			return nil
 		},
 	}
 	servers.flags(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array, and nothing else")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, and nothing else")
 	return cmd
 }
 
@@ -114,6 +125,18 @@ func printStatus(out io.Writer, list []campaignStatus) {
 			}
 		}
 	}
+}
+
+func printWorkers(out io.Writer, list []campaign.Presence) {
+	if len(list) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(out)
+	t := &textfmt.Table{Head: []string{"worker", "build", "campaign", "processes", "shards made"}}
+	for _, w := range list {
+		t.Add(w.Worker, w.Build, w.Campaign, fmt.Sprint(w.Slots), fmt.Sprint(w.Made))
+	}
+	printTable(out, t)
 }
 
 func newCampaignMerge() *cobra.Command {

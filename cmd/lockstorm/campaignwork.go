@@ -22,6 +22,7 @@ type workOptions struct {
 	slots   int
 	bucket  string
 	once    bool
+	metrics metricsFlag
 }
 
 func newWork() *cobra.Command {
@@ -48,12 +49,16 @@ before --once had nothing left to do, so that a scheduler starts it again.`,
 	f.StringVar(&o.only, "campaign", "", "work only on this campaign")
 	f.IntVar(&o.slots, "workers", runtime.GOMAXPROCS(0), "processes that make shards")
 	f.StringVar(&o.bucket, "bucket", "", "URL of the bucket in which a campaign may store results")
+	o.metrics.flag(f)
 	f.BoolVar(&o.once, "once", false, "end when no shard is queued")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.slots < 1 {
 			return fmt.Errorf("--workers %d: want at least 1", o.slots)
 		}
 		build, err := thisBuild()
+		if err == nil {
+			err = o.metrics.check()
+		}
 		if err != nil {
 			return err
 		}
@@ -71,7 +76,14 @@ before --once had nothing left to do, so that a scheduler starts it again.`,
 func (o *workOptions) work(ctx context.Context, e *campaign.Engine, build campaign.Build, out, problems io.Writer) error {
 	w := thisWorker(build, o.slots, problems)
 	var made atomic.Int64
-	w.Took = func(campaign.Record) { made.Add(1) }
+	shown, err := o.metrics.serve(ctx)
+	if err != nil {
+		return err
+	}
+	w.Took = func(r campaign.Record) {
+		made.Add(1)
+		shown.Made(r)
+	}
 	refused := map[string]bool{}
 	for ctx.Err() == nil {
 		list := []string{o.only}

@@ -18,7 +18,6 @@ import (
 // dividedSweep is a sweep in shards.
 type dividedSweep struct {
 	sweep    sweep.Campaign
-	head     sweep.Head
 	parts    []parts.Part
 	sum      string
 	path     string             // of the file with the scenario, or ""
@@ -35,7 +34,7 @@ func divideSweep(how division) (*cobra.Command, func(context.Context, []string) 
 	}
 	cmd := &cobra.Command{Use: "sweep NAME|SCENARIO"}
 	o.subjectFlags(cmd)
-	return cmd, func(ctx context.Context, args []string) (divided, error) {
+	return cmd, func(_ context.Context, args []string) (divided, error) {
 		if len(args) != 1 {
 			return nil, errors.New("want the NAME of one sweep, or a SCENARIO with --vary")
 		}
@@ -43,17 +42,16 @@ func divideSweep(how division) (*cobra.Command, func(context.Context, []string) 
 		if err != nil {
 			return nil, err
 		}
-		head, err := c.Head(ctx)
+		subject, err := c.Subject()
 		if err != nil {
 			return nil, err
 		}
 		c.SideBySide = 1 // shards are made side by side
-		s := &dividedSweep{sweep: c, head: head, parts: c.Parts(how.size)}
+		s := &dividedSweep{sweep: c, parts: c.Parts(how.size)}
 		if isFile(args[0]) {
 			s.path, s.scenario = args[0], own
 		}
-		head.Command = "" // where the file is does not matter
-		s.sum, err = sumOf([]any{head, how.size})
+		s.sum, err = sumOf([]any{subject, how.size})
 		return s, err
 	}
 }
@@ -76,10 +74,14 @@ func (s *dividedSweep) Run(ctx context.Context, shard int) (campaign.Result, err
 }
 
 func (s *dividedSweep) join(ctx context.Context, read func(int) ([]byte, error), dir string, out, problems io.Writer) error {
-	found := sweep.Results{Head: s.head}
-	bar := terminal.NewBar(problems, "joining the shards of "+s.head.Sweep, int64(s.head.Units()), terminal.Steps)
+	head, err := s.sweep.Head(ctx)
+	if err != nil {
+		return err
+	}
+	found := sweep.Results{Head: head}
+	bar := terminal.NewBar(problems, "joining the shards of "+head.Sweep, int64(head.Units()), terminal.Steps)
 	defer bar.Done()
-	err := s.sweep.Join(s.parts, read, func(o sweep.Outcome) error {
+	err = s.sweep.Join(s.parts, read, func(o sweep.Outcome) error {
 		found.Outcomes = append(found.Outcomes, o)
 		bar.Step()
 		return ctx.Err()

@@ -18,11 +18,19 @@ import (
 type Bucket interface {
 	put(ctx context.Context, hash string, data []byte) error
 	get(ctx context.Context, hash string) (io.ReadCloser, error) // errMissing if it is not there
+	remove(ctx context.Context, hash string) error               // nil if it is not there
 	Close() error
 }
 
 // errMissing says that a bucket does not have a result.
 var errMissing = errors.New("it is not in the bucket")
+
+// errChanged says that a bucket has other bytes than were stored.
+var errChanged = errors.New("the bucket has other bytes by this name")
+
+// ErrLost says that the result of a shard was stored and is gone. It was forgotten: whoever follows the
+// campaign has it made again.
+var ErrLost = errors.New("its result is lost")
 
 // hashOf returns the name of a result in a bucket.
 func hashOf(data []byte) string {
@@ -42,9 +50,9 @@ func read(ctx context.Context, b Bucket, hash string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("result %s: %w", hash, err)
 	case len(data) > MaxResult:
-		return nil, fmt.Errorf("result %s: more than %d bytes", hash, MaxResult)
+		return nil, fmt.Errorf("result %s: more than %d bytes: %w", hash, MaxResult, errChanged)
 	case hashOf(data) != hash:
-		return nil, fmt.Errorf("result %s: the bucket has other bytes by this name", hash)
+		return nil, fmt.Errorf("result %s: %w", hash, errChanged)
 	}
 	return data, nil
 }
@@ -66,6 +74,14 @@ func (o objects) get(ctx context.Context, hash string) (io.ReadCloser, error) {
 		err = errMissing
 	}
 	return r, err
+}
+
+func (o objects) remove(ctx context.Context, hash string) error {
+	err := o.store.Delete(ctx, hash)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil
+	}
+	return err
 }
 
 func (objects) Close() error { return nil }
@@ -97,4 +113,12 @@ func (r remote) get(ctx context.Context, hash string) (io.ReadCloser, error) {
 		return nil, errMissing
 	}
 	return reader, err
+}
+
+func (r remote) remove(ctx context.Context, hash string) error {
+	err := r.Delete(ctx, hash)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	return err
 }

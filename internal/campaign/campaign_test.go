@@ -20,7 +20,7 @@ var build = campaign.Build{Version: "v1.2.3", Sum: "abc", Go: "go1.26.0", Arch: 
 func spec(name string, shards int) campaign.Spec {
 	return campaign.Spec{
 		Name: name, Command: []string{"count"}, Sum: strings.Repeat("0", 64), Shards: shards, Size: 10,
-		Builds: []campaign.Build{build}, Limits: campaign.Limits{Time: time.Minute, Memory: 1 << 30, Attempts: 3},
+		Want: 1, Builds: []campaign.Build{build}, Limits: campaign.Limits{Time: time.Minute, Memory: 1 << 30, Attempts: 3},
 	}
 }
 
@@ -297,23 +297,57 @@ func TestOtherBuildIsRefused(t *testing.T) {
 	}
 }
 
-// A campaign that asks for two builds gets all shards of each.
+// A campaign that asks for two builds gets all shards of each. It takes no third one, and says which
+// shards differ.
 func TestTwoBuilds(t *testing.T) {
-	other := build
-	other.Go = "go1.27.0"
 	s := spec("count", 5)
-	s.Builds = append(s.Builds, other)
-	c := submit(t, embedded(t, t.TempDir()), s)
+	s.Want = 2
+	e := embedded(t, t.TempDir())
+	c := submit(t, e, s)
+	opened, err := e.Open(t.Context(), "count")
+	if err != nil {
+		t.Fatal(err)
+	}
 	a, b := worker("a", nil), worker("b", nil)
-	b.Build = other
-	if p := finish(t, c, a, b); p.Done != 10 {
+	b.Build.Go = "go1.27.0"
+	b.Start = func(context.Context, campaign.Spec) (campaign.Runner, error) { return wrong{}, nil }
+	ctx, stop := context.WithCancel(t.Context())
+	worked := make(chan error, 1)
+	go func() {
+		var err error
+		for ctx.Err() == nil && err == nil {
+			err = opened.Work(ctx, b)
+		}
+		worked <- err
+	}()
+	p := finish(t, c, a)
+	stop()
+	if err := <-worked; err != nil {
+		t.Error(err)
+	}
+	if p.Done != 10 || !slices.Equal(p.Differing, []int{3}) {
 		t.Errorf("progress: %+v", p)
 	}
-	for _, which := range []campaign.Build{build, other} {
-		if data, err := c.Result(t.Context(), which, 3); err != nil || string(data) != "shard 3\n" {
+	for which, want := range map[campaign.Build]string{build: "shard 3\n", b.Build: "shard E\n"} {
+		if data, err := c.Result(t.Context(), which, 3); err != nil || string(data) != want {
 			t.Errorf("%s: %q, %v", which, data, err)
 		}
 	}
+	third := worker("c", nil)
+	third.Build.Go = "go1.28.0"
+	if err := c.Work(t.Context(), third); err == nil || !strings.Contains(err.Error(), "go1.28.0") || !strings.Contains(err.Error(), "go1.27.0") {
+		t.Errorf("a third build: %v", err)
+	}
+}
+
+// wrong is a runner that has one result of its own.
+type wrong struct{ counting }
+
+func (w wrong) Run(ctx context.Context, shard int) (campaign.Result, error) {
+	if shard == 3 {
+		return campaign.Result{Data: []byte("shard E\n")}, nil
+	}
+	return w.counting.Run(ctx, shard)
 }
 
 // Workers leave a stopped campaign, and give back what they have not made.
@@ -354,6 +388,33 @@ func TestStoppedCampaign(t *testing.T) {
 	}
 }
 
+// Whoever works is listed until it ends.
+func TestWorkersAreListed(t *testing.T) {
+	e := embedded(t, t.TempDir())
+	c := submit(t, e, spec("count", 1))
+	if err := c.QueueAll(t.Context(), build, []int{0}); err != nil {
+		t.Fatal(err)
+	}
+	w := worker("host.example-12", func(ctx context.Context, _ int) error {
+		for ctx.Err() == nil {
+			list, err := e.Workers(ctx)
+			if err != nil {
+				return err
+			}
+			if want := (campaign.Presence{Worker: "host.example-12", Build: build.ID(), Campaign: "count", Slots: 2}); slices.Contains(list, want) {
+				return nil
+			}
+		}
+		return ctx.Err()
+	})
+	if err := c.Work(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := e.Workers(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("after its end: %+v, %v", list, err)
+	}
+}
+
 // A campaign of the same name that does something else is refused, and says what differs.
 func TestOtherCampaignOfTheName(t *testing.T) {
 	e := embedded(t, t.TempDir())
@@ -363,6 +424,7 @@ func TestOtherCampaignOfTheName(t *testing.T) {
 		"and not 5":                        func(s *campaign.Spec) { s.Shards = 5 },
 		`command "count", and not "weigh"`: func(s *campaign.Spec) { s.Command = []string{"weigh"} },
 		"have changed":                     func(s *campaign.Spec) { s.Sum = strings.Repeat("1", 64) },
+		"1 build, and not 2":               func(s *campaign.Spec) { s.Want = 2 },
 		"arm64":                            func(s *campaign.Spec) { s.Builds = []campaign.Build{{Arch: "arm64"}} },
 		"bucket":                           func(s *campaign.Spec) { s.Bucket = "mem://" },
 	} {
@@ -388,7 +450,8 @@ func TestInvalidSpecs(t *testing.T) {
 		`file ".hidden"`:       func(s *campaign.Spec) { s.Files = map[string][]byte{".hidden": nil} },
 		"no SHA-256":           func(s *campaign.Spec) { s.Sum = "x" },
 		"shards of 0 runs":     func(s *campaign.Spec) { s.Size = 0 },
-		"0 builds":             func(s *campaign.Spec) { s.Builds = nil },
+		"asks for 0 builds":    func(s *campaign.Spec) { s.Want = 0 },
+		"it has 0 builds":      func(s *campaign.Spec) { s.Builds = nil },
 		"time limit":           func(s *campaign.Spec) { s.Limits.Time = 0 },
 		"memory limit":         func(s *campaign.Spec) { s.Limits.Memory = -1 },
 		"0 attempts":           func(s *campaign.Spec) { s.Limits.Attempts = 0 },

@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Engine is a connection to the servers that keep campaigns.
@@ -108,7 +110,7 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (*Campaign, error) {
 	case err != nil:
 		return nil, err
 	}
-	c, err := e.open(ctx, s)
+	c, err := e.Open(ctx, s.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +146,36 @@ func (e *Engine) resume(ctx context.Context, s Spec) error {
 	if d := was.Spec.differences(s); len(d) > 0 {
 		return fmt.Errorf("campaign %s does something else: %s", s.Name, strings.Join(d, "; "))
 	}
+	s.Builds = was.Spec.Builds
 	text, err := entry{Spec: s}.encode()
 	if err == nil {
 		_, err = e.list.Update(ctx, s.Name, text, stored.Revision())
 	}
 	return err
+}
+
+// join lets a build take part in a campaign that asks for more builds than it has. It returns the
+// builds that take part then.
+func (e *Engine) join(ctx context.Context, name string, b Build) ([]Build, error) {
+	for {
+		stored, err := e.list.Get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		en, err := decodeEntry(name, stored.Value())
+		if err != nil || en.Spec.Has(b) || len(en.Spec.Builds) >= en.Spec.Want {
+			return en.Spec.Builds, err
+		}
+		en.Spec.Builds = append(en.Spec.Builds, b)
+		text, err := en.encode()
+		if err != nil {
+			return nil, err
+		}
+		_, err = e.list.Update(ctx, name, text, stored.Revision())
+		if !errors.Is(err, jetstream.ErrKeyExists) { // another build was faster
+			return en.Spec.Builds, err
+		}
+	}
 }
 
 // differences says in what another campaign of the same name differs. Limits may differ.
@@ -161,8 +188,11 @@ func (s Spec) differences(other Spec) (list []string) {
 	} else if s.Shards != other.Shards {
 		list = append(list, fmt.Sprintf("%d shards, and not %d", s.Shards, other.Shards))
 	}
-	if !slices.Equal(s.Builds, other.Builds) {
-		list = append(list, fmt.Sprintf("builds %s, and not %s", buildNames(s.Builds), buildNames(other.Builds)))
+	if s.Builds[0] != other.Builds[0] {
+		list = append(list, fmt.Sprintf("build %s, and not %s", s.Builds[0], other.Builds[0]))
+	}
+	if s.Want != other.Want {
+		list = append(list, fmt.Sprintf("%s, and not %d", textfmt.Count(s.Want, "build"), other.Want))
 	}
 	if s.Bucket != other.Bucket {
 		list = append(list, fmt.Sprintf("bucket %q, and not %q", s.Bucket, other.Bucket))

@@ -17,6 +17,10 @@ type Progress struct {
 	Conflicts []Conflict
 	Finds     []Find
 	Took      time.Duration // of all shards that are done, together
+
+	// Differing lists the shards for which different builds have found different results. It is
+	// known at the end.
+	Differing []int
 }
 
 // Find is what a shard has found.
@@ -39,7 +43,7 @@ type follower struct {
 
 func (c *Campaign) follower() *follower {
 	return &follower{
-		campaign: c, progress: Progress{Shards: c.Spec.Shards * len(c.Spec.Builds)},
+		campaign: c, progress: Progress{Shards: c.Spec.Shards * c.Spec.Want},
 		done: map[parsedKey]Record{}, aside: map[parsedKey]bool{},
 	}
 }
@@ -53,6 +57,12 @@ func (f *follower) see(e jetstream.KeyValueEntry) {
 	p, put := &f.progress, e.Operation() == jetstream.KeyValuePut
 	switch k.kind {
 	case resultKey:
+		if was, seen := f.done[k]; !put && seen { // it was lost
+			delete(f.done, k)
+			p.Done--
+			p.Took -= was.Took
+			return
+		}
 		r, err := decodeRecord(e.Value())
 		if _, seen := f.done[k]; err != nil || seen || !put {
 			return
@@ -105,23 +115,46 @@ func (f *follower) missing(b Build) (list []int) {
 	return list
 }
 
+// differing returns the shards for which the builds have found different results.
+func (f *follower) differing() (list []int) {
+	builds := f.campaign.Spec.Builds
+	for shard := range f.campaign.Spec.Shards {
+		first, done := f.done[parsedKey{resultKey, builds[0].ID(), shard}]
+		for _, b := range builds[1:] {
+			other, also := f.done[parsedKey{resultKey, b.ID(), shard}]
+			if done && also && first.Hash != other.Hash {
+				list = append(list, shard)
+				break
+			}
+		}
+	}
+	return list
+}
+
 // Progress returns how far the campaign has come.
 func (c *Campaign) Progress(ctx context.Context) (Progress, error) {
+	f, err := c.read(ctx)
+	f.progress.Differing = f.differing()
+	return f.progress, err
+}
+
+// read reads what the servers have stored up to now.
+func (c *Campaign) read(ctx context.Context) (*follower, error) {
 	f := c.follower()
 	watch, err := c.results.WatchAll(ctx)
 	if err != nil {
-		return f.progress, err
+		return f, err
 	}
 	defer func() { _ = watch.Stop() }() // nobody listens any more
 	for {
 		select {
 		case e := <-watch.Updates():
 			if e == nil {
-				return f.progress, nil
+				return f, nil
 			}
 			f.see(e)
 		case <-ctx.Done():
-			return f.progress, ctx.Err()
+			return f, ctx.Err()
 		}
 	}
 }
@@ -164,7 +197,16 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 			}
 		}
 		each(f.progress)
-		if complete && f.progress.Left() == 0 {
+		if !complete || f.progress.Left() > 0 {
+			continue
+		}
+		// Servers can lose what they have acknowledged. So look once more.
+		now, err := c.read(ctx)
+		if err != nil {
+			return f.progress, err
+		}
+		if f = now; f.progress.Left() == 0 {
+			f.progress.Differing = f.differing()
 			return f.progress, nil
 		}
 	}
@@ -173,9 +215,14 @@ func (c *Campaign) Follow(ctx context.Context, each func(Progress)) (Progress, e
 // audit queues the missing shards of a build whose queue is empty. But for the first time it queues
 // only those that were missing at the last audit, too: the notes on others may be on their way.
 func (f *follower) audit(ctx context.Context) error {
+	en, err := f.campaign.engine.entry(ctx, f.campaign.Spec.Name)
+	if err != nil {
+		return err
+	}
+	f.campaign.Spec.Builds = en.Spec.Builds // more may have joined
 	before := f.suspects
 	f.suspects = map[parsedKey]bool{}
-	for _, b := range f.campaign.Spec.Builds {
+	for _, b := range en.Spec.Builds {
 		missing := f.missing(b)
 		if len(missing) == 0 {
 			continue

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,17 +73,29 @@ func decodeRecord(text []byte) (r Record, err error) {
 	return r, nil
 }
 
-// Result returns the result of a shard that a build has made. Shards are numbered from 0.
+// Result returns the result of a shard that a build has made. Shards are numbered from 0. The error is
+// [ErrLost] if it was there and is gone, or is not what was stored.
 func (c *Campaign) Result(ctx context.Context, b Build, shard int) ([]byte, error) {
 	r, err := c.record(ctx, b, shard)
 	var data []byte
 	if err == nil {
 		data, err = read(ctx, c.bucket, r.Hash)
 	}
+	switch {
+	case errors.Is(err, errNoResult):
+		err = fmt.Errorf("%w: %w", ErrLost, err)
+	case errors.Is(err, errMissing), errors.Is(err, errChanged):
+		err = errors.Join(fmt.Errorf("%w: %w", ErrLost, err), c.forget(ctx, b, shard, r.Hash))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("campaign %s, shard %d: %w", c.Spec.Name, shard, err)
 	}
 	return data, nil
+}
+
+// forget forgets the result of a shard, of which the bucket has not the right bytes.
+func (c *Campaign) forget(ctx context.Context, b Build, shard int, hash string) error {
+	return cmp.Or(c.results.Delete(ctx, keyOf(resultKey, b, shard)), c.bucket.remove(ctx, hash))
 }
 
 // Conflict is two different results of one shard by the same build.

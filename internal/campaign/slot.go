@@ -132,7 +132,7 @@ func (s *slot) stored(m jetstream.Msg, shard int, r Record, data []byte) error {
 		s.worker.warn("campaign %s, shard %d: its result is lost: %v", s.campaign.Spec.Name, shard, err)
 		return nil
 	}
-	if first && s.worker.Took != nil {
+	if first {
 		s.worker.Took(r)
 	}
 	return s.done(m)

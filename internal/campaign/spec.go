@@ -32,7 +32,10 @@ type Spec struct {
 	Shards int `json:"shards"`
 	Runs   int `json:"runs,omitempty"`
 
-	// Builds lists the builds that make all shards, each by itself. At least one.
+	// Want is the number of builds that make all shards, each by itself, so that they can be
+	// compared. Builds lists those that take part. The first is that of whoever started the campaign;
+	// others join as they come.
+	Want   int     `json:"want"`
 	Builds []Build `json:"builds"`
 
 	// Bucket is the URL of the bucket for results, as gocloud.dev/blob has it. Empty: the servers
@@ -105,8 +108,10 @@ func (s Spec) validate() error {
 		return fmt.Errorf("%d runs", s.Runs)
 	case !sums.MatchString(s.Sum):
 		return fmt.Errorf("the sum %q is no SHA-256 hash", s.Sum)
-	case len(s.Builds) < 1 || len(s.Builds) > maxBuilds:
-		return fmt.Errorf("%s: want 1 to %d", textfmt.Count(len(s.Builds), "build"), maxBuilds)
+	case s.Want < 1 || s.Want > maxBuilds:
+		return fmt.Errorf("it asks for %s: want 1 to %d", textfmt.Count(s.Want, "build"), maxBuilds)
+	case len(s.Builds) < 1 || len(s.Builds) > s.Want:
+		return fmt.Errorf("it has %s: want 1 to %d", textfmt.Count(len(s.Builds), "build"), s.Want)
 	}
 	for name := range s.Files {
 		if !paths.MatchString(name) {

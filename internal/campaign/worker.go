@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -55,7 +56,7 @@ type Worker struct {
 	// longer are given back.
 	Grace time.Duration
 
-	Took func(Record) // is called for each result that was stored; nil: nobody is
+	Took func(Record) // is called by several goroutines with each result that was stored; nil: nobody is
 	Warn func(string) // is told of what went wrong, and is tried again; nil: nobody is
 }
 
@@ -72,7 +73,13 @@ const patience = time.Second
 // removed. None of these is an error. Shards that are not made by then are given back.
 func (c *Campaign) Work(ctx context.Context, w Worker) error {
 	if !c.Spec.Has(w.Build) {
-		return fmt.Errorf("campaign %s: this is build %s, and it asks for %s", c.Spec.Name, w.Build, buildNames(c.Spec.Builds))
+		builds, err := c.engine.join(ctx, c.Spec.Name, w.Build)
+		if err != nil {
+			return c.ended(ctx, err)
+		}
+		if c.Spec.Builds = builds; !c.Spec.Has(w.Build) {
+			return fmt.Errorf("campaign %s: this is build %s, and it asks for %s", c.Spec.Name, w.Build, buildNames(builds))
+		}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -88,6 +95,21 @@ func (c *Campaign) Work(ctx context.Context, w Worker) error {
 	running, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	go c.supervise(ctx, watch.Updates(), stop, func() { time.AfterFunc(w.Grace, abandon) })
+
+	var made atomic.Int64
+	took := w.Took
+	w.Took = func(r Record) {
+		made.Add(1)
+		if took != nil {
+			took(r)
+		}
+	}
+	beating := make(chan struct{})
+	go func() {
+		defer close(beating)
+		c.engine.beat(ctx, func() Presence { return Presence{w.Name, w.Build.ID(), c.Spec.Name, w.Slots, int(made.Load())} })
+	}()
+	defer func() { stop(); <-beating }()
 
 	var group sync.WaitGroup
 	errs := make([]error, w.Slots)

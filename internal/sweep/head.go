@@ -55,17 +55,24 @@ type Head struct {
 // Head returns the head of the campaign's file. It makes a run of each unit if runs are
 // repeatable.
 func (c Campaign) Head(ctx context.Context) (Head, error) {
-	h := Head{
-		Format: Format, Version: Version,
-		Sweep: c.Sweep.Name, Summary: c.Sweep.Summary, Property: c.Sweep.Property, Params: c.Sweep.Params, Command: c.Sweep.Command,
-		Total: len(c.chosen()), Only: c.Only, Runs: c.Runs, First: c.First,
-		Backend: c.Backend.Name, Versions: c.Versions, Shard: c.Shard,
-	}
-	var err error
-	if h.Contents, err = c.contents(); err == nil && c.Backend.Exact {
+	h, err := c.Subject()
+	h.Command, h.Versions = c.Sweep.Command, c.Versions
+	if err == nil && c.Backend.Exact {
 		h.Traces, err = c.traces(ctx)
 	}
 	return h, err
+}
+
+// Subject returns the head without what depends on the program, or on where its files are. It makes no
+// run.
+func (c Campaign) Subject() (Head, error) {
+	contents, err := c.contents()
+	return Head{
+		Format: Format, Version: Version,
+		Sweep: c.Sweep.Name, Summary: c.Sweep.Summary, Property: c.Sweep.Property, Params: c.Sweep.Params,
+		Total: len(c.chosen()), Only: c.Only, Runs: c.Runs, First: c.First,
+		Backend: c.Backend.Name, Contents: contents, Shard: c.Shard,
+	}, err
 }
 
 // contents returns a hash of all scenarios and predictions.

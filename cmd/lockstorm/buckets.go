@@ -1,0 +1,3 @@
+package main
+
+import _ "gocloud.dev/blob/fileblob" // buckets in a directory
