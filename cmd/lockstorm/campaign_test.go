@@ -241,8 +241,7 @@ func TestCampaignRejectsBadInput(t *testing.T) {
 // A process that makes shards goes on after a signal: the worker that has started it decides when it ends.
 func TestShardsIgnoreSignals(t *testing.T) {
 	asWorker(t)
-	var o startOptions
-	o.size, o.limits = 10, campaign.DefaultLimits
+	o := startOptions{size: 10, builds: 1, limits: campaign.DefaultLimits}
 	words := []string{"sweep", "restart-delay", "--runs", "10", "--points", "1"}
 	work, err := openDivided(t.Context(), words, division{o.size, findAnd})
 	if err != nil {

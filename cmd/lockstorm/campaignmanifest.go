@@ -45,9 +45,9 @@ name. Kubernetes reads them from the keys creds, tls-ca, tls-cert and tls-key of
 Secret --secret.
 
 The page docs/clusters.md has a guide for each scheduler.`,
-		Example: `  lockstorm campaign manifest --slurm --machines 8 --nats nats://ci:4222 --creds ci.creds >delay.sbatch
-  lockstorm campaign manifest --kubernetes --machines 8 --image ci/lockstorm --nats nats://ci:4222 >delay.yaml
-  lockstorm campaign manifest --slurm --machines 8 --out runs/delay sweep restart-delay --runs 1000000 >delay.sbatch`,
+		Example: `  lockstorm campaign manifest --slurm --machines 8 --nats nats://ci:4222 --creds ci.creds >delay.sh
+  lockstorm campaign manifest --kubernetes --machines 8 --image ci/lockstorm --nats nats://ci:4222
+  lockstorm campaign manifest --slurm --machines 8 --out runs/drift sweep drift >drift.sh`,
 	}
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
