@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
+.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores test-slurm stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -38,6 +38,9 @@ CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 # internal/servers/stores.
 STORED = ^TestRealStore
 
+# These tests need Slurm.
+SCHEDULED = ^TestSlurm
+
 # FRESH=-count=1 also runs tests whose results are cached. -vet=off because lint vets the code.
 # -pgo=off because with the command's profile everything would be compiled again, 1,700 packages
 # with the race detector. Live heaps are a megabyte or two, so GOGC=800 saves collections.
@@ -51,9 +54,10 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
 	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
+	@echo "not run: tests on Slurm (make test-slurm)"
 
 test-plain:
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/.')
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/.')
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
@@ -76,6 +80,10 @@ test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it 
 	$(TEST) -race ./internal/servers/stores/...
 	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
 
+test-slurm: deps ## run the tests on Slurm (a minute); root starts it for them
+	$(TEST) -run '^$$' ./cmd/lockstorm
+	sh scripts/slurm.sh $(TEST) -v -run '$(SCHEDULED)' ./cmd/lockstorm
+
 stores: ## run the locks in a store on real servers, and compare them with the simulated store (20 minutes, RUNS=1: 10, on an idle machine); commit results and docs/evidence/stores.md
 	@sh scripts/deps.sh stores
 	sh scripts/stores.sh
@@ -95,11 +103,11 @@ FLAKE_ABREAST ?= 2
 flake: export GOGC ?= 800
 flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); continues where it was stopped (PACKAGES='./internal/rivals ./internal/servers/...': only those); commit docs/evidence/flake.md
 	@sh scripts/deps.sh stores
-	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)|$(STORED)' \
+	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)|$(STORED)|$(SCHEDULED)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
-	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
 pictures: browser ## renew the screenshots in docs/img

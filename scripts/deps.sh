@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, stores:
-# etcd, NATS, PostgreSQL and ZooKeeper), from the distribution's packages if they are missing. Without
-# the rights to do so it prints the command to run. If Chromium cannot be installed, it prints the reason and does not fail: the
-# tests that need it are skipped.
+# etcd, NATS, PostgreSQL and ZooKeeper, slurm: Slurm and MUNGE), from the distribution's packages if
+# they are missing. Without the rights to do so it prints the command to run. If Chromium cannot be
+# installed, it prints the reason and does not fail: the tests that need it are skipped.
 set -eu
 
 missing= wished=
@@ -20,7 +20,13 @@ for extra; do
 		command -v java >/dev/null || missing="$missing default-jre-headless"
 		ls /usr/share/java/zookeeper.jar >/dev/null 2>&1 || missing="$missing zookeeper"
 		;;
-	*) echo "deps.sh: no package $extra: want docker.io, chromium or stores" >&2 && exit 2 ;;
+	slurm)
+		command -v slurmctld >/dev/null || ls /usr/sbin/slurmctld >/dev/null 2>&1 || missing="$missing slurmctld"
+		command -v slurmd >/dev/null || ls /usr/sbin/slurmd >/dev/null 2>&1 || missing="$missing slurmd"
+		command -v sbatch >/dev/null || missing="$missing slurm-client"
+		command -v munged >/dev/null || ls /usr/sbin/munged >/dev/null 2>&1 || missing="$missing munge"
+		;;
+	*) echo "deps.sh: no package $extra: want docker.io, chromium, stores or slurm" >&2 && exit 2 ;;
 	esac
 done
 [ -z "$missing$wished" ] && exit 0

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +36,7 @@ another machine needs.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork(), newCampaignMerge(), newCampaignStop(), newCampaignShards())
+	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork(), newCampaignMerge(), newCampaignStop(), newCampaignManifest(), newCampaignShards())
 	return cmd
 }
 
@@ -127,6 +129,8 @@ func newCampaignShards() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Ctrl-C and the end of a Slurm job reach all processes at once. The worker lets shards end.
+			signal.Ignore(os.Interrupt, syscall.SIGTERM)
 			return campaign.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), openJob)
 		},
 	}

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/lockstorm/lockstorm/internal/campaign"
 )
 
 // asWorker lets the processes that a campaign starts be this program.
@@ -230,5 +235,44 @@ func TestCampaignRejectsBadInput(t *testing.T) {
 		if code != exitBadInput || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, want) || strings.Contains(problems, "secret") {
 			t.Errorf("%q: exit code %d, want %q, got %s", args, code, want, problems)
 		}
+	}
+}
+
+// A process that makes shards goes on after a signal: the worker that has started it decides when it ends.
+func TestShardsIgnoreSignals(t *testing.T) {
+	asWorker(t)
+	o := startOptions{size: 10, builds: 1, limits: campaign.DefaultLimits}
+	words := []string{"sweep", "restart-delay", "--runs", "10", "--points", "1"}
+	work, err := openDivided(t.Context(), words, division{o.size, findAnd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := o.spec(words, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "campaign", "shards")
+	r, err := campaign.StartProcess(t.Context(), cmd, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGTERM} {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(t.Context(), 0); err != nil {
+			t.Errorf("after %v: %v", s, err)
+		}
+	}
+}
+
+// A worker that is stopped before --once has an end fails, so that a scheduler starts it again.
+func TestStoppedWorkerIsNotDone(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for once, code := range map[bool]error{false: nil, true: verdictError(exitUndecided)} {
+		o := workOptions{once: once}
+		want(t, fmt.Sprintf("error with --once=%v", once), o.work(ctx, nil, campaign.Build{}, io.Discard, io.Discard), code)
 	}
 }

@@ -38,7 +38,8 @@ A campaign asks for the build of lockstorm with which it was started. Another bu
 refused, because its results could differ. A campaign whose results are in a bucket is
 refused unless --bucket names the same one.
 
-Exit codes: 0 stopped, or with --once nothing left to do; 2 bad usage or input.`,
+Exit codes: 0 stopped, or with --once nothing left to do; 2 bad usage or input; 3 stopped
+before --once had nothing left to do, so that a scheduler starts it again.`,
 		Example: `  lockstorm work --nats nats://ci:4222
   lockstorm work --nats tls://ci:4222 --creds ci.creds --campaign sweep-0a1b2c3d --once`,
 		Args: cobra.NoArgs,
@@ -109,6 +110,9 @@ func (o *workOptions) work(ctx context.Context, e *campaign.Engine, build campai
 		if made.Load() == before {
 			pause(ctx, pollEvery)
 		}
+	}
+	if o.once {
+		return verdictError(exitUndecided)
 	}
 	return nil
 }

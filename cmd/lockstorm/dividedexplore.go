@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -72,7 +73,7 @@ func (d *dividedExploration) file() (string, scenarios.Scenario) {
 // Run implements [campaign.Job].
 func (d *dividedExploration) Run(ctx context.Context, shard int) (campaign.Result, error) {
 	o := d.options
-	o.shard = fmt.Sprintf("%d/%d", shard+1, d.shards)
+	o.shard = shardFlag{Shard: sweep.Shard{I: shard + 1, Of: d.shards}}
 	shown, err := o.explore(ctx, d.world, d.wanted, io.Discard)
 	if err == nil {
 		err = ctx.Err() // what was stopped is no result

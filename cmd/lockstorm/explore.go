@@ -30,7 +30,7 @@ type exploreOptions struct {
 	budget     time.Duration
 	kinds      []string
 	state      string
-	shard      string
+	shard      shardFlag
 	merge      []string
 	full       bool
 	quick      bool
@@ -82,7 +82,9 @@ why that is sound. Ctrl-C stops, and so does the end of --budget; nothing is the
 hold.
 
 With --state a long exploration is continued where it was stopped. --shard makes a part of
-the runs, on another machine for example; --merge joins the parts.
+the runs, on another machine for example; --merge joins the parts. With --shard auto/n a
+Slurm array (SLURM_ARRAY_TASK_ID) or an Indexed Job of Kubernetes (JOB_COMPLETION_INDEX)
+chooses the part, and the exit code is 0 if it is made: --merge gives the verdict.
 
 Exit codes: 0 as the scenario expects (without expectations: no violation); 1 another
 verdict; 2 bad usage or input; 3 unfinished.`
@@ -140,7 +142,7 @@ func (o *exploreOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
 	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
 	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, and to continue from")
-	f.StringVar(&o.shard, "shard", "", "make only this part of the runs, such as 2/4 (with --state, for --merge)")
+	f.Var(&o.shard, "shard", "make only this part of the runs, such as 2/4 (with --state, for --merge); auto/4: the part that a Slurm array or an Indexed Job of Kubernetes gives")
 	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
 	cmd.MarkFlagsMutuallyExclusive("quick", "state", "merge")
 	cmd.MarkFlagsMutuallyExclusive("quick", "shard")
@@ -244,7 +246,7 @@ func (o exploreOptions) exploreOne(ctx context.Context, w exploredWorld, wanted 
 			return fmt.Errorf("--state: %w", err)
 		}
 	}
-	return o.show(shown, out)
+	return o.shard.made(shown.outcome.State.Complete, o.show(shown, out))
 }
 
 // show prints what an exploration has shown.
@@ -282,5 +284,5 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	if errors.As(err, &wrong) {
 		err = fmt.Errorf("--state: %s: %w", o.state, wrong.Err)
 	}
-	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard}, err
+	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard.String()}, err
 }

@@ -244,7 +244,9 @@ func TestExploreBadInput(t *testing.T) {
 		"nothing to add":    {[]string{file, "--added", "2"}, "--added needs --add"},
 		"too few to add":    {[]string{file, "--add", "crash", "--added", "-1"}, "-1 added faults: want 0 or more"},
 		"random faults":     {[]string{worldFile(t, forgetful+"generate: {most: 2}\n")}, "generate: an exploration has no random faults"},
-		"shard 3 of 2":      {[]string{file, "--shard", "3/2"}, "--shard 3/2: want a part and their number, such as 2/4"},
+		"shard 3 of 2":      {[]string{file, "--shard", "3/2"}, `"--shard" flag: the shard "3/2": want i/n`},
+		"too many shards":   {[]string{file, "--shard", "1/10001"}, "--shard 1/10001: want at most 10000 parts"},
+		"shard of nobody":   {[]string{file, "--shard", "auto/2"}, "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set"},
 		"no state":          {[]string{file, "--state", file}, "this is no state of an exploration"},
 		"nothing to merge":  {[]string{file, "--merge", "none.json"}, "--merge: open none.json: no such file or directory"},
 	} {

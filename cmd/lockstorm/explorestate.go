@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/explore"
@@ -22,14 +20,11 @@ func (o exploreOptions) limits() (explore.Limits, error) {
 	if o.quick {
 		l.Events = quickEvents
 	}
-	if o.shard != "" {
-		part, of, _ := strings.Cut(o.shard, "/")
-		shard, err := strconv.Atoi(part)
-		shards, errOf := strconv.Atoi(of)
-		if err != nil || errOf != nil || shard < 1 || shard > shards || shards > maxShards {
-			return l, fmt.Errorf("--shard %s: want a part and their number, such as 2/4, of up to %d", o.shard, maxShards)
+	if s := o.shard; s.Of > 0 {
+		if s.Of > maxShards {
+			return l, fmt.Errorf("--shard %s: want at most %d parts", s, maxShards)
 		}
-		l.Shard, l.Shards = shard-1, shards
+		l.Shard, l.Shards = s.I-1, s.Of
 	}
 	if o.state == "" {
 		return l, nil

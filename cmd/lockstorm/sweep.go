@@ -26,7 +26,7 @@ type sweepOptions struct {
 	runs       int
 	seed       uint64
 	out        string
-	shard      string
+	shard      shardFlag
 	points     []int
 	sideBySide int
 	show       string
@@ -58,7 +58,9 @@ x axis; --vary again for further fields, whose values give curves.
 from there; when all points are measured, it writes tables, pictures and a summary.
 --shard i/n measures every n-th point, beginning with the i-th; "lockstorm merge" puts
 shards together. In virtual time the result is the same to the byte, however the work
-was divided.
+was divided. With --shard auto/n a Slurm array (SLURM_ARRAY_TASK_ID) or an Indexed Job
+of Kubernetes (JOB_COMPLETION_INDEX) chooses i, and the exit code is 0 if the part is
+made: merge gives the verdict.
 
 "lockstorm run" repeats the runs of a point by its scenario's name. --show prints the
 scenario of a point, or of a boundary at x, as a file that can be run.
@@ -114,7 +116,7 @@ func (o *sweepOptions) flags(cmd *cobra.Command) {
 	o.subjectFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "", "directory for the results; an interrupted sweep continues there (default: results are not stored)")
-	f.StringVar(&o.shard, "shard", "", "measure only part i of n, such as 2/3")
+	f.Var(&o.shard, "shard", "measure only part i of n, such as 2/3; auto/3: the part that a Slurm array or an Indexed Job of Kubernetes gives")
 	f.IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core in virtual time, otherwise one)")
 	f.StringVar(&o.show, "show", "", "print the scenario of a point, or of a boundary at x such as 3@0.95, and run nothing")
 	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
@@ -149,12 +151,7 @@ func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b runner.Backen
 	c := sweep.Campaign{
 		Sweep: s, Backend: b, Versions: lastingVersions(b),
 		Runs: cmp.Or(o.runs, runs), First: o.seed, SideBySide: cmp.Or(o.sideBySide, parallel),
-		Only: slices.Sorted(slices.Values(o.points)),
-	}
-	if given("shard") {
-		if c.Shard, err = sweep.ParseShard(o.shard); err != nil {
-			return c, fmt.Errorf("--shard: %w", err)
-		}
+		Only: slices.Sorted(slices.Values(o.points)), Shard: o.shard.Shard,
 	}
 	return c, c.Validate()
 }
@@ -199,7 +196,7 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems 
 			return found, fmt.Errorf("--out: %w", err)
 		}
 	}
-	return found, o.present(found, out)
+	return found, o.shard.made(found.Complete(), o.present(found, out))
 }
 
 // reported makes the page of the results.
