@@ -36,7 +36,7 @@ another machine needs.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork(), newCampaignMerge(), newCampaignStop(), newCampaignManifest(), newCampaignShards())
+	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork("lockstorm campaign work"), newCampaignMerge(), newCampaignStop(), newCampaignManifest(), newCampaignShards())
 	return cmd
 }
 
@@ -124,10 +124,11 @@ func workerName() string {
 // newCampaignShards returns the command of the processes that make shards.
 func newCampaignShards() *cobra.Command {
 	return &cobra.Command{
-		Use:    "shards",
-		Short:  "Make shards for the process that has started this one",
-		Hidden: true,
-		Args:   cobra.NoArgs,
+		Use:     "shards",
+		Short:   "Make shards for the process that has started this one",
+		Example: "  lockstorm campaign shards",
+		Hidden:  true,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Ctrl-C and the end of a Slurm job reach all processes at once. The worker lets shards end.
 			signal.Ignore(os.Interrupt, syscall.SIGTERM)

@@ -208,7 +208,7 @@ func TestCampaignOnServers(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "problems", problems, "")
 	_, out, _ = command(t, "campaign", "status", "--nats", url)
-	want(t, "printed", out, "There are no campaigns.\n")
+	wantIn(t, out, "There are no campaigns.\n") // the worker that was killed may still be listed
 }
 
 func TestCampaignRejectsBadInput(t *testing.T) {

@@ -59,7 +59,7 @@ Ctrl-C lets shards end for ` + drainTime.String() + `, and gives back the others
 Exit codes are those of COMMAND; 1 also if two workers, or two builds, have found
 different results of a shard; 3 if shards were set aside.`,
 		Example: `  lockstorm campaign start --out runs/delay sweep restart-delay --runs 1000000
-  lockstorm campaign start --nats tls://ci:4222 --creds ci.creds --workers 0 --out runs/drift sweep drift`,
+  lockstorm campaign start --nats nats://ci:4222 --workers 0 --out runs/drift sweep drift`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()

@@ -25,7 +25,8 @@ type workOptions struct {
 	metrics metricsFlag
 }
 
-func newWork() *cobra.Command {
+// newWork returns the command, which people also find among those about campaigns.
+func newWork(called string) *cobra.Command {
 	var o workOptions
 	cmd := &cobra.Command{
 		Use:   "work",
@@ -40,8 +41,8 @@ refused unless --bucket names the same one.
 
 Exit codes: 0 stopped, or with --once nothing left to do; 2 bad usage or input; 3 stopped
 before --once had nothing left to do, so that a scheduler starts it again.`,
-		Example: `  lockstorm work --nats nats://ci:4222
-  lockstorm work --nats tls://ci:4222 --creds ci.creds --campaign sweep-0a1b2c3d --once`,
+		Example: `  ` + called + ` --nats nats://ci:4222
+  ` + called + ` --nats tls://ci:4222 --creds ci.creds --campaign sweep-0a1b2c3d --once`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
