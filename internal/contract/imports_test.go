@@ -62,6 +62,7 @@ var rules = []rule{
 	{"internal/counterexample", []string{"history", "model", "checker", "internal/follow", "internal/page", "internal/textfmt"}, "a picture shows a finding in a history, whoever recorded it"},
 	{"internal/trace", []string{"env", "history", "checker", "internal/runner", "internal/textfmt"}, "a trace prints a run, whatever lock or world it was"},
 	{"internal/fuzz/shrink", []string{"internal/textfmt", "env", "guard", "nemesis", "checker", "scenarios", "internal/runner", "internal/fuzz"}, "shrinking runs scenarios again, on any world"},
+	{"internal/fuzz/shards", []string{"internal/textfmt", "nemesis", "checker", "internal/runner", "internal/fuzz", "internal/parts"}, "shards of a hunt are stored like other parts, and a hunt knows nothing of them"},
 	{"internal/fuzz", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner"}, "a hunt knows worlds only through the runner"},
 	{"internal/sweep/plots", []string{"internal/files", "internal/sweep"}, "a picture shows points, whoever measured them"},
 	{"internal/sweep/series", []string{"env", "nemesis", "checker", "scenarios", "internal/sweep"}, "a sweep is data"},

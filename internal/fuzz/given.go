@@ -1,7 +1,6 @@
 package fuzz
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,12 +11,8 @@ import (
 // MaxGiven is how many candidates of others a hunt can begin with.
 const MaxGiven = lookahead
 
-// MaxCandidate is the largest size of a stored candidate in bytes. Most have some kilobytes; one
-// with samples of a distribution has more.
-const MaxCandidate = 1 << 20
-
-// Validate returns an error for a candidate that no hunt has: one with an invalid scenario, with a
-// generator, since all faults are in its plan, or too large to be stored.
+// Validate returns an error for a candidate that no hunt has: one with an invalid scenario, or with a
+// generator, since all faults are in its plan.
 func (c Candidate) Validate() error {
 	if c.Scenario.Generate != nil {
 		return errors.New("scenario: it has a generator; all faults of a candidate are in its plan")
@@ -25,11 +20,7 @@ func (c Candidate) Validate() error {
 	if err := c.Scenario.Validate(); err != nil {
 		return fmt.Errorf("scenario: %w", err)
 	}
-	text, err := json.Marshal(c)
-	if err == nil && len(text) > MaxCandidate {
-		err = fmt.Errorf("%s bytes: want at most %s", textfmt.Grouped(len(text)), textfmt.Grouped(MaxCandidate))
-	}
-	return err
+	return nil
 }
 
 // admit returns an error if a given candidate is none of this hunt.
