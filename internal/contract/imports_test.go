@@ -82,7 +82,7 @@ var rules = []rule{
 	{"internal/page", nil, "the page knows porcupine and nothing of the operations"},
 	{"internal/packed", nil, "compressed input is read, whatever its content"},
 	{"internal/flake", []string{"internal/files", "internal/textfmt", "internal/runner"}, "it runs any package's tests, and takes the interval of a rate from the runner"},
-	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/runner/simulated", "internal/fuzz", "internal/mutants"}, "it is built anew for each defect, and knows none"},
+	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/runner/simulated", "internal/fuzz", "internal/fuzz/shards", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/mutants/explorer", []string{"nemesis", "checker", "scenarios", "internal/explore", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/gotool", nil, "it runs the go command and knows no lock"},
 	{"internal/mutants", []string{"internal/files", "internal/gotool", "checker", "internal/fuzz"}, "a separate program, built with the defect, tells whether it was found"},
