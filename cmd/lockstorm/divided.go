@@ -51,6 +51,7 @@ var dividedKinds = []dividedKind{
 	{"debate", divideDebate},
 	{"compare", divideCompare},
 	{"explore", divideExplore},
+	{"hunt", divideHunt},
 }
 
 // dividedNames returns their names.

@@ -41,6 +41,7 @@ type huntOptions struct {
 	json       bool
 	format     string
 	report     reportFile
+	lookup     finder // of the scenario
 }
 
 const (
@@ -55,7 +56,7 @@ const (
 )
 
 func newHunt() *cobra.Command {
-	var o huntOptions
+	o := huntOptions{lookup: findAnd}
 	cmd := &cobra.Command{
 		Use:   "hunt [SCENARIO]",
 		Short: "Search for runs that break a lock, shrink them and store them as cases",
@@ -122,24 +123,15 @@ interrupted before a find, or no run could have violated the hunted properties. 
 
 // flags declares the flags, and which of them exclude each other.
 func (o *huntOptions) flags(cmd *cobra.Command) {
+	o.subjectFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.lock, "lock", defaultLock, `kind of lock to hunt without a SCENARIO ("lockstorm list" names all)`)
-	f.StringSliceVar(&o.properties, "property", nil, "hunt only these properties, by name or code: lease,V4")
-	f.StringVar(&o.assumed, "assume", "", `assumptions: a file, or "`+promisedWord+`" for those under which the lock makes promises`)
-	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, such as crash,partition:3 or all,kill:0")
-	f.IntVar(&o.most, "most", usualMost, "maximum number of faults in a run")
 	f.DurationVar(&o.budget, "budget", 0, "time limit of the search (default 1m, unless --runs is set)")
 	f.DurationVar(&o.shrink, "shrink", 0, "time limit of shrinking (default a quarter of --budget; without a budget only the number of events is limited)")
-	f.IntVar(&o.runs, "runs", 0, "maximum number of runs")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first one")
 	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt this many times and count runs and seconds (default 50 with --debate)")
 	f.BoolVar(&o.first, "first", false, "stop at the first find")
-	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "guidance of the search: full; aim (faults are aimed at steps of the clients, but runs that come close are not mutated); priorities (as aim, and each run again with latencies by priorities of the links); none")
-	f.IntVar(&o.depth, "depth", usualDepth, "with --guidance priorities: how many pairs of messages have to arrive in the right order, 1 to 10")
 	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its fault plan; SCENARIO may then name several rows")
 	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
 	o.report.flag(cmd)
-	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 	f.StringVar(&o.format, "format", asText, "with --debate: text or markdown")
 	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out", "report", "shrink"} {
 		cmd.MarkFlagsMutuallyExclusive("debate", flag)
@@ -148,6 +140,21 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	for _, flag := range []string{"first", "out", "report", "shrink"} {
 		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
 	}
+}
+
+// subjectFlags adds the flags that say what is hunted and shown.
+func (o *huntOptions) subjectFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.lock, "lock", defaultLock, `kind of lock to hunt without a SCENARIO ("lockstorm list" names all)`)
+	f.StringSliceVar(&o.properties, "property", nil, "hunt only these properties, by name or code: lease,V4")
+	f.StringVar(&o.assumed, "assume", "", `assumptions: a file, or "`+promisedWord+`" for those under which the lock makes promises`)
+	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, such as crash,partition:3 or all,kill:0")
+	f.IntVar(&o.most, "most", usualMost, "maximum number of faults in a run")
+	f.IntVar(&o.runs, "runs", 0, "maximum number of runs")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first one")
+	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "guidance of the search: full; aim (faults are aimed at steps of the clients, but runs that come close are not mutated); priorities (as aim, and each run again with latencies by priorities of the links); none")
+	f.IntVar(&o.depth, "depth", usualDepth, "with --guidance priorities: how many pairs of messages have to arrive in the right order, 1 to 10")
+	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
 }
 
 // settle checks the flags and fills in defaults.
@@ -159,36 +166,44 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1 && !o.debate:
 		return fmt.Errorf("%d scenarios: want one (or rows, with --debate)", len(args))
-	case len(args) > 0 && given("lock"):
-		return errors.New("--lock: the scenario already names its lock")
-	case given("property") && len(o.properties) == 0: // an empty variable of a script, maybe
-		return errors.New("--property: want at least one property")
 	case given("shrink") && o.shrink <= 0:
 		return fmt.Errorf("--shrink %v: want more than 0", o.shrink)
-	case given("runs") && o.runs < 1:
-		return fmt.Errorf("--runs %d: want at least 1", o.runs)
 	case given("hunts") && o.hunts < 1:
 		return fmt.Errorf("--hunts %d: want at least 1", o.hunts)
-	case o.most < 1 || o.most > nemesis.MostFaults:
-		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
 	case given("format") && !o.debate:
 		return errors.New("--format needs --debate")
-	case o.depth < 1 || o.depth > 10:
-		return fmt.Errorf("--depth %d: want 1 to 10", o.depth)
-	case given("depth") && fuzz.Guidance(o.guidance) != fuzz.Priorities:
-		return fmt.Errorf("--depth needs --guidance %s", fuzz.Priorities)
 	}
-	if err := checkBudget(cmd, o.budget); err != nil {
+	if err := cmp.Or(checkBudget(cmd, o.budget), o.settleSubject(cmd, args)); err != nil {
 		return err
-	}
-	if err := fuzz.Guidance(o.guidance).Validate(); err != nil {
-		return fmt.Errorf("--guidance: %w", err)
 	}
 	if o.budget == 0 && o.runs == 0 {
 		o.budget = defaultBudget
 	}
 	if o.debate && o.hunts == 0 {
 		o.hunts = 50
+	}
+	return nil
+}
+
+// settleSubject checks the flags that say what is hunted.
+func (o *huntOptions) settleSubject(cmd *cobra.Command, args []string) error {
+	given := cmd.Flags().Changed
+	switch {
+	case len(args) > 0 && given("lock"):
+		return errors.New("--lock: the scenario already names its lock")
+	case given("property") && len(o.properties) == 0: // an empty variable of a script, maybe
+		return errors.New("--property: want at least one property")
+	case given("runs") && o.runs < 1:
+		return fmt.Errorf("--runs %d: want at least 1", o.runs)
+	case o.most < 1 || o.most > nemesis.MostFaults:
+		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
+	case o.depth < 1 || o.depth > 10:
+		return fmt.Errorf("--depth %d: want 1 to 10", o.depth)
+	case given("depth") && fuzz.Guidance(o.guidance) != fuzz.Priorities:
+		return fmt.Errorf("--depth needs --guidance %s", fuzz.Priorities)
+	}
+	if err := fuzz.Guidance(o.guidance).Validate(); err != nil {
+		return fmt.Errorf("--guidance: %w", err)
 	}
 	return nil
 }
@@ -237,7 +252,7 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 		}
 		return g, nil
 	}
-	s, err := findAnd(args[0], func(s scenarios.Scenario) error {
+	s, err := o.lookup(args[0], func(s scenarios.Scenario) error {
 		_, err := runner.Prepare(q.Backend, s)
 		return err
 	})

@@ -38,19 +38,8 @@ func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 	if err != nil {
 		return err
 	}
-	finds, failed := o.take(ctx, q, h, problems)
-	out := cmd.OutOrStdout()
-	if o.json {
-		err = json.NewEncoder(out).Encode(scoreOf(q, h, finds))
-	} else {
-		terminal.Fit(out)
-		o.printHaul(out, q, h)
-		for _, f := range finds {
-			f.print(out, o.assumed)
-		}
-		printAdvice(out, o.assumed, finds)
-	}
-	if err := cmp.Or(err, failed); err != nil { // after everything that is known has been told
+	finds, err := o.conclude(ctx, q, h, cmd.OutOrStdout(), problems)
+	if err != nil {
 		return err
 	}
 	return o.report.after(cmd, h.ended(q), "hunt of "+q.Space.Name(), func(ctx context.Context, r *report.Report) error {
@@ -61,6 +50,22 @@ func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 		}
 		return r.Cases(ctx, kept)
 	})
+}
+
+// conclude shrinks and stores the finds of a hunt, and prints what it has shown. An error is returned
+// after everything that is known has been printed.
+func (o *huntOptions) conclude(ctx context.Context, q search, h haul, out, problems io.Writer) ([]find, error) {
+	finds, failed := o.take(ctx, q, h, problems)
+	if o.json {
+		return finds, cmp.Or(json.NewEncoder(out).Encode(scoreOf(q, h, finds)), failed)
+	}
+	terminal.Fit(out)
+	o.printHaul(out, q, h)
+	for _, f := range finds {
+		f.print(out, o.assumed)
+	}
+	printAdvice(out, o.assumed, finds)
+	return finds, failed
 }
 
 // take shrinks and stores the finds. If the hunt itself was stopped, shrinking goes on: the finds

@@ -14,10 +14,11 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Candidate is a possible run: a scenario whose plan has all faults, and a seed.
+// Candidate is a possible run: a scenario whose plan has all faults, and a seed. Whoever reads one
+// from elsewhere calls [Candidate.Validate].
 type Candidate struct {
-	Scenario scenarios.Scenario
-	Seed     uint64
+	Scenario scenarios.Scenario `json:"scenario"`
+	Seed     uint64             `json:"seed"`
 }
 
 // Run makes the run. The history is also recorded in keep, unless that is nil.
@@ -44,7 +45,7 @@ func (c Candidate) CausedBy(ctx context.Context, b runner.Backend, kinds []nemes
 		if n > 0 {
 			control.Seed = n
 		}
-		r, err := control.within(ctx, b)
+		r, err := control.Repeat(ctx, b)
 		switch {
 		case err != nil:
 			return nil, err
@@ -56,8 +57,8 @@ func (c Candidate) CausedBy(ctx context.Context, b runner.Backend, kinds []nemes
 	return due, nil
 }
 
-// within makes the run with the limit of events of a hunt.
-func (c Candidate) within(ctx context.Context, b runner.Backend) (runner.Result, error) {
+// Repeat makes the run as a hunt does, with its limit of events.
+func (c Candidate) Repeat(ctx context.Context, b runner.Backend) (runner.Result, error) {
 	e, err := runner.Prepare(b, c.Scenario)
 	if err != nil {
 		return runner.Result{}, err

@@ -30,6 +30,7 @@ type brokenGroup struct {
 // corpusEntry is a candidate of the corpus.
 type corpusEntry struct {
 	Candidate
+	run      int            // its number; 0: another hunt has given it
 	kinds    []nemesis.Kind // of its faults
 	distance int64          // by the measure for which it is in the corpus
 	children int            // number of mutations made
@@ -114,7 +115,10 @@ func (p *corpus) add(t *trial) {
 	if t.fitness == nil {
 		return
 	}
-	c := corpusEntry{Candidate: t.run.Candidate, kinds: t.run.Scenario.Plan.Kinds()}
+	c := corpusEntry{Candidate: t.run.Candidate, run: t.run.Number, kinds: t.run.Scenario.Plan.Kinds()}
+	if t.given {
+		c.run = 0
+	}
 	if broken := t.run.Broken; len(broken) > 0 {
 		if p.hunt.wantsMore(broken) {
 			p.addBroken(broken, &c)
@@ -160,4 +164,28 @@ func rank(list []*corpusEntry, k *corpusEntry) []*corpusEntry {
 	})
 	list = slices.Insert(list, i, k)
 	return list[:min(len(list), perMeasure)]
+}
+
+// offers returns what the corpus has of the hunt's own: by each measure the closest, then those that
+// broke something. What was mutated in vain until it was dropped is not offered, and what others
+// have given is known to them.
+func (p *corpus) offers() (list []Entry) {
+	offer := func(k *corpusEntry, e Entry) {
+		if k.run == 0 {
+			return
+		}
+		e.Run, e.Candidate = k.run, k.Candidate
+		list = append(list, e)
+	}
+	for _, m := range p.guides {
+		for _, k := range p.close[m] {
+			offer(k, Entry{Measure: measureInfo[m].name, Distance: k.distance})
+		}
+	}
+	for _, b := range p.broken {
+		for _, k := range b.entries {
+			offer(k, Entry{Broken: b.broken})
+		}
+	}
+	return list
 }

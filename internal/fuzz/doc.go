@@ -8,6 +8,7 @@
 //     measures, each on a scale of its own (fitness.go): votes that a second holder lacked,
 //     or that a holder was left with; what was left of a bound. They only guide the search.
 //     Violations are found by the checker.
+//   - A hunt can begin with candidates of others (given.go), and offers its own as an [Entry].
 //   - [Terms] say which properties a lock promises under which [Assumptions]. A promised
 //     property that breaks inside the assumptions is a defect of the lock. One that breaks
 //     outside them is a limit.
@@ -15,6 +16,6 @@
 //     the plan of that row: with its lock, its world, its kinds of faults and those of the
 //     network.
 //
-// A hunt is determined by its seed: the same seed makes the same runs in the same order on
-// any number of cores.
+// A hunt is determined by its seed and the given candidates: they make the same runs in the same
+// order on any number of cores.
 package fuzz

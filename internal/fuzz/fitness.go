@@ -26,19 +26,20 @@ const (
 	measures
 )
 
-// measureInfo has the properties that each measure is evidence for, and whether it is a time,
-// which is compared as a share of the TTL (the others are shares or counts). Other measures
-// led to nothing that new draws do not find sooner: docs/evidence/hunt.md.
+// measureInfo has the name of each measure in stored entries, the properties that it is evidence
+// for, and whether it is a time, which is compared as a share of the TTL (the others are shares or
+// counts). Other measures led to nothing that new draws do not find sooner: docs/evidence/hunt.md.
 var measureInfo = [measures]struct {
+	name  string
 	timed bool
 	to    []checker.Property
 }{
-	rivalVotes: {false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
-	ownVotes:   {false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
-	gap:        {true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}},
-	remaining:  {true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Contract}},
-	leftKey:    {false, []checker.Property{checker.Cleanup, checker.DeadlockFreedom}},
-	waiting:    {false, []checker.Property{checker.DeadlockFreedom}},
+	rivalVotes: {"rival_votes", false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
+	ownVotes:   {"own_votes", false, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence, checker.Contract}},
+	gap:        {"gap", true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Fence}},
+	remaining:  {"remaining", true, []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.Contract}},
+	leftKey:    {"left_key", false, []checker.Property{checker.Cleanup, checker.DeadlockFreedom}},
+	waiting:    {"waiting", false, []checker.Property{checker.DeadlockFreedom}},
 }
 
 // unmeasured is the value of a measure without data.
@@ -317,8 +318,8 @@ func (c *fitness) nearMiss() (n NearMiss) {
 	return n
 }
 
-// closer returns the closer of both in each respect.
-func (n NearMiss) closer(than NearMiss) NearMiss {
+// Closer returns the closer of both in each respect.
+func (n NearMiss) Closer(than NearMiss) NearMiss {
 	return NearMiss{n.votes.closer(than.votes), n.gap.closer(than.gap), n.validity.closer(than.validity)}
 }
 

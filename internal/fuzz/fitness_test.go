@@ -78,7 +78,7 @@ func TestNearMissIsTheClosest(t *testing.T) {
 		{measured(unmeasured, int64(30*ms), int64(9*ms)), "2 votes short, 30ms apart, validity 5ms"},
 		{measured(1<<timeBits, 0, unmeasured), "1 vote short, 0s apart, validity 5ms"},
 	} {
-		if best = best.closer(c.next); best.String() != c.want {
+		if best = best.Closer(c.next); best.String() != c.want {
 			t.Errorf("%q: want %q", best, c.want)
 		}
 	}

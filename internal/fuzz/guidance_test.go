@@ -40,15 +40,30 @@ func huntOf(t *testing.T, subject string) repeatedHunt {
 	if i := slices.IndexFunc(rows, func(r fuzz.Rediscovery) bool { return r.Name == subject }); i >= 0 {
 		return huntRow(rows[i])
 	}
+	return huntMutant(t, subject)
+}
+
+// mutantHunter returns the mutant of a number, and what hunts it.
+func mutantHunter(t *testing.T, number string) (mutants.Mutant, mutants.Hunter) {
+	t.Helper()
 	all, err := mutants.All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Number == subject })
+	i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Number == number })
 	if i < 0 {
-		t.Fatalf("%q is neither a row nor a mutant", subject)
+		t.Fatalf("%q is neither a row nor a mutant", number)
 	}
-	return huntMutant(t, all[i])
+	checkout, err := mutants.FindCheckout(".")
+	if err != nil {
+		t.Skip(err)
+	}
+	hunter, err := checkout.Build(t.Context(), all[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = hunter.Close() })
+	return all[i], hunter
 }
 
 // huntRow hunts what a row of the debate shows, as in the table of docs/evidence/hunt.md.
@@ -76,17 +91,9 @@ func huntRow(r fuzz.Rediscovery) repeatedHunt {
 const mostFaults = 6
 
 // huntMutant hunts a defect, as in the table of docs/evidence/mutants.md.
-func huntMutant(t *testing.T, m mutants.Mutant) repeatedHunt {
+func huntMutant(t *testing.T, number string) repeatedHunt {
 	t.Helper()
-	checkout, err := mutants.FindCheckout(".")
-	if err != nil {
-		t.Skip(err)
-	}
-	hunter, err := checkout.Build(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = hunter.Close() })
+	m, hunter := mutantHunter(t, number)
 	return func(t *testing.T, seed uint64, g fuzz.Guidance) fuzz.Attempt {
 		r, err := hunter.Hunt(t.Context(), mutants.Task{
 			Lock: m.Lock, Seed: seed, Budget: math.MaxInt64, Runs: *patience, Guidance: string(g), Named: m.Names,

@@ -1,11 +1,11 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -37,6 +37,16 @@ type Hunt struct {
 
 	// Seed determines the hunt.
 	Seed uint64
+
+	// Before is how many runs of the same hunt are made elsewhere, before these: the first run has
+	// the number after it. What is drawn for a run depends on its number.
+	Before int
+
+	// Runs is how many runs are made at most; 0: Each says when the hunt ends.
+	Runs int
+
+	// SideBySide is how many runs are made at a time; 0: one per core.
+	SideBySide int
 
 	// Guidance says what guides the random draws. Empty means [Full].
 	Guidance Guidance
@@ -75,7 +85,7 @@ func (g Guidance) Validate() error {
 
 // Run is one run of a hunt.
 type Run struct {
-	Number int // from 1
+	Number int // from 1, or from Before+1
 	Candidate
 	Result runner.Result
 	Broken []checker.Property // the wanted properties that it breaks by a wanted cause
@@ -92,81 +102,39 @@ type Run struct {
 	Near NearMiss
 }
 
-// lookahead is how many runs are in progress or queued. Run n is drawn when Each has seen the
-// runs up to n-lookahead, and depends on no later run. So a hunt does not depend on the order
-// in which runs end, nor on the number of cores. With up to that many cores, no core waits for
-// another.
-const lookahead = 64
-
-// Run hunts until ctx ends, which is no error, or Each returns false.
+// Run hunts until ctx ends, which is no error, Each returns false, or all runs are made.
 func (h Hunt) Run(ctx context.Context) error {
+	_, err := h.RunFrom(ctx, nil)
+	return err
+}
+
+// RunFrom is [Hunt.Run] that begins with candidates of other hunts like this one, at most
+// [MaxGiven], and returns what it offers to others: see [Entry]. Each is not called for the given
+// candidates, which whoever found them has counted. They are run before all others, so that how
+// close they came is measured and not believed: that costs one run each. A candidate that is none
+// of this hunt is an error. With other guidance than [Full] they are not used, and nothing is
+// offered.
+//
+// The hunt and the given candidates determine the runs and what is offered.
+func (h Hunt) RunFrom(ctx context.Context, given []Candidate) ([]Entry, error) {
+	if !h.Guidance.full() {
+		given = nil
+	}
+	if err := h.admit(given); err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithCancel(ctx)
-	exec := executor{waiting: make(chan *trial, lookahead), done: make(chan *trial, lookahead)}
+	exec := &executor{waiting: make(chan *trial, lookahead), done: make(chan *trial, lookahead)}
 	defer exec.stop(stop)
-	for range runtime.GOMAXPROCS(0) {
+	for range cmp.Or(h.SideBySide, runtime.GOMAXPROCS(0)) {
 		exec.workers.Go(func() { exec.work(ctx, h) })
 	}
 	corpus := newCorpus(h)
-	for n := 1; n <= lookahead; n++ {
-		exec.waiting <- corpus.next(n)
+	if err := exec.measure(ctx, given, corpus); err != nil || ctx.Err() != nil {
+		return nil, err
 	}
-	for n := 1; ; n++ {
-		t := exec.await(n)
-		switch {
-		case ctx.Err() != nil || t.run.Result.Interrupted:
-			return nil
-		case t.err != nil:
-			return fmt.Errorf("run %d of the hunt with seed %d: %w", n, h.Seed, t.err)
-		case !h.Each(t.run):
-			return nil
-		}
-		corpus.add(t)
-		exec.waiting <- corpus.next(n + lookahead)
-	}
-}
-
-// trial is a run and what it has shown.
-type trial struct {
-	run     Run
-	parent  *Candidate // the candidate to mutate; nil: a new one is drawn
-	again   *Candidate // the candidate itself; nil: see parent
-	fitness *fitness   // nil without full guidance
-	err     error
-}
-
-// executor makes the runs of a hunt in parallel.
-type executor struct {
-	waiting, done chan *trial
-	workers       sync.WaitGroup
-	early         [lookahead]*trial // finished before an earlier run
-}
-
-func (e *executor) work(ctx context.Context, h Hunt) {
-	for t := range e.waiting {
-		if ctx.Err() == nil {
-			t.err = h.try(ctx, t)
-		}
-		e.done <- t
-	}
-}
-
-// await returns the trial with a number.
-func (e *executor) await(number int) *trial {
-	slot := &e.early[number%lookahead]
-	for *slot == nil {
-		t := <-e.done
-		e.early[t.run.Number%lookahead] = t
-	}
-	t := *slot
-	*slot = nil
-	return t
-}
-
-// stop stops all runs and waits for them.
-func (e *executor) stop(stop func()) {
-	stop()
-	close(e.waiting)
-	e.workers.Wait()
+	err := h.search(ctx, exec, corpus)
+	return corpus.offers(), err
 }
 
 // try makes the candidate of a trial and runs it.

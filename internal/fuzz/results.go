@@ -59,7 +59,7 @@ func (r *Results) Add(run Run) (first []checker.Property) {
 	}
 	r.Prioritized = r.Prioritized.with(run)
 	if len(run.Broken) == 0 {
-		r.Near = r.Near.closer(run.Near)
+		r.Near = r.Near.Closer(run.Near)
 	}
 	if r.Tested == nil {
 		r.Tested = map[checker.Property]int{}
