@@ -7,10 +7,10 @@ set -eu
 export GOGC="${GOGC:-800}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-rows="go test ./internal/explore -run TestRowsAreAsExpected -timeout 1h -args -deviations=2 -events=5000000"
-locks="go test ./internal/explore -run TestComparedLocks -timeout 1h -args -deviations=1 -events=500000"
-single="go test ./internal/explore -run TestOneFault -timeout 1h -args"
-mutants="go test ./internal/mutants -run TestExploredMutants -timeout 1h -args -explored"
+rows="go test ./internal/explore -run TestRowsAreAsExpected -timeout 4h -args -deviations=2 -events=5000000"
+locks="go test ./internal/explore -run TestComparedLocks -timeout 4h -args -deviations=1 -events=500000"
+single="go test ./internal/explore -run TestOneFault -timeout 4h -args"
+mutants="go test ./internal/mutants -run TestExploredMutants -timeout 4h -args -explored"
 $rows -table="$work/rows" >&2
 $locks -table="$work/locks" >&2
 $single -table="$work/single" >&2
