@@ -23,8 +23,7 @@ type Engine struct {
 	replicas int
 	close    func() error
 	ackWait  time.Duration
-	alone    bool               // no other process can have shards of these campaigns
-	list     jetstream.KeyValue // the campaigns, by name
+	alone    bool // no other process can have shards of these campaigns
 }
 
 // Names on the servers.
@@ -58,11 +57,16 @@ func newEngine(ctx context.Context, conn *nats.Conn, replicas int, end func() er
 		return nil, err
 	}
 	e := &Engine{conn: conn, js: js, replicas: replicas, close: end, ackWait: defaultAckWait}
-	e.list, err = e.keyValue(ctx, jetstream.KeyValueConfig{Bucket: listBucket, Description: "campaigns of lockstorm", MaxValueSize: maxSpec + 1024})
+	_, err = e.list(ctx)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
 		err = errors.New("JetStream is not enabled there")
 	}
 	return e, err
+}
+
+// list opens the bucket of all campaigns, by name, or makes it. Servers can lose it.
+func (e *Engine) list(ctx context.Context) (jetstream.KeyValue, error) {
+	return e.keyValue(ctx, jetstream.KeyValueConfig{Bucket: listBucket, Description: "campaigns of lockstorm", MaxValueSize: maxSpec + 1024})
 }
 
 // keyValue opens a bucket, or makes it.
@@ -121,10 +125,14 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (*Campaign, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = e.list.Create(ctx, s.Name, text)
+	list, err := e.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = list.Create(ctx, s.Name, text)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
-		if err := e.resume(ctx, s); err != nil {
+		if err := resume(ctx, list, s); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -154,8 +162,8 @@ func (c *Campaign) takeBack(ctx context.Context) error {
 }
 
 // resume replaces the entry of a campaign that does the same.
-func (e *Engine) resume(ctx context.Context, s Spec) error {
-	stored, err := e.list.Get(ctx, s.Name)
+func resume(ctx context.Context, list jetstream.KeyValue, s Spec) error {
+	stored, err := list.Get(ctx, s.Name)
 	if err != nil {
 		return err
 	}
@@ -171,7 +179,7 @@ func (e *Engine) resume(ctx context.Context, s Spec) error {
 	}
 	text, err := entry{Spec: s}.encode()
 	if err == nil {
-		_, err = e.list.Update(ctx, s.Name, text, stored.Revision())
+		_, err = list.Update(ctx, s.Name, text, stored.Revision())
 	}
 	return err
 }
@@ -179,8 +187,12 @@ func (e *Engine) resume(ctx context.Context, s Spec) error {
 // join lets a build take part in a campaign that asks for more builds than it has. It returns the
 // builds that take part then.
 func (e *Engine) join(ctx context.Context, name string, b Build) ([]Build, error) {
+	list, err := e.list(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for {
-		stored, err := e.list.Get(ctx, name)
+		stored, err := list.Get(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +205,7 @@ func (e *Engine) join(ctx context.Context, name string, b Build) ([]Build, error
 		if err != nil {
 			return nil, err
 		}
-		_, err = e.list.Update(ctx, name, text, stored.Revision())
+		_, err = list.Update(ctx, name, text, stored.Revision())
 		if !errors.Is(err, jetstream.ErrKeyExists) { // another build was faster
 			return en.Spec.Builds, err
 		}
@@ -237,7 +249,11 @@ func buildNames(builds []Build) string {
 func (e *Engine) List(ctx context.Context) ([]string, error) {
 	ctx, done := undated(ctx)
 	defer done()
-	keys, err := e.list.ListKeys(ctx)
+	campaigns, err := e.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := campaigns.ListKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +310,11 @@ func (e *Engine) entry(ctx context.Context, name string) (entry, error) {
 	if err := ValidateName(name); err != nil {
 		return entry{}, err
 	}
-	stored, err := e.list.Get(ctx, name)
+	list, err := e.list(ctx)
+	if err != nil {
+		return entry{}, err
+	}
+	stored, err := list.Get(ctx, name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return entry{}, fmt.Errorf("campaign %s: %w", name, errUnknown)
 	}
@@ -317,9 +337,18 @@ func (e *Engine) Stop(ctx context.Context, name string) error {
 		return err
 	}
 	en.Stopped = true
+	return e.replace(ctx, en)
+}
+
+// replace replaces the entry of a campaign.
+func (e *Engine) replace(ctx context.Context, en entry) error {
 	text, err := en.encode()
+	if err != nil {
+		return err
+	}
+	list, err := e.list(ctx)
 	if err == nil {
-		_, err = e.list.Put(ctx, name, text)
+		_, err = list.Put(ctx, en.Spec.Name, text)
 	}
 	return err
 }
@@ -334,11 +363,7 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	en.Stopped, en.Removed, en.Spec.Files = true, true, nil
-	text, err := en.encode()
-	if err == nil {
-		_, err = e.list.Put(ctx, name, text)
-	}
-	if err != nil {
+	if err := e.replace(ctx, en); err != nil {
 		return err
 	}
 	for _, remove := range []func() error{

@@ -89,7 +89,11 @@ func (c *Campaign) Work(ctx context.Context, w Worker) error {
 	if err != nil {
 		return c.ended(ctx, err)
 	}
-	watch, err := c.engine.list.Watch(ctx, c.Spec.Name)
+	list, err := c.engine.list(ctx)
+	if err != nil {
+		return c.ended(ctx, err)
+	}
+	watch, err := list.Watch(ctx, c.Spec.Name)
 	if err != nil {
 		return c.ended(ctx, err)
 	}
