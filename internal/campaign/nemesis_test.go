@@ -33,6 +33,7 @@ func TestCampaignInStorms(t *testing.T) {
 		seed := *first + uint64(i)
 		plan := drawFaults(seed, lossy)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel() // most of a storm is waiting
 			t.Log(planText(plan))
 			again := stormOf(t, plan, lossy)
 			t.Logf("started again %d times", again)
