@@ -21,7 +21,7 @@ import (
 func newCampaign() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "campaign",
-		Short: "Spread a sweep, a debate or a comparison over processes and machines",
+		Short: "Spread a sweep, a debate, an exploration or a hunt over processes and machines",
 		Long: `Spread a command over processes and machines: its runs are divided into shards, which
 workers make, and which are put together to the same bytes as one process would have
 written, whatever dies on the way.

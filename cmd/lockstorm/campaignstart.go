@@ -45,8 +45,8 @@ func newCampaignStart() *cobra.Command {
 		Use:   "start COMMAND…",
 		Short: "Start a campaign, or go on with it, and put its results together",
 		Long: `Start a campaign, follow it to its end, and put its results together. COMMAND is a
-command of lockstorm with the flags that say what is done: sweep. Flags of the campaign
-come before it.
+command with the flags that say what is done: sweep, debate, compare, explore or hunt.
+Flags of the campaign come before it.
 
 The same command goes on with a campaign that was interrupted, and tries shards again that
 were set aside. Without --nats the directory of --out, with the ending .campaign, keeps
