@@ -65,8 +65,9 @@ test-raced:
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
 
-test-race: deps ## run the command's concurrent tests under the race detector (3 minutes, half of it building)
+test-race: deps ## run the command's concurrent tests and campaigns under the race detector (4 minutes, half of it building)
 	$(TEST) -race -run '$(OWN)' ./cmd/lockstorm
+	$(TEST) -race ./internal/campaign/...
 
 test-container: deps ## run the tests on Redis in containers (4 minutes); without a Docker engine, root starts one for them
 	$(TEST) -race -run '^$$' $(CONTAINED)
