@@ -38,6 +38,7 @@ func (p Progress) Left() int { return p.Shards - p.Done - len(p.Aside) }
 // follower reads what the servers store of a campaign.
 type follower struct {
 	campaign *Campaign
+	builds   []Build // that take part
 	progress Progress
 	done     map[parsedKey]Record
 	aside    map[parsedKey]bool
@@ -46,7 +47,7 @@ type follower struct {
 
 func (c *Campaign) follower() *follower {
 	return &follower{
-		campaign: c, progress: Progress{Shards: c.Spec.Shards * c.Spec.Want},
+		campaign: c, builds: c.Spec.Builds, progress: Progress{Shards: c.Spec.Shards * c.Spec.Want},
 		done: map[parsedKey]Record{}, aside: map[parsedKey]bool{},
 	}
 }
@@ -120,7 +121,7 @@ func (f *follower) missing(b Build) (list []int) {
 
 // differing returns the shards for which the builds have found different results.
 func (f *follower) differing() (list []int) {
-	builds := f.campaign.Spec.Builds
+	builds := f.builds
 	for shard := range f.campaign.Spec.Shards {
 		first, done := f.done[parsedKey{resultKey, builds[0].ID(), shard}]
 		for _, b := range builds[1:] {
@@ -228,6 +229,7 @@ func (c *Campaign) follow(ctx context.Context, each func(Progress)) (Progress, e
 		if err != nil {
 			return f.progress, c.final(err)
 		}
+		now.builds = f.builds
 		if f = now; f.progress.Left() == 0 {
 			f.progress.Differing = f.differing()
 			return f.progress, nil
@@ -258,7 +260,7 @@ func (f *follower) audit(ctx context.Context) error {
 	if en.Stopped {
 		return fmt.Errorf("campaign %s: %w", en.Spec.Name, ErrStopped)
 	}
-	f.campaign.Spec.Builds = en.Spec.Builds // more may have joined
+	f.builds = en.Spec.Builds // more may have joined
 	before := f.suspects
 	f.suspects = map[parsedKey]bool{}
 	for _, b := range en.Spec.Builds {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,7 +80,7 @@ func (c *Campaign) Work(ctx context.Context, w Worker) error {
 		if err != nil {
 			return c.ended(ctx, err)
 		}
-		if c.Spec.Builds = builds; !c.Spec.Has(w.Build) {
+		if !slices.Contains(builds, w.Build) {
 			return fmt.Errorf("campaign %s: this is build %s, and it asks for %s", c.Spec.Name, w.Build, buildNames(builds))
 		}
 	}
