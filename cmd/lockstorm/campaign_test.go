@@ -114,6 +114,16 @@ func TestCampaignOfAnExploration(t *testing.T) {
 	}
 }
 
+// childrenOf returns the processes that any thread of a process has started.
+func childrenOf(pid int) (list []string) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	for _, path := range threads {
+		text, _ := os.ReadFile(path) // or the thread has ended
+		list = append(list, strings.Fields(string(text))...)
+	}
+	return list
+}
+
 // A campaign that is killed goes on where it was, and ends as one process would have; nothing that it
 // started survives.
 func TestCampaignThatIsKilled(t *testing.T) {
@@ -130,8 +140,7 @@ func TestCampaignThatIsKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		soon(t, "the campaign has begun", func() bool {
-			children, _ := exec.CommandContext(t.Context(), "pgrep", "-P", fmt.Sprint(cmd.Process.Pid)).Output()
-			return len(strings.Fields(string(children))) == 2
+			return len(childrenOf(cmd.Process.Pid)) == 2
 		})
 		_ = cmd.Process.Kill()
 		if err := cmd.Wait(); err != nil {
