@@ -13,8 +13,9 @@ gone() {
 	fi
 }
 
+# On a busy machine containers take their time to go, so try for minutes.
 tries=0
-until gone "$1" "$2" || [ $tries -ge 50 ]; do
+until gone "$1" "$2" || [ $tries -ge 600 ]; do
 	tries=$((tries + 1))
 	sleep 0.2
 done >/dev/null 2>&1
