@@ -155,24 +155,32 @@ const maxLosses = 5
 // finish follows the campaign to its end and puts the results together. Results that the servers, or a
 // bucket, have lost are made again.
 func (o *startOptions) finish(ctx context.Context, e *campaign.Engine, c *campaign.Campaign, work divided, out, problems io.Writer) (p campaign.Progress, verdict, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	shown, err := o.metrics.serve(ctx)
+	if err != nil {
+		return p, nil, err
+	}
+	var lost error
 	for range maxLosses {
-		p, err = o.follow(ctx, c, work, problems)
-		if errors.Is(err, campaign.ErrForgotten) {
-			_, _ = fmt.Fprintf(problems, "lockstorm: %v; starting it again\n", err)
-			if err = submitAgain(ctx, e, c.Spec); err == nil {
-				continue
+		p, err = o.follow(ctx, c, shown, problems)
+		if err == nil {
+			verdict = conclude(ctx, c, p, work, o.out, out, problems)
+			if lost = verdict; !errors.Is(lost, campaign.ErrLost) {
+				return p, verdict, nil
 			}
+			_, _ = fmt.Fprintf(problems, "lockstorm: %v; making it again\n", lost)
+			continue
 		}
-		if err != nil {
+		if lost = err; !errors.Is(lost, campaign.ErrForgotten) {
 			return p, nil, err
 		}
-		verdict = conclude(ctx, c, p, work, o.out, out, problems)
-		if !errors.Is(verdict, campaign.ErrLost) {
-			break
+		_, _ = fmt.Fprintf(problems, "lockstorm: %v; starting it again\n", lost)
+		if err := submitAgain(ctx, e, c.Spec); err != nil {
+			return p, nil, err
 		}
-		_, _ = fmt.Fprintf(problems, "lockstorm: %v; making it again\n", verdict)
 	}
-	return p, verdict, nil
+	return p, nil, lost
 }
 
 // submitAgain submits a campaign that the servers have lost.
@@ -244,13 +252,9 @@ func (o *startOptions) leave(ctx context.Context, c *campaign.Campaign, out io.W
 }
 
 // follow follows the campaign to its end, while workers of this machine make shards.
-func (o *startOptions) follow(ctx context.Context, c *campaign.Campaign, work divided, problems io.Writer) (campaign.Progress, error) {
+func (o *startOptions) follow(ctx context.Context, c *campaign.Campaign, shown *metrics.Server, problems io.Writer) (campaign.Progress, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	shown, err := o.metrics.serve(ctx)
-	if err != nil {
-		return campaign.Progress{}, err
-	}
 	worked := make(chan error, 1)
 	go func() {
 		err := o.work(ctx, c, shown, problems)

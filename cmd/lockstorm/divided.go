@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -103,14 +100,4 @@ func broughtAlong(files map[string][]byte) finder {
 		}
 		return s, err
 	}
-}
-
-// sumOf returns the hash by which the parties of a campaign see that they mean the same.
-func sumOf(what any) (string, error) {
-	text, err := json.Marshal(what)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -54,7 +55,7 @@ func divideExplore(how division) (*cobra.Command, func(context.Context, []string
 			return nil, err
 		}
 		d.world = worlds[0]
-		d.sum, err = sumOf([]any{d.world.scenario, d.world.part, d.options.bounds, d.options.executions, d.wanted, d.shards})
+		d.sum, err = parts.Hash([]any{d.world.scenario, d.world.part, d.options.bounds, d.options.executions, d.wanted, d.shards})
 		return d, err
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shards"
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -68,7 +69,7 @@ func (d *dividedHunt) open(cmd *cobra.Command, args []string, size int) error {
 	h := d.search.Hunt
 	h.SideBySide = 1 // shards are made side by side
 	d.division = shards.Division{Hunt: h, Runs: o.runs, Size: size, Enough: d.search.enough}
-	d.division.Sum, err = sumOf([]any{
+	d.division.Sum, err = parts.Hash([]any{
 		"hunt", h.Space.Name(), d.scenario, h.Wanted, o.assumed, h.Faults.String(), h.MaxFaults, h.Seed, h.Guidance, h.Depth, o.runs, size,
 	})
 	return err

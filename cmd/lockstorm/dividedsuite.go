@@ -34,7 +34,7 @@ func divideSuiteOf(s suite, of subject, save string, size int) (divided, error) 
 		return nil, err
 	}
 	d.parts = d.all.Parts(size)
-	d.sum, err = sumOf([]any{save, d.all.Tasks, size})
+	d.sum, err = parts.Hash([]any{save, d.all.Tasks, size})
 	return d, err
 }
 

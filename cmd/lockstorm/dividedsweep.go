@@ -51,7 +51,7 @@ func divideSweep(how division) (*cobra.Command, func(context.Context, []string) 
 		if isFile(args[0]) {
 			s.path, s.scenario = args[0], own
 		}
-		s.sum, err = sumOf([]any{subject, how.size})
+		s.sum, err = parts.Hash([]any{subject, how.size})
 		return s, err
 	}
 }

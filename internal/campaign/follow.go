@@ -216,7 +216,7 @@ func (c *Campaign) follow(ctx context.Context, each func(Progress)) (Progress, e
 				return f.progress, err
 			}
 		case <-audit.C:
-			if err := c.final(f.audit(ctx)); ended(err) {
+			if err := c.final(f.audit(ctx)); isFinal(err) {
 				return f.progress, err
 			} // or a cluster elects a leader; the next audit follows soon
 		}
@@ -245,8 +245,8 @@ func (c *Campaign) final(err error) error {
 	return err
 }
 
-// ended reports whether an error means that a campaign cannot be followed any more.
-func ended(err error) bool {
+// isFinal reports whether an error means that this watch, or the campaign, cannot be followed any more.
+func isFinal(err error) bool {
 	return errors.Is(err, errStale) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrStopped) || errors.Is(err, ErrNone)
 }
 

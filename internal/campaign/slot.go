@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -78,32 +77,40 @@ func (s *slot) handle(ctx context.Context, m jetstream.Msg) error {
 	alive := keepAlive(m, c.engine.ackWait/3)
 	defer alive()
 	if _, err := c.record(s.abandoned, b, shard); err == nil {
-		return s.done(m)
+		s.done(m)
+		return nil
 	}
 	if ctx.Err() != nil {
-		return s.giveBack(m, shard)
+		s.giveBack(m, shard)
+		return nil
 	}
 	attempt := int(min(meta.NumDelivered, 1<<20))
 	if attempt > c.Spec.Limits.Attempts {
 		if err := s.retry(func(ctx context.Context) error { return c.setAside(ctx, b, shard, attempt-1) }); err != nil {
-			return s.giveBack(m, shard)
+			s.giveBack(m, shard)
+			return nil
 		}
-		return s.done(m)
+		s.done(m)
+		return nil
 	}
 	if s.runner == nil {
 		if s.runner, err = s.worker.Start(s.abandoned, c.Spec); err != nil {
-			return errors.Join(fmt.Errorf("campaign %s: %w", c.Spec.Name, err), s.giveBack(m, shard))
+			s.giveBack(m, shard)
+			return fmt.Errorf("campaign %s: %w", c.Spec.Name, err)
 		}
 	}
 	began := time.Now()
 	result, err := s.run(shard)
 	switch {
 	case s.abandoned.Err() != nil:
-		return errors.Join(s.giveBack(m, shard), s.close())
+		s.giveBack(m, shard)
+		return s.close()
 	case err != nil:
-		return errors.Join(s.failed(m, shard, attempt, err), s.close())
+		s.failed(m, shard, attempt, err)
+		return s.close()
 	}
-	return s.stored(m, shard, Record{Worker: s.worker.Name, Took: time.Since(began), Waited: began.Sub(meta.Timestamp), Find: result.Find}, result.Data)
+	s.stored(m, shard, Record{Worker: s.worker.Name, Took: time.Since(began), Waited: began.Sub(meta.Timestamp), Find: result.Find}, result.Data)
+	return nil
 }
 
 // run makes a shard within its limit of time.
@@ -122,7 +129,7 @@ func (s *slot) run(shard int) (Result, error) {
 }
 
 // stored stores the result, as long as it takes.
-func (s *slot) stored(m jetstream.Msg, shard int, r Record, data []byte) error {
+func (s *slot) stored(m jetstream.Msg, shard int, r Record, data []byte) {
 	var first bool
 	err := s.retry(func(ctx context.Context) (err error) {
 		first, err = s.campaign.store(ctx, s.worker.Build, shard, r, data)
@@ -130,39 +137,36 @@ func (s *slot) stored(m jetstream.Msg, shard int, r Record, data []byte) error {
 	})
 	if err != nil { // the worker ends, and the servers do not answer
 		s.worker.warn("campaign %s, shard %d: its result is lost: %v", s.campaign.Spec.Name, shard, err)
-		return nil
+		return
 	}
 	if first {
 		s.worker.Took(r)
 	}
-	return s.done(m)
+	s.done(m)
 }
 
 // failed stores why an attempt failed, and leaves the shard to another attempt.
-func (s *slot) failed(m jetstream.Msg, shard, attempt int, why error) error {
+func (s *slot) failed(m jetstream.Msg, shard, attempt int, why error) {
 	f := Failure{Worker: s.worker.Name, Error: why.Error(), Log: logOf(why)}
 	s.worker.warn("campaign %s, shard %d, attempt %d: %v", s.campaign.Spec.Name, shard, attempt, why)
 	_ = s.retry(func(ctx context.Context) error { return s.campaign.fail(ctx, s.worker.Build, shard, attempt, f) })
 	_ = m.NakWithDelay(patience) // without it the servers wait a little longer
-	return nil
 }
 
 // giveBack queues the shard anew, so that this delivery does not count as an attempt.
-func (s *slot) giveBack(m jetstream.Msg, shard int) error {
+func (s *slot) giveBack(m jetstream.Msg, shard int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.abandoned), requestTimeout)
 	defer cancel()
 	if err := s.campaign.queue(ctx, s.worker.Build, []int{shard}); err == nil {
 		_ = m.Ack() // without it the shard is there twice, and made once more at worst
 	}
-	return nil
 }
 
 // done takes the message out of the queue. If that fails the shard comes again, and is found done.
-func (s *slot) done(m jetstream.Msg) error {
+func (s *slot) done(m jetstream.Msg) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.abandoned), requestTimeout)
 	defer cancel()
 	_ = m.DoubleAck(ctx)
-	return nil
 }
 
 // retry repeats a request until it succeeds or the shard is abandoned; then once more.
