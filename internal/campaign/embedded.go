@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -16,21 +15,9 @@ import (
 // Embedded starts a server in this process, which keeps campaigns in a directory. It listens nowhere.
 // A directory serves one process at a time.
 func Embedded(ctx context.Context, dir string) (*Engine, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	release, err := files.Occupy(dir, "another campaign")
+	if err != nil {
 		return nil, err
-	}
-	held, err := files.Hold(dir)
-	switch {
-	case errors.Is(err, files.ErrHeld):
-		return nil, fmt.Errorf("%s: another campaign is writing to it", dir)
-	case err != nil && !errors.Is(err, errors.ErrUnsupported):
-		return nil, err
-	}
-	release := func() error {
-		if held == nil {
-			return nil
-		}
-		return held.Close()
 	}
 	s, err := startServer(dir)
 	if err != nil {

@@ -22,7 +22,7 @@ const JournalFile = "campaign.jsonl"
 // order of the units. If the program ended in the middle of a line, that line is removed when
 // the journal is next opened, and its unit is measured again.
 type Journal struct {
-	held     *os.File // the locked directory; nil where locks are not supported
+	release  func() error // unlocks the directory
 	file     *os.File
 	outcomes []Outcome
 }
@@ -32,17 +32,11 @@ type Journal struct {
 // another campaign (the error says how that differs), if it has results but no journal, or if
 // another process is writing to it.
 func OpenJournal(dir string, h Head) (*Journal, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	release, err := files.Occupy(dir, "another campaign")
+	if err != nil {
 		return nil, err
 	}
-	held, err := files.Hold(dir)
-	switch {
-	case errors.Is(err, files.ErrHeld):
-		return nil, fmt.Errorf("%s: another campaign is writing to it", dir)
-	case err != nil && !errors.Is(err, errors.ErrUnsupported):
-		return nil, err
-	}
-	j := &Journal{held: held}
+	j := &Journal{release: release}
 	if err := j.open(dir, h); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -144,10 +138,7 @@ func (j *Journal) Close() error {
 	if j.file != nil {
 		err = j.file.Close()
 	}
-	if j.held != nil {
-		err = errors.Join(err, j.held.Close())
-	}
-	return err
+	return errors.Join(err, j.release())
 }
 
 // ReadJournal reads the journal in a directory, except an incomplete last line.
