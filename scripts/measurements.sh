@@ -32,7 +32,7 @@ cp docs/evidence/measurements.md "$work/page"
 for dir in measurements/*/*; do
 	into=results/${dir#measurements/}
 	rm -rf "$into" && mkdir -p "$into"
-	cp "$dir"/campaign.jsonl "$dir"/*.csv "$dir"/summary.md "$dir"/*.svg "$into"
+	cp "$dir"/outcomes.jsonl "$dir"/*.csv "$dir"/summary.md "$dir"/*.svg "$into"
 	# The summary's main lines go into the page, between the sweep's markers.
 	name=${dir#measurements/}
 	sed -n 's/^Made by \(`[^`]*`\).*/\1:\n/p; /^- [A-Z]/p' "$dir/summary.md" >"$work/lines"

@@ -167,7 +167,7 @@ func checkSweepWords(_ context.Context, words []string) error {
 	o.subjectFlags(cmd)
 	name, err := oneSubject(cmd, words)
 	if err == nil {
-		_, err = o.campaign(cmd, name, backends[0].Backend)
+		_, err = o.measurement(cmd, name, backends[0].Backend)
 	}
 	return err
 }

@@ -75,7 +75,7 @@ func measuredAgain(t *testing.T, name string, first uint64) (all []sweep.Outcome
 		t.Fatal(err)
 	}
 	how := thin[name]
-	c := sweep.Campaign{Sweep: s, Backend: backends[0].Backend, Runs: how.runs, First: first, SideBySide: runtime.NumCPU()}
+	c := sweep.Measurement{Sweep: s, Backend: backends[0].Backend, Runs: how.runs, First: first, SideBySide: runtime.NumCPU()}
 	for i := range how.points {
 		c.Only = append(c.Only, 1+i*s.Units()/how.points)
 	}

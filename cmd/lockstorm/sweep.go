@@ -98,7 +98,7 @@ intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or inpu
 		if err != nil {
 			return err
 		}
-		c, err := o.campaign(cmd, args[0], b)
+		c, err := o.measurement(cmd, args[0], b)
 		if err == nil {
 			err = o.report.check("report")
 		}
@@ -132,23 +132,23 @@ func (o *sweepOptions) subjectFlags(cmd *cobra.Command) {
 	f.IntSliceVar(&o.points, "points", nil, "measure only these points, by their numbers in the table: 1,7,12")
 }
 
-// campaign returns the campaign that the flags configure, or the error in them.
-func (o *sweepOptions) campaign(cmd *cobra.Command, name string, b runner.Backend) (sweep.Campaign, error) {
+// measurement returns the measurement that the flags configure, or the error in them.
+func (o *sweepOptions) measurement(cmd *cobra.Command, name string, b runner.Backend) (sweep.Measurement, error) {
 	given := cmd.Flags().Changed
 	for flag, n := range map[string]int{"runs": o.runs, "parallel": o.sideBySide} {
 		if given(flag) && n < 1 {
-			return sweep.Campaign{}, fmt.Errorf("--%s %d: want at least 1", flag, n)
+			return sweep.Measurement{}, fmt.Errorf("--%s %d: want at least 1", flag, n)
 		}
 	}
 	s, err := o.find(name)
 	if err != nil {
-		return sweep.Campaign{}, err
+		return sweep.Measurement{}, err
 	}
 	runs, parallel := realRuns, 1
 	if b.Exact {
 		runs, parallel = cmp.Or(s.Runs, exactRuns), sideBySide(b)
 	}
-	c := sweep.Campaign{
+	c := sweep.Measurement{
 		Sweep: s, Backend: b, Versions: lastingVersions(b),
 		Runs: cmp.Or(o.runs, runs), First: o.seed, SideBySide: cmp.Or(o.sideBySide, parallel),
 		Only: slices.Sorted(slices.Values(o.points)), Shard: o.shard.Shard,
@@ -170,7 +170,7 @@ func (o *sweepOptions) find(name string) (sweep.Sweep, error) {
 }
 
 // run measures what is not measured yet, prints the results and returns them.
-func (o *sweepOptions) run(ctx context.Context, c sweep.Campaign, out, problems io.Writer) (sweep.Results, error) {
+func (o *sweepOptions) run(ctx context.Context, c sweep.Measurement, out, problems io.Writer) (sweep.Results, error) {
 	head, err := c.Head(ctx)
 	if err != nil {
 		return sweep.Results{}, err
@@ -205,7 +205,7 @@ func (o *sweepOptions) reported(cmd *cobra.Command, found sweep.Results, err err
 }
 
 // measure makes the runs, with progress on a terminal.
-func measure(ctx context.Context, c sweep.Campaign, found *sweep.Results, keep func(sweep.Outcome) error, problems io.Writer) error {
+func measure(ctx context.Context, c sweep.Measurement, found *sweep.Results, keep func(sweep.Outcome) error, problems io.Writer) error {
 	done := len(found.Outcomes)
 	bar := terminal.NewBar(problems, "", int64(c.Work(done)), terminal.Pieces)
 	defer bar.Done()
@@ -224,7 +224,7 @@ func measure(ctx context.Context, c sweep.Campaign, found *sweep.Results, keep f
 	})
 }
 
-// saveSweep writes the files beside the journal of a finished campaign.
+// saveSweep writes the files beside the journal of a finished measurement.
 func saveSweep(dir string, r sweep.Results, problems io.Writer) error {
 	if err := r.Save(dir); err != nil {
 		return err
@@ -287,7 +287,7 @@ func newMerge() *cobra.Command {
 		Short: "Put together the shards of a sweep",
 		Long: `Put together the shards of a sweep, made by "lockstorm sweep --shard i/n --out DIR".
 The directory --out gets the same bytes as one run of the whole sweep. If shards are
-missing, unfinished, present twice or of different campaigns, the command names them
+missing, unfinished, present twice or of different sweeps, the command names them
 and writes nothing.
 
 Exit codes are those of sweep.`,

@@ -98,7 +98,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 		`Rule 1, "TTL", suffices at 1 of 1.`, `Rule 2, "half", suffices at 0 of 1; not at 4.`)
 
 	found := kept(t, dir)
-	for _, name := range []string{"campaign.jsonl", "points.csv", "boundaries.csv", "points.json", "summary.md"} {
+	for _, name := range []string{"outcomes.jsonl", "points.csv", "boundaries.csv", "points.json", "summary.md"} {
 		if found[name] == "" {
 			t.Errorf("no %s", name)
 		}
@@ -159,8 +159,8 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	command(t, "sweep", "small", "--runs", "6", "--out", whole)
 
 	// The journal as it is when the program was stopped in its third line.
-	lines := strings.SplitAfter(kept(t, whole)["campaign.jsonl"], "\n")
-	if err := os.WriteFile(filepath.Join(dir, "campaign.jsonl"), []byte(lines[0]+lines[1]+lines[2][:40]), 0o644); err != nil {
+	lines := strings.SplitAfter(kept(t, whole)["outcomes.jsonl"], "\n")
+	if err := os.WriteFile(filepath.Join(dir, "outcomes.jsonl"), []byte(lines[0]+lines[1]+lines[2][:40]), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -177,7 +177,7 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	code := execute(ctx, []string{"sweep", "small", "--runs", "6", "--out", dir}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, problems.String(), "interrupted")
-	want(t, "lines that are there", strings.Count(kept(t, dir)["campaign.jsonl"], "\n"), 2)
+	want(t, "lines that are there", strings.Count(kept(t, dir)["outcomes.jsonl"], "\n"), 2)
 
 	sweeps[0].make = s
 	code, _, told := command(t, "sweep", "small", "--runs", "6", "--out", dir)
@@ -296,10 +296,10 @@ func TestSweepsOfBadInput(t *testing.T) {
 		"sweep small --show 5@1":                         "no point 5: want 1 to 4",
 		"sweep small --backend none":                     `unknown backend "none"`,
 		"sweep small --runs 2 --out " + file:             "not a directory",
-		"sweep small --points 3 --runs 3 --out " + other: "it is another campaign: runs 2, and not 3",
+		"sweep small --points 3 --runs 3 --out " + other: "it is another sweep: runs 2, and not 3",
 		"merge " + other:                                 "--out: want a directory",
 		"merge " + other + " --out " + dir:               other + " is no shard",
-		"merge " + dir + " --out " + dir:                 "is not the directory of a campaign",
+		"merge " + dir + " --out " + dir:                 "is not the directory of a sweep",
 		"merge --out " + dir:                             "requires at least 1 arg",
 	} {
 		code, out, problems := command(t, strings.Fields(args)...)

@@ -42,7 +42,7 @@ func printSweep(out io.Writer, r sweep.Results) {
 	}
 }
 
-// sweepPage is the summary of a campaign that is done, with its pictures.
+// sweepPage is the summary of a measurement that is done, with its pictures.
 func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	p := &page{out: out}
 	p.say("# %s\n\nWhat is swept: %s.\n", r.Sweep, strings.TrimSuffix(r.Summary, "."))

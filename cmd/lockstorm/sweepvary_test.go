@@ -55,7 +55,7 @@ func TestSweepOverAScenario(t *testing.T) {
 			t.Errorf("no row %q with 20 of 20 violated in:\n%s", row, printed)
 		}
 	}
-	for _, name := range []string{"campaign.jsonl", "points.csv", "summary.md", "delayed-restart.svg"} {
+	for _, name := range []string{"outcomes.jsonl", "points.csv", "summary.md", "delayed-restart.svg"} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
 			t.Error(err)
 		}

@@ -20,14 +20,14 @@ import (
 
 // loader loads results from directories and files.
 type loader struct {
-	o         Options
-	debates   []Side
-	compared  []compared
-	campaigns []sweep.Results
-	advices   []tune.Advice
-	runs      []ShownRun
-	cases     []SavedCase
-	cut       []string // directories of runs that were killed, beside others
+	o        Options
+	debates  []Side
+	compared []compared
+	sweeps   []sweep.Results
+	advices  []tune.Advice
+	runs     []ShownRun
+	cases    []SavedCase
+	cut      []string // directories of runs that were killed, beside others
 }
 
 // compared is a stored comparison.
@@ -53,7 +53,7 @@ var resultKinds = []resultKind{
 	{results.CompareFile, (*loader).comparison},
 	{sweep.JournalFile, func(h *loader, dir string) error {
 		found, err := sweep.ReadJournal(dir)
-		h.campaigns = append(h.campaigns, found)
+		h.sweeps = append(h.sweeps, found)
 		return err
 	}},
 	{tune.AdviceFile, func(h *loader, dir string) error {
@@ -258,7 +258,7 @@ func (h *loader) addTo(ctx context.Context, r *Report) error {
 			return err
 		}
 	}
-	for _, c := range h.campaigns {
+	for _, c := range h.sweeps {
 		if err := r.Campaign(c); err != nil {
 			return err
 		}

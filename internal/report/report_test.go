@@ -202,7 +202,7 @@ func TestCampaigns(t *testing.T) {
 	}
 }
 
-// A campaign that was stopped says so.
+// A measurement that was stopped says so.
 func TestStoppedCampaign(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(reference, "drift-edge", sweep.JournalFile))
 	if err != nil {
@@ -323,7 +323,7 @@ func TestBadInput(t *testing.T) {
 		"a history of Jepsen":           {[]string{"../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a Jepsen history, and reports show histories of Lockstorm: lockstorm check "},
 		"two debates on one backend":    {[]string{reference, reference}, "two debates on sim"},
 		"a debate on nobody's backend":  {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":2,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
-		"a journal of something else":   {[]string{with(sweep.JournalFile, []byte("{}\n"))}, "it is not the file of a campaign"},
+		"a journal of something else":   {[]string{with(sweep.JournalFile, []byte("{}\n"))}, "it is not the file of a sweep"},
 		"an advice of an older version": {[]string{with(tune.AdviceFile, []byte("{}"))}, "it does not say what was asked"},
 	} {
 		if _, err := report.Of(context.Background(), c.names, options); err == nil || !strings.Contains(err.Error(), c.want) {

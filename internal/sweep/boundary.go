@@ -30,10 +30,10 @@ func (u unit) halvings() int {
 
 // findBoundary searches a boundary. The same seeds are run at every x, so that the result is
 // determined by them.
-func (c Campaign) findBoundary(ctx context.Context, u unit) (Located, error) {
-	l, err := u.boundary.find(func(x float64) (Trial, error) { return c.try(ctx, u, x) })
+func (m Measurement) findBoundary(ctx context.Context, u unit) (Located, error) {
+	l, err := u.boundary.find(func(x float64) (Trial, error) { return m.try(ctx, u, x) })
 	if err == nil {
-		c.step(c.Runs * max(0, 2+u.halvings()-len(l.Search)))
+		m.step(m.Runs * max(0, 2+u.halvings()-len(l.Search)))
 	}
 	return l, err
 }
@@ -101,9 +101,9 @@ func (l *Located) probe(x float64, try func(x float64) (Trial, error)) (checker.
 }
 
 // try runs the scenario at x until a run violates the property, or all runs are made.
-func (c Campaign) try(ctx context.Context, u unit, x float64) (Trial, error) {
-	property, t := c.Sweep.Property, Trial{X: x}
-	b, err := c.batch(u, u.boundary.Scenario(x))
+func (m Measurement) try(ctx context.Context, u unit, x float64) (Trial, error) {
+	property, t := m.Sweep.Property, Trial{X: x}
+	b, err := m.batch(u, u.boundary.Scenario(x))
 	if err != nil {
 		return t, fmt.Errorf("at %v: %w", x, err)
 	}
@@ -116,20 +116,20 @@ func (c Campaign) try(ctx context.Context, u unit, x float64) (Trial, error) {
 			return
 		}
 		tally.Add(r)
-		c.step(1)
+		m.step(1)
 		if found() {
 			stop()
 		}
 	}
-	_, err = runner.RunBatches(looking, c.SideBySide, []runner.Batch{b})
-	c.step(c.Runs - tally.Runs)
+	_, err = runner.RunBatches(looking, m.SideBySide, []runner.Batch{b})
+	m.step(m.Runs - tally.Runs)
 	switch {
 	case found():
 		t.Verdict, t.Witness = checker.Violated, witness(tally, property)
 		t.Witness.Story = "" // a dozen trials would repeat it
 	case err != nil:
 		return t, fmt.Errorf("at %v: %w", x, err)
-	case tally.Interrupted || tally.Runs < c.Runs:
+	case tally.Interrupted || tally.Runs < m.Runs:
 		return t, parts.ErrStopped
 	default:
 		t.Verdict = tally.Observed(property)

@@ -12,7 +12,7 @@ import (
 // located searches one boundary.
 func located(t *testing.T, runs int, b sweep.Boundary) sweep.Located {
 	t.Helper()
-	c := campaign()
+	c := measurement()
 	c.Runs, c.Sweep.Points, c.Sweep.Boundaries = runs, nil, []sweep.Boundary{b}
 	b.At = []float64{1}
 	c.Sweep.Boundaries[0].At = b.At

@@ -10,7 +10,7 @@ import (
 )
 
 // How often a node that comes back too soon lets two hold the lock, for two delays.
-func ExampleCampaign() {
+func ExampleMeasurement() {
 	s := sweep.Sweep{
 		Name: "two-delays", Property: checker.Lease,
 		Params: []sweep.Param{{Name: "restart_delay", Unit: "TTL"}},
@@ -18,7 +18,7 @@ func ExampleCampaign() {
 	for _, x := range []float64{0.5, 1.1} {
 		s.Points = append(s.Points, sweep.Point{Curve: "one crash", At: []float64{x}, Scenario: away(x)})
 	}
-	c := sweep.Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 20, First: 1, SideBySide: 1}
+	c := sweep.Measurement{Sweep: s, Backend: simulated.Backend(), Runs: 20, First: 1, SideBySide: 1}
 	if err := c.Validate(); err != nil {
 		fmt.Println(err)
 		return

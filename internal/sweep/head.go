@@ -15,15 +15,15 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// The format and version of a campaign's file.
+// The format and version of a measurement's file.
 const (
-	Format  = "lockstorm-campaign"
+	Format  = "lockstorm-sweep"
 	Version = 1
 )
 
-// Head identifies a campaign. It is the first line of its file and does not depend on time and
-// place: the same campaign has the same head. Two heads that differ in anything but the shard
-// belong to different campaigns, whose outcomes must not be mixed. The tag "differs" describes
+// Head identifies a measurement. It is the first line of its file and does not depend on time and
+// place: the same measurement has the same head. Two heads that differ in anything but the shard
+// belong to different measurements, whose outcomes must not be mixed. The tag "differs" describes
 // a difference of hashes, whose values mean nothing to people.
 type Head struct {
 	Format  string `json:"format"`
@@ -37,7 +37,7 @@ type Head struct {
 
 	Total int    `json:"units"`            // the number of units in all shards
 	Only  []int  `json:"chosen,omitempty"` // their numbers; omitted: the whole sweep
-	Runs  int    `json:"runs"`             // see [Campaign]
+	Runs  int    `json:"runs"`             // see [Measurement]
 	First uint64 `json:"first_seed"`
 
 	Backend  string            `json:"backend"`
@@ -52,34 +52,34 @@ type Head struct {
 	Shard Shard `json:"shard,omitzero"`
 }
 
-// Head returns the head of the campaign's file. It makes a run of each unit if runs are
+// Head returns the head of the measurement's file. It makes a run of each unit if runs are
 // repeatable.
-func (c Campaign) Head(ctx context.Context) (Head, error) {
-	h, err := c.Subject()
-	h.Command, h.Versions = c.Sweep.Command, c.Versions
-	if err == nil && c.Backend.Exact {
-		h.Traces, err = c.traces(ctx)
+func (m Measurement) Head(ctx context.Context) (Head, error) {
+	h, err := m.Subject()
+	h.Command, h.Versions = m.Sweep.Command, m.Versions
+	if err == nil && m.Backend.Exact {
+		h.Traces, err = m.traces(ctx)
 	}
 	return h, err
 }
 
 // Subject returns the head without what depends on the program, or on where its files are. It makes no
 // run.
-func (c Campaign) Subject() (Head, error) {
-	contents, err := c.contents()
+func (m Measurement) Subject() (Head, error) {
+	contents, err := m.contents()
 	return Head{
 		Format: Format, Version: Version,
-		Sweep: c.Sweep.Name, Summary: c.Sweep.Summary, Property: c.Sweep.Property, Params: c.Sweep.Params,
-		Total: len(c.chosen()), Only: c.Only, Runs: c.Runs, First: c.First,
-		Backend: c.Backend.Name, Contents: contents, Shard: c.Shard,
+		Sweep: m.Sweep.Name, Summary: m.Sweep.Summary, Property: m.Sweep.Property, Params: m.Sweep.Params,
+		Total: len(m.chosen()), Only: m.Only, Runs: m.Runs, First: m.First,
+		Backend: m.Backend.Name, Contents: contents, Shard: m.Shard,
 	}, err
 }
 
 // contents returns a hash of all scenarios and predictions.
-func (c Campaign) contents() (string, error) {
+func (m Measurement) contents() (string, error) {
 	hash := sha256.New()
 	enc := json.NewEncoder(hash)
-	for _, u := range c.chosen() {
+	for _, u := range m.chosen() {
 		if err := enc.Encode(u.contents()); err != nil {
 			return "", fmt.Errorf("%s: %w", u.name(), err)
 		}
@@ -101,11 +101,11 @@ func (u unit) contents() []any {
 }
 
 // traces returns a hash of the trace of each unit's first run.
-func (c Campaign) traces(ctx context.Context) (string, error) {
+func (m Measurement) traces(ctx context.Context) (string, error) {
 	hash := sha256.New()
 	var batches []runner.Batch
-	for _, u := range c.chosen() {
-		b, err := c.batch(u, u.scenarios()[0])
+	for _, u := range m.chosen() {
+		b, err := m.batch(u, u.scenarios()[0])
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", u.name(), err)
 		}
@@ -115,11 +115,11 @@ func (c Campaign) traces(ctx context.Context) (string, error) {
 		}
 		batches = append(batches, b)
 	}
-	_, err := runner.RunBatches(ctx, c.SideBySide, batches)
+	_, err := runner.RunBatches(ctx, m.SideBySide, batches)
 	return hex.EncodeToString(hash.Sum(nil)), cmp.Or(err, ctx.Err())
 }
 
-// Whole returns the head of the campaign of which this is a shard.
+// Whole returns the head of the measurement of which this is a shard.
 func (h Head) Whole() Head {
 	h.Shard = Shard{}
 	return h

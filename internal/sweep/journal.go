@@ -15,10 +15,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 )
 
-// JournalFile is the name of a campaign's file in its directory.
-const JournalFile = "campaign.jsonl"
+// JournalFile is the name of a measurement's file in its directory.
+const JournalFile = "outcomes.jsonl"
 
-// Journal is the file of a running campaign: its head, and a line for each outcome, in the
+// Journal is the file of a running measurement: its head, and a line for each outcome, in the
 // order of the units. If the program ended in the middle of a line, that line is removed when
 // the journal is next opened, and its unit is measured again.
 type Journal struct {
@@ -27,12 +27,12 @@ type Journal struct {
 	outcomes []Outcome
 }
 
-// OpenJournal opens or creates the journal of a campaign in a directory, which it creates if
+// OpenJournal opens or creates the journal of a measurement in a directory, which it creates if
 // necessary. It returns an error, and changes nothing, if the directory has the journal of
-// another campaign (the error says how that differs), if it has results but no journal, or if
+// another measurement (the error says how that differs), if it has results but no journal, or if
 // another process is writing to it.
 func OpenJournal(dir string, h Head) (*Journal, error) {
-	release, err := files.Occupy(dir, "another campaign")
+	release, err := files.Occupy(dir, "another sweep")
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (j *Journal) open(dir string, h Head) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	} else if !bytes.HasPrefix(head, text) {
-		return fmt.Errorf("%s: it is not the file of a campaign", path)
+		return fmt.Errorf("%s: it is not the file of a sweep", path)
 	}
 	if j.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
 		return err
@@ -81,19 +81,19 @@ func (j *Journal) open(dir string, h Head) error {
 	return nil
 }
 
-// resume reads the journal of the same campaign.
+// resume reads the journal of the same measurement.
 func resume(text []byte, h Head) ([]Outcome, error) {
 	was, outcomes, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
 	if d := was.differences(h); len(d) > 0 {
-		return nil, fmt.Errorf("it is another campaign: %s", strings.Join(d, "; "))
+		return nil, fmt.Errorf("it is another sweep: %s", strings.Join(d, "; "))
 	}
 	return outcomes, nil
 }
 
-// unused returns an error if the campaign would overwrite files of somebody else: results, or
+// unused returns an error if the measurement would overwrite files of somebody else: results, or
 // pictures with the names of the sweep's.
 func unused(dir, sweep string) error {
 	there, err := os.ReadDir(dir)
@@ -146,7 +146,7 @@ func ReadJournal(dir string) (Results, error) {
 	path := filepath.Join(dir, JournalFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Results{}, fmt.Errorf("%s has no %s: it is not the directory of a campaign", dir, JournalFile)
+		return Results{}, fmt.Errorf("%s has no %s: it is not the directory of a sweep", dir, JournalFile)
 	}
 	if err != nil {
 		return Results{}, err
@@ -166,7 +166,7 @@ func parse(text []byte) (h Head, outcomes []Outcome, err error) {
 		Version int
 	}
 	if err := json.Unmarshal(first, &kind); err != nil || kind.Format != Format {
-		return h, nil, errors.New("it is not the file of a campaign")
+		return h, nil, errors.New("it is not the file of a sweep")
 	}
 	if kind.Version != Version {
 		return h, nil, fmt.Errorf("it has version %d; this program reads version %d", kind.Version, Version)
@@ -182,7 +182,7 @@ func parse(text []byte) (h Head, outcomes []Outcome, err error) {
 		switch {
 		case err != nil:
 		case len(outcomes) == len(units):
-			err = fmt.Errorf("one outcome more than the %d that the campaign is about", len(units))
+			err = fmt.Errorf("one outcome more than the %d that the sweep is about", len(units))
 		case o.Unit != units[len(outcomes)]:
 			err = fmt.Errorf("unit %d, where %d follows", o.Unit, units[len(outcomes)])
 		default:

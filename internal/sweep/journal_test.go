@@ -14,36 +14,36 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// A directory with another campaign is an error, which says what differs, and the directory is
+// A directory with another measurement is an error, which says what differs, and the directory is
 // unchanged.
 func TestAnotherCampaignIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	c := campaign()
+	c := measurement()
 	c.Only = []int{4}
 	run(t.Context(), t, c, dir)
 	was := content(t, dir)
-	for want, change := range map[string]func(*sweep.Campaign){
-		"runs 6, and not 7":          func(c *sweep.Campaign) { c.Runs = 7 },
-		"first seed 1, and not 2":    func(c *sweep.Campaign) { c.First = 2 },
-		"chosen [4], and not [1,4]":  func(c *sweep.Campaign) { c.Only = []int{1, 4} },
-		"chosen [4], and not all":    func(c *sweep.Campaign) { c.Only = nil },
-		"sweep small, and not other": func(c *sweep.Campaign) { c.Sweep.Name = "other" },
-		"property lease, and not section": func(c *sweep.Campaign) {
+	for want, change := range map[string]func(*sweep.Measurement){
+		"runs 6, and not 7":          func(c *sweep.Measurement) { c.Runs = 7 },
+		"first seed 1, and not 2":    func(c *sweep.Measurement) { c.First = 2 },
+		"chosen [4], and not [1,4]":  func(c *sweep.Measurement) { c.Only = []int{1, 4} },
+		"chosen [4], and not all":    func(c *sweep.Measurement) { c.Only = nil },
+		"sweep small, and not other": func(c *sweep.Measurement) { c.Sweep.Name = "other" },
+		"property lease, and not section": func(c *sweep.Measurement) {
 			c.Sweep.Property = checker.Section
 		},
-		"shard none, and not 1/2":                     func(c *sweep.Campaign) { c.Shard = sweep.Shard{I: 1, Of: 2} },
-		`versions {"go":"one"}, and not {"go":"two"}`: func(c *sweep.Campaign) { c.Versions = map[string]string{"go": "two"} },
-		"its scenarios or numbers are others":         func(c *sweep.Campaign) { c.Sweep.Points[3].Predicted = nil },
-		"params [":                                    func(c *sweep.Campaign) { c.Sweep.Params[0].Unit = "s" },
+		"shard none, and not 1/2":                     func(c *sweep.Measurement) { c.Shard = sweep.Shard{I: 1, Of: 2} },
+		`versions {"go":"one"}, and not {"go":"two"}`: func(c *sweep.Measurement) { c.Versions = map[string]string{"go": "two"} },
+		"its scenarios or numbers are others":         func(c *sweep.Measurement) { c.Sweep.Points[3].Predicted = nil },
+		"params [":                                    func(c *sweep.Measurement) { c.Sweep.Params[0].Unit = "s" },
 	} {
-		c := campaign()
+		c := measurement()
 		c.Only = []int{4}
 		change(&c)
 		j, err := sweep.OpenJournal(dir, head(t, c))
 		if err == nil {
 			_ = j.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "it is another campaign: ") || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), "it is another sweep: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		if content(t, dir) != was {
@@ -52,9 +52,9 @@ func TestAnotherCampaignIsRefused(t *testing.T) {
 	}
 }
 
-// If the program runs the same scenarios differently, it is another campaign.
+// If the program runs the same scenarios differently, it is another measurement.
 func TestAnotherProgramIsRefused(t *testing.T) {
-	c, dir := campaign(), t.TempDir()
+	c, dir := measurement(), t.TempDir()
 	c.Only = []int{4}
 	run(t.Context(), t, c, dir)
 	h := head(t, c)
@@ -64,19 +64,19 @@ func TestAnotherProgramIsRefused(t *testing.T) {
 	}
 }
 
-// An invalid campaign file is an error, and is unchanged.
+// An invalid measurement file is an error, and is unchanged.
 func TestInvalidFilesAreRefused(t *testing.T) {
 	whole := t.TempDir()
-	c := campaign()
+	c := measurement()
 	c.Only = []int{3, 4}
 	run(t.Context(), t, c, whole)
 	good := read(t, filepath.Join(whole, sweep.JournalFile))
 	lines := strings.SplitAfter(good, "\n")
 	for text, want := range map[string]string{
-		"hello":   "not the file of a campaign",
-		"hello\n": "not the file of a campaign",
-		"{}\n":    "not the file of a campaign",
-		"\n":      "not the file of a campaign",
+		"hello":   "not the file of a sweep",
+		"hello\n": "not the file of a sweep",
+		"{}\n":    "not the file of a sweep",
+		"\n":      "not the file of a sweep",
 		strings.Replace(good, `"version":1`, `"version":9`, 1): "version 9; this program reads version 1",
 		strings.Replace(good, `"runs"`, `"runes"`, 1):          "line 1: ",
 		lines[0] + lines[2]:            "line 2: unit 4, where 3 follows",
@@ -121,7 +121,7 @@ func TestUnusableDirectories(t *testing.T) {
 	write(t, filepath.Join(drawn, "small-plain.png"), "mine")
 	for d, want := range map[string]string{
 		file: "not a directory", filepath.Join(file, "below"): "not a directory",
-		foreign: "has points.csv and no campaign.jsonl", drawn: "has small-plain.png and no campaign.jsonl", busy: "is a directory",
+		foreign: "has points.csv and no outcomes.jsonl", drawn: "has small-plain.png and no outcomes.jsonl", busy: "is a directory",
 	} {
 		if j, err := sweep.OpenJournal(d, sweep.Head{Property: checker.Lease}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v; want %q", d, j, err, want)
@@ -132,14 +132,14 @@ func TestUnusableDirectories(t *testing.T) {
 	}
 }
 
-// Two campaigns cannot write to the same directory at once. A closed one unlocks it.
+// Two measurements cannot write to the same directory at once. A closed one unlocks it.
 func TestOneAtATime(t *testing.T) {
 	dir, h := t.TempDir(), sweep.Head{Format: sweep.Format, Version: sweep.Version, Property: checker.Lease}
 	first, err := sweep.OpenJournal(dir, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j, err := sweep.OpenJournal(dir, h); err == nil || !strings.Contains(err.Error(), "another campaign is writing") {
+	if j, err := sweep.OpenJournal(dir, h); err == nil || !strings.Contains(err.Error(), "another sweep is writing") {
 		t.Errorf("%v, %v", j, err)
 	}
 	if err := first.Close(); err != nil {
@@ -156,8 +156,8 @@ func TestOneAtATime(t *testing.T) {
 
 // An error names shards that do not belong together.
 func TestShardsThatDoNotBelongTogether(t *testing.T) {
-	shard := func(i, of int, change func(*sweep.Campaign)) string {
-		c, dir := campaign(), t.TempDir()
+	shard := func(i, of int, change func(*sweep.Measurement)) string {
+		c, dir := measurement(), t.TempDir()
 		c.Only, c.Shard = []int{3, 4}, sweep.Shard{I: i, Of: of}
 		if change != nil {
 			change(&c)
@@ -166,8 +166,8 @@ func TestShardsThatDoNotBelongTogether(t *testing.T) {
 		return dir
 	}
 	one, two, third := shard(1, 2, nil), shard(2, 2, nil), shard(3, 3, nil)
-	other := shard(2, 2, func(c *sweep.Campaign) { c.Runs = 7 })
-	whole := shard(1, 1, func(c *sweep.Campaign) { c.Shard = sweep.Shard{} })
+	other := shard(2, 2, func(c *sweep.Measurement) { c.Runs = 7 })
+	whole := shard(1, 1, func(c *sweep.Measurement) { c.Shard = sweep.Shard{} })
 	cut := t.TempDir()
 	lines := strings.SplitAfter(read(t, filepath.Join(two, sweep.JournalFile)), "\n")
 	write(t, filepath.Join(cut, sweep.JournalFile), lines[0]+lines[1][:9])
@@ -180,10 +180,10 @@ func TestShardsThatDoNotBelongTogether(t *testing.T) {
 		{[]string{one, one}, one + " and " + one + " are both shard 1/2"},
 		{[]string{one, two, one}, "are both shard 1/2"},
 		{[]string{one, third}, one + " is shard 1/2, and " + third + " is 3/3"},
-		{[]string{one, other}, "of different campaigns: runs 6, and not 7"},
+		{[]string{one, other}, "of different sweeps: runs 6, and not 7"},
 		{[]string{one, whole}, whole + " is no shard"},
 		{[]string{one, cut}, cut + ", shard 2/2: 0 of 1 point are there"},
-		{[]string{one, t.TempDir()}, "is not the directory of a campaign"},
+		{[]string{one, t.TempDir()}, "is not the directory of a sweep"},
 	} {
 		if r, err := sweep.Merge(c.dirs); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, %v; want %q", c.dirs, r, err, c.want)
@@ -197,7 +197,7 @@ func TestShardsThatDoNotBelongTogether(t *testing.T) {
 		t.Errorf("into a shard: %v", err)
 	}
 	r.Outcomes[1].Point.Held++
-	if err := r.Keep(whole); err == nil || !strings.Contains(err.Error(), "has other outcomes of the same campaign, from point 4 on") {
+	if err := r.Keep(whole); err == nil || !strings.Contains(err.Error(), "has other outcomes of the same sweep, from point 4 on") {
 		t.Errorf("over another whole: %v", err)
 	}
 }
@@ -257,7 +257,7 @@ func TestIntervalsAndWhatIsInside(t *testing.T) {
 // The tables are CSV with a row for each unit, all as long as the head.
 func TestTablesAreCSV(t *testing.T) {
 	dir := t.TempDir()
-	r := run(t.Context(), t, campaign(), dir)
+	r := run(t.Context(), t, measurement(), dir)
 	for file, want := range map[string]int{sweep.PointsFile: len(r.Points()), sweep.BoundariesFile: len(r.Boundaries())} {
 		text := read(t, filepath.Join(dir, file))
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll() // which wants rows of one length
@@ -289,9 +289,9 @@ func TestTablesAreCSV(t *testing.T) {
 	}
 }
 
-// A failing run ends the campaign. The error names the point, and earlier outcomes are kept.
+// A failing run ends the measurement. The error names the point, and earlier outcomes are kept.
 func TestBrokenRunsAreNamed(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	c.Sweep.Boundaries = []sweep.Boundary{{
 		Curve: "one", At: []float64{1}, Low: 0, High: 1, Within: 0.1, Predicted: 0.5,
 		Scenario: func(x float64) scenarios.Scenario {

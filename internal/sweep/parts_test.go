@@ -16,7 +16,7 @@ import (
 )
 
 // store runs some parts and returns their bytes.
-func store(t *testing.T, c sweep.Campaign, list []parts.Part) [][]byte {
+func store(t *testing.T, c sweep.Measurement, list []parts.Part) [][]byte {
 	t.Helper()
 	texts := make([][]byte, len(list))
 	for i, p := range list {
@@ -33,7 +33,7 @@ func store(t *testing.T, c sweep.Campaign, list []parts.Part) [][]byte {
 }
 
 // join joins stored parts.
-func join(c sweep.Campaign, list []parts.Part, texts [][]byte) (outcomes []sweep.Outcome, err error) {
+func join(c sweep.Measurement, list []parts.Part, texts [][]byte) (outcomes []sweep.Outcome, err error) {
 	err = c.Join(list, func(i int) ([]byte, error) { return texts[i], nil }, func(o sweep.Outcome) error {
 		outcomes = append(outcomes, o)
 		return nil
@@ -51,8 +51,8 @@ func journal(t *testing.T, h sweep.Head, outcomes []sweep.Outcome) string {
 	return read(t, filepath.Join(dir, sweep.JournalFile))
 }
 
-// divided divides the units of a campaign at random, except the boundaries.
-func divided(c sweep.Campaign, random *rand.Rand) (list []parts.Part) {
+// divided divides the units of a measurement at random, except the boundaries.
+func divided(c sweep.Measurement, random *rand.Rand) (list []parts.Part) {
 	for _, of := range parts.ByUnit(c.Parts(c.Runs)) {
 		p := of[0]
 		for p.Runs > 0 {
@@ -70,7 +70,7 @@ func divided(c sweep.Campaign, random *rand.Rand) (list []parts.Part) {
 // Law: however the runs of the points are divided, the joined journal has the bytes of that of
 // one process.
 func TestAnyDivisionJoinsToTheWhole(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	c.Runs = 15
 	h := head(t, c)
 	var outcomes []sweep.Outcome
@@ -98,7 +98,7 @@ func TestAnyDivisionJoinsToTheWhole(t *testing.T) {
 
 // Units are joined one by one, and chosen ones like all.
 func TestUnitsAreJoinedAlone(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	list := c.Parts(2)
 	texts := store(t, c, list)
 	all, err := join(c, list, texts)
@@ -121,7 +121,7 @@ func TestUnitsAreJoinedAlone(t *testing.T) {
 
 // Law: the bytes of a part do not depend on the number of parallel runs.
 func TestPartsHaveTheSameBytes(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	one := store(t, c, c.Parts(4))
 	c.SideBySide = 5
 	for i, text := range store(t, c, c.Parts(4)) {
@@ -133,7 +133,7 @@ func TestPartsHaveTheSameBytes(t *testing.T) {
 
 // A part that is stopped has no result.
 func TestAPartIsStopped(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	c.Runs, c.SideBySide = 200, 1
 	for _, p := range c.Parts(200)[3:] {
 		ctx, stop := context.WithCancel(t.Context())
@@ -148,11 +148,11 @@ func TestAPartIsStopped(t *testing.T) {
 	}
 }
 
-// What is no part of the campaign is not run, and not joined.
+// What is no part of the measurement is not run, and not joined.
 func TestForeignParts(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	for want, p := range map[string]parts.Part{
-		"the campaign of the sweep small has no point 6":                                                  {Unit: 6, First: 1, Runs: 1},
+		"the sweep of the sweep small has no point 6":                                                     {Unit: 6, First: 1, Runs: 1},
 		"point 2 (delayed-restart-at-500ms): unit 2, seeds 6 to 7: the unit has the 6 seeds from 7 on":    {Unit: 2, First: 6, Runs: 2},
 		"unit 2, seeds 12 to 13: the unit has the 6 seeds from 7 on":                                      {Unit: 2, First: 12, Runs: 2},
 		"unit 2, seeds 7 to 6: the unit has":                                                              {Unit: 2, First: 7},
@@ -178,7 +178,7 @@ func TestForeignParts(t *testing.T) {
 		`point 1 (delayed-restart-at-0ms): unit 1, seeds 1 to 3: it is of another scenario that is also called "delayed-restart`: func() { c.Sweep.Points[0].Scenario.Nodes = 7 },
 		"it is of the sim backend, and not of process":                                                                           func() { c.Backend.Ability.Name = "process" },
 	} {
-		c, list, texts = campaign(), campaign().Parts(3), slices.Clone(stored)
+		c, list, texts = measurement(), measurement().Parts(3), slices.Clone(stored)
 		change()
 		if _, err := join(c, list, texts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -188,7 +188,7 @@ func TestForeignParts(t *testing.T) {
 
 // A boundary whose trials contradict each other is rejected.
 func TestHostileBoundaries(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	c.Only = []int{5}
 	list := c.Parts(1)
 	text := store(t, c, list)[0]

@@ -15,7 +15,7 @@ import (
 )
 
 // Outcome is the result of one unit of a sweep: a point or a boundary. It is a line of the
-// campaign's file.
+// measurement's file.
 type Outcome struct {
 	Unit  int    `json:"unit"` // its number, see [Sweep.Units]
 	Curve string `json:"curve"`
@@ -35,7 +35,7 @@ type Outcome struct {
 // LastSeed returns the seed of the last run.
 func (o Outcome) LastSeed() uint64 { return o.First + uint64(o.Runs) - 1 }
 
-// validate returns an error for what no campaign writes.
+// validate returns an error for what no measurement writes.
 func (o Outcome) validate(h Head) error {
 	switch p := o.Point; {
 	case (p == nil) == (o.Boundary == nil):
@@ -198,7 +198,7 @@ func (l Located) trials() []Trial {
 	return all
 }
 
-// The files of the results in the directory of a campaign.
+// The files of the results in the directory of a measurement.
 const (
 	PointsFile     = "points.csv"     // one row per point
 	BoundariesFile = "boundaries.csv" // one row per boundary
@@ -208,13 +208,13 @@ const (
 
 var resultFiles = []string{PointsFile, BoundariesFile, ResultsFile, SummaryFile}
 
-// Results are the outcomes of a campaign, in the order of the units.
+// Results are the outcomes of a measurement, in the order of the units.
 type Results struct {
 	Head
 	Outcomes []Outcome
 }
 
-// Complete reports whether all outcomes of the campaign, or of this shard, are there.
+// Complete reports whether all outcomes of the measurement, or of this shard, are there.
 func (r Results) Complete() bool { return len(r.Outcomes) == r.Units() }
 
 // Points returns the outcomes at points.

@@ -9,7 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Shard is the units i, i+n, i+2n, … of a campaign: part I of Of, 1 ≤ I ≤ Of. The zero value
+// Shard is the units i, i+n, i+2n, … of a measurement: part I of Of, 1 ≤ I ≤ Of. The zero value
 // is all of them.
 type Shard struct{ I, Of int }
 
@@ -60,8 +60,8 @@ func shardOf[T any](s Shard, all []T) []T {
 	return part
 }
 
-// Merge combines the shards in some directories to the results of the whole campaign. It
-// returns an error for shards of different campaigns, and unless each shard is there once and
+// Merge combines the shards in some directories to the results of the whole measurement. It
+// returns an error for shards of different measurements, and unless each shard is there once and
 // complete.
 func Merge(dirs []string) (Results, error) {
 	shards := map[int]Results{}
@@ -98,9 +98,9 @@ func Merge(dirs []string) (Results, error) {
 func mergeable(firstDir, dir string, first, r Results) error {
 	switch d := first.Whole().differences(r.Whole()); {
 	case r.Shard.Of == 0:
-		return fmt.Errorf("%s is no shard: it is a whole campaign", dir)
+		return fmt.Errorf("%s is no shard: it is a whole sweep", dir)
 	case len(d) > 0:
-		return fmt.Errorf("%s and %s are of different campaigns: %s", firstDir, dir, strings.Join(d, "; "))
+		return fmt.Errorf("%s and %s are of different sweeps: %s", firstDir, dir, strings.Join(d, "; "))
 	case r.Shard.Of != first.Shard.Of:
 		return fmt.Errorf("%s is shard %s, and %s is %s", firstDir, first.Shard, dir, r.Shard)
 	case !r.Complete():
@@ -119,7 +119,7 @@ func (s Shard) missing(there map[int]string) (list []string) {
 	return list
 }
 
-// Keep writes the journal of merged results, as a single campaign would have written it. An
+// Keep writes the journal of merged results, as a single measurement would have written it. An
 // existing journal is continued if it agrees.
 func (r Results) Keep(dir string) error {
 	j, err := OpenJournal(dir, r.Head)
@@ -135,7 +135,7 @@ func (r Results) Keep(dir string) error {
 			continue
 		}
 		if same, err := alike(o, j.Outcomes()[i]); err != nil || !same {
-			return fmt.Errorf("%s has other outcomes of the same campaign, from point %d on", dir, o.Unit)
+			return fmt.Errorf("%s has other outcomes of the same sweep, from point %d on", dir, o.Unit)
 		}
 	}
 	return nil

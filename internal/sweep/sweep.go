@@ -72,7 +72,7 @@ type Boundary struct {
 	Rules     map[string]float64
 }
 
-// unit is what a campaign measures as one piece: a point or a boundary.
+// unit is what a measurement measures as one piece: a point or a boundary.
 type unit struct {
 	number   int // from 1: the points of the sweep, and then its boundaries
 	point    *Point

@@ -30,7 +30,7 @@ func runnable(t *testing.T, sweeps ...sweep.Sweep) {
 	t.Helper()
 	names := map[string]bool{}
 	for _, s := range sweeps {
-		if err := (sweep.Campaign{Sweep: s, Backend: simulated.Backend(), Runs: 1, SideBySide: 1}).Validate(); err != nil {
+		if err := (sweep.Measurement{Sweep: s, Backend: simulated.Backend(), Runs: 1, SideBySide: 1}).Validate(); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		for _, p := range s.Points {

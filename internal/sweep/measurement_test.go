@@ -64,11 +64,11 @@ func small() sweep.Sweep {
 	return s
 }
 
-func campaign() sweep.Campaign {
-	return sweep.Campaign{Sweep: small(), Backend: simulated.Backend(), Runs: 6, First: 1, SideBySide: 2, Versions: map[string]string{"go": "one"}}
+func measurement() sweep.Measurement {
+	return sweep.Measurement{Sweep: small(), Backend: simulated.Backend(), Runs: 6, First: 1, SideBySide: 2, Versions: map[string]string{"go": "one"}}
 }
 
-func head(t *testing.T, c sweep.Campaign) sweep.Head {
+func head(t *testing.T, c sweep.Measurement) sweep.Head {
 	t.Helper()
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
@@ -80,8 +80,8 @@ func head(t *testing.T, c sweep.Campaign) sweep.Head {
 	return h
 }
 
-// run continues a campaign in a directory until ctx ends, and saves the results.
-func run(ctx context.Context, t *testing.T, c sweep.Campaign, dir string) sweep.Results {
+// run continues a measurement in a directory until ctx ends, and saves the results.
+func run(ctx context.Context, t *testing.T, c sweep.Measurement, dir string) sweep.Results {
 	t.Helper()
 	h := head(t, c)
 	j, err := sweep.OpenJournal(dir, h)
@@ -139,7 +139,7 @@ func write(t *testing.T, path, text string) {
 func TestSameBytesSideBySide(t *testing.T) {
 	var first string
 	for _, n := range []int{1, 3, 8} {
-		c, dir := campaign(), t.TempDir()
+		c, dir := measurement(), t.TempDir()
 		c.SideBySide = n
 		if r := run(t.Context(), t, c, dir); !r.Complete() || len(r.Points()) != 4 || len(r.Boundaries()) != 1 {
 			t.Fatalf("%d outcomes", len(r.Outcomes))
@@ -154,31 +154,31 @@ func TestSameBytesSideBySide(t *testing.T) {
 	}
 }
 
-// Law: a campaign that is resumed after any number of lines, and some bytes of the next, ends
+// Law: a measurement that is resumed after any number of lines, and some bytes of the next, ends
 // with the same bytes as one that was never stopped.
 func TestResumedAnywhere(t *testing.T) {
 	whole := t.TempDir()
-	run(t.Context(), t, campaign(), whole)
+	run(t.Context(), t, measurement(), whole)
 	want := content(t, whole)
 	lines := strings.SplitAfter(read(t, filepath.Join(whole, sweep.JournalFile)), "\n")
 	for k := range lines {
 		dir := t.TempDir()
 		torn := lines[k][:max(0, len(lines[k])-1)*(k%4)/3] // nothing of it, or all but its end, or between
 		write(t, filepath.Join(dir, sweep.JournalFile), strings.Join(lines[:k], "")+torn)
-		run(t.Context(), t, campaign(), dir)
+		run(t.Context(), t, measurement(), dir)
 		if got := content(t, dir); got != want {
 			t.Fatalf("after %d lines and %d bytes:\n%s\nand not:\n%s", k, len(torn), got, want)
 		}
 	}
 }
 
-// Law: a campaign that is stopped after any unit keeps those before, and can be completed.
+// Law: a measurement that is stopped after any unit keeps those before, and can be completed.
 func TestStoppedAfterAnyUnit(t *testing.T) {
 	whole := t.TempDir()
-	run(t.Context(), t, campaign(), whole)
+	run(t.Context(), t, measurement(), whole)
 	want := content(t, whole)
-	for k := range campaign().Units() {
-		c, dir := campaign(), t.TempDir()
+	for k := range measurement().Units() {
+		c, dir := measurement(), t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
 		j, err := sweep.OpenJournal(dir, head(t, c))
 		if err != nil {
@@ -197,7 +197,7 @@ func TestStoppedAfterAnyUnit(t *testing.T) {
 		if err := j.Close(); err != nil {
 			t.Error(err)
 		}
-		run(t.Context(), t, campaign(), dir)
+		run(t.Context(), t, measurement(), dir)
 		if got := content(t, dir); got != want {
 			t.Errorf("stopped after %d units:\n%s\nand never:\n%s", k+1, got, want)
 		}
@@ -208,7 +208,7 @@ func TestStoppedAfterAnyUnit(t *testing.T) {
 // begun when the first ends.
 func TestStoppedWithinAUnit(t *testing.T) {
 	for unit, runs := range map[int]int{2: 60, 5: 200} {
-		c := campaign()
+		c := measurement()
 		c.Runs, c.Only, c.SideBySide = runs, []int{unit}, 1
 		ctx, stop := context.WithCancel(t.Context())
 		c.Step = func(int) { stop() }
@@ -221,15 +221,15 @@ func TestStoppedWithinAUnit(t *testing.T) {
 	}
 }
 
-// Law: shards, merged in any order, are the same as a whole campaign.
+// Law: shards, merged in any order, are the same as a whole measurement.
 func TestShardsMakeTheWhole(t *testing.T) {
 	whole := t.TempDir()
-	run(t.Context(), t, campaign(), whole)
+	run(t.Context(), t, measurement(), whole)
 	want := content(t, whole)
 	for _, n := range []int{1, 2, 3, 7} { // 7: more than there are units
 		var dirs []string
 		for i := n; i >= 1; i-- {
-			c, dir := campaign(), t.TempDir()
+			c, dir := measurement(), t.TempDir()
 			c.Shard = sweep.Shard{I: i, Of: n}
 			run(t.Context(), t, c, dir)
 			dirs = append(dirs, dir)
@@ -255,8 +255,8 @@ func TestShardsMakeTheWhole(t *testing.T) {
 
 // Chosen points have the same results as in the whole sweep.
 func TestChosenPointsAreTheSame(t *testing.T) {
-	all := run(t.Context(), t, campaign(), t.TempDir())
-	c := campaign()
+	all := run(t.Context(), t, measurement(), t.TempDir())
+	c := measurement()
 	c.Only = []int{2, 5}
 	some := run(t.Context(), t, c, t.TempDir())
 	if len(some.Outcomes) != 2 {
@@ -281,7 +281,7 @@ func encoded(t *testing.T, v any) string {
 // The counts of a point add up, no two units share a seed, and the witness violates the
 // property.
 func TestOutcomesAddUp(t *testing.T) {
-	c := campaign()
+	c := measurement()
 	r := run(t.Context(), t, c, t.TempDir())
 	next := c.First
 	for _, o := range r.Outcomes {
@@ -300,7 +300,7 @@ func TestOutcomesAddUp(t *testing.T) {
 			t.Errorf("unit %d: %d violations in %d runs, witness %v", o.Unit, p.Violations, p.Violated, p.Witness)
 		}
 		if p.Witness != nil {
-			rerun, one := campaign(), sweep.Point{At: o.At, Scenario: c.Sweep.Points[o.Unit-1].Scenario}
+			rerun, one := measurement(), sweep.Point{At: o.At, Scenario: c.Sweep.Points[o.Unit-1].Scenario}
 			rerun.Sweep.Points, rerun.Sweep.Boundaries, rerun.Runs, rerun.First = []sweep.Point{one}, nil, 1, p.Witness.Seed
 			again := run(t.Context(), t, rerun, t.TempDir()).Outcomes[0].Point
 			if again.Violated != 1 || again.Witness.Trace != p.Witness.Trace || again.Witness.Story != p.Witness.Story {
@@ -313,37 +313,37 @@ func TestOutcomesAddUp(t *testing.T) {
 	}
 }
 
-// Invalid campaigns fail before anything runs.
+// Invalid measurements fail before anything runs.
 func TestInvalidCampaigns(t *testing.T) {
 	two, nan := 2.0, math.NaN()
-	for want, change := range map[string]func(*sweep.Campaign){
-		"-3 runs: want at least 1":                     func(c *sweep.Campaign) { c.Runs = -3 },
-		"the shard 3/2: want i/n":                      func(c *sweep.Campaign) { c.Shard = sweep.Shard{I: 3, Of: 2} },
-		"0 runs side by side":                          func(c *sweep.Campaign) { c.SideBySide = 0 },
-		"no point 6: want 1 to 5":                      func(c *sweep.Campaign) { c.Only = []int{1, 6} },
-		"no point 0":                                   func(c *sweep.Campaign) { c.Only = []int{0} },
-		"point 2 is named twice":                       func(c *sweep.Campaign) { c.Only = []int{2, 2} },
-		"30 seeds are needed":                          func(c *sweep.Campaign) { c.First = math.MaxUint64 - 5 },
-		"want a name":                                  func(c *sweep.Campaign) { c.Sweep.Name = "a/b" },
-		"no property":                                  func(c *sweep.Campaign) { c.Sweep.Property = "" },
-		"no parameter":                                 func(c *sweep.Campaign) { c.Sweep.Params = nil },
-		"the parameter \"two words\"":                  func(c *sweep.Campaign) { c.Sweep.Params[1].Name = "two words" },
-		"neither points nor boundaries":                func(c *sweep.Campaign) { c.Sweep.Points, c.Sweep.Boundaries = nil, nil },
-		"1 values for 2 parameters":                    func(c *sweep.Campaign) { c.Sweep.Points[1].At = []float64{1} },
-		"want finite numbers":                          func(c *sweep.Campaign) { c.Sweep.Points[1].At = []float64{nan, 1} },
-		"a predicted probability of 2":                 func(c *sweep.Campaign) { c.Sweep.Points[1].Predicted = &two },
-		"a predicted probability of NaN":               func(c *sweep.Campaign) { c.Sweep.Points[1].Predicted = &nan },
-		"point 2 (delayed-restart-at-0ms): another":    func(c *sweep.Campaign) { c.Sweep.Points[1].Scenario = c.Sweep.Points[0].Scenario },
-		"2 fixed values for 2 parameters":              func(c *sweep.Campaign) { c.Sweep.Boundaries[0].At = []float64{1, 2} },
-		"from 1.3 to 1.3":                              func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Low = 1.3 },
-		"within 0: want":                               func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Within = 0 },
-		"boundary 5 (one holder): no scenario":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Scenario = nil },
-		"boundary 5 (one holder): plan[1].end":         func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = -1 },
-		"boundary 5 (one holder): values [":            func(c *sweep.Campaign) { c.Sweep.Boundaries[0].Rules["TTL"] = math.Inf(1) },
-		"point 1 (delayed-restart-at-0ms): lock.ttl":   func(c *sweep.Campaign) { c.Sweep.Points[0].Scenario.Lock.TTL = 0 },
-		"point 3 (delayed-restart-at-900ms): lock.kin": func(c *sweep.Campaign) { c.Sweep.Points[2].Scenario.Lock.Kind = "none" },
+	for want, change := range map[string]func(*sweep.Measurement){
+		"-3 runs: want at least 1":                     func(c *sweep.Measurement) { c.Runs = -3 },
+		"the shard 3/2: want i/n":                      func(c *sweep.Measurement) { c.Shard = sweep.Shard{I: 3, Of: 2} },
+		"0 runs side by side":                          func(c *sweep.Measurement) { c.SideBySide = 0 },
+		"no point 6: want 1 to 5":                      func(c *sweep.Measurement) { c.Only = []int{1, 6} },
+		"no point 0":                                   func(c *sweep.Measurement) { c.Only = []int{0} },
+		"point 2 is named twice":                       func(c *sweep.Measurement) { c.Only = []int{2, 2} },
+		"30 seeds are needed":                          func(c *sweep.Measurement) { c.First = math.MaxUint64 - 5 },
+		"want a name":                                  func(c *sweep.Measurement) { c.Sweep.Name = "a/b" },
+		"no property":                                  func(c *sweep.Measurement) { c.Sweep.Property = "" },
+		"no parameter":                                 func(c *sweep.Measurement) { c.Sweep.Params = nil },
+		"the parameter \"two words\"":                  func(c *sweep.Measurement) { c.Sweep.Params[1].Name = "two words" },
+		"neither points nor boundaries":                func(c *sweep.Measurement) { c.Sweep.Points, c.Sweep.Boundaries = nil, nil },
+		"1 values for 2 parameters":                    func(c *sweep.Measurement) { c.Sweep.Points[1].At = []float64{1} },
+		"want finite numbers":                          func(c *sweep.Measurement) { c.Sweep.Points[1].At = []float64{nan, 1} },
+		"a predicted probability of 2":                 func(c *sweep.Measurement) { c.Sweep.Points[1].Predicted = &two },
+		"a predicted probability of NaN":               func(c *sweep.Measurement) { c.Sweep.Points[1].Predicted = &nan },
+		"point 2 (delayed-restart-at-0ms): another":    func(c *sweep.Measurement) { c.Sweep.Points[1].Scenario = c.Sweep.Points[0].Scenario },
+		"2 fixed values for 2 parameters":              func(c *sweep.Measurement) { c.Sweep.Boundaries[0].At = []float64{1, 2} },
+		"from 1.3 to 1.3":                              func(c *sweep.Measurement) { c.Sweep.Boundaries[0].Low = 1.3 },
+		"within 0: want":                               func(c *sweep.Measurement) { c.Sweep.Boundaries[0].Within = 0 },
+		"boundary 5 (one holder): no scenario":         func(c *sweep.Measurement) { c.Sweep.Boundaries[0].Scenario = nil },
+		"boundary 5 (one holder): plan[1].end":         func(c *sweep.Measurement) { c.Sweep.Boundaries[0].Rules["TTL"] = -1 },
+		"boundary 5 (one holder): values [":            func(c *sweep.Measurement) { c.Sweep.Boundaries[0].Rules["TTL"] = math.Inf(1) },
+		"point 1 (delayed-restart-at-0ms): lock.ttl":   func(c *sweep.Measurement) { c.Sweep.Points[0].Scenario.Lock.TTL = 0 },
+		"point 3 (delayed-restart-at-900ms): lock.kin": func(c *sweep.Measurement) { c.Sweep.Points[2].Scenario.Lock.Kind = "none" },
 	} {
-		c := campaign()
+		c := measurement()
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

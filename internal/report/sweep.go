@@ -287,7 +287,7 @@ func numberTexts(at []float64) (list []string) {
 	return list
 }
 
-// SweepCommand is the command line that repeats the campaign.
+// SweepCommand is the command line that repeats the sweep.
 func SweepCommand(h sweep.Head) string {
 	text := cmp.Or(h.Command, "lockstorm sweep "+h.Sweep)
 	if h.Backend != simulated.Backend().Name {
