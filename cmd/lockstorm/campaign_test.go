@@ -270,7 +270,7 @@ func TestShardsIgnoreSignals(t *testing.T) {
 		if err := cmd.Process.Signal(s); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Run(t.Context(), 0); err != nil {
+		if _, err := r.Run(t.Context(), 0, nil); err != nil {
 			t.Errorf("after %v: %v", s, err)
 		}
 	}

@@ -45,8 +45,8 @@ func newCampaignStart() *cobra.Command {
 		Use:   "start COMMAND…",
 		Short: "Start a campaign, or go on with it, and put its results together",
 		Long: `Start a campaign, follow it to its end, and put its results together. COMMAND is a
-command with the flags that say what is done: sweep, debate, compare, explore or hunt.
-Flags of the campaign come before it.
+command with the flags that say what is done: sweep, debate, compare, explore, hunt or
+mutants. Flags of the campaign come before it.
 
 The same command goes on with a campaign that was interrupted, and tries shards again that
 were set aside. Without --nats the directory of --out, with the ending .campaign, keeps
@@ -205,7 +205,7 @@ func (o *startOptions) spec(words []string, work divided) (campaign.Spec, error)
 		return campaign.Spec{}, err
 	}
 	s := campaign.Spec{
-		Name: o.name, Command: slices.Clone(words), Sum: work.Sum(), Size: o.size, Shards: work.Shards(), Runs: work.Runs(),
+		Name: o.name, Command: slices.Clone(words), Sum: work.Sum(), Size: o.size, Shards: work.Shards(), Runs: work.Runs(), Draws: work.Draws(),
 		Want: o.builds, Builds: []campaign.Build{build}, Bucket: o.bucket, Limits: o.limits,
 	}
 	if path, scenario := work.file(); path != "" {

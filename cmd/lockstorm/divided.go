@@ -49,6 +49,7 @@ var dividedKinds = []dividedKind{
 	{"compare", divideCompare},
 	{"explore", divideExplore},
 	{"hunt", divideHunt},
+	{"mutants", divideMutants},
 }
 
 // dividedNames returns their names.

@@ -61,6 +61,7 @@ func divideExplore(how division) (*cobra.Command, func(context.Context, []string
 }
 
 func (d *dividedExploration) Sum() string { return d.sum }
+func (*dividedExploration) Draws() int    { return 0 }
 func (d *dividedExploration) Shards() int { return d.shards }
 func (*dividedExploration) Runs() int     { return 0 }
 
@@ -72,7 +73,7 @@ func (d *dividedExploration) file() (string, scenarios.Scenario) {
 }
 
 // Run implements [campaign.Job].
-func (d *dividedExploration) Run(ctx context.Context, shard int) (campaign.Result, error) {
+func (d *dividedExploration) Run(ctx context.Context, shard int, _ []campaign.Other) (campaign.Result, error) {
 	o := d.options
 	o.shard = shardFlag{Shard: sweep.Shard{I: shard + 1, Of: d.shards}}
 	shown, err := o.explore(ctx, d.world, d.wanted, io.Discard)

@@ -23,6 +23,7 @@ type dividedHunt struct {
 	options  huntOptions
 	search   search
 	division shards.Division
+	draws    int
 	path     string             // of the file with the scenario, or ""
 	scenario scenarios.Scenario // around which is hunted; the zero value: around none
 }
@@ -36,6 +37,7 @@ func divideHunt(how division) (*cobra.Command, func(context.Context, []string) (
 	}
 	cmd := &cobra.Command{Use: "hunt [SCENARIO]"}
 	d.options.subjectFlags(cmd)
+	cmd.Flags().IntVar(&d.draws, "draw-from", 0, "other shards from which a shard may draw runs that came close; then what is found depends on which were done before")
 	return cmd, func(_ context.Context, args []string) (divided, error) {
 		if err := d.open(cmd, args, how.size); err != nil {
 			return nil, err
@@ -53,6 +55,10 @@ func (d *dividedHunt) open(cmd *cobra.Command, args []string, size int) error {
 	switch {
 	case len(args) > 1:
 		return fmt.Errorf("%d scenarios: want one", len(args))
+	case d.draws < 0 || d.draws > campaign.MaxDraws:
+		return fmt.Errorf("--draw-from %d: want 0 to %d", d.draws, campaign.MaxDraws)
+	case d.draws > 0 && o.guidance != string(fuzz.Full):
+		return fmt.Errorf("--draw-from: a hunt with --guidance %s keeps no runs that came close", o.guidance)
 	case o.runs == 0:
 		return errors.New("--runs: want the number of runs of the whole hunt")
 	case o.assumed != "" && o.assumed != promisedWord:
@@ -70,24 +76,28 @@ func (d *dividedHunt) open(cmd *cobra.Command, args []string, size int) error {
 	h.SideBySide = 1 // shards are made side by side
 	d.division = shards.Division{Hunt: h, Runs: o.runs, Size: size, Enough: d.search.enough}
 	d.division.Sum, err = parts.Hash([]any{
-		"hunt", h.Space.Name(), d.scenario, h.Wanted, o.assumed, h.Faults.String(), h.MaxFaults, h.Seed, h.Guidance, h.Depth, o.runs, size,
+		"hunt", h.Space.Name(), d.scenario, h.Wanted, o.assumed, h.Faults.String(), h.MaxFaults, h.Seed, h.Guidance, h.Depth, o.runs, size, d.draws,
 	})
 	return err
 }
 
 func (d *dividedHunt) Sum() string                        { return d.division.Sum }
 func (d *dividedHunt) Shards() int                        { return d.division.Shards() }
+func (d *dividedHunt) Draws() int                         { return d.draws }
 func (d *dividedHunt) Runs() int                          { return d.division.Runs }
 func (d *dividedHunt) file() (string, scenarios.Scenario) { return d.path, d.scenario }
 
-// Run implements [campaign.Job]: a shard that draws nothing from others.
-func (d *dividedHunt) Run(ctx context.Context, shard int) (campaign.Result, error) {
-	return d.runFrom(ctx, shard, nil)
-}
-
-// runFrom makes a shard that begins with entries of other shards: see [shards.Division.Run].
-func (d *dividedHunt) runFrom(ctx context.Context, shard int, drawn []fuzz.Entry) (campaign.Result, error) {
-	found, err := d.division.Run(ctx, shard, drawn)
+// Run implements [campaign.Job].
+func (d *dividedHunt) Run(ctx context.Context, shard int, others []campaign.Other) (campaign.Result, error) {
+	var pool shards.Pool
+	for _, other := range others {
+		r, err := d.division.Unseal(other.Shard, other.Data)
+		if err != nil {
+			return campaign.Result{}, fmt.Errorf("the result of shard %d: %w", other.Shard, err)
+		}
+		pool.Add(r.Offers...)
+	}
+	found, err := d.division.Run(ctx, shard, pool.Draw(d.division, shard))
 	if err != nil {
 		return campaign.Result{}, err
 	}
@@ -108,9 +118,12 @@ func findLine(s shards.Summary) string {
 }
 
 func (d *dividedHunt) join(ctx context.Context, read func(int) ([]byte, error), dir string, out, problems io.Writer) error {
-	all, err := d.joined(read, problems)
+	all, torn, err := d.joined(read, problems)
 	if err != nil {
 		return err
+	}
+	if len(torn) > 0 {
+		_, _ = fmt.Fprintf(problems, "lockstorm: these shards cannot be repeated, because others from which they drew were lost and made again: %s; what they found can be replayed\n", someNumbers(torn))
 	}
 	results, err := all.Results(ctx, d.search.Backend)
 	if err != nil {
@@ -125,7 +138,7 @@ func (d *dividedHunt) join(ctx context.Context, read func(int) ([]byte, error), 
 }
 
 // joined joins the results of all shards.
-func (d *dividedHunt) joined(read func(int) ([]byte, error), problems io.Writer) (shards.Summary, error) {
+func (d *dividedHunt) joined(read func(int) ([]byte, error), problems io.Writer) (all shards.Summary, torn []int, err error) {
 	bar := terminal.NewBar(problems, "joining the shards", int64(d.Shards()), terminal.Steps)
 	defer bar.Done()
 	return d.division.Join(func(shard int) ([]byte, error) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
-	"github.com/lockstorm/lockstorm/internal/fuzz/shards"
 )
 
 // huntCampaign hunts in a campaign, and returns the directory of its cases and what it prints.
@@ -53,14 +53,15 @@ func TestCampaignOfAHuntAndItsWorkers(t *testing.T) {
 	wantIn(t, printed, "lockstorm replay DIR/redlock-lease-crash.yaml")
 }
 
-// A shard begins with what it is given, and can be repeated from its log.
+// A shard draws from others, and can be repeated from its log.
 func TestShardsOfAHuntDraw(t *testing.T) {
-	work, err := openDivided(t.Context(), strings.Fields("hunt crash-restart --runs 90"), division{40, findAnd})
+	work, err := openDivided(t.Context(), strings.Fields("hunt crash-restart --runs 90 --draw-from 3"), division{40, findAnd})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := work.(*dividedHunt)
-	first, err := d.Run(t.Context(), 0)
+	want(t, "others from which a shard draws", d.Draws(), 3)
+	first, err := d.Run(t.Context(), 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,9 +70,7 @@ func TestShardsOfAHuntDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var pool shards.Pool
-	pool.Add(r.Offers...)
-	second, err := d.runFrom(t.Context(), 1, pool.Draw(d.division, 1))
+	second, err := d.Run(t.Context(), 1, []campaign.Other{{Shard: 0, Data: first.Data}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,30 +82,55 @@ func TestShardsOfAHuntDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := d.runFrom(t.Context(), 1, drawn)
+	again, err := d.division.Run(t.Context(), 1, drawn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "the bytes, repeated from the log", string(again.Data), string(second.Data))
+	text, err := again.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the bytes, repeated from the log", string(text), string(second.Data))
+	if _, err := d.Run(t.Context(), 1, []campaign.Other{{Shard: 2, Data: first.Data}}); err == nil || err.Error() != "the result of shard 2: it is of shard 0, and not of 2" {
+		t.Error(err)
+	}
+}
+
+// A hunt whose shards draw from others finds the same again if they are made in the same order.
+func TestCampaignOfAHuntThatDraws(t *testing.T) {
+	asWorker(t)
+	words := "crash-restart --property V1,C --runs 600 --draw-from 4" // the first 300 are mutations of nothing
+	dir, printed := huntCampaign(t, "--shard-runs 100 --workers 1", words)
+	again, same := huntCampaign(t, "--shard-runs 100 --workers 1", words)
+	want(t, "printed again", same, printed)
+	wantSameTree(t, again, dir)
+	_, alone := huntCampaign(t, "--shard-runs 100 --workers 1", strings.TrimSuffix(words, " --draw-from 4"))
+	if alone == printed {
+		t.Error("what is drawn changes nothing")
+	}
+	_, more := huntCampaign(t, "--shard-runs 100 --workers 3", words)
+	wantMatch(t, more, `(?m)^crash-restart: (1 property|2 properties) violated \(`)
 }
 
 func TestCampaignOfAHuntRejectsBadInput(t *testing.T) {
 	asWorker(t)
 	for words, want := range map[string]string{
-		"":                                "hunt: --runs: want the number of runs of the whole hunt",
-		"crash-restart":                   "hunt: --runs: want the number of runs of the whole hunt",
-		"crash-restart calm --runs 9":     "hunt: 2 scenarios: want one",
-		"--runs 9 --assume mine.yaml":     `hunt: --assume mine.yaml: want "promised"; a campaign brings no file`,
-		"--runs 9 --budget 1m":            "hunt: unknown flag: --budget; flags of a campaign come before",
-		"--runs 9 --first":                "hunt: unknown flag: --first",
-		"--runs 0":                        "hunt: --runs 0: want at least 1",
-		"--runs 9 --property V9":          `hunt: --property: unknown property "V9"`,
-		"calm --faults failover --runs 9": `hunt: --faults "failover": `,
-		"calm --lock redlock --runs 9":    "hunt: --lock: the scenario already names its lock",
-		"--lock bluelock --runs 9":        `hunt: --lock: unknown lock "bluelock"`,
-		"--guidance luck --runs 9":        `hunt: --guidance: unknown guidance "luck"`,
-		"missing.yaml --runs 9":           "hunt: open missing.yaml: no such file",
-		"--runs 2000000000 crash-restart": "200,000 shards of up to 10000 runs: want at most 100,000",
+		"":                                      "hunt: --runs: want the number of runs of the whole hunt",
+		"crash-restart":                         "hunt: --runs: want the number of runs of the whole hunt",
+		"crash-restart calm --runs 9":           "hunt: 2 scenarios: want one",
+		"--runs 9 --assume mine.yaml":           `hunt: --assume mine.yaml: want "promised"; a campaign brings no file`,
+		"--runs 9 --budget 1m":                  "hunt: unknown flag: --budget; flags of a campaign come before",
+		"--runs 9 --first":                      "hunt: unknown flag: --first",
+		"--runs 0":                              "hunt: --runs 0: want at least 1",
+		"--runs 9 --property V9":                `hunt: --property: unknown property "V9"`,
+		"calm --faults failover --runs 9":       `hunt: --faults "failover": `,
+		"calm --lock redlock --runs 9":          "hunt: --lock: the scenario already names its lock",
+		"--lock bluelock --runs 9":              `hunt: --lock: unknown lock "bluelock"`,
+		"--guidance luck --runs 9":              `hunt: --guidance: unknown guidance "luck"`,
+		"--draw-from 17 --runs 9":               "hunt: --draw-from 17: want 0 to 16",
+		"--draw-from 2 --guidance aim --runs 9": "hunt: --draw-from: a hunt with --guidance aim keeps no runs that came close",
+		"missing.yaml --runs 9":                 "hunt: open missing.yaml: no such file",
+		"--runs 2000000000 crash-restart":       "200,000 shards of up to 10000 runs: want at most 100,000",
 	} {
 		code, _, problems := command(t, append([]string{"campaign", "start", "--out", t.TempDir(), "hunt"}, strings.Fields(words)...)...)
 		if code != exitBadInput || !strings.Contains(problems, want) {

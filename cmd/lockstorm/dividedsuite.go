@@ -39,6 +39,7 @@ func divideSuiteOf(s suite, of subject, save string, size int) (divided, error) 
 }
 
 func (d *dividedSuite) Sum() string { return d.sum }
+func (*dividedSuite) Draws() int    { return 0 }
 func (d *dividedSuite) Shards() int { return len(d.parts) }
 
 func (*dividedSuite) file() (string, scenarios.Scenario) { return "", scenarios.Scenario{} }
@@ -51,7 +52,7 @@ func (d *dividedSuite) Runs() (n int) {
 }
 
 // Run implements [campaign.Job].
-func (d *dividedSuite) Run(ctx context.Context, shard int) (campaign.Result, error) {
+func (d *dividedSuite) Run(ctx context.Context, shard int, _ []campaign.Other) (campaign.Result, error) {
 	data, err := d.all.RunPart(ctx, d.parts[shard], nil)
 	return campaign.Result{Data: data}, err
 }

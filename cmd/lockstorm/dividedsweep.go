@@ -17,7 +17,7 @@ import (
 
 // dividedSweep is a sweep in shards.
 type dividedSweep struct {
-	sweep    sweep.Campaign
+	sweep    sweep.Measurement
 	parts    []parts.Part
 	sum      string
 	path     string             // of the file with the scenario, or ""
@@ -38,7 +38,7 @@ func divideSweep(how division) (*cobra.Command, func(context.Context, []string) 
 		if len(args) != 1 {
 			return nil, errors.New("want the NAME of one sweep, or a SCENARIO with --vary")
 		}
-		c, err := o.campaign(cmd, args[0], backends[0].Backend)
+		c, err := o.measurement(cmd, args[0], backends[0].Backend)
 		if err != nil {
 			return nil, err
 		}
@@ -57,6 +57,7 @@ func divideSweep(how division) (*cobra.Command, func(context.Context, []string) 
 }
 
 func (s *dividedSweep) Sum() string                        { return s.sum }
+func (*dividedSweep) Draws() int                           { return 0 }
 func (s *dividedSweep) Shards() int                        { return len(s.parts) }
 func (s *dividedSweep) file() (string, scenarios.Scenario) { return s.path, s.scenario }
 
@@ -68,7 +69,7 @@ func (s *dividedSweep) Runs() (n int) {
 }
 
 // Run implements [campaign.Job].
-func (s *dividedSweep) Run(ctx context.Context, shard int) (campaign.Result, error) {
+func (s *dividedSweep) Run(ctx context.Context, shard int, _ []campaign.Other) (campaign.Result, error) {
 	data, err := s.sweep.RunPart(ctx, s.parts[shard], nil)
 	return campaign.Result{Data: data}, err
 }

@@ -21,6 +21,7 @@ import (
 // mutantOptions are the flags of mutants.
 type mutantOptions struct {
 	budget   time.Duration
+	runs     int
 	seed     uint64
 	control  int
 	asJSON   bool
@@ -48,33 +49,62 @@ usage or input, no checkout or no toolchain; 3 interrupted, and as expected unti
   lockstorm mutants 7a 11 --budget 10s
   lockstorm mutants 0 --control 1000000`,
 	}
+	o.subjectFlags(cmd, 0)
 	cmd.Flags().DurationVar(&o.budget, "budget", 30*time.Second, "time to hunt each mutant, without compilation")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the hunts")
-	cmd.Flags().IntVar(&o.control, "control", 0, "number of runs of the lock without a defect, regardless of the budget (default: as many as fit into the budget)")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print a JSON object for each mutant, and one for the score")
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print the table as Markdown")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
 	cmd.RunE = func(cmd *cobra.Command, numbers []string) error {
-		switch {
-		case o.budget <= 0:
+		if o.budget <= 0 {
 			return fmt.Errorf("--budget %v: want more than 0", o.budget)
-		case o.control < 0:
-			return fmt.Errorf("--control %d: want at least 0", o.control)
 		}
-		chosen, err := chooseMutants(numbers)
-		if err != nil {
-			return err
-		}
-		if o.control > 0 && !slices.ContainsFunc(chosen, func(m mutants.Mutant) bool { return m.Number == "" }) {
-			return fmt.Errorf("--control needs mutant %s, the lock without a defect", unmutated)
-		}
-		checkout, err := mutants.FindCheckout(".")
+		checkout, chosen, err := o.settle(numbers)
 		if err != nil {
 			return err
 		}
 		return o.run(cmd.Context(), checkout, chosen, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
+}
+
+// subjectFlags adds the flags that say what is hunted, and how much: also those of a campaign.
+func (o *mutantOptions) subjectFlags(cmd *cobra.Command, runs int) {
+	cmd.Flags().IntVar(&o.runs, "runs", runs, "most runs to hunt each mutant, regardless of the time")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the hunts")
+	cmd.Flags().IntVar(&o.control, "control", 0, "number of runs of the lock without a defect, regardless of the time (default: as a mutant has)")
+}
+
+// settle checks these flags, and returns what is hunted.
+func (o *mutantOptions) settle(numbers []string) (c mutants.Checkout, chosen []mutants.Mutant, err error) {
+	switch {
+	case o.runs < 0:
+		return c, nil, fmt.Errorf("--runs %d: want at least 0", o.runs)
+	case o.control < 0:
+		return c, nil, fmt.Errorf("--control %d: want at least 0", o.control)
+	}
+	if chosen, err = chooseMutants(numbers); err != nil {
+		return c, nil, err
+	}
+	if o.control > 0 && !slices.ContainsFunc(chosen, func(m mutants.Mutant) bool { return m.Number == "" }) {
+		return c, nil, fmt.Errorf("--control needs mutant %s, the lock without a defect", unmutated)
+	}
+	if c, err = mutants.FindCheckout("."); err != nil {
+		return c, nil, err
+	}
+	for _, m := range chosen { // before an hour has been spent on the others
+		if err := c.Check(m); err != nil {
+			return c, nil, err
+		}
+	}
+	return c, chosen, nil
+}
+
+// runsOf returns the number of runs of a mutant; 0: as many as there is time for.
+func (o *mutantOptions) runsOf(m mutants.Mutant) int {
+	if m.Number == "" && o.control > 0 {
+		return o.control
+	}
+	return o.runs
 }
 
 // chooseMutants returns the mutants with the given numbers, or all. The lock without a defect is
@@ -113,11 +143,6 @@ func chooseMutants(numbers []string) (chosen []mutants.Mutant, err error) {
 
 // run tries the chosen mutants and prints the results.
 func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mutants.Mutant, out, problems io.Writer) error {
-	for _, m := range chosen { // before an hour has been spent on the others
-		if err := c.Check(m); err != nil {
-			return err
-		}
-	}
 	s, err := o.score(ctx, c, chosen, out, problems)
 	if err != nil {
 		return err
@@ -125,6 +150,11 @@ func (o mutantOptions) run(ctx context.Context, c mutants.Checkout, chosen []mut
 	if err := o.print(s, out); err != nil {
 		return err
 	}
+	return s.verdict()
+}
+
+// verdict returns the exit code of the score.
+func (s *mutantScore) verdict() error {
 	switch {
 	case s.Alarms > 0 || s.Caught < s.Mutants:
 		return verdictError(exitContradiction)
@@ -141,7 +171,7 @@ func (o mutantOptions) score(ctx context.Context, c mutants.Checkout, chosen []m
 	for i, m := range chosen {
 		t, err := o.try(ctx, c, m, func(what string) {
 			bar.Call("%s mutant %s", what, cmp.Or(m.Number, unmutated))
-			bar.Say(", at most %v left", o.longest(chosen[i:]))
+			bar.Say("%s", o.left(chosen[i:]))
 		})
 		bar.Step()
 		switch {
@@ -161,9 +191,12 @@ func (o mutantOptions) score(ctx context.Context, c mutants.Checkout, chosen []m
 	return s, nil
 }
 
-// longest returns the longest time that the hunts can take, without building.
-func (o mutantOptions) longest(chosen []mutants.Mutant) time.Duration {
-	return time.Duration(len(chosen)) * o.budget
+// left says how long the hunts can take, without building, if that is known.
+func (o mutantOptions) left(chosen []mutants.Mutant) string {
+	if o.runs > 0 {
+		return ""
+	}
+	return fmt.Sprintf(", at most %v left", time.Duration(len(chosen))*o.budget)
 }
 
 // print prints all results.
@@ -182,11 +215,7 @@ func (o mutantOptions) print(s mutantScore, out io.Writer) error {
 }
 
 func (o mutantOptions) try(ctx context.Context, c mutants.Checkout, m mutants.Mutant, tell func(string)) (t mutants.Trial, err error) {
-	if m.Number == "" {
-		t, err = c.Control(ctx, m.Lock, o.seed, o.budget, o.control, tell)
-	} else {
-		t, err = c.Try(ctx, m, o.seed, o.budget, 0, tell)
-	}
+	t, err = c.Try(ctx, m, mutants.Effort{Seed: o.seed, Budget: o.budget, Runs: o.runsOf(m)}, tell)
 	if err != nil {
 		err = fmt.Errorf("mutant %s: %w", cmp.Or(m.Number, unmutated), err)
 	}
@@ -268,15 +297,22 @@ func (s *mutantScore) words() string {
 }
 
 func (s *mutantScore) table() *textfmt.Table {
-	t := &textfmt.Table{Head: []string{"number", "defect", "should break", "found", "runs", "seconds", "build"}}
+	t := &textfmt.Table{Head: []string{"number", "defect", "should break", "found", "runs"}}
+	timed := s.Seconds > 0 // a campaign's results have no times
+	if timed {
+		t.Head = append(t.Head, "seconds", "build")
+	}
 	for _, trial := range s.trials {
 		r := recordOf(trial)
 		runs, seconds := trial.Runs, trial.Seconds
 		if f := trial.Caught(); f != nil {
 			runs, seconds = f.Run, f.Seconds
 		}
-		t.Add(r.Number, r.Title, textfmt.Dash(strings.Join(mutants.Codes(trial.Names), ", ")), foundBy(trial),
-			fmt.Sprint(runs), fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.1f", r.BuildSeconds))
+		cells := []string{r.Number, r.Title, textfmt.Dash(strings.Join(mutants.Codes(trial.Names), ", ")), foundBy(trial), fmt.Sprint(runs)}
+		if timed {
+			cells = append(cells, fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.1f", r.BuildSeconds))
+		}
+		t.Add(cells...)
 	}
 	return t
 }

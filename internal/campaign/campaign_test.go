@@ -29,7 +29,7 @@ type counting struct {
 	before func(ctx context.Context, shard int) error
 }
 
-func (c counting) Run(ctx context.Context, shard int) (campaign.Result, error) {
+func (c counting) Run(ctx context.Context, shard int, _ []campaign.Other) (campaign.Result, error) {
 	if c.before != nil {
 		if err := c.before(ctx, shard); err != nil {
 			return campaign.Result{}, err
@@ -353,11 +353,11 @@ func TestTwoBuilds(t *testing.T) {
 // wrong is a runner that has one result of its own.
 type wrong struct{ counting }
 
-func (w wrong) Run(ctx context.Context, shard int) (campaign.Result, error) {
+func (w wrong) Run(ctx context.Context, shard int, _ []campaign.Other) (campaign.Result, error) {
 	if shard == 3 {
 		return campaign.Result{Data: []byte("shard E\n")}, nil
 	}
-	return w.counting.Run(ctx, shard)
+	return w.counting.Run(ctx, shard, nil)
 }
 
 // Workers leave a stopped campaign, and give back what they have not made.
@@ -461,6 +461,8 @@ func TestInvalidSpecs(t *testing.T) {
 		"no SHA-256":           func(s *campaign.Spec) { s.Sum = "x" },
 		"shards of 0 runs":     func(s *campaign.Spec) { s.Size = 0 },
 		"asks for 0 builds":    func(s *campaign.Spec) { s.Want = 0 },
+		"17 others: want":      func(s *campaign.Spec) { s.Draws = 17 },
+		"between builds":       func(s *campaign.Spec) { s.Draws, s.Want = 1, 2 },
 		"it has 0 builds":      func(s *campaign.Spec) { s.Builds = nil },
 		"time limit":           func(s *campaign.Spec) { s.Limits.Time = 0 },
 		"memory limit":         func(s *campaign.Spec) { s.Limits.Memory = -1 },

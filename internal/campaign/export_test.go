@@ -9,8 +9,8 @@ import (
 func (e *Engine) SetAckWait(d time.Duration) { e.ackWait = d }
 
 // Store stores a result as a worker does.
-func (c *Campaign) Store(ctx context.Context, b Build, shard int, worker string, data []byte) (bool, error) {
-	return c.store(ctx, b, shard, Record{Worker: worker}, data)
+func (c *Campaign) Store(ctx context.Context, b Build, shard int, worker string, data []byte, others ...Origin) (bool, error) {
+	return c.store(ctx, b, shard, Record{Worker: worker, Others: others}, data)
 }
 
 // QueueAll queues shards as a follower does.

@@ -11,6 +11,10 @@ type Job interface {
 	Shards() int
 	Runs() int // of all shards; 0: nobody knows
 
-	// Run makes a shard, from 0 to Shards()-1. Its bytes depend on nothing but the job and the shard.
-	Run(ctx context.Context, shard int) (Result, error)
+	// Draws is from how many others a shard may draw, up to MaxDraws. 0: shards know nothing of others.
+	Draws() int
+
+	// Run makes a shard, from 0 to Shards()-1, that may draw from others. Its bytes depend on nothing
+	// but the job, the shard and the others.
+	Run(ctx context.Context, shard int, others []Other) (Result, error)
 }

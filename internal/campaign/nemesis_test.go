@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,8 @@ var (
 	plans = flag.Int("plans", 1, "number of storms of TestCampaignInStorms")
 	first = flag.Uint64("first", 1, "seed of the first")
 	disks = flag.Bool("disks", false, "servers also lose power, and have full disks")
+
+	stormTable = flag.String("table", "", "a file for a table of the storms")
 )
 
 // Law: whatever dies, a campaign ends with the same bytes as one process, once all faults are over. No find
@@ -29,27 +32,50 @@ func TestCampaignInStorms(t *testing.T) {
 	if err := disk.Available(); lossy && err != nil {
 		t.Fatal(err)
 	}
-	for i := range *plans {
-		seed := *first + uint64(i)
-		plan := drawFaults(seed, lossy)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel() // most of a storm is waiting
-			t.Log(planText(plan))
-			again := stormOf(t, plan, lossy)
-			t.Logf("started again %d times", again)
-		})
+	rows := make([]string, *plans)
+	t.Run("storms", func(t *testing.T) { // which returns when all have ended
+		for i := range *plans {
+			seed := *first + uint64(i)
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel() // most of a storm is waiting
+				spec := spec("storm", stormShards)
+				spec.Draws = drawsOf(seed)
+				plan := drawFaults(seed, lossy)
+				t.Log(planText(plan))
+				end := stormOf(t, spec, plan, lossy)
+				t.Logf("%+v", end)
+				rows[i] = fmt.Sprintf("| %d | %s | %d | %d | %d |\n", seed, planText(plan), end.forgotten, end.aside, end.lost)
+			})
+		}
+	})
+	if *stormTable == "" {
+		return
+	}
+	text := "| seed | faults | campaign forgotten | shards set aside | results lost |\n|---:|---|---:|---:|---:|\n" + strings.Join(rows, "")
+	if err := os.WriteFile(*stormTable, []byte(text), 0o644); err != nil { //nolint:gosec // a page to read
+		t.Error(err)
 	}
 }
 
-// stormOf runs a campaign while a plan is carried out. It returns how often the campaign was started again.
-func stormOf(t *testing.T, plan []stormFault, lossy bool) (again int) {
+// drawsOf returns from how many others the shards of a storm may draw: every second storm has such shards.
+func drawsOf(seed uint64) int { return 2 * int(seed%2) }
+
+// stormEnd says how often a campaign was set back until it ended.
+type stormEnd struct {
+	forgotten int // the servers did not know it any more
+	aside     int // shards that failed too often
+	lost      int // results that were there and are gone
+}
+
+// stormOf runs a campaign while a plan is carried out. Whenever the campaign ends incomplete it is started
+// again.
+func stormOf(t *testing.T, spec campaign.Spec, plan []stormFault, lossy bool) (end stormEnd) {
 	t.Helper()
 	s := startStorm(t, lossy)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // it is finished in half a minute
 	defer cancel()
-	e := connectInStorm(ctx, s.url(follower))
+	e := connectInStorm(ctx, s.url(follower), stormServers)
 	defer func() { _ = e.Close() }()
-	spec := spec("storm", stormShards)
 	c := submitInStorm(ctx, t, e, spec)
 	follow := func() campaign.Progress {
 		for {
@@ -58,7 +84,7 @@ func stormOf(t *testing.T, plan []stormFault, lossy bool) (again int) {
 				return p
 			}
 			t.Log(err)
-			again++
+			end.forgotten++
 			c = submitInStorm(ctx, t, e, spec)
 		}
 	}
@@ -72,14 +98,15 @@ func stormOf(t *testing.T, plan []stormFault, lossy bool) (again int) {
 		if round > 5 {
 			t.Fatal("the campaign does not end")
 		}
-		if len(p.Aside) > 0 {
-			again++
+		if n := len(p.Aside); n > 0 {
+			end.aside += n
 			c = submitInStorm(ctx, t, e, spec)
 		}
 		p = follow() // what was done may have been lost since
 		all, err := results(ctx, c)
 		if errors.Is(err, campaign.ErrLost) {
 			t.Logf("lost: %v", err)
+			end.lost++
 			continue
 		}
 		if len(p.Aside) > 0 {
@@ -99,7 +126,7 @@ func stormOf(t *testing.T, plan []stormFault, lossy bool) (again int) {
 	if len(p.Finds) != findsOf(stormShards) {
 		t.Errorf("%d finds of %d: %v", len(p.Finds), findsOf(stormShards), p.Finds)
 	}
-	return again
+	return end
 }
 
 // submitInStorm submits a campaign, however long it takes.

@@ -54,30 +54,34 @@ func StartProcess(ctx context.Context, cmd *exec.Cmd, s Spec) (Runner, error) {
 		close(p.ended)
 	}()
 	go p.weigh()
-	if _, err := p.ask(ctx, string(text)); err != nil {
+	if _, err := p.ask(ctx, append(text, '\n')); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
 // Run implements [Runner].
-func (p *process) Run(ctx context.Context, shard int) (Result, error) {
-	r, err := p.ask(ctx, strconv.Itoa(shard))
+func (p *process) Run(ctx context.Context, shard int, others []Other) (Result, error) {
+	text, err := request(shard, others)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := p.ask(ctx, text)
 	if err != nil {
 		err = &LoggedError{err, p.log.String()}
 	}
 	return r, err
 }
 
-// ask writes a line and reads the reply. If ctx ends before, it kills the process.
-func (p *process) ask(ctx context.Context, line string) (Result, error) {
+// ask writes a request and reads the reply. If ctx ends before, it kills the process.
+func (p *process) ask(ctx context.Context, request []byte) (Result, error) {
 	type answer struct {
 		Result
 		err error
 	}
 	read := make(chan answer, 1)
 	go func() {
-		_, err := io.WriteString(p.in, line+"\n")
+		_, err := p.in.Write(request)
 		var r Result
 		if err == nil {
 			r, err = readReply(p.out)

@@ -50,6 +50,7 @@ type countingJob struct{ shards int }
 func (countingJob) Sum() string   { return strings.Repeat("0", 64) }
 func (j countingJob) Shards() int { return j.shards }
 func (countingJob) Runs() int     { return 0 }
+func (countingJob) Draws() int    { return 0 }
 
 const (
 	crashes = 7
@@ -58,7 +59,7 @@ const (
 	refuses = 10
 )
 
-func (countingJob) Run(ctx context.Context, shard int) (campaign.Result, error) {
+func (countingJob) Run(ctx context.Context, shard int, others []campaign.Other) (campaign.Result, error) {
 	switch shard {
 	case crashes:
 		panic("shard 7 is out of order")
@@ -77,7 +78,11 @@ func (countingJob) Run(ctx context.Context, shard int) (campaign.Result, error) 
 	case refuses:
 		return campaign.Result{}, errors.New("no world is left")
 	}
-	return counting{}.Run(ctx, shard)
+	r, err := counting{}.Run(ctx, shard, nil)
+	for _, other := range others {
+		r.Data = fmt.Appendf(r.Data, "%d: %q\n", other.Shard, other.Data)
+	}
+	return r, err
 }
 
 func startRunner(ctx context.Context, s campaign.Spec) (campaign.Runner, error) {
@@ -125,6 +130,28 @@ func TestRunnerOfAnotherJob(t *testing.T) {
 	}
 	s.Command = []string{"weigh"}
 	if _, err := startRunner(t.Context(), s); err == nil || !strings.Contains(err.Error(), `unknown command "weigh"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A process gets the results of others, whatever bytes they have, and rejects what cannot be one.
+func TestProcessDrawsFromOthers(t *testing.T) {
+	s := spec("count", 20)
+	r, err := startRunner(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	for range 2 {
+		got, err := r.Run(t.Context(), 3, []campaign.Other{{Shard: 2, Data: []byte("a\nb\x00")}, {Shard: 0}, {Shard: 1, Data: []byte("\n")}})
+		if want := "shard 3\n2: \"a\\nb\\x00\"\n0: \"\"\n1: \"\\n\"\n"; err != nil || string(got.Data) != want {
+			t.Errorf("got %q, %v; want %q", got.Data, err, want)
+		}
+	}
+	if _, err := r.Run(t.Context(), 3, []campaign.Other{{Shard: 20}}); err == nil || !strings.Contains(err.Error(), "it may draw from shard 20: want 0 to 19") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := r.Run(t.Context(), 3, make([]campaign.Other, campaign.MaxDraws+1)); err == nil || !strings.Contains(err.Error(), "its process ended") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,15 +18,16 @@ type Record struct {
 	Size   int           `json:"size"` // in bytes
 	Worker string        `json:"worker"`
 	Took   time.Duration `json:"took"`
-	Waited time.Duration `json:"waited"`         // in the queue, on its server's clock
-	Find   string        `json:"find,omitempty"` // what was found, in one line
+	Waited time.Duration `json:"waited"`           // in the queue, on its server's clock
+	Find   string        `json:"find,omitempty"`   // what was found, in one line
+	Others []Origin      `json:"others,omitempty"` // from which it could draw
 }
 
 // maxFind bounds the line on a find, in bytes.
 const maxFind = 300
 
 // store stores the result of a shard, and reports whether it was the first. If another result is
-// stored, both are kept.
+// stored that was made of the same others, both are kept.
 func (c *Campaign) store(ctx context.Context, b Build, shard int, r Record, data []byte) (first bool, err error) {
 	r.Hash, r.Size = hashOf(data), len(data)
 	r.Find = r.Find[:min(len(r.Find), maxFind)]
@@ -41,7 +43,7 @@ func (c *Campaign) store(ctx context.Context, b Build, shard int, r Record, data
 		return err == nil, err
 	}
 	was, err := c.record(ctx, b, shard)
-	if err != nil || was.Hash == r.Hash {
+	if err != nil || was.Hash == r.Hash || !slices.Equal(was.Others, r.Others) {
 		return false, err
 	}
 	_, err = c.results.Put(ctx, keyOf(conflictKey, b, shard, r.Hash), text)

@@ -99,8 +99,12 @@ func (s *slot) handle(ctx context.Context, m jetstream.Msg) error {
 			return fmt.Errorf("campaign %s: %w", c.Spec.Name, err)
 		}
 	}
+	others, origins, err := c.draw(s.abandoned, b, shard)
+	if err != nil && s.abandoned.Err() == nil { // without them it is worse, and not wrong
+		s.worker.warn("campaign %s, shard %d: drawing from others: %v", c.Spec.Name, shard, err)
+	}
 	began := time.Now()
-	result, err := s.run(shard)
+	result, err := s.run(shard, others)
 	switch {
 	case s.abandoned.Err() != nil:
 		s.giveBack(m, shard)
@@ -109,16 +113,16 @@ func (s *slot) handle(ctx context.Context, m jetstream.Msg) error {
 		s.failed(m, shard, attempt, err)
 		return s.close()
 	}
-	s.stored(m, shard, Record{Worker: s.worker.Name, Took: time.Since(began), Waited: began.Sub(meta.Timestamp), Find: result.Find}, result.Data)
+	s.stored(m, shard, Record{Worker: s.worker.Name, Took: time.Since(began), Waited: began.Sub(meta.Timestamp), Find: result.Find, Others: origins}, result.Data)
 	return nil
 }
 
 // run makes a shard within its limit of time.
-func (s *slot) run(shard int) (Result, error) {
+func (s *slot) run(shard int, others []Other) (Result, error) {
 	limit := s.campaign.Spec.Limits.Time
 	ctx, cancel := context.WithTimeoutCause(s.abandoned, limit, fmt.Errorf("it took longer than its limit of %s", limit))
 	defer cancel()
-	r, err := s.runner.Run(ctx, shard)
+	r, err := s.runner.Run(ctx, shard, others)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		err = &LoggedError{context.Cause(ctx), logOf(err)}

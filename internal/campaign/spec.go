@@ -32,6 +32,9 @@ type Spec struct {
 	Shards int `json:"shards"`
 	Runs   int `json:"runs,omitempty"`
 
+	// Draws is from how many others a shard may draw: see [Job].
+	Draws int `json:"draws,omitempty"`
+
 	// Want is the number of builds that make all shards, each by itself, so that they can be
 	// compared. Builds lists those that take part. The first is that of whoever started the campaign;
 	// others join as they come.
@@ -59,6 +62,7 @@ var DefaultLimits = Limits{Time: time.Hour, Memory: 4 << 30, Attempts: 3}
 const (
 	MaxShards = 100_000
 	MaxResult = 64 << 20 // bytes of the result of a shard
+	MaxDraws  = 16       // others from which a shard may draw
 
 	maxSpec    = 1 << 20 // bytes of its JSON; within what a server takes as a message
 	maxWords   = 200     // of the command
@@ -106,6 +110,10 @@ func (s Spec) validate() error {
 		return fmt.Errorf("shards of %d runs: want at least 1", s.Size)
 	case s.Runs < 0:
 		return fmt.Errorf("%d runs", s.Runs)
+	case s.Draws < 0 || s.Draws > MaxDraws:
+		return fmt.Errorf("shards that draw from %d others: want 0 to %d", s.Draws, MaxDraws)
+	case s.Draws > 0 && s.Want > 1:
+		return errors.New("shards that draw from others cannot be compared between builds")
 	case !sums.MatchString(s.Sum):
 		return fmt.Errorf("the sum %q is no SHA-256 hash", s.Sum)
 	case s.Want < 1 || s.Want > maxBuilds:

@@ -60,7 +60,7 @@ type stormServer struct {
 type serverConfig struct {
 	Name, Dir       string
 	Client, Cluster int
-	Routes          []int // ports of the others
+	Routes          []int // ports of all
 }
 
 func startStorm(t *testing.T, lossy bool) *storm {
@@ -75,27 +75,35 @@ func startStorm(t *testing.T, lossy bool) *storm {
 		}
 	})
 	s := &storm{group: group}
-	for i := range stormServers {
-		s.addServer(t, i+1, lossy)
-	}
+	s.startServers(t, stormServers, lossy)
 	addrs := make([]string, stormServers)
 	for i, one := range s.servers {
-		one.Command = s.serverCommand(one)
 		addrs[i] = one.Ports[0].Addr()
 	}
 	if s.links, err = wire.Open(stormWorkers+1, addrs, ""); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.links.Close)
+	for i := range stormWorkers {
+		s.addWorker(t, i+1)
+	}
+	return s
+}
+
+// startServers starts so many servers. They are ready some time later.
+func (s *storm) startServers(t *testing.T, n int, lossy bool) {
+	t.Helper()
+	for i := range n {
+		s.addServer(t, i+1, lossy)
+	}
+	for _, one := range s.servers {
+		one.Command = s.serverCommand(one)
+	}
 	for _, one := range s.servers {
 		if err := one.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i := range stormWorkers {
-		s.addWorker(t, i+1)
-	}
-	return s
 }
 
 func (s *storm) addServer(t *testing.T, number int, lossy bool) {
@@ -147,10 +155,12 @@ func serveStorm(config string) error {
 	}
 	o := &server.Options{
 		ServerName: c.Name, Host: "127.0.0.1", Port: c.Client, NoSigs: true, JetStream: true, StoreDir: c.Dir,
-		Cluster: server.ClusterOpts{Name: "storm", Host: "127.0.0.1", Port: c.Cluster, NoAdvertise: true},
 	}
-	for _, port := range c.Routes {
-		o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+	if len(c.Routes) > 1 {
+		o.Cluster = server.ClusterOpts{Name: "storm", Host: "127.0.0.1", Port: c.Cluster, NoAdvertise: true}
+		for _, port := range c.Routes { // also its own, which it leaves out
+			o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+		}
 	}
 	one, err := server.NewServer(o)
 	if err != nil {
@@ -201,7 +211,7 @@ func workInStorm(config string) error {
 		return err
 	}
 	ctx := context.Background()
-	e := connectInStorm(ctx, w.URL)
+	e := connectInStorm(ctx, w.URL, stormServers)
 	for {
 		c, err := e.OpenRunning(ctx, "storm")
 		if err == nil {
@@ -227,9 +237,9 @@ func takeTime(ctx context.Context, shard int) error {
 }
 
 // connectInStorm connects to servers, however long it takes.
-func connectInStorm(ctx context.Context, at string) *campaign.Engine {
+func connectInStorm(ctx context.Context, at string, replicas int) *campaign.Engine {
 	for {
-		e, err := campaign.Connect(ctx, campaign.Servers{URL: at, Replicas: stormServers})
+		e, err := campaign.Connect(ctx, campaign.Servers{URL: at, Replicas: replicas})
 		if err == nil {
 			e.SetAckWait(stormWait)
 			return e

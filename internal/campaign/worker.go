@@ -14,9 +14,9 @@ import (
 
 // Runner makes shards of a campaign, one at a time.
 type Runner interface {
-	// Run makes a shard. A shard has the same result wherever and whenever it is made. After an
-	// error the runner is closed. If ctx ends it returns its error soon.
-	Run(ctx context.Context, shard int) (Result, error)
+	// Run makes a shard that may draw from others. It has the same result wherever and whenever it is
+	// made. After an error the runner is closed. If ctx ends it returns its error soon.
+	Run(ctx context.Context, shard int, others []Other) (Result, error)
 	Close() error
 }
 

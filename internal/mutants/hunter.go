@@ -99,6 +99,7 @@ type Task struct {
 	Seed   uint64        // of the hunt
 	Budget time.Duration // of time
 	Runs   int           // at most; 0: limited by time only
+	Before int           // the number of the run before the first
 
 	// Guidance is that of [fuzz.Hunt].
 	Guidance string

@@ -19,19 +19,20 @@ type Trial struct {
 	Report
 }
 
-// Try builds a mutant and hunts it until a named property is violated or the budget is used
-// up: runs, or time if runs is 0. progress, unless nil, is called with the current stage.
-func (c Checkout) Try(ctx context.Context, m Mutant, seed uint64, budget time.Duration, runs int, progress func(what string)) (Trial, error) {
-	return c.try(ctx, m, Task{Lock: m.Lock, Seed: seed, Budget: budget, Runs: runs, Named: m.Names}, progress)
+// Effort bounds a hunt: by time, or by runs if these are positive.
+type Effort struct {
+	Seed   uint64
+	Budget time.Duration
+
+	// Runs is the number of runs. The first has the number Before+1: others make those before.
+	Before, Runs int
 }
 
-// Control is Try for a lock without a defect. It uses up the budget, and nothing should be
-// found.
-func (c Checkout) Control(ctx context.Context, lock string, seed uint64, budget time.Duration, runs int, progress func(what string)) (Trial, error) {
-	return c.try(ctx, Mutant{Lock: lock}, Task{Lock: lock, Seed: seed, Budget: budget, Runs: runs}, progress)
-}
-
-func (c Checkout) try(ctx context.Context, m Mutant, q Task, progress func(what string)) (_ Trial, err error) {
+// Try builds a mutant and hunts it until a named property is violated, or the effort is made. A mutant
+// without a number is a lock without a defect: the whole effort is made, and nothing should be found.
+// progress, unless nil, is called with the current stage.
+func (c Checkout) Try(ctx context.Context, m Mutant, e Effort, progress func(what string)) (_ Trial, err error) {
+	q := Task{Lock: m.Lock, Seed: e.Seed, Budget: e.Budget, Before: e.Before, Runs: e.Runs, Named: m.Names}
 	if q.Runs > 0 {
 		q.Budget = math.MaxInt64
 	}

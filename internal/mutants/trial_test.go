@@ -26,7 +26,7 @@ func TestFourMutants(t *testing.T) {
 	}
 	for _, m := range choose(all(t), 4, string(commit)) {
 		t.Run(m.Number, func(t *testing.T) {
-			trial, err := checkout(t).Try(t.Context(), m, 1, 0, most, nil)
+			trial, err := checkout(t).Try(t.Context(), m, Effort{Seed: 1, Runs: most}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestFourMutants(t *testing.T) {
 
 // The same hunt finds nothing without a defect.
 func TestControl(t *testing.T) {
-	trial, err := checkout(t).Control(t.Context(), "redlock", 1, 0, 500, nil)
+	trial, err := checkout(t).Try(t.Context(), Mutant{Lock: "redlock"}, Effort{Seed: 1, Runs: 500}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestMutantThatDoesNotCompile(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	m := all(t)[0]
 	m.edits = []edit{{file: m.edits[0].file, old: m.edits[0].old, new: m.edits[0].new + "\nvar x int = true\n"}}
-	if _, err := checkout(t).Try(t.Context(), m, 1, 0, most, nil); err == nil || !strings.Contains(err.Error(), "cannot use true") {
+	if _, err := checkout(t).Try(t.Context(), m, Effort{Seed: 1, Runs: most}, nil); err == nil || !strings.Contains(err.Error(), "cannot use true") {
 		t.Error(err)
 	}
 	empty(t, temp)
@@ -70,7 +70,7 @@ func TestInterruptedTrial(t *testing.T) {
 		temp := t.TempDir()
 		t.Setenv("TMPDIR", temp)
 		ctx, stop := context.WithCancel(t.Context())
-		_, err := checkout(t).Control(ctx, "redlock", 1, time.Minute, 0, func(what string) {
+		_, err := checkout(t).Try(ctx, Mutant{Lock: "redlock"}, Effort{Seed: 1, Budget: time.Minute}, func(what string) {
 			if what == phase {
 				time.AfterFunc(50*time.Millisecond, stop)
 			}

@@ -3,6 +3,7 @@ package shards
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/parts"
@@ -76,20 +77,38 @@ func (d Division) Run(ctx context.Context, shard int, drawn []fuzz.Entry) (Resul
 
 // Join joins the results of all shards, in their order. It calls read with the number of a shard.
 // An error names the shard whose stored result is damaged, or of another hunt.
-func (d Division) Join(read func(shard int) ([]byte, error)) (Summary, error) {
-	var all Summary
+//
+// It also returns the shards that cannot be repeated, because they have drawn what no other offers. That
+// happens if a shard was lost after others drew from it, and was then made again of other entries.
+func (d Division) Join(read func(shard int) ([]byte, error)) (all Summary, torn []int, err error) {
+	offered := map[Drawn]bool{}
+	logs := map[int][]Drawn{}
 	for shard := range d.Shards() {
 		text, err := read(shard)
 		if err != nil {
-			return all, err
+			return all, nil, err
 		}
 		r, err := d.Unseal(shard, text)
 		if err != nil {
-			return all, fmt.Errorf("the result of shard %d: %w", shard, err)
+			return all, nil, fmt.Errorf("the result of shard %d: %w", shard, err)
 		}
 		all.Join(r.Summary)
+		for _, e := range r.Offers {
+			hash, err := parts.Hash(e)
+			if err != nil {
+				return all, nil, err
+			}
+			offered[Drawn{hash, shard}] = true
+		}
+		logs[shard] = r.Drawn
 	}
-	return all, nil
+	for shard, log := range logs {
+		if slices.ContainsFunc(log, func(drawn Drawn) bool { return !offered[drawn] }) {
+			torn = append(torn, shard)
+		}
+	}
+	slices.Sort(torn)
+	return all, torn, nil
 }
 
 // Redraw returns the entries of a log, in its order, so that the shard that has drawn them can be

@@ -111,13 +111,40 @@ func TestHostileResults(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	_, err := d.Join(func(shard int) ([]byte, error) { return d.texts[max(shard, 1)], nil })
+	_, _, err := d.Join(func(shard int) ([]byte, error) { return d.texts[max(shard, 1)], nil })
 	if err == nil || err.Error() != "the result of shard 0: it is of shard 1, and not of 0" {
 		t.Error(err)
 	}
 	lost := errors.New("lost")
-	if _, err := d.Join(func(int) ([]byte, error) { return nil, lost }); !errors.Is(err, lost) {
+	if _, _, err := d.Join(func(int) ([]byte, error) { return nil, lost }); !errors.Is(err, lost) {
 		t.Error(err)
+	}
+}
+
+// A shard that has drawn what no other offers is named: it cannot be repeated.
+func TestTornShards(t *testing.T) {
+	d := all(t)
+	read := func(shard int) ([]byte, error) { return d.texts[shard], nil }
+	_, torn, err := d.Join(read)
+	if err != nil || len(torn) > 0 {
+		t.Fatal(torn, err)
+	}
+	var drawers []int
+	for shard, r := range d.results {
+		if slices.ContainsFunc(r.Drawn, func(drawn shards.Drawn) bool { return drawn.Shard == 0 }) {
+			drawers = append(drawers, shard)
+		}
+	}
+	_, torn, err = d.Join(func(shard int) ([]byte, error) {
+		if shard == 0 {
+			r := d.results[0]
+			r.Offers = nil // as if it was made again, and found others
+			return r.Seal()
+		}
+		return read(shard)
+	})
+	if err != nil || len(torn) == 0 || !slices.Equal(torn, drawers) {
+		t.Errorf("torn: %v; want %v; %v", torn, drawers, err)
 	}
 }
 

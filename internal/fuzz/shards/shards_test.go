@@ -117,7 +117,7 @@ func TestShardsAreRepeatedFromTheirLogs(t *testing.T) {
 func TestAnyGrouping(t *testing.T) {
 	d := all(t)
 	results, texts := d.results, d.texts
-	want, err := d.Join(func(shard int) ([]byte, error) { return texts[shard], nil })
+	want, _, err := d.Join(func(shard int) ([]byte, error) { return texts[shard], nil })
 	if err != nil {
 		t.Fatal(err)
 	}

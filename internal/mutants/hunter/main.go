@@ -77,10 +77,11 @@ func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
 // whole makes the hunt as it is.
 func (b *collector) whole(ctx context.Context, h fuzz.Hunt, q mutants.Task) error {
 	var failed error
+	h.Before, h.Runs = q.Before, q.Runs
 	h.Each = func(s fuzz.Run) bool {
 		found, err := b.add(s, q.Named)
 		failed = err
-		return err == nil && !found && s.Number != q.Runs
+		return err == nil && !found
 	}
 	return errors.Join(h.Run(ctx), failed)
 }
