@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores test-slurm stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants campaign clean
+.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores test-slurm stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -170,6 +170,12 @@ explore: ## make every run of the debate's rows and of the compared locks, and o
 
 rare: ## compare estimates of rare violations with the truth (an hour); commit docs/evidence/rare.md
 	sh scripts/rare.sh
+
+storms: ## run campaigns while their servers and workers have faults (25 minutes); commit docs/evidence/storms.md
+	sh scripts/storms.sh
+
+campaign-cost: ## measure what campaigns cost (15 minutes, on an idle machine); commit docs/evidence/campaign-cost.md
+	sh scripts/campaigncost.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh
