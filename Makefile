@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores test-slurm stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost campaign clean
+.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -54,7 +54,7 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
 	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
-	@echo "not run: tests on Slurm (make test-slurm)"
+	@echo "not run: tests on Slurm (make test-slurm), and on Kubernetes (make test-kubernetes)"
 
 test-plain:
 	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/.')
@@ -75,6 +75,12 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); withou
 
 etcd: ## build the current etcd from the module proxy into ./etcd, for --etcd (a minute)
 	$(GO) build -modfile=tools/etcd/go.mod -o etcd go.etcd.io/etcd/server/v3
+
+kube-apiserver: ## build the API server of Kubernetes from the module proxy into ./kube-apiserver (5 minutes)
+	$(GO) build -modfile=tools/kubernetes/go.mod -o kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+
+test-kubernetes: etcd kube-apiserver ## have an API server of Kubernetes, which it builds, check the manifests of campaigns (a minute, the first time 6)
+	$(GO) -C bench test ./manifests -count=1 -v -run '^TestServer' -args -apiserver $(CURDIR)/kube-apiserver -etcd $(CURDIR)/etcd
 
 test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (7 minutes)
 	@sh scripts/deps.sh stores
@@ -185,4 +191,4 @@ campaign: deps ## run the checks that take longer than tests may; commit docs/ev
 	sh scripts/mutants.sh 1000000
 
 clean: ## remove what was built
-	rm -f lockstorm etcd
+	rm -f lockstorm etcd kube-apiserver
