@@ -2,7 +2,8 @@
 # Runs the debate on each backend with real servers that this machine supports, or on those
 # in BACKENDS, and renews results/<backend> and docs/evidence/agreement.md. Other backends keep
 # their stored results. ROWS limits the run to some rows. If a row differs from the simulator
-# without a known reason (differences in the row's file), the script fails and renews nothing.
+# without a known reason (differences in the row's file), the script fails, renews nothing, and says
+# where the results are.
 set -eu
 
 work=$(mktemp -d)
@@ -32,7 +33,13 @@ for backend in process container; do
 		test ! -f "$results/debate.json" || { set -- "$@" "$results" && break; }
 	done
 done
-lockstorm agreement "$@" --format markdown >"$work/agreement.md" || { lockstorm agreement "$@"; exit 1; }
+lockstorm agreement "$@" --format markdown >"$work/agreement.md" || {
+	lockstorm agreement "$@" || true
+	kept=$(mktemp -d)
+	cp -r "$work/results" "$kept"
+	echo "the results are in $kept" >&2
+	exit 1
+}
 for backend in process container; do
 	test ! -d "$work/results/$backend" || { mkdir -p results/$backend && cp "$work/results/$backend/debate.json" results/$backend/; }
 done
