@@ -35,9 +35,10 @@ for backend in process container; do
 done
 lockstorm agreement "$@" --format markdown >"$work/agreement.md" || {
 	lockstorm agreement "$@" || true
-	kept=$(mktemp -d)
-	cp -r "$work/results" "$kept"
-	echo "the results are in $kept" >&2
+	rm -rf runs/agreement
+	mkdir -p runs
+	cp -r "$work/results" runs/agreement
+	echo "the results are in runs/agreement" >&2
 	exit 1
 }
 for backend in process container; do
