@@ -165,7 +165,7 @@ reference: ## run the debate and the comparison again (a minute); commit results
 measurements: deps ## measure all sweeps (half an hour; continues where it was stopped); commit results and docs/evidence/measurements.md
 	sh scripts/measurements.sh
 
-agreement: deps ## run the debate on real servers (process 2 minutes, container 12, on an idle machine; BACKENDS=container: only containers; ROWS=calm: only that row); commit results and docs/evidence/agreement.md
+agreement: deps ## run the debate on real servers (process 2 minutes, container 30, on an idle machine; BACKENDS=container: only containers; ROWS=calm: only that row); commit results and docs/evidence/agreement.md
 	sh scripts/agreement.sh
 
 hunt: ## hunt the debate's violations without its plans, fifty times per row (9 minutes); commit docs/evidence/hunt.md

@@ -261,7 +261,8 @@ func containerFlags(set *pflag.FlagSet) func() (runner.Backend, error) {
 func contained(b container.Backend) runner.Backend {
 	watching := b
 	watching.WatchKeys = true
-	return runner.Backend{Ability: ability(b), Keys: true, Watched: true, Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open), Versions: func() map[string]string {
+	// A busy engine takes a second to restart a container, and then a node is not back as soon as a plan says.
+	return runner.Backend{Ability: ability(b), Alone: true, Keys: true, Watched: true, Open: runner.Opener(watching.Open), Unwatched: runner.Opener(b.Open), Versions: func() map[string]string {
 		v := b.Versions()
 		if b.Image == "" {
 			maps.Copy(v, ofServer(localServer))

@@ -63,7 +63,7 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 	o.subjectFlags(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "directory for the stored runs, one directory each (default: runs are not stored)")
 	cmd.Flags().StringVar(&o.keep, "keep", keepFirst, "which runs --out stores: "+keepFirst+" (the first run of each row that violates a property or leaves it open) or "+keepAll)
-	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core, on real servers four)")
+	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core, on real servers four, in containers one in all)")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.DebateFile+"; if rows are named, they replace those rows of the debate saved there")
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
 	o.report.flag(cmd)

@@ -29,8 +29,11 @@ type suite struct {
 // sideBySide returns the default number of concurrent runs on a backend.
 func sideBySide(b runner.Backend) int {
 	cores := runtime.GOMAXPROCS(0)
-	if b.Idle {
+	switch {
+	case b.Idle:
 		return 4 * cores
+	case b.Alone:
+		return 1
 	}
 	return cores
 }

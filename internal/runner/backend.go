@@ -47,6 +47,9 @@ type Backend struct {
 	// keep a core busy.
 	Idle bool
 
+	// Alone says that runs disturb each other, so that a suite makes one at a time.
+	Alone bool
+
 	// Nodes is the largest number of nodes in its worlds; 0: no limit.
 	Nodes int
 

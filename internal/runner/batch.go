@@ -102,7 +102,7 @@ func endedBy(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
-// maxRetries is how often a run that slipped is repeated.
+// maxRetries is how often a run is repeated that slipped, or that a watch has not seen in time.
 const maxRetries = 3
 
 // maxFailedRetries is the number of failed repetitions in a row after which no more are
@@ -120,18 +120,18 @@ type attempt struct {
 }
 
 // again reports whether the run has to be repeated.
-func (a attempt) again() bool { return a.err != nil || a.Slipped() }
+func (a attempt) again() bool { return a.err != nil || a.Slipped() || a.Unseen() }
 
-// retries counts the repetitions in a row that slipped.
+// retries counts the repetitions in a row that had to be repeated.
 type retries struct{ failed int } // the last so many
 
 // allowed reports whether a run that has been repeated n times should be repeated.
 func (r *retries) allowed(n int) bool { return n < maxRetries && r.failed < maxFailedRetries }
 
 // done counts a repetition.
-func (r *retries) done(slipped bool) {
+func (r *retries) done(again bool) {
 	r.failed++
-	if !slipped {
+	if !again {
 		r.failed = 0
 	}
 }
@@ -168,7 +168,7 @@ func (a *batchRun) add(r attempt) {
 	a.count(r.Result)
 }
 
-// settle repeats the runs that failed or slipped, and counts the deferred results.
+// settle repeats the runs that failed, slipped or were not seen, and counts the deferred results.
 func (a *batchRun) settle(ctx context.Context, again *retries) error {
 	for _, r := range a.deferred {
 		for n := 0; r.again() && again.allowed(n) && ctx.Err() == nil; n++ {

@@ -103,6 +103,31 @@ func TestSlippedRunIsRepeated(t *testing.T) {
 	}
 }
 
+// A run of which a watch has seen too little is repeated. If it stays so, the run counts: its other verdicts
+// are not in doubt.
+func TestUnseenRunIsRepeated(t *testing.T) {
+	e := prepared(t, simulator, find(t, "crash-restart"))
+	unseen := map[uint64]int{2: 1, 3: 99}
+	runs := 0
+	b := runner.Batch{Experiment: e, First: 1, Runs: 4, One: func(ctx context.Context, seed uint64) (runner.Result, error) {
+		r, err := e.Run(ctx, seed, nil)
+		runs++
+		if unseen[seed]--; unseen[seed] >= 0 {
+			i := slices.IndexFunc(r.Report.Findings, func(f checker.Finding) bool { return f.Property == checker.Cleanup })
+			r.Report.Findings[i] = checker.Finding{Property: checker.Cleanup, Verdict: checker.Unknown, Events: []checker.Statement{{Kind: checker.KeysUnseen}}}
+		}
+		return r, err
+	}}
+	tallies, err := runner.RunBatches(t.Context(), 1, []runner.Batch{b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := tallies[0]
+	if runs != 4+1+3 || tally.Slipped > 0 || tally.Seen[checker.Cleanup][checker.Unknown] != 1 || tally.Seen[checker.Lease][checker.Violated] != 4 {
+		t.Errorf("%d runs, %d slipped, %v", runs, tally.Slipped, tally.Seen)
+	}
+}
+
 // failing is a batch in which worlds have so many errors for each seed.
 func failing(t *testing.T, failures map[uint64]int) (b runner.Batch, told *[]string) {
 	var mu sync.Mutex

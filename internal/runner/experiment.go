@@ -342,6 +342,18 @@ func (r Result) Slipped() bool {
 	return r.SchedulingLag > 0 && r.SchedulingLag > r.Scenario.AllowedSlip()
 }
 
+// Unseen reports whether an expectation could not be checked because a watch of keys, or of entries, reported
+// too little in time. It may if the machine is less busy.
+func (r Result) Unseen() bool {
+	if _, wanted := r.Scenario.Expect.Want(checker.Cleanup); !wanted {
+		return false
+	}
+	f := r.Report.Finding(checker.Cleanup)
+	return f.Verdict == checker.Unknown && slices.ContainsFunc(f.Events, func(s checker.Statement) bool {
+		return s.Kind == checker.KeysUnseen || s.Kind == checker.EntriesUnseen
+	})
+}
+
 // AsExpected reports whether this run alone shows what its scenario expects. A run that
 // was cut short, or slipped, does not.
 func (r Result) AsExpected() bool {
