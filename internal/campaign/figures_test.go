@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/lockstorm/lockstorm/internal/campaign"
-	"github.com/lockstorm/lockstorm/internal/servers/child"
 )
 
 var (
@@ -35,16 +34,7 @@ func benchOf(t *testing.T, servers int) bench {
 	if servers == 0 {
 		return bench{"in this process", embedded(t, t.TempDir()), nil}
 	}
-	group, err := child.NewGroup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := group.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s := &storm{group: group}
+	s := newStorm(t)
 	s.startServers(t, servers, false)
 	b := bench{name: fmt.Sprintf("%d", servers)}
 	var urls []string

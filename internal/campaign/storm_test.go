@@ -63,7 +63,8 @@ type serverConfig struct {
 	Routes          []int // ports of all
 }
 
-func startStorm(t *testing.T, lossy bool) *storm {
+// newStorm returns a storm without servers and workers.
+func newStorm(t *testing.T) *storm {
 	t.Helper()
 	group, err := child.NewGroup()
 	if err != nil {
@@ -74,16 +75,23 @@ func startStorm(t *testing.T, lossy bool) *storm {
 			t.Error(err)
 		}
 	})
-	s := &storm{group: group}
+	return &storm{group: group}
+}
+
+func startStorm(t *testing.T, lossy bool) *storm {
+	t.Helper()
+	s := newStorm(t)
 	s.startServers(t, stormServers, lossy)
 	addrs := make([]string, stormServers)
 	for i, one := range s.servers {
 		addrs[i] = one.Ports[0].Addr()
 	}
-	if s.links, err = wire.Open(stormWorkers+1, addrs, ""); err != nil {
+	links, err := wire.Open(stormWorkers+1, addrs, "")
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.links.Close)
+	t.Cleanup(links.Close)
+	s.links = links
 	for i := range stormWorkers {
 		s.addWorker(t, i+1)
 	}
