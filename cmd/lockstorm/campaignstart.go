@@ -253,13 +253,13 @@ func (o *startOptions) leave(ctx context.Context, c *campaign.Campaign, out io.W
 
 // follow follows the campaign to its end, while workers of this machine make shards.
 func (o *startOptions) follow(ctx context.Context, c *campaign.Campaign, shown *metrics.Server, problems io.Writer) (campaign.Progress, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	worked := make(chan error, 1)
 	go func() {
 		err := o.work(ctx, c, shown, problems)
 		if err != nil {
-			stop()
+			stop(nil)
 		}
 		worked <- err
 	}()
@@ -268,7 +268,10 @@ func (o *startOptions) follow(ctx context.Context, c *campaign.Campaign, shown *
 		shown.Progress(p)
 		showProgress(bar, p)
 	})
-	stop()
+	if err == nil {
+		stop(campaign.ErrComplete)
+	}
+	stop(nil)
 	bar.Done()
 	return progress, errors.Join(<-worked, err)
 }

@@ -40,11 +40,11 @@ const requestTimeout = 5 * time.Second
 // timeout of its own, unless its context has a deadline, however late: then it would wait for a lost
 // reply until then.
 func undated(ctx context.Context) (context.Context, func()) {
-	free, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, cancel)
+	free, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	return free, func() {
 		stop()
-		cancel()
+		cancel(nil)
 	}
 }
 

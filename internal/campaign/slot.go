@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,7 +30,7 @@ func (s *slot) close() error {
 // work takes shards until the queue is empty or ctx ends.
 func (s *slot) work(ctx context.Context) error {
 	for ctx.Err() == nil {
-		m, err := s.take()
+		m, err := s.take(ctx)
 		switch {
 		case err != nil && s.campaign.ended(ctx, err) == nil:
 			return nil
@@ -47,18 +48,26 @@ func (s *slot) work(ctx context.Context) error {
 	return nil
 }
 
-// take takes a shard from the queue, or nil if there is none. It does not end with a context: the
-// servers would give a shard to a request that nobody listens to any more.
-func (s *slot) take() (jetstream.Msg, error) {
+// take takes a shard from the queue, or nil if there is none. It does not end with ctx, unless the campaign
+// is complete: the servers would give a shard to a request that nobody listens to any more.
+func (s *slot) take(ctx context.Context) (jetstream.Msg, error) {
 	batch, err := s.queue.Fetch(1, jetstream.FetchMaxWait(patience))
 	if err != nil {
 		return nil, err
 	}
-	m, open := <-batch.Messages()
-	if !open {
-		return nil, batch.Error()
+	for over := ctx.Done(); ; over = nil {
+		select {
+		case m, open := <-batch.Messages():
+			if !open {
+				return nil, batch.Error()
+			}
+			return m, nil
+		case <-over:
+			if errors.Is(context.Cause(ctx), ErrComplete) {
+				return nil, nil
+			}
+		}
 	}
-	return m, nil
 }
 
 // handle makes the shard of a message, unless there is nothing to do. It returns an error if the worker

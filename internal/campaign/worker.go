@@ -70,8 +70,12 @@ func (w Worker) warn(format string, args ...any) {
 // patience is how long a worker waits for a shard until it takes the queue as empty.
 const patience = time.Second
 
+// ErrComplete is the cause with which a context ends whose worker need not wait for shards any more.
+var ErrComplete = errors.New("the campaign is complete")
+
 // Work makes shards until there are none left in the queue, ctx ends, or the campaign is stopped or
-// removed. None of these is an error. Shards that are not made by then are given back.
+// removed. None of these is an error. Shards that are not made by then are given back. If ctx ends with the
+// cause [ErrComplete] it does so at once.
 func (c *Campaign) Work(ctx context.Context, w Worker) error {
 	ctx, done := undated(ctx)
 	defer done()
