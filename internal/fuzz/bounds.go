@@ -74,6 +74,9 @@ func callTimesOf(s scenarios.Scenario) callTimes {
 		// is removed.
 		e.acquire = time.Duration(6+2*len(s.Clients)) * e.nodeWait
 		e.release = 2 * e.nodeWait
+		if l.Kind == "expiring-key" { // an extension that others overtake is sent again, for a TTL
+			e.extend = l.TTL + 2*e.nodeWait
+		}
 	case l.Fence == "quorum":
 		// A client that is overtaken draws again while its validity lasts.
 		e.acquire = 4*e.nodeWait + l.TTL

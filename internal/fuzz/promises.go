@@ -194,7 +194,8 @@ func effectAssumptions(s scenarios.Scenario, t Terms) (Assumptions, bool) {
 
 // storeTerms are the terms of a lock in a store, given the assumptions of its hold. A client
 // that gets no reply to a create looks for an entry with its own token; clones take each
-// other's entries. So nothing is promised with clones.
+// other's entries. So nothing is promised with clones. An entry is deleted by its revision, which a new
+// leader that has lost changes issues again: then a release deletes the entry of another hold.
 func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 	tokens := Assumptions{Without: []nemesis.Kind{"clone"}}
 	excludes = excludes.without(tokens.Without...)
@@ -207,7 +208,7 @@ func storeTerms(s scenarios.Scenario, excludes Assumptions) Terms {
 		checker.Fence:           excludes, // a late grant has an old fence
 		checker.DeadlockFreedom: progress,
 		checker.FaultTolerance:  tokens,
-		checker.Contract:        tokens,
+		checker.Contract:        tokens.withoutFailover(s),
 	}
 }
 
@@ -265,8 +266,19 @@ func kubernetesTerms(s scenarios.Scenario) Terms {
 
 // advisoryTerms are those of a lock that belongs to a connection to the leader. Its holder has no
 // deadline, so it excludes others only while nothing ends connections or takes the lead from a node.
-// Who does not reach the leader does not get the lock.
+// Who does not reach the leader does not get the lock. A holder that stands still for ever keeps its
+// connection, and so the lock.
 func advisoryTerms(s scenarios.Scenario) Terms {
+	t := connectionTerms(s)
+	progress := t[checker.DeadlockFreedom]
+	progress.NoPauses = true
+	t[checker.DeadlockFreedom] = progress
+	return t
+}
+
+// connectionTerms are those of a lock that belongs to a connection, but for what a holder that stands still
+// does to others.
+func connectionTerms(s scenarios.Scenario) Terms {
 	t := storeTerms(s, Assumptions{Without: []nemesis.Kind{
 		"crash", "power-loss", "shutdown", "failover", "old-snapshot", "vm-restore", "node-pause", "split-brain",
 		"partition", "split", "peer-partition", "reset", "loss", "suspend", "snapshot",
@@ -280,7 +292,7 @@ func advisoryTerms(s scenarios.Scenario) Terms {
 // transactionTerms are those of a lock that belongs to a transaction, which the server ends if a
 // heartbeat is late. The holder does not know when that is.
 func transactionTerms(s scenarios.Scenario) Terms {
-	t := advisoryTerms(s)
+	t := connectionTerms(s)
 	delete(t, checker.Lease)
 	delete(t, checker.Section)
 	return t

@@ -2,6 +2,7 @@ package rivals
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -31,9 +32,13 @@ func (expiringKey) acquire(ctx context.Context, a *attempt) error {
 
 func (expiringKey) abandon(a *attempt) { a.clear() }
 
+// errOvertaken is the error of an extension that others of the same hold have overtaken for a TTL. Where
+// requests take longer than the time between extensions, that could go on for ever.
+var errOvertaken = errors.New("other extensions of the hold were ahead each time")
+
 func (expiringKey) extend(ctx context.Context, h *Hold, ttl time.Duration) (env.Instant, error) {
 	m := h.mutex
-	for {
+	for end := m.mono().Add(m.config.TTL); ; {
 		until := m.validUntil(ttl)
 		e := h.latest()
 		reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreRenew, Key: e.Key, Revision: e.Revision, TTL: ttl})
@@ -48,6 +53,9 @@ func (expiringKey) extend(ctx context.Context, h *Hold, ttl time.Duration) (env.
 		if err == nil && !there {
 			err = ErrLost
 			h.lose(err)
+		}
+		if err == nil && m.mono() >= end {
+			err = errOvertaken
 		}
 		if err != nil {
 			return 0, err

@@ -101,6 +101,33 @@ func TestExtensionsAtTheSameTime(t *testing.T) {
 	})
 }
 
+// An extension that others overtake each time ends with an error, a TTL after its begin; the hold goes on.
+func TestOvertakenExtensionEnds(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newStore()
+		lock, heard := newLocker(t, "expiring-key", s)
+		h := mustLock(t, lock)
+		s.breaks(func(r env.StoreRequest) fault {
+			if e := s.entries[r.Key]; r.Op == env.StoreRenew {
+				e.Revision++ // by a renewal that was ahead
+				s.entries[r.Key] = e
+				s.expiry[r.Key] = time.Now().Add(time.Second)
+			}
+			return fault{}
+		})
+		began := time.Now()
+		err := h.Extend(t.Context(), time.Second)
+		if took := time.Since(began); err == nil || errors.Is(err, rivals.ErrLost) || took < time.Second || took > 1100*ms {
+			t.Errorf("after %v: %v", took, err)
+		}
+		s.breaks(nil)
+		mustRelease(t, h)
+		if lost := heard.of(env.StepLost); len(lost) > 0 {
+			t.Errorf("lost: %v", lost)
+		}
+	})
+}
+
 // A key that has expired is lost, and not renewed; nor is another's.
 func TestExpiredKeyIsLost(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
