@@ -39,8 +39,22 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(hash[:])
 }
 
+// readAttempts is how often a result is read that seems to be missing, or has other bytes. Any replica of the
+// servers sends it, and one that has lost its disk may not have it.
+const readAttempts = 5
+
 // read returns a result. It returns an error if the bucket has other bytes by that name, or too many.
-func read(ctx context.Context, b Bucket, hash string) ([]byte, error) {
+func read(ctx context.Context, b Bucket, hash string) (data []byte, err error) {
+	for range readAttempts {
+		data, err = readOnce(ctx, b, hash)
+		if ctx.Err() != nil || !errors.Is(err, errMissing) && !errors.Is(err, errChanged) {
+			break
+		}
+	}
+	return data, err
+}
+
+func readOnce(ctx context.Context, b Bucket, hash string) ([]byte, error) {
 	r, err := b.get(ctx, hash)
 	if err != nil {
 		return nil, fmt.Errorf("result %s: %w", hash, err)

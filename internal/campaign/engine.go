@@ -69,18 +69,34 @@ func (e *Engine) list(ctx context.Context) (jetstream.KeyValue, error) {
 	return e.keyValue(ctx, jetstream.KeyValueConfig{Bucket: listBucket, Description: "campaigns of lockstorm", MaxValueSize: maxSpec + 1024})
 }
 
-// keyValue opens a bucket, or makes it.
+// keyValue opens a bucket, or makes it. It has the stream that [jetstream.JetStream.CreateKeyValue] makes, but
+// for AllowDirect: the leader answers reads. Otherwise any replica does, and one that has lost its disk may
+// never catch up.
 func (e *Engine) keyValue(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	kv, err := e.js.KeyValue(ctx, c.Bucket)
 	if !errors.Is(err, jetstream.ErrBucketNotFound) {
 		return kv, err
 	}
-	c.Replicas, c.Storage = e.replicas, jetstream.FileStorage
-	kv, err = e.js.CreateKeyValue(ctx, c)
-	if errors.Is(err, jetstream.ErrBucketExists) { // somebody else was faster
-		return e.js.KeyValue(ctx, c.Bucket)
+	_, err = e.js.CreateStream(ctx, jetstream.StreamConfig{
+		Name: "KV_" + c.Bucket, Description: c.Description, Subjects: []string{"$KV." + c.Bucket + ".>"},
+		MaxMsgsPerSubject: 1, MaxMsgSize: c.MaxValueSize, MaxAge: c.TTL, MaxBytes: -1, MaxMsgs: -1, MaxConsumers: -1,
+		Storage: jetstream.FileStorage, Replicas: e.replicas, Discard: jetstream.DiscardNew,
+		AllowRollup: true, DenyDelete: true, Duplicates: duplicateWindow(c.TTL),
+	})
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // somebody else was faster
+		return nil, err
 	}
-	return kv, err
+	return e.js.KeyValue(ctx, c.Bucket)
+}
+
+// duplicateWindow returns how long a server recognises messages that it gets twice: no longer than it keeps
+// them.
+func duplicateWindow(ttl time.Duration) time.Duration {
+	const usual = 2 * time.Minute
+	if ttl > 0 {
+		return min(ttl, usual)
+	}
+	return usual
 }
 
 // Close ends the connection, and the embedded server if there is one.

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -16,6 +17,20 @@ func (c *Campaign) Store(ctx context.Context, b Build, shard int, worker string,
 // QueueAll queues shards as a follower does.
 func (c *Campaign) QueueAll(ctx context.Context, b Build, shards []int) error {
 	return c.queue(ctx, b, shards)
+}
+
+// Describe says what the servers have of the queue of a build.
+func (c *Campaign) Describe(ctx context.Context, b Build) string {
+	stream, err := c.stream.Info(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	consumer, err := c.stream.Consumer(ctx, b.ID())
+	if err != nil {
+		return err.Error()
+	}
+	info, err := consumer.Info(ctx)
+	return fmt.Sprintf("stream %+v of %+v; queue %+v, %v", stream.State, stream.Cluster, info, err)
 }
 
 // SubjectOf returns the subject of a build's shards.

@@ -225,7 +225,7 @@ func (c *Campaign) follow(ctx context.Context, each func(Progress)) (Progress, e
 			continue
 		}
 		// Servers can lose what they have acknowledged. So look once more.
-		now, err := c.read(ctx)
+		now, err := c.look(ctx)
 		if err != nil {
 			return f.progress, c.final(err)
 		}
@@ -235,6 +235,39 @@ func (c *Campaign) follow(ctx context.Context, each func(Progress)) (Progress, e
 			return f.progress, nil
 		}
 	}
+}
+
+// mostAsked is about how many shards are asked for by name.
+const mostAsked = 100
+
+// look is read, and asks for what is missing.
+func (c *Campaign) look(ctx context.Context) (*follower, error) {
+	f, err := c.read(ctx)
+	if err == nil {
+		err = f.ask(ctx)
+	}
+	return f, err
+}
+
+// ask asks for missing shards by their names, which the leader answers. A watch is sent by any replica, and
+// one that has lost its disk may never catch up.
+func (f *follower) ask(ctx context.Context) error {
+	for _, b := range f.campaign.Spec.Builds {
+		missing := f.missing(b)
+		for _, shard := range missing[:min(len(missing), mostAsked)] {
+			for _, kind := range []string{resultKey, asideKey} {
+				e, err := f.campaign.results.Get(ctx, keyOf(kind, b, shard))
+				if errors.Is(err, jetstream.ErrKeyNotFound) {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				f.see(e)
+			}
+		}
+	}
+	return nil
 }
 
 // final returns an error that says why a campaign cannot be followed, as [Campaign.Follow] describes it.
@@ -283,7 +316,7 @@ func (f *follower) audit(ctx context.Context) error {
 			f.suspects[parsedKey{resultKey, b.ID(), shard}] = true
 		}
 		if before != nil {
-			if now, err := f.campaign.read(ctx); err != nil || now.progress.Done > f.progress.Done {
+			if now, err := f.campaign.look(ctx); err != nil || now.progress.Done > f.progress.Done {
 				return cmp.Or(err, errStale)
 			}
 			missing = slices.DeleteFunc(missing, func(shard int) bool { return !before[parsedKey{resultKey, b.ID(), shard}] })

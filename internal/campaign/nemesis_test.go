@@ -154,7 +154,9 @@ func followInStorm(ctx context.Context, t *testing.T, c *campaign.Campaign) (cam
 			return p, err
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("%+v: %v", p, err)
+			again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			defer cancel()
+			t.Fatalf("%+v: %v; %s", p, err, c.Describe(again, build))
 		}
 		time.Sleep(200 * time.Millisecond)
 	}

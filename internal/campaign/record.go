@@ -75,11 +75,26 @@ func decodeRecord(text []byte) (r Record, err error) {
 	return r, nil
 }
 
+// resultAttempts is how often a result is asked for while the servers do not answer, as when they elect a
+// leader.
+const resultAttempts = 20
+
 // Result returns the result of a shard that a build has made. Shards are numbered from 0. The error is
 // [ErrLost] if it was there and is gone, or is not what was stored.
-func (c *Campaign) Result(ctx context.Context, b Build, shard int) ([]byte, error) {
+func (c *Campaign) Result(ctx context.Context, b Build, shard int) (data []byte, err error) {
 	ctx, done := undated(ctx)
 	defer done()
+	for range resultAttempts {
+		data, err = c.result(ctx, b, shard)
+		if err == nil || errors.Is(err, ErrLost) || ctx.Err() != nil {
+			break
+		}
+		sleep(ctx, patience)
+	}
+	return data, err
+}
+
+func (c *Campaign) result(ctx context.Context, b Build, shard int) ([]byte, error) {
 	r, err := c.record(ctx, b, shard)
 	var data []byte
 	if err == nil {

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +50,9 @@ type storm struct {
 	servers []*stormServer
 	workers []*child.Daemon
 	links   *wire.Network // of each worker and the follower to each server
+
+	mu   sync.Mutex
+	runs map[string]*child.Run // the last of each server and worker
 }
 
 // stormServer is a server of a storm.
@@ -75,7 +81,40 @@ func newStorm(t *testing.T) *storm {
 			t.Error(err)
 		}
 	})
-	return &storm{group: group}
+	s := &storm{group: group, runs: map[string]*child.Run{}}
+	t.Cleanup(func() { // before the group removes the logs
+		if t.Failed() {
+			s.logs(t)
+		}
+	})
+	return s
+}
+
+// logs prints the ends of the logs of all servers and workers.
+func (s *storm) logs(t *testing.T) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(s.runs)) {
+		t.Logf("%s:\n%s", name, s.runs[name].Log())
+	}
+}
+
+// add adds a server or a worker to the group. Nobody waits for it.
+func (s *storm) add(t *testing.T, kind string, number, ports int) *child.Daemon {
+	t.Helper()
+	d, err := s.group.Add(fmt.Sprintf("%s-%d", kind, number), ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Name, d.StartTimeout = fmt.Sprintf("%s %d", kind, number), time.Minute
+	d.Await = func(_ context.Context, run *child.Run) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.runs[d.Name] = run
+		return nil
+	}
+	return d
 }
 
 func startStorm(t *testing.T, lossy bool) *storm {
@@ -116,13 +155,9 @@ func (s *storm) startServers(t *testing.T, n int, lossy bool) {
 
 func (s *storm) addServer(t *testing.T, number int, lossy bool) {
 	t.Helper()
-	d, err := s.group.Add(fmt.Sprintf("server-%d", number), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Name, d.StartTimeout = fmt.Sprintf("server %d", number), time.Minute
-	d.Await = func(context.Context, *child.Run) error { return nil } // clients wait for it
+	d := s.add(t, "server", number, 2)
 	one := &stormServer{Daemon: d}
+	var err error
 	if one.disk, one.data, err = disk.Attach(lossy, s.group, d); err != nil {
 		t.Fatal(err)
 	}
@@ -197,12 +232,7 @@ func (s *storm) url(client int) string {
 
 func (s *storm) addWorker(t *testing.T, number int) {
 	t.Helper()
-	d, err := s.group.Add(fmt.Sprintf("worker-%d", number), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Name, d.StartTimeout = fmt.Sprintf("worker %d", number), time.Minute
-	d.Await = func(context.Context, *child.Run) error { return nil } // nobody waits for it
+	d := s.add(t, "worker", number, 0)
 	d.Command = func() (*exec.Cmd, error) {
 		return selfAs(asStormWorker, stormWorker{Name: d.Name, URL: s.url(number)})
 	}
