@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/campaign"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/mutants/shards"
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -88,7 +89,7 @@ func (d *dividedMutants) Run(ctx context.Context, shard int, _ []campaign.Other)
 	if f := t.Caught(); f != nil {
 		r.Find = fmt.Sprintf("mutant %s: %s in run %d", cmp.Or(m.Number, unmutated), foundBy(t), f.Run)
 	}
-	r.Data, err = t.Seal()
+	r.Data, err = shards.Seal(t.Report)
 	return r, err
 }
 
@@ -125,12 +126,12 @@ func (d *dividedMutants) joined(read func(int) ([]byte, error), problems io.Writ
 			return nil, err
 		}
 		m, effort := d.shard(i)
-		report, err := mutants.UnsealReport(text, effort)
+		report, err := shards.Unseal(text, effort)
 		if err != nil {
 			return nil, fmt.Errorf("the result of shard %d: %w", i, err)
 		}
 		trials[p.Unit-1].Mutant = m
-		trials[p.Unit-1].Join(report)
+		shards.Join(&trials[p.Unit-1].Report, report)
 	}
 	return trials, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/mutants/shards"
 )
 
 // untimed removes the times from what mutants prints as JSON.
@@ -50,7 +51,7 @@ func TestShardsOfMutants(t *testing.T) {
 	}
 	wantMatch(t, made.Find, `^mutant 1: V1 in run \d+$`)
 	_, effort := d.shard(4)
-	r, err := mutants.UnsealReport(made.Data, effort)
+	r, err := shards.Unseal(made.Data, effort)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +71,11 @@ func TestShardsOfMutants(t *testing.T) {
 		other := r
 		other.Finds = append([]mutants.Find(nil), r.Finds...)
 		change(&other)
-		text, err := other.Seal()
+		text, err := shards.Seal(other)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := mutants.UnsealReport(text, effort); err == nil || !strings.Contains(err.Error(), problem) {
+		if _, err := shards.Unseal(text, effort); err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("want %q, got %v", problem, err)
 		}
 	}

@@ -86,6 +86,7 @@ var rules = []rule{
 	{"internal/flake", []string{"internal/files", "internal/textfmt", "internal/runner"}, "it runs any package's tests, and takes the interval of a rate from the runner"},
 	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/runner/simulated", "internal/fuzz", "internal/fuzz/shards", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/mutants/explorer", []string{"nemesis", "checker", "scenarios", "internal/explore", "internal/mutants"}, "it is built anew for each defect, and knows none"},
+	{"internal/mutants/shards", []string{"checker", "scenarios", "internal/parts", "internal/mutants"}, "it stores and joins what hunters report"},
 	{"internal/gotool", nil, "it runs the go command and knows no lock"},
 	{"internal/mutants", []string{"internal/files", "internal/gotool", "checker", "internal/fuzz"}, "a separate program, built with the defect, tells whether it was found"},
 	{"internal", []string{"*"}, "tests of the whole"},

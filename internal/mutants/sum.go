@@ -1,0 +1,45 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/gotool"
+)
+
+// Sum returns a hash of the sources of the hunter in the checkout: checkouts of the same sum, built with the
+// same Go, make the same hunts.
+func (c Checkout) Sum(ctx context.Context) (string, error) {
+	const files = `{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
+	cmd := exec.CommandContext(ctx, c.goTool, "list", "-deps", "-f", files, "./internal/mutants/hunter")
+	cmd.Dir = c.root
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := gotool.Run(cmd); err != nil {
+		return "", errors.Join(ctx.Err(), fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(problems.String())))
+	}
+	sum := sha256.New()
+	names := append(strings.Fields(out.String()), filepath.Join(c.root, "go.mod"), filepath.Join(c.root, "go.sum"))
+	slices.Sort(names)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		short, err := filepath.Rel(c.root, name)
+		if err != nil {
+			return "", err
+		}
+		_, _ = fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(short), len(text), text) // a hash returns no errors
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
