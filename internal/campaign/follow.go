@@ -225,11 +225,10 @@ func (c *Campaign) follow(ctx context.Context, each func(Progress)) (Progress, e
 			continue
 		}
 		// Servers can lose what they have acknowledged. So look once more.
-		now, err := c.look(ctx)
+		now, err := f.look(ctx)
 		if err != nil {
 			return f.progress, c.final(err)
 		}
-		now.builds = f.builds
 		if f = now; f.progress.Left() == 0 {
 			f.progress.Differing = f.differing()
 			return f.progress, nil
@@ -240,19 +239,20 @@ func (c *Campaign) follow(ctx context.Context, each func(Progress)) (Progress, e
 // mostAsked is about how many shards are asked for by name.
 const mostAsked = 100
 
-// look is read, and asks for what is missing.
-func (c *Campaign) look(ctx context.Context) (*follower, error) {
-	f, err := c.read(ctx)
+// look reads the campaign anew, and asks for what is missing.
+func (f *follower) look(ctx context.Context) (*follower, error) {
+	now, err := f.campaign.read(ctx)
 	if err == nil {
-		err = f.ask(ctx)
+		now.builds = f.builds
+		err = now.ask(ctx)
 	}
-	return f, err
+	return now, err
 }
 
 // ask asks for missing shards by their names, which the leader answers. A watch is sent by any replica, and
 // one that has lost its disk may never catch up.
 func (f *follower) ask(ctx context.Context) error {
-	for _, b := range f.campaign.Spec.Builds {
+	for _, b := range f.builds {
 		missing := f.missing(b)
 		for _, shard := range missing[:min(len(missing), mostAsked)] {
 			for _, kind := range []string{resultKey, asideKey} {
@@ -316,7 +316,7 @@ func (f *follower) audit(ctx context.Context) error {
 			f.suspects[parsedKey{resultKey, b.ID(), shard}] = true
 		}
 		if before != nil {
-			if now, err := f.campaign.look(ctx); err != nil || now.progress.Done > f.progress.Done {
+			if now, err := f.look(ctx); err != nil || now.progress.Done > f.progress.Done {
 				return cmp.Or(err, errStale)
 			}
 			missing = slices.DeleteFunc(missing, func(shard int) bool { return !before[parsedKey{resultKey, b.ID(), shard}] })
