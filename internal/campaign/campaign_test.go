@@ -100,6 +100,19 @@ func finish(t *testing.T, c *campaign.Campaign, workers ...campaign.Worker) camp
 	return p
 }
 
+// keepWorking works until ctx ends, and then sends the error.
+func keepWorking(ctx context.Context, c *campaign.Campaign, w campaign.Worker) <-chan error {
+	worked := make(chan error, 1)
+	go func() {
+		var err error
+		for ctx.Err() == nil && err == nil {
+			err = c.Work(ctx, w)
+		}
+		worked <- err
+	}()
+	return worked
+}
+
 // whole returns all results of a campaign, in order.
 func whole(t *testing.T, c *campaign.Campaign) string {
 	t.Helper()
@@ -322,14 +335,7 @@ func TestTwoBuilds(t *testing.T) {
 	b.Build.Go = "go1.27.0"
 	b.Start = func(context.Context, campaign.Spec) (campaign.Runner, error) { return wrong{}, nil }
 	ctx, stop := context.WithCancel(t.Context())
-	worked := make(chan error, 1)
-	go func() {
-		var err error
-		for ctx.Err() == nil && err == nil {
-			err = opened.Work(ctx, b)
-		}
-		worked <- err
-	}()
+	worked := keepWorking(ctx, opened, b)
 	p := finish(t, c, a)
 	stop()
 	if err := <-worked; err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -114,24 +113,11 @@ func (b bench) waits(t *testing.T, rounds int) (list []time.Duration) {
 	const slots = 8
 	c := submit(t, b.engine, spec("waits", rounds*slots))
 	ctx, stop := context.WithCancel(t.Context())
-	var mu sync.Mutex
-	taken := make(chan struct{}, rounds*slots)
+	taken := make(chan time.Duration, rounds*slots)
 	w := worker("a", nil)
 	w.Slots, w.Start = slots, sleeping(0)
-	w.Took = func(r campaign.Record) {
-		mu.Lock()
-		list = append(list, r.Waited)
-		mu.Unlock()
-		taken <- struct{}{}
-	}
-	worked := make(chan error, 1)
-	go func() {
-		var err error
-		for ctx.Err() == nil && err == nil {
-			err = c.Work(ctx, w)
-		}
-		worked <- err
-	}()
+	w.Took = func(r campaign.Record) { taken <- r.Waited }
+	worked := keepWorking(ctx, c, w)
 	for round := range rounds {
 		time.Sleep(300 * time.Millisecond) // until all slots wait
 		var shards []int
@@ -142,7 +128,7 @@ func (b bench) waits(t *testing.T, rounds int) (list []time.Duration) {
 			t.Fatal(err)
 		}
 		for range slots {
-			<-taken
+			list = append(list, <-taken)
 		}
 	}
 	stop()

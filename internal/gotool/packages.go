@@ -24,7 +24,7 @@ var ErrNoModule = errors.New("no Go module here (no go.mod)")
 // MainModule returns the path of the module of the current directory. The error is
 // [ErrNoModule], or the reason why the go command cannot be run.
 func MainModule(ctx context.Context) (string, error) {
-	out, err := output(ctx, "list", "-m")
+	out, err := Output(ctx, "", "list", "-m")
 	switch path := strings.TrimSpace(string(out)); {
 	case err != nil && strings.Contains(err.Error(), "go.mod"):
 		return "", ErrNoModule
@@ -40,7 +40,7 @@ func MainModule(ctx context.Context) (string, error) {
 
 // TestsImporting lists the packages that match the patterns and whose tests import a package.
 func TestsImporting(ctx context.Context, path string, patterns ...string) (list []Package, err error) {
-	out, err := output(ctx, append([]string{"list", "-e", "-json=ImportPath,Dir,TestImports,XTestImports,Error"}, patterns...)...)
+	out, err := Output(ctx, "", append([]string{"list", "-e", "-json=ImportPath,Dir,TestImports,XTestImports,Error"}, patterns...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +64,11 @@ func TestsImporting(ctx context.Context, path string, patterns ...string) (list 
 	}
 }
 
-// output returns the standard output of the go command. An error has its last line on standard
-// error.
-func output(ctx context.Context, args ...string) ([]byte, error) {
+// Output returns the standard output of the go command in a directory; "": the current one. An error has its
+// last line on standard error.
+func Output(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := Run(cmd); err != nil {

@@ -1,14 +1,12 @@
 package mutants
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,15 +18,12 @@ import (
 // same Go, make the same hunts.
 func (c Checkout) Sum(ctx context.Context) (string, error) {
 	const files = `{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
-	cmd := exec.CommandContext(ctx, c.goTool, "list", "-deps", "-f", files, "./internal/mutants/hunter")
-	cmd.Dir = c.root
-	var out, problems bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problems
-	if err := gotool.Run(cmd); err != nil {
-		return "", errors.Join(ctx.Err(), fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(problems.String())))
+	out, err := gotool.Output(ctx, c.root, "list", "-deps", "-f", files, "./internal/mutants/hunter")
+	if err != nil {
+		return "", errors.Join(ctx.Err(), err)
 	}
 	sum := sha256.New()
-	names := append(strings.Fields(out.String()), filepath.Join(c.root, "go.mod"), filepath.Join(c.root, "go.sum"))
+	names := append(strings.Fields(string(out)), filepath.Join(c.root, "go.mod"), filepath.Join(c.root, "go.sum"))
 	slices.Sort(names)
 	for _, name := range names {
 		text, err := os.ReadFile(name)

@@ -122,7 +122,7 @@ type attempt struct {
 // again reports whether the run has to be repeated.
 func (a attempt) again() bool { return a.err != nil || a.Slipped() || a.Unseen() }
 
-// retries counts the repetitions in a row that had to be repeated.
+// retries counts the repetitions in a row that were in vain.
 type retries struct{ failed int } // the last so many
 
 // allowed reports whether a run that has been repeated n times should be repeated.

@@ -82,7 +82,7 @@ func (d Division) Run(ctx context.Context, shard int, drawn []fuzz.Entry) (Resul
 // happens if a shard was lost after others drew from it, and was then made again of other entries.
 func (d Division) Join(read func(shard int) ([]byte, error)) (all Summary, torn []int, err error) {
 	offered := map[Drawn]bool{}
-	logs := map[int][]Drawn{}
+	logs := make([][]Drawn, d.Shards())
 	for shard := range d.Shards() {
 		text, err := read(shard)
 		if err != nil {
@@ -107,7 +107,6 @@ func (d Division) Join(read func(shard int) ([]byte, error)) (all Summary, torn 
 			torn = append(torn, shard)
 		}
 	}
-	slices.Sort(torn)
 	return all, torn, nil
 }
 

@@ -60,10 +60,7 @@ func validate(f mutants.Find, e mutants.Effort) error {
 	if f.Run <= e.Before || f.Run > e.Before+e.Runs {
 		return fmt.Errorf("run %d: want %d to %d", f.Run, e.Before+1, e.Before+e.Runs)
 	}
-	s, err := scenarios.Parse(f.Scenario) // YAML contains JSON
-	if err == nil {
-		err = s.Validate()
-	}
+	_, err := scenarios.Parse(f.Scenario) // YAML contains JSON
 	return err
 }
 
