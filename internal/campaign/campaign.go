@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,20 +75,26 @@ func (c *Campaign) consumer(ctx context.Context, b Build) (jetstream.Consumer, e
 // subject returns the subject of a build's shards.
 func (c *Campaign) subject(b Build) string { return subjects + c.Spec.Name + "." + b.ID() }
 
+// unacknowledged is how many messages are sent to a queue before their acknowledgements are awaited. The
+// client library refuses more than 4,000, if the servers do not acknowledge one within 0.2 s.
+const unacknowledged = 1000
+
 // queue queues shards of a build.
 func (c *Campaign) queue(ctx context.Context, b Build, shards []int) error {
 	subject := c.subject(b)
-	for _, shard := range shards {
-		if _, err := c.engine.js.PublishAsync(subject, []byte(strconv.Itoa(shard))); err != nil {
-			return err
+	for some := range slices.Chunk(shards, unacknowledged) {
+		for _, shard := range some {
+			if _, err := c.engine.js.PublishAsync(subject, []byte(strconv.Itoa(shard))); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-c.engine.js.PublishAsyncComplete(): // what was not acknowledged is queued again by whoever follows the campaign
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
-	select {
-	case <-c.engine.js.PublishAsyncComplete():
-		return nil // what was not acknowledged is queued again by whoever follows the campaign
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return nil
 }
 
 // shardOf reads a message of a queue.

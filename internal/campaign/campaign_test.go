@@ -161,6 +161,23 @@ func TestEveryShardIsMadeOnce(t *testing.T) {
 	}
 }
 
+// The client library refuses more than 4,000 messages that servers have not acknowledged in time. So a
+// queue of many shards has to wait in between.
+func TestManyShardsAreQueued(t *testing.T) {
+	c := submit(t, embedded(t, t.TempDir()), spec("many", 20_000))
+	shards := make([]int, c.Spec.Shards)
+	for n := range shards {
+		shards[n] = n
+	}
+	if err := c.QueueAll(t.Context(), build, shards); err != nil {
+		t.Fatal(err)
+	}
+	queued, err := c.Queued(t.Context())
+	if err != nil || queued != uint64(len(shards)) {
+		t.Errorf("%d shards of %d are queued: %v", queued, len(shards), err)
+	}
+}
+
 // The same directory continues a campaign, and what was made is not made again.
 func TestCampaignContinues(t *testing.T) {
 	const shards = 20

@@ -19,6 +19,15 @@ func (c *Campaign) QueueAll(ctx context.Context, b Build, shards []int) error {
 	return c.queue(ctx, b, shards)
 }
 
+// Queued returns how many shards are queued, of all builds.
+func (c *Campaign) Queued(ctx context.Context) (uint64, error) {
+	stream, err := c.stream.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return stream.State.Msgs, nil
+}
+
 // Describe says what the servers have of the queue of a build.
 func (c *Campaign) Describe(ctx context.Context, b Build) string {
 	stream, err := c.stream.Info(ctx)
