@@ -75,7 +75,9 @@ func (c cost) perShard(d time.Duration) float64 {
 func (b bench) measure(t *testing.T, slots, shards int, shard time.Duration) cost {
 	t.Helper()
 	name := fmt.Sprintf("figures-%d-%d-%s", slots, shards, shard)
-	c := submit(t, b.engine, spec(strings.ToLower(name), shards))
+	job := spec(strings.ToLower(name), shards)
+	job.Limits.Time += 2 * shard
+	c := submit(t, b.engine, job)
 	w := worker("a", nil)
 	w.Slots, w.Start = slots, sleeping(shard)
 	began, servers, self := time.Now(), cpuTime(t, b.servers...), cpuTime(t, os.Getpid())
