@@ -37,7 +37,11 @@ func (k Keeper) Run(ctx context.Context, seed uint64) (r runner.Result, dir stri
 	if err != nil {
 		return r, "", err
 	}
-	if r, err = k.experiment.Run(ctx, seed, d.History()); err != nil {
+	sink := d.LiveHistory()
+	if k.experiment.Backend().Exact {
+		sink = d.History()
+	}
+	if r, err = k.experiment.Run(ctx, seed, sink); err != nil {
 		return r, "", errors.Join(err, d.Discard())
 	}
 	run := RunOf(r, k.versions)

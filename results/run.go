@@ -111,6 +111,28 @@ func (d *Dir) Path() string { return d.path }
 // History returns the sink of the run's events.
 func (d *Dir) History() history.Sink { return d.writer }
 
+// LiveHistory is History for a run in real time: what was recorded is in the file soon, so that others
+// can look at the run while it goes on.
+func (d *Dir) LiveHistory() history.Sink { return &liveSink{writer: d.writer} }
+
+// flushEvery is how long events may stay in memory while others follow.
+const flushEvery = 200 * time.Millisecond
+
+// liveSink flushes the writer with an event, if the last time is long ago.
+type liveSink struct {
+	writer  *history.Writer
+	flushed time.Time
+}
+
+// Record implements [history.Sink].
+func (l *liveSink) Record(e *history.Event) {
+	l.writer.Record(e)
+	if now := time.Now(); now.Sub(l.flushed) > flushEvery {
+		_ = l.writer.Flush() // which keeps its error
+		l.flushed = now
+	}
+}
+
 // Finish completes the directory with run.json. If that fails, it removes the directory.
 func (d *Dir) Finish(r Run) error {
 	text, err := json.MarshalIndent(r, "", "  ")

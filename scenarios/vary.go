@@ -15,12 +15,28 @@ import (
 // "lock.ttl", "plan[0].end.after". The value is YAML. A field that the scenario leaves out is
 // added.
 func (s Scenario) With(path, value string) (Scenario, error) {
-	changed, err := s.with(path, value)
+	return s.WithAll(FieldValue{path, value})
+}
+
+// FieldValue is a field of a scenario, by its path, and a value as YAML.
+type FieldValue struct{ Path, Value string }
+
+// WithAll is [Scenario.With] for several fields. Only the result with all of them has to be valid. An
+// error names the fields.
+func (s Scenario) WithAll(fields ...FieldValue) (Scenario, error) {
+	changed, names := s, make([]string, len(fields))
+	var err error
+	for i, f := range fields {
+		names[i] = f.Path + "=" + f.Value
+		if err == nil {
+			changed, err = changed.with(f.Path, f.Value)
+		}
+	}
 	if err == nil {
 		err = changed.Validate()
 	}
 	if err != nil {
-		return Scenario{}, fmt.Errorf("%s=%s: %s", path, value, lineNumber.ReplaceAllString(err.Error(), ""))
+		return Scenario{}, fmt.Errorf("%s: %s", strings.Join(names, " "), lineNumber.ReplaceAllString(err.Error(), ""))
 	}
 	return changed, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -102,7 +103,7 @@ func (a agreementView) text(out io.Writer) error {
 	a.decidable(p)
 	p.say("")
 	printTable(p, a.table())
-	p.say("\n%s.\n%s.", agreementLegend, report.CodesWithin(terminal.On(out).Prose()))
+	p.say("\n%s.\n%s.", agreementLegend, summary.CodesWithin(terminal.On(out).Prose()))
 	a.open(p, "\n%s:")
 	return p.err
 }
@@ -124,7 +125,7 @@ Each backend runs each row of [the debate](debate.md) from the same scenario wit
 	a.decidable(p)
 	p.say("\n## Row by row")
 	p.table(a.table())
-	p.say("%s. %s.", agreementLegend, report.Codes())
+	p.say("%s. %s.", agreementLegend, summary.Codes())
 	a.open(p, "\n## %s\n")
 	return p.err
 }
@@ -215,7 +216,7 @@ func (a agreementView) open(p *page, heading string) {
 	a.list(p, heading, "What is undecided", func(c report.Cell) []string {
 		switch c.ComparisonStatus {
 		case report.TooSlow:
-			return []string{report.Slowness(c.Tally)}
+			return []string{summary.Slowness(c.Tally)}
 		case report.NotRun:
 			return []string{"was not run"}
 		}

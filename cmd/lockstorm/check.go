@@ -20,6 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/jepsen"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -117,7 +118,7 @@ func findProperties(names []string) ([]checker.Property, error) {
 			return strings.EqualFold(name, p.Code()) || name == p.String()
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, report.Codes())
+			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, summary.Codes())
 		}
 		found = append(found, checker.Properties()[i])
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -267,7 +268,7 @@ func (r rowChecks) check(ctx context.Context, t parts.Task, tally runner.Tally, 
 	case check.Outcome == ci.AsExpected:
 		check.Summary, check.Command = verdictsIn(tally), ""
 	case tally.Slipped > 0:
-		check.Summary = report.Slowness(tally)
+		check.Summary = summary.Slowness(tally)
 	default:
 		check.Summary = notShown(tally)
 	}
@@ -291,7 +292,7 @@ func (r rowChecks) keep(ctx context.Context, first stored, problems io.Writer) (
 
 // verdictsIn returns the verdicts of runs as signs.
 func verdictsIn(t runner.Tally) string {
-	return fmt.Sprintf("%s in %s", report.Signs(t), textfmt.Count(t.Runs, "run"))
+	return fmt.Sprintf("%s in %s", summary.Signs(t), textfmt.Count(t.Runs, "run"))
 }
 
 // notShown names the limits that do not hold, or else the expected violations that no run has

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -277,5 +278,5 @@ func (d debate) Conclusion() runner.Conclusion {
 	for _, c := range curves {
 		known = append(known, c.Tallies...)
 	}
-	return report.Worst(known)
+	return summary.Worst(known)
 }

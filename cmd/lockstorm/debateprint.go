@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -27,8 +28,8 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	}
 	terminal.Fit(out)
 	printTable(out, d.table(cellWidth(asText), whole))
-	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", report.SignLegend, report.CodesWithin(terminal.On(out).Prose()))
-	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", report.ShownLegend, d.again)
+	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", summary.SignLegend, summary.CodesWithin(terminal.On(out).Prose()))
+	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", summary.ShownLegend, d.again)
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)
 		printRates(out, rows)
@@ -54,7 +55,7 @@ func (d debate) printSlipped(out io.Writer) {
 	}
 	for _, t := range all {
 		if t.Slipped > 0 {
-			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, report.Slowness(t))
+			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, summary.Slowness(t))
 		}
 	}
 }
@@ -79,7 +80,7 @@ type columns struct {
 var whole = columns{
 	head: []string{"found", "shown", "seed"},
 	row: func(t runner.Tally) []string {
-		return []string{report.Signs(t), report.Showing(t), report.Witness(t)}
+		return []string{summary.Signs(t), summary.Showing(t), summary.Witness(t)}
 	},
 	series: func(c report.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
 
@@ -116,7 +117,7 @@ func printRates(out io.Writer, rows []finding) {
 	clean := runner.Rate{}
 	for _, r := range rows {
 		clean = runner.Rate{N: max(clean.N, r.tally.Runs)}
-		for _, g := range report.Rates(r.tally) {
+		for _, g := range summary.Rates(r.tally) {
 			t.Add(r.row.Name, strings.Join(g.Codes, " "), g.Rate.String(), g.Rate.Percent(), g.Rate.Interval())
 		}
 	}
@@ -163,7 +164,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 		}
 	}
 	p.table(all)
-	p.say("%s. %s.\n\n%s", report.SignLegend, report.Codes(), report.ShownLegend)
+	p.say("%s. %s.\n\n%s", summary.SignLegend, summary.Codes(), summary.ShownLegend)
 	for _, t := range d.topics {
 		p.say("\n## %s", t.Name)
 		rows, curves := d.findings(t)
@@ -197,7 +198,7 @@ func (p *page) row(t runner.Tally) {
 		p.say("- Sources: %s", strings.Join(sources, "; "))
 	}
 	p.setting(s)
-	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, report.Found(t))
+	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, summary.Found(t))
 	p.say("\nMeasured over all runs: %s.", inWords(t.Measured.Figures()))
 	p.stories(t)
 	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)
@@ -206,7 +207,7 @@ func (p *page) row(t runner.Tally) {
 
 // stories prints the first violation of each property.
 func (p *page) stories(t runner.Tally) {
-	for i, s := range report.Stories(t) {
+	for i, s := range summary.Stories(t) {
 		if i == 0 {
 			p.say("")
 		}
@@ -225,7 +226,7 @@ func (p *page) heading(name, summary string, c scenarios.Claims) {
 
 // setting prints the lock, the clients, the world and the plan.
 func (p *page) setting(s scenarios.Scenario) {
-	for _, f := range report.Setting(s) {
+	for _, f := range summary.Setting(s) {
 		if f.Code {
 			f.Text = "`" + f.Text + "`"
 		}
@@ -261,7 +262,7 @@ func (p *page) remark(name string) {
 func (d debate) summary(out io.Writer) error {
 	p := &page{out: out}
 	d.table(cellWidth(asMarkdown), outlined).Markdown(p)
-	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", report.Codes())
+	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", summary.Codes())
 	return p.err
 }
 
@@ -275,7 +276,7 @@ var outlined = columns{
 // outline names the violated properties, and says if anything was not as expected.
 func outline(t runner.Tally) string {
 	text := "✓"
-	for i, g := range report.Rates(t) {
+	for i, g := range summary.Rates(t) {
 		if i == 0 {
 			text = "✗"
 		}

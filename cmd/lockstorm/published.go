@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -229,5 +230,5 @@ func (p publications) conclusion() runner.Conclusion {
 			}
 		}
 	}
-	return report.Worst(all)
+	return summary.Worst(all)
 }

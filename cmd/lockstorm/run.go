@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -136,7 +137,7 @@ type ran struct {
 
 	deviations []runner.Deviation // of a run with choices that is repeated
 
-	subjects []report.ShownRun // of the report, if there is to be one
+	subjects []runpage.Shown // of the report, if there is to be one
 }
 
 // reported makes the page of the runs.
@@ -171,7 +172,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 			r.list.add(one)
 			album.add(one)
 			if o.report.path != "" {
-				r.subjects = append(r.subjects, report.ShownRunOf(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
+				r.subjects = append(r.subjects, runpage.Of(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
 			}
 			printRun(one)
 		},

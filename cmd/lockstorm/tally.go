@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -79,7 +80,7 @@ func printSlipped(out io.Writer, t runner.Tally) {
 		return
 	}
 	r := t.Slipping
-	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run decides nothing.\n", seeded(r), report.Slowness(t))
+	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run decides nothing.\n", seeded(r), summary.Slowness(t))
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
 			_, _ = fmt.Fprintf(out, "\n%s violated, possibly because of the slow machine:\n", f.Property.Title())

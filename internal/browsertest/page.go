@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,8 +44,11 @@ type Page struct {
 	t   testing.TB
 	ctx context.Context
 
+	origin string // of a page on a server; requests to it are not complained of
+
 	mu         sync.Mutex
 	complaints []string
+	requests   int // to the origin
 }
 
 // patience is how long a step may take before it counts as hung.
@@ -54,18 +58,32 @@ const patience = 2 * time.Minute
 // has been read.
 func Open(t testing.TB, file string, s Screen) *Page {
 	t.Helper()
-	p := &Page{t: t}
-	ctx, end := chromedp.NewContext(need(t), chromedp.WithListener(p.hear))
-	t.Cleanup(end)
-	p.ctx = ctx
-	if err := chromedp.Do(ctx); err != nil { // the window, which lives as long as this context
+	return (&Page{t: t}).open(address(t, file), s)
+}
+
+// Visit opens a page on a server ("http://127.0.0.1:1234/"), which may ask that server for more.
+func Visit(t testing.TB, page string, s Screen) *Page {
+	t.Helper()
+	u, err := url.Parse(page)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return (&Page{t: t, origin: u.Scheme + "://" + u.Host + "/"}).open(page, s)
+}
+
+func (p *Page) open(address string, s Screen) *Page {
+	p.t.Helper()
+	ctx, end := chromedp.NewContext(need(p.t), chromedp.WithListener(p.hear))
+	p.t.Cleanup(end)
+	p.ctx = ctx
+	if err := chromedp.Do(ctx); err != nil { // the window, which lives as long as this context
+		p.t.Fatal(err)
+	}
 	p.do(s.emulate())
-	p.do(chromedp.Navigate(address(t, file)))
-	t.Cleanup(func() {
+	p.do(chromedp.Navigate(address))
+	p.t.Cleanup(func() {
 		for _, c := range p.Complaints() {
-			t.Errorf("the page %s: %s", filepath.Base(file), c)
+			p.t.Errorf("the page %s: %s", path.Base(address), c)
 		}
 	})
 	return p
@@ -118,10 +136,27 @@ func (p *Page) hear(event any) {
 	case *log.EventEntryAdded:
 		p.complain("%s: %s", e.Entry.Source, e.Entry.Text)
 	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; e.Type != network.ResourceTypeDocument && !strings.HasPrefix(u, "data:") {
-			p.complain("asks for %s", u)
-		}
+		p.asked(e.Request.URL, e.Type)
 	}
+}
+
+// asked counts a request to the page's origin, and complains of any other.
+func (p *Page) asked(address string, of network.ResourceType) {
+	switch {
+	case p.origin != "" && strings.HasPrefix(address, p.origin):
+		p.mu.Lock()
+		p.requests++
+		p.mu.Unlock()
+	case of != network.ResourceTypeDocument && !strings.HasPrefix(address, "data:") && !(p.origin != "" && strings.HasPrefix(address, "blob:"+p.origin)):
+		p.complain("asks for %s", address)
+	}
+}
+
+// Requests returns how many requests were made to the page's origin so far.
+func (p *Page) Requests() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests
 }
 
 func thrown(d *runtime.ExceptionDetails) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -213,7 +214,7 @@ func (c Cell) String() string {
 		if v == checker.Holds || v == checker.NotApplicable && c.Tally.Scenario.Expect[p] == v {
 			continue
 		}
-		text := fmt.Sprintf("%s %d/%d", Sign(v), c.Tally.Seen[p][v], c.Tally.Runs)
+		text := fmt.Sprintf("%s %d/%d", summary.Sign(v), c.Tally.Seen[p][v], c.Tally.Runs)
 		if last := len(found) - 1; last >= 0 && found[last].text == text {
 			found[last].codes += " " + p.Code()
 		} else {

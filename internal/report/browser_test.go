@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/browsertest"
 	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/tune"
@@ -166,7 +167,7 @@ func TestBrowserARunThatViolates(t *testing.T) {
 // decidedFile makes the page of a run with its point of no return, and returns its file.
 func decidedFile(t *testing.T, futures int) (string, inevitable.Analysis) {
 	t.Helper()
-	s, err := report.LoadRun(filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1"))
+	s, err := runpage.Load(filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func decidedFile(t *testing.T, futures int) (string, inevitable.Analysis) {
 	}
 	s.Inevitable = &a
 	r := report.New("a run", report.Options{})
-	if err := r.Runs([]report.ShownRun{s}); err != nil {
+	if err := r.Runs([]runpage.Shown{s}); err != nil {
 		t.Fatal(err)
 	}
 	return file(t, r), a

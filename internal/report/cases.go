@@ -7,7 +7,9 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/trace"
@@ -46,8 +48,8 @@ func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 		conclusion := k.Judge(result)
 		id := r.Anchor("case", k.Title)
 		now := shown.Run.Report.Finding(k.Property).Verdict
-		t.Add(document.Cell{Text: k.Title, Link: "#" + id}, document.Text(k.Property.Code()+" "+k.Property.Title()), document.Text(Sign(k.Shows)+" "+k.Shows.String()),
-			document.Cell{Text: Sign(now) + " " + now.String(), Mark: markOf(conclusion)},
+		t.Add(document.Cell{Text: k.Title, Link: "#" + id}, document.Text(k.Property.Code()+" "+k.Property.Title()), document.Text(summary.Sign(k.Shows)+" "+k.Shows.String()),
+			document.Cell{Text: summary.Sign(now) + " " + now.String(), Mark: summary.MarkOf(conclusion)},
 			document.Count(len(k.Scenario.Plan)), document.Count(len(k.Scenario.Clients)), document.Count(k.Scenario.Nodes), document.Text(textfmt.Dash(k.Remark)))
 		blocks, err := r.caseBlocks(k, shown, tr, conclusion)
 		if err != nil {
@@ -60,13 +62,13 @@ func (r *Report) Cases(ctx context.Context, list []SavedCase) error {
 }
 
 // replayed runs the case again, and returns its trace.
-func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (ShownRun, *trace.Trace, error) {
+func (k SavedCase) replayed(ctx context.Context, simulator runner.Backend) (runpage.Shown, *trace.Trace, error) {
 	e, err := runner.Prepare(simulator, k.Scenario)
 	if err != nil {
-		return ShownRun{}, nil, err
+		return runpage.Shown{}, nil, err
 	}
 	e, tr := trace.Of(e.WithCourse(k.Course))
-	s, err := replayed(ctx, e, k.Seed, k.command())
+	s, err := runpage.Replayed(ctx, e, k.Seed, k.command())
 	return s, tr, err
 }
 
@@ -79,9 +81,9 @@ func (k SavedCase) command() string {
 }
 
 // caseBlocks describes a case. A case is small, so its messages are drawn one by one.
-func (r *Report) caseBlocks(k SavedCase, s ShownRun, tr *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
+func (r *Report) caseBlocks(k SavedCase, s runpage.Shown, tr *trace.Trace, conclusion runner.Conclusion) ([]document.Block, error) {
 	f := s.Run.Report.Finding(k.Property)
-	blocks := []document.Block{document.Notice{Mark: markOf(conclusion), Text: fmt.Sprintf("The case says that %s is %v, and it is %v.", k.Property.Title(), k.Shows, f.Verdict)}}
+	blocks := []document.Block{document.Notice{Mark: summary.MarkOf(conclusion), Text: fmt.Sprintf("The case says that %s is %v, and it is %v.", k.Property.Title(), k.Shows, f.Verdict)}}
 	if k.Remark != "" {
 		blocks = append(blocks, document.Prose(textfmt.Sentence(k.Remark)+"."))
 	}

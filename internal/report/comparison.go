@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -20,11 +21,11 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "There are no results."})
 		return
 	}
-	all := tableOf(Matrix(records), bySign)
+	all := document.TableOf(Matrix(records), summary.BySign)
 	all.Filters = true
 	blocks := []document.Block{}
 	for _, d := range c.Deviations() {
-		blocks = append(blocks, document.Notice{Mark: markOf(d.Conclusion), Text: d.Text})
+		blocks = append(blocks, document.Notice{Mark: summary.MarkOf(d.Conclusion), Text: d.Text})
 	}
 	if stopped {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
@@ -36,7 +37,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 	for l := range strings.Lines(c.Legend()) {
 		blocks = append(blocks, document.Prose(strings.TrimSpace(l)))
 	}
-	blocks = append(blocks, document.Heading("First violations"), tableOf(Firsts(records), nil))
+	blocks = append(blocks, document.Heading("First violations"), document.TableOf(Firsts(records), nil))
 	var about document.Facts
 	for _, l := range c.Locks {
 		text := l.Summary + ". " + l.Lock.Words()
@@ -52,7 +53,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 			for _, f := range some[0].Shown[0].Scenario.Plan {
 				fold.Blocks = append(fold.Blocks, document.Prose(fmt.Sprintf("Plan for %s: %v", some[0].Lock.Name, f)))
 			}
-			fold.Blocks = append(fold.Blocks, tableOf(Matrix(some), bySign))
+			fold.Blocks = append(fold.Blocks, document.TableOf(Matrix(some), summary.BySign))
 			blocks = append(blocks, fold)
 		}
 	}

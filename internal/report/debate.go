@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/runpage"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
@@ -111,7 +113,7 @@ func (b *debatePage) assignAnchors() {
 			switch {
 			case t.Conclusion() != runner.AsExpected:
 				first = append(first, row.Name)
-			case len(Violated(t)) > 0:
+			case len(summary.Violated(t)) > 0:
 				then = append(then, row.Name)
 			}
 		}
@@ -156,18 +158,18 @@ func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, e
 		if !known {
 			continue
 		}
-		mark := markOf(t.Conclusion())
-		if mark == document.Good && len(Violated(t)) > 0 {
+		mark := summary.MarkOf(t.Conclusion())
+		if mark == document.Good && len(summary.Violated(t)) > 0 {
 			mark = document.Known
 		}
-		fold.Blocks = append(fold.Blocks, document.Notice{Mark: mark, Text: fmt.Sprintf("%s in %d runs: %s.", t.Conclusion(), t.Runs, Found(t))})
+		fold.Blocks = append(fold.Blocks, document.Notice{Mark: mark, Text: fmt.Sprintf("%s in %d runs: %s.", t.Conclusion(), t.Runs, summary.Found(t))})
 		if t.Slipped > 0 {
-			fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: Slowness(t)})
+			fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: summary.Slowness(t)})
 		}
-		for _, story := range Stories(t) {
+		for _, story := range summary.Stories(t) {
 			fold.Blocks = append(fold.Blocks, document.Prose(fmt.Sprintf("%s %s, seed %d: %s.", story.Property.Code(), story.Property.Title(), story.Seed, story.Text)))
 		}
-		fold.Blocks = append(fold.Blocks, figuresOf(t.Measured.Figures()), document.Code(runCommand(s, row.Name, t.Witness)))
+		fold.Blocks = append(fold.Blocks, summary.FiguresOf(t.Measured.Figures()), document.Code(runCommand(s, row.Name, t.Witness)))
 		if i > 0 || b.witnessIDs[row.Name] == "" {
 			continue
 		}
@@ -195,16 +197,16 @@ func runCommand(s Side, scenario string, seed uint64) string {
 // witnessBlock shows the witness of a row: a stored run, or a repeated one.
 func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (document.Block, error) {
 	fold := document.Fold{ID: b.witnessIDs[t.Scenario.Name], Summary: fmt.Sprintf("the witness, seed %d", t.Witness)}
-	var shown ShownRun
+	var shown runpage.Shown
 	var err error
 	dir := ""
 	if b.StoredRun != nil {
 		dir = b.StoredRun(t.Scenario.Name, s.Name, t.Witness)
 	}
 	if dir != "" {
-		shown, err = LoadRun(dir)
+		shown, err = runpage.Load(dir)
 	} else {
-		shown, err = Replayed(ctx, s.Backend, t.Scenario, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
+		shown, err = repeated(ctx, s, t)
 	}
 	if err != nil {
 		return nil, err
@@ -217,10 +219,19 @@ func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (
 	return fold, err
 }
 
+// repeated runs the witness of a row again.
+func repeated(ctx context.Context, s Side, t runner.Tally) (runpage.Shown, error) {
+	e, err := runner.Prepare(s.Backend, t.Scenario)
+	if err != nil {
+		return runpage.Shown{}, err
+	}
+	return runpage.Replayed(ctx, e, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
+}
+
 // setting has the claims of both sides, and the scenario.
 func (b *debatePage) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
 	facts := document.Facts{{Name: "Kleppmann", Value: textfmt.Dash(c.Kleppmann)}, {Name: "antirez, redis.io", Value: textfmt.Dash(c.Antirez)}}
-	return append(facts, factsOf(Setting(s))...)
+	return append(facts, summary.FactsOf(summary.Setting(s))...)
 }
 
 // series is a section with the setting and results of a series.
@@ -235,7 +246,7 @@ func (b *debatePage) series(series scenarios.Series) document.Fold {
 		if len(b.Sides) > 1 {
 			fold.Blocks = append(fold.Blocks, document.Heading("On "+s.Name))
 		}
-		fold.Blocks = append(fold.Blocks, tableOf(c.Table(), nil), document.Prose(c.Threshold()))
+		fold.Blocks = append(fold.Blocks, document.TableOf(c.Table(), nil), document.Prose(c.Threshold()))
 		for _, t := range c.Tallies {
 			if first, ok := t.First[c.Property]; ok {
 				fold.Blocks = append(fold.Blocks, document.Prose("The first violation: "+first.Report.Finding(c.Property).Story()+"."), document.Code(runCommand(s, t.Scenario.Name, first.Seed)))

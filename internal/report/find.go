@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/results"
@@ -25,7 +26,7 @@ type loader struct {
 	compared []compared
 	sweeps   []sweep.Results
 	advices  []tune.Advice
-	runs     []ShownRun
+	runs     []runpage.Shown
 	cases    []SavedCase
 	cut      []string // directories of runs that were killed, beside others
 }
@@ -45,7 +46,7 @@ type resultKind struct {
 // resultKinds are all kinds but cases, whose files have any name. A directory may hold several.
 var resultKinds = []resultKind{
 	{results.RunFile, func(h *loader, dir string) error {
-		s, err := LoadRun(dir)
+		s, err := runpage.Load(dir)
 		h.runs = append(h.runs, s)
 		return err
 	}},
@@ -273,7 +274,7 @@ func (h *loader) addTo(ctx context.Context, r *Report) error {
 
 // storedRun finds a run of a debate among the loaded runs.
 func (h *loader) storedRun(scenario, backend string, seed uint64) string {
-	i := slices.IndexFunc(h.runs, func(s ShownRun) bool {
+	i := slices.IndexFunc(h.runs, func(s runpage.Shown) bool {
 		return s.Dir != "" && s.Run.Scenario.Name == scenario && s.Run.Backend == backend && s.Run.Seed == seed
 	})
 	if i < 0 {

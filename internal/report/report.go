@@ -36,7 +36,7 @@ type Report struct {
 	document.Document
 	options Options
 
-	timelines int // on the page so far
+	shown int // runs on the page so far
 }
 
 // New returns a page without sections.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/servers/process"
@@ -251,11 +252,11 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := report.ShownRun{Title: hostile, Run: run, Command: hostile}
+	s := runpage.Shown{Title: hostile, Run: run, Command: hostile}
 	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Told(checker.Lease, checker.Violated, hostile)}}
 	s.Run.Scenario.Summary, s.Run.Versions = hostile, map[string]string{hostile: hostile}
 	r := report.New(hostile, options)
-	if err := r.Runs([]report.ShownRun{s, s}); err != nil {
+	if err := r.Runs([]runpage.Shown{s, s}); err != nil {
 		t.Fatal(err)
 	}
 	found := sweep.Results{Head: sweep.Head{Sweep: "a <b> & \"c\"", Summary: "<img src=x>", Property: checker.Lease, Params: []sweep.Param{{Name: "x<y", Summary: hostile}}, Total: 1, Runs: 1},
@@ -275,7 +276,7 @@ func TestCommandsAreQuoted(t *testing.T) {
 	if err := os.Rename(filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1"), dir); err != nil {
 		t.Fatal(err)
 	}
-	run, err := report.LoadRun(dir)
+	run, err := runpage.Load(dir)
 	if want := "lockstorm replay '" + dir + "'"; err != nil || run.Command != want {
 		t.Errorf("a run: %s, %v; want %s", run.Command, err, want)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -41,7 +42,7 @@ func (b *debatePage) scoreboard() {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
 	legend := document.Fold{Summary: "what the signs and codes mean", Blocks: []document.Block{
-		document.Prose(SignLegend + ". " + Codes() + "."), document.Prose(strings.ReplaceAll(ShownLegend, "\n", " ")),
+		document.Prose(summary.SignLegend + ". " + summary.Codes() + "."), document.Prose(strings.ReplaceAll(summary.ShownLegend, "\n", " ")),
 	}}
 	blocks = append(blocks, legend, t)
 	b.Add("Scoreboard", append(blocks, b.obsoleteReasons()...)...)
@@ -100,7 +101,7 @@ func (b *debatePage) headline() document.Block {
 		}
 		parts = append(parts, text+" are as expected")
 	}
-	return document.Notice{Mark: markOf(Worst(all)), Text: strings.Join(parts, "; ") + "."}
+	return document.Notice{Mark: summary.MarkOf(summary.Worst(all)), Text: strings.Join(parts, "; ") + "."}
 }
 
 // score counts what is as expected.
@@ -109,7 +110,7 @@ type score struct{ good, all int }
 // add counts one row or series.
 func (s *score) add(runs ...runner.Tally) {
 	s.all++
-	if Worst(runs) == runner.AsExpected {
+	if summary.Worst(runs) == runner.AsExpected {
 		s.good++
 	}
 }
@@ -176,12 +177,12 @@ func notRun(side int, why string) []document.Cell {
 func signCells(t runner.Tally) (cells []document.Cell) {
 	for _, p := range checker.Properties() {
 		observed := t.Observed(p)
-		c := document.Cell{Text: Sign(observed)}
+		c := document.Cell{Text: summary.Sign(observed)}
 		want, wanted := t.Scenario.Expect.Want(p)
 		switch {
 		case wanted && want != observed:
-			c.Text += noBreak + "(" + Sign(want) + ")"
-			c.Mark = markOf(t.Conclusion())
+			c.Text += summary.NoBreak + "(" + summary.Sign(want) + ")"
+			c.Mark = summary.MarkOf(t.Conclusion())
 		case observed == checker.Violated:
 			c.Mark = document.Known
 		}
@@ -192,14 +193,14 @@ func signCells(t runner.Tally) (cells []document.Cell) {
 
 // shownCell says how many runs, or values of a series, are as expected.
 func shownCell(shown, runs int, o runner.Conclusion) document.Cell {
-	c := cellOf(shownText(shown, runs, o))
-	c.Mark = markOf(o)
+	c := document.CellOf(summary.ShownText(shown, runs, o))
+	c.Mark = summary.MarkOf(o)
 	return c
 }
 
 // foundCell has the verdicts over all runs, and the unexpected ones.
 func foundCell(t runner.Tally) document.Cell {
-	text := grouped(func(p checker.Property) (checker.Verdict, bool) {
+	text := summary.Grouped(func(p checker.Property) (checker.Verdict, bool) {
 		v := t.Observed(p)
 		_, said := t.Scenario.Expect[p]
 		return v, v != checker.NotApplicable || said
@@ -207,8 +208,8 @@ func foundCell(t runner.Tally) document.Cell {
 	c := document.Text(text)
 	for _, p := range checker.Properties() {
 		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
-			c.Text += fmt.Sprintf("; %s was expected to be %s", p.Code(), Sign(want))
-			c.Mark = markOf(t.Conclusion())
+			c.Text += fmt.Sprintf("; %s was expected to be %s", p.Code(), summary.Sign(want))
+			c.Mark = summary.MarkOf(t.Conclusion())
 		}
 	}
 	return c
@@ -217,7 +218,7 @@ func foundCell(t runner.Tally) document.Cell {
 // shares says how often each property was violated.
 func shares(t runner.Tally) string {
 	var parts []string
-	for _, g := range Rates(t) {
+	for _, g := range summary.Rates(t) {
 		parts = append(parts, fmt.Sprintf("%s %s, %s %s", strings.Join(g.Codes, " "), g.Rate, g.Rate.Percent(), g.Rate.Interval()))
 	}
 	return textfmt.Dash(strings.Join(parts, "; "))
@@ -225,7 +226,7 @@ func shares(t runner.Tally) string {
 
 // witnessCell is the seed of a row's witness, with a link to it.
 func (b *debatePage) witnessCell(side int, row string, t runner.Tally) document.Cell {
-	c := cellOf(Witness(t))
+	c := document.CellOf(summary.Witness(t))
 	if c.Text == "–" {
 		return c
 	}
@@ -295,13 +296,13 @@ func (b *debatePage) seriesCells(series scenarios.Series) []document.Cell {
 		} else {
 			cells = append(cells, document.Text(c.Short()))
 		}
-		worst := Worst(c.Tallies)
+		worst := summary.Worst(c.Tallies)
 		good, _, _ := strings.Cut(c.Showing(), " ")
-		count := cellOf(good)
+		count := document.CellOf(good)
 		if worst != runner.AsExpected {
 			count.Text += " " + worst.String()
 		}
-		count.Mark = markOf(worst)
+		count.Mark = summary.MarkOf(worst)
 		cells = append(cells, count, document.Cell{Text: c.Short(), Link: "#" + b.ids[name]}, document.Text("–"))
 	}
 	return append(cells, claimCells(series.Claims)...)
@@ -313,9 +314,9 @@ func (c Curve) signCell(p checker.Property) document.Cell {
 	case p != c.Property:
 		return document.Text("–")
 	case len(c.broken()) > 0:
-		return document.Cell{Text: Sign(checker.Violated), Mark: document.Known}
+		return document.Cell{Text: summary.Sign(checker.Violated), Mark: document.Known}
 	case c.open() != "":
-		return document.Text(Sign(checker.Unknown))
+		return document.Text(summary.Sign(checker.Unknown))
 	}
-	return document.Text(Sign(checker.Holds))
+	return document.Text(summary.Sign(checker.Holds))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -197,9 +198,9 @@ func expectedText(t runner.Tally, p checker.Property) string {
 	case !wanted:
 		return "–"
 	case want != t.Observed(p):
-		return fmt.Sprintf("%s, was %s", Sign(want), Sign(t.Observed(p)))
+		return fmt.Sprintf("%s, was %s", summary.Sign(want), summary.Sign(t.Observed(p)))
 	}
-	return Sign(want)
+	return summary.Sign(want)
 }
 
 // seedOf is the seed of the first violation, or of the witness.
@@ -207,7 +208,7 @@ func seedOf(t runner.Tally, p checker.Property) string {
 	if first, ok := t.First[p]; ok {
 		return fmt.Sprint(first.Seed)
 	}
-	return Witness(t)
+	return summary.Witness(t)
 }
 
 // Showing says at how many values the expected verdict was found.
@@ -218,7 +219,7 @@ func (c Curve) Showing() string {
 			shown++
 		}
 	}
-	return shownText(shown, len(c.Points), Worst(c.Tallies))
+	return summary.ShownText(shown, len(c.Points), summary.Worst(c.Tallies))
 }
 
 // SeriesName distinguishes a series from a row of the same name.

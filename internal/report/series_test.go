@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -70,7 +71,7 @@ func TestMeasuresAreShown(t *testing.T) {
 func TestVerdictsThatWereNotExpectedAreMarked(t *testing.T) {
 	tally := seen(1, 0)
 	tally.Scenario.Expect = scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.NotApplicable}
-	if got := Signs(tally); !strings.HasPrefix(got, "V1✗(✓) V2· V3·") {
+	if got := summary.Signs(tally); !strings.HasPrefix(got, "V1✗(✓) V2· V3·") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/sweep/plots"
@@ -55,10 +56,10 @@ func (r *Report) Campaign(found sweep.Results) error {
 		blocks = append(blocks, figures)
 	}
 	for _, c := range CampaignCurves(found.Points()) {
-		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{tableOf(PointsTable(found, c.Outcomes, true), formulaMark)}})
+		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{document.TableOf(PointsTable(found, c.Outcomes, true), formulaMark)}})
 	}
 	for _, c := range CampaignCurves(found.Boundaries()) {
-		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{tableOf(BoundariesTable(found, c.Outcomes), formulaMark)}})
+		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{document.TableOf(BoundariesTable(found, c.Outcomes), formulaMark)}})
 	}
 	title := "Sweep: " + found.Sweep
 	if found.Backend != r.options.Simulator.Name {
@@ -86,7 +87,7 @@ func formulaMark(column, text string) document.Mark {
 func figureOf(c plots.Chart) (document.Figure, error) {
 	svg, err := plots.Page(c)
 	head, rows := plots.Data(c)
-	data := tableOf(&textfmt.Table{Head: head, Lines: rows}, nil)
+	data := document.TableOf(&textfmt.Table{Head: head, Lines: rows}, nil)
 	return document.Figure{
 		SVG: svg, Caption: plots.Title(c), Data: &data,
 		Needs: []document.Assets{{Name: "plots", Style: plots.PageStyle()}},
@@ -268,7 +269,7 @@ func BoundariesTable(r sweep.Results, boundaries []sweep.Outcome) *textfmt.Table
 }
 
 // trialText is an x and the verdict there.
-func trialText(t sweep.Trial) string { return numberText(t.X) + " " + Sign(t.Verdict) }
+func trialText(t sweep.Trial) string { return numberText(t.X) + " " + summary.Sign(t.Verdict) }
 
 func optionalText(x *float64) string {
 	if x == nil {

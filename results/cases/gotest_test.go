@@ -3,6 +3,7 @@ package cases_test
 import (
 	"bytes"
 	"encoding/json"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,9 @@ func TestGoTestFailsWhileTheLockIsBroken(t *testing.T) {
 		var source bytes.Buffer
 		if err := c.GoTest(&source); err != nil {
 			t.Fatal(err)
+		}
+		if formatted, err := format.Source(source.Bytes()); err != nil || !bytes.Equal(formatted, source.Bytes()) {
+			t.Errorf("what was written is not formatted: %v", err)
 		}
 		file := filepath.Join(tmp, name+"_test.go")
 		if err := os.WriteFile(file, source.Bytes(), 0o644); err != nil {

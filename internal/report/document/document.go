@@ -58,6 +58,12 @@ type Assets struct {
 	Script string // JavaScript: strict, in its own scope, run after the page is parsed
 }
 
+// Scoped is the script, strict and in its own scope.
+func (a Assets) Scoped() string { return "(() => {\n\"use strict\";\n" + a.Script + "})();\n" }
+
+// PageAssets are those of every page.
+func PageAssets() Assets { return Assets{Name: "document", Style: Colours + style, Script: script} }
+
 // Add appends a section. Its anchor is derived from its title.
 func (d *Document) Add(title string, blocks ...Block) {
 	d.Sections = append(d.Sections, Section{ID: d.Anchor("s", title), Title: title, Blocks: blocks})
@@ -124,7 +130,7 @@ type part struct {
 
 func (d *Document) view() (view, error) {
 	v := view{Document: d}
-	needs := []Assets{{Name: "document", Style: Colours + style, Script: script}}
+	needs := []Assets{PageAssets()}
 	for _, s := range d.Sections {
 		p := part{ID: s.ID, Title: s.Title}
 		for _, b := range s.Blocks {
@@ -157,7 +163,7 @@ func (v *view) addAssets(needs []Assets) {
 			v.Styles = append(v.Styles, template.CSS(a.Style))
 		}
 		if a.Script != "" {
-			js := "(() => {\n\"use strict\";\n" + a.Script + "})();\n"
+			js := a.Scoped()
 			v.Scripts = append(v.Scripts, template.JS(js))
 			sum := sha256.Sum256([]byte(js))
 			hashes = append(hashes, fmt.Sprintf("'sha256-%s'", base64.StdEncoding.EncodeToString(sum[:])))

@@ -186,7 +186,7 @@ func (c canvas) times() {
 			c.Text(c.l.times-10, r.y+r.height/2+5, r.text, class("skip", "time"))
 		default:
 			c.Text(c.l.times-10, r.y+15, r.text, class("time"))
-			c.Line(c.l.times-4, r.y+10, c.l.width, r.y+10, class("instant"))
+			c.Line(c.l.times-4, r.y+10, c.l.width, r.y+10, class("instant"), fmt.Sprintf(`data-t="%d"`, r.at))
 		}
 	}
 }

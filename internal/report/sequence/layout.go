@@ -47,6 +47,7 @@ type layout struct {
 
 // row is an entry in the column of times: an instant, a gap or an omission.
 type row struct {
+	at        history.Time // of an instant
 	y, height float64
 	text      string
 	gap       bool // nothing happens

@@ -19,7 +19,7 @@ func (p *planner) instants(items []item) {
 		}
 		gap := n > 0 && at-p.instant >= longGap
 		if gap {
-			p.addRow(gapHeight, "⋯ "+textfmt.Duration(at.Sub(p.instant)), true)
+			p.addRow(row{height: gapHeight, text: "⋯ " + textfmt.Duration(at.Sub(p.instant)), gap: true})
 		}
 		if below := p.y - p.l.heads[len(p.l.heads)-1]; gap && below > headsEvery || below > 1.5*headsEvery {
 			p.addHead()
@@ -41,9 +41,10 @@ func (p *planner) due(c Omission, at history.Time, items []item) bool {
 }
 
 // addRow adds a row to the column of times.
-func (p *planner) addRow(high float64, text string, gap bool) {
-	p.l.rows = append(p.l.rows, row{y: p.y, height: high, text: text, gap: gap})
-	p.y += high
+func (p *planner) addRow(r row) {
+	r.y = p.y
+	p.l.rows = append(p.l.rows, r)
+	p.y += r.height
 }
 
 func (p *planner) addHead() {
@@ -52,8 +53,7 @@ func (p *planner) addHead() {
 }
 
 func (p *planner) addOmission(c Omission) {
-	p.l.rows = append(p.l.rows, row{y: p.y, height: gapHeight, text: c.text(), cut: true})
-	p.y += gapHeight
+	p.addRow(row{height: gapHeight, text: c.text(), cut: true})
 }
 
 // placeInstant places what happens at an instant: beside each lifeline from top to bottom.
@@ -77,7 +77,7 @@ func (p *planner) placeInstant(at history.Time, items []item) {
 	for lane, c := range p.cols {
 		p.marks[instantOf{at, lane}] = c.ys
 	}
-	p.addRow(high-p.y, inMs(at), false)
+	p.addRow(row{at: at, height: high - p.y, text: inMs(at)})
 	p.finals[at] = p.y - 4
 }
 

@@ -28,8 +28,8 @@ var (
 // classes come before their uses.
 var scripts = []string{
 	"times", "make", "spans", "states", "view", "lanes", "brush", "words", // shared
-	"draw", "samples", "axis", "strip", "curve", // drawing
-	"stage", "hit", "pointer", "keys", // input
+	"draw", "samples", "axis", "strip", "curve", "messages", // drawing
+	"stage", "hit", "pointer", "keys", "player", // input
 	"finds", "details", "text", // the texts beside the drawing
 	"timeline", "open",
 }

@@ -42,6 +42,7 @@ function drawOver(tl) {
   const { stage, view, palette, pointer, lanes } = tl, brush = stage.over;
   brush.clear(view.width, stage.height, palette.scale);
   drawHere(tl, brush);
+  if (tl.player.at !== null) brush.rect(Math.round(view.x(tl.player.at)) - 1, 0, 2, stage.height, palette.accent);
   if (pointer.x !== null) brush.rect(Math.round(pointer.x), 0, 1, stage.height, palette.ink, .4);
   if (pointer.chosen) brush.rect(...between(view, pointer.chosen), stage.height, palette.accent, .18);
   for (const [item, width] of [[pointer.item, 1.5], [tl.cursor, 2.5]]) {

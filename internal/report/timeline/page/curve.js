@@ -2,10 +2,13 @@
 // data-left and data-right, the ends of their axis.
 
 // curvesOf returns the curves between a timeline and the next.
-function curvesOf(place) {
+const curvesOf = (place) => following(place, "svg[data-curve]");
+
+// following returns the elements between a timeline and the next.
+function following(place, wanted) {
   const follows = (a, b) => a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING;
   const next = [...document.querySelectorAll(".timeline")].find((other) => follows(place, other));
-  return [...document.querySelectorAll("svg[data-curve]")].filter((svg) => follows(place, svg) && !(next && follows(next, svg)));
+  return [...document.querySelectorAll(wanted)].filter((element) => follows(place, element) && !(next && follows(next, element)));
 }
 
 // drawCurve shows the visible time of a timeline in a curve.

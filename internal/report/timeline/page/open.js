@@ -7,6 +7,9 @@
 //	…box({ grant: 3, state: "holding" })       scrolls to a span and returns its place in the window: { x, y, width, height, from, to }
 //	…box({ lane: 0, state: "clash", nth: 2 })  … by its lane in the model; grant, state, lane and nth narrow it down
 //	…selected(), …select([3, 4])               indices of grants
+//	…at(), …go(time)                           the instant that is played, or null; shows an instant
+//	…step(n)                                   goes to the next event, or with -1 to the previous one
+//	…close()                                   before the element is removed
 //	…operations()                              number of drawing operations of the last frame
 //	…ready                                     when it was first drawn, in milliseconds since navigation began
 const open = (tl) => ({
@@ -18,6 +21,10 @@ const open = (tl) => ({
   here: () => tl.here && { from: tl.here.from, to: tl.here.to, lane: tl.here.row?.lane.name ?? null },
   selected: () => [...tl.selected],
   select: (grants) => tl.select(grants),
+  at: () => tl.player.at,
+  go: (at) => tl.player.go(at),
+  step: (n) => tl.player.step(n),
+  close: () => tl.close(),
   operations: () => tl.frame.operations,
   box: (wanted) => boxOnWindow(tl, wanted),
 });
@@ -38,9 +45,17 @@ function boxOnWindow(tl, { lane, grant, state, nth = 0 }) {
   return null;
 }
 
-window.lockstorm = { timelines: [] };
-for (const place of document.querySelectorAll(".timeline")) {
-  const tl = new Timeline(place, JSON.parse(place.querySelector("script[type='application/json']").textContent));
-  tl.begin();
-  window.lockstorm.timelines.push(open(tl));
+// mount draws the timelines in an element that was added to the page, and returns them.
+function mount(root) {
+  return [...root.querySelectorAll(".timeline")].map((place) => {
+    const tl = new Timeline(place, JSON.parse(place.querySelector("script[type='application/json']").textContent));
+    tl.begin();
+    const opened = open(tl);
+    lockstorm.timelines.push(opened);
+    tl.gone.signal.addEventListener("abort", () => lockstorm.timelines.splice(lockstorm.timelines.indexOf(opened), 1));
+    return opened;
+  });
 }
+
+Object.assign((window.lockstorm ||= {}), { timelines: [], mount });
+mount(document);

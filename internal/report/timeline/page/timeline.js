@@ -14,6 +14,7 @@ class Timeline {
     this.build();
     this.pointer = new Pointer(this);
     this.panel = new Finds(this);
+    followMessages(this);
     listenToKeys(this);
     followStrip(this);
   }
@@ -25,8 +26,9 @@ class Timeline {
     this.text = new Text(this);
     this.range = make("span", { class: "tl-range" });
     this.live = make("div", { class: "tl-live", "aria-live": "polite" });
+    this.player = new Player(this);
     this.help = make("details", { class: "tl-keys" }, make("summary", {}, "keys and pointer"), facts(keyHelp));
-    const main = make("div", { class: "tl-main" }, this.controls(), this.stage.element, this.legend.element);
+    const main = make("div", { class: "tl-main" }, this.controls(), this.player.element, this.stage.element, this.legend.element);
     this.place.prepend(main, this.details.element);
     this.place.append(this.help, this.text.element, this.live);
     this.place.classList.add("tl-alive");
@@ -53,9 +55,19 @@ class Timeline {
     if (asked >= 0) this.jumpToStep(asked, this.panel.askedStep(asked), true);
     this.draw();
     this.ready = performance.now();
-    new ResizeObserver(() => this.stage.measure()).observe(this.stage.scroll);
-    document.addEventListener("themechange", () => { this.dress(); this.redraw(); });
-    addEventListener("hashchange", () => this.follow());
+    this.gone = new AbortController();
+    const { signal } = this.gone;
+    this.resized = new ResizeObserver(() => this.stage.measure());
+    this.resized.observe(this.stage.scroll);
+    document.addEventListener("themechange", () => { this.dress(); this.redraw(); }, { signal });
+    addEventListener("hashchange", () => this.follow(), { signal });
+  }
+
+  // close ends what outlives the element.
+  close() {
+    this.player.pause();
+    this.gone.abort();
+    this.resized.disconnect();
   }
 
   // follow goes to the finding that the address names.

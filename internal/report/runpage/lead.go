@@ -1,4 +1,4 @@
-package report
+package runpage
 
 import (
 	"fmt"
@@ -7,20 +7,21 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// leadOf says what happened in a run: what was violated, whether that was expected, the
+// lead says what happened in a run: what was violated, whether that was expected, the
 // violation in a sentence, and the assumption that was broken.
-func leadOf(s ShownRun) (blocks []document.Block) {
-	t := s.tally()
+func (s Shown) lead() (blocks []document.Block) {
+	t := s.Tally()
 	warning := s.warning(t)
 	if warning != "" {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: warning})
 	}
-	violated := Violated(t)
+	violated := summary.Violated(t)
 	if len(violated) == 0 {
 		if warning == "" {
 			blocks = append(blocks, nothingViolated(s, t))
@@ -40,21 +41,32 @@ func leadOf(s ShownRun) (blocks []document.Block) {
 	})
 }
 
+// Sentence says what happened in the run, as its page does first.
+func (s Shown) Sentence() string {
+	var texts []string
+	for _, b := range s.lead() {
+		if n, ok := b.(document.Notice); ok {
+			texts = append(append(texts, n.Text), n.More...)
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
 // warning says why the verdicts of a run do not count; "": they do.
-func (s ShownRun) warning(t runner.Tally) string {
+func (s Shown) warning(t runner.Tally) string {
 	switch {
 	case s.Run.Report.Cut != "":
 		return "cut short: " + s.Run.Report.Cut
 	case s.Run.Cut:
 		return "stopped before its end: what was not violated so far is unknown"
 	case t.Slipped > 0:
-		return Slowness(t) + ": the run does not count"
+		return summary.Slowness(t) + ": the run does not count"
 	}
 	return ""
 }
 
 // nothingViolated describes a run without a violation.
-func nothingViolated(s ShownRun, t runner.Tally) document.Notice {
+func nothingViolated(s Shown, t runner.Tally) document.Notice {
 	var held, open []checker.Property
 	for _, f := range s.Run.Report.Findings {
 		switch f.Verdict {
@@ -79,8 +91,8 @@ func nothingViolated(s ShownRun, t runner.Tally) document.Notice {
 
 // expectation compares a run with what its scenario expects. The text continues a sentence on
 // what was found.
-func expectation(s ShownRun, t runner.Tally) (document.Mark, string) {
-	expect, violated := s.Run.Scenario.Expect, Violated(t)
+func expectation(s Shown, t runner.Tally) (document.Mark, string) {
+	expect, violated := s.Run.Scenario.Expect, summary.Violated(t)
 	if len(expect) == 0 {
 		if len(violated) > 0 {
 			return document.Bad, ", and nothing was expected"
@@ -95,9 +107,9 @@ func expectation(s ShownRun, t runner.Tally) (document.Mark, string) {
 	}
 	switch {
 	case len(others) > 0:
-		return markOf(t.Conclusion()), "; " + textfmt.List(others)
+		return summary.MarkOf(t.Conclusion()), "; " + textfmt.List(others)
 	case t.Conclusion() != runner.AsExpected:
-		return markOf(t.Conclusion()), ": " + t.Conclusion().String()
+		return summary.MarkOf(t.Conclusion()), ": " + t.Conclusion().String()
 	case len(violated) > 0:
 		return document.Known, ", as this scenario expects"
 	}

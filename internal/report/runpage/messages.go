@@ -1,4 +1,4 @@
-package report
+package runpage
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/trace"
 	"github.com/lockstorm/lockstorm/results"
@@ -16,20 +17,20 @@ import (
 // one is not run again.
 const mostRequests = 20 * sequence.MostMessages
 
-// messagesOf draws the messages of a run that can be repeated: all of a small run, and of a
+// Messages draws the messages of a run that the simulator repeats: all of a small run, and of a
 // larger one those about its violation. A history does not record messages, so the run is made
 // again.
-func (r *Report) messagesOf(s ShownRun) ([]document.Block, error) {
+func (s Shown) Messages(simulator runner.Backend) ([]document.Block, error) {
 	shown := checker.Lease
-	violated := Violated(s.tally())
+	violated := summary.Violated(s.Tally())
 	if len(violated) > 0 {
 		shown = violated[0]
 	}
 	small := 2*s.Run.Report.Measurements.Requests <= sequence.MostMessages // requests and replies
-	if !r.repeats(s) || !small && (len(violated) == 0 || s.Run.Report.Measurements.Requests > mostRequests) {
+	if !s.repeatedBy(simulator) || !small && (len(violated) == 0 || s.Run.Report.Measurements.Requests > mostRequests) {
 		return nil, nil
 	}
-	e, err := runner.Prepare(r.options.Simulator, s.Run.Scenario.Scenario)
+	e, err := runner.Prepare(simulator, s.Run.Scenario.Scenario)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Title, err)
 	}
@@ -44,7 +45,7 @@ func (r *Report) messagesOf(s ShownRun) ([]document.Block, error) {
 	return []document.Block{document.Heading("Message by message"), sequence.Of(t, again.Report.Finding(shown)).Block()}, nil
 }
 
-// repeats reports whether the simulator repeats a run.
-func (r *Report) repeats(s ShownRun) bool {
-	return s.Run.TraceHash != "" && s.Run.Backend == r.options.Simulator.Name && !s.Run.Cut && s.Run.Report.Cut == "" && len(s.Run.Scenario.Clients) > 0
+// repeatedBy reports whether the simulator repeats the run.
+func (s Shown) repeatedBy(simulator runner.Backend) bool {
+	return s.Run.TraceHash != "" && s.Run.Backend == simulator.Name && !s.Run.Cut && s.Run.Report.Cut == "" && len(s.Run.Scenario.Clients) > 0
 }

@@ -1,17 +1,16 @@
-package report
+// Package summary describes runs and their verdicts in short texts, in signs, and as blocks of a page.
+// It knows nothing of where they came from.
+package summary
 
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -19,10 +18,11 @@ import (
 
 // Showing says how many runs were as expected, and the conclusion if it is another.
 func Showing(t runner.Tally) string {
-	return shownText(t.Shown, t.Runs, t.Conclusion())
+	return ShownText(t.Shown, t.Runs, t.Conclusion())
 }
 
-func shownText(shown, runs int, o runner.Conclusion) string {
+// ShownText prints how many of the runs were as expected, and the conclusion if it is another.
+func ShownText(shown, runs int, o runner.Conclusion) string {
 	text := fmt.Sprintf("%d/%d", shown, runs)
 	if o != runner.AsExpected {
 		text += " " + o.String()
@@ -191,79 +191,12 @@ func Stories(t runner.Tally) (list []Story) {
 	return list
 }
 
-// tableOf is a text table on a page. mark may be nil.
-func tableOf(t *textfmt.Table, mark func(column, text string) document.Mark) document.Table {
-	out := document.Table{Columns: document.Named(t.Head...)}
-	for _, l := range t.Lines {
-		if len(l) == 1 {
-			out.Head(l[0])
-			continue
-		}
-		cells := make([]document.Cell, len(l))
-		for i, text := range l {
-			cells[i] = cellOf(text)
-			if mark != nil {
-				cells[i].Mark = mark(t.Head[i], text)
-			}
-		}
-		out.Add(cells...)
-	}
-	return out
-}
+// NoBreak is a non-breaking space.
+const NoBreak = "\u00a0"
 
-var (
-	quotient = regexp.MustCompile(`^(\d+)/(\d+)`)
-	leading  = regexp.MustCompile(`^\[?(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?: %|,.*\]|)$`)
-)
-
-// cellOf is a cell that is sorted by the number in its text, if it has one: a number, a share,
-// the low end of an interval, k of n, a duration.
-func cellOf(text string) document.Cell {
-	if m := quotient.FindStringSubmatch(text); m != nil {
-		k, _ := strconv.ParseFloat(m[1], 64)
-		if n, _ := strconv.ParseFloat(m[2], 64); n > 0 {
-			return document.Number(k/n, text)
-		}
-	}
-	if m := leading.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
-		if v, err := strconv.ParseFloat(m[1], 64); err == nil {
-			return document.Number(v, text)
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil {
-		return document.Number(d.Seconds(), text)
-	}
-	return document.Text(text)
-}
-
-// bySign marks cells that begin with the sign of violated or unknown.
-func bySign(_, text string) document.Mark {
-	switch {
-	case strings.HasPrefix(text, Sign(checker.Violated)):
-		return document.Bad
-	case strings.HasPrefix(text, Sign(checker.Unknown)):
-		return document.Open
-	}
-	return document.Plain
-}
-
-// markOf is the mark of a conclusion.
-func markOf(c runner.Conclusion) document.Mark {
-	switch c {
-	case runner.AsExpected:
-		return document.Good
-	case runner.Contradiction:
-		return document.Bad
-	}
-	return document.Open
-}
-
-// noBreak is a non-breaking space.
-const noBreak = "\u00a0"
-
-// grouped lists properties by verdict, as in "✗ V1 V2, ✓ V3". of returns the verdict of a
+// Grouped lists properties by verdict, as in "✗ V1 V2, ✓ V3". of returns the verdict of a
 // property, if it has one.
-func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
+func Grouped(of func(checker.Property) (checker.Verdict, bool)) string {
 	var parts []string
 	for _, v := range []checker.Verdict{checker.Violated, checker.Unknown, checker.Holds, checker.NotApplicable} {
 		var codes []string
@@ -273,27 +206,10 @@ func grouped(of func(checker.Property) (checker.Verdict, bool)) string {
 			}
 		}
 		if len(codes) > 0 {
-			parts = append(parts, Sign(v)+noBreak+strings.Join(codes, noBreak))
+			parts = append(parts, Sign(v)+NoBreak+strings.Join(codes, NoBreak))
 		}
 	}
 	return textfmt.Dash(strings.Join(parts, ", "))
-}
-
-// factsOf returns facts as a block.
-func factsOf(list []Fact) (facts document.Facts) {
-	for _, f := range list {
-		facts = append(facts, document.Fact{Name: f.Name, Value: f.Text})
-	}
-	return facts
-}
-
-// figuresOf returns measurements as a folded block.
-func figuresOf(list []checker.Figure) document.Block {
-	var facts document.Facts
-	for _, f := range list {
-		facts = append(facts, document.Fact{Name: f.Name, Value: strings.Join(f.Parts, ", ")})
-	}
-	return document.Fold{Summary: "what was measured", Blocks: []document.Block{facts}}
 }
 
 // Sign is a verdict in one character.

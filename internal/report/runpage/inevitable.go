@@ -1,4 +1,4 @@
-package report
+package runpage
 
 import (
 	"bytes"
