@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser build etcd pictures test test-plain test-raced test-race test-container test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost campaign clean
+.PHONY: help deps browser npm build playground etcd pictures test test-plain test-raced test-race test-container test-playground test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost playground-figures campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -13,8 +13,15 @@ deps: ## install what the tests need: redis-server, libfaketime
 browser: ## install these and Chromium, for tests of pages (skipped without it)
 	@sh scripts/deps.sh chromium
 
+npm:
+	@sh scripts/deps.sh npm
+
 build: ## build the command into ./lockstorm
 	$(GO) build -o lockstorm ./cmd/lockstorm
+
+playground: npm ## build the playground into internal/playground/front/dist, static files for any host, and ./lockstorm with it for "lockstorm serve"
+	sh scripts/playground.sh
+	$(GO) build -tags playground -o lockstorm ./cmd/lockstorm
 
 # Packages with goroutines are tested under the race detector, and not a second time without
 # it. A simulated world is one thread, so of the packages that run many worlds at a time only
@@ -38,6 +45,9 @@ CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 # internal/servers/stores.
 STORED = ^TestRealStore
 
+# These tests look at the built playground.
+PLAYED = ^TestPlayground
+
 # These tests need Slurm.
 SCHEDULED = ^TestSlurm
 
@@ -54,10 +64,11 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
 	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
+	@echo "not run: tests of the playground (make test-playground)"
 	@echo "not run: tests on Slurm (make test-slurm), and on Kubernetes (make test-kubernetes)"
 
 test-plain:
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/.')
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)|$(PLAYED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/.')
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
@@ -72,6 +83,11 @@ test-race: deps ## run the command's concurrent tests and campaigns under the ra
 test-container: deps ## run the tests on Redis in containers (4 minutes); without a Docker engine, root starts one for them
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
+
+test-playground: browser npm ## build the playground, and run its tests in a browser (2 minutes)
+	sh scripts/playground.sh
+	$(TEST) -run '$(PLAYED)' ./internal/playground/front
+	$(GO) vet -tags playground ./internal/playground/front
 
 etcd: ## build the current etcd from the module proxy into ./etcd, for --etcd (a minute)
 	$(GO) build -modfile=tools/etcd/go.mod -o etcd go.etcd.io/etcd/server/v3
@@ -110,15 +126,17 @@ FLAKE_ABREAST ?= 2
 flake: export GOGC ?= 800
 flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLAKE_BUDGET (45m); continues where it was stopped (PACKAGES='./internal/rivals ./internal/servers/...': only those); commit docs/evidence/flake.md
 	@sh scripts/deps.sh stores
-	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)|$(STORED)|$(SCHEDULED)' \
+	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)|$(STORED)|$(SCHEDULED)|$(PLAYED)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
-	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
-pictures: browser ## renew the screenshots in docs/img
+pictures: browser npm ## renew the screenshots in docs/img
 	$(GO) test ./internal/report -run '^TestPictures$$' -args -update
+	sh scripts/playground.sh
+	$(GO) test ./internal/playground/front -run '^TestPlaygroundPictures$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod
 

@@ -1,0 +1,62 @@
+// Two locks side by side in the same trial, with the same seed: the same faults at the same instants.
+
+import type { App, View } from "./app";
+import { button, choice, make, notice, textOf } from "./dom";
+import { present, type Opened } from "./run";
+
+interface Chosen { trial: string; locks: [string, string]; seed: bigint }
+
+export const beside: View = {
+  path: "/beside", name: "Two locks", title: "Two locks side by side",
+  async render(app, place, query, signal) {
+    const { trials, locks } = await app.engine.call("compared", {}), asked = new URLSearchParams(query);
+    const chosen: Chosen = { trial: asked.get("trial") ?? "crash", locks: [asked.get("a") ?? "redlock", asked.get("b") ?? "redlock-quarantine"], seed: BigInt(/^\d+$/.test(asked.get("seed") ?? "") ? asked.get("seed")! : 1) };
+    const panels = [make("div"), make("div")] as const, about = make("p", { class: "soft" });
+    let inner = new AbortController();
+    const show = () => {
+      inner.abort();
+      inner = new AbortController();
+      history.replaceState(null, "", "#/beside?" + new URLSearchParams({ trial: chosen.trial, a: chosen.locks[0], b: chosen.locks[1], seed: String(chosen.seed) }));
+      about.textContent = trials.find((t) => t.name === chosen.trial)?.summary ?? "";
+      void both(app, chosen, panels, AbortSignal.any([signal, inner.signal]));
+    };
+    const trial = choice("trial", trials.map((t) => ({ value: t.name, text: t.name })), chosen.trial, (v) => { chosen.trial = v; show(); });
+    const lock = (n: 0 | 1, label: string) => choice(label, locks.map((l) => ({ value: l.name, text: l.name, group: l.group })), chosen.locks[n], (v) => { chosen.locks[n] = v; show(); });
+    const seed = make("input", { type: "number", min: 0, value: String(chosen.seed), class: "seed", change: () => { if (/^\d+$/.test(seed.value)) { chosen.seed = BigInt(seed.value); show(); } } });
+    place.append(
+      make("p", { class: "lead" }, "Two locks go through the same trial with the same seed. Play one timeline, and the other follows."),
+      make("p", { class: "tools" }, trial.element, lock(0, "left").element, lock(1, "right").element, make("label", { class: "field" }, "seed ", seed), button("next seed", () => { chosen.seed++; seed.value = String(chosen.seed); show(); })),
+      about, make("div", { class: "beside" }, ...panels));
+    show();
+  },
+};
+
+// both shows two runs whose timelines are played together.
+async function both(app: App, { trial, locks, seed }: Chosen, panels: readonly [HTMLElement, HTMLElement], signal: AbortSignal) {
+  for (const p of panels) p.replaceChildren(make("p", { class: "soft" }, "running…"));
+  const opened = await Promise.all(panels.map(async (panel, n) => {
+    try {
+      const { scenario } = await app.engine.call("enter", { trial, lock: locks[n]! });
+      const shown = await app.engine.call("show", { scenario, seed: String(seed), anchor: n ? "right-" : "left-" }, { signal });
+      if (signal.aborted) return [];
+      const body = make("div");
+      panel.replaceChildren(make("h2", {}, locks[n]!), make("p", { class: "tools" }, button("open alone", () => void app.open(scenario, seed))), body);
+      return present(body, shown, signal);
+    } catch (error) {
+      if (!signal.aborted) panel.replaceChildren(notice(textOf(error), "bad"));
+      return [];
+    }
+  }));
+  together(panels, opened, signal);
+}
+
+// together makes each timeline follow the other.
+function together(panels: readonly HTMLElement[], opened: Opened[][], signal: AbortSignal) {
+  let following = false;
+  panels.forEach((panel, n) => panel.addEventListener("lockstorm:time", (e) => {
+    if (following) return;
+    following = true;
+    for (const other of opened[1 - n] ?? []) other.go((e as CustomEvent<{ at: number }>).detail.at);
+    following = false;
+  }, { signal }));
+}

@@ -1,0 +1,56 @@
+// Curves that draw themselves as runs come in.
+
+import type { App } from "./app";
+import type { Property } from "./api";
+import { Chart, type ChartPoint } from "./chart";
+import { button, make, notice, textOf } from "./dom";
+import { measure, Tally } from "./measure";
+
+// Line is the points of a curve and their scenarios.
+export interface Line {
+  axis: string;
+  property: Property;
+  points: { x: number; predicted?: number; scenario: string }[];
+}
+
+// Each point is measured in rounds, so that the whole curve is there early and sharpens.
+const rounds = [10, 20, 30, 40, 100];
+
+// CurveBox draws a curve when it is asked to.
+export class CurveBox {
+  readonly element = make("div", { class: "curve" });
+  private stopper?: AbortController;
+
+  constructor(private app: App, private signal: AbortSignal) {}
+
+  // run draws a curve. An earlier one is stopped.
+  async run(line: Line) {
+    this.stopper?.abort();
+    const stopper = (this.stopper = new AbortController()), signal = AbortSignal.any([stopper.signal, this.signal]);
+    const chart = new Chart(line.axis, `${line.property.code} ${line.property.title} violated`), status = make("output", { class: "soft" });
+    const halt = button("stop", () => stopper.abort());
+    const points: ChartPoint[] = line.points.map(({ x, predicted }) => ({ x, predicted })), tallies = line.points.map(() => new Tally());
+    this.element.replaceChildren(make("p", { class: "tools" }, halt, status), chart.element);
+    chart.show(points, 0);
+    try {
+      let made = 0;
+      for (const round of rounds) {
+        for (const [n, point] of line.points.entries()) {
+          const more = await measure(this.app.engine, point.scenario, BigInt(1 + made), round, signal, () => {});
+          if (signal.aborted) break;
+          for (const l of more.lines) tallies[n]!.add(l);
+          const [share] = await this.app.engine.call("shares", { counts: [{ count: tallies[n]!.violations(line.property.code), of: tallies[n]!.judged(line.property.code) }] });
+          points[n]!.share = share;
+          chart.show(points, made + round);
+          status.textContent = ` ${made + round} runs at each point, point ${n + 1} of ${points.length}`;
+        }
+        if (signal.aborted) break;
+        made += round;
+      }
+      status.textContent = signal.aborted ? " stopped" : ` done: ${made} runs at each of ${points.length} points`;
+    } catch (error) {
+      if (!signal.aborted) this.element.prepend(notice(textOf(error), "bad"));
+    }
+    halt.hidden = true;
+  }
+}

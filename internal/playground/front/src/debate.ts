@@ -1,0 +1,64 @@
+// The rows of the debate, by topic.
+
+import type { App, View } from "./app";
+import type { Row, Source, Topic } from "./api";
+import { button, make } from "./dom";
+import { sign } from "./outcome";
+import { topics } from "./rows";
+import { RunsBox } from "./runner";
+
+// seeds is how many runs a row is asked for.
+const seeds = 100;
+
+export const debate: View = {
+  path: "/debate", name: "The debate", title: "The debate",
+  render(app, place, query, signal) {
+    const filter = make("input", { type: "search", placeholder: "restart, pause, fence…", input: () => narrow() });
+    const sections = topics.map((topic) => section(app, topic, signal));
+    const narrow = () => {
+      const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const s of sections) {
+        let shown = 0;
+        for (const row of s.querySelectorAll<HTMLElement>("article")) {
+          row.hidden = !words.every((word) => row.textContent!.toLowerCase().includes(word));
+          if (!row.hidden) shown++;
+        }
+        s.hidden = shown === 0;
+      }
+    };
+    place.append(
+      make("p", { class: "lead" }, "In 2016 Martin Kleppmann argued that Redlock, the Redis lock, is unsafe. Its author antirez answered that it is safe under stated assumptions. Choose a row, run it, and open a run to see what happened."),
+      make("p", {}, make("label", { class: "field" }, "rows with ", filter)),
+      make("nav", { "aria-label": "topics", class: "topics" }, ...topics.map((t, n) => button(t.name, () => sections[n]!.scrollIntoView()))),
+      ...sections,
+    );
+    const asked = new URLSearchParams(query).get("row");
+    if (asked) document.getElementById("row-" + asked)?.scrollIntoView();
+  },
+};
+
+function section(app: App, topic: Topic, signal: AbortSignal): HTMLElement {
+  return make("section", {}, make("h2", {}, topic.name), ...topic.rows.map((row) => article(app, row, signal)));
+}
+
+function article(app: App, row: Row, signal: AbortSignal): HTMLElement {
+  const runs = new RunsBox(app, seeds, () => row.scenario, signal);
+  const use = (view: string) => { app.current = { scenario: row.scenario, seed: 1n }; app.go(view); };
+  return make("article", { class: "row", id: "row-" + row.name },
+    make("h3", {}, row.summary),
+    make("p", { class: "soft" }, row.name + (row.variantOf ? `, a variant of ${row.variantOf}` : "")),
+    make("dl", { class: "claims" }, ...claim("Kleppmann", row.kleppmann), ...claim("antirez, redis.io", row.antirez), make("dt", {}, "Predicted"), predicted(row)),
+    ...(row.sources.length ? [make("p", { class: "sources" }, "Where it stands: ", ...row.sources.flatMap((s, n) => [n ? "; " : "", source(s)]))] : []),
+    ...(row.remark ? [make("p", { class: "remark" }, row.remark)] : []),
+    make("p", { class: "tools" }, runs.controls, button("open a run", () => void app.open(row.scenario, 1n)), button("change its numbers", () => use("/numbers")), button("edit", () => use("/edit"))),
+    runs.outcome);
+}
+
+const claim = (who: string, says: string) => [make("dt", {}, who), make("dd", {}, says || "says nothing of it")];
+
+const source = (s: Source) => (s.url ? make("a", { href: s.url, rel: "noreferrer", target: "_blank" }, s.text) : s.text);
+
+function predicted(row: Row): HTMLElement {
+  const texts = row.expected.map((e) => make("span", { class: "chip " + e.verdict, title: `${e.property.title}: ${e.verdict}` }, `${e.property.code} ${sign(e.verdict)}`));
+  return make("dd", { class: "chips" }, ...(texts.length ? texts : ["nothing"]));
+}

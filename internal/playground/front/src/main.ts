@@ -1,0 +1,57 @@
+import "./style.css";
+import type { App, View } from "./app";
+import { beside } from "./beside";
+import { debate } from "./debate";
+import { make, notice, textOf } from "./dom";
+import { edit } from "./edit";
+import { Engine } from "./engine";
+import { judge } from "./judge";
+import { numbers } from "./numbers";
+import { hashOf, run } from "./run";
+import { stored } from "./stored";
+
+const place = document.getElementById("main")!, status = document.getElementById("engine")!;
+const runs = document.querySelector<HTMLMetaElement>("meta[name='stored-runs']")?.content ?? "";
+const views: View[] = [debate, numbers, beside, edit, judge, ...(runs ? [stored] : []), run];
+
+const app: App = {
+  engine: new Engine(), runs, current: { scenario: "", seed: 1n },
+  go(hash) { location.hash = "#" + hash; },
+  async open(scenario, seed) { this.go(await hashOf(this, scenario, seed)); },
+};
+
+declare global {
+  interface Window { playground: App } // for tests, and for the browser's console
+}
+window.playground = app;
+
+let leaving = new AbortController();
+
+// show shows the view that the address names. An anchor within a view is none of these.
+async function show() {
+  const hash = location.hash.slice(1);
+  if (hash && !hash.startsWith("/")) return;
+  const [path, ...query] = (hash || debate.path).split("?"), view = views.find((v) => v.path === path) ?? debate;
+  leaving.abort();
+  const { signal } = (leaving = new AbortController()), body = make("div", { class: "view" });
+  place.replaceChildren(...(view.name ? [make("h2", { class: "title" }, view.title)] : []), body);
+  document.title = view.title + " – Lockstorm playground";
+  for (const link of document.querySelectorAll("#views a")) {
+    if (link.getAttribute("href") === "#" + view.path) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+  }
+  try {
+    await view.render(app, body, query.join("?"), signal);
+  } catch (error) {
+    if (!signal.aborted) body.append(notice(textOf(error), "bad"));
+  }
+  if (!signal.aborted) document.documentElement.dataset.shown = view.path;
+}
+
+document.getElementById("views")!.append(...views.filter((v) => v.name).map((v) => make("li", {}, make("a", { href: "#" + v.path }, v.name))));
+addEventListener("hashchange", () => void show());
+status.textContent = "loading the simulator…";
+void show();
+app.engine.start().then(() => { status.textContent = ""; }, (error: unknown) => {
+  status.textContent = "";
+  place.prepend(notice("The simulator does not start: " + textOf(error), "bad"));
+});

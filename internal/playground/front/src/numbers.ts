@@ -1,0 +1,128 @@
+// The numbers of a scenario as sliders, what 200 runs show with them, and curves over one of them.
+
+import type { App, View } from "./app";
+import type { Knob, Turned } from "./api";
+import { CurveBox, type Line } from "./curves";
+import { button, choice, make, notice, textOf } from "./dom";
+import { rows } from "./rows";
+import { RunsBox } from "./runner";
+
+// runs is how many runs follow a slider.
+const runs = 200;
+
+// firstRow is the row to begin with.
+const firstRow = "crash-restart";
+
+// codes are the properties whose violations are drawn over a number.
+const codes = ["V1", "V2", "V3", "V4", "L1", "L2", "L3", "C"];
+
+export const numbers: View = {
+  path: "/numbers", name: "Change the numbers", title: "Change the numbers",
+  async render(app, place, _query, signal) {
+    const first = rows.find((r) => r.value === firstRow) ?? rows[0]!;
+    if (!app.current.scenario) app.current = { scenario: first.scenario, seed: 1n };
+    const panel = make("div"), known = rows.find((r) => r.scenario === app.current.scenario);
+    let inner = new AbortController();
+    const build = () => {
+      inner.abort();
+      inner = new AbortController();
+      void knobPanel(app, panel, AbortSignal.any([signal, inner.signal]));
+    };
+    const options = known ? rows : [{ value: "", text: "the scenario of the editor" }, ...rows];
+    const from = choice("begin with", options, known?.value ?? "", (name) => {
+      const row = rows.find((r) => r.value === name);
+      if (!row) return;
+      app.current = { scenario: row.scenario, seed: 1n };
+      build();
+    });
+    place.append(make("p", { class: "lead" }, "Move a slider: the verdicts of 200 runs follow."), make("p", {}, from.element), panel, make("h2", {}, "Measured curves, with their formulas"), await sweeps(app, signal));
+    build();
+  },
+};
+
+// knobPanel has the sliders and what follows them.
+async function knobPanel(app: App, place: HTMLElement, signal: AbortSignal) {
+  const base = app.current.scenario;
+  try {
+    const { knobs } = await app.engine.call("knobs", { scenario: base });
+    if (signal.aborted) return;
+    const positions = new Map(knobs.map((k) => [k.path, k.value])), problem = make("div");
+    let turned = base;
+    const box = new RunsBox(app, runs, () => turned, signal), curve = new CurveBox(app, signal);
+    const settings = (path?: string, value?: number) => [...positions].map(([p, v]) => ({ path: p, value: p === path ? value! : v }));
+    const changed = debounced(async () => {
+      const t = await app.engine.call("turn", { scenario: base, settings: settings() });
+      if (signal.aborted) return;
+      problem.replaceChildren(...problems(t));
+      if (!t.scenario) return;
+      turned = t.scenario;
+      app.current = { scenario: turned, seed: 1n };
+      void box.run();
+    });
+    const over = choice("draw the violations over", knobs.map((k) => ({ value: k.path, text: k.name + unit(k) })), knobs.at(-1)!.path, () => {});
+    const property = choice("of", codes.map((c) => ({ value: c, text: c })), "V1", () => {});
+    const drawCurve = async () => {
+      const knob = knobs.find((k) => k.path === over.select.value)!;
+      await curve.run(await lineOver(app, base, knob, property.select.value, (value) => settings(knob.path, value)));
+    };
+    const reset = button("as it was", () => void knobPanel(app, place, signal));
+    place.replaceChildren(
+      make("div", { class: "columns" }, make("div", {}, ...knobs.map((k) => slider(k, (value) => { positions.set(k.path, value); changed(); })), make("p", { class: "tools" }, reset, button("edit", () => app.go("/edit")), button("open a run", () => void app.open(turned, 1n)))),
+        make("div", {}, problem, make("p", {}, box.controls), box.outcome)),
+      make("p", { class: "tools" }, over.element, property.element, button("draw", () => void drawCurve().catch((e: unknown) => problem.replaceChildren(notice(textOf(e), "bad"))))), curve.element);
+    void box.run();
+  } catch (error) {
+    place.replaceChildren(notice(textOf(error), "bad"));
+  }
+}
+
+const problems = (t: Turned) => t.problems.map((p) => notice("These numbers do not go together: " + p.text, "open"));
+
+const unit = (k: Knob) => (k.unit ? ` (${k.unit})` : "");
+
+// slider is a range and a field for the same number.
+function slider(k: Knob, changed: (value: number) => void): HTMLElement {
+  const range = make("input", { type: "range", min: k.min, max: k.max, step: k.step, value: k.value, "aria-label": k.name + unit(k), title: k.help });
+  const field = make("input", { type: "number", min: k.min, max: k.max, step: "any", value: k.value, "aria-label": `${k.name}${unit(k)} as a number` });
+  const set = (from: HTMLInputElement, to: HTMLInputElement) => {
+    if (!from.checkValidity() || from.value === "") return;
+    to.value = from.value;
+    changed(Number(from.value));
+  };
+  range.addEventListener("input", () => set(range, field));
+  field.addEventListener("change", () => set(field, range));
+  return make("div", { class: "knob" }, make("span", { class: "name", title: k.help }, k.name + unit(k)), range, field);
+}
+
+// lineOver returns a curve over a knob, from one end to the other.
+async function lineOver(app: App, base: string, knob: Knob, code: string, settings: (value: number) => { path: string; value: number }[]): Promise<Line> {
+  const points: Line["points"] = [], count = 20;
+  for (let n = 0; n <= count; n++) {
+    const steps = Math.round((knob.max - knob.min) * n / count / knob.step), x = knob.min + steps * knob.step;
+    if (points.at(-1)?.x === x) continue;
+    const t = await app.engine.call("turn", { scenario: base, settings: settings(x) });
+    if (t.scenario) points.push({ x, scenario: t.scenario });
+  }
+  if (!points.length) throw new Error(`no value of ${knob.name} goes together with the other numbers`);
+  return { axis: knob.name + unit(knob), property: { code, title: "" }, points };
+}
+
+// sweeps lets the reader draw a curve of a stored sweep, with its formula.
+async function sweeps(app: App, signal: AbortSignal): Promise<HTMLElement> {
+  const curves = await app.engine.call("curves", {}), box = new CurveBox(app, signal);
+  const chosen = choice("curve", curves.map((c, n) => ({ value: String(n), text: c.name, group: c.sweep })), "0", () => {});
+  const begin = async () => {
+    const c = curves[Number(chosen.select.value)]!, { points } = await app.engine.call("points", c);
+    await box.run({ axis: c.axis, property: c.property, points });
+  };
+  return make("div", {}, make("p", { class: "tools" }, chosen.element, button("draw", () => void begin())), box.element);
+}
+
+// debounced calls a function when it was not called for a moment.
+function debounced(f: () => Promise<void>) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => void f(), 120);
+  };
+}

@@ -1,0 +1,74 @@
+// What many runs have shown: a sentence, a bar for each property, and a square for each run.
+
+import type { Observed, Outcome, RunLine } from "./api";
+import { make } from "./dom";
+import type { Tally } from "./measure";
+
+const signs: Record<string, string> = { holds: "✓", violated: "✗", unknown: "?", "n/a": "·" };
+
+// sign is a verdict in one character.
+export const sign = (verdict: string) => signs[verdict] ?? "?";
+
+const marks: Record<string, string> = { "as expected": "good", contradiction: "bad", undecided: "open" };
+
+// OutcomeBox shows an outcome, and the runs as squares that open them.
+export class OutcomeBox {
+  readonly element = make("div", { class: "outcome" });
+
+  constructor(private open: (seed: bigint) => void) {}
+
+  show(outcome: Outcome, tally: Tally) {
+    this.element.replaceChildren(
+      headline(outcome, tally),
+      make("dl", { class: "shares" }, ...outcome.observed.flatMap((o) => this.property(o, outcome, tally))),
+      this.squares(tally),
+    );
+  }
+
+  private property(o: Observed, outcome: Outcome, tally: Tally): HTMLElement[] {
+    const wrong = outcome.expects && o.expected !== undefined && o.expected !== o.verdict;
+    const verdict = make("span", { class: o.verdict === "violated" ? (o.expected === "violated" ? "known" : "bad") : o.verdict === "unknown" ? "open" : "good" }, `${sign(o.verdict)} ${o.verdict}`);
+    const facts = make("dd", {}, verdict);
+    if (o.verdict === "violated") {
+      const { share } = o;
+      facts.append(" ", bar(share.low, share.value, share.high), make("span", { class: "soft" }, ` ${share.count} of ${share.of} runs, ${share.text}`));
+      const seed = tally.violating.get(o.property.code);
+      if (seed !== undefined) facts.append(" ", make("button", { type: "button", click: () => this.open(seed), "aria-label": `open seed ${seed}, which violates ${o.property.title}` }, `open seed ${seed}`));
+    }
+    if (wrong) facts.append(make("span", { class: "open" }, ` expected: ${o.expected}`));
+    return [make("dt", {}, `${o.property.code} ${o.property.title}`), facts];
+  }
+
+  private squares(tally: Tally): HTMLElement {
+    const lines = [...tally.lines].sort((a, b) => Number(BigInt(a.seed) - BigInt(b.seed))).slice(0, 400);
+    const box = make("div", { class: "squares", role: "group", "aria-label": "the runs, one square each; a square opens its run" });
+    for (const line of lines) {
+      const { kind, text } = judged(line);
+      box.append(make("button", { type: "button", class: kind, title: `seed ${line.seed}: ${text}`, "aria-label": `seed ${line.seed}: ${text}`, click: () => this.open(BigInt(line.seed)) }));
+    }
+    return box;
+  }
+}
+
+function headline(outcome: Outcome, tally: Tally): HTMLElement {
+  const runs = tally.runs === 1 ? "1 run" : `${tally.runs} runs`;
+  const text = outcome.expects ? `${outcome.conclusion} in ${runs}: ${outcome.text}.` : `${runs}: ${outcome.text}.`;
+  return make("p", { class: "notice " + (outcome.expects ? marks[outcome.conclusion] ?? "" : "") , role: "status" }, text);
+}
+
+// judged is what a run has shown, for its square.
+function judged(line: RunLine): { kind: string; text: string } {
+  const of = (verdict: string) => Object.entries(line.verdicts).filter(([, v]) => v === verdict).map(([code]) => code);
+  const violated = of("violated"), unknown = of("unknown");
+  if (violated.length) return { kind: "violated", text: "violates " + violated.join(", ") };
+  if (unknown.length) return { kind: "unknown", text: "undecided: " + unknown.join(", ") };
+  return { kind: "holds", text: "violates nothing" };
+}
+
+// bar draws a share with its interval.
+function bar(low: number, value: number, high: number): HTMLElement {
+  const percent = (x: number) => `${100 * x}%`;
+  return make("span", { class: "bar", "aria-hidden": "true" },
+    make("span", { class: "band", style: `left: ${percent(low)}; width: ${percent(Math.max(high - low, .005))}` }),
+    make("span", { class: "point", style: `left: ${percent(value)}` }));
+}

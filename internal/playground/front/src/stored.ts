@@ -1,0 +1,81 @@
+// The runs that "lockstorm serve" finds on this machine. A run that goes on grows while it is looked at.
+
+import type { App, View } from "./app";
+import { button, make, notice, textOf } from "./dom";
+import { present } from "./run";
+
+// StoredRun is a run of the list, as the server sends it.
+export interface StoredRun {
+  name: string; // of its directory
+  scenario: string;
+  backend: string;
+  seed: string;
+  live: boolean; // it goes on
+  violated: string[]; // codes of properties
+  changed: string; // RFC 3339
+}
+
+// pause is how long to wait until a list or a live run is read again, in milliseconds.
+const pause = 1000;
+
+export const stored: View = {
+  path: "/runs", name: "Stored runs", title: "Stored runs",
+  render(app, place, query, signal) {
+    const name = new URLSearchParams(query).get("name");
+    if (name) return void one(app, place, name, signal);
+    const list = make("tbody"), empty = make("p", { class: "soft" });
+    place.append(make("p", { class: "lead" }, "Runs in the directory that lockstorm serve was started with."), empty, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...["run", "scenario", "backend", "seed", "violates", "changed"].map((t) => make("th", { scope: "col" }, t)))), list)));
+    void repeatedly(signal, async () => {
+      try {
+        const runs = await get<StoredRun[]>(app, "", signal);
+        empty.textContent = runs.length ? "" : "There is none yet: lockstorm run stores one.";
+        list.replaceChildren(...runs.map((r) => make("tr", {}, make("td", {}, make("a", { href: "#/runs?" + new URLSearchParams({ name: r.name }) }, r.name)), ...[r.scenario, r.backend, r.seed, r.live ? "live" : r.violated.join(" ") || "nothing", new Date(r.changed).toLocaleString()].map((t) => make("td", {}, t)))));
+      } catch (error) {
+        if (!signal.aborted) empty.textContent = textOf(error);
+      }
+      return true;
+    });
+  },
+};
+
+// repeatedly calls a function again and again, until it returns false.
+async function repeatedly(signal: AbortSignal, f: () => Promise<boolean>) {
+  while (!signal.aborted && (await f())) await wait(pause, signal);
+}
+
+async function get<T>(app: App, path: string, signal: AbortSignal): Promise<T> {
+  const response = await fetch(app.runs + path, { signal });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as T;
+}
+
+const wait = (ms: number, signal: AbortSignal) => new Promise<void>((done) => {
+  const timer = setTimeout(done, ms);
+  signal.addEventListener("abort", () => { clearTimeout(timer); done(); });
+});
+
+// one shows a run, and again when it has grown.
+function one(app: App, place: HTMLElement, name: string, signal: AbortSignal) {
+  const status = make("output", { class: "soft" }), body = make("div");
+  place.append(make("p", { class: "tools" }, button("all runs", () => app.go("/runs")), status), make("h2", {}, name), body);
+  let inner = new AbortController(), size = -1;
+  return repeatedly(signal, async () => {
+    try {
+      const response = await fetch(`${app.runs}/${encodeURIComponent(name)}/history`, { signal });
+      if (!response.ok) throw new Error(await response.text());
+      const live = response.headers.get("x-lockstorm-live") === "true", payload = new Uint8Array(await response.arrayBuffer());
+      status.textContent = live ? "The run goes on. The verdicts are those so far." : "";
+      if (payload.length !== size) {
+        size = payload.length;
+        const shown = await app.engine.call("judge", { name, live }, { payload, signal });
+        inner.abort();
+        inner = new AbortController();
+        present(body, shown, AbortSignal.any([signal, inner.signal]));
+      }
+      return live;
+    } catch (error) {
+      if (!signal.aborted && size < 0) body.replaceChildren(notice(textOf(error), "bad"));
+      return true;
+    }
+  });
+}

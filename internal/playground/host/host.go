@@ -1,0 +1,119 @@
+// Package host serves the playground over HTTP, with the runs that are stored in a directory.
+//
+//	/                          the page and its files
+//	/api/runs                  the stored runs ([Run]), the last changed one first
+//	/api/runs/NAME/history     the history of one, as far as it is written
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// Host serves the playground.
+type Host struct {
+	// Files are those of the page.
+	Files fs.FS
+
+	// Runs is the directory of the stored runs. It need not exist.
+	Runs string
+
+	// Names are the names by which browsers may address the host, besides those of the loopback
+	// interface. Others are refused: a page of somebody else whose name leads to this machine must not
+	// read the runs.
+	Names []string
+}
+
+// The page finds the runs by this element. On any other host it is empty.
+const (
+	withoutRuns = `<meta name="stored-runs" content="">`
+	withRuns    = `<meta name="stored-runs" content="api/runs">`
+)
+
+// Handler returns what answers requests. It fails if the files are not those of the playground.
+func (h Host) Handler() (http.Handler, error) {
+	index, err := fs.ReadFile(h.Files, "index.html")
+	if err != nil {
+		return nil, fmt.Errorf("the files of the playground: %w", err)
+	}
+	if !bytes.Contains(index, []byte(withoutRuns)) {
+		return nil, errors.New("the files of the playground: index.html is not that of this version")
+	}
+	index = bytes.Replace(index, []byte(withoutRuns), []byte(withRuns), 1)
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(h.Files))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(index)
+	})
+	mux.HandleFunc("GET /api/runs", h.list)
+	mux.HandleFunc("GET /api/runs/{name}/history", h.history)
+	return h.guarded(mux), nil
+}
+
+// guarded refuses requests under other names, and says what browsers may do with the answers.
+func (h Host) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !h.named(r.Host) {
+			http.Error(w, "this host is not served under that name", http.StatusForbidden)
+			return
+		}
+		head := w.Header()
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("Cross-Origin-Resource-Policy", "same-origin")
+		head.Set("Referrer-Policy", "no-referrer")
+		head.Set("Cache-Control", "no-cache")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (h Host) named(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return true
+	}
+	for _, name := range h.Names {
+		if strings.EqualFold(host, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h Host) list(w http.ResponseWriter, _ *http.Request) {
+	runs, err := listed(h.Runs)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(runs) // whoever has gone need not be told
+}
+
+func (h Host) history(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if name != path.Base(name) || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
+		http.Error(w, fmt.Sprintf("%q is not the name of a run", name), http.StatusBadRequest)
+		return
+	}
+	file, live, err := opened(h.Runs, name)
+	if err != nil {
+		http.Error(w, fmt.Sprintf("there is no run %q with a history", name), http.StatusNotFound)
+		return
+	}
+	defer func() { _ = file.Close() }()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("X-Lockstorm-Live", fmt.Sprint(live))
+	_, _ = io.Copy(w, file)
+}

@@ -1,0 +1,188 @@
+package playground
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Knob is a number of a scenario that a reader turns.
+type Knob struct {
+	Path  string  `json:"path"` // of the field, as in "lock.ttl"; "clients" is the number of clients
+	Name  string  `json:"name"` // "TTL"
+	Unit  string  `json:"unit"` // "ms", "%", "ppm"; "": a number
+	Help  string  `json:"help"` // one sentence
+	Min   float64 `json:"min"`
+	Max   float64 `json:"max"`
+	Step  float64 `json:"step"`
+	Value float64 `json:"value"`
+}
+
+// KnobList are the knobs of a scenario.
+type KnobList struct {
+	Knobs []Knob `json:"knobs"`
+}
+
+// clientsPath is the path of the number of clients.
+const clientsPath = "clients"
+
+// Knobs returns the knobs that a scenario has.
+func Knobs(q ScenarioText) (KnobList, error) {
+	e, err := prepare(q.Scenario)
+	if err != nil {
+		return KnobList{}, err
+	}
+	s := e.Scenario()
+	list := []Knob{
+		millis("lock.ttl", "TTL", "How long the nodes keep a key.", s.Lock.TTL, 100*time.Millisecond, 10*time.Second),
+		{"lock.drift_factor", "drift allowance", "%", "The share of the TTL that the lock sets aside for wrong clocks, besides 2 ms.", 0, 50, 0.1, 100 * s.Lock.DriftFactor},
+		{"nodes", "nodes", "", "The number of independent Redis nodes.", 1, 15, 1, float64(s.Nodes)},
+		{clientsPath, "clients", "", "The number of clients. Further ones are like the last.", 1, 50, 1, float64(len(s.Clients))},
+		millis("latency.max", "latency", "The longest one-way time of a message.", s.Latency.Max, 0, 500*time.Millisecond),
+	}
+	list = slices.DeleteFunc(list, func(k Knob) bool {
+		return k.Path == "lock.drift_factor" && s.Lock.DriftFactor == 0 && s.Lock.Kind != "redlock"
+	})
+	for i, f := range s.Plan {
+		list = append(list, knobsOfFault(fmt.Sprintf("plan[%d].", i), f)...)
+	}
+	return KnobList{list}, nil
+}
+
+// millis is a knob of a time.
+func millis(path, name, help string, value, least, most time.Duration) Knob {
+	in := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	k := Knob{Path: path, Name: name, Unit: "ms", Help: help, Min: in(least), Max: max(in(most), 2*in(value)), Value: in(value)}
+	k.Step = math.Pow(10, math.Floor(math.Log10(k.Max/500)))
+	return k
+}
+
+// knobsOfFault returns the knobs of a fault: how long it lasts, and by how much a clock is wrong.
+func knobsOfFault(path string, f nemesis.Fault) []Knob {
+	what := f.String()
+	if f.End == nil || f.End.After == nil {
+		return rateOf(path, f)
+	}
+	name := map[nemesis.Kind]string{
+		"crash": "restart delay", "shutdown": "restart delay", "power-loss": "restart delay", "pause": "length of the pause", "suspend": "length of the suspension",
+	}[f.Action.Kind()]
+	if name == "" {
+		name = "length of the " + string(f.Action.Kind())
+	}
+	return append(rateOf(path, f), millis(path+"end.after", name, what, *f.End.After, 0, 3*time.Second))
+}
+
+func rateOf(path string, f nemesis.Fault) []Knob {
+	switch a := f.Action.(type) {
+	case *nemesis.ClockRate:
+		return []Knob{{path + "clock-rate.ppm", "clock rate", "ppm", f.String(), -500_000, 500_000, 1000, float64(a.PPM)}}
+	case *nemesis.ClockJump:
+		k := millis(path+"clock-jump.by", "clock jump", f.String(), a.By.Abs(), 0, 5*time.Second)
+		k.Min, k.Value = -k.Max, float64(a.By)/float64(time.Millisecond)
+		return []Knob{k}
+	}
+	return nil
+}
+
+// TurnRequest asks for a scenario with other numbers.
+type TurnRequest struct {
+	Scenario string    `json:"scenario"` // YAML
+	Settings []Setting `json:"settings"`
+}
+
+// Setting is a knob and its position.
+type Setting struct {
+	Path  string  `json:"path"`
+	Value float64 `json:"value"` // in the knob's unit
+}
+
+// Turned is the scenario with these numbers, or why there is none.
+type Turned struct {
+	Scenario string    `json:"scenario"` // YAML; "" if there are problems
+	Problems []Problem `json:"problems"`
+}
+
+// Turn sets knobs. The expected verdicts were of the scenario as it stood, so the result has none,
+// unless nothing was changed.
+func Turn(q TurnRequest) (Turned, error) {
+	e, err := prepare(q.Scenario)
+	if err != nil {
+		return Turned{}, err
+	}
+	known, err := Knobs(ScenarioText{q.Scenario})
+	if err != nil {
+		return Turned{}, err
+	}
+	s := e.Scenario()
+	var fields []scenarios.FieldValue
+	for _, set := range q.Settings {
+		i := slices.IndexFunc(known.Knobs, func(k Knob) bool { return k.Path == set.Path })
+		switch {
+		case i < 0:
+			return Turned{}, fmt.Errorf("the scenario has no knob %q", set.Path)
+		case set.Value == known.Knobs[i].Value:
+		case set.Path == clientsPath:
+			s.Clients = clientsOf(s.Clients, int(set.Value))
+			s.Expect, s.Limits = nil, scenarios.Limits{}
+		default:
+			fields = append(fields, scenarios.FieldValue{Path: set.Path, Value: valueOf(known.Knobs[i], set.Value)})
+		}
+	}
+	if len(fields) > 0 {
+		s.Expect, s.Limits = nil, scenarios.Limits{}
+		if s.Latency.Min > 0 { // which must not be above the largest latency
+			fields = append(fields, latencies(s, fields)...)
+		}
+	}
+	changed, err := s.WithAll(fields...)
+	if err != nil {
+		return Turned{Problems: []Problem{{Text: err.Error()}}}, nil
+	}
+	text, err := printed(changed)
+	if err == nil {
+		if _, unfit := prepare(text); unfit != nil {
+			return Turned{Problems: problemsOf(unfit)}, nil
+		}
+	}
+	return Turned{Scenario: text, Problems: []Problem{}}, err
+}
+
+// latencies lowers the smallest latency to the largest, if that is set lower.
+func latencies(s scenarios.Scenario, fields []scenarios.FieldValue) []scenarios.FieldValue {
+	for _, f := range fields {
+		if most, err := time.ParseDuration(f.Value); f.Path == "latency.max" && err == nil && most < s.Latency.Min {
+			return []scenarios.FieldValue{{Path: "latency.min", Value: f.Value}}
+		}
+	}
+	return nil
+}
+
+// clientsOf returns n clients: the first ones, or all and copies of the last.
+func clientsOf(clients []scenarios.Client, n int) []scenarios.Client {
+	n = max(n, 1)
+	if n <= len(clients) {
+		return clients[:n:n]
+	}
+	more := slices.Clone(clients)
+	for len(more) < n {
+		more = append(more, clients[len(clients)-1])
+	}
+	return more
+}
+
+// valueOf is the position of a knob as YAML.
+func valueOf(k Knob, value float64) string {
+	switch k.Unit {
+	case "ms":
+		return time.Duration(math.Round(value * float64(time.Millisecond))).String()
+	case "%":
+		return strings.TrimSuffix(strconv.FormatFloat(value/100, 'f', 6, 64), "0")
+	}
+	return strconv.FormatInt(int64(math.Round(value)), 10)
+}
