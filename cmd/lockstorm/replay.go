@@ -14,6 +14,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/inevitable"
+	"github.com/lockstorm/lockstorm/internal/playground"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -43,11 +44,11 @@ type replayOptions struct {
 func newReplay() *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
-		Use:   "replay STRING|DIR|FILE",
+		Use:   "replay STRING|DIR|FILE|LINK",
 		Short: "Repeat a simulated run exactly",
 		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run --faults" or
-"lockstorm explore" prints, from the directory of a simulated run, or from a case file
-("lockstorm hunt" stores them). If the string is of a scenario in a file, name that with
+"lockstorm explore" prints, from the directory of a simulated run, from a case file
+("lockstorm hunt" stores them), or from a link to a run in the playground. If the string is of a scenario in a file, name that with
 --scenario. Exit codes are those of run; also 1 if the repetition differs from the original,
 because the program or the scenario has changed.
 
@@ -121,9 +122,12 @@ type replay struct {
 	kept     *cases.Case // nil: nobody has said what the run shows
 }
 
-// findReplay reads a replay string, the directory of a run or the file of a case. file has the scenario
-// of the string; "": it is one of the table.
+// findReplay reads a replay string, a link of the playground, the directory of a run or the file of a
+// case. file has the scenario of the string; "": it is one of the table.
 func findReplay(arg, file string) (replay, error) {
+	if isLink(arg) {
+		return replayOfLink(arg, file)
+	}
 	switch info, err := os.Stat(arg); {
 	case file != "" && (err == nil || isCase(arg)):
 		return replay{}, errors.New("--scenario is for a replay string: a stored run and a case have their scenario")
@@ -147,6 +151,32 @@ func findReplay(arg, file string) (replay, error) {
 		same:     text.Same,
 		trace:    fmt.Sprintf("%08x", text.Trace),
 		old:      text.Old,
+	}, err
+}
+
+// isLink reports whether an argument is a link to a run in the playground.
+func isLink(arg string) bool { return strings.Contains(arg, "#/run?") }
+
+// replayOfLink reads a link of the playground, which has the scenario in it.
+func replayOfLink(link, file string) (replay, error) {
+	if file != "" {
+		return replay{}, errors.New("--scenario is for a replay string: a link has its scenario")
+	}
+	_, fragment, _ := strings.Cut(link, "#")
+	l, err := playground.FollowLink(playground.Fragment{Text: fragment})
+	if err != nil {
+		return replay{}, err
+	}
+	if l.Replay != "" {
+		return findReplay(l.Replay, "")
+	}
+	s, err := scenarios.Parse([]byte(l.Scenario))
+	return replay{
+		again:    repetition{name: s.Name, backend: backends[0].Backend},
+		scenario: s,
+		seed:     l.Seed,
+		same:     func(r runner.Result) bool { return strings.HasPrefix(results.Hash(r.TraceHash), l.Trace) },
+		trace:    l.Trace,
 	}, err
 }
 
@@ -271,7 +301,11 @@ func (r replay) printSame(out io.Writer, done ran) error {
 		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
 		return verdictError(exitContradiction)
 	}
-	_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", r.trace)
+	if r.trace == "" { // a link to a run that nobody had made yet
+		_, _ = fmt.Fprintf(out, "the trace is %s\n", results.Hash(done.last.TraceHash))
+	} else {
+		_, _ = fmt.Fprintf(out, "the same run: its trace is %s\n", r.trace)
+	}
 	return exitFor(done.tally.Conclusion())
 }
 

@@ -1,8 +1,10 @@
 package playground
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
@@ -32,46 +34,83 @@ type CurvePoint struct {
 // sweeps are those whose points are on curves over their first number.
 func sweeps() []sweep.Sweep { return []sweep.Sweep{series.RestartDelay(), series.Drift()} }
 
+// varying returns the indices of the numbers in which the points of one name differ.
+func varying(s sweep.Sweep, name string) (axes []int) {
+	for i := range s.Params {
+		seen := map[float64]bool{}
+		for _, p := range s.Points {
+			if p.Curve == name {
+				seen[p.At[i]] = true
+			}
+		}
+		if len(seen) > 1 {
+			axes = append(axes, i)
+		}
+	}
+	return axes
+}
+
+// curvesOf returns the curves that a point is on: one over each of the numbers that vary. The others of
+// these are part of the curve's name.
+func curvesOf(s sweep.Sweep, p sweep.Point, axes []int) (list []Curve) {
+	for _, axis := range axes {
+		name := p.Curve
+		for _, i := range axes {
+			if param := s.Params[i]; i != axis {
+				name += strings.TrimRight(fmt.Sprintf(", %s %g %s", strings.ReplaceAll(param.Name, "_", " "), p.At[i], param.Unit), " ")
+			}
+		}
+		list = append(list, Curve{s.Name, name, s.Summary, propertyOf(s.Property), s.Params[axis].Head()})
+	}
+	return list
+}
+
 // Curves lists the curves that can be drawn.
 func Curves() ([]Curve, error) {
 	var list []Curve
+	seen := map[Curve]bool{}
+	eachCurve(func(c Curve, _ sweep.Point, _ float64) {
+		if !seen[c] {
+			seen[c] = true
+			list = append(list, c)
+		}
+	})
+	return list, nil
+}
+
+// eachCurve visits the points of all curves.
+func eachCurve(visit func(c Curve, p sweep.Point, x float64)) {
 	for _, s := range sweeps() {
+		axes := map[string][]int{}
 		for _, p := range s.Points {
-			c := Curve{s.Name, p.Curve, s.Summary, propertyOf(s.Property), s.Params[0].Head()}
-			if !slices.Contains(list, c) {
-				list = append(list, c)
+			if axes[p.Curve] == nil {
+				axes[p.Curve] = varying(s, p.Curve)
+			}
+			for i, c := range curvesOf(s, p, axes[p.Curve]) {
+				visit(c, p, p.At[axes[p.Curve][i]])
 			}
 		}
 	}
-	return list, nil
 }
 
 // Points returns the points of a curve.
 func Points(c Curve) (CurvePoints, error) {
 	var answer CurvePoints
-	for _, s := range sweeps() {
-		for _, p := range s.Points {
-			if s.Name != c.Sweep || p.Curve != c.Name {
-				continue
-			}
-			text, err := printed(p.Scenario)
-			if err != nil {
-				return answer, err
-			}
-			answer.Points = append(answer.Points, CurvePoint{p.At[0], p.Predicted, text})
+	var failed error
+	eachCurve(func(on Curve, p sweep.Point, x float64) {
+		if on != c {
+			return
 		}
+		text, err := printed(p.Scenario)
+		failed = cmp.Or(failed, err)
+		answer.Points = append(answer.Points, CurvePoint{x, p.Predicted, text})
+	})
+	if failed != nil {
+		return answer, failed
 	}
 	if len(answer.Points) == 0 {
 		return answer, fmt.Errorf("there is no curve %q of %q", c.Name, c.Sweep)
 	}
-	slices.SortStableFunc(answer.Points, func(a, b CurvePoint) int {
-		switch {
-		case a.X < b.X:
-			return -1
-		case a.X > b.X:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(answer.Points, func(a, b CurvePoint) int { return cmp.Compare(a.X, b.X) })
 	return answer, nil
 }

@@ -17,6 +17,7 @@ type ExportRequest struct {
 	Kind     string `json:"kind"`     // "scenario", "history", "report" or "test"
 	Scenario string `json:"scenario"` // YAML
 	Seed     uint64 `json:"seed,string"`
+	Replay   string `json:"replay"` // as of [RunRequest]
 }
 
 // File is a file to be saved.
@@ -29,7 +30,7 @@ type File struct {
 // Export makes the file of a run: its scenario, its history, its report, or a Go test that fails as
 // long as the run violates its first violated property.
 func Export(q ExportRequest) (File, error) {
-	e, err := prepare(q.Scenario)
+	e, err := course(q.Scenario, q.Replay)
 	if err != nil {
 		return File{}, err
 	}
@@ -56,7 +57,7 @@ func Export(q ExportRequest) (File, error) {
 
 // reportOf is the page that the command line makes of a run.
 func reportOf(q ExportRequest) (string, error) {
-	run, err := runOf(RunRequest{Scenario: q.Scenario, Seed: q.Seed})
+	run, err := runOf(RunRequest{Scenario: q.Scenario, Seed: q.Seed, Replay: q.Replay})
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +77,7 @@ func reportOf(q ExportRequest) (string, error) {
 }
 
 func testOf(q ExportRequest) (string, error) {
-	e, err := prepare(q.Scenario)
+	e, err := course(q.Scenario, q.Replay)
 	if err != nil {
 		return "", err
 	}

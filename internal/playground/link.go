@@ -12,14 +12,15 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/results/cases"
 )
 
 // Linked is a run in a link.
 type Linked struct {
 	Scenario string `json:"scenario"` // YAML
 	Seed     uint64 `json:"seed,string"`
-	Trace    string `json:"trace"` // the first half of its hash; "": unknown
+	Trace    string `json:"trace"`  // the first half of its hash; "": unknown
+	Replay   string `json:"replay"` // of a run that departs from its seed; "": it does not
 }
 
 // Fragment is the part of a link behind "#".
@@ -43,6 +44,10 @@ func Link(l Linked) (Fragment, error) {
 		return Fragment{}, err
 	}
 	values := url.Values{}
+	if l.Replay != "" {
+		values.Set("replay", l.Replay)
+		return Fragment{runPath + values.Encode()}, nil
+	}
 	if name := e.Scenario().Name; inTable(name, l.Scenario) && l.Trace != "" {
 		trace, err := strconv.ParseUint(l.Trace[:min(len(l.Trace), 8)], 16, 32)
 		if err != nil {
@@ -95,35 +100,55 @@ func followLink(text string) (Linked, error) {
 	return l, err
 }
 
-// replayed is the run of a replay string. Runs that depart from their seeds have no scenario that
-// would show them.
+// replayed is the run of a replay string.
 func replayed(text string) (Linked, error) {
 	r, err := runner.ParseReplay(text)
 	if err != nil {
 		return Linked{}, err
-	}
-	if !r.Course.Straight() {
-		return Linked{}, errors.New("the run has choices or branches: lockstorm replay repeats it")
 	}
 	s, err := r.Find()
 	if err != nil {
 		return Linked{}, err
 	}
 	scenario, err := printed(s)
-	return Linked{Scenario: scenario, Seed: r.Seed, Trace: fmt.Sprintf("%08x", r.Trace)}, err
+	l := Linked{Scenario: scenario, Seed: r.Seed, Trace: fmt.Sprintf("%08x", r.Trace)}
+	if r.Old {
+		l.Trace = ""
+	}
+	if !r.Course.Straight() {
+		l.Replay = text
+	}
+	return l, err
 }
 
-// LinkedScenario is the run of a whole link, as the command line wants it; ok is false if the text is
-// no link to a run.
-func LinkedScenario(link string) (s scenarios.Scenario, l Linked, ok bool, err error) {
-	_, fragment, found := strings.Cut(link, "#")
-	if !found || !strings.HasPrefix(fragment, runPath) {
-		return s, l, false, nil
+// Pasted is what a reader has of a run: a replay string, a link, or the text of a case.
+type Pasted struct {
+	Text string `json:"text"`
+}
+
+// OpenPasted returns the run that a reader has.
+func OpenPasted(p Pasted) (Linked, error) {
+	text := strings.TrimSpace(p.Text)
+	text = strings.TrimPrefix(text, "lockstorm replay ")
+	if _, fragment, isLink := strings.Cut(text, "#"); isLink && strings.HasPrefix(fragment, runPath) && !strings.Contains(text, "\n") {
+		return FollowLink(Fragment{fragment})
 	}
-	if l, err = FollowLink(Fragment{fragment}); err == nil {
-		s, err = scenarios.Parse([]byte(l.Scenario))
+	if !strings.ContainsAny(text, " \n:") {
+		return replayed(text)
 	}
-	return s, l, true, err
+	c, err := cases.Parse([]byte(p.Text))
+	if err != nil {
+		return Linked{}, fmt.Errorf("this is no replay string, no link and no case: %w", err)
+	}
+	if !c.Course.Straight() {
+		return Linked{}, errors.New("the case departs from its seed: lockstorm replay repeats it")
+	}
+	l := Linked{Seed: c.Seed, Trace: fmt.Sprintf("%08x", c.Trace)}
+	if c.OldTrace {
+		l.Trace = ""
+	}
+	l.Scenario, err = printed(c.Scenario)
+	return l, err
 }
 
 func pack(text string) (string, error) {

@@ -3,6 +3,7 @@ package playground
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -191,6 +192,61 @@ func TestBadLinks(t *testing.T) {
 			t.Errorf("%.60s: %v, want %q", text, err, want)
 		}
 	}
+}
+
+// Whatever a reader has of a run leads to that run: what a hunt prints, what an exploration prints, a
+// case, a link.
+func TestPastedRuns(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/cases/redlock-lease-crash-restart.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explored := exploredReplay(t)
+	for _, p := range []string{
+		hunted, "lockstorm replay " + hunted + "\n", string(text), explored,
+		"https://example.org/#/run?replay=" + hunted,
+	} {
+		l := answered[Linked](t, "openPasted", Pasted{p})
+		shown := answered[Shown](t, "show", RunRequest{Scenario: l.Scenario, Seed: l.Seed, Replay: l.Replay})
+		if l.Trace == "" || !strings.HasPrefix(shown.Trace, l.Trace) {
+			t.Errorf("%.60s leads to the trace %s, and the run has %s", p, l.Trace, shown.Trace)
+		}
+		link := answered[Fragment](t, "link", Linked{Scenario: l.Scenario, Seed: l.Seed, Trace: shown.Trace, Replay: l.Replay})
+		if back := answered[Linked](t, "followLink", link); back.Seed != l.Seed || back.Replay != l.Replay || back.Trace != l.Trace {
+			t.Errorf("%.60s: its link leads to %+v", p, back)
+		}
+	}
+	for _, p := range []string{"", "v2", "hello world", "name: calm"} {
+		if _, err := OpenPasted(Pasted{p}); err == nil {
+			t.Errorf("%q was opened", p)
+		}
+	}
+}
+
+// hunted is a replay string of a run with drawn faults.
+const hunted = "v2.calm.52.g3.4.crash,partition,latency.ea35f65c.0c80"
+
+// exploredReplay makes a run with choices, and returns its replay string.
+func exploredReplay(t *testing.T) string {
+	t.Helper()
+	s, err := scenarios.Find("crash-restart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runner.Replay{Scenario: s.Name, Seed: 1, Course: runner.Course{Choices: &runner.Choices{Latencies: 2, Draws: 2, Turns: []runner.Turn{{Point: 3, Way: 1}}}}}
+	if s, err = r.In(s); err != nil {
+		t.Fatal(err)
+	}
+	e, err := runner.Prepare(simulator, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := e.WithCourse(r.Course).Run(t.Context(), r.Seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Trace = result.TraceHead()
+	return r.String()
 }
 
 // Every knob can be turned to both of its ends and a little, or the answer says why not; the turned

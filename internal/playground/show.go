@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/runpage"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -21,6 +22,7 @@ import (
 type RunRequest struct {
 	Scenario string `json:"scenario"` // YAML
 	Seed     uint64 `json:"seed,string"`
+	Replay   string `json:"replay"` // the replay string of a run that departs from its seed; "": it does not
 	Anchor   string `json:"anchor"` // prefix of the anchors on the page, if it shows several runs
 }
 
@@ -55,19 +57,28 @@ func Show(q RunRequest) (Shown, error) {
 }
 
 func runOf(q RunRequest) (runpage.Shown, error) {
-	e, err := prepare(q.Scenario)
+	e, err := course(q.Scenario, q.Replay)
 	if err != nil {
 		return runpage.Shown{}, err
 	}
-	return runpage.Replayed(context.Background(), e, q.Seed, commandOf(e.Scenario(), q.Scenario, q.Seed))
+	command := ""
+	switch {
+	case q.Replay != "":
+		command = textfmt.Command("replay", q.Replay)
+	case inTable(e.Scenario().Name, q.Scenario):
+		command = fmt.Sprintf("%s --seed %d", textfmt.Command("run", e.Scenario().Name), q.Seed)
+	}
+	return runpage.Replayed(context.Background(), e, q.Seed, command)
 }
 
-// commandOf is the command line that repeats a run of a scenario of the table, as it stands there.
-func commandOf(s scenarios.Scenario, text string, seed uint64) string {
-	if !inTable(s.Name, text) {
-		return ""
+// course prepares a scenario. If there is a replay string, its runs take the course of that.
+func course(scenario, replay string) (runner.Experiment, error) {
+	e, err := prepare(scenario)
+	if err != nil || replay == "" {
+		return e, err
 	}
-	return fmt.Sprintf("%s --seed %d", textfmt.Command("run", s.Name), seed)
+	r, err := runner.ParseReplay(replay)
+	return e.WithCourse(r.Course), err
 }
 
 // inTable reports whether a text is the scenario of its name in the table.

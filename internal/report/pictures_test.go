@@ -2,14 +2,9 @@ package report_test
 
 import (
 	"bytes"
-	"cmp"
-	"image"
-	"image/color"
 	"image/png"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/browsertest"
@@ -94,53 +89,6 @@ func take(t *testing.T) {
 		}
 		p.Settle()
 		path := filepath.Join(pictures, s.file)
-		p.Shot(path)
-		shrink(t, path)
-	}
-}
-
-// shrink reduces a picture to its 256 most frequent colours.
-func shrink(t *testing.T, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := png.Decode(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	count := map[color.RGBA]int{}
-	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
-	b := full.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			count[at(x, y)]++
-		}
-	}
-	colours := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
-		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
-	})
-	var few color.Palette
-	for _, c := range colours[:min(len(colours), 256)] {
-		few = append(few, c)
-	}
-	index := map[color.RGBA]uint8{}
-	for c := range count {
-		index[c] = uint8(few.Index(c))
-	}
-	small := image.NewPaletted(b, few)
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			small.SetColorIndex(x, y, index[at(x, y)])
-		}
-	}
-	var out bytes.Buffer
-	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, small)
-	if err == nil {
-		err = os.WriteFile(path, out.Bytes(), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
+		p.Picture(path)
 	}
 }

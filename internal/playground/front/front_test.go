@@ -266,6 +266,32 @@ func TestPlaygroundJudges(t *testing.T) {
 	}
 }
 
+// Whoever has a replay string of a run sees that run.
+func TestPlaygroundOpensReplays(t *testing.T) {
+	p := visit(t, served(t, ""), "/judge", browsertest.Desktop)
+	browsertest.Eval[any](p, `void (document.getElementById("pasted").value = "lockstorm replay v2.calm.52.g3.4.crash,partition,latency.ea35f65c.0c80")`)
+	click(p, ".view", "open the run")
+	p.Until(`lockstorm.timelines.length === 1`)
+	if text := browsertest.Eval[string](p, `document.getElementById("main").textContent`); !strings.Contains(text, "The trace of this run is ea35f65c") {
+		t.Error("it is not the run of the replay string")
+	}
+}
+
+// Each question on the first page leads to a view that answers it.
+func TestPlaygroundQuestions(t *testing.T) {
+	address := served(t, "")
+	p := visit(t, address, "/debate", browsertest.Desktop)
+	answers := map[string]string{
+		"/numbers": `document.querySelectorAll(".curve circle").length > 5`,
+		"/beside":  `lockstorm.timelines.length === 2`,
+		"/judge":   `document.getElementById("pasted")`,
+	}
+	for _, hash := range browsertest.Eval[[]string](p, `[...document.querySelectorAll(".questions a")].map((a) => a.getAttribute("href").slice(1))`) {
+		path, _, _ := strings.Cut(hash, "?")
+		visit(t, address, hash, browsertest.Desktop).Until(answers[path])
+	}
+}
+
 // hostile is a text that would run a script if somebody did not escape it.
 const hostile = `<img src=x onerror=hacked=1>"'</script><script>hacked=1</script>`
 

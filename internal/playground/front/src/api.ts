@@ -18,6 +18,8 @@ export interface Calls {
   export: [ExportRequest, File];
   link: [Linked, Fragment];
   followLink: [Fragment, Linked];
+  openPasted: [Pasted, Linked];
+  memory: [None, MemoryUse];
 }
 
 export interface Checked {
@@ -78,6 +80,7 @@ export interface ExportRequest {
   kind: string;
   scenario: string;
   seed: string;
+  replay: string;
 }
 
 export interface File {
@@ -120,6 +123,12 @@ export interface Linked {
   scenario: string;
   seed: string;
   trace: string;
+  replay: string;
+}
+
+export interface MemoryUse {
+  bytes: number;
+  live: number;
 }
 
 export interface None {
@@ -137,6 +146,10 @@ export interface Outcome {
   expects: boolean;
   text: string;
   observed: Observed[];
+}
+
+export interface Pasted {
+  text: string;
 }
 
 export interface Problem {
@@ -181,6 +194,7 @@ export interface RunLine {
 export interface RunRequest {
   scenario: string;
   seed: string;
+  replay: string;
   anchor: string;
 }
 

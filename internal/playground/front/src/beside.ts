@@ -37,7 +37,7 @@ async function both(app: App, { trial, locks, seed }: Chosen, panels: readonly [
   const opened = await Promise.all(panels.map(async (panel, n) => {
     try {
       const { scenario } = await app.engine.call("enter", { trial, lock: locks[n]! });
-      const shown = await app.engine.call("show", { scenario, seed: String(seed), anchor: n ? "right-" : "left-" }, { signal });
+      const shown = await app.engine.call("show", { scenario, seed: String(seed), replay: "", anchor: n ? "right-" : "left-" }, { signal });
       if (signal.aborted) return [];
       const body = make("div");
       panel.replaceChildren(make("h2", {}, locks[n]!), make("p", { class: "tools" }, button("open alone", () => void app.open(scenario, seed))), body);

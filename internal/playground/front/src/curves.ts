@@ -16,6 +16,9 @@ export interface Line {
 // Each point is measured in rounds, so that the whole curve is there early and sharpens.
 const rounds = [10, 20, 30, 40, 100];
 
+// apart is how far the seeds of one point are from those of the next.
+const apart = 1_000_000;
+
 // CurveBox draws a curve when it is asked to.
 export class CurveBox {
   readonly element = make("div", { class: "curve" });
@@ -36,7 +39,8 @@ export class CurveBox {
       let made = 0;
       for (const round of rounds) {
         for (const [n, point] of line.points.entries()) {
-          const more = await measure(this.app.engine, point.scenario, BigInt(1 + made), round, signal, () => {});
+          const first = BigInt(1 + n * apart + made); // other seeds at each point, so that chance does not bend the curve
+          const more = await measure(this.app.engine, point.scenario, first, round, signal, () => {});
           if (signal.aborted) break;
           for (const l of more.lines) tallies[n]!.add(l);
           const [share] = await this.app.engine.call("shares", { counts: [{ count: tallies[n]!.violations(line.property.code), of: tallies[n]!.judged(line.property.code) }] });

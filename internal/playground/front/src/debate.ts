@@ -10,6 +10,15 @@ import { RunsBox } from "./runner";
 // seeds is how many runs a row is asked for.
 const seeds = 100;
 
+// questions are what visitors come with, and the view that answers each.
+const curve = (sweep: string, name: string) => "/numbers?" + new URLSearchParams({ sweep, curve: name });
+const questions = [
+  ["Is Redlock safe if a node restarts after 0.9 of the TTL?", curve("restart-delay", "plain, no persistence")],
+  ["Which drift allowance do I need for clocks that are wrong?", curve("drift", "the nodes' clocks are fast and the holder's is slow, by as much, clock error 0.02")],
+  ["Does a fence help where Redlock fails?", "/beside?" + new URLSearchParams({ trial: "crash", a: "redlock", b: "redlock-fenced", seed: "2" })],
+  ["Why did my CI go red?", "/judge"],
+] as const;
+
 export const debate: View = {
   path: "/debate", name: "The debate", title: "The debate",
   render(app, place, query, signal) {
@@ -28,7 +37,8 @@ export const debate: View = {
     };
     place.append(
       make("p", { class: "lead" }, "In 2016 Martin Kleppmann argued that Redlock, the Redis lock, is unsafe. Its author antirez answered that it is safe under stated assumptions. Choose a row, run it, and open a run to see what happened."),
-      make("p", {}, make("label", { class: "field" }, "rows with ", filter)),
+      make("p", {}, "Or begin with a question:"), make("ul", { class: "questions" }, ...questions.map(([text, hash]) => make("li", {}, make("a", { href: "#" + hash }, text)))),
+      make("h2", {}, "The rows"), make("p", {}, make("label", { class: "field" }, "rows with ", filter)),
       make("nav", { "aria-label": "topics", class: "topics" }, ...topics.map((t, n) => button(t.name, () => sections[n]!.scrollIntoView()))),
       ...sections,
     );

@@ -10,6 +10,7 @@ import type { App, View } from "./app";
 import { complete } from "./complete";
 import { button, choice, make, notice, textOf } from "./dom";
 import { rows } from "./rows";
+import { hashOf } from "./run";
 import { RunsBox } from "./runner";
 
 // seeds is how many runs the button makes.
@@ -37,8 +38,16 @@ export const edit: View = {
     });
     const seed = make("input", { type: "number", min: 0, value: String(app.current.seed), class: "seed", "aria-label": "seed" });
     const open = () => app.open(text(), BigInt(/^\d+$/.test(seed.value) ? seed.value : "1")).catch((e: unknown) => runs.outcome.replaceChildren(notice(textOf(e), "bad")));
+    const said = make("output", { class: "soft" });
+    const copy = async () => {
+      try {
+        const link = location.href.replace(/#.*/, "") + "#" + (await hashOf(app, text(), BigInt(/^\d+$/.test(seed.value) ? seed.value : "1")));
+        await navigator.clipboard.writeText(link).catch(() => history.replaceState(null, "", link));
+        said.textContent = "the link to the run of this seed is copied";
+      } catch (error) { said.textContent = textOf(error); }
+    };
     place.append(
-      make("p", { class: "tools" }, from.element, runs.controls, make("label", { class: "field" }, "seed ", seed), button("open the run", () => void open(), {}), button("change its numbers", () => app.go("/numbers"))),
+      make("p", { class: "tools" }, from.element, runs.controls, make("label", { class: "field" }, "seed ", seed), button("open the run", () => void open(), {}), button("copy the link", () => void copy()), button("change its numbers", () => app.go("/numbers")), said),
       editor.dom, problems, runs.outcome);
   },
 };

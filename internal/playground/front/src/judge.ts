@@ -1,11 +1,11 @@
-// The verdicts of a history that the reader has.
+// What the reader has of a run: a history, a replay string, a case, or a link.
 
 import type { View } from "./app";
-import { make, notice, textOf } from "./dom";
+import { button, make, notice, textOf } from "./dom";
 import { present } from "./run";
 
 export const judge: View = {
-  path: "/judge", name: "Judge a history", title: "Judge a history",
+  path: "/judge", name: "Open yours", title: "Open a run of yours",
   render(app, place, _query, signal) {
     const file = make("input", { type: "file", accept: ".jsonl,.json,.gz,.zst", id: "history", change: () => { if (file.files?.[0]) void show(file.files[0]); } });
     const result = make("div", { "aria-live": "polite" });
@@ -34,6 +34,18 @@ export const judge: View = {
       const dropped = e.dataTransfer?.files[0];
       if (dropped) void show(dropped);
     });
-    place.append(drop, result);
+    const pasted = make("textarea", { rows: 3, id: "pasted", spellcheck: "false", placeholder: "v2.crash-restart.1.…" });
+    const open = async () => {
+      try {
+        const run = await app.engine.call("openPasted", { text: pasted.value });
+        app.go((await app.engine.call("link", run)).text);
+      } catch (error) {
+        result.replaceChildren(notice(textOf(error), "bad"));
+      }
+    };
+    place.append(
+      make("p", { class: "lead" }, "Your CI went red? Paste the replay string that it printed, or the case file that it stored, and see what happened. Or let the checker judge a history."),
+      make("p", {}, make("label", { for: "pasted" }, "A replay string, a case (YAML), or a link:")), pasted, make("p", { class: "tools" }, button("open the run", () => void open(), { class: "primary" })),
+      make("h3", {}, "A history"), drop, result);
   },
 };

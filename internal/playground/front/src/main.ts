@@ -6,6 +6,7 @@ import { make, notice, textOf } from "./dom";
 import { edit } from "./edit";
 import { Engine } from "./engine";
 import { judge } from "./judge";
+import { measure } from "./measure";
 import { numbers } from "./numbers";
 import { hashOf, run } from "./run";
 import { stored } from "./stored";
@@ -20,10 +21,21 @@ const app: App = {
   async open(scenario, seed) { this.go(await hashOf(this, scenario, seed)); },
 };
 
+// For tests, and for the browser's console.
 declare global {
-  interface Window { playground: App } // for tests, and for the browser's console
+  interface Window {
+    playground: App & {
+      measured(scenario: string, runs: number): Promise<number>; // how many milliseconds so many runs take
+    };
+  }
 }
-window.playground = app;
+window.playground = Object.assign(app, {
+  async measured(scenario: string, runs: number) {
+    const begin = performance.now();
+    await measure(app.engine, scenario, 1n, runs, new AbortController().signal, () => {});
+    return performance.now() - begin;
+  },
+});
 
 let leaving = new AbortController();
 

@@ -18,7 +18,7 @@ const codes = ["V1", "V2", "V3", "V4", "L1", "L2", "L3", "C"];
 
 export const numbers: View = {
   path: "/numbers", name: "Change the numbers", title: "Change the numbers",
-  async render(app, place, _query, signal) {
+  async render(app, place, query, signal) {
     const first = rows.find((r) => r.value === firstRow) ?? rows[0]!;
     if (!app.current.scenario) app.current = { scenario: first.scenario, seed: 1n };
     const panel = make("div"), known = rows.find((r) => r.scenario === app.current.scenario);
@@ -35,7 +35,8 @@ export const numbers: View = {
       app.current = { scenario: row.scenario, seed: 1n };
       build();
     });
-    place.append(make("p", { class: "lead" }, "Move a slider: the verdicts of 200 runs follow."), make("p", {}, from.element), panel, make("h2", {}, "Measured curves, with their formulas"), await sweeps(app, signal));
+    const asked = new URLSearchParams(query), curves = await sweeps(app, asked, signal), sliders = make("section", {}, make("p", { class: "lead" }, "Move a slider: the verdicts of 200 runs follow."), make("p", {}, from.element), panel);
+    place.append(...(asked.has("curve") ? [curves, make("h2", {}, "Sliders"), sliders] : [sliders, curves]));
     build();
   },
 };
@@ -107,15 +108,20 @@ async function lineOver(app: App, base: string, knob: Knob, code: string, settin
   return { axis: knob.name + unit(knob), property: { code, title: "" }, points };
 }
 
-// sweeps lets the reader draw a curve of a stored sweep, with its formula.
-async function sweeps(app: App, signal: AbortSignal): Promise<HTMLElement> {
+// sweeps lets the reader draw a curve of a sweep, with its formula. The address may name one.
+async function sweeps(app: App, query: URLSearchParams, signal: AbortSignal): Promise<HTMLElement> {
   const curves = await app.engine.call("curves", {}), box = new CurveBox(app, signal);
-  const chosen = choice("curve", curves.map((c, n) => ({ value: String(n), text: c.name, group: c.sweep })), "0", () => {});
+  const asked = curves.findIndex((c) => c.sweep === query.get("sweep") && c.name === query.get("curve"));
+  const chosen = choice("curve", curves.map((c, n) => ({ value: String(n), text: c.name, group: c.sweep })), String(Math.max(asked, 0)), () => {});
   const begin = async () => {
     const c = curves[Number(chosen.select.value)]!, { points } = await app.engine.call("points", c);
+    history.replaceState(null, "", "#/numbers?" + new URLSearchParams({ sweep: c.sweep, curve: c.name }));
+    about.textContent = c.summary;
     await box.run({ axis: c.axis, property: c.property, points });
   };
-  return make("div", {}, make("p", { class: "tools" }, chosen.element, button("draw", () => void begin())), box.element);
+  const about = make("p", { class: "soft" }), element = make("section", {}, make("h2", {}, "Curves with their formulas"), make("p", { class: "tools" }, chosen.element, button("draw", () => void begin())), about, box.element);
+  if (asked >= 0) void begin();
+  return element;
 }
 
 // debounced calls a function when it was not called for a moment.

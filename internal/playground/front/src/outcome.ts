@@ -18,6 +18,7 @@ export class OutcomeBox {
   constructor(private open: (seed: bigint) => void) {}
 
   show(outcome: Outcome, tally: Tally) {
+    if (!performance.getEntriesByName("first-outcome").length) performance.mark("first-outcome");
     this.element.replaceChildren(
       headline(outcome, tally),
       make("dl", { class: "shares" }, ...outcome.observed.flatMap((o) => this.property(o, outcome, tally))),

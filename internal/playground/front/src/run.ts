@@ -2,7 +2,7 @@
 // the same script draws it, as in a report.
 
 import type { App, View } from "./app";
-import type { Shown } from "./api";
+import type { Linked, Shown } from "./api";
 import { button, make, notice, save, textOf } from "./dom";
 
 // Opened is a timeline of the page, as the report's script offers it.
@@ -26,14 +26,9 @@ export function present(place: HTMLElement, shown: Shown, signal: AbortSignal): 
   return timelines;
 }
 
-// linkTo returns the link to a run.
-async function linkTo(app: App, scenario: string, seed: bigint, trace: string): Promise<string> {
-  const { text } = await app.engine.call("link", { scenario, seed: String(seed), trace });
-  return text;
-}
-
 // hashOf returns the fragment of a run that was not made yet.
-export const hashOf = (app: App, scenario: string, seed: bigint) => linkTo(app, scenario, seed, "");
+export const hashOf = async (app: App, scenario: string, seed: bigint) =>
+  (await app.engine.call("link", { scenario, seed: String(seed), trace: "", replay: "" })).text;
 
 export const run: View = {
   path: "/run", name: "", title: "A run",
@@ -41,13 +36,12 @@ export const run: View = {
     const body = make("div", { class: "run" }), status = make("output", { class: "soft" });
     try {
       const linked = await app.engine.call("followLink", { text: "/run?" + query });
-      const seed = BigInt(linked.seed), { scenario } = linked;
-      app.current = { scenario, seed };
-      const shown = await app.engine.call("show", { scenario, seed: linked.seed, anchor: "" }, { signal });
+      app.current = { scenario: linked.scenario, seed: BigInt(linked.seed) };
+      const shown = await app.engine.call("show", { ...linked, anchor: "" }, { signal });
+      const link = await app.engine.call("link", { ...linked, trace: shown.trace });
       if (signal.aborted) return;
-      const link = await linkTo(app, scenario, seed, shown.trace);
-      history.replaceState(null, "", "#" + link);
-      place.append(make("h2", { class: "title" }, shown.title), tools(app, scenario, seed, status), ...differs(linked.trace, shown), body, madeBy(shown));
+      history.replaceState(null, "", "#" + link.text);
+      place.append(make("h2", { class: "title" }, shown.title), tools(app, linked, status), ...differs(linked.trace, shown), body, madeBy(shown));
       present(body, shown, signal);
     } catch (error) {
       if (!signal.aborted) place.append(notice(textOf(error), "bad"));
@@ -65,22 +59,25 @@ function madeBy(shown: Shown): HTMLElement {
   return make("p", { class: "soft" }, `The trace of this run is ${shown.trace}. The command line makes the same run` + (shown.command ? `: ${shown.command}` : " of the exported scenario."));
 }
 
-function tools(app: App, scenario: string, seed: bigint, status: HTMLElement): HTMLElement {
-  const number = make("input", { type: "number", min: 0, step: 1, value: String(seed), class: "seed", "aria-label": "seed" });
-  const to = (next: bigint) => { if (next >= 0n) void app.open(scenario, next); };
-  number.addEventListener("change", () => /^\d+$/.test(number.value) && to(BigInt(number.value)));
+function tools(app: App, run: Linked, status: HTMLElement): HTMLElement {
   const say = (text: string) => { status.textContent = text; };
   const exported = async (kind: string) => {
     try {
-      const file = await app.engine.call("export", { kind, scenario, seed: String(seed) });
+      const file = await app.engine.call("export", { ...run, kind });
       save(file.name, file.type, file.text);
       say(`${file.name} is saved`);
     } catch (error) { say(textOf(error)); }
   };
   const copy = () => navigator.clipboard.writeText(location.href).then(() => say("the link is copied"), () => say("the link is in the address line"));
-  return make("div", { class: "tools" },
-    make("span", {}, button("◀", () => to(seed - 1n), { "aria-label": "previous seed" }), make("label", { class: "field" }, " seed ", number, " "), button("▶", () => to(seed + 1n), { "aria-label": "next seed" })),
-    button("copy the link", () => void copy()),
+  return make("div", { class: "tools" }, ...(run.replay ? [] : [seeds(app, run)]), button("copy the link", () => void copy()),
     ...[["scenario", "scenario"], ["history", "history"], ["report", "report"], ["Go test", "test"]].map(([text, kind]) => button("save " + text, () => void exported(kind!))),
     button("change its numbers", () => app.go("/numbers")), button("edit", () => app.go("/edit")), status);
+}
+
+// seeds goes to the runs of other seeds.
+function seeds(app: App, run: Linked): HTMLElement {
+  const seed = BigInt(run.seed), number = make("input", { type: "number", min: 0, step: 1, value: run.seed, class: "seed", "aria-label": "seed" });
+  const to = (next: bigint) => { if (next >= 0n) void app.open(run.scenario, next); };
+  number.addEventListener("change", () => /^\d+$/.test(number.value) && to(BigInt(number.value)));
+  return make("span", {}, button("◀", () => to(seed - 1n), { "aria-label": "previous seed" }), make("label", { class: "field" }, " seed ", number, " "), button("▶", () => to(seed + 1n), { "aria-label": "next seed" }));
 }
