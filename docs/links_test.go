@@ -90,7 +90,7 @@ func pages(t *testing.T) map[string]page {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "runs"):
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "runs" || d.Name() == "node_modules"):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(name) != ".md":
 			return nil
