@@ -201,6 +201,10 @@ storms: ## run campaigns while their servers and workers have faults (25 minutes
 campaign-cost: ## measure what campaigns cost (15 minutes, on an idle machine); commit docs/evidence/campaign-cost.md
 	sh scripts/campaigncost.sh
 
+playground-figures: browser npm ## measure the playground (3 minutes, on an idle machine); commit docs/evidence/playground.md
+	sh scripts/playground.sh
+	$(GO) test ./internal/playground/front -run '^TestPlaygroundFigures$$' -count=1 -args -figures=$(CURDIR)/docs/evidence/playground.md
+
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh
 

@@ -79,7 +79,7 @@ func submit(t *testing.T, e *campaign.Engine, s campaign.Spec) *campaign.Campaig
 // finish follows a campaign to its end, while some workers work.
 func finish(t *testing.T, c *campaign.Campaign, workers ...campaign.Worker) campaign.Progress {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancelCause(t.Context())
 	var group sync.WaitGroup
 	for _, w := range workers {
 		group.Go(func() {
@@ -95,7 +95,7 @@ func finish(t *testing.T, c *campaign.Campaign, workers ...campaign.Worker) camp
 	if err != nil {
 		t.Error(err)
 	}
-	stop()
+	stop(campaign.ErrComplete)
 	group.Wait()
 	return p
 }

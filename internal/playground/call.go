@@ -42,6 +42,7 @@ func plain[A any](name string, answer func() (A, error)) call {
 // calls lists all calls.
 var calls = []call{
 	plain("debate", Debate),
+	plain("properties", Properties),
 	plain("compared", Compared),
 	plain("curves", Curves),
 	asked("points", Points),

@@ -46,6 +46,15 @@ type Property struct {
 
 func propertyOf(p checker.Property) Property { return Property{Code: p.Code(), Title: p.Title()} }
 
+// Properties returns all properties.
+func Properties() ([]Property, error) {
+	var list []Property
+	for _, p := range checker.Properties() {
+		list = append(list, propertyOf(p))
+	}
+	return list, nil
+}
+
 // articles are the addresses of sources, by how their texts begin.
 var articles = map[string]string{
 	"Kleppmann 2016": "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html",

@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -119,38 +120,51 @@ func Turn(q TurnRequest) (Turned, error) {
 	if err != nil {
 		return Turned{}, err
 	}
-	s := e.Scenario()
-	var fields []scenarios.FieldValue
-	for _, set := range q.Settings {
-		i := slices.IndexFunc(known.Knobs, func(k Knob) bool { return k.Path == set.Path })
-		switch {
-		case i < 0:
-			return Turned{}, fmt.Errorf("the scenario has no knob %q", set.Path)
-		case set.Value == known.Knobs[i].Value:
-		case set.Path == clientsPath:
-			s.Clients = clientsOf(s.Clients, int(set.Value))
-			s.Expect, s.Limits = nil, scenarios.Limits{}
-		default:
-			fields = append(fields, scenarios.FieldValue{Path: set.Path, Value: valueOf(known.Knobs[i], set.Value)})
-		}
+	changed, err := turn(e.Scenario(), known.Knobs, q.Settings)
+	if problem := new(turnError); errors.As(err, &problem) {
+		return Turned{Problems: []Problem{{Text: problem.Error()}}}, nil
 	}
-	if len(fields) > 0 {
-		s.Expect, s.Limits = nil, scenarios.Limits{}
-		if s.Latency.Min > 0 { // which must not be above the largest latency
-			fields = append(fields, latencies(s, fields)...)
-		}
-	}
-	changed, err := s.WithAll(fields...)
 	if err != nil {
-		return Turned{Problems: []Problem{{Text: err.Error()}}}, nil
+		return Turned{}, err
 	}
 	text, err := printed(changed)
-	if err == nil {
-		if _, unfit := prepare(text); unfit != nil {
-			return Turned{Problems: problemsOf(unfit)}, nil
+	if err != nil {
+		return Turned{}, err
+	}
+	if _, err := prepare(text); err != nil {
+		return Turned{Problems: problemsOf(err)}, nil
+	}
+	return Turned{Scenario: text, Problems: []Problem{}}, nil
+}
+
+// turnError says that numbers do not go together.
+type turnError struct{ error }
+
+// turn sets knobs of a scenario.
+func turn(s scenarios.Scenario, knobs []Knob, settings []Setting) (scenarios.Scenario, error) {
+	var fields []scenarios.FieldValue
+	clients := len(s.Clients)
+	for _, set := range settings {
+		i := slices.IndexFunc(knobs, func(k Knob) bool { return k.Path == set.Path })
+		switch {
+		case i < 0:
+			return s, fmt.Errorf("the scenario has no knob %q", set.Path)
+		case set.Value == knobs[i].Value:
+		case set.Path == clientsPath:
+			clients = int(set.Value)
+		default:
+			fields = append(fields, scenarios.FieldValue{Path: set.Path, Value: valueOf(knobs[i], set.Value)})
 		}
 	}
-	return Turned{Scenario: text, Problems: []Problem{}}, err
+	if len(fields) == 0 && clients == len(s.Clients) {
+		return s, nil
+	}
+	s.Clients, s.Expect, s.Limits = clientsOf(s.Clients, clients), nil, scenarios.Limits{}
+	changed, err := s.WithAll(append(fields, latencies(s, fields)...)...)
+	if err != nil {
+		return s, &turnError{err}
+	}
+	return changed, nil
 }
 
 // latencies lowers the smallest latency to the largest, if that is set lower.

@@ -118,6 +118,21 @@ func TestPlaygroundRow(t *testing.T) {
 	}
 }
 
+// The squares of the runs are one stop for the tabulator, and the arrow keys go through them.
+func TestPlaygroundSquares(t *testing.T) {
+	p := visit(t, served(t, ""), "/debate", browsertest.Desktop)
+	click(p, "#row-short-restart", "run 100 seeds")
+	p.Until(`document.querySelector("#row-short-restart .squares")?.children.length === 100`)
+	browsertest.Eval[any](p, `document.querySelector("#row-short-restart .squares button").focus()`)
+	p.Press(browsertest.Right + browsertest.Right + browsertest.Left)
+	if said := browsertest.Eval[string](p, `document.activeElement.getAttribute("aria-label")`); !strings.HasPrefix(said, "seed 2: ") {
+		t.Errorf("the focus is at %q", said)
+	}
+	if stops := browsertest.Eval[int](p, `document.querySelectorAll("#row-short-restart .squares [tabindex='0']").length`); stops != 1 {
+		t.Errorf("the squares have %d stops", stops)
+	}
+}
+
 // The link of a run that was changed by a slider leads to the same run.
 func TestPlaygroundLink(t *testing.T) {
 	address := served(t, "")
@@ -204,6 +219,22 @@ func TestPlaygroundEditor(t *testing.T) {
 		t.Errorf("it says %q", said)
 	}
 	p.Until(`document.querySelector(".cm-lint-marker-error")`)
+	for typed, offered := range map[string]string{
+		"\ngua":                                  "guard",
+		"\npersistence: n":                       "none",
+		"\nlock:\n  qu":                          "quarantine",
+		"\nplan:\n  - cra":                       "crash",
+		"\nplan:\n  - crash: {node: 1}\n    sta": "start",
+		"\nplan:\n  - crash: {node: 1}\n    start:\n      ste": "step",
+		"\nclients:\n- workload: sec":                          "section",
+	} {
+		browsertest.Eval[any](p, `void (document.querySelector(".cm-content").focus(), getSelection().selectAllChildren(document.querySelector(".cm-content")))`)
+		p.Press("name: mine")
+		browsertest.Eval[any](p, fmt.Sprintf(`document.execCommand("insertText", false, %q)`, typed[:len(typed)-1]))
+		p.Press(typed[len(typed)-1:])
+		p.Until(fmt.Sprintf(`[...document.querySelectorAll(".cm-tooltip-autocomplete li")].some((e) => e.textContent.trim() === %q)`, offered))
+		p.Press(browsertest.Escape)
+	}
 }
 
 // Whoever has only a keyboard reaches everything: each control of the page can be focused.
@@ -211,7 +242,7 @@ func TestPlaygroundKeyboard(t *testing.T) {
 	address := served(t, "")
 	for _, view := range []string{"/debate", "/numbers", "/beside", "/edit", "/judge"} {
 		p := visit(t, address, view, browsertest.Desktop)
-		lost := browsertest.Eval[[]string](p, `[...document.querySelectorAll("[onclick], button, a, input, select, summary")].filter((e) => e.tabIndex < 0 && !e.closest(".cm-editor")).map((e) => e.outerHTML.slice(0, 80))`)
+		lost := browsertest.Eval[[]string](p, `[...document.querySelectorAll("[onclick], button, a, input, select, summary")].filter((e) => e.tabIndex < 0 && !e.closest(".cm-editor, .squares")).map((e) => e.outerHTML.slice(0, 80))`)
 		if len(lost) > 0 {
 			t.Errorf("%s: keys do not reach %v", view, lost)
 		}

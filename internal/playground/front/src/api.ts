@@ -3,6 +3,7 @@
 // Calls are the argument and the answer of each call.
 export interface Calls {
   debate: [None, Topic[]];
+  properties: [None, Property[]];
   compared: [None, Contest];
   curves: [None, Curve[]];
   points: [Curve, CurvePoints];

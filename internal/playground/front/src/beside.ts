@@ -1,7 +1,7 @@
 // Two locks side by side in the same trial, with the same seed: the same faults at the same instants.
 
 import type { App, View } from "./app";
-import { button, choice, make, notice, textOf } from "./dom";
+import { button, choice, latest, make, notice, seedField, textOf } from "./dom";
 import { present, type Opened } from "./run";
 
 interface Chosen { trial: string; locks: [string, string]; seed: bigint }
@@ -12,20 +12,18 @@ export const beside: View = {
     const { trials, locks } = await app.engine.call("compared", {}), asked = new URLSearchParams(query);
     const chosen: Chosen = { trial: asked.get("trial") ?? "crash", locks: [asked.get("a") ?? "redlock", asked.get("b") ?? "redlock-quarantine"], seed: BigInt(/^\d+$/.test(asked.get("seed") ?? "") ? asked.get("seed")! : 1) };
     const panels = [make("div"), make("div")] as const, about = make("p", { class: "soft" });
-    let inner = new AbortController();
+    const begin = latest(signal);
     const show = () => {
-      inner.abort();
-      inner = new AbortController();
       history.replaceState(null, "", "#/beside?" + new URLSearchParams({ trial: chosen.trial, a: chosen.locks[0], b: chosen.locks[1], seed: String(chosen.seed) }));
       about.textContent = trials.find((t) => t.name === chosen.trial)?.summary ?? "";
-      void both(app, chosen, panels, AbortSignal.any([signal, inner.signal]));
+      void both(app, chosen, panels, begin());
     };
     const trial = choice("trial", trials.map((t) => ({ value: t.name, text: t.name })), chosen.trial, (v) => { chosen.trial = v; show(); });
     const lock = (n: 0 | 1, label: string) => choice(label, locks.map((l) => ({ value: l.name, text: l.name, group: l.group })), chosen.locks[n], (v) => { chosen.locks[n] = v; show(); });
-    const seed = make("input", { type: "number", min: 0, value: String(chosen.seed), class: "seed", change: () => { if (/^\d+$/.test(seed.value)) { chosen.seed = BigInt(seed.value); show(); } } });
+    const seed = seedField(chosen.seed, (v) => { chosen.seed = v; show(); });
     place.append(
       make("p", { class: "lead" }, "Two locks go through the same trial with the same seed. Play one timeline, and the other follows."),
-      make("p", { class: "tools" }, trial.element, lock(0, "left").element, lock(1, "right").element, make("label", { class: "field" }, "seed ", seed), button("next seed", () => { chosen.seed++; seed.value = String(chosen.seed); show(); })),
+      make("p", { class: "tools" }, trial.element, lock(0, "left").element, lock(1, "right").element, seed.element, button("next seed", () => { seed.set(++chosen.seed); show(); })),
       about, make("div", { class: "beside" }, ...panels));
     show();
   },

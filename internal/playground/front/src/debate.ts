@@ -37,7 +37,7 @@ export const debate: View = {
     };
     place.append(
       make("p", { class: "lead" }, "In 2016 Martin Kleppmann argued that Redlock, the Redis lock, is unsafe. Its author antirez answered that it is safe under stated assumptions. Choose a row, run it, and open a run to see what happened."),
-      make("p", {}, "Or begin with a question:"), make("ul", { class: "questions" }, ...questions.map(([text, hash]) => make("li", {}, make("a", { href: "#" + hash }, text)))),
+      make("p", {}, "Or start from a question:"), make("ul", { class: "questions" }, ...questions.map(([text, hash]) => make("li", {}, make("a", { href: "#" + hash }, text)))),
       make("h2", {}, "The rows"), make("p", {}, make("label", { class: "field" }, "rows with ", filter)),
       make("nav", { "aria-label": "topics", class: "topics" }, ...topics.map((t, n) => button(t.name, () => sections[n]!.scrollIntoView()))),
       ...sections,
@@ -58,13 +58,13 @@ function article(app: App, row: Row, signal: AbortSignal): HTMLElement {
     make("h3", {}, row.summary),
     make("p", { class: "soft" }, row.name + (row.variantOf ? `, a variant of ${row.variantOf}` : "")),
     make("dl", { class: "claims" }, ...claim("Kleppmann", row.kleppmann), ...claim("antirez, redis.io", row.antirez), make("dt", {}, "Predicted"), predicted(row)),
-    ...(row.sources.length ? [make("p", { class: "sources" }, "Where it stands: ", ...row.sources.flatMap((s, n) => [n ? "; " : "", source(s)]))] : []),
+    ...(row.sources.length ? [make("p", { class: "sources" }, "Sources: ", ...row.sources.flatMap((s, n) => [n ? "; " : "", source(s)]))] : []),
     ...(row.remark ? [make("p", { class: "remark" }, row.remark)] : []),
     make("p", { class: "tools" }, runs.controls, button("open a run", () => void app.open(row.scenario, 1n)), button("change its numbers", () => use("/numbers")), button("edit", () => use("/edit"))),
     runs.outcome);
 }
 
-const claim = (who: string, says: string) => [make("dt", {}, who), make("dd", {}, says || "says nothing of it")];
+const claim = (who: string, says: string) => [make("dt", {}, who), make("dd", {}, says || "no claim")];
 
 const source = (s: Source) => (s.url ? make("a", { href: s.url, rel: "noreferrer", target: "_blank" }, s.text) : s.text);
 

@@ -53,3 +53,30 @@ export function save(name: string, type: string, text: string) {
   make("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
+
+// latest returns a function that ends what its last call has begun, and returns the signal of what
+// begins now. All ends with the signal around it.
+export function latest(around: AbortSignal): () => AbortSignal {
+  let now = new AbortController();
+  return () => {
+    now.abort();
+    now = new AbortController();
+    return AbortSignal.any([around, now.signal]);
+  };
+}
+
+// seedField makes a field for a seed: a whole number of up to 64 bits, which JavaScript's numbers do not
+// have. value returns the last valid one.
+export function seedField(first: bigint, changed: (seed: bigint) => void = () => {}) {
+  const input = make("input", { inputmode: "numeric", pattern: "[0-9]{1,20}", value: String(first), class: "seed", "aria-label": "seed" });
+  const field = { value: first, element: make("label", { class: "field" }, "seed ", input), set(seed: bigint) { field.value = seed; input.value = String(seed); } };
+  input.addEventListener("change", () => {
+    if (!/^[0-9]+$/.test(input.value) || BigInt(input.value) > mostSeed) return field.set(field.value);
+    field.value = BigInt(input.value);
+    changed(field.value);
+  });
+  return field;
+}
+
+// mostSeed is the greatest seed.
+export const mostSeed = 2n ** 64n - 1n;

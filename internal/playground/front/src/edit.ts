@@ -8,7 +8,7 @@ import { tags } from "@lezer/highlight";
 import { basicSetup, EditorView } from "codemirror";
 import type { App, View } from "./app";
 import { complete } from "./complete";
-import { button, choice, make, notice, textOf } from "./dom";
+import { button, choice, make, notice, seedField, textOf } from "./dom";
 import { rows } from "./rows";
 import { hashOf } from "./run";
 import { RunsBox } from "./runner";
@@ -32,22 +32,22 @@ export const edit: View = {
     });
     signal.addEventListener("abort", () => editor.destroy());
     const text = () => editor.state.doc.toString(), runs = new RunsBox(app, seeds, text, signal);
-    const from = choice("begin with", rows, rows.find((r) => r.scenario === app.current.scenario)?.value ?? rows[0]!.value, (name) => {
+    const from = choice("start from", rows, rows.find((r) => r.scenario === app.current.scenario)?.value ?? rows[0]!.value, (name) => {
       const row = rows.find((r) => r.value === name)!;
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: row.scenario } });
     });
-    const seed = make("input", { type: "number", min: 0, value: String(app.current.seed), class: "seed", "aria-label": "seed" });
-    const open = () => app.open(text(), BigInt(/^\d+$/.test(seed.value) ? seed.value : "1")).catch((e: unknown) => runs.outcome.replaceChildren(notice(textOf(e), "bad")));
+    const seed = seedField(app.current.seed);
+    const open = () => app.open(text(), seed.value).catch((e: unknown) => runs.outcome.replaceChildren(notice(textOf(e), "bad")));
     const said = make("output", { class: "soft" });
     const copy = async () => {
       try {
-        const link = location.href.replace(/#.*/, "") + "#" + (await hashOf(app, text(), BigInt(/^\d+$/.test(seed.value) ? seed.value : "1")));
+        const link = location.href.replace(/#.*/, "") + "#" + (await hashOf(app, text(), seed.value));
         await navigator.clipboard.writeText(link).catch(() => history.replaceState(null, "", link));
         said.textContent = "the link to the run of this seed is copied";
       } catch (error) { said.textContent = textOf(error); }
     };
     place.append(
-      make("p", { class: "tools" }, from.element, runs.controls, make("label", { class: "field" }, "seed ", seed), button("open the run", () => void open(), {}), button("copy the link", () => void copy()), button("change its numbers", () => app.go("/numbers")), said),
+      make("p", { class: "tools" }, from.element, runs.controls, seed.element, button("open the run", () => void open(), {}), button("copy the link", () => void copy()), button("change its numbers", () => app.go("/numbers")), said),
       editor.dom, problems, runs.outcome);
   },
 };

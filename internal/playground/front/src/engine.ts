@@ -26,11 +26,12 @@ export interface CallOptions {
   urgent?: boolean; // goes before those that are not
 }
 
+// Waiting is a call that has no answer yet.
 interface Waiting extends Asked {
   urgent: boolean;
   resolve: (answer: unknown) => void;
   reject: (error: Error) => void;
-  signal?: AbortSignal;
+  stop: () => void; // when its signal says so; changes with where the call is
 }
 
 // patience is how long a call may take, in milliseconds.
@@ -48,7 +49,8 @@ class Slot {
   private call?: Waiting;
   private timer = 0;
 
-  constructor(private module: WebAssembly.Module, private free: () => void) {
+  // free is called when the slot can take a call, broken when its worker does not start.
+  constructor(private module: WebAssembly.Module, private free: () => void, private broken: (error: Error) => void) {
     this.worker = this.start();
   }
 
@@ -67,13 +69,10 @@ class Slot {
   run(call: Waiting) {
     this.call = call;
     this.timer = window.setTimeout(() => this.restart(new Error(`${call.name} took longer than ${patience / 1000} s, and was ended`)), patience);
-    call.signal?.addEventListener("abort", this.stop);
+    call.stop = () => this.restart(new Stopped()); // Go cannot be interrupted, so its worker is replaced
     const { id, name, argument, payload } = call;
     this.worker.postMessage({ id, name, argument, payload } satisfies Asked, payload ? [payload.buffer as ArrayBuffer] : []);
   }
-
-  // stop ends the call: Go cannot be interrupted, so its worker is replaced.
-  private stop = () => this.restart(new Stopped());
 
   private hear({ answer, error, ready, died }: Answered) {
     if (died !== undefined) return this.restart(new Error(died));
@@ -90,16 +89,17 @@ class Slot {
   private end() {
     const { call } = this;
     clearTimeout(this.timer);
-    call?.signal?.removeEventListener("abort", this.stop);
     this.call = undefined;
     return call;
   }
 
+  // restart replaces a worker that is of no more use. One that has not even started would not do so
+  // the next time.
   private restart(error: Error) {
-    const call = this.end();
+    const call = this.end(), { ready } = this;
     this.worker.terminate();
-    this.worker = this.start();
     call?.reject(error);
+    if (ready) this.worker = this.start(); else this.broken(error);
   }
 }
 
@@ -108,12 +108,21 @@ export class Engine {
   private slots: Slot[] = [];
   private queue: Waiting[] = [];
   private next = 1;
+  private failed?: Error;
   readonly size = Math.max(1, Math.min(navigator.hardwareConcurrency || 2, 8));
 
-  // start loads the program. The first worker is ready early, and the others follow.
+  // start loads the program. It ends when the first worker has it.
   async start() {
-    const module = await load("./lockstorm.wasm.gz");
-    for (let n = 0; n < this.size; n++) this.slots.push(new Slot(module, () => this.dispatch()));
+    try {
+      const module = await load("./lockstorm.wasm.gz");
+      await new Promise<void>((loaded, broken) => {
+        for (let n = 0; n < this.size; n++) this.slots.push(new Slot(module, () => { loaded(); this.dispatch(); }, broken));
+      });
+    } catch (error) {
+      this.failed = error as Error;
+      for (const call of this.queue.splice(0)) call.reject(this.failed);
+      throw error;
+    }
   }
 
   // loaded reports whether all workers have the program.
@@ -121,18 +130,22 @@ export class Engine {
 
   // call asks the program.
   call<K extends keyof Calls>(name: K, argument: Calls[K][0], { payload, signal, urgent = true }: CallOptions = {}): Promise<Calls[K][1]> {
-    return new Promise((resolve, reject) => {
+    let aborted = () => {};
+    return new Promise<Calls[K][1]>((resolve, reject) => {
       if (signal?.aborted) return reject(new Stopped());
-      const call: Waiting = { id: this.next++, name, argument: JSON.stringify(argument), payload, signal, urgent, resolve: resolve as (a: unknown) => void, reject };
+      if (this.failed) return reject(this.failed);
+      const call: Waiting = { id: this.next++, name, argument: JSON.stringify(argument), payload, urgent, resolve: resolve as (a: unknown) => void, reject, stop: () => this.drop(call) };
+      aborted = () => call.stop();
+      signal?.addEventListener("abort", aborted);
       this.queue.push(call);
-      signal?.addEventListener("abort", () => {
-        const at = this.queue.indexOf(call);
-        if (at < 0) return;
-        this.queue.splice(at, 1);
-        reject(new Stopped());
-      });
       this.dispatch();
-    });
+    }).finally(() => signal?.removeEventListener("abort", aborted));
+  }
+
+  // drop ends a call that has not begun.
+  private drop(call: Waiting) {
+    this.queue.splice(this.queue.indexOf(call), 1);
+    call.reject(new Stopped());
   }
 
   private dispatch() {

@@ -1,7 +1,7 @@
 // What the reader has of a run: a history, a replay string, a case, or a link.
 
 import type { View } from "./app";
-import { button, make, notice, textOf } from "./dom";
+import { button, latest, make, notice, textOf } from "./dom";
 import { present } from "./run";
 
 export const judge: View = {
@@ -9,11 +9,9 @@ export const judge: View = {
   render(app, place, _query, signal) {
     const file = make("input", { type: "file", accept: ".jsonl,.json,.gz,.zst", id: "history", change: () => { if (file.files?.[0]) void show(file.files[0]); } });
     const result = make("div", { "aria-live": "polite" });
-    let inner = new AbortController();
+    const begin = latest(signal);
     const show = async (from: File) => {
-      inner.abort();
-      inner = new AbortController();
-      const now = AbortSignal.any([signal, inner.signal]);
+      const now = begin();
       result.replaceChildren(make("p", { class: "soft" }, `judging ${from.name}…`));
       try {
         const payload = new Uint8Array(await from.arrayBuffer());

@@ -1,9 +1,9 @@
 // The numbers of a scenario as sliders, what 200 runs show with them, and curves over one of them.
 
 import type { App, View } from "./app";
-import type { Knob, Turned } from "./api";
+import type { Knob, Property, Turned } from "./api";
 import { CurveBox, type Line } from "./curves";
-import { button, choice, make, notice, textOf } from "./dom";
+import { button, choice, latest, make, notice, textOf } from "./dom";
 import { rows } from "./rows";
 import { RunsBox } from "./runner";
 
@@ -13,8 +13,6 @@ const runs = 200;
 // firstRow is the row to begin with.
 const firstRow = "crash-restart";
 
-// codes are the properties whose violations are drawn over a number.
-const codes = ["V1", "V2", "V3", "V4", "L1", "L2", "L3", "C"];
 
 export const numbers: View = {
   path: "/numbers", name: "Change the numbers", title: "Change the numbers",
@@ -22,14 +20,9 @@ export const numbers: View = {
     const first = rows.find((r) => r.value === firstRow) ?? rows[0]!;
     if (!app.current.scenario) app.current = { scenario: first.scenario, seed: 1n };
     const panel = make("div"), known = rows.find((r) => r.scenario === app.current.scenario);
-    let inner = new AbortController();
-    const build = () => {
-      inner.abort();
-      inner = new AbortController();
-      void knobPanel(app, panel, AbortSignal.any([signal, inner.signal]));
-    };
+    const begin = latest(signal), build = () => void knobPanel(app, panel, begin());
     const options = known ? rows : [{ value: "", text: "the scenario of the editor" }, ...rows];
-    const from = choice("begin with", options, known?.value ?? "", (name) => {
+    const from = choice("start from", options, known?.value ?? "", (name) => {
       const row = rows.find((r) => r.value === name);
       if (!row) return;
       app.current = { scenario: row.scenario, seed: 1n };
@@ -45,7 +38,7 @@ export const numbers: View = {
 async function knobPanel(app: App, place: HTMLElement, signal: AbortSignal) {
   const base = app.current.scenario;
   try {
-    const { knobs } = await app.engine.call("knobs", { scenario: base });
+    const [{ knobs }, properties] = await Promise.all([app.engine.call("knobs", { scenario: base }), app.engine.call("properties", {})]);
     if (signal.aborted) return;
     const positions = new Map(knobs.map((k) => [k.path, k.value])), problem = make("div");
     let turned = base;
@@ -60,17 +53,18 @@ async function knobPanel(app: App, place: HTMLElement, signal: AbortSignal) {
       app.current = { scenario: turned, seed: 1n };
       void box.run();
     });
-    const over = choice("draw the violations over", knobs.map((k) => ({ value: k.path, text: k.name + unit(k) })), knobs.at(-1)!.path, () => {});
-    const property = choice("of", codes.map((c) => ({ value: c, text: c })), "V1", () => {});
+    const over = choice("against", knobs.map((k) => ({ value: k.path, text: k.name + unit(k) })), knobs.at(-1)!.path, () => {});
+    const property = choice("plot violations of", properties.map((p) => ({ value: p.code, text: `${p.code} ${p.title}` })), "V1", () => {});
     const drawCurve = async () => {
       const knob = knobs.find((k) => k.path === over.select.value)!;
-      await curve.run(await lineOver(app, base, knob, property.select.value, (value) => settings(knob.path, value)));
+      const of = properties.find((p) => p.code === property.select.value)!;
+      await curve.run(await lineOver(app, base, knob, of, (value) => settings(knob.path, value)));
     };
-    const reset = button("as it was", () => void knobPanel(app, place, signal));
+    const reset = button("reset", () => void knobPanel(app, place, signal));
     place.replaceChildren(
       make("div", { class: "columns" }, make("div", {}, ...knobs.map((k) => slider(k, (value) => { positions.set(k.path, value); changed(); })), make("p", { class: "tools" }, reset, button("edit", () => app.go("/edit")), button("open a run", () => void app.open(turned, 1n)))),
         make("div", {}, problem, make("p", {}, box.controls), box.outcome)),
-      make("p", { class: "tools" }, over.element, property.element, button("draw", () => void drawCurve().catch((e: unknown) => problem.replaceChildren(notice(textOf(e), "bad"))))), curve.element);
+      make("p", { class: "tools" }, property.element, over.element, button("draw", () => void drawCurve().catch((e: unknown) => problem.replaceChildren(notice(textOf(e), "bad"))))), curve.element);
     void box.run();
   } catch (error) {
     place.replaceChildren(notice(textOf(error), "bad"));
@@ -96,7 +90,7 @@ function slider(k: Knob, changed: (value: number) => void): HTMLElement {
 }
 
 // lineOver returns a curve over a knob, from one end to the other.
-async function lineOver(app: App, base: string, knob: Knob, code: string, settings: (value: number) => { path: string; value: number }[]): Promise<Line> {
+async function lineOver(app: App, base: string, knob: Knob, property: Property, settings: (value: number) => { path: string; value: number }[]): Promise<Line> {
   const points: Line["points"] = [], count = 20;
   for (let n = 0; n <= count; n++) {
     const steps = Math.round((knob.max - knob.min) * n / count / knob.step), x = knob.min + steps * knob.step;
@@ -105,7 +99,7 @@ async function lineOver(app: App, base: string, knob: Knob, code: string, settin
     if (t.scenario) points.push({ x, scenario: t.scenario });
   }
   if (!points.length) throw new Error(`no value of ${knob.name} goes together with the other numbers`);
-  return { axis: knob.name + unit(knob), property: { code, title: "" }, points };
+  return { axis: knob.name + unit(knob), property, points };
 }
 
 // sweeps lets the reader draw a curve of a sweep, with its formula. The address may name one.

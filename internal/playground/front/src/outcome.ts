@@ -40,15 +40,30 @@ export class OutcomeBox {
     return [make("dt", {}, `${o.property.code} ${o.property.title}`), facts];
   }
 
+  // squares is one stop for the tabulator; the arrow keys go from run to run.
   private squares(tally: Tally): HTMLElement {
-    const lines = [...tally.lines].sort((a, b) => Number(BigInt(a.seed) - BigInt(b.seed))).slice(0, 400);
-    const box = make("div", { class: "squares", role: "group", "aria-label": "the runs, one square each; a square opens its run" });
-    for (const line of lines) {
+    const lines = [...tally.lines].sort((a, b) => (BigInt(a.seed) < BigInt(b.seed) ? -1 : 1)).slice(0, mostSquares);
+    const box: HTMLElement = make("div", { class: "squares", role: "toolbar", "aria-label": "the runs: the arrow keys go from one to the next, Enter opens it", keydown: (e) => step(box, e as KeyboardEvent) });
+    lines.forEach((line, n) => {
       const { kind, text } = judged(line);
-      box.append(make("button", { type: "button", class: kind, title: `seed ${line.seed}: ${text}`, "aria-label": `seed ${line.seed}: ${text}`, click: () => this.open(BigInt(line.seed)) }));
-    }
+      box.append(make("button", { type: "button", class: kind, tabindex: n ? -1 : 0, title: `seed ${line.seed}: ${text}`, "aria-label": `seed ${line.seed}: ${text}`, click: () => this.open(BigInt(line.seed)) }));
+    });
     return box;
   }
+}
+
+// mostSquares is how many runs have a square.
+const mostSquares = 400;
+
+// step moves the focus within the squares.
+function step(box: HTMLElement, e: KeyboardEvent) {
+  const by = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[e.key], now = document.activeElement;
+  if (by === undefined || !now || now.parentElement !== box) return;
+  const all = [...box.children] as HTMLElement[], next = all[Math.min(Math.max(all.indexOf(now as HTMLElement) + by, 0), all.length - 1)]!;
+  e.preventDefault();
+  (now as HTMLElement).tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
 }
 
 function headline(outcome: Outcome, tally: Tally): HTMLElement {

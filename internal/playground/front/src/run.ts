@@ -3,11 +3,14 @@
 
 import type { App, View } from "./app";
 import type { Linked, Shown } from "./api";
-import { button, make, notice, save, textOf } from "./dom";
+import { button, make, mostSeed, notice, save, seedField, textOf } from "./dom";
 
 // Opened is a timeline of the page, as the report's script offers it.
 export interface Opened {
   at(): number | null;
+  range(): [number, number];
+  end(): number;
+  show(from: number, to: number): void;
   go(at: number): void;
   step(n: number): void;
   close(): void;
@@ -41,7 +44,7 @@ export const run: View = {
       const link = await app.engine.call("link", { ...linked, trace: shown.trace });
       if (signal.aborted) return;
       history.replaceState(null, "", "#" + link.text);
-      place.append(make("h2", { class: "title" }, shown.title), tools(app, linked, status), ...differs(linked.trace, shown), body, madeBy(shown));
+      place.append(make("h2", { class: "title" }, shown.title), tools(app, linked, shown.command, status), ...differs(linked.trace, shown), body, madeBy(shown));
       present(body, shown, signal);
     } catch (error) {
       if (!signal.aborted) place.append(notice(textOf(error), "bad"));
@@ -56,10 +59,10 @@ function differs(trace: string, shown: Shown): HTMLElement[] {
 }
 
 function madeBy(shown: Shown): HTMLElement {
-  return make("p", { class: "soft" }, `The trace of this run is ${shown.trace}. The command line makes the same run` + (shown.command ? `: ${shown.command}` : " of the exported scenario."));
+  return make("p", { class: "soft" }, `The trace of this run is ${shown.trace}. The command line makes the same run` + (shown.command ? `: ${shown.command}` : " of this page's link."));
 }
 
-function tools(app: App, run: Linked, status: HTMLElement): HTMLElement {
+function tools(app: App, run: Linked, command: string, status: HTMLElement): HTMLElement {
   const say = (text: string) => { status.textContent = text; };
   const exported = async (kind: string) => {
     try {
@@ -68,16 +71,14 @@ function tools(app: App, run: Linked, status: HTMLElement): HTMLElement {
       say(`${file.name} is saved`);
     } catch (error) { say(textOf(error)); }
   };
-  const copy = () => navigator.clipboard.writeText(location.href).then(() => say("the link is copied"), () => say("the link is in the address line"));
-  return make("div", { class: "tools" }, ...(run.replay ? [] : [seeds(app, run)]), button("copy the link", () => void copy()),
+  const copy = (what: string, text: string) => navigator.clipboard.writeText(text).then(() => say(`the ${what} is copied`), () => say(text));
+  return make("div", { class: "tools" }, ...(run.replay ? [] : [seeds(app, run)]), button("copy the link", () => void copy("link", location.href)), button("copy the command", () => void copy("command", command || `lockstorm replay '${location.href}'`)),
     ...[["scenario", "scenario"], ["history", "history"], ["report", "report"], ["Go test", "test"]].map(([text, kind]) => button("save " + text, () => void exported(kind!))),
     button("change its numbers", () => app.go("/numbers")), button("edit", () => app.go("/edit")), status);
 }
 
 // seeds goes to the runs of other seeds.
 function seeds(app: App, run: Linked): HTMLElement {
-  const seed = BigInt(run.seed), number = make("input", { type: "number", min: 0, step: 1, value: run.seed, class: "seed", "aria-label": "seed" });
-  const to = (next: bigint) => { if (next >= 0n) void app.open(run.scenario, next); };
-  number.addEventListener("change", () => /^\d+$/.test(number.value) && to(BigInt(number.value)));
-  return make("span", {}, button("◀", () => to(seed - 1n), { "aria-label": "previous seed" }), make("label", { class: "field" }, " seed ", number, " "), button("▶", () => to(seed + 1n), { "aria-label": "next seed" }));
+  const seed = BigInt(run.seed), to = (next: bigint) => { if (next >= 0n && next <= mostSeed) void app.open(run.scenario, next); };
+  return make("span", {}, button("◀", () => to(seed - 1n), { "aria-label": "previous seed" }), " ", seedField(seed, to).element, " ", button("▶", () => to(seed + 1n), { "aria-label": "next seed" }));
 }

@@ -1,8 +1,8 @@
 // The runs that "lockstorm serve" finds on this machine. A run that goes on grows while it is looked at.
 
 import type { App, View } from "./app";
-import { button, make, notice, textOf } from "./dom";
-import { present } from "./run";
+import { button, latest, make, notice, textOf } from "./dom";
+import { present, type Opened } from "./run";
 
 // StoredRun is a run of the list, as the server sends it.
 export interface StoredRun {
@@ -58,7 +58,8 @@ const wait = (ms: number, signal: AbortSignal) => new Promise<void>((done) => {
 function one(app: App, place: HTMLElement, name: string, signal: AbortSignal) {
   const status = make("output", { class: "soft" }), body = make("div");
   place.append(make("p", { class: "tools" }, button("all runs", () => app.go("/runs")), status), make("h2", {}, name), body);
-  let inner = new AbortController(), size = -1;
+  const begin = latest(signal);
+  let size = -1, opened: Opened | undefined;
   return repeatedly(signal, async () => {
     try {
       const response = await fetch(`${app.runs}/${encodeURIComponent(name)}/history`, { signal });
@@ -68,9 +69,8 @@ function one(app: App, place: HTMLElement, name: string, signal: AbortSignal) {
       if (payload.length !== size) {
         size = payload.length;
         const shown = await app.engine.call("judge", { name, live }, { payload, signal });
-        inner.abort();
-        inner = new AbortController();
-        present(body, shown, AbortSignal.any([signal, inner.signal]));
+        body.style.minHeight = body.offsetHeight + "px"; // so that the page does not jump
+        opened = again(opened, () => present(body, shown, begin())[0]);
       }
       return live;
     } catch (error) {
@@ -78,4 +78,11 @@ function one(app: App, place: HTMLElement, name: string, signal: AbortSignal) {
       return true;
     }
   });
+}
+
+// again draws a timeline anew. If a part of it was in sight, that stays in sight.
+function again(before: Opened | undefined, draw: () => Opened | undefined): Opened | undefined {
+  const [from, to] = before?.range() ?? [0, 0], whole = before?.end() ?? 0, opened = draw();
+  if (to - from < whole) opened?.show(from, to);
+  return opened;
 }

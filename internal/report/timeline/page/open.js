@@ -1,6 +1,7 @@
 // The timelines of the page, for tests and for the browser's console:
 //
 //	lockstorm.timelines[0].range()             the visible time, in nanoseconds: [from, to]
+//	…end()                                     the end of the run
 //	…show(from, to)                            shows a time
 //	…jump(n), …find()                          goes to the n-th finding; the current finding, or -1
 //	…here()                                    the place of the step of a story that was chosen, or null: { from, to, lane }
@@ -15,6 +16,7 @@
 const open = (tl) => ({
   ready: tl.ready,
   range: () => [tl.view.from, tl.view.to],
+  end: () => tl.view.end,
   show: (from, to) => tl.showTime(from, to, { atOnce: true, exactly: true }),
   jump: (n) => tl.jump(n, true),
   find: () => tl.find,
