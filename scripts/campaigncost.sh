@@ -59,7 +59,7 @@ cat >>"$page" <<END
 
 Servers are processes of their own, but for the first rows; workers are slots of one process; all share $(nproc) cores, so the servers have less than they would have alone. Shards that take their time sleep, so that many slots fit on this machine.
 
-The model has two numbers, fitted to the first and the last row of a kind of servers: the time of the servers per shard, one shard at a time, and the delay of a slot per shard that no other slot lengthens. Between them it is mean value analysis of a closed queueing network (Reiser and Lavenberg, Journal of the ACM 27(2), 1980). *efficiency* is the share of their time in which slots make shards.
+The model has two numbers, fitted to the first and the last row of a kind of servers: the time of the servers per shard, one shard at a time, and the delay of a slot per shard that no other slot lengthens. Between them it is mean value analysis of a closed queueing network (Reiser and Lavenberg, Journal of the ACM 27(2), 1980). *efficiency* is the share of their time in which slots make shards. Between its two ends the model is up to twice too high here: with a few slots the two cores are busy already, and a shard costs the servers less when many come together. So what is extrapolated is the rate of many slots, which was measured.
 END
 cat "$work/figures" >>"$page"
 cat >>"$page" <<'END'

@@ -147,7 +147,7 @@ func loading(t *testing.T, address string, visits int, say func(string, ...any))
 		p = browsertest.Visit(t, address+"#/numbers", browsertest.Desktop)
 		p.Until(`document.querySelector(".outcome dl")`)
 		verdict = append(verdict, browsertest.Eval[float64](p, `performance.getEntriesByName("first-outcome")[0].startTime`))
-		p.Until(`document.querySelector(".squares")?.children.length === 200`)
+		p.Until(`/ runs in /.test(document.querySelector(".runs .soft").textContent) && document.querySelector(".squares")?.children.length === 200`)
 		slider = append(slider, browsertest.Eval[float64](p, turned))
 		longest = append(longest, browsertest.Eval[float64](p, `new Promise((done) => { new PerformanceObserver((l) => done(Math.max(0, ...l.getEntries().map((e) => e.duration)))).observe({ type: "longtask", buffered: true }); setTimeout(() => done(0), 500); })`))
 		p = browsertest.Visit(t, address+"#/run?seed=1&scenario="+packedRow(t, "crash-restart"), browsertest.Desktop)
@@ -168,11 +168,11 @@ func loading(t *testing.T, address string, visits int, say func(string, ...any))
 
 // turned moves a slider, and returns how long it takes until all its runs are counted.
 const turned = `(async () => {
-	const field = document.querySelector(".knob input[type=number]"), begin = performance.now();
-	document.querySelector(".squares").remove();
+	const field = document.querySelector(".knob input[type=number]"), count = document.querySelector(".runs .soft"), begin = performance.now();
+	count.textContent = "";
 	field.value = "1100";
 	field.dispatchEvent(new Event("change"));
-	while (document.querySelector(".squares")?.children.length !== 200) await new Promise((done) => setTimeout(done, 5));
+	while (!(/ runs in /.test(count.textContent) && playground.current.scenario.includes("ttl: 1.1s") && document.querySelector(".squares")?.children.length === 200)) await new Promise((done) => setTimeout(done, 5));
 	return performance.now() - begin;
 })()`
 
