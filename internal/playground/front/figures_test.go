@@ -212,7 +212,7 @@ func memory(t *testing.T, address string, opened int, say func(string, ...any)) 
 		browsertest.Eval[any](p, fmt.Sprintf(`void playground.open(%q, %dn)`, scenario(t, "crash-restart"), seed+1))
 		p.Until(fmt.Sprintf(`lockstorm.timelines.length === 1 && document.querySelector("h2.title").textContent.endsWith("seed %d")`, seed+1))
 	}
-	browsertest.Eval[any](p, `void (location.hash = "#/judge")`)
-	p.Until(`document.documentElement.dataset.shown === "/judge"`)
+	browsertest.Eval[any](p, `void (location.hash = "#/yours")`)
+	p.Until(`document.documentElement.dataset.shown === "/yours"`)
 	show(fmt.Sprintf("after %d opened runs", opened))
 }

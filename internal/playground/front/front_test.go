@@ -159,6 +159,22 @@ func TestPlaygroundLink(t *testing.T) {
 	}
 }
 
+// A slider that was moved can be reset, also when its numbers go together with nothing.
+func TestPlaygroundSliders(t *testing.T) {
+	p := visit(t, served(t, ""), "/numbers", browsertest.Desktop)
+	p.Until(`document.querySelector(".knob input[type=number]")`)
+	turn := func(nth int, value string) {
+		browsertest.Eval[any](p, fmt.Sprintf(`(() => { const f = document.querySelectorAll(".knob input[type=number]")[%d]; f.value = %q; f.dispatchEvent(new Event("change")); })()`, nth, value))
+	}
+	turn(2, "2") // nodes, of which the plan names more
+	p.Until(`/do not go together: .*nodes/.test(document.querySelector(".columns .notice.open")?.textContent)`)
+	turn(2, "5")
+	turn(0, "1500")
+	p.Until(`playground.current.scenario.includes("ttl: 1.5s")`)
+	click(p, ".columns", "reset")
+	p.Until(`playground.current.scenario.includes("ttl: 1s") && document.querySelector(".knob input[type=number]").value === "1000"`)
+}
+
 // The timeline is played: the line of the time moves, and the diagram of the messages with it.
 func TestPlaygroundPlays(t *testing.T) {
 	p := visit(t, served(t, ""), "/run?seed=1&scenario="+packedRow(t, "crash-restart"), browsertest.Desktop)
@@ -240,7 +256,7 @@ func TestPlaygroundEditor(t *testing.T) {
 // Whoever has only a keyboard reaches everything: each control of the page can be focused.
 func TestPlaygroundKeyboard(t *testing.T) {
 	address := served(t, "")
-	for _, view := range []string{"/debate", "/numbers", "/beside", "/edit", "/judge"} {
+	for _, view := range []string{"/debate", "/numbers", "/beside", "/edit", "/yours"} {
 		p := visit(t, address, view, browsertest.Desktop)
 		lost := browsertest.Eval[[]string](p, `[...document.querySelectorAll("[onclick], button, a, input, select, summary")].filter((e) => e.tabIndex < 0 && !e.closest(".cm-editor, .squares")).map((e) => e.outerHTML.slice(0, 80))`)
 		if len(lost) > 0 {
@@ -257,7 +273,7 @@ func TestPlaygroundKeyboard(t *testing.T) {
 func TestPlaygroundFits(t *testing.T) {
 	address := served(t, "")
 	for _, s := range []browsertest.Screen{{Width: 400, Height: 800, Scale: 1, Touch: true}, browsertest.Desktop, {Width: 3840, Height: 2000}} {
-		for _, view := range []string{"/debate", "/numbers", "/beside?trial=crash&a=redlock&b=redlock-fenced&seed=1", "/edit", "/judge", "/run?seed=1&scenario=" + packedRow(t, "crash-restart")} {
+		for _, view := range []string{"/debate", "/numbers", "/beside?trial=crash&a=redlock&b=redlock-fenced&seed=1", "/edit", "/yours", "/run?seed=1&scenario=" + packedRow(t, "crash-restart")} {
 			p := visit(t, address, view, s)
 			if over := browsertest.Eval[int](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 				wide := browsertest.Eval[[]string](p, `[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .cm-editor, svg")).slice(0, 4).map((e) => e.outerHTML.slice(0, 120))`)
@@ -279,7 +295,7 @@ func judgeInPage(p *browsertest.Page, text string) {
 
 // A history of the reader is judged in the page, and is sent nowhere.
 func TestPlaygroundJudges(t *testing.T) {
-	p := visit(t, served(t, ""), "/judge", browsertest.Desktop)
+	p := visit(t, served(t, ""), "/yours", browsertest.Desktop)
 	before := p.Requests()
 	text, err := os.ReadFile("../../../docs/two-holders.jsonl")
 	if err != nil {
@@ -299,7 +315,7 @@ func TestPlaygroundJudges(t *testing.T) {
 
 // Whoever has a replay string of a run sees that run.
 func TestPlaygroundOpensReplays(t *testing.T) {
-	p := visit(t, served(t, ""), "/judge", browsertest.Desktop)
+	p := visit(t, served(t, ""), "/yours", browsertest.Desktop)
 	browsertest.Eval[any](p, `void (document.getElementById("pasted").value = "lockstorm replay v2.calm.52.g3.4.crash,partition,latency.ea35f65c.0c80")`)
 	click(p, ".view", "open the run")
 	p.Until(`lockstorm.timelines.length === 1`)
@@ -315,7 +331,7 @@ func TestPlaygroundQuestions(t *testing.T) {
 	answers := map[string]string{
 		"/numbers": `document.querySelectorAll(".curve circle").length > 5`,
 		"/beside":  `lockstorm.timelines.length === 2`,
-		"/judge":   `document.getElementById("pasted")`,
+		"/yours":   `document.getElementById("pasted")`,
 	}
 	for _, hash := range browsertest.Eval[[]string](p, `[...document.querySelectorAll(".questions a")].map((a) => a.getAttribute("href").slice(1))`) {
 		path, _, _ := strings.Cut(hash, "?")
@@ -348,7 +364,7 @@ func TestPlaygroundHostileTexts(t *testing.T) {
 	p := visit(t, address, link.Text, browsertest.Desktop)
 	p.Until(`lockstorm.timelines.length === 1`)
 	harmless(t, p)
-	p = visit(t, address, "/judge", browsertest.Desktop)
+	p = visit(t, address, "/yours", browsertest.Desktop)
 	resource, _ := json.Marshal(hostile)
 	judgeInPage(p, `{"format":"lockstorm-history","version":1,"lock":`+string(resource)+`,"nodes":1,"clients":2,"longest_ttl":1000000000,"bounds":{}}
 {"t":0,"kind":"acquire","client":1,"resource":`+string(resource)+`,"token":`+string(resource)+`,"ttl":1000000000}
@@ -406,7 +422,7 @@ func scenario(t *testing.T, name string) string {
 
 // A history of a million events is judged and drawn.
 func TestPlaygroundHugeHistory(t *testing.T) {
-	p := visit(t, served(t, ""), "/judge", browsertest.Desktop)
+	p := visit(t, served(t, ""), "/yours", browsertest.Desktop)
 	browsertest.Eval[any](p, `(() => {
 		const lines = ['{"format":"lockstorm-history","version":1,"lock":"mine","nodes":1,"clients":2,"longest_ttl":1000000000,"bounds":{}}'];
 		for (let n = 0; n < 250000; n++) {

@@ -16,7 +16,7 @@ const questions = [
   ["Is Redlock safe if a node restarts after 0.9 of the TTL?", curve("restart-delay", "plain, no persistence")],
   ["Which drift allowance do I need for clocks that are wrong?", curve("drift", "the nodes' clocks are fast and the holder's is slow, by as much, clock error 0.02")],
   ["Does a fence help where Redlock fails?", "/beside?" + new URLSearchParams({ trial: "crash", a: "redlock", b: "redlock-fenced", seed: "2" })],
-  ["Why did my CI go red?", "/judge"],
+  ["Why did my CI go red?", "/yours"],
 ] as const;
 
 export const debate: View = {

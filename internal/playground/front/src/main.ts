@@ -5,15 +5,15 @@ import { debate } from "./debate";
 import { make, notice, textOf } from "./dom";
 import { edit } from "./edit";
 import { Engine } from "./engine";
-import { judge } from "./judge";
 import { measure } from "./measure";
 import { numbers } from "./numbers";
 import { hashOf, run } from "./run";
 import { stored } from "./stored";
+import { yours } from "./yours";
 
 const place = document.getElementById("main")!, status = document.getElementById("engine")!;
 const runs = document.querySelector<HTMLMetaElement>("meta[name='stored-runs']")?.content ?? "";
-const views: View[] = [debate, numbers, beside, edit, judge, ...(runs ? [stored] : []), run];
+const views: View[] = [debate, numbers, beside, edit, yours, ...(runs ? [stored] : []), run];
 
 const app: App = {
   engine: new Engine(), runs, current: { scenario: "", seed: 1n },

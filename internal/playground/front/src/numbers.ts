@@ -13,7 +13,6 @@ const runs = 200;
 // firstRow is the row to begin with.
 const firstRow = "crash-restart";
 
-
 export const numbers: View = {
   path: "/numbers", name: "Change the numbers", title: "Change the numbers",
   async render(app, place, query, signal) {
@@ -34,18 +33,17 @@ export const numbers: View = {
   },
 };
 
-// knobPanel has the sliders and what follows them.
+// knobPanel has the sliders of the current scenario, and what follows them.
 async function knobPanel(app: App, place: HTMLElement, signal: AbortSignal) {
   const base = app.current.scenario;
   try {
-    const [{ knobs }, properties] = await Promise.all([app.engine.call("knobs", { scenario: base }), app.engine.call("properties", {})]);
+    const { knobs } = await app.engine.call("knobs", { scenario: base });
     if (signal.aborted) return;
     const positions = new Map(knobs.map((k) => [k.path, k.value])), problem = make("div");
     let turned = base;
-    const box = new RunsBox(app, runs, () => turned, signal), curve = new CurveBox(app, signal);
-    const settings = (path?: string, value?: number) => [...positions].map(([p, v]) => ({ path: p, value: p === path ? value! : v }));
+    const box = new RunsBox(app, runs, () => turned, signal);
     const changed = debounced(async () => {
-      const t = await app.engine.call("turn", { scenario: base, settings: settings() });
+      const t = await app.engine.call("turn", { scenario: base, settings: settingsOf(positions) });
       if (signal.aborted) return;
       problem.replaceChildren(...problems(t));
       if (!t.scenario) return;
@@ -53,22 +51,36 @@ async function knobPanel(app: App, place: HTMLElement, signal: AbortSignal) {
       app.current = { scenario: turned, seed: 1n };
       void box.run();
     });
-    const over = choice("against", knobs.map((k) => ({ value: k.path, text: k.name + unit(k) })), knobs.at(-1)!.path, () => {});
-    const property = choice("plot violations of", properties.map((p) => ({ value: p.code, text: `${p.code} ${p.title}` })), "V1", () => {});
-    const drawCurve = async () => {
-      const knob = knobs.find((k) => k.path === over.select.value)!;
-      const of = properties.find((p) => p.code === property.select.value)!;
-      await curve.run(await lineOver(app, base, knob, of, (value) => settings(knob.path, value)));
+    const reset = () => {
+      app.current = { scenario: base, seed: 1n };
+      void knobPanel(app, place, signal);
     };
-    const reset = button("reset", () => void knobPanel(app, place, signal));
-    place.replaceChildren(
-      make("div", { class: "columns" }, make("div", {}, ...knobs.map((k) => slider(k, (value) => { positions.set(k.path, value); changed(); })), make("p", { class: "tools" }, reset, button("edit", () => app.go("/edit")), button("open a run", () => void app.open(turned, 1n)))),
-        make("div", {}, problem, make("p", {}, box.controls), box.outcome)),
-      make("p", { class: "tools" }, property.element, over.element, button("draw", () => void drawCurve().catch((e: unknown) => problem.replaceChildren(notice(textOf(e), "bad"))))), curve.element);
+    const plot = await plotter(app, base, knobs, positions, signal);
+    place.replaceChildren(make("div", { class: "columns" },
+      make("div", {}, ...knobs.map((k) => slider(k, (value) => { positions.set(k.path, value); changed(); })),
+        make("p", { class: "tools" }, button("reset", reset), button("edit", () => app.go("/edit")), button("open a run", () => void app.open(turned, 1n)))),
+      make("div", {}, problem, make("p", {}, box.controls), box.outcome)), plot);
     void box.run();
   } catch (error) {
     place.replaceChildren(notice(textOf(error), "bad"));
   }
+}
+
+const settingsOf = (positions: Map<string, number>) => [...positions].map(([path, value]) => ({ path, value }));
+
+// plotter lets the reader draw the violations of a property over a knob, with the others as they are.
+async function plotter(app: App, base: string, knobs: Knob[], positions: Map<string, number>, signal: AbortSignal): Promise<HTMLElement> {
+  const properties = await app.engine.call("properties", {}), curve = new CurveBox(app, signal), problem = make("div");
+  const property = choice("plot violations of", properties.map((p) => ({ value: p.code, text: `${p.code} ${p.title}` })), "V1", () => {});
+  const over = choice("against", knobs.map((k) => ({ value: k.path, text: k.name + unit(k) })), knobs.at(-1)!.path, () => {});
+  const draw = async () => {
+    problem.replaceChildren();
+    try {
+      const knob = knobs.find((k) => k.path === over.select.value)!, of = properties.find((p) => p.code === property.select.value)!;
+      await curve.run(await lineOver(app, base, knob, of, positions));
+    } catch (error) { problem.replaceChildren(notice(textOf(error), "bad")); }
+  };
+  return make("div", {}, make("p", { class: "tools" }, property.element, over.element, button("draw", () => void draw())), problem, curve.element);
 }
 
 const problems = (t: Turned) => t.problems.map((p) => notice("These numbers do not go together: " + p.text, "open"));
@@ -90,12 +102,12 @@ function slider(k: Knob, changed: (value: number) => void): HTMLElement {
 }
 
 // lineOver returns a curve over a knob, from one end to the other.
-async function lineOver(app: App, base: string, knob: Knob, property: Property, settings: (value: number) => { path: string; value: number }[]): Promise<Line> {
+async function lineOver(app: App, base: string, knob: Knob, property: Property, positions: Map<string, number>): Promise<Line> {
   const points: Line["points"] = [], count = 20;
   for (let n = 0; n <= count; n++) {
     const steps = Math.round((knob.max - knob.min) * n / count / knob.step), x = knob.min + steps * knob.step;
     if (points.at(-1)?.x === x) continue;
-    const t = await app.engine.call("turn", { scenario: base, settings: settings(x) });
+    const t = await app.engine.call("turn", { scenario: base, settings: settingsOf(new Map(positions).set(knob.path, x)) });
     if (t.scenario) points.push({ x, scenario: t.scenario });
   }
   if (!points.length) throw new Error(`no value of ${knob.name} goes together with the other numbers`);

@@ -25,9 +25,12 @@ export const stored: View = {
     if (name) return void one(app, place, name, signal);
     const list = make("tbody"), empty = make("p", { class: "soft" });
     place.append(make("p", { class: "lead" }, "Runs in the directory that lockstorm serve was started with."), empty, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...["run", "scenario", "backend", "seed", "violates", "changed"].map((t) => make("th", { scope: "col" }, t)))), list)));
+    let shown = "";
     void repeatedly(signal, async () => {
       try {
-        const runs = await get<StoredRun[]>(app, "", signal);
+        const runs = await get<StoredRun[]>(app, "", signal), now = JSON.stringify(runs);
+        if (now === shown) return true; // so that the focus stays where it is
+        shown = now;
         empty.textContent = runs.length ? "" : "There is none yet: lockstorm run stores one.";
         list.replaceChildren(...runs.map((r) => make("tr", {}, make("td", {}, make("a", { href: "#/runs?" + new URLSearchParams({ name: r.name }) }, r.name)), ...[r.scenario, r.backend, r.seed, r.live ? "live" : r.violated.join(" ") || "nothing", new Date(r.changed).toLocaleString()].map((t) => make("td", {}, t)))));
       } catch (error) {
@@ -49,9 +52,15 @@ async function get<T>(app: App, path: string, signal: AbortSignal): Promise<T> {
   return (await response.json()) as T;
 }
 
+// wait waits so long, or until the signal says that it is in vain.
 const wait = (ms: number, signal: AbortSignal) => new Promise<void>((done) => {
-  const timer = setTimeout(done, ms);
-  signal.addEventListener("abort", () => { clearTimeout(timer); done(); });
+  const end = () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+    done();
+  };
+  const timer = setTimeout(end, ms);
+  signal.addEventListener("abort", end);
 });
 
 // one shows a run, and again when it has grown.

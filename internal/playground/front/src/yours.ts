@@ -4,8 +4,8 @@ import type { View } from "./app";
 import { button, latest, make, notice, textOf } from "./dom";
 import { present } from "./run";
 
-export const judge: View = {
-  path: "/judge", name: "Open yours", title: "Open a run of yours",
+export const yours: View = {
+  path: "/yours", name: "Open yours", title: "Open a run of yours",
   render(app, place, _query, signal) {
     const file = make("input", { type: "file", accept: ".jsonl,.json,.gz,.zst", id: "history", change: () => { if (file.files?.[0]) void show(file.files[0]); } });
     const result = make("div", { "aria-live": "polite" });
