@@ -82,9 +82,9 @@ func knobsOfFault(path string, f nemesis.Fault) []Knob {
 func rateOf(path string, f nemesis.Fault) []Knob {
 	switch a := f.Action.(type) {
 	case *nemesis.ClockRate:
-		return []Knob{{path + "clock-rate.ppm", "clock rate", "ppm", f.String(), -500_000, 500_000, 1000, float64(a.PPM)}}
+		return []Knob{{path + "clock-rate.ppm", "clock rate, " + a.Machine.String(), "ppm", f.String(), -500_000, 500_000, 1000, float64(a.PPM)}}
 	case *nemesis.ClockJump:
-		k := millis(path+"clock-jump.by", "clock jump", f.String(), a.By.Abs(), 0, 5*time.Second)
+		k := millis(path+"clock-jump.by", "clock jump, "+a.Machine.String(), f.String(), a.By.Abs(), 0, 5*time.Second)
 		k.Min, k.Value = -k.Max, float64(a.By)/float64(time.Millisecond)
 		return []Knob{k}
 	}

@@ -118,11 +118,25 @@ func TestPlaygroundRow(t *testing.T) {
 	}
 }
 
+// Whoever goes to another view by keyboard is at its title, and the link to the content leaves the
+// address as it is.
+func TestPlaygroundFocus(t *testing.T) {
+	p := visit(t, served(t, ""), "/debate", browsertest.Desktop)
+	browsertest.Eval[any](p, `document.querySelector(".skip").click()`)
+	if at := browsertest.Eval[string](p, `document.activeElement.id + location.hash`); at != "main#/debate" {
+		t.Errorf("the link to the content leads to %s", at)
+	}
+	browsertest.Eval[any](p, `void (location.hash = "#/edit")`)
+	p.Until(`document.activeElement.textContent === "Write your own"`)
+	browsertest.Eval[any](p, `history.back()`)
+	p.Until(`document.activeElement.textContent === "The debate"`)
+}
+
 // The squares of the runs are one stop for the tabulator, and the arrow keys go through them.
 func TestPlaygroundSquares(t *testing.T) {
 	p := visit(t, served(t, ""), "/debate", browsertest.Desktop)
 	click(p, "#row-short-restart", "run 100 seeds")
-	p.Until(`document.querySelector("#row-short-restart .squares")?.children.length === 100`)
+	p.Until(`/100 runs in/.test(document.querySelector("#row-short-restart .runs").textContent) && document.querySelector("#row-short-restart .squares")?.children.length === 100`)
 	browsertest.Eval[any](p, `document.querySelector("#row-short-restart .squares button").focus()`)
 	p.Press(browsertest.Right + browsertest.Right + browsertest.Left)
 	if said := browsertest.Eval[string](p, `document.activeElement.getAttribute("aria-label")`); !strings.HasPrefix(said, "seed 2: ") {
@@ -329,13 +343,15 @@ func TestPlaygroundQuestions(t *testing.T) {
 	address := served(t, "")
 	p := visit(t, address, "/debate", browsertest.Desktop)
 	answers := map[string]string{
-		"/numbers": `document.querySelectorAll(".curve circle").length > 5`,
-		"/beside":  `lockstorm.timelines.length === 2`,
+		"/numbers": `/^At 0\.\d+, .* From \S+ on no run violates V1/.test(document.querySelector(".curve .notice").textContent)`,
+		"/beside":  `/Only redlock violates V3/.test(document.querySelector(".notice").textContent)`,
 		"/yours":   `document.getElementById("pasted")`,
 	}
 	for _, hash := range browsertest.Eval[[]string](p, `[...document.querySelectorAll(".questions a")].map((a) => a.getAttribute("href").slice(1))`) {
 		path, _, _ := strings.Cut(hash, "?")
-		visit(t, address, hash, browsertest.Desktop).Until(answers[path])
+		p := visit(t, address, hash, browsertest.Desktop)
+		p.Until(`document.querySelector(".curve .notice") || document.getElementById("pasted") || lockstorm.timelines.length === 2`)
+		p.Until(answers[path])
 	}
 }
 

@@ -95,9 +95,9 @@ func expectation(s Shown, t runner.Tally) (document.Mark, string) {
 	expect, violated := s.Run.Scenario.Expect, summary.Violated(t)
 	if len(expect) == 0 {
 		if len(violated) > 0 {
-			return document.Bad, ", and nothing was expected"
+			return document.Bad, "; the scenario states no expectation"
 		}
-		return document.Plain, ", and nothing was expected"
+		return document.Plain, "; the scenario states no expectation"
 	}
 	var others []string
 	for _, p := range checker.Properties() {

@@ -3,7 +3,7 @@
 import type { App, View } from "./app";
 import type { Row, Source, Topic } from "./api";
 import { button, make } from "./dom";
-import { sign } from "./outcome";
+import { chip } from "./outcome";
 import { topics } from "./rows";
 import { RunsBox } from "./runner";
 
@@ -11,10 +11,10 @@ import { RunsBox } from "./runner";
 const seeds = 100;
 
 // questions are what visitors come with, and the view that answers each.
-const curve = (sweep: string, name: string) => "/numbers?" + new URLSearchParams({ sweep, curve: name });
+const curve = (sweep: string, name: string, at: string) => "/numbers?" + new URLSearchParams({ sweep, curve: name, at });
 const questions = [
-  ["Is Redlock safe if a node restarts after 0.9 of the TTL?", curve("restart-delay", "plain, no persistence")],
-  ["Which drift allowance do I need for clocks that are wrong?", curve("drift", "the nodes' clocks are fast and the holder's is slow, by as much, clock error 0.02")],
+  ["Is Redlock safe if a node restarts after 0.9 of the TTL?", curve("restart-delay", "plain, no persistence", "0.9")],
+  ["Which drift allowance do I need if the nodes' clocks are 2 % fast and mine is 2 % slow?", curve("drift", "the nodes' clocks are fast and the holder's is slow, by as much, clock error 0.02", "0.012")],
   ["Does a fence help where Redlock fails?", "/beside?" + new URLSearchParams({ trial: "crash", a: "redlock", b: "redlock-fenced", seed: "2" })],
   ["Why did my CI go red?", "/yours"],
 ] as const;
@@ -32,6 +32,10 @@ export const debate: View = {
           row.hidden = !words.every((word) => row.textContent!.toLowerCase().includes(word));
           if (!row.hidden) shown++;
         }
+        for (const fold of s.querySelectorAll<HTMLDetailsElement>("details.variants")) {
+          fold.hidden = !fold.querySelector("article:not([hidden])");
+          fold.open = words.length > 0 && !fold.hidden;
+        }
         s.hidden = shown === 0;
       }
     };
@@ -39,7 +43,8 @@ export const debate: View = {
       make("p", { class: "lead" }, "In 2016 Martin Kleppmann argued that Redlock, the Redis lock, is unsafe. Its author antirez answered that it is safe under stated assumptions. Choose a row, run it, and open a run to see what happened."),
       make("p", {}, "Or start from a question:"), make("ul", { class: "questions" }, ...questions.map(([text, hash]) => make("li", {}, make("a", { href: "#" + hash }, text)))),
       make("h2", {}, "The rows"), make("p", {}, make("label", { class: "field" }, "rows with ", filter)),
-      make("nav", { "aria-label": "topics", class: "topics" }, ...topics.map((t, n) => button(t.name, () => sections[n]!.scrollIntoView()))),
+      make("nav", { "aria-label": "topics", class: "topics" }, ...topics.map((t, n) => button(t.name, () => { sections[n]!.scrollIntoView(); sections[n]!.querySelector("h2")!.focus(); }))),
+      make("p", { class: "soft" }, legend + "."),
       ...sections,
     );
     const asked = new URLSearchParams(query).get("row");
@@ -48,8 +53,19 @@ export const debate: View = {
 };
 
 function section(app: App, topic: Topic, signal: AbortSignal): HTMLElement {
-  return make("section", {}, make("h2", {}, topic.name), ...topic.rows.map((row) => article(app, row, signal)));
+  return make("section", {}, make("h2", { tabindex: -1 }, topic.name), ...topic.rows.filter((r) => !r.variantOf).flatMap((row) => {
+    const variants = topic.rows.filter((r) => r.variantOf === row.name).map((r) => article(app, r, signal));
+    const fold = make("details", { class: "variants" }, make("summary", {}, `${variants.length === 1 ? "1 variant" : variants.length + " variants"} of ${row.name}`), ...variants);
+    return [article(app, row, signal), ...(variants.length ? [fold] : [])];
+  }));
 }
+
+// legend names the properties.
+const legend = [...new Map(topics.flatMap((t) => t.rows.flatMap((r) => r.expected.map((e) => [e.property.code, e.property.title])))).entries()]
+  .sort((a, b) => order(a[0]) - order(b[0])).map(([code, title]) => `${code} ${title}`).join(", ");
+
+// order is that of the properties: V, L, C.
+function order(code: string): number { return "VLC".indexOf(code[0]!) * 10 + Number(code[1] ?? 0); }
 
 function article(app: App, row: Row, signal: AbortSignal): HTMLElement {
   const runs = new RunsBox(app, seeds, () => row.scenario, signal);
@@ -69,6 +85,6 @@ const claim = (who: string, says: string) => [make("dt", {}, who), make("dd", {}
 const source = (s: Source) => (s.url ? make("a", { href: s.url, rel: "noreferrer", target: "_blank" }, s.text) : s.text);
 
 function predicted(row: Row): HTMLElement {
-  const texts = row.expected.map((e) => make("span", { class: "chip " + e.verdict, title: `${e.property.title}: ${e.verdict}` }, `${e.property.code} ${sign(e.verdict)}`));
+  const texts = row.expected.map(chip);
   return make("dd", { class: "chips" }, ...(texts.length ? texts : ["nothing"]));
 }

@@ -56,8 +56,26 @@ async function show() {
   } catch (error) {
     if (!signal.aborted) body.append(notice(textOf(error), "bad"));
   }
-  if (!signal.aborted) document.documentElement.dataset.shown = view.path;
+  if (signal.aborted) return;
+  document.documentElement.dataset.shown = view.path;
+  if (moved) focusTitle();
+  moved = true;
 }
+
+// Whoever goes from view to view by keyboard, or hears them, begins at the title of the new one.
+let moved = false;
+function focusTitle() {
+  const title = place.querySelector<HTMLElement>("h2.title");
+  if (!title) return;
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+}
+
+// The link to the content moves the focus and not the address, which names the view.
+document.querySelector(".skip")!.addEventListener("click", (e) => {
+  e.preventDefault();
+  place.focus();
+});
 
 document.getElementById("views")!.append(...views.filter((v) => v.name).map((v) => make("li", {}, make("a", { href: "#" + v.path }, v.name))));
 addEventListener("hashchange", () => void show());

@@ -27,8 +27,9 @@ export const numbers: View = {
       app.current = { scenario: row.scenario, seed: 1n };
       build();
     });
-    const asked = new URLSearchParams(query), curves = await sweeps(app, asked, signal), sliders = make("section", {}, make("p", { class: "lead" }, "Move a slider: the verdicts of 200 runs follow."), make("p", {}, from.element), panel);
-    place.append(...(asked.has("curve") ? [curves, make("h2", {}, "Sliders"), sliders] : [sliders, curves]));
+    const asked = new URLSearchParams(query), curves = await sweeps(app, asked, signal);
+    if (asked.has("curve")) return place.append(curves, make("p", {}, make("a", { href: "#/numbers" }, "Sliders for the rows of the debate")));
+    place.append(make("section", {}, make("p", { class: "lead" }, "Move a slider: the verdicts of 200 runs follow."), make("p", {}, from.element), panel), curves);
     build();
   },
 };
@@ -122,8 +123,10 @@ async function sweeps(app: App, query: URLSearchParams, signal: AbortSignal): Pr
   const begin = async () => {
     const c = curves[Number(chosen.select.value)]!, { points } = await app.engine.call("points", c);
     history.replaceState(null, "", "#/numbers?" + new URLSearchParams({ sweep: c.sweep, curve: c.name }));
-    about.textContent = c.summary;
-    await box.run({ axis: c.axis, property: c.property, points });
+    about.textContent = `${c.name}: ${c.summary}${c.axis.startsWith("allowance") ? ". The allowance of Redlock is the TTL times its drift factor, and 2 ms" : ""}.`;
+    const at = query.has("at") ? { at: Number(query.get("at")) } : {};
+    await box.run({ axis: c.axis, property: c.property, points, ...at });
+    query.delete("at"); // it was asked of this curve only
   };
   const about = make("p", { class: "soft" }), element = make("section", {}, make("h2", {}, "Curves with their formulas"), make("p", { class: "tools" }, chosen.element, button("draw", () => void begin())), about, box.element);
   if (asked >= 0) void begin();

@@ -1,13 +1,17 @@
 // What many runs have shown: a sentence, a bar for each property, and a square for each run.
 
-import type { Observed, Outcome, RunLine } from "./api";
+import type { Observed, Outcome, Property, RunLine, Verdict } from "./api";
 import { make } from "./dom";
 import type { Tally } from "./measure";
 
 const signs: Record<string, string> = { holds: "✓", violated: "✗", unknown: "?", "n/a": "·" };
 
 // sign is a verdict in one character.
-export const sign = (verdict: string) => signs[verdict] ?? "?";
+const sign = (verdict: string) => signs[verdict] ?? "?";
+
+// chip shows the verdict of a property in a few characters.
+export const chip = ({ property, verdict }: { property: Property; verdict: Verdict }) =>
+  make("span", { class: "chip " + verdict, title: `${property.title}: ${verdict}` }, `${property.code} ${sign(verdict)}`);
 
 const marks: Record<string, string> = { "as expected": "good", contradiction: "bad", undecided: "open" };
 
@@ -19,11 +23,13 @@ export class OutcomeBox {
 
   show(outcome: Outcome, tally: Tally) {
     if (!performance.getEntriesByName("first-outcome").length) performance.mark("first-outcome");
+    const focus = [...this.element.querySelectorAll(".squares button")].indexOf(document.activeElement!);
     this.element.replaceChildren(
       headline(outcome, tally),
       make("dl", { class: "shares" }, ...outcome.observed.flatMap((o) => this.property(o, outcome, tally))),
       this.squares(tally),
     );
+    if (focus >= 0) this.element.querySelectorAll<HTMLElement>(".squares button")[focus]?.focus(); // more runs came
   }
 
   private property(o: Observed, outcome: Outcome, tally: Tally): HTMLElement[] {

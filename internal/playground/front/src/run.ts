@@ -2,8 +2,9 @@
 // the same script draws it, as in a report.
 
 import type { App, View } from "./app";
-import type { Linked, Shown } from "./api";
+import type { Found, Linked, Shown } from "./api";
 import { button, make, mostSeed, notice, save, seedField, textOf } from "./dom";
+import { chip } from "./outcome";
 
 // Opened is a timeline of the page, as the report's script offers it.
 export interface Opened {
@@ -37,6 +38,7 @@ export const run: View = {
   path: "/run", name: "", title: "A run",
   async render(app, place, query, signal) {
     const body = make("div", { class: "run" }), status = make("output", { class: "soft" });
+    const heard = make("div", { class: "tl-live", role: "status" }); // what happened, for screen readers
     try {
       const linked = await app.engine.call("followLink", { text: "/run?" + query });
       app.current = { scenario: linked.scenario, seed: BigInt(linked.seed) };
@@ -44,13 +46,17 @@ export const run: View = {
       const link = await app.engine.call("link", { ...linked, trace: shown.trace });
       if (signal.aborted) return;
       history.replaceState(null, "", "#" + link.text);
-      place.append(make("h2", { class: "title" }, shown.title), tools(app, linked, shown.command, status), ...differs(linked.trace, shown), body, madeBy(shown));
+      place.append(make("h2", { class: "title" }, shown.title), chips(shown.found), tools(app, linked, shown.command, status), ...differs(linked.trace, shown), body, madeBy(shown), heard);
       present(body, shown, signal);
+      heard.textContent = shown.sentence;
     } catch (error) {
       if (!signal.aborted) place.append(notice(textOf(error), "bad"));
     }
   },
 };
+
+// chips are the verdicts at a glance.
+export const chips = (found: Found[]) => make("p", { class: "chips", "aria-label": "verdicts" }, ...found.filter((f) => f.verdict !== "n/a").map(chip));
 
 // differs says that the run is not the one that the link was made of.
 function differs(trace: string, shown: Shown): HTMLElement[] {
