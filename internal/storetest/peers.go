@@ -22,8 +22,9 @@ const (
 // restores the links. create returns a request to create a key, and list lists the keys. While the
 // member is cut off, a client of all members gets on, and the member carries out nothing: of two
 // clients that create a key, at the member and elsewhere, only the latter may succeed. In the end the
-// client of the member sees what the others have done, if the member serves clients: see follows.
-func (f *Fleet) CutOff(node int, follows bool, create func(key string) env.StoreRequest, list env.StoreRequest) {
+// client of the member sees what the others have done, if the member serves clients: see follows. It
+// returns false if the member never does, because of a defect of the product ([Fleet.Stalled]).
+func (f *Fleet) CutOff(node int, follows bool, create func(key string) env.StoreRequest, list env.StoreRequest) bool {
 	t := f.T
 	t.Helper()
 	name := func(key string) string { return fmt.Sprintf("%s%d-%s", list.Key, node, key) }
@@ -42,14 +43,32 @@ func (f *Fleet) CutOff(node int, follows bool, create func(key string) env.Store
 	f.Peers.Mend()
 	began = time.Now()
 	if follows {
-		Eventually(t, "the member has caught up", func() bool {
-			reply, err := Try(t, there, tryTimeout, list)
-			got := f.keysOf(node, reply)
-			return err == nil && slices.Contains(got, want[0]) && slices.Contains(got, want[1])
-		})
+		if !f.catchesUp(node, want, func() (env.StoreReply, error) { return Try(t, there, tryTimeout, list) }) {
+			return false
+		}
 		t.Logf("the member had caught up after %v", time.Since(began))
 	}
 	f.Insist(create(name("after")))
+	return true
+}
+
+// catchesUp waits until a member has the keys, and returns false if it is stalled for ever.
+func (f *Fleet) catchesUp(node int, want []string, list func() (env.StoreReply, error)) bool {
+	f.T.Helper()
+	said := ""
+	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		reply, err := list()
+		got := f.keysOf(node, reply)
+		if err == nil && slices.Contains(got, want[0]) && slices.Contains(got, want[1]) {
+			return true
+		}
+		said = fmt.Sprintf("%q, error %v", got, err)
+	}
+	if logs := Logs(f.T); f.Stalled == nil || !f.Stalled(logs) {
+		f.T.Fatalf("after %v member %d has still not caught up; its last list: %s%s", Patience, node, said, logs)
+	}
+	f.T.Logf("member %d is stalled by a defect of the product; its last list: %s", node, said)
+	return false
 }
 
 // mustNotCreate tries a few times to create a key at a member that is cut off.

@@ -26,6 +26,10 @@ type Fleet struct {
 	live.Fleet
 	T      *testing.T
 	Client live.StoreClient
+
+	// Stalled reports whether the servers' logs tell of a defect of the product, after which a member
+	// may be of no use for ever. nil: none is known.
+	Stalled func(logs string) bool
 }
 
 // Open opens a fleet, which has to leave nothing behind when the test ends.
