@@ -88,6 +88,20 @@ func TestNoRunIsWrittenOver(t *testing.T) {
 	}
 }
 
+// Others can look at a run in real time while it goes on.
+func TestLiveHistoryIsWrittenAtOnce(t *testing.T) {
+	d, err := results.Create(t.TempDir(), "live", history.Header{Scenario: "s", Lock: "redlock", Backend: "process", Nodes: 1, Clients: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Discard() }()
+	d.LiveHistory().Record(&history.Event{Time: 5, Kind: history.Kill, Client: 1})
+	text, err := os.ReadFile(filepath.Join(d.Path(), results.HistoryFile))
+	if err != nil || bytes.Count(text, []byte("\n")) != 2 {
+		t.Errorf("after an event the file has %q: %v", text, err)
+	}
+}
+
 func TestDiscardLeavesNothing(t *testing.T) {
 	parent := t.TempDir()
 	d, err := results.Create(parent, "calm", history.Header{})

@@ -48,3 +48,22 @@ func TestWith(t *testing.T) {
 		}
 	}
 }
+
+// Of several fields only the result has to be valid: latency.min alone would be above latency.max.
+func TestWithAll(t *testing.T) {
+	s, err := scenarios.Find("delayed-restart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	above := scenarios.FieldValue{Path: "latency.min", Value: "5ms"}
+	if _, err := s.WithAll(above); err == nil {
+		t.Error("a smallest latency above the largest was accepted")
+	}
+	got, err := s.WithAll(above, scenarios.FieldValue{Path: "latency.max", Value: "6ms"})
+	if err != nil || got.Latency.Min != 5*time.Millisecond || got.Latency.Max != 6*time.Millisecond {
+		t.Errorf("%v, %v", got.Latency, err)
+	}
+	if _, err := s.WithAll(above, scenarios.FieldValue{Path: "latency.max", Value: "1ms"}); err == nil || !strings.HasPrefix(err.Error(), "latency.min=5ms latency.max=1ms: ") {
+		t.Errorf("the error is %v", err)
+	}
+}
