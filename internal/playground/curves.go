@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
@@ -65,21 +66,22 @@ func curvesOf(s sweep.Sweep, p sweep.Point, axes []int) (list []Curve) {
 	return list
 }
 
-// Curves lists the curves that can be drawn.
-func Curves() ([]Curve, error) {
-	var list []Curve
-	seen := map[Curve]bool{}
-	eachCurve(func(c Curve, _ sweep.Point, _ float64) {
-		if !seen[c] {
-			seen[c] = true
-			list = append(list, c)
-		}
-	})
-	return list, nil
+// line is a curve and its points.
+type line struct {
+	Curve
+	points []linePoint
 }
 
-// eachCurve visits the points of all curves.
-func eachCurve(visit func(c Curve, p sweep.Point, x float64)) {
+// linePoint is a point of a sweep, and its place on a curve.
+type linePoint struct {
+	sweep.Point
+	x float64
+}
+
+// lines are all curves. Making the sweeps takes a tenth of a second, so it is done once.
+var lines = sync.OnceValue(func() []line {
+	var list []line
+	index := map[Curve]int{}
 	for _, s := range sweeps() {
 		axes := map[string][]int{}
 		for _, p := range s.Points {
@@ -87,29 +89,40 @@ func eachCurve(visit func(c Curve, p sweep.Point, x float64)) {
 				axes[p.Curve] = varying(s, p.Curve)
 			}
 			for i, c := range curvesOf(s, p, axes[p.Curve]) {
-				visit(c, p, p.At[axes[p.Curve][i]])
+				n, known := index[c]
+				if !known {
+					n, index[c] = len(list), len(list)
+					list = append(list, line{Curve: c})
+				}
+				list[n].points = append(list[n].points, linePoint{p, p.At[axes[p.Curve][i]]})
 			}
 		}
 	}
+	return list
+})
+
+// Curves lists the curves that can be drawn.
+func Curves() ([]Curve, error) {
+	list := make([]Curve, len(lines()))
+	for i, l := range lines() {
+		list[i] = l.Curve
+	}
+	return list, nil
 }
 
 // Points returns the points of a curve.
 func Points(c Curve) (CurvePoints, error) {
 	var answer CurvePoints
-	var failed error
-	eachCurve(func(on Curve, p sweep.Point, x float64) {
-		if on != c {
-			return
-		}
-		text, err := printed(p.Scenario)
-		failed = cmp.Or(failed, err)
-		answer.Points = append(answer.Points, CurvePoint{x, p.Predicted, text})
-	})
-	if failed != nil {
-		return answer, failed
-	}
-	if len(answer.Points) == 0 {
+	i := slices.IndexFunc(lines(), func(l line) bool { return l.Curve == c })
+	if i < 0 {
 		return answer, fmt.Errorf("there is no curve %q of %q", c.Name, c.Sweep)
+	}
+	for _, p := range lines()[i].points {
+		text, err := printed(p.Scenario)
+		if err != nil {
+			return answer, err
+		}
+		answer.Points = append(answer.Points, CurvePoint{p.x, p.Predicted, text})
 	}
 	slices.SortStableFunc(answer.Points, func(a, b CurvePoint) int { return cmp.Compare(a.X, b.X) })
 	return answer, nil

@@ -57,15 +57,7 @@ func Export(q ExportRequest) (File, error) {
 
 // reportOf is the page that the command line makes of a run.
 func reportOf(q ExportRequest) (string, error) {
-	run, err := runOf(RunRequest{Scenario: q.Scenario, Seed: q.Seed, Replay: q.Replay})
-	if err != nil {
-		return "", err
-	}
-	messages, err := run.Messages(simulator)
-	if err != nil {
-		return "", err
-	}
-	blocks, err := run.Blocks("", messages...)
+	run, blocks, err := drawn(RunRequest{Scenario: q.Scenario, Seed: q.Seed, Replay: q.Replay})
 	if err != nil {
 		return "", err
 	}

@@ -45,15 +45,25 @@ type Found struct {
 
 // Show makes a run and shows it.
 func Show(q RunRequest) (Shown, error) {
-	run, err := runOf(q)
+	run, blocks, err := drawn(q)
 	if err != nil {
 		return Shown{}, err
+	}
+	return shown(run, blocks)
+}
+
+// drawn makes a run, and draws it.
+func drawn(q RunRequest) (runpage.Shown, []document.Block, error) {
+	run, err := runOf(q)
+	if err != nil {
+		return run, nil, err
 	}
 	messages, err := run.Messages(simulator)
 	if err != nil {
-		return Shown{}, err
+		return run, nil, err
 	}
-	return shown(run, q.Anchor, messages...)
+	blocks, err := run.Blocks(q.Anchor, messages...)
+	return run, blocks, err
 }
 
 func runOf(q RunRequest) (runpage.Shown, error) {
@@ -92,11 +102,7 @@ func inTable(name, text string) bool {
 }
 
 // shown renders a run.
-func shown(run runpage.Shown, anchor string, messages ...document.Block) (Shown, error) {
-	blocks, err := run.Blocks(anchor, messages...)
-	if err != nil {
-		return Shown{}, err
-	}
+func shown(run runpage.Shown, blocks []document.Block) (Shown, error) {
 	var html strings.Builder
 	for _, b := range blocks {
 		text, err := b.HTML()
@@ -137,7 +143,11 @@ func Judge(q JudgeRequest, payload []byte) (Shown, error) {
 	if err != nil {
 		return Shown{}, fmt.Errorf("%s: %w", q.Name, err)
 	}
-	return shown(run, "")
+	blocks, err := run.Blocks("")
+	if err != nil {
+		return Shown{}, err
+	}
+	return shown(run, blocks)
 }
 
 // maxHistory bounds an unpacked history: a tab has 4 GiB of memory at most.

@@ -56,13 +56,14 @@ func (f *Fleet) CutOff(node int, follows bool, create func(key string) env.Store
 func (f *Fleet) catchesUp(node int, want []string, list func() (env.StoreReply, error)) bool {
 	f.T.Helper()
 	said := ""
-	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	caughtUp := patiently(func() bool {
 		reply, err := list()
 		got := f.keysOf(node, reply)
-		if err == nil && slices.Contains(got, want[0]) && slices.Contains(got, want[1]) {
-			return true
-		}
 		said = fmt.Sprintf("%q, error %v", got, err)
+		return err == nil && slices.Contains(got, want[0]) && slices.Contains(got, want[1])
+	})
+	if caughtUp {
+		return true
 	}
 	if logs := Logs(f.T); f.Stalled == nil || !f.Stalled(logs) {
 		f.T.Fatalf("after %v member %d has still not caught up; its last list: %s%s", Patience, node, said, logs)

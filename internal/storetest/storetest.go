@@ -198,11 +198,19 @@ func Entries(t *testing.T, dir string) []string {
 // Eventually waits until a condition is true.
 func Eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
+	if !patiently(holds) {
+		t.Fatalf("after %v still not: %s", Patience, what)
+	}
+}
+
+// patiently waits until something holds, and reports whether it does in time.
+func patiently(holds func() bool) bool {
 	for end := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("after %v still not: %s", Patience, what)
+			return false
 		}
 	}
+	return true
 }
 
 // Alive reports whether a process runs.

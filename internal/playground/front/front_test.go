@@ -66,11 +66,7 @@ func TestPlaygroundVerdicts(t *testing.T) {
 	for _, topic := range asked[[]playground.Topic](p, "debate", playground.None{}) {
 		for _, row := range topic.Rows {
 			lines := asked[playground.RunsAnswer](p, "runs", playground.RunsRequest{Scenario: row.Scenario, First: 1, Runs: seeds}).Runs
-			s, err := scenarios.Find(row.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := runner.Prepare(simulated.Backend(), s)
+			e, err := runner.Prepare(simulated.Backend(), mustFind(t, row.Name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,16 +206,9 @@ func TestPlaygroundPlays(t *testing.T) {
 // packedRow returns a scenario of the table as links have it that are not of the table.
 func packedRow(t *testing.T, name string) string {
 	t.Helper()
-	s, err := scenarios.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustFind(t, name)
 	s.Summary += " (a copy)"
-	var text strings.Builder
-	if err := s.Print(&text); err != nil {
-		t.Fatal(err)
-	}
-	link, err := playground.Link(playground.Linked{Scenario: text.String(), Seed: 1})
+	link, err := playground.Link(playground.Linked{Scenario: printed(t, s), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,19 +350,12 @@ const hostile = `<img src=x onerror=hacked=1>"'</script><script>hacked=1</script
 // Hostile texts are shown, and do nothing.
 func TestPlaygroundHostileTexts(t *testing.T) {
 	address := served(t, "")
-	s, err := scenarios.Find("crash-restart")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustFind(t, "crash-restart")
 	s.Summary = hostile
 	for i := range s.Clients {
 		s.Clients[i].Resource = hostile
 	}
-	var text strings.Builder
-	if err := s.Print(&text); err != nil {
-		t.Fatal(err)
-	}
-	link, err := playground.Link(playground.Linked{Scenario: text.String(), Seed: 1})
+	link, err := playground.Link(playground.Linked{Scenario: printed(t, s), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,12 +405,14 @@ func TestPlaygroundHostileScenarios(t *testing.T) {
 	asked[playground.RunsAnswer](p, "runs", playground.RunsRequest{Scenario: endless, First: 1, Runs: 1})
 }
 
+// scenario returns a scenario of the table as YAML.
 func scenario(t *testing.T, name string) string {
 	t.Helper()
-	s, err := scenarios.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return printed(t, mustFind(t, name))
+}
+
+func printed(t *testing.T, s scenarios.Scenario) string {
+	t.Helper()
 	var text strings.Builder
 	if err := s.Print(&text); err != nil {
 		t.Fatal(err)

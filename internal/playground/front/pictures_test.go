@@ -1,9 +1,6 @@
 package front
 
 import (
-	"bytes"
-	"image/png"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -11,11 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
-// Limits for pictures in the documentation, so that they load with it.
-const (
-	pictures    = "../../../docs/img"
-	mostPicture = 200 << 10
-)
+const pictures = "../../../docs/img"
 
 // picture is a screenshot of a view.
 type picture struct {
@@ -36,7 +29,7 @@ var shots = []picture{
 }
 
 // TestPlaygroundPictures checks the pictures in the documentation, or takes them again ("make
-// pictures"). It does not compare them: with other fonts every pixel differs.
+// pictures").
 func TestPlaygroundPictures(t *testing.T) {
 	const width, height = 1200, 820
 	for _, s := range shots {
@@ -51,14 +44,6 @@ func TestPlaygroundPictures(t *testing.T) {
 			p.Settle()
 			p.Picture(path)
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Errorf("%v: make pictures takes it", err)
-			continue
-		}
-		c, err := png.DecodeConfig(bytes.NewReader(text))
-		if err != nil || c.Width != width || len(text) > mostPicture {
-			t.Errorf("%s: %d pixels wide, %d bytes: %v", path, c.Width, len(text), err)
-		}
+		browsertest.CheckPicture(t, path, width)
 	}
 }

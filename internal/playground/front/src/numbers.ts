@@ -27,10 +27,11 @@ export const numbers: View = {
       app.current = { scenario: row.scenario, seed: 1n };
       build();
     });
-    const asked = new URLSearchParams(query), curves = await sweeps(app, asked, signal);
-    if (asked.has("curve")) return place.append(curves, make("p", {}, make("a", { href: "#/numbers" }, "Sliders for the rows of the debate")));
-    place.append(make("section", {}, make("p", { class: "lead" }, "Move a slider: the verdicts of 200 runs follow."), make("p", {}, from.element), panel), curves);
-    build();
+    const asked = new URLSearchParams(query);
+    if (asked.has("curve")) return place.append(await sweeps(app, asked, signal), make("p", {}, make("a", { href: "#/numbers" }, "Sliders for the rows of the debate")));
+    place.append(make("section", {}, make("p", { class: "lead" }, "Move a slider: the verdicts of 200 runs follow."), make("p", {}, from.element), panel));
+    build(); // the curves can wait
+    place.append(await sweeps(app, asked, signal));
   },
 };
 
