@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -31,14 +32,14 @@ type lockAdapter struct {
 }
 
 // build makes one client's lock.
-func (c Config) build(s runner.ClientEnv, u *usage, open func(Env) Locker) (runner.Lock, error) {
+func (c Config) build(s runner.ClientEnv, u *usage, log io.Writer, open func(Env) Locker) (runner.Lock, error) {
 	m := &lockAdapter{
 		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
 		ttl: c.TTL, patience: c.Patience, extends: c.Extend > 0, cleanup: new(cleanup), usage: u,
 	}
 	m.over, m.end = context.WithCancel(context.Background())
 	var err error
-	if m.locker, err = callBuild(open, Env{Client: s.Client, Addrs: c.Store.addrs(s.Nodes), TTL: c.TTL, store: c.Store, runnerEnv: s, cleanup: m.cleanup, usage: u}); err != nil {
+	if m.locker, err = callBuild(open, Env{Client: s.Client, Addrs: c.Store.addrs(s.Nodes), TTL: c.TTL, store: c.Store, runnerEnv: s, cleanup: m.cleanup, usage: u, log: log}); err != nil {
 		return nil, errors.Join(fmt.Errorf("client %d: %w", s.Client, err), m.Close())
 	}
 	return m, nil

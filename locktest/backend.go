@@ -33,17 +33,17 @@ type backendInfo struct {
 	runs   int  // default of Config.Runs
 	again  int  // default of Config.Again
 
-	shrink     int           // default of -locktest.shrink
-	shrinkTime time.Duration // how long a plan is shrunk at most, in real time
+	budget time.Duration // default of Config.Budget
+	shrink int           // default of -locktest.shrink
 }
 
-// realShrinkTime bounds how long a plan is shrunk on real servers.
-const realShrinkTime = 5 * time.Minute
+// realBudget is the budget on real servers.
+const realBudget = 10 * time.Minute
 
 // backends are the backends by their number.
 var backends = []backendInfo{
-	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 100, shrink: 100, shrinkTime: 15 * time.Second},
-	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1, shrinkTime: realShrinkTime},
+	Memory:  {Backend: runnerBackend(memory.Backend{}), bubble: true, runs: 3, again: 20, shrink: 100, budget: 15 * time.Second},
+	Process: {Backend: runnerBackend(process.Backend{}), runs: 1, again: -1, budget: realBudget},
 }
 
 // runnerBackend returns a backend for the runner.

@@ -22,6 +22,15 @@ func (w backendInfo) enter(t *testing.T, code userCode, do func(ctx context.Cont
 	return runInBubble(t, code, do)
 }
 
+// within returns what reports whether the calling goroutine belongs to a run. Goroutines of a bubble
+// can be told apart from others. On real servers any goroutine may belong to the run.
+func (w backendInfo) within() func() bool {
+	if w.bubble {
+		return insideBubble
+	}
+	return func() bool { return true }
+}
+
 // bubbles allows one bubble at a time. Client libraries keep timers for the whole program,
 // and a timer that was made in one bubble crashes the program when it is used in another.
 var bubbles sync.Mutex

@@ -124,9 +124,15 @@ type Config struct {
 	// Runs is the number of runs of each storm. Default 3; on [Process] 1.
 	Runs int
 
-	// Again is how often a failed run is run again, within 15 s, to tell how often it
-	// fails. Default 100; on [Process] none. Negative: never.
+	// Again is how often a failed run is run again to tell how often it fails, if Budget allows:
+	// three times in any case. Default 20; on [Process] none. Negative: never. A failure that
+	// looks like that of an earlier storm is not run again.
 	Again int
+
+	// Budget is how long Run may take in real time. All storms are run in any case; failures are
+	// run again and shrunk in the time that the storms leave. Default 15 s; on [Process] 10 min.
+	// The flag -locktest.budget replaces it.
+	Budget time.Duration
 
 	// Dir is where failed runs are stored, relative to the directory of the test. Default
 	// testdata/locktest. Nothing is written unless a run fails.
@@ -168,6 +174,7 @@ func (c Config) filled(test string) Config {
 	c.Seed = cmp.Or(c.Seed, 1)
 	c.Runs = cmp.Or(c.Runs, c.world().runs)
 	c.Again = cmp.Or(c.Again, c.world().again)
+	c.Budget = cmp.Or(*budgetFlag, c.Budget, c.world().budget)
 	c.Dir = cmp.Or(c.Dir, "testdata/locktest")
 	return c
 }
@@ -234,7 +241,7 @@ func (c Config) validateTimes() error {
 	for _, d := range []struct {
 		field string
 		value time.Duration
-	}{{"Work", c.Work}, {"Think", c.Think}, {"Extend", c.Extend}, {"Patience", c.Patience}} {
+	}{{"Work", c.Work}, {"Think", c.Think}, {"Extend", c.Extend}, {"Patience", c.Patience}, {"Budget", c.Budget}} {
 		if d.value < 0 {
 			return wrong(d.field, "%v is negative", d.value)
 		}

@@ -13,7 +13,7 @@ var dependencies = map[string]string{
 	"github.com/lockstorm/lockstorm":    "",
 	"github.com/alicebob/miniredis/v2":  "nodes in memory",
 	"github.com/yuin/gopher-lua":        "scripts in miniredis",
-	"github.com/redis/go-redis/v9":      "locktest.Process asks its servers by it",
+	"github.com/redis/go-redis/v9":      "locktest.Process asks its servers by it, and what it logs is recorded",
 	"github.com/cespare/xxhash/v2":      "go-redis",
 	"go.uber.org/atomic":                "go-redis",
 	"github.com/Shopify/toxiproxy/v2":   "faults on connections",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -30,6 +31,18 @@ type Env struct {
 	runnerEnv runner.ClientEnv
 	cleanup   *cleanup
 	usage     *usage
+	log       io.Writer
+}
+
+// Log returns where a client library should log that has a logger of its own, such as zap's or
+// klog's. The lines are stored with a failed run, in the file client.log, up to 1 MiB. Each Write
+// has to be whole lines. What is logged by go-redis, by the default logger of package log or by that
+// of log/slog goes there without it.
+func (e Env) Log() io.Writer {
+	if e.log == nil {
+		return io.Discard
+	}
+	return e.log
 }
 
 // Dial connects the client to the node at an address. All connections of a lock have to be

@@ -12,9 +12,6 @@ import (
 // WatchEvery sets how often the watchdog looks whether virtual time advances.
 func WatchEvery(d time.Duration) { watchInterval = d }
 
-// ShrinkWithin sets how long the plan of a failed run may be shrunk in memory.
-func ShrinkWithin(d time.Duration) { backends[Memory].shrinkTime = d }
-
 // InBubbles returns how many goroutines the newest bubble has.
 func InBubbles() int { return len(newestBubble()) }
 
@@ -45,7 +42,7 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 	if err := c.validate(); err != nil {
 		return Tried{Err: err}
 	}
-	tr := trial{c, open}
+	tr := trial{Config: c, make: open}
 	o, err := tr.runSettled(t, tr.scenario(s), seed)
 	if err != nil {
 		return Tried{Err: err}
@@ -56,4 +53,38 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 		tried.Limits = append(tried.Limits, l.Finding)
 	}
 	return tried
+}
+
+// Budget is a budget whose time passes only as a test says.
+type Budget struct {
+	budget *budget
+	now    time.Time
+}
+
+// NewBudget returns a budget that begins now.
+func NewBudget(limit time.Duration) *Budget {
+	b := &Budget{now: time.Unix(0, 0)}
+	b.budget = newBudget(limit, func() time.Time { return b.now })
+	return b
+}
+
+// Run is a run of a storm that takes so long.
+func (b *Budget) Run(d time.Duration) {
+	ended := b.budget.began()
+	b.now = b.now.Add(d)
+	ended()
+}
+
+// Share returns the share of a failure, with so many runs of storms to come.
+func (b *Budget) Share(left int) time.Duration {
+	b.budget.left = left
+	return b.budget.share()
+}
+
+// Reruns returns how many re-runs of a failure there is time for, if each takes so long.
+func (b *Budget) Reruns(left int, each time.Duration) (runs int) {
+	for more := b.budget.reruns(b.Share(left)); more(runs); runs++ {
+		b.now = b.now.Add(each)
+	}
+	return runs
 }

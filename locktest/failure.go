@@ -2,79 +2,97 @@ package locktest
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// failureFile is the file beside the stored run with the output of the test.
-const failureFile = "failure.txt"
+// The files beside a stored run: all that is known of the failure, and what client libraries have
+// logged.
+const (
+	failureFile   = "failure.txt"
+	clientLogFile = "client.log"
+)
 
-// failure stores a run that violated a promised property and returns the text of the
-// failure.
+// failure is a run that violated a promised property, and what became known of it afterwards.
+type failure struct {
+	trial
+	t   *testing.T
+	run runResult
+	judgment
+
+	dir      string // where the run is stored; "": it is not, because of storeErr
+	storeErr error
+
+	like      string // the earlier storm that failed in the same way; "": none
+	generated string // where the run before shrinking is stored; "": there is none
+	shrinking string // what shrinking has shown; "": there was none
+	recurs    string // how often it recurs; "": not known
+	rerunErr  error
+}
+
+// failure stores a run that violated a promised property, examines it unless an earlier storm failed
+// in the same way, and returns the text of the failure. What is known is stored before anything that
+// takes time.
 func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
-	shorter, shrinking := tr.shrunk(t, o, j.broken[0])
-	if shrinking != "" {
-		o, j = shorter, shorter.judge(tr.Config).startingWith(j.broken[0].Property)
+	f := &failure{trial: tr, t: t, run: o, judgment: j}
+	defect := defectOf(j.broken[0])
+	f.like = tr.defects[defect]
+	f.store("")
+	if f.like == "" {
+		tr.defects[defect] = o.Scenario.Name
+		f.shrink()
+		f.rerun()
+		f.write()
 	}
-	first := j.broken[0]
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s is violated, by the lock %s, seed %d", named(first.Property), tr.Name, o.Seed)
-	if first.Count > 1 {
-		fmt.Fprintf(&b, ", %d times", first.Count)
-	}
-	fmt.Fprintf(&b, ".\n\n%s\n", textfmt.Sentence(first.Story()))
-	for _, f := range j.broken[1:] {
-		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(f.Property), textfmt.Sentence(f.Story()))
-	}
-	if hint := unused(o.idle); hint != "" {
-		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
-	}
-	fmt.Fprintf(&b, "\n%s", planText(o.Scenario.Name, o.Plan))
-	if shrinking != "" {
-		fmt.Fprintf(&b, "\n%s\n", shrinking)
-	}
-	dir, err := o.store(filepath.Join(tr.Dir, unsafeChars.ReplaceAllString(tr.Name, "-")), fmt.Sprintf("%s-%s-%d", o.Scenario.Name, o.Backend, o.Seed))
-	if err != nil {
-		fmt.Fprintf(&b, "\nThe run could not be stored: %v\n", err)
-	} else {
-		fmt.Fprintf(&b, "\nStored in %s: %s, %s, this text. To make a page about it for a browser, with the lockstorm command:\n\n\tlockstorm report %s\n", dir, results.RunFile, results.HistoryFile, textfmt.Quoted(dir))
-	}
-	if tr.Again > 0 {
-		again, err := tr.rerun(t, o, tr.Again, time.Now().Add(rerunTime))
-		fmt.Fprintf(&b, "\nIt recurs %s.\n", again.of(first.Property))
-		if err != nil {
-			fmt.Fprintf(&b, "Then a run failed: %v\n", err)
-		}
-	}
-	if dir != "" {
-		fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", reproCommand(t.Name(), dir))
-		if err := files.WriteWhole(filepath.Join(dir, failureFile), []byte(b.String())); err != nil {
-			fmt.Fprintf(&b, "\nThis text could not be stored: %v\n", err)
-		}
-	}
-	return b.String()
+	return f.text()
 }
 
-// indented indents a text as a block.
-func indented(text string) string {
-	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
+// store stores the run and what is known of it. suffix is added to its name.
+func (f *failure) store(suffix string) {
+	name := fmt.Sprintf("%s-%s-%d%s", f.run.Scenario.Name, f.run.Backend, f.run.Seed, suffix)
+	f.dir, f.storeErr = f.run.store(filepath.Join(f.Dir, unsafeChars.ReplaceAllString(f.Name, "-")), name)
+	f.write()
 }
 
-// reproCommand returns the command that runs a stored run of a test again.
-func reproCommand(test, dir string) string {
-	parts := strings.Split(test, "/")
-	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+// write stores what is known of the failure.
+func (f *failure) write() {
+	if f.dir == "" {
+		return
 	}
-	return fmt.Sprintf("go test -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
+	if err := files.WriteWhole(filepath.Join(f.dir, failureFile), []byte(f.fullText())); err != nil {
+		f.storeErr = err
+	}
+}
+
+// shrink replaces the run by one of a smaller plan that fails in the same way.
+func (f *failure) shrink() {
+	first := f.broken[0]
+	smaller, text := f.shrunk(f.t, f.run, first, f.budget.share()*2/3)
+	if f.shrinking = text; len(smaller.Plan) >= len(f.run.Plan) {
+		return
+	}
+	f.generated = f.dir
+	f.run, f.judgment = smaller, smaller.judge(f.Config).startingWith(first.Property)
+	f.store("-shrunk")
+}
+
+// rerun runs the run again to tell how often it fails.
+func (f *failure) rerun() {
+	if f.Again <= 0 {
+		return
+	}
+	again, err := f.trial.rerun(f.t, f.run, f.Again, f.budget.reruns(f.budget.share()))
+	f.recurs, f.rerunErr = "It recurs "+again.of(f.broken[0].Property), err
+	if err == nil && again.Runs < f.Again {
+		f.recurs += ", after which the budget was used up"
+	}
+	f.recurs += "."
 }
 
 // unsafeChars matches characters that are replaced in names of directories.
@@ -92,5 +110,8 @@ func (o runResult) store(parent, name string) (dir string, err error) {
 	if err := d.Finish(results.RunOf(o.Result, map[string]string{"go": runtime.Version()})); err != nil {
 		return "", err
 	}
-	return d.Path(), nil
+	if len(o.clientLog) > 0 {
+		err = os.WriteFile(filepath.Join(d.Path(), clientLogFile), o.clientLog, 0o644)
+	}
+	return d.Path(), err
 }

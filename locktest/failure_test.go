@@ -3,6 +3,10 @@ package locktest_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +44,6 @@ var innerTests = map[string]func(t *testing.T){
 		})
 	},
 	"drawn": func(t *testing.T) {
-		locktest.ShrinkWithin(10 * time.Minute)
 		pause := loaded(t, `
 name: drawn
 plan:
@@ -54,11 +57,23 @@ plan:
     start: {at: 9s}
 generate: {most: 2, faults: {latency: 1}}
 `)
-		c := locktest.Config{Name: "drawn", Nodes: 1, Again: 3, Dir: os.Getenv(inner + "_DIR"), Storms: []locktest.Storm{pause}}
+		c := locktest.Config{Name: "drawn", Nodes: 1, Again: 3, Budget: 10 * time.Minute, Dir: os.Getenv(inner + "_DIR"), Storms: []locktest.Storm{pause}}
 		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
 			l := onOneNode(env)
 			l.plainDel, l.endless = true, true
 			return l
+		})
+	},
+	"three storms": func(t *testing.T) { runOverdue(t, locktest.Config{Again: 5}, "one", "two", "three") },
+	"endless":      func(t *testing.T) { runOverdue(t, locktest.Config{Again: 1 << 30, Budget: time.Hour}, "one") },
+	"talkative":    runTalkative,
+	"talkative until the end": func(t *testing.T) {
+		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
+			for i := range 8 {
+				_, _ = fmt.Fprintln(env.Log(), "line", i)
+			}
+			env.Must(errors.New("no lock today"))
+			return nil
 		})
 	},
 	"fatal": func(t *testing.T) {
@@ -135,6 +150,50 @@ func runStalled(t *testing.T, stop func(*sync.Mutex)) {
 	})
 }
 
+// overdue is a lock whose grants are over when they are made, which breaks C in any storm.
+func overdue(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		hold, err := l.Lock(ctx, resource)
+		hold.Until = time.Now().Add(-time.Second)
+		return hold, err
+	})
+}
+
+// overdueIn configures storms without faults for a lock that breaks C in any.
+func overdueIn(c locktest.Config, storms ...string) locktest.Config {
+	c.Name, c.Nodes, c.Rounds, c.Dir = "overdue", 1, 3, os.Getenv(inner+"_DIR")
+	for _, name := range storms {
+		c.Storms = append(c.Storms, locktest.Storm{Name: name})
+	}
+	return c
+}
+
+func runOverdue(t *testing.T, c locktest.Config, storms ...string) {
+	locktest.Run(t, overdueIn(c, storms...), overdue)
+}
+
+// runTalkative logs outside of a run and in it, by each logger that can be reached.
+func runTalkative(t *testing.T) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	say := func(where string) {
+		client := redis.NewClient(&redis.Options{DialerRetries: 1, MaxRetries: -1, Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New(where + " by redis")
+		}})
+		_ = client.Ping(context.Background())
+		_ = client.Close()
+		log.Print(where + " by log")
+		slog.Info(where + " by slog")
+	}
+	say("before, outside")
+	locktest.Run(t, overdueIn(locktest.Config{}, "one"), func(env locktest.Env) locktest.Locker {
+		say("inside")
+		_, _ = fmt.Fprintln(env.Log(), "inside by env")
+		return overdue(env)
+	})
+	say("after, outside")
+}
+
 // TestInner runs in its own process.
 func TestInner(t *testing.T) {
 	if name := os.Getenv(inner); name != "" {
@@ -142,14 +201,20 @@ func TestInner(t *testing.T) {
 	}
 }
 
+// innerCommand returns the command that runs a test in its own process. It is killed after some
+// minutes.
+func innerCommand(t *testing.T, name, dir string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0], append([]string{"-test.run=^TestInner$", "-test.v"}, args...)...)
+	cmd.Env = append(os.Environ(), inner+"="+name, inner+"_DIR="+dir)
+	return cmd
+}
+
 // runInner runs a test that has to fail, and returns its output.
 func runInner(t *testing.T, name, dir string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], append([]string{"-test.run=^TestInner$", "-test.v"}, args...)...)
-	cmd.Env = append(os.Environ(), inner+"="+name, inner+"_DIR="+dir)
-	text, err := cmd.CombinedOutput()
+	text, err := innerCommand(t, name, dir, args...).CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		t.Fatalf("the test should have failed: %v\n%s", err, text)
@@ -157,36 +222,78 @@ func runInner(t *testing.T, name, dir string, args ...string) string {
 	return string(text)
 }
 
-// A failure has the story, the plan, the seed and how often it recurs. It stores the run,
-// and names the commands that draw it and that run it again.
-func TestFailureIsTold(t *testing.T) {
-	dir := t.TempDir()
-	text := runInner(t, "del", dir)
-	stored := filepath.Join(dir, "released-by-DEL", "holder-stands-still-memory-")
-	for _, want := range []string{
-		`--- PASS: TestInner/calm`,
-		`--- FAIL: TestInner/holder-stands-still`,
-		`failure_test.go:\d+: C \(contract\) is violated, by the lock released by DEL, seed \d`,
-		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
-		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`,
-		`Stored in ` + regexp.QuoteMeta(stored) + `\d: run.json, history.jsonl, this text\.`,
-		`\tlockstorm report ` + regexp.QuoteMeta(stored) + `\d`,
-		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)`,
-		`go test -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=` + regexp.QuoteMeta(stored),
-	} {
+// The screen shows of a failure at most so many lines, of so many columns unless it is a command.
+const (
+	maxLines   = 20
+	maxColumns = 120
+)
+
+// shown returns the lines of a test's failure in an output, without their indentation.
+func shown(t *testing.T, output, test string) []string {
+	t.Helper()
+	_, text, found := strings.Cut(output, "=== RUN   "+test+"\n")
+	if !found {
+		t.Fatalf("%s was not run\n%s", test, output)
+	}
+	text, _, _ = strings.Cut(text, "\n---")
+	text, _, _ = strings.Cut(text, "\n===")
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for _, line := range lines {
+		if command := strings.Contains(line, "--") || strings.Contains(line, ":  ") || strings.Contains(line, "Stored: "); len(line) > maxColumns && !command {
+			t.Errorf("%s: a line of %d columns: %s", test, len(line), line)
+		}
+	}
+	return lines
+}
+
+// wantMatches checks that a text matches all patterns.
+func wantMatches(t *testing.T, text string, patterns ...string) {
+	t.Helper()
+	for _, want := range patterns {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("%s is missing in\n%s", want, text)
 		}
 	}
-	runs, _ := filepath.Glob(stored + "*")
+}
+
+// stored returns the content of a file of a stored run.
+func stored(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A failure fits a screen: what happened, what it breaks, how often it recurs, and the commands that
+// run it again and draw it. The rest is in a file of the stored run.
+func TestFailureIsTold(t *testing.T) {
+	dir := t.TempDir()
+	text := runInner(t, "del", dir)
+	at := regexp.QuoteMeta(filepath.Join(dir, "released-by-DEL", "holder-stands-still-memory-"))
+	lines := shown(t, text, "TestInner/holder-stands-still")
+	if len(lines) > maxLines {
+		t.Errorf("the failure has %d lines: want at most %d\n%s", len(lines), maxLines, text)
+	}
+	wantMatches(t, text, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/holder-stands-still`)
+	wantMatches(t, strings.Join(lines, "\n"),
+		`failure_test.go:\d+: C \(contract\) is violated, by the lock released by DEL, seed \d`,
+		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held`,
+		`Broken (promise: calls return|assumption: nobody but the holder)`,
+		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)\.`,
+		`Again:  go test -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=`+at+`\d`,
+		`Page:   lockstorm report `+at+`\d`,
+		`Stored: `+at+`\d, with story and plan in failure\.txt`,
+	)
+	runs, _ := filepath.Glob(filepath.Join(dir, "released-by-DEL", "*"))
 	if len(runs) != 1 {
 		t.Fatalf("stored are %q", runs)
 	}
-	for _, name := range []string{"run.json", "history.jsonl", "failure.txt"} {
-		if info, err := os.Stat(filepath.Join(runs[0], name)); err != nil || info.Size() < 500 {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	wantMatches(t, stored(t, runs[0], "failure.txt"),
+		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
+		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report `+at, `\tgo test -run `,
+	)
 	wantReadable(t, runs[0])
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
 	if want := regexp.MustCompile(`failure_test.go:\d+: C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
@@ -197,32 +304,135 @@ func TestFailureIsTold(t *testing.T) {
 	}
 }
 
+// Law: a failure that looks like that of an earlier storm is shown in a few lines and not run again.
+// Its run is stored all the same.
+func TestSameFailureIsToldOnce(t *testing.T) {
+	dir := t.TempDir()
+	text := runInner(t, "three storms", dir)
+	full, short := 0, 0
+	for _, storm := range []string{"one", "two", "three"} {
+		lines := shown(t, text, "TestInner/"+storm)
+		all := strings.Join(lines, "\n")
+		wantMatches(t, all, `C \(contract\) is violated`, `Client \d got a grant of`, `Again:  go test -run `, `Page:   lockstorm report `)
+		if strings.Contains(all, "It recurs in ") {
+			full++
+			continue
+		}
+		short++
+		wantMatches(t, all, `It was not run again: the storm one failed in the same way\.`)
+		if len(lines) > 9 {
+			t.Errorf("%s: %d lines for a failure that is known", storm, len(lines))
+		}
+	}
+	if full != 1 || short != 2 {
+		t.Errorf("%d failures were shown in full, %d in short", full, short)
+	}
+	if runs, _ := filepath.Glob(filepath.Join(dir, "*", "*", "failure.txt")); len(runs) != 3 {
+		t.Errorf("stored are %q", runs)
+	}
+}
+
+// Law: however little time there is, a failure is run again three times, and is shown with the
+// number of re-runs; with time enough, Config.Again times.
+func TestBudgetBoundsReruns(t *testing.T) {
+	for budget, want := range map[string]string{
+		"1ns": `It recurs in [0-3] of 3 re-runs \(95 % interval: \[.*\] %\), after which the\s+budget was used up\.`,
+		"1h":  `It recurs in \d of 5 re-runs \(95 % interval: \[.*\] %\)\.`,
+	} {
+		text := runInner(t, "three storms", t.TempDir(), "-locktest.budget="+budget)
+		wantMatches(t, text, want)
+	}
+}
+
+// Law: what is logged by goroutines of a run is in the file client.log of its stored run, and nowhere
+// else. What is logged outside of a run goes where it went before.
+func TestClientLogIsStored(t *testing.T) {
+	dir := t.TempDir()
+	text := runInner(t, "talkative", dir)
+	runs, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if len(runs) != 1 {
+		t.Fatalf("stored are %q\n%s", runs, text)
+	}
+	logged := stored(t, runs[0], "client.log")
+	for _, by := range []string{"redis", "log", "slog", "env"} {
+		wantMatches(t, logged, `inside by `+by+`\b`)
+		if strings.Contains(logged, "outside by "+by) {
+			t.Errorf("the stored log has a line from outside of the run:\n%s", logged)
+		}
+		if by != "env" {
+			wantMatches(t, text, `before, outside by `+by, `after, outside by `+by)
+		}
+	}
+	if strings.Contains(text, "inside by") {
+		t.Errorf("a line of the client library is shown:\n%s", text)
+	}
+	wantMatches(t, logged, `redis: 2000/01/01 \S+ pool\.go:\d+: .*inside by redis`)
+	wantMatches(t, text, `redis: 20\d\d/\S+ \S+ pool\.go:\d+: .*before, outside by redis`)
+}
+
+// A run that fails itself shows the last lines that the client library has logged.
+func TestClientLogOfARunThatFails(t *testing.T) {
+	text := runInner(t, "talkative until the end", t.TempDir())
+	wantMatches(t, text, `The last lines that the client library has logged:\s+line 3\s+line 4\s+line 5\s+line 6\s+line 7\n`)
+	if strings.Contains(text, "line 2") {
+		t.Errorf("more lines are shown:\n%s", text)
+	}
+}
+
+// Law: who interrupts the test while a failure is run again loses nothing: the run and all that is
+// known of it are stored already.
+func TestInterruptedTestHasStoredItsFailure(t *testing.T) {
+	dir := t.TempDir()
+	cmd := innerCommand(t, "endless", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }()
+	var files []string
+	for len(files) == 0 && t.Context().Err() == nil { // the time limit of the command ends this
+		time.Sleep(10 * time.Millisecond)
+		if files, _ = filepath.Glob(filepath.Join(dir, "*", "*", "failure.txt")); cmd.ProcessState != nil {
+			t.Fatal("the test has ended")
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	wantMatches(t, stored(t, filepath.Dir(files[0]), "failure.txt"), `C \(contract\) is violated`, `The plan:`, `The test ended before the run was run again\.`, `\tgo test -run `)
+	if _, err := results.Load(filepath.Dir(files[0])); err != nil {
+		t.Error(err)
+	}
+}
+
 // Law: of a generated plan that fails only the faults that matter are told: here the pause of
 // a holder. The run that is told and stored is one of the smaller plan, unless the flag says
-// that plans are not shrunk.
+// that plans are not shrunk. The run of the whole plan is stored as well.
 func TestDrawnPlanIsShrunk(t *testing.T) {
-	stored := regexp.MustCompile(`Stored in (\S+): run\.json`)
+	at := regexp.MustCompile(`Stored: (\S+), with`)
 	for args, faults := range map[string][]string{
 		"":                   {"pause"},
 		"-locktest.shrink=0": {"pause", "node-pause", "cancel", "latency"},
 	} {
 		text := runInner(t, "drawn", t.TempDir(), strings.Fields(args)...)
-		_, plan, _ := strings.Cut(text, "The plan:")
-		plan, _, _ = strings.Cut(plan, "Stored in")
-		for _, kind := range []string{"pause", "node-pause", "cancel", "latency"} {
-			if told := strings.Contains(plan, "- "+kind+":"); told != slices.Contains(faults, kind) {
-				t.Errorf("%q: fault %s is told: %v\n%s", args, kind, told, text)
-			}
-		}
-		if shrunk := regexp.MustCompile(`The plan that was generated had [45] faults; [34] of them do not matter and were removed \(\d+ runs\)\.`).MatchString(plan); shrunk != (args == "") {
-			t.Errorf("%q: the plan is said to be shrunk: %v\n%s", args, shrunk, text)
-		}
-		dir := stored.FindStringSubmatch(text)
+		dir := at.FindStringSubmatch(text)
 		if dir == nil {
 			t.Fatalf("%q: nothing is stored\n%s", args, text)
 		}
+		told := stored(t, dir[1], "failure.txt")
+		for _, kind := range []string{"pause", "node-pause", "cancel", "latency"} {
+			if has := strings.Contains(told, "- "+kind+":"); has != slices.Contains(faults, kind) {
+				t.Errorf("%q: fault %s is told: %v\n%s", args, kind, has, told)
+			}
+		}
+		if shrunk := regexp.MustCompile(`The plan that was generated had [45] faults; [34] of them do not matter and were removed \(\d+ runs\)\.`).MatchString(told); shrunk != (args == "") {
+			t.Errorf("%q: the plan is said to be shrunk: %v\n%s", args, shrunk, told)
+		}
 		if run, err := results.Load(dir[1]); err != nil || len(run.Scenario.Plan) < len(faults) || args == "" && len(run.Scenario.Plan) != 1 {
 			t.Errorf("%q: the stored run has the plan %v: %v", args, run.Scenario.Plan, err)
+		}
+		if whole, err := results.Load(strings.TrimSuffix(dir[1], "-shrunk")); err != nil || len(whole.Scenario.Plan) < 4 {
+			t.Errorf("%q: the run of the whole plan is not stored: %v", args, err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -57,7 +56,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s has no violation", *reproDir)
 	}
-	again, err := tr.rerun(t, o, *times, time.Time{})
+	again, err := tr.rerun(t, o, *times, always)
 	o.traits = again.traits // the stored history does not show all of them
 	for _, p := range tr.violated(o) {
 		text := fmt.Sprintf("%s was violated, and recurs %s.", named(p), again.of(p))
@@ -106,14 +105,15 @@ func (r reruns) of(p checker.Property) string {
 	return text
 }
 
-// rerunTime bounds how long failed runs are run again, in real time.
-const rerunTime = 15 * time.Second
+// always allows any number of re-runs.
+func always(int) bool { return true }
 
-// rerun runs a run again, up to times times. It stops at end, and when a run fails.
-func (tr trial) rerun(t *testing.T, o runResult, times int, end time.Time) (reruns, error) {
+// rerun runs a run again, up to times times. It stops when more, which is passed the number of
+// re-runs so far, returns false, and when a run fails.
+func (tr trial) rerun(t *testing.T, o runResult, times int, more func(runs int) bool) (reruns, error) {
 	done := o.Executed()
 	all := reruns{Tally: runner.NewTally(done)}
-	for all.Runs < times && t.Context().Err() == nil && (end.IsZero() || time.Now().Before(end)) {
+	for all.Runs < times && t.Context().Err() == nil && more(all.Runs) {
 		again, err := tr.run(t, done, o.Seed)
 		if err != nil {
 			return all, fmt.Errorf("after %s: %w", textfmt.Count(all.Runs, "re-run"), err)

@@ -53,7 +53,10 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 			t.Logf("left out: %s", strings.Join(refused, "; "))
 		}
 	}
-	tr := trial{c, open}
+	if c.world().bubble {
+		defer rareGC.use()()
+	}
+	tr := trial{Config: c, make: open, budget: newBudget(c.Budget, time.Now), defects: defects{}}
 	if *reproDir != "" {
 		tr.repro(t, *reproDir)
 		return
@@ -65,6 +68,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 		if err := stalls.exhausted(); err != nil && c.world().bubble {
 			t.Fatalf("%v: not run: %s", err, stormNames(c.Storms[i:]))
 		}
+		tr.budget.left = tr.count(c.Storms[i+1:])
 		var err error
 		t.Run(s.Name, func(t *testing.T) {
 			t.Helper() // so that output has the line of the user's test
@@ -109,13 +113,22 @@ func (tr trial) seeds(s Storm) []uint64 {
 	return seeds
 }
 
+// count returns the number of runs of storms.
+func (tr trial) count(storms []Storm) (runs int) {
+	for _, s := range storms {
+		runs += len(tr.seeds(s))
+	}
+	return runs
+}
+
 // storm runs one storm with one seed after another until one fails.
 func (tr trial) storm(t *testing.T, s Storm) error {
 	t.Helper()
 	sum := newSummary()
 	for _, seed := range tr.seeds(s) {
+		ended := tr.budget.began()
 		o, err := tr.runSettled(t, tr.scenario(s), seed)
-		if err != nil {
+		if ended(); err != nil {
 			return improper(s, o, err)
 		}
 		j := o.judge(tr.Config)
@@ -131,12 +144,15 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 	return nil
 }
 
-// improper returns the error of a failed run, with its plan.
+// improper returns the error of a failed run, with its plan and what the client library has logged.
 func improper(s Storm, o runResult, err error) error {
-	if len(o.Plan) == 0 {
-		return fmt.Errorf("the run failed: %w", err)
+	if said := lastLines(o.clientLog, shownLogLines); said != "" {
+		err = fmt.Errorf("%w\n\nThe last lines that the client library has logged:\n\n%s", err, indented(said))
 	}
-	return fmt.Errorf("the run failed: %w\n\n%s", err, planText(s.Name, o.Plan))
+	if len(o.Plan) > 0 {
+		err = fmt.Errorf("%w\n\n%s", err, planText(s.Name, o.Plan))
+	}
+	return fmt.Errorf("the run failed: %w", err)
 }
 
 // planText returns a plan as a storm that can be loaded.
@@ -216,7 +232,7 @@ func (s *summary) text(of Storm) string {
 		if !seen {
 			continue
 		}
-		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v.\n\t%s", named(p), s.tally.Rate(p), l.why, textfmt.Sentence(l.Story()))
+		fmt.Fprintf(&b, "\n\tlimit: %s is violated in %v runs, but not promised: %v", named(p), s.tally.Rate(p), l.why)
 	}
 	return b.String()
 }
@@ -261,7 +277,7 @@ func (s Seen) Beyond(p checker.Property) error {
 
 // Rerun runs the run again, times times.
 func (s Seen) Rerun(times int) (runner.Tally, error) {
-	again, err := s.trial.rerun(s.t, s.outcome, times, time.Time{})
+	again, err := s.trial.rerun(s.t, s.outcome, times, always)
 	return again.Tally, err
 }
 

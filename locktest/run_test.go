@@ -2,23 +2,14 @@ package locktest_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/results"
 )
-
-func TestMain(m *testing.M) {
-	redis.SetLogger(&logging.VoidLogger{}) // it tells of each connection that breaks
-	os.Exit(m.Run())
-}
 
 // A correct lock on one node keeps its promises in every storm.
 func TestOneNodeThatIsRight(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
@@ -41,12 +42,15 @@ type planReduction struct {
 
 // shrunk returns the run of a smaller plan that violates the property by the same cause, and
 // what to say about it. A plan that was not generated is left as it is.
-func (tr trial) shrunk(t *testing.T, o runResult, first checker.Finding) (runResult, string) {
+func (tr trial) shrunk(t *testing.T, o runResult, first checker.Finding, within time.Duration) (runResult, string) {
 	limit := tr.shrinkLimit()
-	if o.Scenario.Generate == nil || len(o.Plan) == 0 || limit == 0 {
+	switch {
+	case o.Scenario.Generate == nil || len(o.Plan) == 0 || limit == 0:
 		return o, ""
+	case within == 0:
+		return o, fmt.Sprintf("The plan was not shrunk: %v was used up.", tr.budget)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), tr.world().shrinkTime)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	r := &planReduction{trial: tr, t: t, property: first.Property, causes: assumptionsOf(first), limit: limit}
 	_, err := shrink.Shrinker{PlanOnly: true}.Shrink(ctx, o.Executed(), o.Seed, r.shows)

@@ -35,7 +35,7 @@ func (s Store) is() bool { return s.servers != nil }
 func (s Store) world() backendInfo {
 	b := runnerBackend(s.servers)
 	b.Idle = false // the servers keep the cores busier than Redis does
-	return backendInfo{Backend: b, runs: 1, again: -1, shrinkTime: realShrinkTime}
+	return backendInfo{Backend: b, runs: 1, again: -1, budget: realBudget}
 }
 
 // electionTime is the time from the loss of a leader to the next one, of stores that have no

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/clientlog"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -68,7 +69,9 @@ func total(spans ...span) time.Duration {
 // trial is a lock and how it is tested.
 type trial struct {
 	Config
-	make func(Env) Locker
+	make    func(Env) Locker
+	budget  *budget
+	defects defects
 }
 
 // runResult is the result of one run.
@@ -78,12 +81,15 @@ type runResult struct {
 	idle    []int // nodes that no client connected to
 	header  history.Header
 	history history.Log
+
+	clientLog []byte // what client libraries have logged
 }
 
 // run runs a scenario once. An error means that the run itself failed.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResult, err error) {
 	u := newUsage()
-	build := func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, tr.make) }
+	logged := new(clientlog.Log)
+	build := func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, logged, tr.make) }
 	e, err := runner.PrepareExternal(tr.world().Backend, s, tr.external(build))
 	if err != nil {
 		return o, err
@@ -94,6 +100,8 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 		result  runner.Result
 		history history.Log
 	}
+	defer clientlog.Capture(logged, tr.world().within())()
+	defer func() { o.clientLog = logged.Text() }()
 	err = tr.world().enter(t, codeOf(tr.make), func(ctx context.Context) (err error) {
 		inside.result, err = e.Run(ctx, seed, &inside.history)
 		return err

@@ -167,11 +167,10 @@ func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Wr
 	return o.keepTest(check, text, t, problems)
 }
 
-// Lines that locktest prints about a stored run, its recurrence, and the command that repeats it.
+// Lines that locktest prints about a stored run and the command that repeats it.
 var (
-	recurs      = regexp.MustCompile(`(?m)^It recurs .+$`)
-	storedLine  = regexp.MustCompile(`(?m)^Stored in (.+?): ` + regexp.QuoteMeta(results.RunFile))
-	repeatedRun = regexp.MustCompile(`(?m)^\s*go test (-run .+ -locktest\.witness=.+)$`)
+	storedLine  = regexp.MustCompile(`(?m)^Stored: (.+?), with story and plan in `)
+	repeatedRun = regexp.MustCompile(`(?m)^Again: +go test (-run .+ -locktest\.witness=.+)$`)
 )
 
 // keepTest copies the run that a failed test stored, with its pictures, and shortens the story to
@@ -181,10 +180,8 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 	if found == nil {
 		return check, nil
 	}
-	check.Story, _, _ = strings.Cut(check.Story, "\nStored in ")
-	if often := recurs.FindString(text); often != "" {
-		check.Story = strings.TrimRight(check.Story, "\n") + "\n\n" + often
-	}
+	check.Story, _, _ = strings.Cut(check.Story, "\nAgain: ")
+	check.Story = strings.TrimRight(check.Story, "\n")
 	if again := repeatedRun.FindStringSubmatch(text); again != nil {
 		check.Command = "go test -C " + textfmt.Quoted(shortDir(t.Package.Dir)) + " " + again[1]
 	}

@@ -1,0 +1,37 @@
+package locktest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+)
+
+// defects are the failures of a call of Run that were reported in full, by what was violated and
+// how. The value names the storm.
+type defects map[string]string
+
+// defectOf returns what a violation is recognized by in other storms: the property, what happened,
+// and why. Who did it, when, and the faults of the storm do not count.
+func defectOf(f checker.Finding) string {
+	var what []string
+	add := func(kind string, list []checker.Statement) {
+		for _, s := range list {
+			if !aboutFaults(s.Kind) {
+				what = append(what, fmt.Sprintf("%s %s", kind, s.Kind))
+			}
+		}
+	}
+	add("event", f.Events)
+	for _, c := range f.Causes {
+		what = append(what, fmt.Sprintf("cause %s", c.Assumption))
+		add("evidence", c.Evidence)
+	}
+	slices.Sort(what)
+	return f.Property.String() + ": " + strings.Join(slices.Compact(what), ", ")
+}
+
+func aboutFaults(k checker.StatementKind) bool {
+	return slices.Contains([]checker.StatementKind{checker.FaultInjected, checker.NoFault, checker.NoFaultThen}, k)
+}

@@ -1,0 +1,170 @@
+package locktest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/results"
+)
+
+// A failure fits a screen: go test indents it, and begins it with the place in the test.
+const (
+	screenWidth   = 106 // of a line
+	storyLines    = 7   // of the story of a failure
+	likeLines     = 2   // of the story of a failure that looks like an earlier one
+	shownLogLines = 5   // of a client library's log
+)
+
+// text is the failure as the test shows it: what happened, what that breaks, and the commands.
+func (f *failure) text() string {
+	first := f.broken[0]
+	lines := []string{f.title(), ""}
+	if f.like != "" {
+		lines = append(lines, clipped(happened(first), likeLines)...)
+		lines = append(lines, fmt.Sprintf("It was not run again: the storm %s failed in the same way.", f.like), "")
+		return joined(append(lines, f.ways()...))
+	}
+	lines = append(lines, clipped(happened(first), storyLines)...)
+	for _, said := range []string{f.brokenText(), f.others(), unused(f.run.idle), f.recurs} {
+		if said != "" {
+			lines = append(lines, clipped(textfmt.Sentence(said), storyLines)...)
+		}
+	}
+	if f.rerunErr != nil {
+		lines = append(lines, clipped(fmt.Sprintf("Then a run failed: %v", f.rerunErr), storyLines)...)
+	}
+	return joined(append(append(lines, ""), f.ways()...))
+}
+
+func joined(lines []string) string { return strings.Join(lines, "\n") }
+
+// title says which promise is violated.
+func (f *failure) title() string {
+	first := f.broken[0]
+	title := fmt.Sprintf("%s is violated, by the lock %s, seed %d", named(first.Property), f.Name, f.run.Seed)
+	if first.Count > 1 {
+		title += fmt.Sprintf(", %d times", first.Count)
+	}
+	return title + "."
+}
+
+// happened tells the first violation of a property, which faults went on, and what is seen instead of
+// a broken assumption.
+func happened(f checker.Finding) string {
+	f.Causes = slices.DeleteFunc(slices.Clone(f.Causes), func(c checker.Cause) bool { return c.Assumption != "" })
+	return textfmt.Sentence(f.Story()) + "."
+}
+
+// brokenText names the assumption that is broken or, if none is seen to be, the promise.
+func (f *failure) brokenText() string {
+	var texts []string
+	for _, a := range assumptionsOf(f.broken[0]) {
+		if a != "" {
+			texts = append(texts, a.Text())
+		}
+	}
+	if len(texts) > 0 {
+		return "Broken assumption: " + strings.Join(texts, "; ") + "."
+	}
+	return "Broken promise: " + promises[f.broken[0].Property] + "."
+}
+
+// others names the other promises that the run violates.
+func (f *failure) others() string {
+	var names []string
+	for _, b := range f.broken[1:] {
+		names = append(names, named(b.Property))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Violated, too: " + textfmt.List(names) + "."
+}
+
+// ways are the commands that lead further, and where the run is stored.
+func (f *failure) ways() []string {
+	if f.dir == "" {
+		return []string{fmt.Sprintf("The run could not be stored: %v", f.storeErr)}
+	}
+	list := []string{
+		"Again:  " + reproCommand(f.t.Name(), f.dir),
+		"Page:   " + textfmt.Command("report", f.dir),
+		fmt.Sprintf("Stored: %s, with story and plan in %s", f.dir, failureFile),
+	}
+	if f.storeErr != nil {
+		list = append(list, fmt.Sprintf("Not all of it could be stored: %v", f.storeErr))
+	}
+	return list
+}
+
+// fullText is all that is known of the failure.
+func (f *failure) fullText() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n", f.title(), textfmt.Sentence(f.broken[0].Story()))
+	fmt.Fprintf(&b, "\n%s promises: %s.\n", f.broken[0].Property.Code(), promises[f.broken[0].Property])
+	for _, more := range f.broken[1:] {
+		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(more.Property), textfmt.Sentence(more.Story()))
+	}
+	if hint := unused(f.run.idle); hint != "" {
+		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
+	}
+	fmt.Fprintf(&b, "\n%s", planText(f.run.Scenario.Name, f.run.Plan))
+	if f.shrinking != "" {
+		fmt.Fprintf(&b, "\n%s\n", f.shrinking)
+	}
+	if f.generated != "" {
+		fmt.Fprintf(&b, "The run of the whole plan is stored in %s.\n", f.generated)
+	}
+	switch {
+	case f.like != "":
+		fmt.Fprintf(&b, "\nThe storm %s failed in the same way, so that this run was neither run again nor shrunk.\n", f.like)
+	case f.recurs != "":
+		fmt.Fprintf(&b, "\n%s\n", f.recurs)
+	case f.Again > 0:
+		fmt.Fprint(&b, "\nThe test ended before the run was run again.\n")
+	}
+	if f.rerunErr != nil {
+		fmt.Fprintf(&b, "Then a run failed: %v\n", f.rerunErr)
+	}
+	fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", reproCommand(f.t.Name(), f.dir))
+	fmt.Fprintf(&b, "\nTo make a page about it for a browser, with the lockstorm command:\n\n\t%s\n", textfmt.Command("report", f.dir))
+	fmt.Fprintf(&b, "\nBeside this file: %s and %s, the run", results.RunFile, results.HistoryFile)
+	if len(f.run.clientLog) > 0 {
+		fmt.Fprintf(&b, "; %s, what client libraries have logged", clientLogFile)
+	}
+	return b.String() + ".\n"
+}
+
+// clipped breaks a text into lines for a screen, at most so many.
+func clipped(text string, most int) []string {
+	lines := textfmt.Lines(text, screenWidth)
+	if len(lines) > most {
+		lines = append(lines[:most-1], lines[most-1]+" …")
+	}
+	return lines
+}
+
+// lastLines returns the last lines of a text.
+func lastLines(text []byte, most int) string {
+	lines := slices.Collect(bytes.Lines(text))
+	return string(bytes.Join(lines[max(0, len(lines)-most):], nil))
+}
+
+// indented indents a text as a block.
+func indented(text string) string {
+	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
+}
+
+// reproCommand returns the command that runs a stored run of a test again.
+func reproCommand(test, dir string) string {
+	parts := strings.Split(test, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return fmt.Sprintf("go test -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
+}
