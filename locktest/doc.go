@@ -16,9 +16,10 @@
 // The function is called once for each client of each run. Each storm is a subtest: a plan
 // of faults, run a few times with different seeds. The subtest fails if a promised property
 // ([Config.Promises]) is violated under a plan that the promise covers. The failure shows
-// what happened, the plan, where the run is stored, and the command that turns it into a
-// page. A violation that no promise covers is a limit: it is logged and does not fail the
-// test.
+// what happened, which assumption or promise that breaks, and the commands that run it again
+// and turn it into a page. The story, the plan and all that was found out about them are in the
+// file failure.txt of the stored run. A violation that no promise covers is a limit: it is logged
+// and does not fail the test.
 //
 // # Backends
 //
@@ -36,7 +37,10 @@
 //     explanation, and its goroutines are leaked. Such a lock can be tested on [Process]
 //     only. (go-redis waits so for answers about maintenance notifications.)
 //
-// Tests that run in parallel wait for each other.
+// Tests that run in parallel wait for each other, because client libraries keep timers for the
+// whole program, and a timer of one bubble ends the program when it is used in another. While runs
+// go on, garbage is collected less often (GOGC is 400), unless the program or GOGC has set how
+// often.
 //
 // On [Process] nodes are redis-server processes and time is real.
 //
@@ -48,10 +52,23 @@
 //
 // On both backends a run cannot be repeated exactly. A failure is therefore stored with its
 // plan, seed and history, and says how often runs of the same plan and seed fail again. The
-// flag -locktest.witness runs a stored one again.
+// flag -locktest.witness runs a stored one again, and -locktest.reruns says how often.
 //
 // A generated plan that fails is shrunk to the faults that matter. The flag -locktest.shrink
 // bounds the number of runs for that.
+//
+// Re-runs and shrinking take the time of [Config.Budget] that the storms leave. The flag
+// -locktest.budget replaces it. The verdict of a storm does not depend on it, nor on the speed of
+// the machine.
+//
+// # Logs
+//
+// What client libraries log during a run is stored with a failed run, in the file client.log, and
+// not shown. That is what goes to go-redis' logger and to the default loggers of the packages log
+// and [log/slog], unless the program sets them itself during the run. On [Memory] lines of other
+// goroutines than those of the run go where they went before. On [Process] the goroutines cannot be
+// told apart, so that lines of tests that run in parallel are recorded as well. A library with a
+// logger of its own has to be given [Env.Log].
 //
 // # Faults
 //

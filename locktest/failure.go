@@ -90,7 +90,7 @@ func (f *failure) rerun() {
 	again, err := f.trial.rerun(f.t, f.run, f.Again, f.budget.reruns(f.budget.share()))
 	f.recurs, f.rerunErr = "It recurs "+again.of(f.broken[0].Property), err
 	if err == nil && again.Runs < f.Again {
-		f.recurs += ", after which the budget was used up"
+		f.recurs += "; a longer -locktest.budget allows more"
 	}
 	f.recurs += "."
 }

@@ -313,14 +313,14 @@ func TestSameFailureIsToldOnce(t *testing.T) {
 	for _, storm := range []string{"one", "two", "three"} {
 		lines := shown(t, text, "TestInner/"+storm)
 		all := strings.Join(lines, "\n")
-		wantMatches(t, all, `C \(contract\) is violated`, `Client \d got a grant of`, `Again:  go test -run `, `Page:   lockstorm report `)
+		wantMatches(t, all, `C \(contract\) is violated`, `Client \d got a grant of`, `Again:  go test -run `, `Stored: \S+, with story`)
 		if strings.Contains(all, "It recurs in ") {
 			full++
 			continue
 		}
 		short++
-		wantMatches(t, all, `It was not run again: the storm one failed in the same way\.`)
-		if len(lines) > 9 {
+		wantMatches(t, all, `The storm one failed in the same way\.`)
+		if len(lines) > 6 {
 			t.Errorf("%s: %d lines for a failure that is known", storm, len(lines))
 		}
 	}
@@ -336,7 +336,7 @@ func TestSameFailureIsToldOnce(t *testing.T) {
 // number of re-runs; with time enough, Config.Again times.
 func TestBudgetBoundsReruns(t *testing.T) {
 	for budget, want := range map[string]string{
-		"1ns": `It recurs in [0-3] of 3 re-runs \(95 % interval: \[.*\] %\), after which the\s+budget was used up\.`,
+		"1ns": `It recurs in [0-3] of 3 re-runs \(95 % interval: \[.*\] %\); a longer\s+-locktest\.budget allows more\.`,
 		"1h":  `It recurs in \d of 5 re-runs \(95 % interval: \[.*\] %\)\.`,
 	} {
 		text := runInner(t, "three storms", t.TempDir(), "-locktest.budget="+budget)

@@ -23,13 +23,13 @@ const (
 // text is the failure as the test shows it: what happened, what that breaks, and the commands.
 func (f *failure) text() string {
 	first := f.broken[0]
-	lines := []string{f.title(), ""}
 	if f.like != "" {
-		lines = append(lines, clipped(happened(first), likeLines)...)
-		lines = append(lines, fmt.Sprintf("It was not run again: the storm %s failed in the same way.", f.like), "")
+		first.Meanwhile = nil
+		lines := append([]string{f.title()}, clipped(happened(first), likeLines)...)
+		lines = append(lines, fmt.Sprintf("The storm %s failed in the same way.", f.like))
 		return joined(append(lines, f.ways()...))
 	}
-	lines = append(lines, clipped(happened(first), storyLines)...)
+	lines := append([]string{f.title(), ""}, clipped(happened(first), storyLines)...)
 	for _, said := range []string{f.brokenText(), f.others(), unused(f.run.idle), f.recurs} {
 		if said != "" {
 			lines = append(lines, clipped(textfmt.Sentence(said), storyLines)...)
@@ -86,16 +86,17 @@ func (f *failure) others() string {
 	return "Violated, too: " + textfmt.List(names) + "."
 }
 
-// ways are the commands that lead further, and where the run is stored.
+// ways are the commands that lead further, and where the run is stored. The page of a failure that
+// looks like an earlier one is in its file only.
 func (f *failure) ways() []string {
 	if f.dir == "" {
 		return []string{fmt.Sprintf("The run could not be stored: %v", f.storeErr)}
 	}
-	list := []string{
-		"Again:  " + reproCommand(f.t.Name(), f.dir),
-		"Page:   " + textfmt.Command("report", f.dir),
-		fmt.Sprintf("Stored: %s, with story and plan in %s", f.dir, failureFile),
+	list := []string{"Again:  " + reproCommand(f.t.Name(), f.dir)}
+	if f.like == "" {
+		list = append(list, "Page:   "+textfmt.Command("report", f.dir))
 	}
+	list = append(list, fmt.Sprintf("Stored: %s, with story and plan in %s", f.dir, failureFile))
 	if f.storeErr != nil {
 		list = append(list, fmt.Sprintf("Not all of it could be stored: %v", f.storeErr))
 	}

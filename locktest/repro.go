@@ -64,7 +64,8 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 			t.Log(text)
 			continue
 		}
-		t.Errorf("%s\n\n%s", text, textfmt.Sentence(again.First[p].Report.Finding(p).Story()))
+		story := textfmt.Sentence(again.First[p].Report.Finding(p).Story())
+		t.Errorf("%s\n\n%s", text, joined(textfmt.Lines(story, screenWidth)))
 	}
 	if err != nil {
 		t.Fatalf("the run failed: %v", err)

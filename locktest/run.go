@@ -232,7 +232,7 @@ func (s *summary) text(of Storm) string {
 		if !seen {
 			continue
 		}
-		fmt.Fprintf(&b, "\n\tlimit: %s is violated in %v runs, but not promised: %v", named(p), s.tally.Rate(p), l.why)
+		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v", named(p), s.tally.Rate(p), l.why)
 	}
 	return b.String()
 }
