@@ -12,6 +12,24 @@ import (
 // how. The value names the storm.
 type defects map[string]string
 
+// add records the violations of a storm. If some storm before has shown each of them, it returns the
+// storm that has shown the first one, and otherwise the first property whose violation is new.
+func (d defects) add(storm string, broken []checker.Finding) (news checker.Property, like string) {
+	for _, f := range broken {
+		defect := defectOf(f)
+		if _, known := d[defect]; known {
+			continue
+		}
+		if d[defect] = storm; news == "" {
+			news = f.Property
+		}
+	}
+	if news == "" {
+		like = d[defectOf(broken[0])]
+	}
+	return news, like
+}
+
 // defectOf returns what a violation is recognized by in other storms: the property, what happened,
 // and why. Who did it, when, and the faults of the storm do not count.
 func defectOf(f checker.Finding) string {

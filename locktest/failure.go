@@ -41,11 +41,13 @@ type failure struct {
 // takes time.
 func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
 	f := &failure{trial: tr, t: t, run: o, judgment: j}
-	defect := defectOf(j.broken[0])
-	f.like = tr.defects[defect]
+	if news, like := tr.defects.add(o.Scenario.Name, j.broken); like != "" {
+		f.like = like
+	} else {
+		f.judgment = j.startingWith(news)
+	}
 	f.store("")
 	if f.like == "" {
-		tr.defects[defect] = o.Scenario.Name
 		f.shrink()
 		f.rerun()
 		f.write()

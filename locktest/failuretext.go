@@ -15,8 +15,8 @@ import (
 // A failure fits a screen: go test indents it, and begins it with the place in the test.
 const (
 	screenWidth   = 106 // of a line
-	storyLines    = 7   // of the story of a failure
-	likeLines     = 2   // of the story of a failure that looks like an earlier one
+	storyLines    = 6   // of the story of a failure
+	noteLines     = 2   // of anything else that is said, and of the story of a failure that is known
 	shownLogLines = 5   // of a client library's log
 )
 
@@ -25,18 +25,18 @@ func (f *failure) text() string {
 	first := f.broken[0]
 	if f.like != "" {
 		first.Meanwhile = nil
-		lines := append([]string{f.title()}, clipped(happened(first), likeLines)...)
+		lines := append([]string{f.title()}, clipped(happened(first), noteLines)...)
+		if others := f.others(); others != "" {
+			lines = append(lines, others)
+		}
 		lines = append(lines, fmt.Sprintf("The storm %s failed in the same way.", f.like))
 		return joined(append(lines, f.ways()...))
 	}
 	lines := append([]string{f.title(), ""}, clipped(happened(first), storyLines)...)
-	for _, said := range []string{f.brokenText(), f.others(), unused(f.run.idle), f.recurs} {
+	for _, said := range []string{f.brokenText(), f.others(), unused(f.run.idle), f.recurs, f.rerunFailed()} {
 		if said != "" {
-			lines = append(lines, clipped(textfmt.Sentence(said), storyLines)...)
+			lines = append(lines, clipped(textfmt.Sentence(said), noteLines)...)
 		}
-	}
-	if f.rerunErr != nil {
-		lines = append(lines, clipped(fmt.Sprintf("Then a run failed: %v", f.rerunErr), storyLines)...)
 	}
 	return joined(append(append(lines, ""), f.ways()...))
 }
@@ -84,6 +84,15 @@ func (f *failure) others() string {
 		return ""
 	}
 	return "Violated, too: " + textfmt.List(names) + "."
+}
+
+// rerunFailed is the first line about a re-run that failed itself, or "".
+func (f *failure) rerunFailed() string {
+	if f.rerunErr == nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(f.rerunErr.Error(), "\n")
+	return "Then a run failed: " + first
 }
 
 // ways are the commands that lead further, and where the run is stored. The page of a failure that
