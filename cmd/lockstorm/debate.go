@@ -159,7 +159,8 @@ func (o *debateOptions) fill(names []string) {
 type debate struct {
 	topics []scenarios.Topic
 	show   shown
-	again  string // flags that repeat a run
+	again  string     // flags that repeat a run
+	main   *mainTable // nil: nothing of it is printed yet
 	known
 }
 
@@ -216,16 +217,18 @@ func (d debate) series() (all []scenarios.Series) {
 	return all
 }
 
-// suite returns the scenarios to run.
+// suite returns the scenarios to run, in the order of the main table.
 func (o debateOptions) suite(d debate) suite {
 	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
-	for _, r := range d.rows() {
-		s.tasks = append(s.tasks, parts.Task{Scenario: r, First: o.seed, Runs: o.runs})
-	}
-	for _, series := range d.series() {
-		for _, p := range series.Points {
-			if o.points > 0 {
-				s.tasks = append(s.tasks, parts.Task{Scenario: p.Scenario, First: o.seed, Runs: o.points})
+	for _, t := range d.topics {
+		for _, r := range t.Rows {
+			s.tasks = append(s.tasks, parts.Task{Scenario: r.Scenario, First: o.seed, Runs: o.runs})
+		}
+		for _, series := range t.Series {
+			for _, p := range series.Points {
+				if o.points > 0 {
+					s.tasks = append(s.tasks, parts.Task{Scenario: p.Scenario, First: o.seed, Runs: o.points})
+				}
 			}
 		}
 	}
@@ -235,6 +238,9 @@ func (o debateOptions) suite(d debate) suite {
 // run runs the debate, saves it if requested, and prints it.
 func (o debateOptions) run(ctx context.Context, d *debate, s suite, out, problems io.Writer) error {
 	d.again = o.again
+	if o.show.format == asText {
+		s.begin = d.live(out)
+	}
 	return s.present(ctx, d, location{o.save, results.DebateFile, o.renew}, out, problems)
 }
 

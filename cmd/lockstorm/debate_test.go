@@ -116,6 +116,52 @@ func TestSeriesThatContradicts(t *testing.T) {
 	wantIn(t, out, "V1 ✗ at 0s only", "1/2 contradiction  –\n", "[56.6, 100]    ✓, was ✗")
 }
 
+// Each line of the main table is printed when its runs are done, and the whole output is the same as
+// that of stored results.
+func TestLinesAppearWhenTheyAreDecided(t *testing.T) {
+	d, err := choose([]string{"calm", "crash-restart", "delayed-restart"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := debateOptions{backend: backends[0].Backend, runs: 10, points: 5, seed: 1, show: shown{format: asText}}
+	d.show = o.show
+	atOnce := d
+	s := o.suite(d)
+	var out bytes.Buffer
+	var before []string // what is printed when the first run of a scenario is done
+	s.each = func(r stored) {
+		if r.Seed == o.seed {
+			before = append(before, out.String())
+		}
+	}
+	if err := o.run(t.Context(), &d, s, &out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, before[0], "ROW ")
+	for i, line := range []string{"\ncalm ", "\ncrash-restart ", "\ndelayed-restart "} {
+		if strings.Contains(before[i], line) || !strings.Contains(before[i+1], line) {
+			t.Errorf("line %q is not printed when its runs are done, but:\n%s\nthen\n%s", line, before[i], before[i+1])
+		}
+	}
+	if last := before[len(before)-1]; strings.Contains(last, "(series)") {
+		t.Errorf("the series is printed before its last point:\n%s", last)
+	}
+	if _, want := held(t, atOnce, asText); out.String() != want {
+		t.Errorf("line by line:\n%s\nat once:\n%s", out.String(), want)
+	}
+}
+
+// On a narrow terminal results come first, and the claims follow in a table of their own.
+func TestClaimsBelowResults(t *testing.T) {
+	code, out := onScreen(t, 80, "debate", "calm", "crash-restart", "--runs", "5", "--short", "--color", "never")
+	want(t, "exit code", code, exitAsExpected)
+	results, claims := strings.Index(out, "FOUND"), strings.Index(out, "KLEPPMANN")
+	if results < 0 || claims < results {
+		t.Errorf("results at %d, claims at %d in:\n%s", results, claims, out)
+	}
+	wantMatch(t, out, `(?s)crash-restart +V1✗.*crash-restart +unsafe +unsafe\n`)
+}
+
 func TestDebateOnNamedRows(t *testing.T) {
 	code, out, _ := command(t, "debate", "crash-restart", "calm", "--runs", "5", "--short")
 	want(t, "exit code", code, exitAsExpected)

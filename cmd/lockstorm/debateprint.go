@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report"
@@ -27,7 +28,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 		return d.summary(out)
 	}
 	terminal.Fit(out)
-	printTable(out, d.table(cellWidth(asText), whole))
+	d.printMain(out)
 	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", summary.SignLegend, summary.CodesWithin(terminal.On(out).Prose()))
 	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", summary.ShownLegend, d.again)
 	if !d.show.short {
@@ -58,57 +59,6 @@ func (d debate) printSlipped(out io.Writer) {
 			_, _ = fmt.Fprintf(out, "%s: %s\n", t.Scenario.Name, summary.Slowness(t))
 		}
 	}
-}
-
-// cellWidth is the largest width of a claim in characters.
-func cellWidth(format string) int {
-	if format == asText {
-		return 21
-	}
-	return 1000
-}
-
-// columns are the columns of a table behind the claims of both sides.
-type columns struct {
-	head     []string
-	row      func(runner.Tally) []string
-	series   func(report.Curve) []string
-	variants bool // have lines, too
-}
-
-// whole is the columns of the main table.
-var whole = columns{
-	head: []string{"found", "shown", "seed"},
-	row: func(t runner.Tally) []string {
-		return []string{summary.Signs(t), summary.Showing(t), summary.Witness(t)}
-	},
-	series: func(c report.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
-
-	variants: true,
-}
-
-// table has a line for each row and series with results, under their topics. Claims are clipped to a
-// width.
-func (d debate) table(width int, columns columns) *textfmt.Table {
-	t := &textfmt.Table{Head: append([]string{"row", "Kleppmann", "antirez, redis.io"}, columns.head...)}
-	for _, topic := range d.topics {
-		add := func(name string, c scenarios.Claims, cells []string) {
-			if len(d.topics) > 1 {
-				t.Section(topic.Name)
-			}
-			t.Add(append([]string{name, textfmt.Clip(textfmt.Dash(c.Kleppmann), width), textfmt.Clip(textfmt.Dash(c.Antirez), width)}, cells...)...)
-		}
-		rows, curves := d.findings(topic)
-		for _, r := range rows {
-			if columns.variants || r.row.VariantOf == "" {
-				add(r.row.Name, r.row.Claims, columns.row(r.tally))
-			}
-		}
-		for _, c := range curves {
-			add(report.SeriesName(c.Series), c.Claims, columns.series(c))
-		}
-	}
-	return t
 }
 
 // printRates prints how often properties were violated.
@@ -157,7 +107,7 @@ Shares are of the runs in which the property could be decided, with 95 %% Wilson
 		p.say("- [%s](#%s)", t.Name, anchor(t.Name))
 	}
 	p.say("\n## All rows")
-	all := d.table(cellWidth(asMarkdown), whole)
+	all := d.table(math.MaxInt, whole)
 	for _, l := range all.Lines {
 		if len(l) > 1 {
 			l[0] = fmt.Sprintf("[%s](#%s)", l[0], anchor(l[0]))
@@ -261,29 +211,7 @@ func (p *page) remark(name string) {
 // summary is the main table without variants, showing only what breaks.
 func (d debate) summary(out io.Writer) error {
 	p := &page{out: out}
-	d.table(cellWidth(asMarkdown), outlined).Markdown(p)
+	d.table(math.MaxInt, outlined).Markdown(p)
 	p.say("\n✗ is violated in some run, ✓ holds in all; a row that violates something keeps the rest. %s.", summary.Codes())
 	return p.err
-}
-
-// outlined is the column of the summary.
-var outlined = columns{
-	head:   []string{"found"},
-	row:    func(t runner.Tally) []string { return []string{outline(t)} },
-	series: func(c report.Curve) []string { return []string{c.Short()} },
-}
-
-// outline names the violated properties, and says if anything was not as expected.
-func outline(t runner.Tally) string {
-	text := "✓"
-	for i, g := range summary.Rates(t) {
-		if i == 0 {
-			text = "✗"
-		}
-		text += " " + strings.Join(g.Codes, " ")
-	}
-	if o := t.Conclusion(); o != runner.AsExpected {
-		text += ", " + o.String()
-	}
-	return text
 }

@@ -23,7 +23,11 @@ type suite struct {
 	sideBySide int    // runs at a time; 0: see [sideBySide]
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []parts.Task
-	each       func(stored) // is told of every run; nil: nobody is
+	each       func(stored) // receives every run; may be nil
+
+	// begin receives the tasks that the backend can run, and returns what receives the tally of
+	// each when it is settled. It may be nil.
+	begin func([]fittingTask) (settled func(runner.Tally))
 }
 
 // sideBySide returns the default number of concurrent runs on a backend.
@@ -110,13 +114,17 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 			s.each(r)
 		}
 	}
+	var settled func(runner.Tally)
+	if s.begin != nil {
+		settled = s.begin(fit)
+	}
 	var batches []runner.Batch
 	for _, t := range fit {
 		b, err := batch{experiment: t.experiment, first: t.First, runs: t.Runs, out: s.out, each: each}.prepare()
 		if err != nil {
 			return nil, refused, fmt.Errorf("%s: %w", t.Scenario.Name, err)
 		}
-		b.Name = t.Scenario.Name
+		b.Name, b.Settled = t.Scenario.Name, settled
 		if !s.backend.Exact {
 			b.Failed = func(err error) { _, _ = fmt.Fprintf(problems, "%v\nThis run will be repeated.\n", err) }
 		}

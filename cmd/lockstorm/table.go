@@ -33,19 +33,24 @@ func checkFormat(format string, known ...string) error {
 
 // printTable prints a table: as wide as the terminal, or at its full width elsewhere.
 func printTable(out io.Writer, t *textfmt.Table) {
-	width := 0
-	if s := terminal.On(out); s.Terminal {
-		width = s.Width
+	t.Text(out, lookOn(out))
+}
+
+// lookOn returns the look of a table as wide as the terminal, or at its full width elsewhere.
+func lookOn(out io.Writer) textfmt.Look {
+	s := terminal.On(out)
+	look := textfmt.Look{Head: s.Strong, Cell: s.Verdicts}
+	if s.Terminal {
+		look.Width = s.Width
 	}
-	printWithin(out, t, width)
+	return look
 }
 
 // printGroups prints a table like printTable, but in groups of columns also where there is no terminal.
-func printGroups(out io.Writer, t *textfmt.Table) { printWithin(out, t, terminal.On(out).Width) }
-
-func printWithin(out io.Writer, t *textfmt.Table, width int) {
-	s := terminal.On(out)
-	t.Text(out, textfmt.Look{Width: width, Head: s.Strong, Cell: s.Verdicts})
+func printGroups(out io.Writer, t *textfmt.Table) {
+	look := lookOn(out)
+	look.Width = terminal.On(out).Width
+	t.Text(out, look)
 }
 
 // colored returns the text of a conclusion in its colour.
