@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help deps browser npm build playground etcd pictures test test-plain test-raced test-race test-container test-playground test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost playground-figures campaign clean
+.PHONY: help deps browser npm build playground etcd pictures test test-plain test-raced test-race test-container test-playground test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost playground-figures first-minute campaign clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -204,6 +204,9 @@ campaign-cost: ## measure what campaigns cost (15 minutes, on an idle machine); 
 playground-figures: browser npm ## measure the playground (3 minutes, on an idle machine); commit docs/evidence/playground.md
 	sh scripts/playground.sh
 	$(GO) test ./internal/playground/front -run '^TestPlaygroundFigures$$' -count=1 -args -figures=$(CURDIR)/docs/evidence/playground.md
+
+first-minute: ## measure building from empty caches and the time to the first row (5 minutes, on an idle machine); commit docs/evidence/first-minute.md
+	sh scripts/firstminute.sh
 
 mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/mutants.md
 	sh scripts/mutants.sh

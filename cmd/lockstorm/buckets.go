@@ -1,3 +1,5 @@
+//go:build !simulated
+
 package main
 
 import _ "gocloud.dev/blob/fileblob" // buckets in a directory

@@ -1,4 +1,4 @@
-//go:build s3
+//go:build s3 && !simulated
 
 package main
 

@@ -1,3 +1,5 @@
+//go:build !simulated
+
 package main
 
 import (

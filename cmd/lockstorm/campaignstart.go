@@ -1,3 +1,5 @@
+//go:build !simulated
+
 package main
 
 import (
@@ -190,12 +192,6 @@ func submitAgain(ctx context.Context, e *campaign.Engine, s campaign.Spec) error
 		return err
 	}
 	return c.Close()
-}
-
-// isVerdict reports whether an error is no error but an exit code.
-func isVerdict(err error) bool {
-	var verdict verdictError
-	return err == nil || errors.As(err, &verdict)
 }
 
 // spec describes the campaign.

@@ -32,6 +32,12 @@ type verdictError int
 
 func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
+// isVerdict reports whether an error is no error but an exit code.
+func isVerdict(err error) bool {
+	var verdict verdictError
+	return err == nil || errors.As(err, &verdict)
+}
+
 // exitFor returns the error that ends the program with the conclusion's code.
 func exitFor(o runner.Conclusion) error {
 	switch o {
@@ -42,11 +48,6 @@ func exitFor(o runner.Conclusion) error {
 	}
 	return verdictError(exitUndecided)
 }
-
-// quiet keeps go-redis from writing to stderr. Broken connections are part of the experiments.
-type quiet struct{}
-
-func (quiet) Printf(context.Context, string, ...any) {}
 
 // gcPercent makes the garbage collector run an eighth as often as usual. The live heap is a
 // megabyte or two, and a collection every four megabytes would take a seventh of the time.
@@ -134,7 +135,8 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 	}
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newCampaign(), newWork("lockstorm work"), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
+	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
+	root.AddCommand(serverCommands()...)
 	ownCommands(root)
 	completed(root)
 	return root

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -15,7 +12,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
 // version returns the version of this program.
@@ -105,12 +101,4 @@ func versionsOf(b runner.Backend, all []parts.Task) map[string]string {
 		}
 	}
 	return v
-}
-
-// localServer is the server in PATH.
-const localServer = "redis-server"
-
-// ofServer returns the version of a redis-server, by the name of its file.
-func ofServer(binary string) map[string]string {
-	return map[string]string{filepath.Base(binary): cmp.Or(redisserver.ServerVersion(context.Background(), binary), "(unknown)")}
 }
