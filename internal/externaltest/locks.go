@@ -1,6 +1,6 @@
-// Package externaltest has what tests of the stores of locktest have in common: storms in which a
-// correct lock keeps its promises and a wrong one breaks them, and the list of modules that a test
-// compiles.
+// Package externaltest has what tests of stores of locktest and of adapters have in common: storms in
+// which a correct lock keeps its promises and a wrong one breaks them, a test that has to fail, and
+// the list of modules that a test compiles.
 package externaltest
 
 import (

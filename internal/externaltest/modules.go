@@ -18,7 +18,7 @@ func Modules(t *testing.T, reasons map[string]string) {
 	known, here := modules(t, locktestPath), modules(t, ".")
 	for _, module := range slices.Sorted(maps.Keys(here)) {
 		if _, expected := reasons[module]; known[module] == "" && !expected {
-			t.Errorf("who tests a lock in this store compiles %s: leave it out, or say in this list what a test needs it for", here[module])
+			t.Errorf("who tests such a lock compiles %s: leave it out, or say in this list what a test needs it for", here[module])
 		}
 	}
 	for module := range reasons {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/lockstorm/lockstorm/internal/externaltest"
@@ -18,7 +19,7 @@ func TestRealStoreKeepsACorrectLock(t *testing.T) { externaltest.Correct(t, etcd
 
 // openCareless makes a lock that does not look at its session any more once it is granted.
 func openCareless(env locktest.Env) locktest.Locker {
-	client := connect(env)
+	client := etcdtest.Client(env, clientv3.Config{})
 	return locktest.LockerFunc(func(ctx context.Context, name string) (locktest.Hold, error) {
 		session, err := concurrency.NewSession(client, concurrency.WithTTL(int(env.TTL/time.Second)), concurrency.WithContext(ctx))
 		if err != nil {

@@ -9,23 +9,10 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
-	"go.uber.org/zap"
-	"google.golang.org/grpc"
 
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/locktest/etcdtest"
 )
-
-// connect connects a client to the members.
-func connect(env locktest.Env) *clientv3.Client {
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: env.Addrs, Logger: zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithContextDialer(env.DialAddr), grpc.WithNoProxy()},
-	})
-	env.Must(err)
-	env.Cleanup(client.Close)
-	return client
-}
 
 // Mutex is your lock: etcd's, with a session for each hold. A session alone says too late that it
 // is over, so the hold ends by the client's clock.
@@ -69,7 +56,7 @@ func (l *Lease) Unlock(context.Context) error { return l.session.Close() }
 
 // open makes the lock of one client.
 func open(env locktest.Env) locktest.Locker {
-	mutex := &Mutex{Client: connect(env), TTL: env.TTL}
+	mutex := &Mutex{Client: etcdtest.Client(env, clientv3.Config{}), TTL: env.TTL}
 	return locktest.LockerFunc(func(ctx context.Context, name string) (locktest.Hold, error) {
 		lease, err := mutex.Lock(ctx, name)
 		if err != nil {
