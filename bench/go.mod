@@ -2,7 +2,15 @@ module github.com/lockstorm/lockstorm/bench
 
 go 1.26.0
 
-replace github.com/lockstorm/lockstorm => ..
+replace (
+	github.com/lockstorm/lockstorm => ..
+	github.com/lockstorm/lockstorm/locktest/etcdlocktest => ../locktest/etcdlocktest
+	github.com/lockstorm/lockstorm/locktest/leaderelectiontest => ../locktest/leaderelectiontest
+	github.com/lockstorm/lockstorm/locktest/redislocktest => ../locktest/redislocktest
+	github.com/lockstorm/lockstorm/locktest/redsynctest => ../locktest/redsynctest
+	github.com/lockstorm/lockstorm/locktest/rueidislocktest => ../locktest/rueidislocktest
+	github.com/lockstorm/lockstorm/locktest/zookeeperlocktest => ../locktest/zookeeperlocktest
+)
 
 require (
 	cirello.io/pglock v1.16.0
@@ -12,18 +20,21 @@ require (
 	github.com/go-redsync/redsync/v4 v4.18.1
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/lib/pq v1.12.3
-	github.com/lockstorm/lockstorm v0.0.0-00010101000000-000000000000
+	github.com/lockstorm/lockstorm v0.0.0
+	github.com/lockstorm/lockstorm/locktest/etcdlocktest v0.0.0
+	github.com/lockstorm/lockstorm/locktest/leaderelectiontest v0.0.0
+	github.com/lockstorm/lockstorm/locktest/redislocktest v0.0.0
+	github.com/lockstorm/lockstorm/locktest/redsynctest v0.0.0
+	github.com/lockstorm/lockstorm/locktest/rueidislocktest v0.0.0
+	github.com/lockstorm/lockstorm/locktest/zookeeperlocktest v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 	go.etcd.io/etcd/client/v3 v3.7.3
-	go.uber.org/zap v1.28.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sys v0.49.0
-	google.golang.org/grpc v1.83.2
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2
-	k8s.io/klog/v2 v2.140.0
 	sigs.k8s.io/yaml v1.6.0
 )
 
@@ -103,6 +114,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.28.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.4 // indirect
@@ -119,9 +131,11 @@ require (
 	google.golang.org/api v0.297.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260904194346-d0f1323225a4 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260904194346-d0f1323225a4 // indirect
+	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
+	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // indirect
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect

@@ -14,7 +14,7 @@ import (
 // openRedlock is this project's own lock with its defaults, by the same kit as the others.
 func openRedlock(env locktest.Env) locktest.Locker {
 	machine := memory.Runtime()
-	nodes, err := redisnode.New(env.Addrs, redisnode.Options{Runtime: machine, Dial: env.Dial, PoolSize: roomy})
+	nodes, err := redisnode.New(env.Addrs, redisnode.Options{Runtime: machine, Dial: env.Dial, PoolSize: poolSize})
 	env.Must(err)
 	env.Cleanup(nodes.Close)
 	mutex, err := redlock.New(redlock.Defaults(env.TTL), machine, nodes, nil)
@@ -28,7 +28,7 @@ func openRedlock(env locktest.Env) locktest.Locker {
 		return locktest.Hold{
 			Until:   time.Now().Add(hold.Left()),
 			Lost:    hold.Context().Done(),
-			Release: func(ctx context.Context) error { return notHeld(hold.Release(ctx), redlock.ErrLost) },
+			Release: func(ctx context.Context) error { return notHeld(hold.Release(ctx)) },
 			Extend: func(ctx context.Context) (time.Time, error) {
 				err := hold.Extend(ctx, env.TTL)
 				return time.Now().Add(hold.Left()), err
@@ -37,9 +37,9 @@ func openRedlock(env locktest.Env) locktest.Locker {
 	})
 }
 
-// notHeld makes a library's own word for a lock that is not held any more that of the kit.
-func notHeld(err, own error) error {
-	if errors.Is(err, own) {
+// notHeld translates the error of a release.
+func notHeld(err error) error {
+	if errors.Is(err, redlock.ErrLost) {
 		return locktest.ErrNotHeld
 	}
 	return err

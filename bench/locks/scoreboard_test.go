@@ -3,7 +3,6 @@ package locks
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"flag"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
@@ -36,18 +33,12 @@ const (
 	many     = 50 // with -write, until there is a witness of what is seldom seen
 )
 
-// mute swallows what go-redis tells of connections that fail, which are to.
-type mute struct{}
-
-func (mute) Printf(context.Context, string, ...any) {}
-
 // Law: what each lock violates in each storm is what the findings say. A change of a library
 // that mends something, or breaks it, turns this red.
 //
 // With -write all storms are run many times, and the page is written of it: make scoreboard. With
 // -stores the locks are those in stores: make scoreboard-stores.
 func TestScoreboard(t *testing.T) {
-	redis.SetLogger(mute{})
 	b := &Board{Subjects: Subjects(), Page: RedisPage}
 	pageFile, witnesses := "../../docs/evidence/scoreboard.md", "testdata/witnesses"
 	if *kept {
