@@ -2,7 +2,11 @@
 
 GO ?= go
 
+<<<<<<< HEAD
 .PHONY: help deps browser npm build playground etcd pictures test test-plain test-raced test-race test-container test-playground test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost playground-figures first-minute campaign clean
+=======
+.PHONY: help deps browser npm build playground etcd pictures test test-plain test-raced test-race test-container test-playground test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all tidy bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost playground-figures campaign clean
+>>>>>>> 6f70e416 (make: lint and test the modules of adapters)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -45,6 +49,14 @@ CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 # internal/servers/stores.
 STORED = ^TestRealStore
 
+# Modules of their own: adapters of locks that people use. Those in ADAPTERS are tested on nodes in
+# memory, the others on real servers. client-go has 500 packages, which take minutes to compile, so
+# its adapter is only built where real servers are tested.
+ADAPTERS = locktest/redsynctest locktest/redislocktest locktest/rueidislocktest
+STORE_ADAPTERS = locktest/etcdlocktest locktest/zookeeperlocktest locktest/sqllocktest
+KUBERNETES_ADAPTERS = locktest/leaderelectiontest
+EACH = set -e; for module in
+
 # These tests look at the built playground.
 PLAYED = ^TestPlayground
 
@@ -68,13 +80,14 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@echo "not run: tests on Slurm (make test-slurm), and on Kubernetes (make test-kubernetes)"
 
 test-plain:
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)|$(PLAYED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/.')
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)|$(PLAYED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/\(etcd\|nats\|postgres\|zookeeper\)test')
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
 	$(TEST) -race -run '$(BATCHES)|$(EXACT)' ./internal/runner ./internal/fuzz ./internal/explore ./internal/rare ./internal/inevitable
 	$(TEST) -race -run '$(FOREIGN)' ./locktest
 	cd bench && $(TEST) ./...
+	$(EACH) $(ADAPTERS); do (cd $$module && $(TEST) ./...); done
 
 test-race: deps ## run the command's concurrent tests and campaigns under the race detector (4 minutes, half of it building)
 	$(TEST) -race -run '$(OWN)' ./cmd/lockstorm
@@ -102,6 +115,8 @@ test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it 
 	@sh scripts/deps.sh stores
 	$(TEST) -race ./internal/servers/stores/...
 	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
+	$(EACH) $(STORE_ADAPTERS); do (cd $$module && $(TEST) -race -run '$(STORED)' ./...); done
+	$(EACH) $(KUBERNETES_ADAPTERS); do (cd $$module && $(TEST) -run '$(STORED)' ./...); done
 
 test-slurm: deps ## run the tests on Slurm (a minute); root starts it for them
 	$(TEST) -run '^$$' ./cmd/lockstorm
@@ -139,19 +154,23 @@ pictures: browser npm ## renew the screenshots in docs/img
 	$(GO) test ./internal/playground/front -run '^TestPlaygroundPictures$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod
+TOOL_HERE = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 lint: ## gofmt, go vet, staticcheck (half a minute)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w these: $$unformatted"; exit 1; fi
 	$(GO) vet -pgo=off ./...
-	cd bench && $(GO) vet ./...
 	$(TOOLS) staticcheck ./...
-	cd bench && $(GO) tool -modfile=../tools/go.mod staticcheck ./...
+	$(EACH) bench $(ADAPTERS) $(STORE_ADAPTERS); do (cd $$module && $(GO) vet ./... && $(TOOL_HERE) staticcheck ./...); done
 
 lint-all: ## lint, and golangci-lint by .golangci.yml (a minute; the first time 5, to build it)
 	$(GO) vet -pgo=off ./...
-	cd bench && $(GO) vet ./...
 	$(TOOLS) golangci-lint run ./...
-	cd bench && $(GO) tool -modfile=../tools/go.mod golangci-lint run ./...
+	$(EACH) bench $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && $(GO) vet ./... && $(TOOL_HERE) golangci-lint run ./...); done
+
+tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
+	$(GO) mod tidy
+	cd bench && GOFLAGS=-mod=mod $(GO) mod tidy -e
+	$(EACH) $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy); done
 
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
