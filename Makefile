@@ -2,11 +2,7 @@
 
 GO ?= go
 
-<<<<<<< HEAD
-.PHONY: help deps browser npm build playground etcd pictures test test-plain test-raced test-race test-container test-playground test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost playground-figures first-minute campaign clean
-=======
-.PHONY: help deps browser npm build playground etcd pictures test test-plain test-raced test-race test-container test-playground test-stores test-slurm test-kubernetes kube-apiserver stores published price flake bless lint lint-all tidy bench bench-locks scoreboard scoreboard-stores pgo speed speed-checker reference agreement measurements hunt explore rare mutants storms campaign-cost playground-figures campaign clean
->>>>>>> 6f70e416 (make: lint and test the modules of adapters)
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(MAKEFILE_LIST))
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12

@@ -4,20 +4,14 @@
 //	locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
 //		return mine.NewLock(goredistest.Client(env, &redis.Options{MaxRetries: -1}), env.TTL)
 //	})
-//
-// go-redis logs each connection that breaks, and storms break many. So a test binary with this
-// package discards the log of go-redis, unless it calls [redis.SetLogger] itself.
 package goredistest
 
 import (
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/lockstorm/lockstorm/locktest"
 )
-
-func init() { redis.SetLogger(&logging.VoidLogger{}) }
 
 // Client returns a client of the first node. It is closed after the run.
 func Client(env locktest.Env, options *redis.Options) *redis.Client {

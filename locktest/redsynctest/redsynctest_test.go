@@ -2,7 +2,10 @@ package redsynctest_test
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,4 +103,27 @@ func TestModules(t *testing.T) {
 		"github.com/hashicorp/errwrap":                        "redsync, until v4.12",
 		"github.com/hashicorp/go-multierror":                  "redsync, until v4.12",
 	})
+}
+
+// Law: the worked example of docs/test-your-lock.md does what the page says: with the defaults of
+// go-redis the test fails in the storm node-off by L1, and with two options it passes there.
+func TestWorkedExample(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "locks.test")
+	if text, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-o", program, "./testdata/checkout").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	command := exec.CommandContext(t.Context(), program, "-test.v", "-test.run=/^(calm|node-off)$")
+	command.Dir = t.TempDir() // failed runs are stored there
+	text, err := command.CombinedOutput()
+	if err == nil {
+		t.Error("nothing has failed")
+	}
+	for _, want := range []string{
+		"--- FAIL: TestLocksInStorm/node-off", "L1 (deadlock freedom) is violated, by the lock TestLocksInStorm",
+		"--- PASS: TestLocksInStorm/calm", "--- PASS: TestPromptLocksInStorm/calm", "--- PASS: TestPromptLocksInStorm/node-off",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
 }
