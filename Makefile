@@ -111,8 +111,8 @@ test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it 
 	@sh scripts/deps.sh stores
 	$(TEST) -race ./internal/servers/stores/...
 	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
-	$(EACH) $(STORE_ADAPTERS); do (cd $$module && $(TEST) -race -run '$(STORED)' ./...); done
-	$(EACH) $(KUBERNETES_ADAPTERS); do (cd $$module && $(TEST) -run '$(STORED)' ./...); done
+	$(EACH) $(STORE_ADAPTERS); do (cd $$module && $(TEST) -race ./...); done
+	$(EACH) $(KUBERNETES_ADAPTERS); do (cd $$module && $(TEST) ./...); done
 
 test-slurm: deps ## run the tests on Slurm (a minute); root starts it for them
 	$(TEST) -run '^$$' ./cmd/lockstorm

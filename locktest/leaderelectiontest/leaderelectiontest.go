@@ -26,6 +26,10 @@
 // without the server: requests have no timeout but those of the elector. The times of the record
 // have microseconds. (LeaseLock passes on whole seconds, which is too coarse for a short TTL.)
 //
+// client-go logs each renewal that fails, and storms break many. In a test binary with this package
+// it logs to the default logger of log/slog, which locktest records, unless the binary calls
+// [klog.SetLogger] itself.
+//
 // [client-go]: https://pkg.go.dev/k8s.io/client-go/tools/leaderelection
 package leaderelectiontest
 
@@ -39,7 +43,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/klog/v2"
 
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/locktest/etcdtest"
@@ -91,9 +94,9 @@ func scaled(c leaderelection.LeaderElectionConfig, ttl time.Duration) leaderelec
 	return c
 }
 
-// lead waits until an elector leads. Its log is discarded.
+// lead waits until an elector leads.
 func lead(ctx context.Context, elector *leaderelection.LeaderElector, leading <-chan context.Context) (locktest.Hold, error) {
-	ctx, cancel := context.WithCancel(klog.NewContext(ctx, klog.Logger{}))
+	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
