@@ -75,6 +75,9 @@ func sweepPage(out io.Writer, r sweep.Results, pictures []string) error {
 	return p.err
 }
 
+// shownPictures are the formats of pictures beside results. "lockstorm figures" writes others.
+var shownPictures = []plots.Format{plots.SVG, plots.PNG}
+
 // drawPictures draws the results into their directory and returns the names of the files
 // that the summary shows.
 func drawPictures(dir string, r sweep.Results, problems io.Writer) ([]string, error) {
@@ -86,7 +89,7 @@ func drawPictures(dir string, r sweep.Results, problems io.Writer) ([]string, er
 	defer bar.Done()
 	var names []string
 	for _, p := range pictures {
-		if err := plots.Save(dir, p.Name, p.Chart); err != nil {
+		if err := plots.Save(dir, p.Name, p.Chart, shownPictures, plots.Screen, report.PictureAbout(r.Head)); err != nil {
 			return nil, err
 		}
 		names = append(names, p.Name+".svg")

@@ -183,7 +183,7 @@ func storeAdvice(dir string, a tune.Advice) error {
 	if len(a.Front) == 0 && a.Recommended == nil {
 		return nil
 	}
-	return plots.Save(dir, "front", report.FrontPicture(a))
+	return plots.Save(dir, "front", report.FrontPicture(a), shownPictures, plots.Screen, report.FrontAbout(a))
 }
 
 // writeNew writes a file that is not there yet.

@@ -136,6 +136,14 @@ func FrontPicture(a tune.Advice) plots.Front {
 	return f
 }
 
+// FrontAbout says how the picture of a front was made.
+func FrontAbout(a tune.Advice) plots.About {
+	return plots.About{
+		Made:    fmt.Sprintf("tune: settings of a lock for a service, by the model; %s of each setting that was validated", textfmt.Count(a.Runs, "run")),
+		Command: fmt.Sprintf("lockstorm tune QUESTION --runs %d --seed %d --out DIR", a.Runs, a.Seed), Seed: a.Seed, Runs: a.Runs,
+	}
+}
+
 // leastRisk is the least risk above 0; +Inf: there is none.
 func leastRisk(list []tune.Weighed) float64 {
 	least := math.Inf(1)

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -65,7 +64,7 @@ func (c Comparison) Beside(other Tallies, here, there string, known []scenarios.
 // clients at other steps.
 func (p Pair) byChance() bool {
 	drawn := p.Trial.Enter(p.Lock).Generate != nil
-	return drawn && p.Lock.Expect[p.Property] == checker.Violated && fisher(p.Rates[0], p.Rates[1]) >= unlikely
+	return drawn && p.Lock.Expect[p.Property] == checker.Violated && runner.Fisher(p.Rates[0], p.Rates[1]) >= unlikely
 }
 
 // Differences returns the pairs that differ.
@@ -152,33 +151,8 @@ func CompareRates(here, there runner.Rate) RateAgreement {
 	switch {
 	case here.K > 0 && there.K == 0:
 		return OnlyHere
-	case fisher(here, there) < unlikely:
+	case runner.Fisher(here, there) < unlikely:
 		return Inconsistent
 	}
 	return Consistent
-}
-
-// fisher returns the probability of a difference between two rates that is at least as
-// unlikely as this one, if both have the same probability behind them (Fisher's exact test,
-// two-sided; R. A. Fisher, On the Interpretation of χ² from Contingency Tables, JRSS 85,
-// 1922).
-func fisher(a, b runner.Rate) float64 {
-	k, n := a.K+b.K, a.N+b.N
-	p := func(i int) float64 { return math.Exp(choose(a.N, i) + choose(b.N, k-i) - choose(n, k)) }
-	seen, total := p(a.K), 0.0
-	for i := max(0, k-b.N); i <= min(k, a.N); i++ {
-		if p := p(i); p <= seen*(1+1e-9) {
-			total += p
-		}
-	}
-	return min(total, 1)
-}
-
-// choose returns the logarithm of the binomial coefficient.
-func choose(n, k int) float64 {
-	factorial := func(n int) float64 {
-		l, _ := math.Lgamma(float64(n + 1))
-		return l
-	}
-	return factorial(n) - factorial(k) - factorial(n-k)
 }

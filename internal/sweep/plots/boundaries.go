@@ -25,7 +25,7 @@ type boundary struct {
 // against the formula; then, for each curve and each value of the remaining parameters, the
 // boundaries over the second parameter, one curve for each value of the third, with the rules
 // of thumb that are the same for all curves. Boundaries without both sides are left out.
-func boundariesOf(r sweep.Results) ([]Picture, error) {
+func boundariesOf(r sweep.Results, say Say) ([]Picture, error) {
 	var all []boundary
 	for _, o := range r.Boundaries() {
 		if len(o.At) != len(r.Params)-1 {
@@ -53,7 +53,9 @@ func boundariesOf(r sweep.Results) ([]Picture, error) {
 		return pictures, nil
 	}
 	for _, g := range groupBy(all, func(b boundary) string { return b.picture(r) }) {
-		pictures = append(pictures, Picture{about + g.name, overSecondParam(r, g)})
+		c := overSecondParam(r, g)
+		c.Formula = say.formula(g.name)
+		pictures = append(pictures, Picture{about + g.name, c})
 	}
 	return pictures, nil
 }

@@ -15,11 +15,13 @@ var ErrEmpty = errors.New("nothing to draw")
 // Chart is something that can be drawn: [Curves], [HeatMap], [Front].
 type Chart interface {
 	// figure validates the chart and lays it out.
-	figure() (*figure, error)
+	figure(s Style) (*figure, error)
 
-	// words returns its title, and data its content as a table.
+	// words returns its title, data its content as a table for people, and table the same for
+	// programs.
 	words() string
 	data() (head []string, rows [][]string)
+	table() []Column
 }
 
 // Axis describes one direction of a chart.
@@ -98,10 +100,7 @@ func (f Front) words() string { return f.Title }
 func (c Curves) data() (head []string, rows [][]string) {
 	head = []string{"curve", c.X.label(), c.Y.label(), "from", "to", "formula"}
 	for _, one := range c.Curves {
-		formula := map[float64]float64{}
-		for _, at := range one.Formula {
-			formula[at.X] = at.Y
-		}
+		formula := one.formulaAt()
 		for _, p := range one.Points {
 			says := math.NaN()
 			if v, ok := formula[p.X]; ok {
@@ -132,14 +131,7 @@ func (h HeatMap) data() (head []string, rows [][]string) {
 func (f Front) data() (head []string, rows [][]string) {
 	head = []string{"setting", f.X.label(), f.Y.label(), "what it is"}
 	for _, s := range f.Settings {
-		what := "beaten by another"
-		switch {
-		case s.Recommended:
-			what = "recommended"
-		case s.Best:
-			what = "Pareto front"
-		}
-		rows = append(rows, []string{s.Label, figureText(s.X), figureText(s.Y), what})
+		rows = append(rows, []string{s.Label, figureText(s.X), figureText(s.Y), s.kind()})
 	}
 	return head, rows
 }

@@ -18,8 +18,8 @@ type Curves struct {
 	Curves []Curve
 	Marks  []Mark
 
-	// Interval and Formula are the legend's names of bars (or bands) and lines. Empty means
-	// "interval" and "formula".
+	// Interval is the legend's name of bars or bands; empty: "interval". Formula states the
+	// formula of the lines there; it may be empty.
 	Interval, Formula string
 }
 
@@ -41,12 +41,12 @@ type Point struct{ X, Y, Lo, Hi float64 }
 // mostBars is up to how many points a curve has bars. More are drawn as a band.
 const mostBars = 50
 
-func (c Curves) figure() (*figure, error) {
+func (c Curves) figure(s Style) (*figure, error) {
 	xs, ys, err := c.values()
 	if err != nil {
 		return nil, err
 	}
-	f := &figure{title: c.Title, marks: c.Marks}
+	f := &figure{title: c.Title, formula: c.Formula, marks: c.Marks}
 	if f.x, err = c.X.paddedScale(xs); err != nil {
 		return nil, err
 	}
@@ -57,12 +57,12 @@ func (c Curves) figure() (*figure, error) {
 	apart := c.apart()
 	for _, draws := range []func(Curve, curveStyle) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
 		for i, one := range c.Curves {
-			style := curveStyleOf(i)
+			style := s.curve(i)
 			style.shift = apart.of(i)
 			f.layers = append(f.layers, draws(one, style))
 		}
 	}
-	f.legend = c.entries()
+	f.legend = c.entries(s)
 	return f, nil
 }
 
@@ -226,10 +226,10 @@ func (c Curve) markers(l curveStyle) layer {
 }
 
 // entries returns the legend: the curves, then their parts.
-func (c Curves) entries() (list []entry) {
+func (c Curves) entries(s Style) (list []entry) {
 	var bars, bands, formulas bool
 	for i, one := range c.Curves {
-		l, e := curveStyleOf(i), entry{name: one.Name, end: one.end()}
+		l, e := s.curve(i), entry{name: one.Name, end: one.end()}
 		if len(one.Points) > 0 {
 			e.thumbs = append(e.thumbs, dot(one.glyph(l)))
 		}
@@ -248,9 +248,17 @@ func (c Curves) entries() (list []entry) {
 		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []thumb{bandSample}})
 	}
 	if formulas {
-		list = append(list, entry{name: cmp.Or(c.Formula, "formula"), key: true, thumbs: []thumb{sample(draw.LineStyle{Color: faint, Width: 1.4})}})
+		list = append(list, entry{name: c.formulaName(), key: true, thumbs: []thumb{sample(draw.LineStyle{Color: faint, Width: 1.4})}})
 	}
 	return list
+}
+
+// formulaName is the name of the lines in the legend.
+func (c Curves) formulaName() string {
+	if c.Formula == "" {
+		return "formula"
+	}
+	return "formula: " + c.Formula
 }
 
 // end returns the right end of the curve; nil: it has none.

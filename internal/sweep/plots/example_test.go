@@ -25,7 +25,7 @@ func ExampleSave() {
 		}},
 		Marks: []plots.Mark{{X: 0.98, Label: "safe delay"}},
 	}
-	if err := plots.Save(dir, "restart", chart); err != nil {
+	if err := plots.Save(dir, "restart", chart, []plots.Format{plots.SVG, plots.PNG}, plots.Print, plots.About{Command: "lockstorm sweep restart-delay"}); err != nil {
 		fmt.Println(err)
 		return
 	}

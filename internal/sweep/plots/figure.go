@@ -1,21 +1,13 @@
 package plots
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
-	"image/png"
 	"math"
-	"os"
-	"path/filepath"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
-
-	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // Width and Height are the size of every picture in pixels, at 96 per inch: of the PNG,
@@ -35,6 +27,8 @@ const (
 // pixel is the length of a pixel. A point is a 72nd of an inch.
 const pixel = vg.Length(72.0 / 96)
 
+func pixels(n float64) vg.Length { return vg.Length(n) * pixel }
+
 const (
 	border      = vg.Length(12)              // around everything
 	gap         = vg.Length(8)               // between title, data and legend
@@ -44,12 +38,13 @@ const (
 
 // figure is a validated chart, ready to be drawn: data in a frame, with texts around it.
 type figure struct {
-	title  string
-	x, y   scale
-	layers []layer // the first is the lowest
-	marks  []Mark
-	legend []entry
-	bar    *bar // of the colours; nil: none
+	title   string
+	formula string // in words; empty: none
+	x, y    scale
+	layers  []layer // the first is the lowest
+	marks   []Mark
+	legend  []entry
+	bar     *bar // of the colours; nil: none
 }
 
 // check returns an error if a text cannot be drawn.
@@ -142,63 +137,4 @@ func frame(c draw.Canvas) {
 	c.StrokeLines(axisLine, []vg.Point{
 		c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}, c.Min,
 	})
-}
-
-// Save writes the chart to name.svg and name.png in a directory, which it creates if
-// necessary. Each file is replaced atomically. An invalid chart changes nothing.
-func Save(dir, name string, c Chart) error {
-	if name == "" || name == "." || name == ".." || name != filepath.Base(name) {
-		return fmt.Errorf("invalid name of a picture: %q", name)
-	}
-	f, err := c.figure()
-	if err == nil {
-		err = f.check()
-	}
-	if err != nil {
-		return fmt.Errorf("chart %s: %w", name, err)
-	}
-	svg, err := f.svg(Width, Height)
-	if err != nil {
-		return fmt.Errorf("chart %s: %w", name, err)
-	}
-	bits, err := f.png()
-	if err != nil {
-		return fmt.Errorf("chart %s: %w", name, err)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	path := filepath.Join(dir, name)
-	if err := files.WriteWhole(path+".svg", svg); err != nil {
-		return err
-	}
-	return files.WriteWhole(path+".png", bits)
-}
-
-// The library names only one font, which few machines have. Arial and Helvetica have letters
-// of the same widths. No label contains these words with such a quote.
-const (
-	fontAsWritten = `style="font-family:Liberation Sans;`
-	fontOrLike    = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
-)
-
-// svg draws the figure in so many pixels.
-func (f *figure) svg(width, height vg.Length) ([]byte, error) {
-	c := vgsvg.New(width*pixel, height*pixel)
-	if err := f.draw(draw.New(c)); err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	_, err := c.WriteTo(&text)
-	return bytes.ReplaceAll(text.Bytes(), []byte(fontAsWritten), []byte(fontOrLike)), err
-}
-
-func (f *figure) png() ([]byte, error) {
-	c := vgimg.New(Width*pixel, Height*pixel)
-	if err := f.draw(draw.New(c)); err != nil {
-		return nil, err
-	}
-	var bits bytes.Buffer
-	err := png.Encode(&bits, c.Image())
-	return bits.Bytes(), err
 }

@@ -29,21 +29,25 @@ type Setting struct {
 	Best, Recommended bool
 }
 
-func (f Front) figure() (*figure, error) {
+func (f Front) figure(s Style) (*figure, error) {
 	xs, ys, err := f.values()
 	if err != nil {
 		return nil, err
 	}
-	fig := &figure{title: f.Title, marks: f.Marks, legend: f.entries()}
+	fig := &figure{title: f.Title, marks: f.Marks, legend: f.entries(s)}
 	if fig.x, err = f.X.paddedScale(xs); err != nil {
 		return nil, err
 	}
 	if fig.y, err = f.Y.paddedScale(ys); err != nil {
 		return nil, err
 	}
-	fig.layers = []layer{f.join, f.dots, f.labels}
-	for _, s := range f.Settings {
-		if err := printable(s.Label); err != nil {
+	fig.layers = []layer{
+		func(c draw.Canvas, fig *figure) { f.join(c, fig, s) },
+		func(c draw.Canvas, fig *figure) { f.dots(c, fig, s) },
+		func(c draw.Canvas, fig *figure) { f.labels(c, fig, s) },
+	}
+	for _, one := range f.Settings {
+		if err := printable(one.Label); err != nil {
 			return nil, err
 		}
 	}
@@ -87,78 +91,91 @@ func (f Front) best() (list []Setting) {
 	return list
 }
 
-var joined = draw.LineStyle{Color: hues[0], Width: 1.4}
+// joined joins the settings on the front.
+func (s Style) joined() draw.LineStyle { return draw.LineStyle{Color: s.best, Width: 1.4} }
 
-func (f Front) join(c draw.Canvas, fig *figure) {
+func (f Front) join(c draw.Canvas, fig *figure, style Style) {
 	var line []vg.Point
 	for _, s := range f.best() {
 		line = append(line, fig.point(c, XY{s.X, s.Y}))
 	}
 	if len(line) > 1 {
-		c.StrokeLines(joined, line)
+		c.StrokeLines(style.joined(), line)
 	}
 }
 
-var (
-	beaten      = draw.GlyphStyle{Color: faint, Radius: 2.2, Shape: markers[0]}
-	best        = draw.GlyphStyle{Color: hues[0], Radius: 3, Shape: filled{markers[1]}}
-	recommended = draw.GlyphStyle{Color: hues[1], Radius: 5.5, Shape: filled{markers[3]}}
-)
-
-// glyph returns the style of a setting.
-func (s Setting) glyph() draw.GlyphStyle {
+// glyph returns the marker of a setting. Markers differ in shape and size, too.
+func (s Setting) glyph(style Style) draw.GlyphStyle {
 	switch {
 	case s.Recommended:
-		return recommended
+		return draw.GlyphStyle{Color: style.recommended, Radius: 5.5, Shape: filled{markers[3]}}
 	case s.Best:
-		return best
+		return draw.GlyphStyle{Color: style.best, Radius: 3, Shape: filled{markers[1]}}
 	}
-	return beaten
+	return draw.GlyphStyle{Color: faint, Radius: 2.2, Shape: markers[0]}
+}
+
+// The kinds of settings.
+const (
+	beatenKind      = "beaten by another"
+	bestKind        = "Pareto front"
+	recommendedKind = "recommended"
+)
+
+// kind returns the kind of a setting.
+func (s Setting) kind() string {
+	switch {
+	case s.Recommended:
+		return recommendedKind
+	case s.Best:
+		return bestKind
+	}
+	return beatenKind
 }
 
 // byWeight returns the settings in the order of drawing.
-func (f Front) byWeight() []Setting {
+func (f Front) byWeight(style Style) []Setting {
 	list := slices.Clone(f.Settings)
-	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(a.glyph().Radius, b.glyph().Radius) })
+	slices.SortStableFunc(list, func(a, b Setting) int { return cmp.Compare(a.glyph(style).Radius, b.glyph(style).Radius) })
 	return list
 }
 
-func (f Front) dots(c draw.Canvas, fig *figure) {
-	for _, s := range f.byWeight() {
-		c.DrawGlyph(s.glyph(), fig.point(c, XY{s.X, s.Y}))
+func (f Front) dots(c draw.Canvas, fig *figure, style Style) {
+	for _, s := range f.byWeight(style) {
+		c.DrawGlyph(s.glyph(style), fig.point(c, XY{s.X, s.Y}))
 	}
 }
 
 // labels draws labels where they cover neither points nor lines nor each other, the most
 // important first.
-func (f Front) labels(c draw.Canvas, fig *figure) {
+func (f Front) labels(c draw.Canvas, fig *figure, style Style) {
 	room := labelPlacer{bounds: c.Rectangle}
 	for _, s := range f.Settings {
-		room.dot(fig.point(c, XY{s.X, s.Y}), s.glyph().Radius+1)
+		room.dot(fig.point(c, XY{s.X, s.Y}), s.glyph(style).Radius+1)
 	}
 	line := f.best()
 	for i := 1; i < len(line); i++ {
 		room.line(fig.point(c, XY{line[i-1].X, line[i-1].Y}), fig.point(c, XY{line[i].X, line[i].Y}))
 	}
-	for _, s := range slices.Backward(f.byWeight()) {
+	for _, s := range slices.Backward(f.byWeight(style)) {
 		if s.Label != "" {
-			room.label(c, s.Label, fig.point(c, XY{s.X, s.Y}), s.glyph().Radius)
+			room.label(c, s.Label, fig.point(c, XY{s.X, s.Y}), s.glyph(style).Radius)
 		}
 	}
 }
 
-func (f Front) entries() (list []entry) {
-	has := func(g draw.GlyphStyle) bool {
-		return slices.ContainsFunc(f.Settings, func(s Setting) bool { return s.glyph() == g })
-	}
-	if has(recommended) {
-		list = append(list, entry{name: "recommended", thumbs: []thumb{dot(recommended)}})
-	}
-	if has(best) {
-		list = append(list, entry{name: "Pareto front", thumbs: []thumb{sample(joined), dot(best)}})
-	}
-	if has(beaten) {
-		list = append(list, entry{name: "beaten by another", thumbs: []thumb{dot(beaten)}})
+func (f Front) entries(style Style) (list []entry) {
+	for _, kind := range []struct {
+		of     Setting
+		thumbs []thumb // below the marker
+	}{
+		{Setting{Recommended: true}, nil},
+		{Setting{Best: true}, []thumb{sample(style.joined())}},
+		{Setting{}, nil},
+	} {
+		if slices.ContainsFunc(f.Settings, func(s Setting) bool { return s.kind() == kind.of.kind() }) {
+			list = append(list, entry{name: kind.of.kind(), thumbs: append(kind.thumbs, dot(kind.of.glyph(style)))})
+		}
 	}
 	return list
 }

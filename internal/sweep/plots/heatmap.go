@@ -32,7 +32,7 @@ type HeatMap struct {
 	LineName string
 }
 
-func (h HeatMap) figure() (*figure, error) {
+func (h HeatMap) figure(s Style) (*figure, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (h HeatMap) figure() (*figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &figure{title: h.Title, bar: &bar{h.Value}}
+	f := &figure{title: h.Title, formula: h.LineName, bar: &bar{h.Value, s}}
 	// From and To would leave an empty rim.
 	x, y := h.X, h.Y
 	x.From, x.To, y.From, y.To = 0, 0, 0, 0
@@ -54,7 +54,7 @@ func (h HeatMap) figure() (*figure, error) {
 	if f.y, err = y.scaleOf(rows); err != nil {
 		return nil, err
 	}
-	f.layers = []layer{func(c draw.Canvas, f *figure) { h.cells(c, f, columns, rows) }, h.line}
+	f.layers = []layer{func(c draw.Canvas, f *figure) { h.cells(c, f, s, columns, rows) }, h.line}
 	f.legend = h.entries()
 	return f, nil
 }
@@ -114,11 +114,11 @@ func (a Axis) edges(places []float64) ([]float64, error) {
 }
 
 // cells fills a rectangle for each value.
-func (h HeatMap) cells(c draw.Canvas, f *figure, columns, rows []float64) {
+func (h HeatMap) cells(c draw.Canvas, f *figure, s Style, columns, rows []float64) {
 	x, y := f.transforms(c)
 	for j, row := range h.Values {
 		for i, v := range row {
-			cell(c, v, vg.Point{X: x(columns[i]), Y: y(rows[j])}, vg.Point{X: x(columns[i+1]), Y: y(rows[j+1])})
+			s.cell(c, v, vg.Point{X: x(columns[i]), Y: y(rows[j])}, vg.Point{X: x(columns[i+1]), Y: y(rows[j+1])})
 		}
 	}
 }
@@ -128,14 +128,14 @@ func (h HeatMap) cells(c draw.Canvas, f *figure, columns, rows []float64) {
 const lap = vg.Length(0.75)
 
 // cell fills a rectangle with the colour of a value.
-func cell(c draw.Canvas, v float64, low, high vg.Point) {
+func (s Style) cell(c draw.Canvas, v float64, low, high vg.Point) {
 	high = vg.Point{X: min(high.X+lap, c.Max.X), Y: min(high.Y+lap, c.Max.Y)}
 	corners := []vg.Point{low, {X: high.X, Y: low.Y}, high, {X: low.X, Y: high.Y}}
 	if math.IsNaN(v) {
 		hatch(&c, corners)
 		return
 	}
-	c.FillPolygon(heatColor(v), corners)
+	c.FillPolygon(s.heatColor(v), corners)
 }
 
 // hatch draws a cell without a value.
@@ -147,7 +147,7 @@ func hatch(c *draw.Canvas, corners []vg.Point) {
 
 // blank draws a cell of value 0 with an outline, for the legend.
 func blank(c *draw.Canvas, corners []vg.Point) {
-	c.FillPolygon(heatColor(0), corners)
+	c.FillPolygon(white, corners)
 	c.StrokeLines(draw.LineStyle{Color: faint, Width: 0.5}, append(corners, corners[0]))
 }
 

@@ -2,7 +2,9 @@ package plots
 
 import (
 	"fmt"
+	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -171,7 +173,7 @@ func TestNamesBesideCurves(t *testing.T) {
 // Law: larger values are darker, and 0 is the lightest.
 func TestHeatDarkens(t *testing.T) {
 	luminance := func(v float64) float64 {
-		c := heatColor(v)
+		c := Screen.heatColor(v)
 		return 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
 	}
 	last := luminance(0)
@@ -184,14 +186,36 @@ func TestHeatDarkens(t *testing.T) {
 	}
 }
 
-// Law: no two curves of a picture have the same style.
+// Law: no two curves of a picture have the same style, and none of the first eight the marker or the
+// dashes of another.
 func TestLooksDiffer(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range 50 {
-		l := fmt.Sprint(curveStyleOf(i).color, curveStyleOf(i).marker)
-		if seen[l] {
-			t.Fatalf("curve %d looks like another", i+1)
+	for name, style := range styles {
+		seen := map[string]bool{}
+		for i := range 50 {
+			c := style.curve(i)
+			looks := []string{fmt.Sprint(c.color, c.marker, c.dashes)}
+			if i < len(markers) {
+				looks = append(looks, fmt.Sprint(c.marker), fmt.Sprint("dashes ", c.dashes))
+			}
+			for _, l := range looks {
+				if seen[l] {
+					t.Fatalf("%s: curve %d looks like another: %s", name, i+1, l)
+				}
+				seen[l] = true
+			}
 		}
-		seen[l] = true
+	}
+}
+
+// Law: a style for print has no colour.
+func TestPrintIsGrey(t *testing.T) {
+	all := slices.Concat(Print.hues, Print.heat, []color.NRGBA{Print.best, Print.recommended, ink, faint, gridColor, white})
+	for i := range 101 {
+		all = append(all, Print.heatColor(float64(i)/100))
+	}
+	for _, c := range all {
+		if c.R != c.G || c.G != c.B {
+			t.Errorf("%v is a colour", c)
+		}
 	}
 }

@@ -30,17 +30,18 @@ func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
 	if len(entries) == 0 {
 		return c
 	}
-	var widest vg.Length
+	width := c.Max.X - c.Min.X
+	widest := map[bool]vg.Length{} // of the keys, and of the others
 	entries = slices.Clone(entries)
 	for i := range entries {
 		e := &entries[i]
-		e.name = fitted(textStyle(textSize), e.name, c.Max.X-c.Min.X-thumbWidth-5)
-		widest = max(widest, e.width())
+		e.name = fitted(textStyle(textSize), e.name, width-thumbWidth-5)
+		widest[e.key] = max(widest[e.key], e.width())
 	}
-	columns := max(1, int((c.Max.X-c.Min.X+entryGap)/widest))
+	columns := func(key bool) int { return max(1, int((width+entryGap)/widest[key])) }
 	var rows [][]entry
 	for i, e := range entries {
-		if i == 0 || len(rows[len(rows)-1]) == columns || e.key != entries[i-1].key {
+		if i == 0 || len(rows[len(rows)-1]) == columns(e.key) || e.key != entries[i-1].key {
 			rows = append(rows, nil)
 		}
 		rows[len(rows)-1] = append(rows[len(rows)-1], e)
@@ -48,7 +49,7 @@ func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
 	top := c.Min.Y + vg.Length(len(rows))*entryHeight
 	for j, row := range rows {
 		for i, e := range row {
-			e.draw(c, vg.Point{X: c.Min.X + vg.Length(i)*widest, Y: top - vg.Length(j+1)*entryHeight})
+			e.draw(c, vg.Point{X: c.Min.X + vg.Length(i)*widest[e.key], Y: top - vg.Length(j+1)*entryHeight})
 		}
 	}
 	c.Min.Y = top + gap

@@ -53,7 +53,7 @@ var (
 // Page draws the chart as SVG for a page with its own light and dark colours: its colours are
 // the page's custom properties. It has no title, no ids and no fixed size.
 func Page(c Chart) ([]byte, error) {
-	f, err := c.figure()
+	f, err := c.figure(Screen)
 	if err == nil {
 		err = f.check()
 	}
@@ -62,14 +62,15 @@ func Page(c Chart) ([]byte, error) {
 	}
 	title := f.title
 	f.title = ""
-	svg, err := f.svg(pageWidth, pageHeight)
+	svg, err := f.textSVG(pageWidth, pageHeight)
 	if err != nil { // many curves or long names
-		svg, err = f.svg(Width, Height)
+		svg, err = f.textSVG(Width, Height)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var unknown error
+	svg = textElement.ReplaceAllFunc(svg, withTextLength)
 	svg = styleAttribute.ReplaceAllFunc(svg, func(style []byte) []byte {
 		return colours.ReplaceAllFunc(style, func(text []byte) []byte {
 			paint, err := pageColor(string(text))
@@ -79,26 +80,22 @@ func Page(c Chart) ([]byte, error) {
 			return []byte(paint)
 		})
 	})
-	svg = textElement.ReplaceAllFunc(svg, withTextLength)
 	label := `<svg class="plot" role="img" aria-label="` + html.EscapeString(title) + `"`
 	svg = fixedSize.ReplaceAll(svg, []byte(strings.ReplaceAll(label, "$", "$$")))
 	return bytes.TrimSpace(svg), unknown
 }
 
-// textElement matches a text of a picture: its attributes, the font size, and the text.
-var textElement = regexp.MustCompile(`<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
-
 // withTextLength gives a text the width that it was laid out for, whatever font the reader's
 // machine has.
 func withTextLength(element []byte) []byte {
 	m := textElement.FindSubmatch(element)
-	size, err := strconv.ParseFloat(string(m[2]), 64)
-	says := html.UnescapeString(string(m[3]))
+	size, err := strconv.ParseFloat(string(m[5]), 64)
+	says := html.UnescapeString(string(m[7]))
 	if err != nil || says == "" {
 		return element
 	}
 	width := textStyle(vg.Length(size)).Width(says)
-	return fmt.Appendf(nil, `<text %s textLength="%.4g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], float64(width), m[3])
+	return fmt.Appendf(nil, `<text x="%s" y="%s" transform="%s" %s textLength="%.4g" lengthAdjust="spacingAndGlyphs">%s</text>`, m[1], m[2], m[3], m[4], float64(width), m[7])
 }
 
 // pageColor returns the page's colour for a fixed colour.

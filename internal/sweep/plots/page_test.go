@@ -36,7 +36,7 @@ func TestPageHasNoColoursOfItsOwn(t *testing.T) {
 
 func TestHeatIsAStopOfThePage(t *testing.T) {
 	for i := range 1001 {
-		c := heatColor(float64(i) / 1000)
+		c := Screen.heatColor(float64(i) / 1000)
 		text := "#" + hex(c.R) + hex(c.G) + hex(c.B)
 		if paint, err := pageColor(text); err != nil || !strings.HasPrefix(paint, "color-mix(") && i > 0 {
 			t.Fatalf("%v is %q, %v", c, paint, err)

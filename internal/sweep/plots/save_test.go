@@ -35,16 +35,16 @@ var samples = map[string]Chart{
 	"all alike":       Front{X: Axis{Name: "x"}, Y: Axis{Name: "y"}, Settings: slices.Repeat([]Setting{{X: 1, Y: 1, Label: "alike", Best: true}}, 30)},
 }
 
-// svg draws a chart.
+// svg draws a chart with its texts as texts.
 func svg(t *testing.T, c Chart) string {
 	t.Helper()
-	f, err := c.figure()
+	f, err := c.figure(Screen)
 	if err == nil {
 		err = f.check()
 	}
 	var text []byte
 	if err == nil {
-		text, err = f.svg(Width, Height)
+		text, err = f.textSVG(Width, Height)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -78,33 +78,39 @@ func texts(t *testing.T, svg string) (list []string) {
 	}
 }
 
-// Law: Save writes two pictures of the stated size, with the same bytes every time.
+// made is what the pictures of tests are about.
+var made = About{Formula: "1 − D/V", Made: "delay: a <test> & more; 400 runs", Command: "lockstorm sweep delay --runs 400", Seed: 7, Runs: 400}
+
+// Law: Save writes a file for each format, with the same bytes every time, in both styles. Pictures
+// have the stated size.
 func TestSave(t *testing.T) {
 	for _, name := range []string{"delays", "drift-log", "choices"} {
-		var before [2][]byte
-		for range 2 {
-			dir := filepath.Join(t.TempDir(), "made")
-			if err := Save(dir, "it", samples[name]); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			files, err := os.ReadDir(dir)
-			if err != nil || len(files) != 2 {
-				t.Fatalf("%s: %v, %v; want two files", name, files, err)
-			}
-			for i, file := range []string{"it.svg", "it.png"} {
-				text, err := os.ReadFile(filepath.Join(dir, file))
-				if err != nil {
-					t.Fatal(err)
+		for style, of := range styles {
+			before := map[string][]byte{}
+			for range 2 {
+				dir := filepath.Join(t.TempDir(), "made")
+				if err := Save(dir, "it", samples[name], Formats(), of, made); err != nil {
+					t.Fatalf("%s: %v", name, err)
 				}
-				if before[i] != nil && !bytes.Equal(before[i], text) {
-					t.Errorf("%s: %s is another the second time", name, file)
+				files, err := os.ReadDir(dir)
+				if err != nil || len(files) != len(Formats()) {
+					t.Fatalf("%s: %v, %v; want %v", name, files, err, Formats())
 				}
-				before[i] = text
+				for _, file := range files {
+					text, err := os.ReadFile(filepath.Join(dir, file.Name()))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if before[file.Name()] != nil && !bytes.Equal(before[file.Name()], text) {
+						t.Errorf("%s, %s: %s is another the second time", name, style, file.Name())
+					}
+					before[file.Name()] = text
+				}
 			}
-		}
-		config, err := png.DecodeConfig(bytes.NewReader(before[1]))
-		if err != nil || config.Width != Width || config.Height != Height {
-			t.Errorf("%s: the PNG is %d by %d (%v)", name, config.Width, config.Height, err)
+			config, err := png.DecodeConfig(bytes.NewReader(before["it.png"]))
+			if err != nil || config.Width != Width || config.Height != Height {
+				t.Errorf("%s: the PNG is %d by %d (%v)", name, config.Width, config.Height, err)
+			}
 		}
 	}
 }
@@ -192,7 +198,7 @@ func TestAsManyCellsAsValues(t *testing.T) {
 		Values: [][]float64{{0.31, 0.62, math.NaN()}, {0.62, 0, 0.62}}}
 	text := svg(t, h)
 	for value, n := range map[float64]int{0.31: 1, 0.62: 3} {
-		hue := heatColor(value)
+		hue := Screen.heatColor(value)
 		if got := strings.Count(text, fmt.Sprintf("#%02X%02X%02X", hue.R, hue.G, hue.B)); got != n {
 			t.Errorf("%d areas are of %v; want %d", got, value, n)
 		}
@@ -223,7 +229,7 @@ func TestRefusals(t *testing.T) {
 	marked := points(Point{})
 	marked.Marks = []Mark{{nan, "here"}}
 	dir := t.TempDir()
-	if err := Save(dir, "it", points(Point{})); err != nil {
+	if err := Save(dir, "it", points(Point{}), []Format{SVG}, Screen, made); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(filepath.Join(dir, "it.svg"))
@@ -261,7 +267,7 @@ func TestRefusals(t *testing.T) {
 		"too much":             {many, "leave no room"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Save(dir, "it", of.chart)
+			err := Save(dir, "it", of.chart, []Format{SVG}, Screen, made)
 			if err == nil || !strings.Contains(err.Error(), of.want) {
 				t.Errorf("%v; want %q", err, of.want)
 			}
@@ -274,7 +280,7 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "/a"} {
-		if err := Save(t.TempDir(), name, points(Point{})); err == nil {
+		if err := Save(t.TempDir(), name, points(Point{}), []Format{SVG}, Screen, made); err == nil {
 			t.Errorf("%q was a name", name)
 		}
 	}

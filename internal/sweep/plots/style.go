@@ -19,6 +19,23 @@ var (
 	gridColor = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // lines of the grid
 )
 
+// Style is the colours of pictures. Curves differ in marker and dashes in every style.
+type Style struct {
+	hues []color.NRGBA // of curves
+	heat []color.NRGBA // of the values of a map, from small to large
+
+	best, recommended color.NRGBA // of settings
+}
+
+var (
+	// Screen has colours.
+	Screen = Style{hues: hues, heat: viridis, best: hues[0], recommended: hues[1]}
+
+	// Print has black and grey only, for papers that are printed without colour. Neighbouring
+	// curves differ in tone, too.
+	Print = Style{hues: tones, heat: greys, best: tones[0], recommended: tones[0]}
+)
+
 // hues are the colours of Okabe and Ito (https://jfly.uni-koeln.de/color/), without yellow,
 // which is hard to see on white.
 var hues = []color.NRGBA{
@@ -29,6 +46,18 @@ var hues = []color.NRGBA{
 	{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
 	{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky blue
 	{R: 0x00, G: 0x00, B: 0x00, A: 0xff},
+}
+
+// tones are black and a grey that a printer's raster leaves legible.
+var tones = []color.NRGBA{
+	{R: 0x00, G: 0x00, B: 0x00, A: 0xff},
+	{R: 0x70, G: 0x70, B: 0x70, A: 0xff},
+}
+
+// greys go from a light grey, to be told from a white 0, to nearly black.
+var greys = []color.NRGBA{
+	{R: 0xe0, G: 0xe0, B: 0xe0, A: 0xff},
+	{R: 0x20, G: 0x20, B: 0x20, A: 0xff},
 }
 
 // dashes distinguish lines without their colours. Only the first, which is drawn below the
@@ -100,8 +129,9 @@ type curveStyle struct {
 	shift func(c draw.Canvas, f *figure, x float64) vg.Length
 }
 
-func curveStyleOf(i int) curveStyle {
-	return curveStyle{hues[i%len(hues)], markers[i%len(markers)], dashes[i%len(dashes)], noShift}
+// curve returns the style of the i-th curve.
+func (s Style) curve(i int) curveStyle {
+	return curveStyle{s.hues[i%len(s.hues)], markers[i%len(markers)], dashes[(i+i/len(markers))%len(dashes)], noShift}
 }
 
 // line returns the style of the curve's lines.
@@ -169,20 +199,23 @@ var viridis = []color.NRGBA{
 
 // heatColor returns the colour of a value from 0 to 1. 0 is white, to distinguish nothing from
 // little.
-func heatColor(v float64) color.NRGBA {
+func (s Style) heatColor(v float64) color.NRGBA {
 	if v == 0 {
 		return color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 	}
-	at := v * float64(len(viridis)-1)
-	i := min(int(at), len(viridis)-2)
+	at := v * float64(len(s.heat)-1)
+	i := min(int(at), len(s.heat)-2)
 	part := at - float64(i)
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + part*(float64(b)-float64(a)))) }
-	a, b := viridis[i], viridis[i+1]
+	a, b := s.heat[i], s.heat[i+1]
 	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 0xff}
 }
 
 // bar is the scale of the colours, right of the data.
-type bar struct{ label string }
+type bar struct {
+	label string
+	style Style
+}
 
 const (
 	barGap   = vg.Length(12)
@@ -199,7 +232,7 @@ func (b bar) draw(data draw.Canvas) {
 	c.Max.X = c.Min.X + barWidth
 	for i := range bands {
 		low, high := c.Y(float64(i)/bands), c.Y(float64(i+1)/bands)
-		cell(c, (float64(i)+0.5)/bands, vg.Point{X: c.Min.X, Y: low}, vg.Point{X: c.Max.X, Y: high})
+		b.style.cell(c, (float64(i)+0.5)/bands, vg.Point{X: c.Min.X, Y: low}, vg.Point{X: c.Max.X, Y: high})
 	}
 	frame(c)
 	for i := range 6 {

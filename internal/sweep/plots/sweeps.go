@@ -30,6 +30,10 @@ type Say struct {
 	// It may be nil, or return nil. LineName is its name in the legend.
 	Line     func(curve string) func(x float64) (y float64)
 	LineName string
+
+	// Formula states the formula of a picture of curves or boundaries in the legend. The picture is
+	// named by what its curves have in common. It may be nil, or return "".
+	Formula func(picture string) string
 }
 
 // Of returns the pictures of results: those of the points, and those of the boundaries.
@@ -50,7 +54,7 @@ func Of(r sweep.Results, say Say) ([]Picture, error) {
 		}
 		pictures = append(pictures, some...)
 	}
-	some, err := boundariesOf(r)
+	some, err := boundariesOf(r, say)
 	if err != nil {
 		return nil, fmt.Errorf("sweep %s: %w", r.Sweep, err)
 	}
@@ -62,6 +66,13 @@ func (s Say) show() []Quantity {
 		return []Quantity{Share}
 	}
 	return s.Show
+}
+
+func (s Say) formula(picture string) string {
+	if s.Formula == nil {
+		return ""
+	}
+	return s.Formula(picture)
 }
 
 // pointsOf returns the pictures of a quantity at the points.
@@ -85,6 +96,9 @@ func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 	}
 	for _, f := range groupBy(lines, pictureOf(lines)) {
 		c := Curves{Title: title(r, f.name), X: axis(r.Params[0]), Y: q.Axis, Interval: q.Interval, Marks: say.Marks}
+		if q.Predicted {
+			c.Formula = say.formula(f.name)
+		}
 		for _, g := range curves {
 			if slices.Contains(f.members, g.name) {
 				c.Curves = append(c.Curves, q.curve(g))

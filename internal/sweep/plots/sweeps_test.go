@@ -96,7 +96,7 @@ func TestOfMaps(t *testing.T) {
 	if first, last := h.Line[0], h.Line[len(h.Line)-1]; first != (XY{1, 0.1}) || last != (XY{2, 0.2}) {
 		t.Errorf("the line goes from %v to %v", first, last)
 	}
-	if err := Save(t.TempDir(), "map", h); err != nil {
+	if err := Save(t.TempDir(), "map", h, []Format{SVG}, Screen, made); err != nil {
 		t.Error(err)
 	}
 	say.Show = []Quantity{Share, Share}
@@ -152,7 +152,7 @@ func TestOfBoundaries(t *testing.T) {
 		if got := p.Name + ": " + strings.Join(parts, ", "); i >= len(want) || got != want[i] {
 			t.Errorf("%s\nwant one of %q", got, want)
 		}
-		if err := Save(t.TempDir(), p.Name, p.Chart); err != nil {
+		if err := Save(t.TempDir(), p.Name, p.Chart, []Format{SVG}, Screen, made); err != nil {
 			t.Error(err)
 		}
 	}

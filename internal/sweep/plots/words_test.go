@@ -35,7 +35,7 @@ func TestPointsStandApart(t *testing.T) {
 	c := Curves{X: Axis{Name: "x", To: 10}, Y: Axis{Name: "y", To: 10}, Curves: []Curve{
 		{Name: "a", Points: points}, {Name: "b", Points: points}, {Name: "c", Points: []Point{{2, 9, 9, 9}, {3, 1, 1, 1}}},
 	}}
-	f, err := c.figure()
+	f, err := c.figure(Screen)
 	if err != nil {
 		t.Fatal(err)
 	}
