@@ -19,6 +19,7 @@ import (
 var (
 	coverage  = flag.Int("coverage", 0, "estimates of each world at each probability in TestCoverage; 0: it is skipped")
 	tableFile = flag.String("table", "", "a file for the table of TestCoverage")
+	firstSeed = flag.Uint64("first", 1, "the first seed of TestCoverage")
 )
 
 const ms = time.Millisecond
@@ -193,7 +194,7 @@ func TestCoverage(t *testing.T) {
 			covered, reliable, mean, off, runs, plain := 0, 0, 0.0, 0.0, 0.0, 0.0
 			for n := range *coverage {
 				o := Defaults()
-				o.Particles, o.Moves, o.Repetitions, o.Seed = particlesFor(p), 8, 10, uint64(n+1)
+				o.Particles, o.Moves, o.Repetitions, o.Seed = particlesFor(p), 8, 10, *firstSeed+uint64(n)
 				e := estimated(t, w, p, o)
 				if !e.Reliable() {
 					t.Logf("%s at %g: %v", w.name, p, e.Doubts)
