@@ -141,7 +141,7 @@ flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLA
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
-	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./internal/paper ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
 pictures: browser npm ## renew the screenshots in docs/img
@@ -229,6 +229,9 @@ mutants: ## plant all defects and hunt them (10 minutes); commit docs/evidence/m
 campaign: deps ## run the checks that take longer than tests may; commit docs/evidence/campaign.md, hunt.md and mutants.md
 	sh scripts/campaign.sh
 	sh scripts/mutants.sh 1000000
+
+paper: ## recompute the figures that README.md and docs claim, with a tenth of the runs, and compare (half an hour; continues where it was stopped; NAMES="debate drift": only these claims); commit docs/evidence/paper.md
+	$(GO) run ./internal/paper -page docs/evidence/paper.md $(NAMES)
 
 clean: ## remove what was built
 	rm -f lockstorm etcd kube-apiserver

@@ -24,6 +24,7 @@ import (
 // options are the flags.
 type options struct {
 	root, keep, page string
+	binary           string   // of the command; empty: it is built
 	names            []string // of claims; empty: all
 }
 
@@ -51,7 +52,8 @@ func main() {
 func parse() (o options) {
 	flag.StringVar(&o.root, "root", ".", "`directory` of the project")
 	flag.StringVar(&o.keep, "keep", "runs/paper", "`directory` for results and what commands write")
-	flag.StringVar(&o.page, "page", "", "`file` for the page, if all claims are recomputed; none if empty")
+	flag.StringVar(&o.page, "page", "", "`file` for the page, if no claims are named; none if empty")
+	flag.StringVar(&o.binary, "binary", "", "`file` of the command, such as a released one; it is built if empty")
 	flag.Usage = func() {
 		fmt.Fprint(os.Stderr, "usage: paper [flags] [names of claims]\n\nrecomputes the figures of the claims; exit codes: 0 they agree, 1 some disagree, 2 something failed, 3 stopped\n\n")
 		flag.PrintDefaults()
@@ -61,8 +63,8 @@ func parse() (o options) {
 	return o
 }
 
-// recompute recomputes the claims, prints the disagreements, and writes the page if all claims are
-// recomputed.
+// recompute recomputes the claims, prints the disagreements, and writes the page. If it is stopped, the
+// page has the results so far.
 func recompute(ctx context.Context, o options, out, progress io.Writer) error {
 	claims, err := loadClaims(o.root)
 	if err != nil {
@@ -72,7 +74,7 @@ func recompute(ctx context.Context, o options, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p, err := open(ctx, o.root, o.keep, progress)
+	p, err := open(ctx, o, progress)
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func recompute(ctx context.Context, o options, out, progress io.Writer) error {
 	for i, c := range chosen {
 		_, _ = fmt.Fprintf(progress, "claim %d of %d: %s\n", i+1, len(chosen), c.Name)
 		results, err := p.recompute(ctx, c)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 		all = append(all, judged{c, results})
@@ -90,6 +92,9 @@ func recompute(ctx context.Context, o options, out, progress io.Writer) error {
 		if err := files.WriteWhole(o.page, []byte(paperPage(all, madeWith()))); err != nil {
 			return err
 		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	list := disagreements(all)
 	for _, d := range list {

@@ -58,7 +58,7 @@ func disagreements(all []judged) (list []string) {
 	return list
 }
 
-// paperPage returns the page of a complete recomputation.
+// paperPage returns the page of a recomputation.
 func paperPage(all []judged, made string) string {
 	var b strings.Builder
 	limit := limit(all)
@@ -143,8 +143,12 @@ func writeDisagreements(b *strings.Builder, list []string) {
 func writeCommands(b *strings.Builder, all []judged) {
 	b.WriteString("\n## Commands\n\nDIR and FILE are a directory and a file of the command's own.\n\n| claim | at full size | here |\n|---|---|---|\n")
 	for _, c := range all {
-		for _, check := range c.Again {
-			fmt.Fprintf(b, "| [%s](%s) | %s | `%s` |\n", c.Name, c.Evidence, c.Made, cell(check.Command))
+		for i, check := range c.Again {
+			stopped := ""
+			if i >= len(c.results) {
+				stopped = ": **not run**, it was stopped before"
+			}
+			fmt.Fprintf(b, "| [%s](%s) | %s | `%s`%s |\n", c.Name, c.Evidence, c.Made, cell(check.Command), stopped)
 		}
 	}
 	b.WriteString("\n## Not recomputed\n\n| claim | made by | why not here |\n|---|---|---|\n")

@@ -29,9 +29,9 @@ type paper struct {
 	release  func() error
 }
 
-// open locks the directory for this process and builds the command into it.
-func open(ctx context.Context, root, keep string, progress io.Writer) (*paper, error) {
-	keep, err := filepath.Abs(keep)
+// open locks the directory for this process and puts the command into it.
+func open(ctx context.Context, o options, progress io.Writer) (*paper, error) {
+	keep, err := filepath.Abs(o.keep)
 	if err != nil {
 		return nil, err
 	}
@@ -39,18 +39,23 @@ func open(ctx context.Context, root, keep string, progress io.Writer) (*paper, e
 	if err != nil {
 		return nil, err
 	}
-	p := &paper{root: root, keep: keep, progress: progress, release: release}
-	if err := p.prepare(ctx); err != nil {
+	p := &paper{root: o.root, keep: keep, progress: progress, release: release}
+	if err := p.prepare(ctx, o.binary); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
 }
 
-// prepare builds the command and reads the results.
-func (p *paper) prepare(ctx context.Context) (err error) {
+// prepare builds the command, or copies a built one, and reads the results.
+func (p *paper) prepare(ctx context.Context, built string) (err error) {
 	binary := filepath.Join(p.keep, "bin", "lockstorm")
-	if _, err = gotool.Output(ctx, p.root, "build", "-buildvcs=false", "-o", binary, "./cmd/lockstorm"); err != nil {
+	if built == "" {
+		_, err = gotool.Output(ctx, p.root, "build", "-buildvcs=false", "-o", binary, "./cmd/lockstorm")
+	} else {
+		err = install(built, binary)
+	}
+	if err != nil {
 		return err
 	}
 	if p.program, err = hashFile(binary); err != nil {
@@ -65,6 +70,21 @@ func (p *paper) close() {
 		_ = p.store.file.Close() // each line is written
 	}
 	_ = p.release()
+}
+
+// install copies a program.
+func install(from, to string) error {
+	program, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if err := files.WriteWhole(to, program); err != nil {
+		return err
+	}
+	return os.Chmod(to, 0o755)
 }
 
 func hashFile(name string) (string, error) {
@@ -85,7 +105,8 @@ func (p *paper) key(c Check) (string, error) {
 	return hex.EncodeToString(sum[:8]), err
 }
 
-// recompute runs the checks of a claim that have not been run, and returns their results.
+// recompute runs the checks of a claim that have not been run, and returns their results. If it is
+// stopped, it returns those that there are, and the context's error.
 func (p *paper) recompute(ctx context.Context, c Claim) (list []result, err error) {
 	for i, check := range c.Again {
 		key, err := p.key(check)
@@ -93,10 +114,13 @@ func (p *paper) recompute(ctx context.Context, c Claim) (list []result, err erro
 			return nil, err
 		}
 		r, done := p.store.of(key)
+		if !done && ctx.Err() != nil {
+			return list, ctx.Err()
+		}
 		if !done {
 			_, _ = fmt.Fprintf(p.progress, "%s: %s\n", c.Name, check.Command)
 			if r, err = p.run(ctx, check, key, filepath.Join(p.keep, fmt.Sprintf("%s-%d-%s", c.Name, i+1, key))); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", c.Name, check.Command, err)
+				return list, fmt.Errorf("%s: %s: %w", c.Name, check.Command, err)
 			}
 			_, _ = fmt.Fprintf(p.progress, "%s: %d figures in %.0f s\n", c.Name, len(r.Found), r.Seconds)
 		}

@@ -1,0 +1,93 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// CITATION.cff has what version 1.2.0 of its schema requires, and nothing that it does not know
+// (https://github.com/citation-file-format/citation-file-format/blob/1.2.0/schema.json).
+func TestCitation(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "CITATION.cff"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c struct {
+		Version    string           `yaml:"cff-version"`
+		Message    string           `yaml:"message"`
+		Type       string           `yaml:"type"`
+		Title      string           `yaml:"title"`
+		Abstract   string           `yaml:"abstract"`
+		Authors    []map[string]any `yaml:"authors"`
+		License    string           `yaml:"license"`
+		Repository string           `yaml:"repository-code"`
+		URL        string           `yaml:"url"`
+		Keywords   []string         `yaml:"keywords"`
+		References []struct {
+			Type    string           `yaml:"type"`
+			Title   string           `yaml:"title"`
+			Authors []map[string]any `yaml:"authors"`
+			Year    int              `yaml:"year"`
+			URL     string           `yaml:"url"`
+		} `yaml:"references"`
+	}
+	d := yaml.NewDecoder(strings.NewReader(string(text)))
+	d.KnownFields(true)
+	if err := d.Decode(&c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Version != "1.2.0" || c.Message == "" || c.Title == "" || len(c.Authors) == 0 || c.Type != "software" {
+		t.Errorf("cff-version, message, title, authors or type: %+v", c)
+	}
+	if c.License != "Apache-2.0" || c.Repository != "https://github.com/lockstorm/lockstorm" {
+		t.Errorf("license %q, repository %q", c.License, c.Repository)
+	}
+	people := slices.Clone(c.Authors)
+	for _, r := range c.References {
+		if r.Type != "article" || r.Title == "" || len(r.Authors) == 0 {
+			t.Errorf("reference %+v", r)
+		}
+		people = append(people, r.Authors...)
+	}
+	for _, p := range people { // a person, or an entity, which has a name
+		for field := range p {
+			if !slices.Contains([]string{"name", "family-names", "given-names"}, field) {
+				t.Errorf("an author has %q", field)
+			}
+		}
+		if _, entity := p["name"]; entity == (p["family-names"] != nil) {
+			t.Errorf("%v is neither a person nor an entity", p)
+		}
+	}
+}
+
+var makeTarget = regexp.MustCompile("`make ([a-z-]+)")
+
+// Law: a target of make that a page names exists.
+func TestTargetsThatPagesName(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for name := range pages(t) {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range makeTarget.FindAllStringSubmatch(string(text), -1) {
+			if checked++; !strings.Contains("\n"+string(makefile), "\n"+m[1]+":") {
+				t.Errorf("%s: there is no target %s", name, m[1])
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d targets found: this test looks in the wrong place", checked)
+	}
+}
