@@ -79,13 +79,13 @@ func paperPage(all []judged, made string) string {
 
 Made by `+"`make paper`"+` with %s. [claims.yaml](claims.yaml) lists every claim with a figure, the texts of the pages that show it, and the command below; [artifact.md](../artifact.md) explains the procedure.
 
-%s were recomputed in %s of processor time, on two idle cores half as long: %d exact ones, which have to be equal, and %d rates, from a tenth of the runs where nothing else is said, with other seeds. Two rates disagree if Fisher's exact test gives a difference as unlikely as theirs a probability below %.2g: %g divided by the number of rates. So the probability of one false alarm or more on this page is at most %g %%.
+%s were recomputed in %s of processor time: %d exact ones, which have to be equal, and %d rates, from a tenth of the runs where nothing else is said, with other seeds. Two rates disagree if Fisher's exact test gives a difference as unlikely as theirs a probability below %.2g: %g divided by the number of rates. So the probability of one false alarm or more on this page is at most %g %%.
 
-*Shown* is the exact figure that disagrees, if one does, or the rate whose difference is the least likely of all of its command, with that probability. *Seconds* are those of the clock, on a machine with other work; *CPU* those of the processors.
+%s*Shown* is the exact figure that disagrees, if one does, or the rate whose difference is the least likely of all of its command, with that probability. *Seconds* are those of the clock, on a machine with other work; *CPU* those of the processors.
 
 | claim | figures | committed | recomputed | shown | agreement | seconds | CPU |
 |---|---|---|---|---|---|---|---|
-`, made, textfmt.Count(exact+statistical, "figure"), spell(cpu), exact, statistical, limit, falseAlarm, 100*falseAlarm)
+`, made, textfmt.Count(exact+statistical, "figure"), spell(cpu), exact, statistical, limit, falseAlarm, 100*falseAlarm, stoppedNote(all))
 	for _, c := range all {
 		for _, r := range c.results {
 			worst := leastLikely(r.Found)
@@ -96,6 +96,16 @@ Made by `+"`make paper`"+` with %s. [claims.yaml](claims.yaml) lists every claim
 	writeCommands(&b, all)
 	writeTexts(&b, all)
 	return b.String()
+}
+
+// stoppedNote says that something was not run, if so.
+func stoppedNote(all []judged) string {
+	for _, c := range all {
+		if len(c.results) < len(c.Again) {
+			return "It was stopped before its end: what is marked as not run [below](#commands) is missing.\n\n"
+		}
+	}
+	return ""
 }
 
 func shown(c comparison) string {
