@@ -151,14 +151,14 @@ func writeDisagreements(b *strings.Builder, list []string) {
 
 // writeCommands lists what was run, and what was not.
 func writeCommands(b *strings.Builder, all []judged) {
-	b.WriteString("\n## Commands\n\nDIR and FILE are a directory and a file of the command's own.\n\n| claim | at full size | here |\n|---|---|---|\n")
+	b.WriteString("\n## Commands\n\nDIR and FILE are a directory and a file of the command's own. What makes the figures at full size stands behind.\n\n")
 	for _, c := range all {
 		for i, check := range c.Again {
 			stopped := ""
 			if i >= len(c.results) {
-				stopped = ": **not run**, it was stopped before"
+				stopped = " **Not run**, it was stopped before."
 			}
-			fmt.Fprintf(b, "| [%s](%s) | %s | `%s`%s |\n", c.Name, c.Evidence, c.Made, cell(check.Command), stopped)
+			fmt.Fprintf(b, "- [%s](%s): `%s` (%s).%s\n", c.Name, c.Evidence, check.Command, c.Made, stopped)
 		}
 	}
 	b.WriteString("\n## Not recomputed\n\n| claim | made by | why not here |\n|---|---|---|\n")

@@ -106,7 +106,7 @@ case $1 in rows) printf '| row | seen | verdict |\n|---|---|---|\n| a | 9 of 10 
 	if err := recompute(ctx, o, io.Discard, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Fatalf("it was not stopped: %v", err)
 	}
-	if page, err := os.ReadFile(o.page); err != nil || strings.Count(string(page), "**not run**") != 1 {
+	if page, err := os.ReadFile(o.page); err != nil || strings.Count(string(page), "**Not run**") != 1 {
 		t.Errorf("%v, the page is\n%s", err, page)
 	}
 	if err := recompute(t.Context(), o, io.Discard, io.Discard); err != nil {
@@ -116,7 +116,7 @@ case $1 in rows) printf '| row | seen | verdict |\n|---|---|---|\n| a | 9 of 10 
 	if err != nil || string(log) != "rows\nsays\nsays\n" {
 		t.Errorf("%v, the commands were %q", err, log)
 	}
-	if page, err := os.ReadFile(o.page); err != nil || strings.Contains(string(page), "**not run**") {
+	if page, err := os.ReadFile(o.page); err != nil || strings.Contains(string(page), "**Not run**") {
 		t.Errorf("%v, the page is\n%s", err, page)
 	}
 }
