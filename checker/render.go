@@ -43,11 +43,16 @@ func (f Finding) Lines() []string {
 			t.list(c.Evidence)
 			continue
 		}
-		var evidence text
-		evidence.list(c.Evidence)
-		t.add(fmt.Sprintf("%s (%s)", c.Assumption.Text(), strings.Join(evidence.lines, " ")))
+		t.add(fmt.Sprintf("%s (%s)", c.Assumption.Text(), c.Shown()))
 	}
 	return t.lines
+}
+
+// Shown is the evidence of the cause as a clause: what is seen in the history.
+func (c Cause) Shown() string {
+	var t text
+	t.list(c.Evidence)
+	return strings.Join(t.lines, " ")
 }
 
 // heading says whether an assumption was broken.

@@ -105,3 +105,26 @@ func TestDebateMistakes(t *testing.T) {
 		t.Error("crash-restart is no row")
 	}
 }
+
+// A series with claims has sources, and every source names an article with an address.
+func TestSourcesOfSeries(t *testing.T) {
+	for _, s := range AllSeries() {
+		if (s.Claims != Claims{}) != (len(s.Sources) > 0) {
+			t.Errorf("%s: claims %+v, sources %q: want both or neither", s.Name, s.Claims, s.Sources)
+		}
+		for _, text := range s.Sources {
+			if ArticleURL(text) == "" {
+				t.Errorf("%s: no article begins with %q", s.Name, text)
+			}
+		}
+	}
+	for _, topic := range Topics() {
+		for _, r := range topic.Rows {
+			for _, text := range r.Sources {
+				if ArticleURL(text) == "" {
+					t.Errorf("%s: no article begins with %q", r.Name, text)
+				}
+			}
+		}
+	}
+}

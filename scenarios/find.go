@@ -96,7 +96,7 @@ func Find(name string) (Scenario, error) {
 	return Scenario{}, &textfmt.UnknownError{What: "scenario", Name: name, Known: known}
 }
 
-// Sources returns the articles and sections of a row's claims, nil for any other name.
+// Sources returns the articles and sections of the claims of a row, nil for any other name.
 func Sources(row string) []string {
 	for _, t := range Topics() {
 		for _, r := range t.Rows {

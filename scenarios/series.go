@@ -10,6 +10,9 @@ type Series struct {
 	Summary string
 	Claims  Claims
 
+	// Sources are the articles and sections of the claims.
+	Sources []string
+
 	// Varied is the parameter in which the points differ, with its unit: "restart delay / TTL".
 	Varied string
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -68,6 +69,7 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.DebateFile+"; if rows are named, they replace those rows of the debate saved there")
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
 	o.report.flag(cmd)
+	o.report.most = math.MaxInt // each row that violates something has a run
 	for _, f := range []string{"backend", "clients", "runs", "points", "parallel", "seed", "out", "save"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}

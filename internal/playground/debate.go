@@ -55,22 +55,6 @@ func Properties() ([]Property, error) {
 	return list, nil
 }
 
-// articles are the addresses of sources, by how their texts begin.
-var articles = map[string]string{
-	"Kleppmann 2016": "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html",
-	"antirez 2016":   "http://antirez.com/news/101",
-	"redis.io":       "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/",
-}
-
-func sourceOf(text string) Source {
-	for begin, url := range articles {
-		if strings.HasPrefix(text, begin) {
-			return Source{text, url}
-		}
-	}
-	return Source{Text: text}
-}
-
 // Debate returns the rows of the debate by topic. Topics without rows are left out.
 func Debate() ([]Topic, error) {
 	topics := []Topic{}
@@ -97,7 +81,7 @@ func rowOf(r scenarios.Row) (Row, error) {
 		VariantOf: r.VariantOf, Scenario: text, Sources: []Source{}, Expected: expectedOf(r.Scenario),
 	}
 	for _, s := range r.Sources {
-		row.Sources = append(row.Sources, sourceOf(s))
+		row.Sources = append(row.Sources, Source{s, scenarios.ArticleURL(s)})
 	}
 	return row, err
 }

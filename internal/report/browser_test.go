@@ -229,7 +229,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	if wide := browsertest.Eval[float64](p, `document.querySelector("details[open] svg.sequence").getBoundingClientRect().width`); wide < 300 {
 		t.Errorf("the diagram of the case is %v pixels wide", wide)
 	}
-	const names = `[...document.querySelectorAll("table.filters")][0]`
+	const names = `document.querySelector("table[data-filters]")`
 	rows := func() []string {
 		return browsertest.Eval[[]string](p, `[...`+names+`.tBodies[0].rows].filter((r) => !r.hidden && !r.classList.contains("head")).map((r) => r.cells[0].textContent)`)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
+	"github.com/lockstorm/lockstorm/internal/report/verdicts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -21,7 +22,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "There are no results."})
 		return
 	}
-	all := document.TableOf(Matrix(records), summary.BySign)
+	all := lockMatrix(records, true)
 	all.Filters = true
 	blocks := []document.Block{}
 	for _, d := range c.Deviations() {
@@ -33,11 +34,10 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 	if len(blocks) == 0 {
 		blocks = append(blocks, document.Notice{Mark: document.Good, Text: "Every lock behaves as claimed."})
 	}
-	blocks = append(blocks, all)
-	for l := range strings.Lines(c.Legend()) {
-		blocks = append(blocks, document.Prose(strings.TrimSpace(l)))
-	}
-	blocks = append(blocks, document.Heading("First violations"), document.TableOf(Firsts(records), nil))
+	blocks = append(blocks, verdicts.Legend{}, all,
+		document.Prose("Below ✗: the number of trials with a violation, of the trials in which the property was judged; in the table of a single trial, the share of runs. Below ?: the number of undecided runs."),
+		document.Fold{Summary: "what the other columns mean", Blocks: c.costBlocks()},
+		document.Heading("First violations"), document.TableOf(Firsts(records), nil))
 	var about document.Facts
 	for _, l := range c.Locks {
 		text := l.Summary + ". " + l.Lock.Words()
@@ -53,7 +53,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 			for _, f := range some[0].Shown[0].Scenario.Plan {
 				fold.Blocks = append(fold.Blocks, document.Prose(fmt.Sprintf("Plan for %s: %v", some[0].Lock.Name, f)))
 			}
-			fold.Blocks = append(fold.Blocks, document.TableOf(Matrix(some), summary.BySign))
+			fold.Blocks = append(fold.Blocks, lockMatrix(some, false))
 			blocks = append(blocks, fold)
 		}
 	}
@@ -105,18 +105,10 @@ func (r Record) rate(p checker.Property) (rate runner.Rate, open int) {
 // trials it was.
 func (r Record) Cell(p checker.Property) string {
 	rate, open := r.rate(p)
-	judged, broken := 0, 0
-	for _, t := range r.Shown {
-		if t.Observed(p) != checker.NotApplicable {
-			judged++
-		}
-		if t.Observed(p) == checker.Violated {
-			broken++
-		}
-	}
 	switch {
 	case rate.K > 0 && len(r.Shown) > 1:
-		return fmt.Sprintf("✗ in %d of %d", broken, judged)
+		trials := r.trials(p)
+		return fmt.Sprintf("✗ in %d of %d", trials.K, trials.N)
 	case rate.K > 0:
 		return fmt.Sprintf("✗ %s %s", rate.Percent(), rate.Interval())
 	case open > 0 && rate.N == 0:
@@ -129,6 +121,28 @@ func (r Record) Cell(p checker.Property) string {
 	return "·"
 }
 
+// trials returns how many trials violated a property, of those in which it was judged.
+func (r Record) trials(p checker.Property) (rate runner.Rate) {
+	for _, t := range r.Shown {
+		if t.Observed(p) != checker.NotApplicable {
+			rate.N++
+		}
+		if t.Observed(p) == checker.Violated {
+			rate.K++
+		}
+	}
+	return rate
+}
+
+// broken says how often a property was violated: in how many trials or, of one trial, in which
+// share of the runs.
+func (r Record) broken(p checker.Property, rate runner.Rate) string {
+	if len(r.Shown) > 1 {
+		return r.trials(p).String()
+	}
+	return rate.Percent()
+}
+
 // costs returns what the lock costs without faults, or in the only trial. The outage is the
 // longest of all trials.
 func (r Record) costs() []checker.Column {
@@ -138,6 +152,52 @@ func (r Record) costs() []checker.Column {
 	}
 	waiting := checker.Column{Head: "waiting", Cell: string(r.Lock.Waits), Legend: "waiting: a client that waits spins (tries again) or watches (is woken)"}
 	return append([]checker.Column{waiting}, m.Columns()...)
+}
+
+// verdict is the cell of a property on a page. A claimed violation is expected only of all trials
+// together.
+func (r Record) verdict(p checker.Property, all bool) verdicts.Verdict {
+	v := verdicts.Verdict{Property: p, Found: checker.NotApplicable}
+	rate, open := r.rate(p)
+	switch {
+	case rate.K > 0:
+		v.Found, v.Note = checker.Violated, r.broken(p, rate)
+	case open > 0:
+		v.Found, v.Note = checker.Unknown, fmt.Sprintf("%d/%d", open, rate.N+open)
+	case rate.N > 0:
+		v.Found = checker.Holds
+	}
+	if want, wanted := r.Lock.Expect.Want(p); wanted && (want == checker.Holds || all && want == checker.Violated) && v.Found != checker.NotApplicable {
+		if want != checker.Holds || v.Found != checker.Unknown {
+			v.Expected = want
+		}
+	}
+	return v
+}
+
+// lockMatrix has a row for each lock, by family, with its verdicts and costs. all: the records are of
+// all trials.
+func lockMatrix(records []Record, all bool) verdicts.Matrix {
+	m := verdicts.Matrix{First: "lock"}
+	family := scenarios.Family("")
+	for i, r := range records {
+		if r.Lock.Family != family {
+			family = r.Lock.Family
+			m.Rows = append(m.Rows, verdicts.Row{Heading: true, Name: string(family)})
+		}
+		row := verdicts.Row{Name: r.Lock.Name}
+		for _, p := range checker.Properties() {
+			row.Verdicts = append(row.Verdicts, r.verdict(p, all))
+		}
+		for _, c := range r.costs() {
+			if i == 0 {
+				m.Columns = append(m.Columns, document.Column{Name: c.Head, Help: c.Legend})
+			}
+			row.Cells = append(row.Cells, document.CellOf(c.Cell))
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return m
 }
 
 // Matrix has a line for each lock, by family, with its verdicts and costs.
@@ -223,12 +283,25 @@ func (c Comparison) costLegend() string {
 	return strings.Join(lines, "")
 }
 
+// costBlocks explains the columns of costs on a page.
+func (c Comparison) costBlocks() (blocks []document.Block) {
+	for l := range strings.Lines(c.costLegend() + costScope(c) + "\n") {
+		blocks = append(blocks, document.Prose(strings.TrimSpace(l)+"."))
+	}
+	return blocks
+}
+
+// costScope says of which trials the costs are.
+func costScope(c Comparison) string {
+	return "A table of several trials takes these from " + c.Trials[0].Name + ", and the longest outage from all of them"
+}
+
 // Legend explains the tables, an entry a line.
 func (c Comparison) Legend() string {
 	return `✓ holds in every run; ✗ in 3 of 14: violated in some run of 3 trials, of the 14 in which it was judged
 ✗ 20.0 % [9, 39]: the share of one trial's runs that violate it, with its 95 % Wilson interval in percent
 ? left open: the runs do not suffice to tell; · nothing to judge: no trial is about it, or the lock has no such thing
-` + c.costLegend() + `A table of several trials takes these from ` + c.Trials[0].Name + `, and the longest outage from all of them
+` + c.costLegend() + costScope(c) + `
 "V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
 }
 

@@ -142,7 +142,7 @@ func (b *debatePage) hasWitness(s Side, t runner.Tally) bool {
 // row is a section with the setting, results and witness of a row.
 func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, error) {
 	fold := document.Fold{ID: b.ids[row.Name], Summary: row.Name + ": " + row.Summary}
-	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Scenario))
+	fold.Blocks = append(fold.Blocks, b.setting(row.Claims, row.Sources, row.Scenario))
 	for i, s := range b.Sides {
 		t, known := s.Found[row.Name]
 		why := ""
@@ -212,7 +212,7 @@ func (b *debatePage) witnessBlock(ctx context.Context, s Side, t runner.Tally) (
 		return nil, err
 	}
 	if now := shown.Run.TraceHash; t.WitnessTrace != 0 && now != "" && now != results.Hash(t.WitnessTrace) {
-		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This run differs from the stored one: the program, or the machine's floating-point arithmetic, is another."})
+		fold.Blocks = append(fold.Blocks, document.Notice{Mark: document.Open, Text: "This run differs from the stored one, because the program or the floating-point arithmetic of the machine differs."})
 	}
 	blocks, err := b.runBlocks(shown)
 	fold.Blocks = append(fold.Blocks, blocks...)
@@ -228,16 +228,19 @@ func repeated(ctx context.Context, s Side, t runner.Tally) (runpage.Shown, error
 	return runpage.Replayed(ctx, e, t.Witness, runCommand(s, t.Scenario.Name, t.Witness))
 }
 
-// setting has the claims of both sides, and the scenario.
-func (b *debatePage) setting(c scenarios.Claims, s scenarios.Scenario) document.Facts {
-	facts := document.Facts{{Name: "Kleppmann", Value: textfmt.Dash(c.Kleppmann)}, {Name: "antirez, redis.io", Value: textfmt.Dash(c.Antirez)}}
+// setting has the claims of both sides with their sources, and the scenario.
+func (b *debatePage) setting(c scenarios.Claims, sources []string, s scenarios.Scenario) document.Facts {
+	facts := document.Facts{{Name: claimants[0], Value: textfmt.Dash(c.Kleppmann)}, {Name: claimants[1], Value: textfmt.Dash(c.Antirez)}}
+	for _, text := range sources {
+		facts = append(facts, document.Fact{Name: "Source", Value: text, Link: scenarios.ArticleURL(text)})
+	}
 	return append(facts, summary.FactsOf(summary.Setting(s))...)
 }
 
 // series is a section with the setting and results of a series.
 func (b *debatePage) series(series scenarios.Series) document.Fold {
 	name := SeriesName(series)
-	fold := document.Fold{ID: b.ids[name], Summary: name + ": " + series.Summary, Blocks: []document.Block{b.setting(series.Claims, series.Points[0].Scenario)}}
+	fold := document.Fold{ID: b.ids[name], Summary: name + ": " + series.Summary, Blocks: []document.Block{b.setting(series.Claims, series.Sources, series.Points[0].Scenario)}}
 	for _, s := range b.Sides {
 		c := s.Found.Curve(series)
 		if len(c.Tallies) == 0 {

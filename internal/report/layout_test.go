@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,80 +48,113 @@ func onlyDebate(t *testing.T) string {
 	return dir
 }
 
-// board is the scoreboard: its first row is calm.
-const board = `document.querySelector("#s-scoreboard table")`
+// board is the scoreboard.
+const board = `document.querySelector("#s-scoreboard .matrix")`
 
-// The scoreboard shows the verdicts of all rows on every screen.
+// row is a row of the scoreboard.
+func row(name string) string {
+	return `[...` + board + `.tBodies[0].rows].find((r) => r.querySelector("th.name > a")?.textContent === "` + name + `")`
+}
+
+// The scoreboard is in the window as a whole, whatever its width, with the verdicts of all rows.
 func TestBrowserScoreboard(t *testing.T) {
 	p := browsertest.Open(t, pageFile(t, onlyDebate(t)), browsertest.Desktop)
-	for _, s := range screens {
+	for _, s := range append(slices.Clone(screens), browsertest.Screen{Width: 800, Height: 900}, browsertest.Screen{Width: 1100, Height: 900}) {
 		resized(t, p, s)
-		p.Until(board + `.parentElement.classList.contains("fits")`)
 		browsertest.Eval[any](p, `scrollTo(0, 0)`)
-		if cut := browsertest.Eval[[]string](p, `[...`+board+`.querySelectorAll("td")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent).slice(0, 5)`); len(cut) > 0 {
-			t.Errorf("%d pixels: these cells are cut: %q", s.Width, cut)
+		if cut := browsertest.Eval[[]string](p, `[...`+board+`.querySelectorAll("td, th, .tile, .share, a")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map((e) => e.textContent).slice(0, 5)`); len(cut) > 0 {
+			t.Errorf("%d pixels: these cells are cut off: %q", s.Width, cut)
 		}
-		if first := browsertest.Eval[string](p, `[...`+board+`.tBodies[0].rows].find((r) => r.textContent.includes("calm")).cells[1].innerText`); first != "✓" {
-			t.Errorf("%d pixels: the first verdict of calm is %q", s.Width, first)
+		browsertest.Eval[any](p, row("crash-restart")+`.scrollIntoView({ block: "center" })`)
+		tiles := browsertest.Eval[[]string](p, `[...`+row("crash-restart")+`.querySelectorAll(".tile")].filter((e) => { const b = e.getBoundingClientRect(); return b.width > 15 && b.height > 12 && b.left >= 0 && b.right <= innerWidth && b.top >= 0 && b.bottom <= innerHeight && document.elementFromPoint((b.left + b.right) / 2, (b.top + b.bottom) / 2) === e; }).map((e) => e.textContent)`)
+		if got := strings.Join(tiles, ""); got != "✗✗✗–✓–✓✓" {
+			t.Errorf("%d pixels: of crash-restart the verdicts %q are visible", s.Width, got)
 		}
-		top := browsertest.Eval[float64](p, `[...`+board+`.tBodies[0].rows].find((r) => r.textContent.includes("calm")).cells[1].getBoundingClientRect().bottom`)
-		if top <= 0 || top > float64(s.Height) {
-			t.Errorf("%d pixels: the first verdict ends at %v in a window of %d", s.Width, top, s.Height)
-		}
-		if s.Width < 1000 {
-			labels := browsertest.Eval[string](p, `[...`+board+`.tBodies[0].rows].find((r) => r.textContent.includes("crash-restart")).cells[1].getAttribute("data-label")`)
-			if labels != "V1" {
-				t.Errorf("on a card the first verdict is of %q", labels)
+		if s.Width < 1200 {
+			if label := browsertest.Eval[string](p, `getComputedStyle(`+row("crash-restart")+`.querySelector("td.verdict"), "::before").content`); label != `"V1"` {
+				t.Errorf("%d pixels: on a card the first verdict is of %s", s.Width, label)
 			}
 			continue
 		}
-		if tall := browsertest.Eval[[]string](p, `[...`+board+`.tBodies[0].rows].filter((r) => r.offsetHeight > 60).map((r) => r.cells[0].textContent)`); len(tall) > 0 {
-			t.Errorf("%d pixels: these rows are more than two lines high: %q", s.Width, tall)
+		if tall := browsertest.Eval[[]string](p, `[...`+board+`.tBodies[0].rows].filter((r) => r.offsetHeight > 75).map((r) => r.cells[0].textContent)`); len(tall) > 0 {
+			t.Errorf("%d pixels: these rows are too high: %q", s.Width, tall)
 		}
-		browsertest.Eval[any](p, board+`.rows[40].scrollIntoView({ block: "center" })`)
-		p.Settle()
 		if head := browsertest.Eval[float64](p, board+`.tHead.rows[0].cells[1].getBoundingClientRect().top`); head < -1 || head > 1 {
 			t.Errorf("%d pixels: after scrolling the head is at %v, and not at the top of the window", s.Width, head)
 		}
 	}
+}
 
-	// A window that is too narrow: the table scrolls in a box, below its head and beside its
-	// first column.
-	resized(t, p, browsertest.Screen{Width: 800, Height: 900})
-	p.Until(`!` + board + `.parentElement.classList.contains("fits")`)
-	at := func(cell string) (x, y float64) {
-		r := browsertest.Eval[[]float64](p, `((c, b) => [c.left - b.left, c.top - b.top])(`+board+cell+`.getBoundingClientRect(), `+board+`.parentElement.getBoundingClientRect())`)
-		return r[0], r[1]
+// The reader narrows the scoreboard down by words and to violations, with the keyboard alone.
+func TestBrowserScoreboardFilters(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, onlyDebate(t)), browsertest.Desktop)
+	shown := func() int {
+		return browsertest.Eval[int](p, `[...`+board+`.tBodies[0].rows].filter((r) => !r.hidden && !r.classList.contains("head")).length`)
 	}
-	browsertest.Eval[any](p, board+`.parentElement.scrollTo(300, 600)`)
-	p.Settle()
-	if _, y := at(`.tHead.rows[0].cells[3]`); y < -1 || y > 1 {
-		t.Errorf("scrolled, the head is %v below the top of the box", y)
+	all := shown()
+	browsertest.Eval[any](p, `document.querySelectorAll(".filter input")[1].focus()`)
+	p.Press(" ")
+	violating := shown()
+	if wrong := browsertest.Eval[int](p, `[...`+board+`.tBodies[0].rows].filter((r) => !r.classList.contains("head") && r.hidden === !!r.querySelector(".tile.violated")).length`); wrong > 0 || violating == 0 || violating >= all {
+		t.Errorf("%d of %d rows are left, %d of them wrongly shown or hidden", violating, all, wrong)
 	}
-	if x, _ := at(`.rows[30].cells[0]`); x < -1 || x > 1 {
-		t.Errorf("scrolled, the first column is %v from the left of the box", x)
+	browsertest.Eval[any](p, `document.querySelectorAll(".filter input")[0].focus()`)
+	p.Press("restart")
+	if n := shown(); n == 0 || n >= violating {
+		t.Errorf("of %d rows with a violation %d have the word", violating, n)
 	}
 }
 
-// What was expected is said only where it differs.
-func TestExpectedWhereItDiffers(t *testing.T) {
-	text := page(t, onlyDebate(t))
-	for _, head := range []string{">V1<", ">C<", ">as expected<"} {
-		wantIn(t, text, head)
-	}
-	wantIn(t, text, `<p class="notice known">as expected in`, `<p class="notice good">as expected in`)
-	for _, head := range []string{">expected</th>", ">remark</th>"} {
-		if n := strings.Index(text, head); n >= 0 && n < strings.Index(text, `id="s-the-network"`) {
-			t.Errorf("the scoreboard has a column %s", head)
+// The debate is printed on two pages, A4 or letter, in light colours and with all verdicts.
+func TestBrowserPrintedDebate(t *testing.T) {
+	path := pageFile(t, onlyDebate(t))
+	for _, s := range []browsertest.Screen{browsertest.Desktop, browsertest.Dark, {Width: 400, Height: 800}} {
+		p := browsertest.Open(t, path, s)
+		for name, paper := range map[string]browsertest.Paper{"A4": browsertest.A4, "letter": browsertest.Letter} {
+			if n := p.PrintedPages(paper); n != 2 {
+				t.Errorf("on %s, from a window of %d pixels, dark: %v: %d pages", name, s.Width, s.Dark, n)
+			}
+		}
+		p.PrintMedia()
+		if ground := browsertest.Eval[string](p, `getComputedStyle(document.body).backgroundColor`); ground != "rgb(255, 255, 255)" {
+			t.Errorf("printed on %s", ground)
+		}
+		if n, all := browsertest.Eval[int](p, `[...`+board+`.querySelectorAll(".tile")].filter((e) => e.offsetWidth > 0).length`), 8*(len(scenarios.All())+len(scenarios.AllSeries())); n != all {
+			t.Errorf("printed are %d of %d verdicts", n, all)
 		}
 	}
+}
+
+// The texts of both pages can be read in both themes: their contrast is at least 4.5 (WCAG 2.2, AA),
+// whatever the browser computes as their colours.
+func TestBrowserContrast(t *testing.T) {
+	debate := pageFile(t, onlyDebate(t))
+	run := pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1"))
+	for name, path := range map[string]string{"debate": debate, "run": run} {
+		for _, s := range []browsertest.Screen{browsertest.Desktop, browsertest.Dark, {Width: 400, Height: 800}, {Width: 400, Height: 800, Dark: true}} {
+			p := browsertest.Open(t, path, s)
+			p.Settle()
+			if low := p.LowContrast("body", 4.5); len(low) > 0 {
+				t.Errorf("%s, %d pixels, dark: %v: %q", name, s.Width, s.Dark, low)
+			}
+		}
+	}
+}
+
+// What was expected stands below a verdict only where it differs.
+func TestExpectedWhereItDiffers(t *testing.T) {
+	text := page(t, onlyDebate(t))
+	if n := strings.Count(text, "differs\""); n != 1 {
+		t.Errorf("%d verdicts are marked; want the one of the legend", n)
+	}
+	wantIn(t, text, `<p class="notice known">as expected in`, `<p class="notice good">as expected in`)
 }
 
 // The page of a run begins with what happened, why, and whether it was expected. All of it, and
 // the story, leads to the timeline; the messages of a small run follow.
 func TestBrowserRunPage(t *testing.T) {
 	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")), browsertest.Desktop)
-	const lead = `document.querySelector("section .notice")`
+	const lead = `document.querySelector("section .happened")`
 	for _, s := range screens {
 		resized(t, p, s)
 		browsertest.Eval[any](p, `scrollTo(0, 0)`)
@@ -129,9 +163,18 @@ func TestBrowserRunPage(t *testing.T) {
 		}
 	}
 	text := browsertest.Eval[string](p, lead+`.innerText`)
-	wantIn(t, text, "violated, as this scenario expects.", "Client 2 was granted", "Broken assumption: ")
-	if !browsertest.Eval[bool](p, lead+`.compareDocumentPosition(document.querySelector(".timeline")) === Node.DOCUMENT_POSITION_FOLLOWING && !document.querySelector(".notice.good")`) {
+	wantIn(t, text, "violated, as this scenario expects.", "Clients 1 and 2 both held", "because an assumption broke: ")
+	if !browsertest.Eval[bool](p, `document.querySelector("section > h2").nextElementSibling === `+lead+` && `+lead+`.compareDocumentPosition(document.querySelector(".timeline")) === Node.DOCUMENT_POSITION_FOLLOWING && !document.querySelector(".notice.good")`) {
 		t.Error("the page does not begin with what was violated")
+	}
+	browsertest.Eval[any](p, lead+`.querySelector("a").click()`)
+	p.Until(`document.querySelector("#assumption-keeps-or-stays-away").open`)
+	if !strings.Contains(browsertest.Eval[string](p, `document.querySelector("#assumption-keeps-or-stays-away").innerText`), "fsync always") {
+		t.Error("the link to the assumption does not lead to what helps")
+	}
+	resized(t, p, browsertest.Desktop)
+	if gap := browsertest.Eval[float64](p, `document.querySelector(".tl-keys").getBoundingClientRect().top - document.querySelector(".tl-legend").getBoundingClientRect().bottom`); gap > 100 {
+		t.Errorf("%v pixels below the lanes are empty", gap)
 	}
 	for _, n := range []int{1, 2, 3, 4, 5} {
 		if !browsertest.Eval[bool](p, fmt.Sprintf(`!!document.querySelector("#find-V1-%d > a")`, n)) {
@@ -155,7 +198,7 @@ func TestLeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, page(t, filepath.Join(storedRunsOf(t, s, 1), "calm-sim-1")), "Nothing is violated, as this scenario expects.", "Kept: V1 lease exclusion")
+	wantIn(t, page(t, filepath.Join(storedRunsOf(t, s, 1), "calm-sim-1")), "3 clients used the lock without a fault: it was granted ", ", and no two clients held it at once.", "Nothing is violated, as this scenario expects.")
 }
 
 // The diagram of the messages is as wide as the page, with all participants in sight, and its

@@ -58,11 +58,11 @@ func (r *Report) Runs(list []runpage.Shown) error {
 	}
 	r.Add("Runs", t, document.Prose(summary.SignLegend+". "+summary.Codes()+"."))
 	if len(details) > 0 {
-		text := "Each run that violates something."
+		text := "All runs with a violation."
 		if violating > len(details) {
-			text = fmt.Sprintf("The first %d of %d runs that violate something.", len(details), violating)
+			text = fmt.Sprintf("The first %d of %d runs with a violation.", len(details), violating)
 		}
-		r.Add("Runs that violate something", append([]document.Block{document.Prose(text)}, details...)...)
+		r.Add("Runs with a violation", append([]document.Block{document.Prose(text)}, details...)...)
 	}
 	r.addFoot("The runs", list[0].Run.Versions, "")
 	return nil

@@ -8,71 +8,67 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
+	"github.com/lockstorm/lockstorm/internal/report/verdicts"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// scoreboard adds the main table.
+// claimants are the two sides of the debate, as the heads of columns.
+var claimants = [2]string{"Kleppmann", "antirez, redis.io"}
+
+// scoreboard adds the matrix of all rows.
 func (b *debatePage) scoreboard() {
-	t := document.Table{Filters: true, Columns: b.columns()}
-	heading := ""
-	head := func(topic string) {
-		if topic != heading && len(b.Topics) > 1 {
-			heading = topic
-			t.Head(topic)
-		}
-	}
+	m := verdicts.Matrix{First: "row", Claimants: claimants[:], Shares: true, Columns: b.columns(), Filters: true}
 	for _, topic := range b.Topics {
-		for _, row := range b.agreement.Rows {
-			if row.Topic == topic.Name && b.ids[row.Name] != "" {
-				head(topic.Name)
-				t.Add(b.rowCells(row)...)
-			}
+		rows := b.rowsOf(topic)
+		if len(rows) > 0 && len(b.Topics) > 1 {
+			m.Rows = append(m.Rows, verdicts.Row{Heading: true, Name: topic.Name})
 		}
-		for _, s := range topic.Series {
-			if b.ids[SeriesName(s)] != "" {
-				head(topic.Name)
-				t.Add(b.seriesCells(s)...)
-			}
-		}
+		m.Rows = append(m.Rows, rows...)
 	}
 	blocks := []document.Block{b.headline()}
 	if b.Stopped {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: stoppedNote})
 	}
-	legend := document.Fold{Summary: "what the signs and codes mean", Blocks: []document.Block{
-		document.Prose(summary.SignLegend + ". " + summary.Codes() + "."), document.Prose(strings.ReplaceAll(summary.ShownLegend, "\n", " ")),
-	}}
-	blocks = append(blocks, legend, t)
-	b.Add("Scoreboard", append(blocks, b.obsoleteReasons()...)...)
+	b.Add("Scoreboard", append(append(blocks, verdicts.Legend{}, m), b.obsoleteReasons()...)...)
 }
 
-// columns are those of the scoreboard: for each row the verdicts on the first side, a column for
-// each property, and then the other sides and the claims.
-func (b *debatePage) columns() []document.Column {
-	all := document.Named("row")
-	for i, s := range b.Sides {
-		on := ""
-		if len(b.Sides) > 1 {
-			on = " on " + s.Name
-		}
-		if i == 0 {
-			for _, p := range checker.Properties() {
-				all = append(all, document.Column{Name: p.Code(), Help: p.Title() + on, Narrow: true})
-			}
-		} else {
-			all = append(all, document.Column{Name: "found" + on})
-		}
-		all = append(all,
-			document.Column{Name: "as expected" + on, Help: "runs whose every verdict was the expected one, of all"},
-			document.Column{Name: "violated" + on, Help: "in how many of the runs in which it could be decided, with the 95 % interval of Wilson, in percent"},
-			document.Column{Name: "witness" + on, Help: "the seed of the first run that shows it, or that contradicts"})
-		if i == 0 && len(b.Sides) > 1 {
-			all = append(all, document.Column{Name: "agreement", Help: "of the others with " + s.Name + ": whether each property got the same verdict"})
+// rowsOf returns the rows of a topic that have results, each followed by its variants, and the series.
+func (b *debatePage) rowsOf(topic scenarios.Topic) (rows []verdicts.Row) {
+	var known []ComparedRow
+	for _, row := range b.agreement.Rows {
+		if row.Topic == topic.Name && b.ids[row.Name] != "" {
+			known = append(known, row)
 		}
 	}
-	return append(all, document.Named("Kleppmann", "antirez, redis.io")...)
+	for _, row := range known {
+		of := func(r ComparedRow) bool { return r.Name == row.VariantOf }
+		if row.VariantOf != "" && slices.ContainsFunc(known, of) {
+			continue // it follows that row
+		}
+		rows = append(rows, b.matrixRow(row))
+		for _, variant := range known {
+			if variant.VariantOf == row.Name {
+				rows = append(rows, b.matrixRow(variant))
+				rows[len(rows)-1].Variant = true
+			}
+		}
+	}
+	for _, s := range topic.Series {
+		if b.ids[SeriesName(s)] != "" {
+			rows = append(rows, b.seriesRow(s))
+		}
+	}
+	return rows
+}
+
+// columns are those behind the verdicts and shares of the first side: the agreement of each other
+// side, and the run.
+func (b *debatePage) columns() (all []document.Column) {
+	for _, s := range b.Sides[1:] {
+		all = append(all, document.Column{Name: "on " + s.Name, Help: "whether each property got the same verdict as on " + b.Sides[0].Name})
+	}
+	return append(all, document.Column{Name: "run", Help: "the first run with the expected verdicts, or the first that contradicts them"})
 }
 
 // headline counts the rows and series that are as expected on each side.
@@ -95,13 +91,13 @@ func (b *debatePage) headline() document.Block {
 				}
 			}
 		}
-		text := fmt.Sprintf("on %s %d of %d rows", s.Name, rows.good, rows.all)
+		text := fmt.Sprintf("%d of %d rows", rows.good, rows.all)
 		if series.all > 0 {
 			text += fmt.Sprintf(" and %d of %d series", series.good, series.all)
 		}
-		parts = append(parts, text+" are as expected")
+		parts = append(parts, text+" on "+s.Name)
 	}
-	return document.Notice{Mark: summary.MarkOf(summary.Worst(all)), Text: strings.Join(parts, "; ") + "."}
+	return document.Notice{Mark: summary.MarkOf(summary.Worst(all)), Text: "As expected: " + strings.Join(parts, "; ") + "."}
 }
 
 // score counts what is as expected.
@@ -126,138 +122,104 @@ func (b *debatePage) obsoleteReasons() (blocks []document.Block) {
 	return blocks
 }
 
-// nameCell is the first cell of a row. It links to the section of the row.
-func (b *debatePage) nameCell(name string) document.Cell {
-	return document.Cell{Text: name, Link: "#" + b.ids[name]}
-}
-
-// claimCells are the last cells of a row.
-func claimCells(c scenarios.Claims) []document.Cell {
-	return []document.Cell{document.Text(textfmt.Dash(c.Kleppmann)), document.Text(textfmt.Dash(c.Antirez))}
-}
-
-// rowCells is a row of the scoreboard.
-func (b *debatePage) rowCells(row ComparedRow) []document.Cell {
-	cells := []document.Cell{b.nameCell(row.Name)}
-	for i, s := range b.Sides {
-		if i == 1 {
-			cells = append(cells, agreementCell(row))
+// claimsOf are the claims of both sides, each with its first source.
+func claimsOf(c scenarios.Claims, sources []string) []verdicts.Claim {
+	all := []verdicts.Claim{{Text: c.Kleppmann}, {Text: c.Antirez}}
+	for _, text := range sources {
+		side := &all[1]
+		if scenarios.ByKleppmann(text) {
+			side = &all[0]
 		}
-		t, known := s.Found[row.Name]
-		if !known {
-			why := "not run"
-			if c := row.Cells[i]; c.ComparisonStatus == Refused {
-				why = "cannot be run"
-			}
-			cells = append(cells, notRun(i, why)...)
-			continue
+		if side.Source == "" {
+			side.Source, side.URL = text, scenarios.ArticleURL(text)
 		}
-		if i == 0 {
-			cells = append(cells, signCells(t)...)
-		} else {
-			cells = append(cells, foundCell(t))
-		}
-		cells = append(cells, shownCell(t.Shown, t.Runs, t.Conclusion()), document.Text(shares(t)), b.witnessCell(i, row.Name, t))
 	}
-	return append(cells, claimCells(row.Claims)...)
+	return all
 }
 
-// notRun are the cells of a side without results.
-func notRun(side int, why string) []document.Cell {
-	verdicts := 1
-	if side == 0 {
-		verdicts = len(checker.Properties())
+// matrixRow is a row of the scoreboard.
+func (b *debatePage) matrixRow(row ComparedRow) verdicts.Row {
+	r := verdicts.Row{
+		Name: row.Name, Link: "#" + b.ids[row.Name], Summary: row.Summary,
+		Claims: claimsOf(row.Claims, row.Sources),
 	}
-	cells := slices.Repeat([]document.Cell{document.Text("–")}, verdicts)
-	return append(cells, document.Text(why), document.Text("–"), document.Text("–"))
-}
-
-// signCells has a verdict for each property. Where another one was expected, that one follows in
-// brackets.
-func signCells(t runner.Tally) (cells []document.Cell) {
+	t, known := b.Sides[0].Found[row.Name]
 	for _, p := range checker.Properties() {
-		observed := t.Observed(p)
-		c := document.Cell{Text: summary.Sign(observed)}
-		want, wanted := t.Scenario.Expect.Want(p)
-		switch {
-		case wanted && want != observed:
-			c.Text += summary.NoBreak + "(" + summary.Sign(want) + ")"
-			c.Mark = summary.MarkOf(t.Conclusion())
-		case observed == checker.Violated:
-			c.Mark = document.Known
+		v := verdicts.Verdict{Property: p}
+		if known {
+			v.Found = t.Observed(p)
+			v.Expected, _ = t.Scenario.Expect.Want(p)
 		}
-		cells = append(cells, c)
+		r.Verdicts = append(r.Verdicts, v)
 	}
-	return cells
+	if known {
+		r.Shares = sharesOf(t)
+	}
+	for _, c := range row.Cells[1:] {
+		r.Cells = append(r.Cells, agreementCell(c))
+	}
+	r.Cells = append(r.Cells, b.runCell(row.Name, t))
+	return r
 }
 
-// shownCell says how many runs, or values of a series, are as expected.
-func shownCell(shown, runs int, o runner.Conclusion) document.Cell {
-	c := document.CellOf(summary.ShownText(shown, runs, o))
-	c.Mark = summary.MarkOf(o)
-	return c
-}
-
-// foundCell has the verdicts over all runs, and the unexpected ones.
-func foundCell(t runner.Tally) document.Cell {
-	text := summary.Grouped(func(p checker.Property) (checker.Verdict, bool) {
-		v := t.Observed(p)
-		_, said := t.Scenario.Expect[p]
-		return v, v != checker.NotApplicable || said
-	})
-	c := document.Text(text)
+// sharesOf are the shares of the violated properties or, if none is violated, what as many runs
+// without a violation show.
+func sharesOf(t runner.Tally) (all []verdicts.Share) {
+	rates := summary.Rates(t)
+	for _, g := range rates {
+		s := verdicts.Share{Rate: g.Rate}
+		if len(rates) > 1 {
+			s.Codes = g.Codes
+		}
+		all = append(all, s)
+	}
+	if len(all) > 0 {
+		return all
+	}
+	var clean runner.Rate
 	for _, p := range checker.Properties() {
-		if want, wanted := t.Scenario.Expect.Want(p); wanted && want != t.Observed(p) {
-			c.Text += fmt.Sprintf("; %s was expected to be %s", p.Code(), summary.Sign(want))
-			c.Mark = summary.MarkOf(t.Conclusion())
+		if rate := t.Rate(p); rate.N > clean.N {
+			clean = rate
 		}
 	}
-	return c
+	if clean.N == 0 {
+		return nil
+	}
+	return []verdicts.Share{{Rate: clean}}
 }
 
-// shares says how often each property was violated.
-func shares(t runner.Tally) string {
-	var parts []string
-	for _, g := range summary.Rates(t) {
-		parts = append(parts, fmt.Sprintf("%s %s, %s %s", strings.Join(g.Codes, " "), g.Rate, g.Rate.Percent(), g.Rate.Interval()))
+// runCell is the seed of a row's witness. It leads to the run, if the page shows it, and otherwise to
+// the row's section, which has its command.
+func (b *debatePage) runCell(row string, t runner.Tally) document.Cell {
+	seed := summary.Witness(t)
+	if seed == "–" {
+		return document.Text(seed)
 	}
-	return textfmt.Dash(strings.Join(parts, "; "))
-}
-
-// witnessCell is the seed of a row's witness, with a link to it.
-func (b *debatePage) witnessCell(side int, row string, t runner.Tally) document.Cell {
-	c := document.CellOf(summary.Witness(t))
-	if c.Text == "–" {
-		return c
-	}
+	c := document.Number(float64(t.Witness), "seed "+seed)
 	c.Link = "#" + b.ids[row]
-	if id := b.witnessIDs[row]; side == 0 && id != "" {
+	if id := b.witnessIDs[row]; id != "" {
 		c.Link = "#" + id
 	}
 	return c
 }
 
-// agreementCell says how the other sides compare with the first.
-func agreementCell(row ComparedRow) document.Cell {
-	var cell document.Cell
-	var parts []string
-	for _, c := range row.Cells[1:] {
-		text := c.Short()
-		for _, d := range c.Differences {
-			text += " " + d.Code()
-		}
-		switch c.ComparisonStatus {
-		case Unexplained:
-			cell.Mark = document.Bad
-		case TooSlow, NotRun:
-			cell.Mark = document.Open
-		case Agrees:
-			cell.Mark = document.Good
-		}
-		parts = append(parts, text)
+// agreementCell says how another side compares with the first.
+func agreementCell(c Cell) document.Cell {
+	var differs strings.Builder
+	for _, d := range c.Differences {
+		differs.WriteString(" " + d.Code())
 	}
-	cell.Text = strings.Join(parts, "; ")
-	return cell
+	switch c.ComparisonStatus {
+	case Agrees:
+		return document.Text("= the same")
+	case Differs:
+		return document.Text("≠" + differs.String() + ", explained")
+	case Unexplained:
+		return document.Cell{Text: "≠" + differs.String(), Mark: document.Bad}
+	case Refused:
+		return document.Text(c.Short())
+	}
+	return document.Cell{Text: c.Short(), Mark: document.Open}
 }
 
 // disagreement says how a side differs from the first, and why; "": it does not.
@@ -276,47 +238,42 @@ func disagreement(c Cell) string {
 	return strings.Join(parts, "; ")
 }
 
-// seriesCells is a series on the scoreboard: of its property, whether some value violates it.
-func (b *debatePage) seriesCells(series scenarios.Series) []document.Cell {
+// seriesRow is a series on the scoreboard: of its property, whether some value violates it.
+func (b *debatePage) seriesRow(series scenarios.Series) verdicts.Row {
 	name := SeriesName(series)
-	cells := []document.Cell{b.nameCell(name)}
-	for i, s := range b.Sides {
-		if i == 1 {
-			cells = append(cells, document.Text("not compared: series"))
-		}
-		c := s.Found.Curve(series)
-		if len(c.Tallies) == 0 {
-			cells = append(cells, notRun(i, "not run")...)
-			continue
-		}
-		if i == 0 {
-			for _, p := range checker.Properties() {
-				cells = append(cells, c.signCell(p))
-			}
-		} else {
-			cells = append(cells, document.Text(c.Short()))
-		}
-		worst := summary.Worst(c.Tallies)
-		good, _, _ := strings.Cut(c.Showing(), " ")
-		count := document.CellOf(good)
-		if worst != runner.AsExpected {
-			count.Text += " " + worst.String()
-		}
-		count.Mark = summary.MarkOf(worst)
-		cells = append(cells, count, document.Cell{Text: c.Short(), Link: "#" + b.ids[name]}, document.Text("–"))
+	c := b.Sides[0].Found.Curve(series)
+	r := verdicts.Row{Name: name, Link: "#" + b.ids[name], Summary: series.Summary, Claims: claimsOf(series.Claims, series.Sources)}
+	for _, p := range checker.Properties() {
+		r.Verdicts = append(r.Verdicts, c.verdict(p))
 	}
-	return append(cells, claimCells(series.Claims)...)
+	if len(c.Tallies) > 0 {
+		r.Trend = &verdicts.Trend{Text: c.Short(), Link: "#" + b.ids[name]}
+		for i, t := range c.Tallies {
+			r.Trend.Points = append(r.Trend.Points, verdicts.Point{Value: c.Values[i], Rate: t.Rate(c.Property)})
+		}
+	}
+	for range b.Sides[1:] {
+		r.Cells = append(r.Cells, document.Text("not compared"))
+	}
+	run := document.Text("–")
+	if worst := summary.Worst(c.Tallies); len(c.Tallies) > 0 && worst != runner.AsExpected {
+		run = document.Cell{Text: worst.String(), Mark: summary.MarkOf(worst), Link: "#" + b.ids[name]}
+	}
+	r.Cells = append(r.Cells, run)
+	return r
 }
 
-// signCell says of the property of a series whether some value violates it.
-func (c Curve) signCell(p checker.Property) document.Cell {
+// verdict says of the property of a series whether some value violates it.
+func (c Curve) verdict(p checker.Property) verdicts.Verdict {
+	v := verdicts.Verdict{Property: p}
 	switch {
-	case p != c.Property:
-		return document.Text("–")
+	case p != c.Property || len(c.Tallies) == 0:
 	case len(c.broken()) > 0:
-		return document.Cell{Text: summary.Sign(checker.Violated), Mark: document.Known}
+		v.Found = checker.Violated
 	case c.open() != "":
-		return document.Text(summary.Sign(checker.Unknown))
+		v.Found = checker.Unknown
+	default:
+		v.Found = checker.Holds
 	}
-	return document.Text(summary.Sign(checker.Holds))
+	return v
 }

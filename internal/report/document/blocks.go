@@ -51,7 +51,10 @@ func (n Notice) HTML() (template.HTML, error) { return render("notice", n) }
 type Facts []Fact
 
 // Fact is an entry of [Facts].
-type Fact struct{ Name, Value string }
+type Fact struct {
+	Name, Value string
+	Link        string // of the value: an address, or an anchor ("#row"); may be empty
+}
 
 // HTML returns the list.
 func (f Facts) HTML() (template.HTML, error) { return render("facts", f) }
@@ -156,16 +159,16 @@ func (f Figure) HTML() (template.HTML, error) {
 func inline(svg []byte) template.HTML { return template.HTML(prologue.ReplaceAll(svg, []byte("$1"))) }
 
 // blocks are the templates of the blocks.
-var blocks = template.Must(template.New("blocks").Funcs(template.FuncMap{"short": short}).Parse(`
+var blocks = template.Must(template.New("blocks").Funcs(template.FuncMap{"short": Short}).Parse(`
 {{define "prose"}}<p>{{short .}}</p>{{end}}
 {{define "heading"}}<h3>{{short .}}</h3>{{end}}
 {{define "code"}}<pre tabindex="0"><code>{{.}}</code></pre>{{end}}
 {{define "notice"}}{{if .More}}<div class="notice {{.Mark}}"><p><strong>{{short .Text}}</strong></p>{{range .More}}<p>{{short .}}</p>{{end}}</div>{{else}}<p class="notice {{.Mark}}">{{short .Text}}</p>{{end}}{{end}}
 {{define "columns"}}<div class="columns">{{range .}}<div>{{range .}}{{.}}{{end}}</div>{{end}}</div>{{end}}
-{{define "facts"}}<dl>{{range .}}<dt>{{short .Name}}</dt><dd>{{short .Value}}</dd>{{end}}</dl>{{end}}
+{{define "facts"}}<dl>{{range .}}<dt>{{short .Name}}</dt><dd>{{if .Link}}<a href="{{.Link}}" rel="noreferrer">{{short .Value}}</a>{{else}}{{short .Value}}{{end}}</dd>{{end}}</dl>{{end}}
 {{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{short .Summary}}</summary>{{.Inner}}</details>{{end}}
 {{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{if .Head}}<div class="frame" style="min-width: {{.Least}}px; max-width: {{.Width}}px">{{.Head}}{{.Drawing}}</div>{{else}}{{.Drawing}}{{end}}</div><figcaption>{{short .Caption}}</figcaption>{{.Data}}</figure>{{end}}
-{{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}">
+{{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}"{{if .Filters}} data-filters{{end}}>
 {{with .Caption}}<caption>{{short .}}</caption>
 {{end}}<thead><tr>{{range .Columns}}<th scope="col"{{if .Narrow}} class="narrow"{{end}}{{with .Help}} title="{{.}}"{{end}}>{{short .Name}}</th>{{end}}</tr></thead>
 <tbody>

@@ -102,7 +102,7 @@ var (
 	//go:embed document.js
 	script string
 
-	page = template.Must(template.New("document").Funcs(template.FuncMap{"short": short}).Parse(frame))
+	page = template.Must(template.New("document").Funcs(template.FuncMap{"short": Short}).Parse(frame))
 )
 
 // Write writes the page.

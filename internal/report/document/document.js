@@ -77,9 +77,10 @@ const fitWide = (root) => {
   }
 };
 
-// Filters: rows with some words, or with marks only. A heading disappears with its rows.
+// Filters: rows with some words, with a violation, or with marks only. A heading disappears with its
+// rows.
 const filterTables = (root) => {
-  for (const table of root.querySelectorAll("table.filters")) {
+  for (const table of root.querySelectorAll("table[data-filters]")) {
     const box = document.createElement("p");
     box.className = "filter";
     const labelled = (text, type) => {
@@ -91,17 +92,18 @@ const filterTables = (root) => {
       return input;
     };
     const words = labelled("rows with", "search");
-    const marked = table.querySelector("td.bad, td.open") ? labelled("only what is marked", "checkbox") : null;
+    const only = [["td.violates", "only rows with a violation"], ["td.bad, td.open, td.marked", "only rows that are marked"]]
+      .filter(([cells]) => table.querySelector(cells)).map(([cells, text]) => ({ cells, box: labelled(text, "checkbox") }));
     const count = document.createElement("output");
     box.append(count);
-    table.parentElement.before(box);
+    (table.closest(".scroll") || table).before(box);
     const rows = [...table.tBodies[0].rows].filter((r) => !r.classList.contains("head"));
     const narrow = () => {
       const wanted = words.value.toLowerCase().split(/\s+/).filter((w) => w);
       let shown = 0;
       for (const row of rows) {
         const text = row.textContent.toLowerCase();
-        row.hidden = !wanted.every((w) => text.includes(w)) || (marked && marked.checked && !row.querySelector("td.bad, td.open"));
+        row.hidden = !wanted.every((w) => text.includes(w)) || only.some(({ cells, box }) => box.checked && !row.querySelector(cells));
         if (!row.hidden) shown++;
       }
       let head = null, any = false;
@@ -115,7 +117,7 @@ const filterTables = (root) => {
       count.textContent = shown === rows.length ? "" : shown + " of " + rows.length;
     };
     words.addEventListener("input", narrow);
-    if (marked) marked.addEventListener("change", narrow);
+    for (const { box } of only) box.addEventListener("change", narrow);
   }
 };
 

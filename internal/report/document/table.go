@@ -133,7 +133,7 @@ func (t Table) views() []rowView {
 		for k, c := range r.Cells {
 			v := cellView{Cell: c, Class: c.class(t.Columns[k])}
 			if t.Filters && k > 0 {
-				v.Label = short(t.Columns[k].Name)
+				v.Label = Short(t.Columns[k].Name)
 			}
 			all[i].Views = append(all[i].Views, v)
 		}

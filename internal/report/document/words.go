@@ -14,8 +14,8 @@ const (
 	lastLetters  = 40
 )
 
-// short cuts the words of a text that are too long for a line.
-func short(text string) string {
+// Short cuts the words of a text that are too long for a line.
+func Short(text string) string {
 	if len(text) <= mostLetters {
 		return text
 	}

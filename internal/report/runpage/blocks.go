@@ -33,7 +33,7 @@ func (s Shown) Blocks(anchor string, messages ...document.Block) ([]document.Blo
 	if len(run.Scenario.Clients) > 0 {
 		verdicts = []document.Block{document.Columns{verdicts, {document.Heading("Setting"), summary.FactsOf(summary.Setting(run.Scenario.Scenario))}}}
 	}
-	blocks := slices.Concat(s.lead(), course, inevitableBlocks(s.Inevitable), messages, verdicts)
+	blocks := slices.Concat(s.lead(anchor), course, s.assumptions(anchor), inevitableBlocks(s.Inevitable), messages, verdicts)
 	if s.Command != "" {
 		blocks = append(blocks, document.Code(s.Command))
 	}

@@ -9,44 +9,65 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
+	"github.com/lockstorm/lockstorm/internal/report/verdicts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// lead says what happened in a run: what was violated, whether that was expected, the
-// violation in a sentence, and the assumption that was broken.
-func (s Shown) lead() (blocks []document.Block) {
+// lead says first what happened in a run and why, and then what was expected. anchor is the prefix of
+// the run's anchors.
+func (s Shown) lead(anchor string) (blocks []document.Block) {
 	t := s.Tally()
 	warning := s.warning(t)
 	if warning != "" {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: warning})
 	}
-	violated := summary.Violated(t)
-	if len(violated) == 0 {
-		if warning == "" {
-			blocks = append(blocks, nothingViolated(s, t))
+	mark, expected := expectation(s, t)
+	if warning != "" {
+		mark, expected = document.Bad, ""
+	}
+	l := lead{Mark: mark}
+	if violated := summary.Violated(t); len(violated) > 0 {
+		l.Clauses = happened(s.Run.Report.Finding(violated[0]), anchor)
+		is := " is violated"
+		if len(violated) > 1 {
+			is = " are violated"
 		}
-		return blocks
+		l.More = append(l.More, titles(violated)+is+expected+".")
+	} else {
+		if warning != "" {
+			return blocks
+		}
+		l.Clauses = []clause{{Text: s.held()}}
+		l.More = append(l.More, "Nothing is violated"+expected+".")
 	}
-	is := " is violated"
-	if len(violated) > 1 {
-		is = " are violated"
+	for _, f := range s.Run.Report.Findings {
+		if f.Verdict == checker.Unknown {
+			l.More = append(l.More, fmt.Sprintf("Undecided: %s %s: %s.", f.Property.Code(), f.Property.Title(), strings.TrimRight(f.Story(), ".;")))
+		}
 	}
-	mark, expected := document.Bad, ""
-	if warning == "" {
-		mark, expected = expectation(s, t)
+	return append(blocks, l, s.strip())
+}
+
+// strip is the verdicts at a glance.
+func (s Shown) strip() verdicts.Strip {
+	var strip verdicts.Strip
+	for _, f := range s.Run.Report.Findings {
+		want, _ := s.Run.Scenario.Expect.Want(f.Property)
+		strip = append(strip, verdicts.Verdict{Property: f.Property, Found: f.Verdict, Expected: want})
 	}
-	return append(blocks, document.Notice{
-		Mark: mark, Text: titles(violated) + is + expected + ".", More: happened(s.Run.Report.Finding(violated[0])),
-	})
+	return strip
 }
 
 // Sentence says what happened in the run, as its page does first.
 func (s Shown) Sentence() string {
 	var texts []string
-	for _, b := range s.lead() {
-		if n, ok := b.(document.Notice); ok {
-			texts = append(append(texts, n.Text), n.More...)
+	for _, b := range s.lead("") {
+		switch b := b.(type) {
+		case document.Notice:
+			texts = append(append(texts, b.Text), b.More...)
+		case lead:
+			texts = append(append(texts, b.sentence()), b.More...)
 		}
 	}
 	return strings.Join(texts, " ")
@@ -56,37 +77,35 @@ func (s Shown) Sentence() string {
 func (s Shown) warning(t runner.Tally) string {
 	switch {
 	case s.Run.Report.Cut != "":
-		return "cut short: " + s.Run.Report.Cut
+		return "The history is cut short: " + s.Run.Report.Cut
 	case s.Run.Cut:
-		return "stopped before its end: what was not violated so far is unknown"
+		return "The run was stopped before its end. Properties without a violation so far are unknown."
 	case t.Slipped > 0:
-		return summary.Slowness(t) + ": the run does not count"
+		return textfmt.Sentence(summary.Slowness(t)) + ". The run does not count."
 	}
 	return ""
 }
 
-// nothingViolated describes a run without a violation.
-func nothingViolated(s Shown, t runner.Tally) document.Notice {
-	var held, open []checker.Property
-	for _, f := range s.Run.Report.Findings {
-		switch f.Verdict {
-		case checker.Holds:
-			held = append(held, f.Property)
-		case checker.Unknown:
-			open = append(open, f.Property)
-		}
+// held says in a sentence what a run without a violation shows.
+func (s Shown) held() string {
+	m := s.Run.Report.Measurements
+	faults := "without a fault"
+	if m.Faults > 0 {
+		faults = "through " + textfmt.Count(m.Faults, "fault")
 	}
-	n := document.Notice{Text: "Nothing is violated"}
-	if len(open) > 0 {
-		n.More = append(n.More, "Undecided: "+titles(open)+".")
+	who := "Clients"
+	if n := len(s.Run.Scenario.Clients); n > 0 {
+		who = textfmt.Count(n, "client")
 	}
-	if len(held) > 0 {
-		n.More = append(n.More, "Kept: "+titles(held)+".")
+	granted := "never granted"
+	if m.Grants > 0 {
+		granted = "granted " + textfmt.Count(m.Grants, "time")
 	}
-	var expected string
-	n.Mark, expected = expectation(s, t)
-	n.Text += expected + "."
-	return n
+	text := fmt.Sprintf("%s used the lock %s: it was %s", who, faults, granted)
+	if s.Run.Report.Finding(checker.Lease).Verdict == checker.Holds && m.Grants > 0 {
+		return text + ", and no two clients held it at once."
+	}
+	return text + "."
 }
 
 // expectation compares a run with what its scenario expects. The text continues a sentence on
@@ -125,23 +144,76 @@ func titles(list []checker.Property) string {
 	return textfmt.List(all)
 }
 
-// happened says in a sentence what a violation is, and in another which assumption was broken.
-// Of an overlap the last event says it all.
-func happened(f checker.Finding) []string {
-	var events, causes []string
+// happened says in a sentence what a violation is, what caused it, and which assumption that broke.
+// The assumption links to its explanation.
+func happened(f checker.Finding, anchor string) []clause {
+	text := what(f)
+	if len(f.Causes) == 0 {
+		return []clause{{Text: textfmt.Sentence(text) + "."}}
+	}
+	all := []clause{{Text: textfmt.Sentence(text)}}
+	for i, c := range f.Causes {
+		switch {
+		case i > 0:
+			text = ", and "
+		case c.Assumption != "":
+			text = ", because an assumption broke: "
+		case c.Faultless:
+			text = ". No fault took place: "
+		default:
+			text = ". No assumption is seen to be broken: "
+		}
+		if c.Assumption == "" {
+			all = append(all, clause{Text: text + c.Shown()})
+			continue
+		}
+		all = append(all, clause{Text: text}, clause{Text: c.Assumption.Text(), Link: "#" + assumptionAnchor(anchor, c.Assumption)}, clause{Text: " (" + c.Shown() + ")"})
+	}
+	return append(all, clause{Text: "."})
+}
+
+// what is the violation as a clause: of two grants that they overlapped, and otherwise the events.
+func what(f checker.Finding) string {
+	if p := f.First; p != nil && p.First.Client != p.Second.Client && p.Overlap() > 0 {
+		verb := "both held"
+		if f.Property == checker.Section {
+			verb = "both worked under the lock on"
+		}
+		return fmt.Sprintf("clients %d and %d %s %q for %s, from %s on", p.First.Client, p.Second.Client, verb, p.First.Resource,
+			textfmt.Duration(p.Overlap()), textfmt.Duration(p.From.Sub(0)))
+	}
+	var events []string
 	for _, s := range timeline.Story(f) {
-		switch s.Kind {
-		case timeline.EventStep:
+		if s.Kind == timeline.EventStep {
 			events = append(events, s.Text)
-		case timeline.CauseStep:
-			causes = append(causes, s.Text)
 		}
 	}
 	if f.First != nil && len(events) > 1 {
 		events = events[len(events)-1:]
 	}
-	text := func(lines []string) string {
-		return textfmt.Sentence(strings.TrimRight(strings.Join(lines, " "), ".;")) + "."
+	return strings.TrimRight(strings.Join(events, " "), ".;")
+}
+
+// assumptionAnchor is the anchor of the explanation of an assumption.
+func assumptionAnchor(anchor string, a checker.Assumption) string {
+	return anchor + "assumption-" + string(a)
+}
+
+// assumptions explains the assumptions that the violations of the run broke, each once.
+func (s Shown) assumptions(anchor string) (blocks []document.Block) {
+	var seen []checker.Assumption
+	for _, f := range s.Run.Report.Findings {
+		for _, c := range f.Causes {
+			if f.Verdict != checker.Violated || c.Assumption == "" || slices.Contains(seen, c.Assumption) {
+				continue
+			}
+			seen = append(seen, c.Assumption)
+			text, brokenBy, remedy := c.Assumption.Explain()
+			blocks = append(blocks, document.Fold{
+				ID: assumptionAnchor(anchor, c.Assumption), Summary: "Broken assumption: " + text,
+				Blocks: []document.Block{document.Facts{{Name: "Broken by", Value: brokenBy}, {Name: "What helps", Value: remedy}, {Name: "Explained in", Value: "docs/findings.md#" + string(c.Assumption)}}},
+			})
+		}
 	}
-	return slices.DeleteFunc([]string{text(events), text(causes)}, func(s string) bool { return s == "." })
+	return blocks
 }

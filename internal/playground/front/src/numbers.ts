@@ -85,7 +85,7 @@ async function plotter(app: App, base: string, knobs: Knob[], positions: Map<str
   return make("div", {}, make("p", { class: "tools" }, property.element, over.element, button("draw", () => void draw())), problem, curve.element);
 }
 
-const problems = (t: Turned) => t.problems.map((p) => notice("These numbers do not go together: " + p.text, "open"));
+const problems = (t: Turned) => t.problems.map((p) => notice("Invalid combination: " + p.text, "open"));
 
 const unit = (k: Knob) => (k.unit ? ` (${k.unit})` : "");
 

@@ -65,7 +65,7 @@ function differs(trace: string, shown: Shown): HTMLElement[] {
 }
 
 function madeBy(shown: Shown): HTMLElement {
-  return make("p", { class: "soft" }, `The trace of this run is ${shown.trace}. The command line makes the same run` + (shown.command ? `: ${shown.command}` : " of this page's link."));
+  return make("p", { class: "soft" }, `The trace of this run is ${shown.trace}. To repeat it: ` + (shown.command || `lockstorm replay with the link of this page.`));
 }
 
 function tools(app: App, run: Linked, command: string, status: HTMLElement): HTMLElement {

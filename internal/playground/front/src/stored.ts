@@ -24,14 +24,14 @@ export const stored: View = {
     const name = new URLSearchParams(query).get("name");
     if (name) return void one(app, place, name, signal);
     const list = make("tbody"), empty = make("p", { class: "soft" });
-    place.append(make("p", { class: "lead" }, "Runs in the directory that lockstorm serve was started with."), empty, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...["run", "scenario", "backend", "seed", "violates", "changed"].map((t) => make("th", { scope: "col" }, t)))), list)));
+    place.append(make("p", { class: "lead" }, "The runs in the directory of lockstorm serve."), empty, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...["run", "scenario", "backend", "seed", "violates", "changed"].map((t) => make("th", { scope: "col" }, t)))), list)));
     let shown = "";
     void repeatedly(signal, async () => {
       try {
         const runs = await get<StoredRun[]>(app, "", signal), now = JSON.stringify(runs);
         if (now === shown) return true; // so that the focus stays where it is
         shown = now;
-        empty.textContent = runs.length ? "" : "There is none yet: lockstorm run stores one.";
+        empty.textContent = runs.length ? "" : "No runs yet. lockstorm run stores one.";
         list.replaceChildren(...runs.map((r) => make("tr", {}, make("td", {}, make("a", { href: "#/runs?" + new URLSearchParams({ name: r.name }) }, r.name)), ...[r.scenario, r.backend, r.seed, r.live ? "live" : r.violated.join(" ") || "nothing", new Date(r.changed).toLocaleString()].map((t) => make("td", {}, t)))));
       } catch (error) {
         if (!signal.aborted) empty.textContent = textOf(error);
@@ -74,7 +74,7 @@ function one(app: App, place: HTMLElement, name: string, signal: AbortSignal) {
       const response = await fetch(`${app.runs}/${encodeURIComponent(name)}/history`, { signal });
       if (!response.ok) throw new Error(await response.text());
       const live = response.headers.get("x-lockstorm-live") === "true", payload = new Uint8Array(await response.arrayBuffer());
-      status.textContent = live ? "The run goes on. The verdicts are those so far." : "";
+      status.textContent = live ? "The run is still going on. These are the verdicts so far." : "";
       if (payload.length !== size) {
         size = payload.length;
         const shown = await app.engine.call("judge", { name, live }, { payload, signal });

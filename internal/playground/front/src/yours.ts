@@ -12,7 +12,7 @@ export const yours: View = {
     const begin = latest(signal);
     const show = async (from: File) => {
       const now = begin();
-      result.replaceChildren(make("p", { class: "soft" }, `judging ${from.name}…`));
+      result.replaceChildren(make("p", { class: "soft" }, `checking ${from.name}…`));
       try {
         const payload = new Uint8Array(await from.arrayBuffer());
         const shown = await app.engine.call("judge", { name: from.name, live: false }, { payload, signal: now });
@@ -23,7 +23,7 @@ export const yours: View = {
         if (!now.aborted) result.replaceChildren(notice(textOf(error), "bad"));
       }
     };
-    const drop = make("div", { class: "drop" }, make("p", {}, make("label", { for: "history" }, "Drop a history here, or choose a file: "), file), make("p", { class: "soft" }, "JSON lines, as Lockstorm or a program of yours writes them (docs/history-format.md), plain or compressed. The file is judged in this page and is sent nowhere."));
+    const drop = make("div", { class: "drop" }, make("p", {}, make("label", { for: "history" }, "Drop a history here, or choose a file: "), file), make("p", { class: "soft" }, "JSON lines as in docs/history-format.md, plain or compressed. The file is checked in this page and not sent anywhere."));
     drop.addEventListener("dragover", (e) => { e.preventDefault(); drop.classList.add("over"); });
     drop.addEventListener("dragleave", () => drop.classList.remove("over"));
     drop.addEventListener("drop", (e) => {
@@ -42,7 +42,7 @@ export const yours: View = {
       }
     };
     place.append(
-      make("p", { class: "lead" }, "Your CI went red? Paste the replay string that it printed, or the case file that it stored, and see what happened. Or let the checker judge a history."),
+      make("p", { class: "lead" }, "Your CI went red? Paste the replay string or the case file that it printed, and see what happened. Or check a history."),
       make("p", {}, make("label", { for: "pasted" }, "A replay string, a case (YAML), or a link:")), pasted, make("p", { class: "tools" }, button("open the run", () => void open(), { class: "primary" })),
       make("h3", {}, "A history"), drop, result);
   },

@@ -8,7 +8,8 @@ class Details {
   }
 
   show(item) {
-    if (!item) return this.element.replaceChildren(make("p", { class: "soft" }, "Click something in the lanes to see its details."));
+    this.element.classList.toggle("tl-empty", !item);
+    if (!item) return this.element.replaceChildren(make("p", { class: "soft" }, "Click an operation to see its details."));
     const { tl } = this, { title, facts: all } = describe(tl.model, item), g = (item.span || item.mark || {}).g;
     const row = make("div", { class: "tl-buttons" });
     if (g >= 0 && tl.model.grants[g]) {

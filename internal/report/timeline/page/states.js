@@ -3,7 +3,7 @@
 // as --tl-STATE.
 const looks = {
   fault: { top: .1, bottom: .9, hatch: "", says: "a fault is active" },
-  waiting: { top: .38, bottom: .62, hatch: "", says: "a client wants the lock: it calls acquire, or sleeps between tries" },
+  waiting: { top: .38, bottom: .62, hatch: "", says: "a client waits for the lock: it calls acquire, or sleeps between tries" },
   holding: { top: .1, bottom: .9, hatch: "", says: "a client holds the lock, within its validity" },
   overdue: { top: .1, bottom: .9, hatch: "slash", says: "a client works on past its validity" },
   extends: { top: .1, bottom: .28, hatch: "", says: "a call of extend" },
@@ -13,7 +13,7 @@ const looks = {
   dead: { top: .02, bottom: .98, hatch: "cross", says: "a client is dead" },
   cut: { top: .88, bottom: 1, hatch: "dashes", says: "a client has no link to some nodes" },
   key: { top: .16, bottom: .84, hatch: "", says: "a node keeps a key" },
-  down: { top: .1, bottom: .9, hatch: "cross", says: "a node, or the store, does not run" },
+  down: { top: .1, bottom: .9, hatch: "cross", says: "a node, or the store, is down" },
   outage: { top: .16, bottom: .84, hatch: "dots", says: "nobody got the lock" },
   clash: { top: 0, bottom: 1, hatch: "backslash", says: "two clients hold the lock" },
 };

@@ -80,6 +80,6 @@ class Text {
     const first = this.page * pageRows, to = Math.min(this.rows.length, first + pageRows);
     return make("div", { class: "tl-buttons" }, button("previous rows", () => this.turn(-1), { disabled: this.page === 0 && "" }),
       button("next rows", () => this.turn(1), { disabled: this.page >= pages - 1 && "" }),
-      make("span", { class: "soft" }, this.rows.length ? `rows ${first + 1} to ${to} of ${this.rows.length}` : "there are none"));
+      make("span", { class: "soft" }, this.rows.length ? `rows ${first + 1} to ${to} of ${this.rows.length}` : "no rows"));
   }
 }

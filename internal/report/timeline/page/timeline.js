@@ -154,7 +154,7 @@ class Timeline {
   // step goes to the finding that many places further on.
   step(by) {
     const shown = this.finds.map((f, i) => i).filter((i) => this.finds[i].somewhere);
-    if (!shown.length) return this.say("nothing was found in this run");
+    if (!shown.length) return this.say("no finding in this run");
     const now = shown.indexOf(this.find);
     this.jump(shown[(now < 0 && by < 0 ? shown.length - 1 : now + by + shown.length) % shown.length]);
   }
