@@ -27,7 +27,7 @@ var shots = []shown{
 	{"timeline-dark.png", "run", "body", 1200, 890, true},
 	{"inevitable.png", "decided", ".timeline ~ h3", 1200, 420, false},
 	{"sequence.png", "case", "details[open] h3", 1400, 1000, false},
-	{"scoreboard.png", "debate", "#s-scoreboard", 1480, 760, false},
+	{"scoreboard.png", "debate", "#s-scoreboard", 1400, 860, false},
 	{"sweep.png", "sweep", "figure", 1200, 820, false},
 }
 

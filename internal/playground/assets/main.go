@@ -15,8 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/docs"
 	"github.com/lockstorm/lockstorm/internal/playground"
 	"github.com/lockstorm/lockstorm/internal/report/document"
-	"github.com/lockstorm/lockstorm/internal/report/sequence"
-	"github.com/lockstorm/lockstorm/internal/report/timeline"
+	"github.com/lockstorm/lockstorm/internal/report/runpage"
 )
 
 func main() {
@@ -65,11 +64,7 @@ func write(folder string) error {
 
 // report returns the style and the scripts of a report that shows a run.
 func report() (style, script string) {
-	all := []document.Assets{document.PageAssets()}
-	for _, b := range []document.Active{timeline.Model{}.Block(), sequence.Diagram{}.Block()} {
-		all = append(all, b.Assets()...)
-	}
-	for _, a := range all {
+	for _, a := range append([]document.Assets{document.PageAssets()}, runpage.Assets()...) {
 		style += a.Style
 		if a.Script != "" {
 			script += a.Scoped()

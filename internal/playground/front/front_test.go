@@ -177,7 +177,7 @@ func TestPlaygroundSliders(t *testing.T) {
 		browsertest.Eval[any](p, fmt.Sprintf(`(() => { const f = document.querySelectorAll(".knob input[type=number]")[%d]; f.value = %q; f.dispatchEvent(new Event("change")); })()`, nth, value))
 	}
 	turn(2, "2") // nodes, of which the plan names more
-	p.Until(`/do not go together: .*nodes/.test(document.querySelector(".columns .notice.open")?.textContent)`)
+	p.Until(`/Invalid combination: .*nodes/.test(document.querySelector(".columns .notice.open")?.textContent)`)
 	turn(2, "5")
 	turn(0, "1500")
 	p.Until(`playground.current.scenario.includes("ttl: 1.5s")`)
@@ -306,7 +306,7 @@ func TestPlaygroundJudges(t *testing.T) {
 	}
 	judgeInPage(p, string(text))
 	p.Until(`lockstorm.timelines.length === 1`)
-	if said := browsertest.Eval[string](p, `document.querySelector("#main .notice").textContent`); !strings.Contains(said, "V1 lease exclusion") {
+	if said := browsertest.Eval[string](p, `document.querySelector("#main .happened").textContent`); !strings.Contains(said, "V1 lease exclusion") {
 		t.Errorf("it says %q", said)
 	}
 	judgeInPage(p, string(text[:len(text)/2]))
@@ -436,7 +436,7 @@ func TestPlaygroundHugeHistory(t *testing.T) {
 		document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
 	})()`)
 	p.Until(`lockstorm.timelines.length === 1 || document.querySelector("[role=alert]")`)
-	if said := browsertest.Eval[string](p, `document.querySelector("#main .notice").textContent`); !strings.Contains(said, "Nothing is violated") {
+	if said := browsertest.Eval[string](p, `document.querySelector("#main .happened").textContent`); !strings.Contains(said, "Nothing is violated") {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -469,8 +469,8 @@ func TestPlaygroundStoredRuns(t *testing.T) {
 	}
 	p := visit(t, served(t, dir), "/runs?name=live", browsertest.Desktop)
 	p.Until(`lockstorm.timelines.length === 1`)
-	if text := browsertest.Eval[string](p, `document.getElementById("main").textContent`); !strings.Contains(text, "The run goes on") {
-		t.Error("it does not say that the run goes on")
+	if text := browsertest.Eval[string](p, `document.getElementById("main").textContent`); !strings.Contains(text, "The run is still going on") {
+		t.Error("it does not say that the run is going on")
 	}
 	if err := os.WriteFile(dir+"/live/history.jsonl", whole, 0o644); err != nil {
 		t.Fatal(err)

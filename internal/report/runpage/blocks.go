@@ -8,8 +8,10 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
+	"github.com/lockstorm/lockstorm/internal/report/verdicts"
 )
 
 // Verdicts prints the verdicts of the run as signs.
@@ -46,6 +48,11 @@ func (s Shown) Blocks(anchor string, messages ...document.Block) ([]document.Blo
 		blocks = append(blocks, document.Fold{Summary: "the scenario with the executed plan, as YAML", Blocks: []document.Block{document.Code(yaml.String())}})
 	}
 	return blocks, nil
+}
+
+// Assets returns what the blocks of a run need.
+func Assets() []document.Assets {
+	return slices.Concat(verdicts.Strip{}.Assets(), lead{}.Assets(), timeline.Model{}.Block().Assets(), sequence.Diagram{}.Block().Assets())
 }
 
 // course is the timeline with the findings or, without a history, the findings alone.

@@ -117,7 +117,7 @@ func TestBrowserLeavesNothingEmpty(t *testing.T) {
 		}
 	}
 	p.Resize(browsertest.Phone)
-	if !browsertest.Eval[bool](p, `document.querySelector(".tl-finds").getBoundingClientRect().bottom <= document.querySelector(".tl-main").getBoundingClientRect().top`) {
-		t.Error("on a phone the story does not come first")
+	if !browsertest.Eval[bool](p, `document.querySelector(".tl-finds").getBoundingClientRect().top >= document.querySelector(".tl-main").getBoundingClientRect().bottom`) {
+		t.Error("on a phone the story does not follow the lanes")
 	}
 }

@@ -3,7 +3,7 @@
 import type { App, View } from "./app";
 import type { Found } from "./api";
 import { button, choice, latest, make, notice, seedField, textOf } from "./dom";
-import { chips, present, type Opened } from "./run";
+import { present, type Opened } from "./run";
 
 interface Chosen { trial: string; locks: [string, string]; seed: bigint }
 
@@ -42,7 +42,7 @@ async function both(app: App, { trial, locks, seed }: Chosen, panels: readonly [
       if (signal.aborted) return [];
       founds[n] = shown.found;
       const body = make("div");
-      panel.replaceChildren(make("h2", {}, locks[n]!), chips(shown.found), make("p", { class: "tools" }, button("open alone", () => void app.open(scenario, seed))), body);
+      panel.replaceChildren(make("h2", {}, locks[n]!), make("p", { class: "tools" }, button("open alone", () => void app.open(scenario, seed))), body);
       return present(body, shown, signal);
     } catch (error) {
       if (!signal.aborted) panel.replaceChildren(notice(textOf(error), "bad"));

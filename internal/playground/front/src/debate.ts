@@ -85,6 +85,5 @@ const claim = (who: string, says: string) => [make("dt", {}, who), make("dd", {}
 const source = (s: Source) => (s.url ? make("a", { href: s.url, rel: "noreferrer", target: "_blank" }, s.text) : s.text);
 
 function predicted(row: Row): HTMLElement {
-  const texts = row.expected.map(chip);
-  return make("dd", { class: "chips" }, ...(texts.length ? texts : ["nothing"]));
+  return make("dd", {}, row.expected.length ? make("ul", { class: "verdict-strip" }, ...row.expected.map(chip)) : "nothing");
 }

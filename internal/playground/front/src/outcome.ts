@@ -4,14 +4,15 @@ import type { Observed, Outcome, Property, RunLine, Verdict } from "./api";
 import { make } from "./dom";
 import type { Tally } from "./measure";
 
-const signs: Record<string, string> = { holds: "✓", violated: "✗", unknown: "?", "n/a": "·" };
+const signs: Record<string, string> = { holds: "✓", violated: "✗", unknown: "?", "n/a": "–" };
 
 // sign is a verdict in one character.
 const sign = (verdict: string) => signs[verdict] ?? "?";
 
-// chip shows the verdict of a property in a few characters.
+// chip shows the verdict of a property in a few characters, as a report does.
 export const chip = ({ property, verdict }: { property: Property; verdict: Verdict }) =>
-  make("span", { class: "chip " + verdict, title: `${property.title}: ${verdict}` }, `${property.code} ${sign(verdict)}`);
+  make("li", {}, make("span", { class: "code", "aria-hidden": "true" }, property.code),
+    make("span", { class: "tile " + (verdict === "n/a" ? "none" : verdict), role: "img", title: `${property.title}: ${verdict}`, "aria-label": `${property.code} ${property.title}: ${verdict}` }, sign(verdict)));
 
 const marks: Record<string, string> = { "as expected": "good", contradiction: "bad", undecided: "open" };
 
@@ -89,8 +90,5 @@ function judged(line: RunLine): { kind: string; text: string } {
 
 // bar draws a share with its interval.
 function bar(low: number, value: number, high: number): HTMLElement {
-  const percent = (x: number) => `${100 * x}%`;
-  return make("span", { class: "bar", "aria-hidden": "true" },
-    make("span", { class: "band", style: `left: ${percent(low)}; width: ${percent(Math.max(high - low, .005))}` }),
-    make("span", { class: "point", style: `left: ${percent(value)}` }));
+  return make("span", { class: "bar", "aria-hidden": "true", style: `--low: ${low}; --high: ${high}; --at: ${value}` }, make("i"), make("b"));
 }

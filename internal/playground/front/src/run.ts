@@ -2,9 +2,8 @@
 // the same script draws it, as in a report.
 
 import type { App, View } from "./app";
-import type { Found, Linked, Shown } from "./api";
+import type { Linked, Shown } from "./api";
 import { button, make, mostSeed, notice, save, seedField, textOf } from "./dom";
-import { chip } from "./outcome";
 
 // Opened is a timeline of the page, as the report's script offers it.
 export interface Opened {
@@ -46,7 +45,7 @@ export const run: View = {
       const link = await app.engine.call("link", { ...linked, trace: shown.trace });
       if (signal.aborted) return;
       history.replaceState(null, "", "#" + link.text);
-      place.append(make("h2", { class: "title" }, shown.title), chips(shown.found), tools(app, linked, shown.command, status), ...differs(linked.trace, shown), body, madeBy(shown), heard);
+      place.append(make("h2", { class: "title" }, shown.title), tools(app, linked, shown.command, status), ...differs(linked.trace, shown), body, madeBy(shown), heard);
       present(body, shown, signal);
       heard.textContent = shown.sentence;
     } catch (error) {
@@ -54,9 +53,6 @@ export const run: View = {
     }
   },
 };
-
-// chips are the verdicts at a glance.
-export const chips = (found: Found[]) => make("p", { class: "chips", "aria-label": "verdicts" }, ...found.filter((f) => f.verdict !== "n/a").map(chip));
 
 // differs says that the run is not the one that the link was made of.
 function differs(trace: string, shown: Shown): HTMLElement[] {
