@@ -37,11 +37,10 @@ type Code string
 // HTML returns the lines unchanged.
 func (c Code) HTML() (template.HTML, error) { return render("code", string(c)) }
 
-// Notice is a highlighted paragraph, or several with a first one that stands out.
+// Notice is a highlighted paragraph.
 type Notice struct {
 	Mark Mark
 	Text string
-	More []string
 }
 
 // HTML returns the paragraph.
@@ -163,14 +162,14 @@ var blocks = template.Must(template.New("blocks").Funcs(template.FuncMap{"short"
 {{define "prose"}}<p>{{short .}}</p>{{end}}
 {{define "heading"}}<h3>{{short .}}</h3>{{end}}
 {{define "code"}}<pre tabindex="0"><code>{{.}}</code></pre>{{end}}
-{{define "notice"}}{{if .More}}<div class="notice {{.Mark}}"><p><strong>{{short .Text}}</strong></p>{{range .More}}<p>{{short .}}</p>{{end}}</div>{{else}}<p class="notice {{.Mark}}">{{short .Text}}</p>{{end}}{{end}}
+{{define "notice"}}<p class="notice {{.Mark}}">{{short .Text}}</p>{{end}}
 {{define "columns"}}<div class="columns">{{range .}}<div>{{range .}}{{.}}{{end}}</div>{{end}}</div>{{end}}
 {{define "facts"}}<dl>{{range .}}<dt>{{short .Name}}</dt><dd>{{if .Link}}<a href="{{.Link}}" rel="noreferrer">{{short .Value}}</a>{{else}}{{short .Value}}{{end}}</dd>{{end}}</dl>{{end}}
 {{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{short .Summary}}</summary>{{.Inner}}</details>{{end}}
 {{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{if .Head}}<div class="frame" style="min-width: {{.Least}}px; max-width: {{.Width}}px">{{.Head}}{{.Drawing}}</div>{{else}}{{.Drawing}}{{end}}</div><figcaption>{{short .Caption}}</figcaption>{{.Data}}</figure>{{end}}
 {{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}"{{if .Filters}} data-filters{{end}}>
 {{with .Caption}}<caption>{{short .}}</caption>
-{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{if .Narrow}} class="narrow"{{end}}{{with .Help}} title="{{.}}"{{end}}>{{short .Name}}</th>{{end}}</tr></thead>
+{{end}}<thead><tr>{{range .Columns}}<th scope="col"{{with .Help}} title="{{.}}"{{end}}>{{short .Name}}</th>{{end}}</tr></thead>
 <tbody>
 {{$width := len .Columns}}{{range .Views}}{{if .Heading}}<tr class="head"><th colspan="{{$width}}">{{short .Heading}}</th></tr>
 {{else}}<tr{{with .ID}} id="{{.}}"{{end}}>{{range .Views}}<td class="{{.Class}}"{{with .Sort}} data-sort="{{.}}"{{end}}{{with .Label}} data-label="{{.}}"{{end}}>{{if .Link}}<a href="{{.Link}}">{{short .Text}}</a>{{else}}{{short .Text}}{{end}}</td>{{end}}</tr>

@@ -116,7 +116,7 @@ func TestLongWords(t *testing.T) {
 	table.Add(document.Text(long))
 	table.Head(long)
 	d := document.Document{Title: long, Lead: long, Foot: []string{long}}
-	d.Add(long, document.Prose("a "+long+" b"), document.Heading(long), document.Notice{Text: long, More: []string{long}}, document.Facts{{Name: long, Value: long}}, document.Fold{Summary: long}, table,
+	d.Add(long, document.Prose("a "+long+" b"), document.Heading(long), document.Notice{Text: long}, document.Facts{{Name: long, Value: long}}, document.Fold{Summary: long}, table,
 		document.Figure{Caption: long})
 	var b strings.Builder
 	if err := d.Write(&b); err != nil {

@@ -21,9 +21,8 @@ type Table struct {
 
 // Column is the head of a column.
 type Column struct {
-	Name   string
-	Help   string // tooltip
-	Narrow bool   // for a sign or a few letters
+	Name string
+	Help string // tooltip
 }
 
 // Row has a cell for each column, or is a heading for the rows that follow.
@@ -64,14 +63,12 @@ const (
 )
 
 // class is the cell's CSS class.
-func (c Cell) class(column Column) string {
+func (c Cell) class() string {
 	class := string(c.Mark)
 	if c.Text == "" || c.Text == "–" || c.Text == "·" {
 		class += " none" // a card leaves it out
 	}
 	switch n := utf8.RuneCountInString(c.Text); {
-	case column.Narrow:
-		class += " narrow"
 	case c.order != "":
 		class += " number"
 	case n <= shortText:
@@ -131,7 +128,7 @@ func (t Table) views() []rowView {
 	for i, r := range t.Rows {
 		all[i].Row = r
 		for k, c := range r.Cells {
-			v := cellView{Cell: c, Class: c.class(t.Columns[k])}
+			v := cellView{Cell: c, Class: c.class()}
 			if t.Filters && k > 0 {
 				v.Label = Short(t.Columns[k].Name)
 			}

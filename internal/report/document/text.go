@@ -65,14 +65,8 @@ func (c Code) AsText(int) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(string(c), "\n"), "\n", "\n    ") + "\n"
 }
 
-// AsText returns the paragraphs.
-func (n Notice) AsText(width int) string {
-	text := lines(n.Text, width)
-	for _, more := range n.More {
-		text += lines(more, width)
-	}
-	return text
-}
+// AsText returns the paragraph.
+func (n Notice) AsText(width int) string { return lines(n.Text, width) }
 
 // AsText returns one group after another.
 func (c Columns) AsText(width int) string {

@@ -65,7 +65,7 @@ func (s Shown) Sentence() string {
 	for _, b := range s.lead("") {
 		switch b := b.(type) {
 		case document.Notice:
-			texts = append(append(texts, b.Text), b.More...)
+			texts = append(texts, b.Text)
 		case lead:
 			texts = append(append(texts, b.sentence()), b.More...)
 		}

@@ -8,17 +8,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
-// BySign marks cells that begin with the sign of violated or unknown.
-func BySign(_, text string) document.Mark {
-	switch {
-	case strings.HasPrefix(text, Sign(checker.Violated)):
-		return document.Bad
-	case strings.HasPrefix(text, Sign(checker.Unknown)):
-		return document.Open
-	}
-	return document.Plain
-}
-
 // MarkOf is the mark of a conclusion.
 func MarkOf(c runner.Conclusion) document.Mark {
 	switch c {
