@@ -22,7 +22,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 		r.Add("The locks compared", document.Notice{Mark: document.Open, Text: "There are no results."})
 		return
 	}
-	all := lockMatrix(records, true)
+	all := lockMatrix(records)
 	all.Filters = true
 	blocks := []document.Block{}
 	for _, d := range c.Deviations() {
@@ -53,7 +53,7 @@ func (r *Report) Comparison(c Comparison, versions map[string]string, stopped bo
 			for _, f := range some[0].Shown[0].Scenario.Plan {
 				fold.Blocks = append(fold.Blocks, document.Prose(fmt.Sprintf("Plan for %s: %v", some[0].Lock.Name, f)))
 			}
-			fold.Blocks = append(fold.Blocks, lockMatrix(some, false))
+			fold.Blocks = append(fold.Blocks, lockMatrix(some))
 			blocks = append(blocks, fold)
 		}
 	}
@@ -156,7 +156,7 @@ func (r Record) costs() []checker.Column {
 
 // verdict is the cell of a property on a page. A claimed violation is expected only of all trials
 // together.
-func (r Record) verdict(p checker.Property, all bool) verdicts.Verdict {
+func (r Record) verdict(p checker.Property) verdicts.Verdict {
 	v := verdicts.Verdict{Property: p, Found: checker.NotApplicable}
 	rate, open := r.rate(p)
 	switch {
@@ -167,17 +167,17 @@ func (r Record) verdict(p checker.Property, all bool) verdicts.Verdict {
 	case rate.N > 0:
 		v.Found = checker.Holds
 	}
-	if want, wanted := r.Lock.Expect.Want(p); wanted && (want == checker.Holds || all && want == checker.Violated) && v.Found != checker.NotApplicable {
-		if want != checker.Holds || v.Found != checker.Unknown {
-			v.Expected = want
-		}
+	want, _ := r.Lock.Expect.Want(p)
+	all := len(r.Shown) == len(scenarios.Trials())
+	judged := v.Found == checker.Holds || v.Found == checker.Violated
+	if want == checker.Holds && judged || want == checker.Violated && all {
+		v.Expected = want
 	}
 	return v
 }
 
-// lockMatrix has a row for each lock, by family, with its verdicts and costs. all: the records are of
-// all trials.
-func lockMatrix(records []Record, all bool) verdicts.Matrix {
+// lockMatrix has a row for each lock, by family, with its verdicts and costs.
+func lockMatrix(records []Record) verdicts.Matrix {
 	m := verdicts.Matrix{First: "lock"}
 	family := scenarios.Family("")
 	for i, r := range records {
@@ -187,7 +187,7 @@ func lockMatrix(records []Record, all bool) verdicts.Matrix {
 		}
 		row := verdicts.Row{Name: r.Lock.Name}
 		for _, p := range checker.Properties() {
-			row.Verdicts = append(row.Verdicts, r.verdict(p, all))
+			row.Verdicts = append(row.Verdicts, r.verdict(p))
 		}
 		for _, c := range r.costs() {
 			if i == 0 {

@@ -347,3 +347,13 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// The matrix of the compared locks marks what contradicts a claim, and nothing else: in the stored
+// comparison every lock behaves as claimed.
+func TestComparisonMarksDeviations(t *testing.T) {
+	text := page(t, reference)
+	if n := strings.Count(text, `class="verdict marked`); n != 0 {
+		t.Errorf("%d verdicts are marked", n)
+	}
+	wantIn(t, text, "Every lock behaves as claimed.", `aria-label="V1 lease exclusion: violated, as expected (3/15)"`)
+}

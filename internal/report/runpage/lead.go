@@ -179,7 +179,7 @@ func what(f checker.Finding) string {
 		if f.Property == checker.Section {
 			verb = "both worked under the lock on"
 		}
-		return fmt.Sprintf("clients %d and %d %s %q for %s, from %s on", p.First.Client, p.Second.Client, verb, p.First.Resource,
+		return fmt.Sprintf("clients %d and %d %s %q for %s, from %s on", p.First.Client, p.Second.Client, verb, textfmt.Name(p.First.Resource),
 			textfmt.Duration(p.Overlap()), textfmt.Duration(p.From.Sub(0)))
 	}
 	var events []string
