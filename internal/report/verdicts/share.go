@@ -30,13 +30,13 @@ func (s Share) Label() string {
 	return text
 }
 
-// At, Low and High are the share and its interval for the style, from 0 to 1.
+// At is the share for the style, from 0 to 1.
 func (s Share) At() float64 { return rounded(s.Rate.Share()) }
 
-// Low is the lower end of the interval.
+// Low is the lower end of its interval.
 func (s Share) Low() float64 { low, _ := s.Rate.Wilson(); return rounded(low) }
 
-// High is the upper end of the interval.
+// High is the upper end of its interval.
 func (s Share) High() float64 { _, high := s.Rate.Wilson(); return rounded(high) }
 
 func rounded(v float64) float64 { return math.Round(v*1e4) / 1e4 }
