@@ -359,7 +359,7 @@ func TestListNamesEverything(t *testing.T) {
 func TestVersion(t *testing.T) {
 	code, out, _ := command(t, "version")
 	want(t, "exit code", code, exitAsExpected)
-	wantMatch(t, out, `^lockstorm \S+\n(lockstorm revision \S+\n)?go go1\.\S+\n`)
+	wantMatch(t, out, `^lockstorm \S+\n(lockstorm revision \S+\nlockstorm date \S+\n)?go go1\.\S+\n`)
 	wantIn(t, out, "\ngithub.com/anishathalye/porcupine v")
 	_, out, _ = command(t, "version", "--json")
 	var v map[string]string

@@ -23,19 +23,39 @@ func version() string {
 	return info.Main.Version
 }
 
+// setting returns what this program was built with. That of the checkout, such as vcs.time, is empty if
+// the program was built elsewhere, as by go install MODULE@VERSION.
+func setting(key string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
 func newVersion() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the versions of this program, Go and the libraries that judge runs",
+		Use:   "version",
+		Short: "Print the versions of this program, Go and the libraries that judge runs",
+		Long: `Print the versions of this program, Go and the libraries that judge runs. A program that
+was built in a checkout, as releases are, also has the revision and date of its commit.`,
 		Example: "  lockstorm version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versions(runner.Backend{}) // of all libraries that matter on real servers
+			if date := setting("vcs.time"); date != "" {
+				v["lockstorm date"] = date
+			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), v)
 			}
-			first := []string{"lockstorm", "lockstorm revision", "go"}
+			first := []string{"lockstorm", "lockstorm revision", "lockstorm date", "go"}
 			for _, what := range append(first, slices.Sorted(maps.Keys(v))...) {
 				if v[what] == "" {
 					continue
@@ -60,10 +80,8 @@ func versions(b runner.Backend) map[string]string {
 	v := map[string]string{"go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v["lockstorm"] = info.Main.Version
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v["lockstorm revision"] = s.Value
-			}
+		if commit := setting("vcs.revision"); commit != "" {
+			v["lockstorm revision"] = commit
 		}
 		for _, dep := range info.Deps {
 			if dep.Path == judgeModule || !b.Exact && slices.Contains(serverModules, dep.Path) {
