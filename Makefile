@@ -158,15 +158,18 @@ lint: ## gofmt, go vet, staticcheck (half a minute)
 	$(TOOLS) staticcheck ./...
 	$(EACH) bench $(ADAPTERS) $(STORE_ADAPTERS); do (cd $$module && $(GO) vet ./... && $(TOOL_HERE) staticcheck ./...); done
 
-lint-all: ## lint, and golangci-lint by .golangci.yml (a minute; the first time 5, to build it)
+lint-all: ## lint, golangci-lint by .golangci.yml, and actionlint of the workflows (a minute; the first time 5, to build them)
 	$(GO) vet -pgo=off ./...
 	$(TOOLS) golangci-lint run ./...
+	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
 	$(EACH) bench $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && $(GO) vet ./... && $(TOOL_HERE) golangci-lint run ./...); done
 
 tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 	$(GO) mod tidy
 	cd bench && GOFLAGS=-mod=mod $(GO) mod tidy -e
 	$(EACH) $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy); done
+release-check: npm ## check .goreleaser.yaml, and make all but the images and the upload of a release in ./dist
+	sh scripts/release-check.sh
 
 bench: ## run the benchmarks
 	$(GO) test -pgo=$(CURDIR)/cmd/lockstorm/default.pgo -run '^$$' -bench . ./...
@@ -234,4 +237,4 @@ paper: ## recompute the figures that README.md and docs claim, with a tenth of t
 	$(GO) run ./internal/paper -page docs/evidence/paper.md $(NAMES)
 
 clean: ## remove what was built
-	rm -f lockstorm etcd kube-apiserver
+	rm -rf lockstorm etcd kube-apiserver dist release
