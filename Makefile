@@ -168,6 +168,8 @@ tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 	$(GO) mod tidy
 	cd bench && GOFLAGS=-mod=mod $(GO) mod tidy -e
 	$(EACH) $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy); done
+
+release-check: export GOFLAGS += -pgo=off
 release-check: npm ## check .goreleaser.yaml, and make all but the images and the upload of a release in ./dist
 	sh scripts/release-check.sh
 

@@ -66,9 +66,10 @@ func foundIn(text, pattern string) (names []string) {
 }
 
 const (
-	inputIn  = `inputs\.([\w-]+)`
-	outputIn = `steps\.([\w-]+\.outputs\.[\w-]+)`
-	flagIn   = `[ (]--([a-z-]+)`
+	inputIn   = `inputs\.([\w-]+)`
+	contextIn = `((?:github|runner)\.\w+)`
+	outputIn  = `steps\.([\w-]+\.outputs\.[\w-]+)`
+	flagIn    = `[ (]--([a-z-]+)`
 )
 
 // Law: the action uses the inputs that it has and no others, sets the outputs that it has,
@@ -181,38 +182,54 @@ func stepsIn(n *yaml.Node) (steps []step) {
 	return steps
 }
 
-// runs runs the step of the action that runs Lockstorm, with some inputs, as GitHub does.
-// It returns what the step has said of its exit code, and whether it was green.
+// expression is one of GitHub's in a text.
+var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
+
+// step runs a step of the action as GitHub does, with some inputs, contexts such as runner.temp, and
+// environment variables. Contexts that are not given are empty.
+func (a action) step(t *testing.T, id string, given, contexts map[string]string, env ...string) (out string, err error) {
+	t.Helper()
+	i := slices.IndexFunc(a.Runs.Steps, func(s step) bool { return s.ID == id })
+	if i < 0 {
+		t.Fatalf("the action has no step %s", id)
+	}
+	s := a.Runs.Steps[i]
+	cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.Run)
+	cmd.Env = os.Environ()
+	for name, text := range s.Env {
+		cmd.Env = append(cmd.Env, name+"="+expression.ReplaceAllStringFunc(text, func(e string) string { return a.valueOf(e, given, contexts) }))
+	}
+	cmd.Env = append(cmd.Env, env...)
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+// valueOf returns the value of an expression: of its input, or else of its context.
+func (a action) valueOf(e string, given, contexts map[string]string) string {
+	for _, input := range foundIn(e, inputIn) {
+		if in, ok := given[input]; ok {
+			return in
+		}
+		if d := *a.Inputs[input].Default; d != "" {
+			return d
+		}
+	}
+	for _, context := range foundIn(e, contextIn) {
+		return contexts[context]
+	}
+	return ""
+}
+
+// runs runs the step of the action that runs Lockstorm, with some inputs. It returns what the step has
+// said of its exit code, and whether it was green.
 func (a action) runs(t *testing.T, given map[string]string) (said string, green bool) {
 	t.Helper()
-	i := slices.IndexFunc(a.Runs.Steps, func(s step) bool { return s.ID == "ci" })
-	s := a.Runs.Steps[i]
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.Run)
-	cmd.Env = append(os.Environ(), asCommand+"=1", "GITHUB_OUTPUT=output.txt", onGitHub+"=true", gitHubSummary+"=summary.md")
-	for name, expression := range s.Env {
-		value := regexp.MustCompile(`\$\{\{ (.*?) \}\}`).ReplaceAllStringFunc(expression, func(e string) string {
-			list := foundIn(e, inputIn)
-			if len(list) == 0 { // that of what was built
-				return ""
-			}
-			if in, ok := given[list[0]]; ok {
-				return in
-			}
-			if d := *a.Inputs[list[0]].Default; d != "" || !strings.Contains(e, "||") {
-				return d
-			}
-			return "17" // github.run_number
-		})
-		if name == "LOCKSTORM" {
-			value = self
-		}
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	out, err := cmd.CombinedOutput()
+	out, err := a.step(t, "ci", given, map[string]string{"github.run_number": "17"},
+		"LOCKSTORM="+self, asCommand+"=1", "GITHUB_OUTPUT=output.txt", onGitHub+"=true", gitHubSummary+"=summary.md")
 	text, outputErr := os.ReadFile("output.txt")
 	if outputErr != nil {
 		t.Fatalf("%v, %v: %s", outputErr, err, out)
@@ -229,7 +246,7 @@ func TestActionRuns(t *testing.T) {
 	a, _ := readAction(t)
 	file := tooSoon(t)
 	savedCaseHere(t, "", "")
-	said, green := a.runs(t, map[string]string{"rows": "calm", "runs": "3", "cases": usualCases, "lock": "single-node", "assume": promisedWord, "hunt-runs": "100", "budget": "1h"})
+	said, green := a.runs(t, map[string]string{"suites": strings.Join(allSuites, ","), "rows": "calm", "runs": "3", "cases": usualCases, "lock": "single-node", "assume": promisedWord, "hunt-runs": "100", "budget": "1h"})
 	want(t, "what it says where all is well", said, "code=0\n")
 	want(t, "green", green, true)
 	_, byName := readJUnit(t, "lockstorm-ci/junit.xml")

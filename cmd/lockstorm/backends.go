@@ -22,6 +22,8 @@ type backendKind struct {
 	// Backend is the backend without its own flags.
 	runner.Backend
 
+	linux bool // it needs Linux
+
 	// flags declares the flags of this backend, and returns a function that makes the backend
 	// from them. nil means that it has none.
 	flags func(*pflag.FlagSet) func() (runner.Backend, error)
@@ -111,6 +113,9 @@ func (c *backendChoice) backend() (runner.Backend, error) {
 		if b.Backend, err = made(); err != nil {
 			return runner.Backend{}, err
 		}
+	}
+	if err := supported("--backend "+b.Name, b.linux); err != nil {
+		return runner.Backend{}, &unreadyError{b.Backend, err}
 	}
 	return withClients(b.Backend, *c.clients)
 }
@@ -203,7 +208,7 @@ func withClients(b runner.Backend, what string) (runner.Backend, error) {
 		return b, fmt.Errorf("--clients %s needs real servers, not --backend %s", asProcesses, b.Name)
 	}
 	b.ClientProcesses = true
-	return b, nil
+	return b, supported("--clients "+asProcesses, true)
 }
 
 // absentError is the error of something that was left out of this program when it was built.

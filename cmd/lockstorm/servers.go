@@ -35,11 +35,13 @@ var serverBackends = []backendKind{
 		what:    "real servers on this machine, behind proxies in this process: redis-server, or the store of the lock",
 		Backend: processes(process.Backend{}, ""),
 		flags:   processFlags,
+		linux:   true,
 	},
 	{
 		what:    "real redis-servers in Docker containers on this machine, behind the same proxies",
 		Backend: contained(container.Backend{}),
 		flags:   containerFlags,
+		linux:   true,
 	},
 	{
 		what:    "your own Redis servers (--redis), behind the same proxies; only faults of messages and clients",

@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-var errNotHere = errors.New("child processes can be made to die with their parent on Linux only, not on " + runtime.GOOS)
+var errNotHere = errors.New("real servers need Linux, not " + runtime.GOOS + ": only there they die with this program")
 
 // Forker starts nothing: it works on Linux only.
 type Forker struct{}
