@@ -285,3 +285,13 @@ func TestStoppedWorkerIsNotDone(t *testing.T) {
 		want(t, fmt.Sprintf("error with --once=%v", once), o.work(ctx, nil, campaign.Build{}, io.Discard, io.Discard), code)
 	}
 }
+
+// soon waits until a condition holds.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
+}

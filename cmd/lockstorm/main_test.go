@@ -20,6 +20,17 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
+// asCommand makes the test binary the command itself.
+const asCommand = "LOCKSTORM_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	beClient()
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
 // command runs a command line and returns what it printed.
 func command(t *testing.T, args ...string) (code int, out, problems string) {
 	t.Helper()

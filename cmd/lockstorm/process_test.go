@@ -12,21 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // These tests run the command on real redis-server processes.
-
-// asCommand makes the test binary the command itself.
-const asCommand = "LOCKSTORM_TEST_COMMAND"
-
-func TestMain(m *testing.M) {
-	beClient()
-	if os.Getenv(asCommand) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
 
 // decided runs a command on real servers, and once more, a few times, where the machine was
 // too slow for a verdict; of one that always is, it says so.
@@ -213,16 +201,6 @@ func serversBelow(dir string) (n int) {
 		}
 	}
 	return n
-}
-
-// soon waits until a condition holds.
-func soon(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
 }
 
 // A point of a sweep is measured on real servers, one run after another, and kept.
