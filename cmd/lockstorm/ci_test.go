@@ -146,6 +146,8 @@ func TestCIFailuresAreRepeated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	want(t, "diagrams: of the first failure alone", strings.Count(string(summary), "\n```mermaid\nsequenceDiagram\n"), 1)
+	wantIn(t, string(summary), "BOTH HOLD", "\n### cases: all checks\n", "\n### debate: all checks\n")
 	repeated := 0
 	for _, c := range byName {
 		if c.Failure == nil {

@@ -139,7 +139,7 @@ func (o *ciOptions) checkCase(ctx context.Context, s savedCase, problems io.Writ
 		return check, nil
 	}
 	check.Summary, check.Story = againstCase(*s.kept, finding, conclusion), told(finding.Lines()...)
-	check.Files, err = o.keepRun(ctx, s.experiment, s.again, s.seed, problems)
+	err = o.keepRun(ctx, &check, s.experiment, s.again, s.seed, s.kept.Property, problems)
 	return check, err
 }
 
@@ -229,8 +229,7 @@ func (r rowChecks) run(ctx context.Context, d deadline, problems io.Writer) (ci.
 		if first, seen := w.first[t.Scenario.Name]; seen && check.Outcome != ci.AsExpected {
 			check.Summary, check.Story = tellRun(first.Result)
 			check.Command = r.again(t.Scenario).command(stored{Result: first.Result})
-			check.Files, err = r.keep(ctx, first, problems)
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, r.keep(ctx, &check, first, problems))
 			w.keep(first)
 		}
 		suite.Checks = append(suite.Checks, check)
@@ -277,17 +276,18 @@ func (r rowChecks) check(ctx context.Context, t parts.Task, tally runner.Tally, 
 
 // keep stores a run that shows a failure: by repeating it, or, if it cannot be repeated exactly,
 // as it was stored.
-func (r rowChecks) keep(ctx context.Context, first stored, problems io.Writer) ([]string, error) {
+func (r rowChecks) keep(ctx context.Context, c *ci.Check, first stored, problems io.Writer) error {
 	if !r.backend.Exact {
 		pictures := violations{seen: map[pictured]bool{}}
 		pictures.add(first)
-		return evidence(first.dir, pictures.draw(problems)), nil
+		c.Files = evidence(first.dir, pictures.draw(problems))
+		return nil
 	}
 	e, err := prepareOn(r.backend, first.Scenario)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return r.options.keepRun(ctx, e, r.again(first.Scenario), first.Seed, problems)
+	return r.options.keepRun(ctx, c, e, r.again(first.Scenario), first.Seed, telling(first.Result)[0].Property, problems)
 }
 
 // verdictsIn returns the verdicts of runs as signs.
@@ -453,7 +453,6 @@ func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.W
 	if err != nil {
 		return c, err
 	}
-	run, err := o.keepRun(ctx, saved[0].experiment, saved[0].again, saved[0].seed, problems)
-	c.Files = append(c.Files, run...)
+	err = o.keepRun(ctx, &c, saved[0].experiment, saved[0].again, saved[0].seed, f.Property, problems)
 	return c, err
 }

@@ -10,7 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
+	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/trace"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -84,13 +88,25 @@ func (w *witnesses) stored() (names []string, err error) {
 func (o *ciOptions) runsDir() string { return filepath.Join(o.out, "runs") }
 
 // keepRun repeats a run exactly and stores it with its pictures, even if ctx has ended: it is a
-// single run that shows a failure.
-func (o *ciOptions) keepRun(ctx context.Context, e runner.Experiment, again repetition, seed uint64, problems io.Writer) ([]string, error) {
+// single run that shows a failure of a property. The check gets its files and its diagram.
+func (o *ciOptions) keepRun(ctx context.Context, c *ci.Check, e runner.Experiment, again repetition, seed uint64, p checker.Property, problems io.Writer) (err error) {
 	done, err := runOptions{seed: seed, runs: 1, out: o.runsDir()}.run(context.WithoutCancel(ctx), e, again, io.Discard, problems)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return evidence(done.last.dir, done.drawn), nil
+	c.Files = append(c.Files, evidence(done.last.dir, done.drawn)...)
+	c.Diagram, err = drawn(ctx, e, seed, p)
+	return err
+}
+
+// drawn returns the diagram of a run that shows a failure of a property.
+func drawn(ctx context.Context, e runner.Experiment, seed uint64, p checker.Property) (string, error) {
+	e, t := trace.Of(e)
+	r, err := e.Run(context.WithoutCancel(ctx), seed, nil)
+	if err != nil {
+		return "", err
+	}
+	return sequence.Mermaid(t, r.Report.Finding(p)), nil
 }
 
 // evidence lists the directory of a run and its pictures.

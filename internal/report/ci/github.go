@@ -69,15 +69,17 @@ var (
 const MaxSummary = 1 << 20
 
 // GitHubSummary is the report in Markdown, in at most room bytes: a table of the suites, each
-// check that is not as expected, with its story and command, and the checks that were not run.
-// What does not fit is counted.
+// check that is not as expected, with its story and command, the first of them also as a diagram, the
+// checks that were not run, and a table of all checks. What does not fit is counted.
 func GitHubSummary(r Report, room int) string {
 	page := &page{room: room - reserve}
 	page.add(head(r))
-	cut := 0
+	cut, drawn := 0, false
 	for s, c := range r.Of(Contradiction, Undecided) {
 		if !page.add(section(s, c)) {
 			cut++
+		} else if !drawn && c.Diagram != "" {
+			drawn = page.add(diagram(c))
 		}
 	}
 	if cut > 0 {
@@ -89,6 +91,9 @@ func GitHubSummary(r Report, room int) string {
 				page.text.WriteString(fmt.Sprintf("\n%s of %s: %v.\n", textfmt.Count(s.Count(o), "check"), s.Name, o))
 			}
 		}
+	}
+	for _, s := range r.Suites {
+		page.add(table(s))
 	}
 	page.add(foot(r))
 	return page.text.String()
@@ -146,6 +151,25 @@ func section(s Suite, c Check) string {
 		fence += "`"
 	}
 	return fmt.Sprintf("\n### %s: %s, %v\n\n%s\n%s%s\n", s.Name, plain.Replace(c.Name), c.Outcome, fence, c.Text(), fence)
+}
+
+// diagram shows what happened in the run of a check. GitHub draws no pictures of a run's files.
+func diagram(c Check) string {
+	return fmt.Sprintf("\nWhat happened, from top to bottom:\n\n```mermaid\n%s```\n", c.Diagram)
+}
+
+// table lists the checks of a suite that were run, with what was found.
+func table(s Suite) string {
+	var b strings.Builder
+	for _, c := range s.Checks {
+		if c.Outcome != NotRun && c.Outcome != NotApplicable {
+			fmt.Fprintf(&b, "| %s | %v | %s |\n", plain.Replace(c.Name), c.Outcome, plain.Replace(c.Summary))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n### %s: all checks\n\n| check | outcome | found |\n|---|---|---|\n%s", s.Name, &b)
 }
 
 // skipped lists the checks of a suite with an outcome, and the reasons.

@@ -22,11 +22,12 @@ func sample() ci.Report {
 					Name: "two_b.yaml", File: "cases/two_b.yaml", Outcome: ci.Contradiction, Took: 3 * time.Millisecond,
 					Summary: "lease exclusion is violated, but the case says holds",
 					Story:   "  client 1 was granted \"a```b\" at 100 %;\n  client 2 was granted it too.\n",
+					Diagram: "sequenceDiagram\n  participant p0 as client 1\n",
 					Command: "lockstorm replay cases/two_b.yaml", Files: []string{"counterexamples/runs/two-sim-1"},
 				},
 			}},
 			{Name: "debate", Note: "backend sim", Checks: []ci.Check{
-				{Name: "calm", Outcome: ci.AsExpected, Took: time.Second},
+				{Name: "calm", Outcome: ci.AsExpected, Summary: "✓ in 100 runs", Took: time.Second},
 				{Name: "split-vote", Outcome: ci.Undecided, Summary: "deadlock freedom: unknown, but holds is expected (seed 4)", Command: "lockstorm run split-vote --seed 4", Took: 2 * time.Second},
 				{Name: "late|one", Outcome: ci.NotRun, Summary: "the budget of 1m was spent"},
 				{Name: "late-two", Outcome: ci.NotRun, Summary: "the budget of 1m was spent"},

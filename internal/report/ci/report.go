@@ -72,6 +72,9 @@ type Check struct {
 	// Story describes what happened, in lines; may be empty.
 	Story string
 
+	// Diagram is the run that shows the failure as a diagram in the language of Mermaid; may be empty.
+	Diagram string
+
 	// Command is the command line that repeats the check; "": it cannot be repeated.
 	Command string
 
