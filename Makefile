@@ -169,6 +169,14 @@ tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 	cd bench && GOFLAGS=-mod=mod $(GO) mod tidy -e
 	$(EACH) $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy); done
 
+test-simulated: ## run the tests that need no servers, as ci does on macOS and Windows
+	$(TEST) $$(sh scripts/simulated.sh)
+
+# The same packages are compiled for both: on amd64 and arm64 they differ in nothing that vet sees.
+cross: ## build the command for macOS and Windows, and vet all packages and tests for them (5 minutes a system, the first time)
+	for os in darwin windows; do for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -pgo=off -o /dev/null ./cmd/lockstorm || exit; done; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=arm64 $(GO) vet -pgo=off ./... || exit; done
+
 release-check: export GOFLAGS += -pgo=off
 release-check: npm ## check .goreleaser.yaml, and make all but the images and the upload of a release in ./dist
 	sh scripts/release-check.sh
