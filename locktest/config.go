@@ -2,15 +2,14 @@ package locktest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -155,21 +154,9 @@ func wrong(field, format string, args ...any) error {
 // filled returns the configuration with its defaults. test is the name of the test.
 func (c Config) filled(test string) Config {
 	c.Name = cmp.Or(c.Name, test)
-	if c.Store.is() {
-		c.Nodes = cmp.Or(c.Nodes, 3)
-		c.Persistence = cmp.Or(c.Persistence, nemesis.Always)
-	}
-	c.Nodes = cmp.Or(c.Nodes, 5)
-	c.Clients = cmp.Or(c.Clients, 3)
-	c.TTL = cmp.Or(c.TTL, 2*time.Second)
-	c.Rounds = cmp.Or(c.Rounds, 40)
-	c.Work = cmp.Or(c.Work, c.TTL/10)
-	c.Think = cmp.Or(c.Think, c.TTL/5)
-	c.Workload = cmp.Or(c.Workload, "section")
-	c.Guard = cmp.Or(c.Guard, guard.Plain)
-	c.Persistence = cmp.Or(c.Persistence, nemesis.Nothing)
-	c.Patience = cmp.Or(c.Patience, 5*c.TTL)
-	c.Bounds = c.bounds()
+	w := c.what().Filled()
+	c.Nodes, c.Clients, c.TTL, c.Rounds, c.Work, c.Think = w.Nodes, w.Clients, w.TTL, w.Rounds, w.Work, w.Think
+	c.Workload, c.Guard, c.Persistence, c.Patience, c.Bounds = w.Workload, w.Guard, w.Persistence, w.Patience, w.Bounds
 	c.Drawn = cmp.Or(c.Drawn, 5)
 	c.Seed = cmp.Or(c.Seed, 1)
 	c.Runs = cmp.Or(c.Runs, c.world().runs)
@@ -179,110 +166,33 @@ func (c Config) filled(test string) Config {
 	return c
 }
 
-func (c Config) bounds() history.Bounds {
-	b, call := c.Bounds, c.Patience+30*time.Second
-	b.Acquire, b.Extend, b.Release = cmp.Or(b.Acquire, call), cmp.Or(b.Extend, call), cmp.Or(b.Release, call)
-	b.Grant = cmp.Or(b.Grant, 10*time.Second+5*c.TTL)
-	if c.Nodes > 2 { // otherwise there is no minority that could be gone
-		b.Tries = cmp.Or(b.Tries, 5)
-	}
-	b.Cleanup = cmp.Or(b.Cleanup, c.TTL/4)
-	return b
-}
-
-// workloads are the workloads that use a lock correctly.
-var workloads = []string{"section", "checked", "posted", "hold"}
-
-// The maxima of a configuration.
-const (
-	maxNodes   = 64
-	maxClients = 1000
-	maxRounds  = 100_000
-	maxTime    = 1000 * time.Hour // of each time
-)
-
 // validate returns a [FieldError] for the first invalid field of a filled configuration.
 func (c Config) validate() error {
 	switch {
 	case !c.Backend.known():
 		return wrong("Backend", "%d: want locktest.Memory or locktest.Process", int(c.Backend))
-	case c.Nodes < 1 || c.Nodes > maxNodes:
-		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
-	case c.Clients < 1 || c.Clients > maxClients:
-		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
-	case c.TTL < 10*time.Millisecond || c.TTL > maxTime || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(maxTime))
-	case c.Rounds < 1 || c.Rounds > maxRounds:
-		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case c.Runs < 1:
 		return wrong("Runs", "%d: want at least 1", c.Runs)
-	case !slices.Contains(workloads, c.Workload):
-		return wrong("Workload", "%q: want one of %q", c.Workload, workloads)
-	case c.Guard.Validate() != nil:
-		return &FieldError{"Guard", c.Guard.Validate()}
-	case !slices.Contains(nemesis.Persistences, c.Persistence):
-		return wrong("Persistence", "%q: want one of %q", c.Persistence, nemesis.Persistences)
-	case c.Bounds.Validate() != nil:
-		return &FieldError{"Bounds", c.Bounds.Validate()}
+	}
+	if err := inConfig(c.what().Validate()); err != nil {
+		return err
+	}
+	if err := inConfig(external.ValidateTime("Budget", c.Budget)); err != nil {
+		return err
 	}
 	if err := c.validateStore(); err != nil {
 		return err
 	}
-	if err := c.validateTimes(); err != nil {
+	if err := inConfig(external.ValidatePromises(c.Promises, c.world().Keys)); err != nil {
 		return err
 	}
-	if err := c.validatePromises(); err != nil {
-		return err
-	}
-	return c.validateStorms()
+	return inConfig(external.ValidateStorms(c.Storms))
 }
 
-func (c Config) validateTimes() error {
-	for _, d := range []struct {
-		field string
-		value time.Duration
-	}{{"Work", c.Work}, {"Think", c.Think}, {"Extend", c.Extend}, {"Patience", c.Patience}, {"Budget", c.Budget}} {
-		if d.value < 0 {
-			return wrong(d.field, "%v is negative", d.value)
-		}
-		if d.value > maxTime {
-			return wrong(d.field, "%v: want at most %s", d.value, textfmt.Whole(maxTime))
-		}
+// inConfig returns an error of a field as that of the field of the same name here.
+func inConfig(err error) error {
+	if f := new(external.FieldError); errors.As(err, &f) {
+		return &FieldError{f.Field, f.Err}
 	}
-	return nil
-}
-
-func (c Config) validatePromises() error {
-	for _, p := range c.Promises {
-		switch {
-		case !slices.Contains(checker.Properties(), p):
-			return wrong("Promises", "unknown property %q: want some of %q", p, checker.Properties())
-		case p == checker.Cleanup && !c.world().Keys:
-			return wrong("Promises", "%s is judged on locktest.Memory only, where changes of keys are recorded", p)
-		}
-	}
-	return nil
-}
-
-// namePattern matches names of storms. Directories are named after them.
-var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-
-func (c Config) validateStorms() error {
-	if c.Storms != nil && len(c.Storms) == 0 {
-		return wrong("Storms", "the list is empty, so nothing would be tested; nil means the default")
-	}
-	seen := map[string]bool{}
-	for i, s := range c.Storms {
-		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
-		switch {
-		case !namePattern.MatchString(s.Name):
-			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)
-		case seen[s.Name]:
-			return wrong(field, "the name %q is used twice", s.Name)
-		case within != nil:
-			return wrong(field, "%s: %w", s.Name, within)
-		}
-		seen[s.Name] = true
-	}
-	return nil
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -30,7 +31,7 @@ type Env struct {
 	store     Store
 	runnerEnv runner.ClientEnv
 	cleanup   *cleanup
-	usage     *usage
+	usage     *external.Usage
 	log       io.Writer
 }
 
@@ -61,7 +62,7 @@ func (e Env) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if node == 0 {
 		return nil, fmt.Errorf("locktest: no node has the address %q: want one of %s", addr, strings.Join(known, ", "))
 	}
-	e.usage.dialled(e.Client, node)
+	e.usage.Dialled(e.Client, node)
 	conn, err := e.runnerEnv.Dial(ctx, node)
 	if err != nil {
 		time.Sleep(minDialFailure)

@@ -48,8 +48,8 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 		return Tried{Err: err}
 	}
 	j := o.judge(c)
-	tried = Tried{Broken: j.broken, Open: j.open}
-	for _, l := range j.limits {
+	tried = Tried{Broken: j.Broken, Open: j.Open}
+	for _, l := range j.Limits {
 		tried.Limits = append(tried.Limits, l.Finding)
 	}
 	return tried

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -24,7 +25,7 @@ type failure struct {
 	trial
 	t   *testing.T
 	run runResult
-	judgment
+	external.Judgment
 
 	dir      string // where the run is stored; "": it is not, because of storeErr
 	storeErr error
@@ -39,12 +40,12 @@ type failure struct {
 // failure stores a run that violated a promised property, examines it unless an earlier storm failed
 // in the same way, and returns the text of the failure. What is known is stored before anything that
 // takes time.
-func (tr trial) failure(t *testing.T, o runResult, j judgment) string {
-	f := &failure{trial: tr, t: t, run: o, judgment: j}
-	if news, like := tr.defects.add(o.Scenario.Name, j.broken); like != "" {
+func (tr trial) failure(t *testing.T, o runResult, j external.Judgment) string {
+	f := &failure{trial: tr, t: t, run: o, Judgment: j}
+	if news, like := tr.defects.add(o.Scenario.Name, j.Broken); like != "" {
 		f.like = like
 	} else {
-		f.judgment = j.startingWith(news)
+		f.Judgment = j.StartingWith(news)
 	}
 	f.store("")
 	if f.like == "" {
@@ -74,13 +75,13 @@ func (f *failure) write() {
 
 // shrink replaces the run by one of a smaller plan that fails in the same way.
 func (f *failure) shrink() {
-	first := f.broken[0]
+	first := f.Broken[0]
 	smaller, text := f.shrunk(f.t, f.run, first, f.budget.share()*2/3)
 	if f.shrinking = text; len(smaller.Plan) >= len(f.run.Plan) {
 		return
 	}
 	f.generated = f.dir
-	f.run, f.judgment = smaller, smaller.judge(f.Config).startingWith(first.Property)
+	f.run, f.Judgment = smaller, smaller.judge(f.Config).StartingWith(first.Property)
 	f.store("-shrunk")
 }
 
@@ -90,7 +91,7 @@ func (f *failure) rerun() {
 		return
 	}
 	again, err := f.trial.rerun(f.t, f.run, f.Again, f.budget.reruns(f.budget.share()))
-	f.recurs, f.rerunErr = "It recurs "+again.of(f.broken[0].Property), err
+	f.recurs, f.rerunErr = "It recurs "+again.of(f.Broken[0].Property), err
 	if err == nil && again.Runs < f.Again {
 		f.recurs += "; a longer -locktest.budget allows more"
 	}

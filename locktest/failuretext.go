@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -22,7 +23,7 @@ const (
 
 // text is the failure as the test shows it: what happened, what that breaks, and the commands.
 func (f *failure) text() string {
-	first := f.broken[0]
+	first := f.Broken[0]
 	if f.like != "" {
 		first.Meanwhile = nil
 		lines := append([]string{f.title()}, clipped(happened(first), noteLines)...)
@@ -45,8 +46,8 @@ func joined(lines []string) string { return strings.Join(lines, "\n") }
 
 // title says which promise is violated.
 func (f *failure) title() string {
-	first := f.broken[0]
-	title := fmt.Sprintf("%s is violated, by the lock %s, seed %d", named(first.Property), f.Name, f.run.Seed)
+	first := f.Broken[0]
+	title := fmt.Sprintf("%s is violated, by the lock %s, seed %d", external.Named(first.Property), f.Name, f.run.Seed)
 	if first.Count > 1 {
 		title += fmt.Sprintf(", %d times", first.Count)
 	}
@@ -63,7 +64,7 @@ func happened(f checker.Finding) string {
 // brokenText names the assumption that is broken or, if none is seen to be, the promise.
 func (f *failure) brokenText() string {
 	var texts []string
-	for _, a := range assumptionsOf(f.broken[0]) {
+	for _, a := range assumptionsOf(f.Broken[0]) {
 		if a != "" {
 			texts = append(texts, a.Text())
 		}
@@ -71,14 +72,14 @@ func (f *failure) brokenText() string {
 	if len(texts) > 0 {
 		return "Broken assumption: " + strings.Join(texts, "; ") + "."
 	}
-	return "Broken promise: " + promises[f.broken[0].Property] + "."
+	return "Broken promise: " + promises[f.Broken[0].Property] + "."
 }
 
 // others names the other promises that the run violates.
 func (f *failure) others() string {
 	var names []string
-	for _, b := range f.broken[1:] {
-		names = append(names, named(b.Property))
+	for _, b := range f.Broken[1:] {
+		names = append(names, external.Named(b.Property))
 	}
 	if len(names) == 0 {
 		return ""
@@ -115,10 +116,10 @@ func (f *failure) ways() []string {
 // fullText is all that is known of the failure.
 func (f *failure) fullText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", f.title(), textfmt.Sentence(f.broken[0].Story()))
-	fmt.Fprintf(&b, "\n%s promises: %s.\n", f.broken[0].Property.Code(), promises[f.broken[0].Property])
-	for _, more := range f.broken[1:] {
-		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", named(more.Property), textfmt.Sentence(more.Story()))
+	fmt.Fprintf(&b, "%s\n\n%s\n", f.title(), textfmt.Sentence(f.Broken[0].Story()))
+	fmt.Fprintf(&b, "\n%s promises: %s.\n", f.Broken[0].Property.Code(), promises[f.Broken[0].Property])
+	for _, more := range f.Broken[1:] {
+		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", external.Named(more.Property), textfmt.Sentence(more.Story()))
 	}
 	if hint := unused(f.run.idle); hint != "" {
 		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))

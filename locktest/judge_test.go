@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -23,12 +24,12 @@ func TestSlippedRunsSayNothing(t *testing.T) {
 		{Property: checker.Contract, Verdict: checker.NotApplicable},
 	}
 	j := o.judge(c)
-	if len(j.broken) > 0 || len(j.limits) > 0 || len(j.open) != 2 {
+	if len(j.Broken) > 0 || len(j.Limits) > 0 || len(j.Open) != 2 {
 		t.Errorf("%+v", j)
 	}
 	o.SchedulingLag = 0
 	j = o.judge(c)
-	if len(j.broken) != 1 || len(j.limits) != 1 || len(j.open) > 0 {
+	if len(j.Broken) != 1 || len(j.Limits) != 1 || len(j.Open) > 0 {
 		t.Errorf("in time: %+v", j)
 	}
 }
@@ -51,7 +52,7 @@ func TestWantOfKeysIsTold(t *testing.T) {
 		o := runResult{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
 		o.header.Keys = keys
 		sum := newSummary()
-		sum.add(o, judgment{})
+		sum.add(o, external.Judgment{})
 		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
 			t.Errorf("keys are recorded: %v: %s", keys, text)
 		}

@@ -2,8 +2,9 @@ package locktest
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/lockstorm/lockstorm/internal/external"
 )
 
 // Locker is the lock of one client.
@@ -52,4 +53,4 @@ type Hold struct {
 }
 
 // ErrNotHeld is returned by Release, possibly wrapped, if the lock was not held any more.
-var ErrNotHeld = errors.New("the lock is not held any more")
+var ErrNotHeld = external.ErrNotHeld

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
@@ -59,7 +60,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 	again, err := tr.rerun(t, o, *times, always)
 	o.traits = again.traits // the stored history does not show all of them
 	for _, p := range tr.violated(o) {
-		text := fmt.Sprintf("%s was violated, and recurs %s.", named(p), again.of(p))
+		text := fmt.Sprintf("%s was violated, and recurs %s.", external.Named(p), again.of(p))
 		if again.Rate(p).K == 0 {
 			t.Log(text)
 			continue
@@ -76,11 +77,11 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 // violated if none was promised.
 func (tr trial) violated(o runResult) (list []checker.Property) {
 	j := o.judge(tr.Config)
-	for _, f := range j.broken {
+	for _, f := range j.Broken {
 		list = append(list, f.Property)
 	}
 	if len(list) == 0 {
-		for _, l := range j.limits {
+		for _, l := range j.Limits {
 			list = append(list, l.Property)
 		}
 	}
@@ -90,7 +91,7 @@ func (tr trial) violated(o runResult) (list []checker.Property) {
 // reruns are the results of running a run again.
 type reruns struct {
 	runner.Tally
-	traits capabilities // of the lock, over all runs
+	traits external.Capabilities // of the lock, over all runs
 }
 
 // of says in how many runs a property was violated again.
@@ -120,7 +121,7 @@ func (tr trial) rerun(t *testing.T, o runResult, times int, more func(runs int) 
 			return all, fmt.Errorf("after %s: %w", textfmt.Count(all.Runs, "re-run"), err)
 		}
 		all.Add(again.Result)
-		all.traits.merge(again.traits)
+		all.traits.Merge(again.traits)
 	}
 	return all, nil
 }

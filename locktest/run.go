@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -132,7 +132,7 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 			return improper(s, o, err)
 		}
 		j := o.judge(tr.Config)
-		if len(j.broken) > 0 {
+		if len(j.Broken) > 0 {
 			t.Fatal(tr.failure(t, o, j))
 		}
 		sum.add(o, j)
@@ -157,37 +157,37 @@ func improper(s Storm, o runResult, err error) error {
 
 // planText returns a plan as a storm that can be loaded.
 func planText(name string, p nemesis.Plan) string {
-	return "The plan:\n\n" + indented(Storm{Name: name, Plan: p}.text())
+	return "The plan:\n\n" + indented(Storm{Name: name, Plan: p}.Text())
 }
 
 // summary sums up the runs of a storm.
 type summary struct {
 	tally  runner.Tally
-	limits map[checker.Property]limit  // the first one for each property
-	open   map[checker.Property]string // promised and undecided: the first run
-	firm   map[checker.Property]bool   // decided in some run
-	idle   []int                       // nodes that no client connected to
-	blind  bool                        // some run was judged without keys
+	limits map[checker.Property]external.Limit // the first one for each property
+	open   map[checker.Property]string         // promised and undecided: the first run
+	firm   map[checker.Property]bool           // decided in some run
+	idle   []int                               // nodes that no client connected to
+	blind  bool                                // some run was judged without keys
 }
 
 func newSummary() *summary {
-	return &summary{limits: map[checker.Property]limit{}, open: map[checker.Property]string{}, firm: map[checker.Property]bool{}}
+	return &summary{limits: map[checker.Property]external.Limit{}, open: map[checker.Property]string{}, firm: map[checker.Property]bool{}}
 }
 
-func (s *summary) add(o runResult, j judgment) {
+func (s *summary) add(o runResult, j external.Judgment) {
 	if s.tally.Runs == 0 {
 		s.tally, s.idle = runner.NewTally(o.Scenario), o.idle
 	}
 	s.tally.Add(o.Result)
 	s.blind = s.blind || !o.header.Keys
-	for _, l := range j.limits {
+	for _, l := range j.Limits {
 		if _, seen := s.limits[l.Property]; !seen {
 			s.limits[l.Property] = l
 		}
 	}
-	for _, f := range j.open {
+	for _, f := range j.Open {
 		if s.open[f.Property] == "" {
-			s.open[f.Property] = fmt.Sprintf("seed %d: %s: %s", o.Seed, named(f.Property), f.Story())
+			s.open[f.Property] = fmt.Sprintf("seed %d: %s: %s", o.Seed, external.Named(f.Property), f.Story())
 		}
 	}
 	for _, f := range o.Report.Findings {
@@ -232,7 +232,7 @@ func (s *summary) text(of Storm) string {
 		if !seen {
 			continue
 		}
-		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v", named(p), s.tally.Rate(p), l.why)
+		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v", external.Named(p), s.tally.Rate(p), l.Why)
 	}
 	return b.String()
 }
@@ -271,8 +271,8 @@ func (tr trial) survey(t *testing.T, s Storm, see func(*testing.T, Seen) bool) e
 // Beyond returns why a property is not promised of any lock under the plan that was carried
 // out. nil means that it is, and that a lock that violates it there has a defect.
 func (s Seen) Beyond(p checker.Property) error {
-	done := s.Executed()
-	return fuzz.ExternalTerms(done, s.outcome.traits.endless).Excuse(p, done)
+
+	return external.Beyond(s.Result, s.outcome.traits, p)
 }
 
 // Rerun runs the run again, times times.

@@ -102,7 +102,7 @@ func (r *planReduction) shows(ctx context.Context, s scenarios.Scenario, seed ui
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(o.judge(r.Config).broken, r.same) {
+		if slices.ContainsFunc(o.judge(r.Config).Broken, r.same) {
 			r.shown = &o
 			return true, nil
 		}

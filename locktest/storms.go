@@ -1,86 +1,15 @@
 package locktest
 
 import (
-	"fmt"
-	"io"
-	"os"
-	"strings"
-	"time"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Storm is a plan of faults and how it is run. Its file format is YAML, see [LoadStorm].
-type Storm struct {
-	// Name is the name of the subtest: up to 64 lower-case letters, digits and hyphens.
-	Name string `yaml:"name"`
+// Storm is a plan of faults and how it is run. Fields that are 0 leave what [Config] says.
+type Storm = scenarios.Storm
 
-	// Summary says in a sentence what happens.
-	Summary string `yaml:"summary,omitempty"`
-
-	// Work and Think replace those of Config unless they are 0.
-	Work  time.Duration `yaml:"work,omitempty" want:"0s.."`
-	Think time.Duration `yaml:"think,omitempty" want:"0s.."`
-
-	// Rounds replaces Config.Rounds unless it is 0.
-	Rounds int `yaml:"rounds,omitempty" want:"0.."`
-
-	// Plan is the faults and when they happen.
-	Plan nemesis.Plan `yaml:"plan,omitempty"`
-
-	// Generate adds generated faults, different ones in each run. nil: none.
-	Generate *nemesis.Generator `yaml:"generate,omitempty"`
-
-	// Runs replaces Config.Runs unless it is 0.
-	Runs int `yaml:"runs,omitempty" want:"0.."`
-}
-
-// LoadStorm reads a storm from a file:
-//
-//	name: node-is-killed
-//	plan:
-//	  - crash: {node: 1}
-//	    start: {client: 1, step: granted}
-//	    end: {after: 3s}
-//
-// docs/faults.md describes all faults. An error names the file and the line.
-func LoadStorm(path string) (Storm, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return Storm{}, err
-	}
-	var s Storm
-	if err = scenarios.Decode(text, "storm", &s); err == nil {
-		err = scenarios.Locate(text, nemesis.Bounded(&s))
-	}
-	if err != nil {
-		return Storm{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
-}
-
-// Print writes the storm as LoadStorm reads it.
-func (s Storm) Print(w io.Writer) error {
-	enc := yaml.NewEncoder(w)
-	enc.SetIndent(2)
-	if err := enc.Encode(s); err != nil {
-		return err
-	}
-	return enc.Close()
-}
-
-// text returns the storm as Print writes it.
-func (s Storm) text() string {
-	var b strings.Builder
-	if err := s.Print(&b); err != nil {
-		return err.Error()
-	}
-	return b.String()
-}
+// LoadStorm reads a storm from a file: see [scenarios.LoadStorm].
+func LoadStorm(path string) (Storm, error) { return scenarios.LoadStorm(path) }
 
 // Storms returns the default storms for the nodes, the TTL and the backend of a
 // configuration: those that the backend and the store support and that make sense with that many
@@ -92,142 +21,17 @@ func Storms(c Config) []Storm {
 
 // storms returns the default storms, and why others are left out.
 func storms(c Config) (list []Storm, refused []string) {
-	able := c.world().Ability
-	for _, s := range every(c) {
-		if err := able.Refuse(s.Plan); err != nil {
-			refused = append(refused, fmt.Sprintf("%s (%v)", s.Name, err))
-			continue
-		}
-		list = append(list, s)
+	return c.what().Storms(c.world().Ability, c.Drawn)
+}
+
+// what returns the part of the configuration that says what is run.
+func (c Config) what() external.Config {
+	return external.Config{
+		Name: c.Name, Store: c.Store.setting(), Nodes: c.Nodes, Clients: c.Clients, TTL: c.TTL,
+		Rounds: c.Rounds, Work: c.Work, Think: c.Think, Extend: c.Extend, Workload: c.Workload,
+		Guard: c.Guard, Persistence: c.Persistence, Patience: c.Patience, Bounds: c.Bounds,
 	}
-	if c.Drawn > 0 {
-		list = append(list, Storm{
-			Name: "drawn", Summary: "generated faults of any kind, different ones in each run",
-			Generate: &nemesis.Generator{Most: 4}, Runs: c.Drawn,
-		})
-	}
-	return list, refused
 }
 
-// every returns the storms for a configuration, even those that its backend does not
-// support.
-func every(c Config) []Storm {
-	s := stormParams{c.Nodes, c.TTL}
-	emptied := " without its keys"
-	if c.Persistence != nemesis.Nothing { // a crash of the process alone loses nothing then
-		emptied = ""
-	}
-	list := []Storm{
-		{Name: "calm", Summary: "no faults"},
-		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond},
-		{Name: "majority-cut-off", Summary: "no client reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
-		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back" + emptied + " after its keys would have expired", Plan: s.restart(s.ttl * 5 / 4)},
-		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once" + emptied, Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
-		{Name: "node-stands-still", Summary: "a node is paused for a while", Plan: s.nodePaused()},
-		{Name: "node-clock-jumps", Summary: "the clock of a node with the lock's key jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
-		{Name: "holder-stands-still", Summary: "a client is paused for longer than the TTL after it was granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
-		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
-		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
-		{Name: "holder-dies", Summary: "a client dies after it was granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
-		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
-		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
-		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Plan: s.resets()},
-	}
-	if c.Store.is() {
-		list = append(list, Storm{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for longer than the TTL", Work: s.ttl * 4, Rounds: 3, Plan: s.holderCutOff()})
-	}
-	if minority := s.fewest(); len(minority) > 0 {
-		list = append(list,
-			Storm{Name: "minority-down", Summary: "a minority of the nodes crashes, and comes back" + emptied + " after some TTLs", Think: s.ttl, Rounds: 12, Plan: s.down(minority)},
-			Storm{Name: "minority-cut-off", Summary: "no client reaches a minority of the nodes for some TTLs", Think: s.ttl, Rounds: 12, Plan: s.cut(minority)},
-			Storm{Name: "node-off", Summary: "a node loses power for good", Plan: nemesis.Plan{{Action: &nemesis.PowerLoss{Node: s.nodes}, Start: s.begin()}}},
-		)
-	}
-	return list
-}
-
-// stormParams is what the plans of the storms depend on.
-type stormParams struct {
-	nodes int
-	ttl   time.Duration
-}
-
-// most returns a majority of the nodes, and fewest the other nodes, which are the last
-// ones.
-func (s stormParams) most() []int   { return numbers(1, s.nodes/2+1) }
-func (s stormParams) fewest() []int { return numbers(s.nodes/2+2, s.nodes) }
-
-func numbers(first, last int) (list []int) {
-	for n := first; n <= last; n++ {
-		list = append(list, n)
-	}
-	return list
-}
-
-// begin is when faults without a triggering step begin.
-func (s stormParams) begin() nemesis.Trigger { return nemesis.At(s.ttl / 2) }
-
-// long is the end of faults that last longer than every key.
-func (s stormParams) long() *nemesis.Trigger { return nemesis.After(4 * s.ttl) }
-
-func second(m nemesis.Trigger) nemesis.Trigger {
-	m.Count = 2
-	return m
-}
-
-// bare cuts client 1 off from all nodes but a bare majority, so that each of those counts.
-func (s stormParams) bare(plan ...nemesis.Fault) nemesis.Plan {
-	if spare := s.fewest(); len(spare) > 0 {
-		alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: spare}}
-		plan = append(nemesis.Plan{{Action: alone, Start: nemesis.At(0), End: nemesis.After(4 * s.ttl)}}, plan...)
-	}
-	return plan
-}
-
-func (s stormParams) cut(nodes []int) nemesis.Plan {
-	return nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: nodes}}, Start: s.begin(), End: s.long()}}
-}
-
-func (s stormParams) holderCutOff() nemesis.Plan {
-	alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}
-	return nemesis.Plan{{Action: alone, Start: nemesis.When(1, env.StepGranted, s.ttl/10), End: nemesis.After(3 * s.ttl)}}
-}
-
-func (s stormParams) down(nodes []int) (plan nemesis.Plan) {
-	for _, n := range nodes {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.Crash{Node: n}, Start: s.begin(), End: s.long()})
-	}
-	return plan
-}
-
-func (s stormParams) restart(away time.Duration) nemesis.Plan {
-	return s.bare(nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.When(1, env.StepGranted, 0), End: nemesis.After(away)})
-}
-
-func (s stormParams) clockJump() nemesis.Plan {
-	return s.bare(nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: s.ttl}, Start: nemesis.When(1, env.StepGranted, 0)})
-}
-
-func (s stormParams) nodePaused() nemesis.Plan {
-	return nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: s.begin(), End: nemesis.After(s.ttl * 3 / 2)}}
-}
-
-func (s stormParams) pause(when nemesis.Trigger) nemesis.Plan {
-	return nemesis.Plan{{Action: &nemesis.Pause{Client: 1}, Start: second(when), End: nemesis.After(s.ttl * 3 / 2)}}
-}
-
-func (s stormParams) slow() nemesis.Plan {
-	add := nemesis.Distribution{Range: nemesis.Range{Max: s.ttl / 4}} // there, and back
-	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: s.begin(), End: nemesis.After(4 * s.ttl)}}
-}
-
-func (s stormParams) resets() nemesis.Plan {
-	var plan nemesis.Plan
-	for i := range 6 {
-		plan = append(plan, nemesis.Fault{
-			Action: &nemesis.Reset{Way: nemesis.Replies},
-			Start:  nemesis.At(s.ttl/2 + time.Duration(i)*s.ttl*2/3), End: nemesis.After(s.ttl / 8),
-		})
-	}
-	return plan
-}
+// scenario returns the scenario of a storm.
+func (c Config) scenario(s Storm) scenarios.Scenario { return c.what().Scenario(s) }

@@ -5,66 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/clientlog"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
-
-// resource is the name of the resource that clients lock.
-const resource = "invoice-7"
-
-// usualLatency is the latency of messages without faults, on backends whose network is
-// simulated.
-var usualLatency = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
-
-// scenario returns the scenario of a storm. Its parameters of the lock do not apply to the
-// user's lock.
-func (c Config) scenario(s Storm) scenarios.Scenario {
-	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
-	clients := make([]scenarios.Client, c.Clients)
-	for i := range clients {
-		clients[i] = scenarios.Client{
-			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
-			Work:  nemesis.Range{Min: work / 2, Max: work},
-			Think: nemesis.Range{Min: think / 2, Max: think},
-		}
-	}
-	made := scenarios.Scenario{
-		Name: s.Name, Summary: s.Summary, Clients: clients, Bounds: c.Bounds, Generate: s.Generate,
-		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
-		Setting: nemesis.Setting{
-			Nodes: c.Nodes, Persistence: c.Persistence, Store: c.Store.setting(), Guard: c.Guard, Plan: s.Plan,
-			Latency: nemesis.Distribution{Range: usualLatency},
-		},
-	}
-	if c.Extend > 0 {
-		work += c.Patience // a client also waits for extensions
-	}
-	made.Horizon = total(span{20, c.TTL}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
-	return made
-}
-
-// span is a duration and a factor.
-type span struct {
-	times float64
-	of    time.Duration
-}
-
-// total returns the sum of spans. If a duration cannot hold it, it returns one so long that
-// a scenario rejects it.
-func total(spans ...span) time.Duration {
-	var sum float64
-	for _, s := range spans {
-		sum += s.times * float64(s.of)
-	}
-	return time.Duration(min(sum, math.MaxInt64/2))
-}
 
 // trial is a lock and how it is tested.
 type trial struct {
@@ -77,7 +25,7 @@ type trial struct {
 // runResult is the result of one run.
 type runResult struct {
 	runner.Result
-	traits  capabilities
+	traits  external.Capabilities
 	idle    []int // nodes that no client connected to
 	header  history.Header
 	history history.Log
@@ -87,7 +35,7 @@ type runResult struct {
 
 // run runs a scenario once. An error means that the run itself failed.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResult, err error) {
-	u := newUsage()
+	u := external.NewUsage()
 	logged := new(clientlog.Log)
 	build := func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, logged, tr.make) }
 	e, err := runner.PrepareExternal(tr.world().Backend, s, tr.external(build))
@@ -112,9 +60,9 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	if o.history = inside.history; err == nil {
 		o.Result = inside.result
 	} else {
-		err = errors.Join(u.unreturned(), err)
+		err = errors.Join(u.Unreturned(), err)
 	}
-	if o.traits, o.idle = u.seen(s.Nodes); tr.Store.is() {
+	if o.traits, o.idle = u.Seen(s.Nodes); tr.Store.is() {
 		o.idle = nil // the members replicate what a client asks one of them
 	}
 	if keysUnrecorded(o.header, o.history) {
@@ -123,7 +71,7 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	if err == nil && o.Interrupted {
 		err = errors.New("the run was stopped")
 	}
-	return o, cmp.Or(u.misuseError(), err, u.undialledError())
+	return o, cmp.Or(u.Misuse(), err, undialled(u))
 }
 
 // runSettled is run, repeated once if the machine was too slow for the plan.

@@ -1,0 +1,228 @@
+// Package external puts a lock that is not of this program to the test: the configuration and the
+// default storms, the calls of the lock as a run records them, and what is promised of it under
+// a plan. Package locktest does that to locks in Go, in tests; the test command to programs in
+// any language.
+package external
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Config is the part of locktest.Config that says what is run. That documents the fields.
+type Config struct {
+	Name        string
+	Store       *nemesis.Store
+	Nodes       int
+	Clients     int
+	TTL         time.Duration
+	Rounds      int
+	Work        time.Duration
+	Think       time.Duration
+	Extend      time.Duration
+	Workload    string
+	Guard       guard.Mode
+	Persistence nemesis.Persistence
+	Patience    time.Duration
+	Bounds      history.Bounds
+}
+
+// Filled returns the configuration with its defaults, but for the name.
+func (c Config) Filled() Config {
+	if c.Store != nil {
+		c.Nodes = cmp.Or(c.Nodes, 3)
+		c.Persistence = cmp.Or(c.Persistence, nemesis.Always)
+	}
+	c.Nodes = cmp.Or(c.Nodes, 5)
+	c.Clients = cmp.Or(c.Clients, 3)
+	c.TTL = cmp.Or(c.TTL, 2*time.Second)
+	c.Rounds = cmp.Or(c.Rounds, 40)
+	c.Work = cmp.Or(c.Work, c.TTL/10)
+	c.Think = cmp.Or(c.Think, c.TTL/5)
+	c.Workload = cmp.Or(c.Workload, "section")
+	c.Guard = cmp.Or(c.Guard, guard.Plain)
+	c.Persistence = cmp.Or(c.Persistence, nemesis.Nothing)
+	c.Patience = cmp.Or(c.Patience, 5*c.TTL)
+	c.Bounds = c.bounds()
+	return c
+}
+
+func (c Config) bounds() history.Bounds {
+	b, call := c.Bounds, c.Patience+30*time.Second
+	b.Acquire, b.Extend, b.Release = cmp.Or(b.Acquire, call), cmp.Or(b.Extend, call), cmp.Or(b.Release, call)
+	b.Grant = cmp.Or(b.Grant, 10*time.Second+5*c.TTL)
+	if c.Nodes > 2 { // otherwise there is no minority that could be gone
+		b.Tries = cmp.Or(b.Tries, 5)
+	}
+	b.Cleanup = cmp.Or(b.Cleanup, c.TTL/4)
+	return b
+}
+
+// FieldError is the error of a field of a configuration.
+type FieldError struct {
+	Field string
+	Err   error
+}
+
+func (e *FieldError) Error() string { return fmt.Sprintf("%s: %v", e.Field, e.Err) }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+func wrong(field, format string, args ...any) error {
+	return &FieldError{field, fmt.Errorf(format, args...)}
+}
+
+// workloads are the workloads that use a lock correctly.
+var workloads = []string{"section", "checked", "posted", "hold"}
+
+// The maxima of a configuration.
+const (
+	maxNodes   = 64
+	maxClients = 1000
+	maxRounds  = 100_000
+	maxTime    = 1000 * time.Hour // of each time
+)
+
+// Validate returns a [FieldError] for the first invalid field of a filled configuration.
+func (c Config) Validate() error {
+	switch {
+	case c.Nodes < 1 || c.Nodes > maxNodes:
+		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
+	case c.Clients < 1 || c.Clients > maxClients:
+		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
+	case c.TTL < 10*time.Millisecond || c.TTL > maxTime || c.TTL%time.Millisecond != 0:
+		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(maxTime))
+	case c.Rounds < 1 || c.Rounds > maxRounds:
+		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
+	case !slices.Contains(workloads, c.Workload):
+		return wrong("Workload", "%q: want one of %q", c.Workload, workloads)
+	case c.Guard.Validate() != nil:
+		return &FieldError{"Guard", c.Guard.Validate()}
+	case !slices.Contains(nemesis.Persistences, c.Persistence):
+		return wrong("Persistence", "%q: want one of %q", c.Persistence, nemesis.Persistences)
+	case c.Bounds.Validate() != nil:
+		return &FieldError{"Bounds", c.Bounds.Validate()}
+	}
+	return c.validateTimes()
+}
+
+func (c Config) validateTimes() error {
+	for _, d := range []struct {
+		field string
+		value time.Duration
+	}{{"Work", c.Work}, {"Think", c.Think}, {"Extend", c.Extend}, {"Patience", c.Patience}} {
+		if err := ValidateTime(d.field, d.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ValidateTime returns a [FieldError] if the time in a field is negative or too long.
+func ValidateTime(field string, d time.Duration) error {
+	if d < 0 {
+		return wrong(field, "%v is negative", d)
+	}
+	if d > maxTime {
+		return wrong(field, "%v: want at most %s", d, textfmt.Whole(maxTime))
+	}
+	return nil
+}
+
+// ValidatePromises returns a [FieldError] if a promise cannot be judged. keys says whether runs
+// record the nodes' keys.
+func ValidatePromises(promises []checker.Property, keys bool) error {
+	for _, p := range promises {
+		switch {
+		case !slices.Contains(checker.Properties(), p):
+			return wrong("Promises", "unknown property %q: want some of %q", p, checker.Properties())
+		case p == checker.Cleanup && !keys:
+			return wrong("Promises", "%s is judged on locktest.Memory only, where changes of keys are recorded", p)
+		}
+	}
+	return nil
+}
+
+// namePattern matches names of storms. Directories are named after them.
+var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+
+// ValidateStorms returns a [FieldError] for the first storm that cannot be run by any backend.
+func ValidateStorms(storms []scenarios.Storm) error {
+	if storms != nil && len(storms) == 0 {
+		return wrong("Storms", "the list is empty, so nothing would be tested; nil means the default")
+	}
+	seen := map[string]bool{}
+	for i, s := range storms {
+		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
+		switch {
+		case !namePattern.MatchString(s.Name):
+			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)
+		case seen[s.Name]:
+			return wrong(field, "the name %q is used twice", s.Name)
+		case within != nil:
+			return wrong(field, "%s: %w", s.Name, within)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// resource is the name of the resource that clients lock.
+const resource = "invoice-7"
+
+// usualLatency is the latency of messages without faults, on backends whose network is
+// simulated.
+var usualLatency = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisecond}
+
+// Scenario returns the scenario of a storm. Its parameters of the lock do not apply to the
+// user's lock.
+func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
+	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
+	clients := make([]scenarios.Client, c.Clients)
+	for i := range clients {
+		clients[i] = scenarios.Client{
+			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
+			Work:  nemesis.Range{Min: work / 2, Max: work},
+			Think: nemesis.Range{Min: think / 2, Max: think},
+		}
+	}
+	made := scenarios.Scenario{
+		Name: s.Name, Summary: s.Summary, Clients: clients, Bounds: c.Bounds, Generate: s.Generate,
+		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
+		Setting: nemesis.Setting{
+			Nodes: c.Nodes, Persistence: c.Persistence, Store: c.Store, Guard: c.Guard, Plan: s.Plan,
+			Latency: nemesis.Distribution{Range: usualLatency},
+		},
+	}
+	if c.Extend > 0 {
+		work += c.Patience // a client also waits for extensions
+	}
+	made.Horizon = total(span{20, c.TTL}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
+	return made
+}
+
+// span is a duration and a factor.
+type span struct {
+	times float64
+	of    time.Duration
+}
+
+// total returns the sum of spans. If a duration cannot hold it, it returns one so long that
+// a scenario rejects it.
+func total(spans ...span) time.Duration {
+	var sum float64
+	for _, s := range spans {
+		sum += s.times * float64(s.of)
+	}
+	return time.Duration(min(sum, math.MaxInt64/2))
+}

@@ -1,0 +1,90 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/runner"
+)
+
+// Judgment is the result of a run compared with the promises.
+type Judgment struct {
+	Broken []checker.Finding // promised under the plan and violated
+	Open   []checker.Finding // promised under the plan and undecided
+	Limits []Limit
+}
+
+// Limit is a violation of a property that is not promised under the plan.
+type Limit struct {
+	checker.Finding
+	Why error
+}
+
+// Promised returns the properties whose violation is a failure: the ones that are named, or if that is
+// nil those that a lock with these capabilities is expected to have.
+func Promised(named []checker.Property, t Capabilities) []checker.Property {
+	if named != nil {
+		return named
+	}
+	list := []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
+	if t.Tells {
+		list = append(list, checker.Section)
+	}
+	if t.Fences {
+		list = append(list, checker.Fence)
+	}
+	return list
+}
+
+// errNotPromised is why a violation is no failure.
+var errNotPromised = errors.New("it is not among the promises")
+
+// Beyond returns why a property is not promised of any lock with these capabilities under the plan
+// that was carried out. nil means that it is, and that a lock that violates it has a defect.
+func Beyond(r runner.Result, t Capabilities, p checker.Property) error {
+	done := r.Executed()
+	return fuzz.ExternalTerms(done, t.Endless).Excuse(p, done)
+}
+
+// Judge compares the findings of a run with what is promised under its plan. keys says whether the
+// run recorded the nodes' keys.
+func Judge(r runner.Result, t Capabilities, promised []checker.Property, keys bool) (j Judgment) {
+	done := r.Executed()
+	terms := fuzz.ExternalTerms(done, t.Endless)
+	for _, f := range r.Report.Findings {
+		why := terms.Excuse(f.Property, done)
+		if !slices.Contains(promised, f.Property) {
+			why = errNotPromised
+		}
+		switch {
+		case r.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
+			j.Open = append(j.Open, checker.Finding{
+				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
+				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late, more than %v", r.SchedulingLag, done.AllowedSlip()),
+			})
+		case r.Slipped():
+		case f.Verdict == checker.Violated && why == nil:
+			j.Broken = append(j.Broken, f)
+		case f.Verdict == checker.Violated:
+			j.Limits = append(j.Limits, Limit{f, why})
+		case f.Verdict == checker.Unknown && why == nil:
+			j.Open = append(j.Open, f)
+		case f.Property == checker.Cleanup && !keys && why == nil:
+			j.Open = append(j.Open, f) // keys were not recorded
+		}
+	}
+	return j
+}
+
+// StartingWith returns the judgment with the violation of a property as the first one.
+func (j Judgment) StartingWith(p checker.Property) Judgment {
+	i := slices.IndexFunc(j.Broken, func(f checker.Finding) bool { return f.Property == p })
+	j.Broken = slices.Concat(j.Broken[i:i+1], j.Broken[:i], j.Broken[i+1:])
+	return j
+}
+
+// Named returns a property's code and title.
+func Named(p checker.Property) string { return fmt.Sprintf("%s (%s)", p.Code(), p.Title()) }

@@ -1,0 +1,233 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/runner"
+)
+
+// Locker is the lock of one client, as locktest.Locker documents it.
+type Locker interface {
+	Lock(ctx context.Context, resource string) (Hold, error)
+}
+
+// Hold is a grant, as locktest.Hold documents it.
+type Hold struct {
+	Release func(ctx context.Context) error
+	Until   time.Time
+	Extend  func(ctx context.Context) (until time.Time, err error)
+	Lost    <-chan struct{}
+	Fence   uint64
+}
+
+// ErrNotHeld is returned by Release, possibly wrapped, if the lock was not held any more.
+var ErrNotHeld = errors.New("the lock is not held any more")
+
+// Adapter makes a [Locker] a [runner.Lock]: it reports each step to the observer. It has to be
+// ended and then waited for after the run.
+type Adapter struct {
+	env.Observer
+	client   int
+	locker   Locker
+	clock    clock
+	ttl      time.Duration
+	patience time.Duration
+	usage    *Usage
+	tries    int
+
+	over     context.Context // ends after the run
+	end      context.CancelFunc
+	watchers sync.WaitGroup // goroutines that wait for a loss
+}
+
+// NewAdapter returns the lock of a client. Its calls are reported to the usage.
+func (c Config) NewAdapter(s runner.ClientEnv, u *Usage, locker Locker) *Adapter {
+	m := &Adapter{
+		Observer: s.Observer, client: s.Client, clock: newClock(s.Runtime),
+		ttl: c.TTL, patience: c.Patience, locker: locker, usage: u,
+	}
+	m.over, m.end = context.WithCancel(context.Background())
+	return m
+}
+
+// End ends the holds that are left. Wait returns when nothing waits for their loss any more.
+func (m *Adapter) End()  { m.end() }
+func (m *Adapter) Wait() { m.watchers.Wait() }
+
+// Lock implements [runner.Lock].
+func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error) {
+	m.tries++
+	h := &hold{Adapter: m, resource: resource, token: fmt.Sprintf("%d.%d", m.client, m.tries), alone: make(chanMutex, 1)}
+	h.life, h.end = context.WithCancel(m.over)
+	h.held, h.lose = context.WithCancel(h.life)
+	ctxOfHold, cancel := context.WithCancel(h.life)
+	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
+	defer m.usage.calls("Lock", m.client)()
+	returned := m.withPatience(ctx, cancel)
+	granted, err := m.locker.Lock(ctxOfHold, resource)
+	now := time.Now()
+	m.usage.answered(m.client)
+	if returned(); err != nil {
+		h.end()
+		m.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: h.token, Err: err})
+		return nil, err
+	}
+	m.usage.granted(granted)
+	h.Hold = granted
+	until, validity := m.clock.instantOf(granted.Until, now)
+	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence})
+	if granted.Lost != nil {
+		m.watchers.Go(h.awaitLoss)
+	}
+	return h, nil
+}
+
+// withPatience calls stop when ctx ends or Config.Patience has passed. The returned
+// function cancels that.
+func (m *Adapter) withPatience(ctx context.Context, stop func()) (returned func()) {
+	withCall := context.AfterFunc(ctx, stop)
+	timer := time.AfterFunc(m.patience, stop)
+	return func() {
+		withCall()
+		timer.Stop()
+	}
+}
+
+// clock converts times of time.Now to the clock by which the run is judged.
+type clock struct {
+	at      time.Time
+	instant env.Instant
+}
+
+func newClock(r env.Runtime) clock { return clock{time.Now(), r.Now(env.Monotonic)} }
+
+// instantOf converts an end of validity that the lock returned at now, and returns how far
+// ahead it was.
+func (c clock) instantOf(until, now time.Time) (env.Instant, time.Duration) {
+	if until.IsZero() {
+		return env.Never, 0
+	}
+	return c.instant.Add(until.Sub(c.at)), until.Sub(now)
+}
+
+// hold makes the user's hold a [runner.Hold].
+type hold struct {
+	*Adapter
+	Hold
+	resource, token string
+
+	life context.Context // ends with the hold; the context passed to the lock may end earlier
+	end  context.CancelFunc
+
+	held context.Context // the context of the work, which also ends with the notice of a loss
+	lose context.CancelFunc
+
+	alone    chanMutex // held while the loss or the release is reported
+	released bool
+}
+
+// chanMutex is a mutex whose waiters do not stop virtual time in a bubble of synctest,
+// unlike those of a [sync.Mutex].
+type chanMutex chan struct{}
+
+func (b chanMutex) lock()   { b <- struct{}{} }
+func (b chanMutex) unlock() { <-b }
+
+// Resource and the methods that follow implement [runner.Hold].
+func (h *hold) Resource() string         { return h.resource }
+func (h *hold) Token() string            { return h.token }
+func (h *hold) Context() context.Context { return h.held }
+func (h *hold) Fence() uint64            { return h.Hold.Fence }
+
+// errValidityOver is the error of Check after the end of validity.
+var errValidityOver = errors.New("the end of validity has come")
+
+// Check implements [runner.Hold].
+func (h *hold) Check() error {
+	if !h.Until.IsZero() && !time.Now().Before(h.Until) {
+		return errValidityOver
+	}
+	return h.held.Err()
+}
+
+// Extend implements [runner.Hold].
+func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
+	defer h.usage.calls("Hold.Extend", h.client)()
+	asked, _ := h.clock.instantOf(time.Now().Add(ttl), time.Now())
+	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	returned := h.withPatience(ctx, stop)
+	until, err := h.Hold.Extend(ctx)
+	now := time.Now()
+	returned()
+	if err != nil {
+		h.Observe(env.Event{Step: env.StepExtendFailed, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked, Err: err})
+		return err
+	}
+	h.usage.extended(until)
+	h.Until = until
+	e := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl}
+	e.Until, e.Validity = h.clock.instantOf(until, now)
+	h.Observe(e)
+	return nil
+}
+
+// Release implements [runner.Hold].
+func (h *hold) Release(ctx context.Context) error {
+	defer h.usage.calls("Hold.Release", h.client)()
+	h.beginRelease()
+	defer h.end()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	returned := h.withPatience(ctx, stop)
+	err := h.Hold.Release(ctx)
+	returned()
+	h.Observe(env.Event{Step: env.StepReleased, Resource: h.resource, Token: h.token, Answer: answer(err), Err: err})
+	return err
+}
+
+// answer returns what the error of a release means.
+func answer(err error) env.Answer {
+	switch {
+	case err == nil:
+		return env.Yes
+	case errors.Is(err, ErrNotHeld):
+		return env.No
+	}
+	return env.Lost
+}
+
+// beginRelease reports that the release begins. A notice of loss is ignored from then on.
+func (h *hold) beginRelease() {
+	h.alone.lock()
+	defer h.alone.unlock()
+	h.released = true
+	h.Observe(env.Event{Step: env.StepBeforeRelease, Resource: h.resource, Token: h.token})
+}
+
+// errLost is the error of a hold whose loss the lock has reported.
+var errLost = errors.New("the lock has reported the loss")
+
+// awaitLoss waits for the lock's notice of a loss and reports it.
+func (h *hold) awaitLoss() {
+	select {
+	case <-h.Lost:
+		h.reportLoss()
+	case <-h.life.Done():
+	}
+}
+
+func (h *hold) reportLoss() {
+	h.alone.lock()
+	defer h.alone.unlock()
+	if !h.released {
+		h.Observe(env.Event{Step: env.StepLost, Resource: h.resource, Token: h.token, Err: errLost})
+		h.lose()
+	}
+}

@@ -1,0 +1,140 @@
+package external
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Capabilities are what runs have shown about the lock. They decide what it can be asked to
+// fulfil.
+type Capabilities struct {
+	Fences  bool // grants have fences
+	Tells   bool // it reports losses
+	Endless bool // some grant has no end of validity
+}
+
+// Merge adds capabilities that were seen elsewhere.
+func (t *Capabilities) Merge(more Capabilities) {
+	t.Fences = t.Fences || more.Fences
+	t.Tells = t.Tells || more.Tells
+	t.Endless = t.Endless || more.Endless
+}
+
+// Usage observes how the lock uses the test kit during a run. On real servers the lock's
+// goroutines may outlive the run.
+type Usage struct {
+	mu     sync.Mutex
+	traits Capabilities
+	misuse error // the first error
+
+	dials map[int]int // by client
+	nodes map[int]bool
+	locks map[int]int // calls of Lock that have returned, by client
+
+	open map[int]string // the current call of each client
+}
+
+// NewUsage returns the usage of a run that has not begun.
+func NewUsage() *Usage {
+	return &Usage{dials: map[int]int{}, nodes: map[int]bool{}, locks: map[int]int{}, open: map[int]string{}}
+}
+
+// Dialled records a connection of a client.
+func (u *Usage) Dialled(client, node int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.dials[client]++
+	u.nodes[node] = true
+}
+
+// answered records a call of Lock that has returned.
+func (u *Usage) answered(client int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.locks[client]++
+}
+
+// granted records a grant.
+func (u *Usage) granted(h Hold) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.traits.Merge(Capabilities{Fences: h.Fence != 0, Tells: h.Lost != nil, Endless: h.Until.IsZero()})
+}
+
+// extended records an extension.
+func (u *Usage) extended(until time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.traits.Merge(Capabilities{Endless: until.IsZero()})
+}
+
+// calls records a call of the lock. The returned function records its end.
+func (u *Usage) calls(what string, client int) (over func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.open[client] = what
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		delete(u.open, client)
+	}
+}
+
+// Unreturned returns the error of a run after which calls of the lock have not returned,
+// though their contexts have ended.
+func (u *Usage) Unreturned() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var deaf []error
+	for _, client := range slices.Sorted(maps.Keys(u.open)) {
+		deaf = append(deaf, fmt.Errorf("client %d: %s has not returned, though its context has ended", client, u.open[client]))
+	}
+	return errors.Join(deaf...)
+}
+
+// Misused returns an error and keeps the first one.
+func (u *Usage) Misused(format string, args ...any) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	err := fmt.Errorf(format, args...)
+	u.misuse = cmp.Or(u.misuse, err)
+	return err
+}
+
+// Misuse returns the first error of Misused, or nil.
+func (u *Usage) Misuse() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.misuse
+}
+
+// Undialled returns the first client that has called the lock and did not connect to any node, so that
+// faults cannot affect it, and the number of its calls. One call may have been cancelled
+// before it could connect. client 0: there is none.
+func (u *Usage) Undialled() (client, calls int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, client := range slices.Sorted(maps.Keys(u.locks)) {
+		if u.locks[client] > 1 && u.dials[client] == 0 {
+			return client, u.locks[client]
+		}
+	}
+	return 0, 0
+}
+
+// Seen returns the lock's capabilities and the nodes that no client connected to.
+func (u *Usage) Seen(nodes int) (t Capabilities, idle []int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for n := 1; n <= nodes; n++ {
+		if !u.nodes[n] {
+			idle = append(idle, n)
+		}
+	}
+	return u.traits, idle
+}

@@ -1,0 +1,81 @@
+package scenarios
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Storm is a plan of faults and how it is run. Its file format is YAML, see [LoadStorm].
+type Storm struct {
+	// Name is the name of the subtest: up to 64 lower-case letters, digits and hyphens.
+	Name string `yaml:"name"`
+
+	// Summary says in a sentence what happens.
+	Summary string `yaml:"summary,omitempty"`
+
+	// Work and Think replace those of Config unless they are 0.
+	Work  time.Duration `yaml:"work,omitempty" want:"0s.."`
+	Think time.Duration `yaml:"think,omitempty" want:"0s.."`
+
+	// Rounds replaces Config.Rounds unless it is 0.
+	Rounds int `yaml:"rounds,omitempty" want:"0.."`
+
+	// Plan is the faults and when they happen.
+	Plan nemesis.Plan `yaml:"plan,omitempty"`
+
+	// Generate adds generated faults, different ones in each run. nil: none.
+	Generate *nemesis.Generator `yaml:"generate,omitempty"`
+
+	// Runs replaces Config.Runs unless it is 0.
+	Runs int `yaml:"runs,omitempty" want:"0.."`
+}
+
+// LoadStorm reads a storm from a file:
+//
+//	name: node-is-killed
+//	plan:
+//	  - crash: {node: 1}
+//	    start: {client: 1, step: granted}
+//	    end: {after: 3s}
+//
+// docs/faults.md describes all faults. An error names the file and the line.
+func LoadStorm(path string) (Storm, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Storm{}, err
+	}
+	var s Storm
+	if err = Decode(text, "storm", &s); err == nil {
+		err = Locate(text, nemesis.Bounded(&s))
+	}
+	if err != nil {
+		return Storm{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Print writes the storm as LoadStorm reads it.
+func (s Storm) Print(w io.Writer) error {
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	if err := enc.Encode(s); err != nil {
+		return err
+	}
+	return enc.Close()
+}
+
+// Text returns the storm as Print writes it.
+func (s Storm) Text() string {
+	var b strings.Builder
+	if err := s.Print(&b); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
