@@ -25,6 +25,7 @@ const asCommand = "LOCKSTORM_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
 	beClient()
+	beFakeClient()
 	if os.Getenv(asCommand) != "" {
 		main()
 	}

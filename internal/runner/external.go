@@ -50,6 +50,9 @@ type ClientEnv struct {
 
 	// Dial connects the client to a node.
 	Dial func(ctx context.Context, node int) (net.Conn, error)
+
+	// Process is for a lock in a process of its own. nil: the world's nodes have no addresses.
+	Process *ProcessEnv
 }
 
 // ExternalSteps lists the steps that are known of an external lock and of the work under
@@ -143,7 +146,7 @@ func (f External) kind(inStore bool) lockKind {
 		if p.dial == nil {
 			return nil, errors.New("the world's nodes cannot be dialled")
 		}
-		return f.Build(ClientEnv{p.client, p.members, p.runtime, p.observer, p.dial})
+		return f.Build(ClientEnv{p.client, p.members, p.runtime, p.observer, p.dial, p.process})
 	})
 }
 

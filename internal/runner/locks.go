@@ -63,6 +63,7 @@ type ports struct {
 
 	members int                                          // how many nodes there are
 	dial    func(context.Context, int) (net.Conn, error) // connects to one of them; nil: the world cannot
+	process *ProcessEnv                                  // nil: the world has no addresses for processes
 }
 
 // lockKind builds the locks of one kind. [building] completes one.

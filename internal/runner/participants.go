@@ -34,7 +34,7 @@ func (c participants) newUser(world Environment, client int, equip func(ports) p
 	r := &recorder{world: world, client: client, clock: c.scenario.Lock.ReadsClock()}
 	p := r.counted(ports{
 		client: client, runtime: world.Runtime(client), nodes: world.Nodes(client), store: world.Store(client), observer: r,
-		dial: dialFunc(world, client), members: c.scenario.Nodes,
+		dial: dialFunc(world, client), process: processEnv(world, client), members: c.scenario.Nodes,
 	})
 	lock, err := c.lock.build(c.config, equip(p))
 	if err != nil {

@@ -3,11 +3,13 @@
 package child
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -105,4 +107,49 @@ func Stopped(pid int) bool {
 		}
 	}
 	return true
+}
+
+// StopGroup stops the process group that a process leads, with SIGSTOP, and waits until all threads of
+// its processes have stopped.
+func StopGroup(leader *os.Process) error {
+	if err := signalGroup(leader, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for last := time.Now().Add(stopTimeout); ; time.Sleep(100 * time.Microsecond) {
+		if !slices.ContainsFunc(members(leader.Pid), func(pid int) bool { return !Stopped(pid) }) {
+			return nil
+		}
+		if time.Now().After(last) {
+			return fmt.Errorf("the process group %d has not stopped %v after SIGSTOP", leader.Pid, stopTimeout)
+		}
+	}
+}
+
+// ContinueGroup lets a stopped process group run again. KillGroup ends it.
+func ContinueGroup(leader *os.Process) error { return signalGroup(leader, syscall.SIGCONT) }
+func KillGroup(leader *os.Process) error     { return signalGroup(leader, syscall.SIGKILL) }
+
+func signalGroup(leader *os.Process, s syscall.Signal) error {
+	return os.NewSyscallError("kill", syscall.Kill(-leader.Pid, s))
+}
+
+// members lists the processes of a group.
+func members(group int) (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // the process has ended
+		}
+		var pid, parent, in int
+		var state string
+		rest := text[bytes.LastIndexByte(text, ')')+1:] // the name before it may contain anything
+		if _, err := fmt.Sscan(string(rest), &state, &parent, &in); err != nil || in != group {
+			continue
+		}
+		if _, err := fmt.Sscan(string(text), &pid); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

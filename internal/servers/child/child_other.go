@@ -43,3 +43,7 @@ func (*Forker) Close()                {}
 func Stop(*os.Process) error          { return errNotHere }
 func Continue(*os.Process) error      { return errNotHere }
 func Stopped(int) bool                { return true }
+
+func StopGroup(*os.Process) error     { return errNotHere }
+func ContinueGroup(*os.Process) error { return errNotHere }
+func KillGroup(*os.Process) error     { return errNotHere }

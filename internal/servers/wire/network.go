@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/world"
@@ -16,8 +17,9 @@ type Link struct {
 	Requests *Direction // from the client to the node
 	Replies  *Direction // from the node to the client
 
-	path   path
-	copier *copier
+	path    path
+	copier  *copier
+	dialled atomic.Bool
 }
 
 // path makes the connections of a link.
@@ -41,6 +43,9 @@ type path interface {
 // Addr returns where the client finds the node, as host:port. It stays the same as long as
 // the network lives. On a network of proxies anybody can connect to it.
 func (l *Link) Addr() string { return l.path.addr() }
+
+// Dialled reports whether anybody has connected at the address of the link.
+func (l *Link) Dialled() bool { return l.dialled.Load() }
 
 // Dial connects the client to the node.
 func (l *Link) Dial(ctx context.Context) (net.Conn, error) { return l.path.dial(ctx) }

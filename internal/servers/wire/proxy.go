@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
@@ -30,7 +31,7 @@ func Open(clients int, nodes []string, prefix string) (*Network, error) {
 // newProxy returns the path of a link to a node. It does not serve yet.
 func newProxy(listener net.Listener, node string, l *Link) *proxy {
 	return &proxy{
-		listener: listener, upstream: &upstream{node}, open: map[net.Conn]bool{},
+		listener: listener, dialled: &l.dialled, upstream: &upstream{node}, open: map[net.Conn]bool{},
 		requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
 	}
 }
@@ -42,6 +43,7 @@ func newProxy(listener net.Listener, node string, l *Link) *proxy {
 // its streams and toxics are used here.
 type proxy struct {
 	listener net.Listener
+	dialled  *atomic.Bool // of the link
 	requests toxics.Toxic
 	replies  toxics.Toxic
 
@@ -138,6 +140,7 @@ func (p *proxy) serve() {
 		if err != nil {
 			return
 		}
+		p.dialled.Store(true)
 		if patience := p.patient(); patience > 0 {
 			p.running.Go(func() { p.insist(client, time.Now().Add(patience)) })
 		} else if !p.connect(client) {

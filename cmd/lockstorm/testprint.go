@@ -1,0 +1,249 @@
+//go:build !simulated
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// testPrinter prints the runs of a lock as they are decided.
+type testPrinter struct {
+	*lockTest
+	out, problems io.Writer
+	bar           *terminal.Bar
+	album         violations
+
+	storm  stormResult // the one whose runs are being added
+	failed []testedRun // the first run of each storm that violated a promise
+	open   bool        // some storm is undecided
+	idle   []int       // nodes that no client has connected to
+	runs   int
+}
+
+// stormResult sums up the runs of a storm.
+type stormResult struct {
+	number int
+	tally  runner.Tally
+	broken *testedRun // the first run that violated a promise
+	limits map[checker.Property]external.Limit
+	open   map[checker.Property]checker.Finding // promised and undecided: the first run
+	firm   map[checker.Property]bool            // decided in some run
+}
+
+func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
+	total := 0
+	for _, s := range t.storms {
+		total += len(s.seeds)
+	}
+	p := &testPrinter{
+		lockTest: t, out: out, problems: problems, album: violations{seen: map[pictured]bool{}},
+		bar: terminal.NewBar(problems, t.config.Name, int64(total), terminal.Pieces),
+	}
+	terminal.Fit(out)
+	if t.json {
+		return p
+	}
+	p.printf("%s: %s, %s, TTL %v, %s in %s\n", t.config.Name, textfmt.Count(t.config.Nodes, "node"), textfmt.Count(t.config.Clients, "client"), t.config.TTL, textfmt.Count(total, "run"), textfmt.Count(len(t.storms), "storm"))
+	if len(t.refused) > 0 {
+		p.printf("left out: %s\n", strings.Join(t.refused, "; "))
+	}
+	p.printf("\n")
+	return p
+}
+
+func (p *testPrinter) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.out, format, args...) }
+
+func (p *testPrinter) done() { p.bar.Done() }
+
+// add adds a run. Runs of a storm come one after another.
+func (p *testPrinter) add(r testedRun) {
+	p.bar.Step()
+	p.runs++
+	p.idle = r.unused
+	if p.json {
+		_ = json.NewEncoder(p.out).Encode(testLine(r)) // the output keeps the error
+	}
+	s := &p.storm
+	if s.tally.Runs == 0 || s.number != r.storm {
+		*s = stormResult{
+			number: r.storm, tally: runner.NewTally(r.Scenario),
+			limits: map[checker.Property]external.Limit{}, open: map[checker.Property]checker.Finding{}, firm: map[checker.Property]bool{},
+		}
+	}
+	s.add(r)
+	if s.tally.Runs == len(p.storms[r.storm].seeds) || r.Interrupted {
+		p.conclude(s)
+	}
+}
+
+func (s *stormResult) add(r testedRun) {
+	s.tally.Add(r.Result)
+	if s.broken == nil && len(r.Broken) > 0 {
+		s.broken = &r
+	}
+	for _, l := range r.Limits {
+		if _, seen := s.limits[l.Property]; !seen {
+			s.limits[l.Property] = l
+		}
+	}
+	for _, f := range r.Open {
+		if _, seen := s.open[f.Property]; !seen {
+			s.open[f.Property] = f
+		}
+	}
+	for _, f := range r.Report.Findings {
+		if f.Verdict == checker.Holds && !r.Slipped() {
+			s.firm[f.Property] = true
+		}
+	}
+}
+
+// undecided returns the first promise that the runs leave undecided. With generated plans one run that
+// decides it is enough.
+func (s *stormResult) undecided() (checker.Finding, bool) {
+	for _, p := range checker.Properties() {
+		if f, open := s.open[p]; open && (s.tally.Scenario.Generate == nil || !s.firm[p]) {
+			return f, true
+		}
+	}
+	return checker.Finding{}, false
+}
+
+// conclude prints the line of a storm all of whose runs are made.
+func (p *testPrinter) conclude(s *stormResult) {
+	undecided, open := s.undecided()
+	verdict := runner.AsExpected
+	switch {
+	case s.broken != nil:
+		p.failed, verdict = append(p.failed, *s.broken), runner.Contradiction
+		p.album.add(s.broken.stored)
+	case open:
+		p.open, verdict = true, runner.Undecided
+	}
+	if p.json {
+		return
+	}
+	on := terminal.On(p.out)
+	word := map[runner.Conclusion]string{runner.AsExpected: "ok", runner.Contradiction: "VIOLATED", runner.Undecided: "undecided"}[verdict]
+	p.printf("%s  %-22s %s\n", colored(on, verdict, fmt.Sprintf("%-9s", word)), s.tally.Scenario.Name, s.verdicts())
+	if verdict == runner.Undecided {
+		p.printf("           %s: %s\n", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
+	}
+	for _, q := range checker.Properties() {
+		if l, is := s.limits[q]; is {
+			p.printf("           limit: %s was violated in %v runs, which no promise covers: %v.\n", external.Named(q), s.tally.Rate(q), l.Why)
+		}
+	}
+}
+
+// verdicts returns the grants and the verdicts of a storm in one line.
+func (s *stormResult) verdicts() string {
+	var list []string
+	for _, p := range checker.Properties() {
+		if v := s.tally.Observed(p); v != checker.NotApplicable && p != checker.Cleanup {
+			list = append(list, fmt.Sprintf("%s %v", p.Code(), v))
+		}
+	}
+	return fmt.Sprintf("%-10s %s", textfmt.Count(s.tally.Measured.All().Grants, "grant"), strings.Join(list, ", "))
+}
+
+// finish prints the violations and how to go on from them.
+func (p *testPrinter) finish(interrupted bool) {
+	p.bar.Done()
+	if interrupted {
+		p.open = true
+	}
+	if p.json {
+		return
+	}
+	drawn := p.album.draw(p.problems)
+	for _, q := range checker.Properties() {
+		p.violation(q)
+	}
+	printDrawn(p.out, drawn)
+	if len(p.idle) > 0 {
+		p.printf("\nNo client has connected to nodes %v: is --nodes right? The lock is judged as one that needs a majority of the nodes.\n", p.idle)
+	}
+	if interrupted {
+		p.printf("\nStopped before the end: the other runs are not made.\n")
+	}
+}
+
+// violation prints the first violation of a promise, how to repeat it, and where else it is violated.
+func (p *testPrinter) violation(q checker.Property) {
+	var in []testedRun
+	for _, r := range p.failed {
+		if slices.ContainsFunc(r.Broken, func(f checker.Finding) bool { return f.Property == q }) {
+			in = append(in, r)
+		}
+	}
+	if len(in) == 0 {
+		return
+	}
+	first := in[0]
+	p.printf("\n%s is violated in %s, seed %d:\n", external.Named(q), first.Scenario.Name, first.Seed)
+	tell(p.out, textfmt.Sentence(first.Report.Finding(q).Story()))
+	if more := in[1:]; len(more) > 0 {
+		names := make([]string, len(more))
+		for i, r := range more {
+			names[i] = r.Scenario.Name
+		}
+		tell(p.out, "also in "+strings.Join(names, ", "))
+	}
+	tell(p.out, "stored in "+first.dir+"; again:")
+	p.printf("  %s\n", p.repeat(first)) // no line of it may be broken
+}
+
+// repeat returns the command that runs a stored run again.
+func (p *testPrinter) repeat(r testedRun) string {
+	args := []string{"test", "--again", r.dir}
+	if p.config.Patience != 5*p.config.TTL {
+		args = append(args, "--patience", p.config.Patience.String())
+	}
+	return textfmt.Command(append(append(args, "--"), p.Command...)...)
+}
+
+func (p *testPrinter) conclusion() runner.Conclusion {
+	switch {
+	case len(p.failed) > 0:
+		return runner.Contradiction
+	case p.open:
+		return runner.Undecided
+	}
+	return runner.AsExpected
+}
+
+// testJSON is what test --json prints of a run.
+type testJSON struct {
+	jsonLine
+	Broken []checker.Property          `json:"broken"`    // promised and violated
+	Open   []checker.Property          `json:"undecided"` // promised and unknown
+	Limits map[checker.Property]string `json:"limits"`    // violated and not promised, with the reason
+	Why    map[checker.Property]string `json:"stories"`   // of what was violated
+}
+
+func testLine(r testedRun) testJSON {
+	l := testJSON{jsonLine: line(r.stored), Broken: []checker.Property{}, Open: []checker.Property{}, Limits: map[checker.Property]string{}, Why: map[checker.Property]string{}}
+	for _, f := range r.Broken {
+		l.Broken = append(l.Broken, f.Property)
+		l.Why[f.Property] = f.Story()
+	}
+	for _, f := range r.Open {
+		l.Open = append(l.Open, f.Property)
+	}
+	for _, f := range r.Limits {
+		l.Limits[f.Property] = f.Why.Error()
+		l.Why[f.Property] = f.Story()
+	}
+	return l
+}

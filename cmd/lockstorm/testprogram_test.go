@@ -1,0 +1,231 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/external"
+)
+
+// testProgram runs a fake program through a storm.
+func testProgram(t *testing.T, behaviour string, flags ...string) (code int, out, problems string) {
+	t.Helper()
+	args := append([]string{"test", "--ttl", "400ms", "--rounds", "10"}, flags...)
+	return decided(t, append(append(args, "--"), fakeCommand(behaviour)...)...)
+}
+
+// The default storms are those of locktest, and a lock that is right passes them.
+func TestARightProgramPasses(t *testing.T) {
+	t.Parallel()
+	code, out, problems := testProgram(t, "right", "--drawn", "1", "--out", t.TempDir())
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "calm", "holder-stands-still", "node-comes-back-late", "replies-are-lost", "drawn")
+	if t.Failed() {
+		t.Log(out, problems)
+	}
+}
+
+// A program that deletes the key of others is found, its run is stored, and the command that is
+// printed runs it again.
+func TestACarelessProgramIsFound(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--work", "200ms", "--think", "20ms")
+	want(t, "exit code", code, exitContradiction)
+	stored := filepath.Join(dir, "writer-stands-still-process-1")
+	again := "lockstorm test --again " + stored + " -- " + strings.Join(fakeCommand("careless"), " ")
+	wantIn(t, out, "VIOLATED   writer-stands-still", "V1 (lease exclusion) is violated in writer-stands-still, seed 1:", "stored in "+stored, again,
+		filepath.Join(stored, "counterexample-lease.html"))
+	if t.Failed() {
+		t.Fatal(out, problems)
+	}
+	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--out", dir, "--json", "--"}, fakeCommand("careless")...)...)
+	want(t, "exit code of the repetition", code, exitContradiction)
+	var line testJSON
+	if err := json.Unmarshal([]byte(out), &line); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "scenario", line.Scenario, "writer-stands-still")
+	wantIn(t, fmt.Sprint(line.Broken), "lease")
+	code, out, _ = command(t, "check", stored)
+	wantIn(t, out, "lease exclusion")
+	want(t, "exit code of check, which expects nothing of the run", code, exitContradiction)
+	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--out", dir, "--"}, fakeCommand("right")...)...)
+	if code != exitAsExpected {
+		t.Errorf("the same run with a lock that is right: exit code %d\n%s", code, out)
+	}
+}
+
+// A program that breaks the protocol, or ends, is one error that names the program and what it did.
+func TestABrokenProgramIsNamed(t *testing.T) {
+	t.Parallel()
+	for behaviour, said := range map[string]string{
+		"garbage":    `line 2 of its standard output, "connected to redis": want a JSON object in each line`,
+		"exits":      "it has ended (exit status 7), and nothing has ended it; the end of its standard error: a stack trace",
+		"other-id":   `: the open call is acquire 1: want one of ["granted" "refused"] with its id`,
+		"long-line":  "longer than 65536 bytes",
+		"wall-clock": "and the monotonic clock of the machine showed",
+		"version-2":  "version 2: want 1",
+		"idle":       "has connected to none of the addresses of its hello",
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			code, _, problems := command(t, append([]string{"test", "--ttl", "100ms", "--rounds", "3", "--storm", "calm", "--out", dir, "--"}, fakeCommand(behaviour)...)...)
+			want(t, "exit code", code, exitBadInput)
+			wantIn(t, problems, "lockstorm: storm calm, seed 1: client ", fakeProgram+" "+behaviour, said)
+			want(t, "lines", strings.Count(problems, "\n"), 1)
+		})
+	}
+}
+
+// A call that never returns is a violation of the contract, by the bounds of its run, and not an error.
+func TestAHangingProgramViolatesTheContract(t *testing.T) {
+	t.Parallel()
+	o := testOptions{
+		config: external.Config{Nodes: 1, TTL: 400 * time.Millisecond, Rounds: 2, Bounds: history.Bounds{Acquire: time.Second, Grant: 2 * time.Second}},
+		storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: t.TempDir(),
+	}
+	lock, err := o.prepare(fakeCommand("hangs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if got := lock.run(t.Context(), &out, &out); got != verdictError(exitContradiction) {
+		t.Errorf("%v\n%s", got, &out)
+	}
+	wantIn(t, out.String(), "C (contract) is violated in calm")
+}
+
+// A lock that tells losses is promised to tell them in time. One that does not is not.
+func TestAProgramTellsLosses(t *testing.T) {
+	t.Parallel()
+	long := []string{"--storm", "calm", "--rounds", "2", "--work", "1600ms", "--promise", "V2"}
+	code, out, problems := testProgram(t, "tells", append(long, "--out", t.TempDir())...)
+	if code != exitAsExpected {
+		t.Errorf("tells: exit code %d\n%s%s", code, out, problems)
+	}
+	code, out, problems = testProgram(t, "right", append(long, "--out", t.TempDir())...)
+	if code != exitContradiction {
+		t.Errorf("does not tell: exit code %d\n%s%s", code, out, problems)
+	}
+}
+
+// Holds are extended.
+func TestAProgramExtends(t *testing.T) {
+	t.Parallel()
+	code, out, problems := testProgram(t, "right", "--storm", "calm", "--rounds", "2", "--work", "1600ms", "--extend", "100ms", "--promise", "V1,V2", "--out", t.TempDir())
+	if code != exitAsExpected {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+}
+
+// A pause stops the program itself: whatever it does meanwhile waits, too.
+func TestAPauseStopsTheProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	code, out, problems := testProgram(t, "beats", "--storm", "holder-stands-still", "--out", dir)
+	if code != exitAsExpected {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "holder-stands-still-process-1", "client-1.stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest, last := 0, 0
+	for _, beat := range strings.Fields(string(text)) {
+		now, err := strconv.Atoi(beat)
+		if err != nil {
+			continue // where lines are left out
+		}
+		if last > 0 {
+			longest = max(longest, now-last)
+		}
+		last = now
+	}
+	if longest < 600 { // the pause is one and a half TTL
+		t.Errorf("the longest silence of the paused program was %d ms\n%s", longest, text)
+	}
+}
+
+// Law: when the command ends, however it does, no program is left: also none that ignores the end
+// of its input.
+func TestNoProgramIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, behaviour := range []string{"pid", "stays"} {
+		dir := t.TempDir()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		o := testOptions{config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
+		lock, err := o.prepare(fakeCommand(behaviour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { // stopped while it runs: when something is recorded
+			for t.Context().Err() == nil {
+				if text, _ := os.ReadFile(filepath.Join(dir, "calm-process-1", "history.jsonl")); bytes.Contains(text, []byte(`"granted"`)) {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			stop()
+		}()
+		var out bytes.Buffer
+		if err := lock.run(ctx, &out, &out); err != verdictError(exitUndecided) {
+			t.Errorf("%v\n%s", err, &out)
+		}
+		wantIn(t, out.String(), "Stopped before the end")
+		told, err := filepath.Glob(filepath.Join(dir, "*", "client-*.stderr"))
+		if err != nil || len(told) != 3 {
+			t.Fatalf("%v: %v", told, err)
+		}
+		for _, file := range told {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pid int
+			if _, err := fmt.Sscanf(string(text), "pid %d", &pid); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(pid, 0); err == nil {
+				t.Errorf("%s: process %d is left", behaviour, pid)
+			}
+		}
+	}
+}
+
+func TestBadFlagsOfTestAreRefused(t *testing.T) {
+	for line, said := range map[string]string{
+		"--nodes 99 -- true":             "--nodes 99: want 1 to 64",
+		"--ttl 1ms -- true":              "--ttl 1ms: want whole milliseconds",
+		"--storm thunder -- true":        `--storm: unknown storm "thunder": want a YAML file, or one of calm,`,
+		"--storm missing.yaml -- true":   "--storm: open missing.yaml: no such file or directory",
+		"--promise L3 -- true":           "--promise: L3 (orphan cleanup) cannot be judged",
+		"--again nothing -- true":        "nothing has no run.json",
+		"-- no-such-program-anywhere":    `exec: "no-such-program-anywhere": executable file not found`,
+		"--runs 0 -- true":               "--runs 0: want at least 1",
+		"--again x --storm calm -- true": "none of the others can be",
+		"--workload misuse true":         "--workload \"misuse\": want one of",
+	} {
+		code, _, problems := command(t, append([]string{"test"}, strings.Fields(line)...)...)
+		want(t, line, code, exitBadInput)
+		wantIn(t, problems, said)
+	}
+	if checker.Cleanup.Code() != "L3" {
+		t.Error("the test names another property")
+	}
+}
