@@ -16,6 +16,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -44,6 +45,7 @@ type testOptions struct {
 func newTest() *cobra.Command {
 	var o testOptions
 	var promises []string
+	var bounds map[string]string
 	var guardMode, persistence string
 	cmd := &cobra.Command{
 		Use:   "test [flags] [--] PROGRAM [ARG...]",
@@ -82,6 +84,7 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	set.StringVar(&guardMode, "guard", string(guard.Plain), "what the guarded resource checks: plain or fenced")
 	set.StringVar(&persistence, "persistence", string(nemesis.Nothing), "what a node keeps over a restart: none, everysec or always")
 	set.StringSliceVar(&promises, "promise", nil, "properties whose violation exits with 1 (default: V1, L1 and C; V2 if the lock tells losses; V4 if its grants have fences)")
+	set.StringToStringVar(&bounds, "bound", nil, "limits of C and L1, such as release=2s: acquire, extend and release, of a call (default: patience and 30s); grant, until somebody is granted a free lock after the faults (default: 5 TTL and 10s)")
 	set.StringSliceVar(&o.storms, "storm", nil, "only these storms, by name, or from YAML files (default: all)")
 	set.IntVar(&o.drawn, "drawn", 5, "number of generated plans in the storm drawn; 0: none")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the first run of each storm; later runs use the following numbers")
@@ -97,6 +100,9 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 		if o.promises, err = findProperties(promises); err != nil {
 			return err
 		}
+		if o.config.Bounds, err = findBounds(bounds); err != nil {
+			return err
+		}
 		t, err := o.prepare(args)
 		if err != nil {
 			return err
@@ -104,6 +110,21 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 		return t.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
+}
+
+// findBounds returns the bounds of --bound.
+func findBounds(texts map[string]string) (b history.Bounds, err error) {
+	fields := map[string]*time.Duration{"acquire": &b.Acquire, "extend": &b.Extend, "release": &b.Release, "grant": &b.Grant}
+	for name, text := range texts {
+		field, known := fields[name]
+		if !known {
+			return b, fmt.Errorf("--bound: unknown bound %q: want acquire, extend, release or grant", name)
+		}
+		if *field, err = time.ParseDuration(text); err != nil {
+			return b, fmt.Errorf("--bound %s: %w", name, err)
+		}
+	}
+	return b, nil
 }
 
 // lockTest is a lock and the runs that it is put through.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/external"
 )
 
@@ -95,19 +94,11 @@ func TestABrokenProgramIsNamed(t *testing.T) {
 // A call that never returns is a violation of the contract, by the bounds of its run, and not an error.
 func TestAHangingProgramViolatesTheContract(t *testing.T) {
 	t.Parallel()
-	o := testOptions{
-		config: external.Config{Nodes: 1, TTL: 400 * time.Millisecond, Rounds: 2, Bounds: history.Bounds{Acquire: time.Second, Grant: 2 * time.Second}},
-		storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: t.TempDir(),
+	code, out, problems := testProgram(t, "hangs", "--ttl", "1s", "--rounds", "2", "--storm", "calm", "--bound", "acquire=1s,grant=2s", "--out", t.TempDir())
+	if code != exitContradiction {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
-	lock, err := o.prepare(fakeCommand("hangs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if got := lock.run(t.Context(), &out, &out); got != verdictError(exitContradiction) {
-		t.Errorf("%v\n%s", got, &out)
-	}
-	wantIn(t, out.String(), "C (contract) is violated in calm")
+	wantIn(t, out, "C (contract) is violated in calm")
 }
 
 // A lock that tells losses is promised to tell them in time. One that does not is not.
@@ -214,9 +205,11 @@ func TestBadFlagsOfTestAreRefused(t *testing.T) {
 		"--ttl 1ms -- true":              "--ttl 1ms: want whole milliseconds",
 		"--storm thunder -- true":        `--storm: unknown storm "thunder": want a YAML file, or one of calm,`,
 		"--storm missing.yaml -- true":   "--storm: open missing.yaml: no such file or directory",
-		"--promise L3 -- true":           "--promise: L3 (orphan cleanup) cannot be judged",
+		"--promise L3 -- true":           "--promise: L3 (clean-up) cannot be judged",
 		"--again nothing -- true":        "nothing has no run.json",
 		"-- no-such-program-anywhere":    `exec: "no-such-program-anywhere": executable file not found`,
+		"--bound acquire=soon -- true":   `--bound acquire: time: invalid duration "soon"`,
+		"--bound tries=3s -- true":       `--bound: unknown bound "tries"`,
 		"--runs 0 -- true":               "--runs 0: want at least 1",
 		"--again x --storm calm -- true": "none of the others can be",
 		"--workload misuse true":         "--workload \"misuse\": want one of",

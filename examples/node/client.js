@@ -11,6 +11,7 @@ const say = (type, fields) => process.stdout.write(JSON.stringify({ type, ...fie
 const untilOf = (lock) => now() + (lock.expiration - Date.now()); // expiration is wall time
 
 let redlock, ttl;
+const outside = process.argv.includes("--retry-outside");
 const holds = new Map();
 
 const calls = {
@@ -26,9 +27,9 @@ const calls = {
     redlock.on("error", () => {}); // one for each node that does not vote for us
     say("ready", { version: 1, now_ms: now() });
   },
-  async acquire({ id, resource }) {
+  async acquire({ id, resource, timeout_ms }) {
     try {
-      const lock = await redlock.acquire([resource], ttl);
+      const lock = await (outside ? retried(resource, timeout_ms) : redlock.acquire([resource], ttl));
       holds.set(id, lock);
       say("granted", { id, until_ms: untilOf(lock) });
     } catch (e) {
@@ -57,6 +58,17 @@ const calls = {
     process.exit(0);
   },
 };
+
+// redlock's own retries count the validity from before the first try. These count it from the last.
+async function retried(resource, timeout) {
+  for (const end = now() + timeout; ; await new Promise((done) => setTimeout(done, 100 + 200 * Math.random()))) {
+    try {
+      return await redlock.acquire([resource], ttl, { retryCount: 0 });
+    } catch (e) {
+      if (now() > end) throw e;
+    }
+  }
+}
 
 // Reports whether a majority of the nodes has said that the lock is not there. Nodes that have not
 // answered count as votes against, too, so the reasons matter.

@@ -54,7 +54,8 @@ hello = json.loads(sys.stdin.readline())
 ttl, holds = hello["ttl_ms"] / 1000, {}
 host, port = hello["addresses"][0].split(":")
 # Without a timeout redis-py waits for a reply for ever.
-client = redis.Redis(host, int(port), socket_timeout=ttl / 4, socket_connect_timeout=ttl / 4)
+limit = None if "--wait-for-ever" in sys.argv else ttl / 4
+client = redis.Redis(host, int(port), socket_timeout=limit, socket_connect_timeout=limit)
 say("ready", version=1, now_ms=now())
 
 calls = {"acquire": acquire, "extend": extend, "release": release}

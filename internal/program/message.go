@@ -46,13 +46,13 @@ type ToProgram struct {
 	// Type is the type of the message.
 	Type Type `json:"type"`
 
-	// Version is the version of the protocol. In hello.
+	// Version is the version of the protocol: 1. In hello.
 	Version int `json:"version,omitempty"`
 
 	// Client is the number of the client, from 1. In hello.
 	Client int `json:"client,omitempty"`
 
-	// Addresses are where this client finds the nodes, in order, as host:port. The program must
+	// Addresses is where this client finds the nodes, in order, as host:port. The program must
 	// connect to no other address: these lead through proxies that cut and delay what this client
 	// sends. In hello.
 	Addresses []string `json:"addresses,omitempty"`
@@ -88,11 +88,11 @@ type FromProgram struct {
 	Version int `json:"version,omitempty"`
 
 	// NowMS is the time when the line is written, by the clock of until_ms. It has to lie between
-	// the writing of hello and the reading of ready. In ready; it can be left out if until_ms
-	// always is.
+	// the writing of hello and the reading of ready, which shows that both read the same clock. It can be
+	// left out if until_ms always is. In ready.
 	NowMS *float64 `json:"now_ms,omitempty"`
 
-	// TellsLost says that the lock reports losses, by lost. V2 is promised then. In ready.
+	// TellsLost is whether the lock reports losses, by lost. V2 is promised then. Default false. In ready.
 	TellsLost bool `json:"tells_lost,omitempty"`
 
 	// ID is the number of the hold. In all but ready.
@@ -104,11 +104,11 @@ type FromProgram struct {
 	// a release or lost ends the hold. In granted and extended.
 	UntilMS *float64 `json:"until_ms,omitempty"`
 
-	// Fence is the number of the grant, which grows with every grant of the resource. In granted;
-	// it is left out if there is none.
+	// Fence is the number of the grant, which grows with every grant of the resource. It is left out
+	// if there is none. In granted.
 	Fence uint64 `json:"fence,omitempty"`
 
-	// Error says why. In refused, failed, not_held and lost; it can be left out.
+	// Error is the reason, for people. It can be left out. In refused, failed, not_held and lost.
 	Error string `json:"error,omitempty"`
 }
 

@@ -1,0 +1,56 @@
+package languages
+
+// Subject is a lock that is tried.
+type Subject struct {
+	Name    string
+	Library string
+	How     string // it is used
+	Nodes   int
+	Command func() []string // that runs its program, from the root of the repository
+	Version []string        // prints the version of the library
+}
+
+// Finding is a violation, with its cause in the library.
+type Finding struct {
+	Name     string
+	Subjects []string // in which it is seen
+	Storms   []string // in which it is seen there
+	Code     string   // of the property
+	Text     string
+	Source   string // what the library says, or does
+	Upstream []string
+	Control  string // a subject that does not show it there
+}
+
+// Subjects are all locks.
+var Subjects = []Subject{
+	{Name: "redis-py", Library: "redis-py", How: "redis.lock.Lock on 1 node, with a socket timeout of a quarter of the TTL", Nodes: 1, Command: func() []string { return []string{python(), "examples/python/client.py"} }, Version: pythonVersion},
+	{Name: "redis-py-defaults", Library: "redis-py", How: "the same without socket timeouts, as redis-py has it by default", Nodes: 1, Command: func() []string { return []string{python(), "examples/python/client.py", "--wait-for-ever"} }, Version: pythonVersion},
+	{Name: "redlock-npm", Library: "redlock (npm)", How: "on 5 nodes, over ioredis with a command timeout of a quarter of the TTL", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js"} }, Version: nodeVersion},
+	{Name: "redlock-npm-outside", Library: "redlock (npm)", How: "the same with retryCount 0, and retries by the caller", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js", "--retry-outside"} }, Version: nodeVersion},
+}
+
+var (
+	pythonVersion = []string{"-c", "import redis; print('redis-py', redis.__version__)"}
+	nodeVersion   = []string{"-p", `["redlock", "ioredis"].map((n) => n + " " + JSON.parse(require("fs").readFileSync("examples/node/node_modules/" + n + "/package.json")).version).join(", ")`}
+)
+
+// Storms are those of the default that are run, with the same promises for all.
+var Storms = []string{"calm", "contention", "majority-cut-off", "node-comes-back-late", "holder-stands-still", "writer-stands-still", "call-is-cancelled", "replies-are-lost"}
+
+// Findings are the violations whose cause is known.
+var Findings = []Finding{
+	{
+		Name: "redlock-grants-what-has-expired", Subjects: []string{"redlock-npm"}, Storms: []string{"contention"}, Code: "C",
+		Text:     "A client that has waited for longer than the TTL is granted a lock whose validity is over. acquire takes the time once, before its first try, and adds the TTL to it when some later try has succeeded. It does not compare the result with the clock. The keys in Redis live on, so nobody else gets the lock either; but extend refuses such a lock as already expired, and a caller that heeds expiration can never use it. Where the caller retries, with retryCount 0, the time is taken anew for each try, and the violation is gone.",
+		Source:   "`const start = Date.now()` stands before `_execute`, which retries, and `new Lock(…, start + duration - drift)` after it (dist/cjs/index.js, acquire, 5.0.0-beta.2). Version 4.2.0 takes the time for each attempt and grants only if `lock.expiration > Date.now()`.",
+		Upstream: []string{"https://github.com/mike-marcacci/node-redlock/issues/296", "https://github.com/mike-marcacci/node-redlock/issues/299"},
+		Control:  "redlock-npm-outside",
+	},
+	{
+		Name: "redis-py-waits-for-ever", Subjects: []string{"redis-py-defaults"}, Storms: []string{"majority-cut-off"}, Code: "C",
+		Text:    "A client is cut off from the server. blocking_timeout limits how long acquire retries, and not how long it waits for a reply; without a socket timeout, the default, a call waits until the connection breaks or serves again. A release takes longer than a TTL, when the key is gone anyway. With socket timeouts the violation is gone.",
+		Source:  "`socket_timeout=None` is the default of `redis.Redis`, and `Lock.acquire` looks at `blocking_timeout` only between two calls of `do_acquire` (redis/lock.py).",
+		Control: "redis-py",
+	},
+}
