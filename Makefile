@@ -27,7 +27,7 @@ playground: npm ## build the playground into internal/playground/front/dist, sta
 # it. A simulated world is one thread, so of the packages that run many worlds at a time only
 # the tests that do so are raced. Building the whole command for the race detector is expensive:
 # make test-race does it.
-CONCURRENT = ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
+CONCURRENT = ./internal/program ./internal/servers/... ./redlock/... ./env ./history ./internal/rivals/...
 RACED = $$($(GO) list $(CONCURRENT) | grep -v '/internal/servers/container$$' | grep -v '/internal/servers/stores')
 BATCHES = ^(TestInterrupted|TestRunsOfAnExperimentAreIndependent|TestHuntDoesNotDependOnTheNumberOfCores|TestHuntEndsWithItsContext|TestOutcomeIsThatOfEveryRun|TestStoppedExploration|TestEstimatesAreRepeated|TestAnalysisIsBoundedAndStops)$$
 EXACT = ^TestGoldenTraces$$
@@ -35,7 +35,7 @@ FOREIGN = ^(TestWhatNoLockMayIsTold|TestDefectsAreFound|TestLossIsToldInTime)$$
 
 # The tests of the command with goroutines: real servers, clients as processes, signals, progress
 # on a terminal, a hunt on all cores.
-OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsProcesses.*|RowOnServersOfTheUsersOwn|HuntIsRepeatable|CIIsStopped|StoppedHuntShrinks)$$
+OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsProcesses.*|.*Program.*|RowOnServersOfTheUsersOwn|HuntIsRepeatable|CIIsStopped|StoppedHuntShrinks)$$
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
@@ -72,6 +72,7 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@sh scripts/browser.sh >/dev/null || echo "not run: tests of pages in a browser, which need Chromium (make browser)"
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
 	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
+	@echo "not run: locks in Python and JavaScript (make test-languages)"
 	@echo "not run: tests of the playground (make test-playground)"
 	@echo "not run: tests on Slurm (make test-slurm), and on Kubernetes (make test-kubernetes)"
 
@@ -113,6 +114,13 @@ test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it 
 	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
 	$(EACH) $(STORE_ADAPTERS); do (cd $$module && $(TEST) -race ./...); done
 	$(EACH) $(KUBERNETES_ADAPTERS); do (cd $$module && $(TEST) ./...); done
+
+languages:
+	@sh scripts/deps.sh languages
+	npm ci --prefix examples/node --no-audit --no-fund
+
+test-languages: languages ## run the examples in Python and JavaScript on real servers, which it installs (4 minutes)
+	$(GO) -C bench test $(FRESH) ./languages -timeout 30m -run '^TestFindings$$' -args -languages
 
 test-slurm: deps ## run the tests on Slurm (a minute); root starts it for them
 	$(TEST) -run '^$$' ./cmd/lockstorm
@@ -193,6 +201,9 @@ scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the sam
 scoreboard-stores: ## run locks of Go libraries in etcd, ZooKeeper and PostgreSQL in storms (8 minutes); commit docs/evidence/scoreboard-stores.md and bench/locks/testdata
 	@sh scripts/deps.sh stores
 	$(GO) -C bench test -tags kubernetes ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write -stores -runs 2 -again 1
+
+scoreboard-languages: languages ## run locks of Python and npm in storms (8 minutes); commit docs/evidence/scoreboard-languages.md and bench/languages/testdata
+	$(GO) -C bench test ./languages -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the compiler's profile for the command
 	$(GO) test -trimpath ./internal/runner -run '^$$' -bench 'Cycles|Worlds' -benchtime 3s -cpu 1 -outputdir $(CURDIR)/cmd/lockstorm -cpuprofile runner.pgo -o /dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, npm, stores:
+# Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, npm, languages: npm, and redis-py for Python; stores:
 # etcd, NATS, PostgreSQL and ZooKeeper, slurm: Slurm and MUNGE), from the distribution's packages if
 # they are missing. Without the rights to do so it prints the command to run. If Chromium cannot be
 # installed, it prints the reason and does not fail: the tests that need it are skipped.
@@ -26,8 +26,14 @@ for extra; do
 		command -v sbatch >/dev/null || missing="$missing slurm-client"
 		command -v munged >/dev/null || ls /usr/sbin/munged >/dev/null 2>&1 || missing="$missing munge"
 		;;
+	languages)
+		command -v npm >/dev/null || missing="$missing nodejs npm"
+		for python in python3 /usr/bin/python3; do
+			$python -c 'import redis' 2>/dev/null && break
+		done || missing="$missing python3 python3-redis"
+		;;
 	npm) command -v npm >/dev/null || missing="$missing nodejs npm" ;;
-	*) echo "deps.sh: no package $extra: want docker.io, chromium, npm, stores or slurm" >&2 && exit 2 ;;
+	*) echo "deps.sh: no package $extra: want docker.io, chromium, npm, languages, stores or slurm" >&2 && exit 2 ;;
 	esac
 done
 [ -z "$missing$wished" ] && exit 0

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -221,4 +222,41 @@ func TestBadFlagsOfTestAreRefused(t *testing.T) {
 	if checker.Cleanup.Code() != "L3" {
 		t.Error("the test names another property")
 	}
+}
+
+// Law: the kernel kills the programs when the command is killed.
+func TestAKilledCommandLeavesNoProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := []string{"test", "--ttl", "100ms", "--rounds", "10000", "--storm", "calm", "--out", dir, "--"}
+	cmd := exec.Command(os.Args[0], append(args, fakeCommand("stays")...)...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var programs []string
+	for t.Context().Err() == nil && len(programs) < 3 {
+		programs = programs[:0]
+		for _, pid := range childrenOf(cmd.Process.Pid) {
+			if runsFake(pid) {
+				programs = append(programs, pid)
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for _, pid := range programs {
+		for t.Context().Err() == nil && runsFake(pid) {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// runsFake reports whether a process is a fake program that is alive.
+func runsFake(pid string) bool {
+	line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // that of a dead one is empty
+	return bytes.Contains(line, []byte(fakeProgram))
 }
