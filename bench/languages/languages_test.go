@@ -86,7 +86,7 @@ func decided(t *testing.T, lockstorm, out string, s Subject, storm string, shows
 }
 
 // reruns is how often the example run of a finding is made again.
-const reruns = 3
+const reruns = 2
 
 // TestScoreboard renews the page.
 func TestScoreboard(t *testing.T) {

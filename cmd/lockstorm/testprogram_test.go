@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
+	userlock "github.com/lockstorm/lockstorm/locktest"
 )
 
 // testProgram runs a fake program through a storm.
@@ -27,14 +28,32 @@ func testProgram(t *testing.T, behaviour string, flags ...string) (code int, out
 	return decided(t, append(append(args, "--"), fakeCommand(behaviour)...)...)
 }
 
-// The default storms are those of locktest, and a lock that is right passes them.
+// A lock that is right passes storms, some of which need a restart of its server or a pause of itself.
 func TestARightProgramPasses(t *testing.T) {
 	t.Parallel()
-	code, out, problems := testProgram(t, "right", "--drawn", "1", "--out", t.TempDir())
+	code, out, problems := testProgram(t, "right", "--ttl", "1s", "--rounds", "5", "--storm", "calm,holder-stands-still,node-comes-back-late", "--out", t.TempDir())
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "calm", "holder-stands-still", "node-comes-back-late", "replies-are-lost", "drawn")
+	wantIn(t, out, "ok         calm", "ok         holder-stands-still", "ok         node-comes-back-late")
 	if t.Failed() {
 		t.Log(out, problems)
+	}
+}
+
+// The default storms are those of locktest on the same nodes.
+func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
+	for _, nodes := range []int{1, 5} {
+		lock, err := testOptions{config: external.Config{Nodes: nodes}, runs: 1, jobs: 1, drawn: 5}.prepare(fakeCommand("right"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, wanted []string
+		for _, s := range lock.storms {
+			got = append(got, s.scenario.Name)
+		}
+		for _, s := range userlock.Storms(userlock.Config{Backend: userlock.Process, Nodes: nodes}) {
+			wanted = append(wanted, s.Name)
+		}
+		want(t, fmt.Sprintf("storms on %d nodes", nodes), strings.Join(got, " "), strings.Join(wanted, " "))
 	}
 }
 
