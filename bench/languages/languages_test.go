@@ -45,7 +45,7 @@ func TestFindings(t *testing.T) {
 	need(t)
 	lockstorm, out := built(t), t.TempDir()
 	for _, s := range Subjects {
-		runs, err := s.try(lockstorm, out, []string{"calm"})
+		runs, err := s.try(lockstorm, out, usualTTL, []string{"calm"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,10 +57,10 @@ func TestFindings(t *testing.T) {
 	}
 	for _, f := range Findings {
 		name := nameOf(f.Code)
-		if r := decided(t, lockstorm, out, subject(f.Subjects[0]), f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "violated" }); r.Verdicts[name] != "violated" {
+		if r := decided(t, lockstorm, out, subject(f.Subjects[0]), f.TTL, f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "violated" }); r.Verdicts[name] != "violated" {
 			t.Errorf("%s is not seen in %s: %s is %s", f.Name, f.Storms[0], f.Code, r.Verdicts[name])
 		}
-		if r := decided(t, lockstorm, out, subject(f.Control), f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "holds" }); r.Verdicts[name] != "holds" {
+		if r := decided(t, lockstorm, out, subject(f.Control), f.TTL, f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "holds" }); r.Verdicts[name] != "holds" {
 			t.Errorf("%s is seen in its control %s, too: %s is %s", f.Name, f.Control, f.Code, r.Verdicts[name])
 		}
 	}
@@ -71,10 +71,10 @@ func TestFindings(t *testing.T) {
 const tries = 4
 
 // decided runs a subject through a storm until it shows something.
-func decided(t *testing.T, lockstorm, out string, s Subject, storm string, shows func(Run) bool) (r Run) {
+func decided(t *testing.T, lockstorm, out string, s Subject, ttl, storm string, shows func(Run) bool) (r Run) {
 	t.Helper()
 	for range tries {
-		runs, err := s.try(lockstorm, out, []string{storm})
+		runs, err := s.try(lockstorm, out, ttl, []string{storm})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func decided(t *testing.T, lockstorm, out string, s Subject, storm string, shows
 }
 
 // reruns is how often the example run of a finding is made again.
-const reruns = 2
+const reruns = 3
 
 // TestScoreboard renews the page.
 func TestScoreboard(t *testing.T) {
@@ -101,13 +101,13 @@ func TestScoreboard(t *testing.T) {
 		if p.versions[s.Name], err = s.version(); err != nil {
 			t.Fatal(err)
 		}
-		if p.runs[s.Name], err = s.try(lockstorm, out, Storms); err != nil {
+		if p.runs[s.Name], err = s.try(lockstorm, out, usualTTL, Storms); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, f := range Findings {
 		name := nameOf(f.Code)
-		w := decided(t, lockstorm, out, subject(f.Subjects[0]), f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "violated" })
+		w := decided(t, lockstorm, out, subject(f.Subjects[0]), f.TTL, f.Storms[0], func(r Run) bool { return r.Verdicts[name] == "violated" })
 		if w.Verdicts[name] != "violated" {
 			t.Fatalf("%s is not seen in %s", f.Name, f.Storms[0])
 		}
@@ -117,7 +117,7 @@ func TestScoreboard(t *testing.T) {
 		}
 		seen := 0
 		for range reruns {
-			runs, err := subject(f.Subjects[0]).try(lockstorm, out, []string{f.Storms[0]})
+			runs, err := subject(f.Subjects[0]).try(lockstorm, out, f.TTL, []string{f.Storms[0]})
 			if err != nil {
 				t.Fatal(err)
 			}

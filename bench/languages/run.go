@@ -13,12 +13,12 @@ import (
 // root is the root of the repository.
 const root = "../.."
 
-// ttl is the TTL of all locks. Calls that are told to end have three more for it; a release that is
-// answered when the key is gone anyway is of no use to anybody.
-const ttl = "2s"
+// usualTTL is the TTL of all locks on the page. Calls that are told to end have three more for it; a
+// release that is answered when the key is gone anyway is of no use to anybody.
+const usualTTL = "2s"
 
 // flags are those of all subjects.
-var flags = []string{"--ttl", ttl, "--rounds", "8", "--work", "500ms", "--workload", "checked", "--drawn", "0", "--promise", "V1,V2,V3,L1,L2,C", "--bound", "acquire=16s,extend=2s,release=4s", "--json"}
+var flags = []string{"--rounds", "8", "--work", "500ms", "--workload", "checked", "--drawn", "0", "--promise", "V1,V2,V3,L1,L2,C", "--bound", "acquire=16s,extend=2s,release=4s", "--json"}
 
 // Run is a line of lockstorm test --json.
 type Run struct {
@@ -32,8 +32,8 @@ type Run struct {
 }
 
 // try runs a subject through storms. The runs are stored in a directory.
-func (s Subject) try(lockstorm, out string, storms []string) ([]Run, error) {
-	args := append([]string{"test", "--nodes", fmt.Sprint(s.Nodes), "--name", s.Name, "--storm", strings.Join(storms, ","), "--out", out}, flags...)
+func (s Subject) try(lockstorm, out, ttl string, storms []string) ([]Run, error) {
+	args := append([]string{"test", "--nodes", fmt.Sprint(s.Nodes), "--name", s.Name, "--ttl", ttl, "--storm", strings.Join(storms, ","), "--out", out}, flags...)
 	cmd := exec.Command(lockstorm, append(append(args, "--"), s.Command()...)...)
 	cmd.Dir = root
 	var said bytes.Buffer

@@ -15,6 +15,7 @@ type Finding struct {
 	Name     string
 	Subjects []string // in which it is seen
 	Storms   []string // in which it is seen there
+	TTL      string   // with which it is seen every time
 	Code     string   // of the property
 	Text     string
 	Source   string // what the library says, or does
@@ -27,7 +28,7 @@ var Subjects = []Subject{
 	{Name: "redis-py", Library: "redis-py", How: "redis.lock.Lock on 1 node, with a socket timeout of a quarter of the TTL", Nodes: 1, Command: func() []string { return []string{python(), "examples/python/client.py"} }, Version: pythonVersion},
 	{Name: "redis-py-defaults", Library: "redis-py", How: "the same without socket timeouts, as redis-py has it by default", Nodes: 1, Command: func() []string { return []string{python(), "examples/python/client.py", "--wait-for-ever"} }, Version: pythonVersion},
 	{Name: "redlock-npm", Library: "redlock (npm)", How: "on 5 nodes, over ioredis with a command timeout of a quarter of the TTL", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js"} }, Version: nodeVersion},
-	{Name: "redlock-npm-outside", Library: "redlock (npm)", How: "the same with retryCount 0, and retries of acquire by the caller", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js", "--retry-outside"} }, Version: nodeVersion},
+	{Name: "redlock-npm-outside", Library: "redlock (npm)", How: "the same with retryCount 0, and retries by the caller", Nodes: 5, Command: func() []string { return []string{"node", "examples/node/client.js", "--retry-outside"} }, Version: nodeVersion},
 }
 
 var (
@@ -36,27 +37,20 @@ var (
 )
 
 // Storms are those of the default that are run, with the same promises for all.
-var Storms = []string{"calm", "contention", "majority-cut-off", "node-comes-back-late", "holder-stands-still", "writer-stands-still", "call-is-cancelled"}
+var Storms = []string{"calm", "contention", "majority-cut-off", "node-comes-back-late", "holder-stands-still", "writer-stands-still", "call-is-cancelled", "replies-are-lost"}
 
 // Findings are the violations whose cause is known.
 var Findings = []Finding{
 	{
-		Name: "redlock-grants-what-has-expired", Subjects: []string{"redlock-npm"}, Storms: []string{"contention"}, Code: "C",
+		Name: "redlock-grants-what-has-expired", Subjects: []string{"redlock-npm"}, Storms: []string{"contention"}, TTL: "1s", Code: "C",
 		Text:     "A client that has waited for longer than the TTL is granted a lock whose validity is over. acquire takes the time once, before its first try, and adds the TTL to it when some later try has succeeded. It does not compare the result with the clock. The keys in Redis live on, so nobody else gets the lock either; but extend refuses such a lock as already expired, and a caller that heeds expiration can never use it. Where the caller retries, with retryCount 0, the time is taken anew for each try, and the violation is gone.",
 		Source:   "`const start = Date.now()` stands before `_execute`, which retries, and `new Lock(…, start + duration - drift)` after it (dist/cjs/index.js, acquire, 5.0.0-beta.2). Version 4.2.0 takes the time for each attempt and grants only if `lock.expiration > Date.now()`.",
 		Upstream: []string{"https://github.com/mike-marcacci/node-redlock/issues/296", "https://github.com/mike-marcacci/node-redlock/issues/299"},
 		Control:  "redlock-npm-outside",
 	},
 	{
-		Name: "redlock-retries-a-release", Subjects: []string{"redlock-npm"}, Storms: []string{"node-comes-back-late"}, Code: "C",
-		Text:     "A release is tried as often as an acquisition, 11 times by default, with 200 ms between. While a majority does not answer each try lasts as long as the client waits for a reply, so that release returns when the keys have been gone for long; and the release of a lock that has expired is tried for two seconds. With retryCount 0 the violation is gone.",
-		Source:   "`release` calls `_execute` with the settings of the instance, which counts a missing key as a vote against (dist/cjs/index.js, release and _attemptOperationOnClient, 5.0.0-beta.2).",
-		Upstream: []string{"https://github.com/mike-marcacci/node-redlock/issues/313"},
-		Control:  "redlock-npm-outside",
-	},
-	{
-		Name: "redis-py-waits-for-ever", Subjects: []string{"redis-py-defaults"}, Storms: []string{"majority-cut-off"}, Code: "C",
-		Text:    "A client is cut off from the server. blocking_timeout limits how long acquire retries, and not how long it waits for a reply; without a socket timeout, the default, a call waits until the connection breaks or serves again; acquire then returns True for a request that was sent several TTLs before. What a caller knows is that the key lives for the TTL from when the request was sent, so it cannot rely on that grant; and a release takes as long. With socket timeouts the violation is gone.",
+		Name: "redis-py-waits-for-ever", Subjects: []string{"redis-py-defaults"}, Storms: []string{"majority-cut-off"}, TTL: usualTTL, Code: "C",
+		Text:    "A client is cut off from the server. blocking_timeout limits how long acquire retries, and not how long it waits for a reply; without a socket timeout, the default, a call waits until the connection breaks or serves again. acquire then returns True for a request that was sent several TTLs before. What a caller knows is that the key lives for the TTL from when the request was sent, so it cannot rely on that grant. With socket timeouts the violation is gone.",
 		Source:  "`socket_timeout=None` is the default of `redis.Redis`, and `Lock.acquire` looks at `blocking_timeout` only between two calls of `do_acquire` (redis/lock.py).",
 		Control: "redis-py",
 	},

@@ -47,7 +47,7 @@ const calls = {
   },
   async release({ id }) {
     try {
-      await redlock.release(holds.get(id), outside ? { retryCount: 0 } : {});
+      await holds.get(id).release();
       say("released", { id });
     } catch (e) {
       say((await denied(e)) ? "not_held" : "failed", { id, error: String(e) });
@@ -60,7 +60,6 @@ const calls = {
 };
 
 // redlock's own retries count the validity from before the first try. These count it from the last.
-// A release is not tried again then either: the keys expire anyway.
 async function retried(resource, timeout) {
   for (const end = now() + timeout; ; await new Promise((done) => setTimeout(done, 100 + 200 * Math.random()))) {
     try {
