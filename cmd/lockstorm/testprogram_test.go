@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -191,7 +192,7 @@ func TestNoProgramIsLeft(t *testing.T) {
 			stop()
 		}()
 		var out bytes.Buffer
-		if err := lock.run(ctx, &out, &out); err != verdictError(exitUndecided) {
+		if err := lock.run(ctx, &out, &out); !errors.Is(err, verdictError(exitUndecided)) {
 			t.Errorf("%v\n%s", err, &out)
 		}
 		wantIn(t, out.String(), "Stopped before the end")

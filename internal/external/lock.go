@@ -55,8 +55,10 @@ func (c Config) NewAdapter(s runner.ClientEnv, u *Usage, locker Locker) *Adapter
 	return m
 }
 
-// End ends the holds that are left. Wait returns when nothing waits for their loss any more.
-func (m *Adapter) End()  { m.end() }
+// End ends the holds that are left.
+func (m *Adapter) End() { m.end() }
+
+// Wait returns when nothing waits for the loss of a hold any more.
 func (m *Adapter) Wait() { m.watchers.Wait() }
 
 // Lock implements [runner.Lock].

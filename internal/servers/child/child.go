@@ -125,9 +125,11 @@ func StopGroup(leader *os.Process) error {
 	}
 }
 
-// ContinueGroup lets a stopped process group run again. KillGroup ends it.
+// ContinueGroup lets a stopped process group run again.
 func ContinueGroup(leader *os.Process) error { return signalGroup(leader, syscall.SIGCONT) }
-func KillGroup(leader *os.Process) error     { return signalGroup(leader, syscall.SIGKILL) }
+
+// KillGroup ends a process group with SIGKILL.
+func KillGroup(leader *os.Process) error { return signalGroup(leader, syscall.SIGKILL) }
 
 func signalGroup(leader *os.Process, s syscall.Signal) error {
 	return os.NewSyscallError("kill", syscall.Kill(-leader.Pid, s))
