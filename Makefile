@@ -19,8 +19,10 @@ npm:
 build: ## build the command into ./lockstorm
 	$(GO) build -o lockstorm ./cmd/lockstorm
 
-playground: npm ## build the playground into internal/playground/front/dist, static files for any host, and ./lockstorm with it for "lockstorm serve"
+front: npm
 	sh scripts/playground.sh
+
+playground: front ## build the playground into internal/playground/front/dist, static files for any host, and ./lockstorm with it for "lockstorm serve"
 	$(GO) build -tags playground -o lockstorm ./cmd/lockstorm
 
 # Packages with goroutines are tested under the race detector, and not a second time without
@@ -53,8 +55,8 @@ STORE_ADAPTERS = locktest/etcdlocktest locktest/zookeeperlocktest locktest/sqllo
 KUBERNETES_ADAPTERS = locktest/leaderelectiontest
 EACH = set -e; for module in
 
-# These tests look at the built playground.
-PLAYED = ^TestPlayground
+# These tests look at the built playground and site.
+PLAYED = ^Test(Playground|Site)
 
 # These tests need Slurm.
 SCHEDULED = ^TestSlurm
@@ -73,7 +75,7 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@echo "not run: tests on containers, which need a Docker engine (make test-container)"
 	@echo "not run: tests on etcd, NATS, PostgreSQL and ZooKeeper (make test-stores)"
 	@echo "not run: locks in Python and JavaScript (make test-languages)"
-	@echo "not run: tests of the playground (make test-playground)"
+	@echo "not run: tests of the playground and the site (make test-playground test-site)"
 	@echo "not run: tests on Slurm (make test-slurm), and on Kubernetes (make test-kubernetes)"
 
 test-plain:
@@ -94,10 +96,16 @@ test-container: deps ## run the tests on Redis in containers (4 minutes); withou
 	$(TEST) -race -run '^$$' $(CONTAINED)
 	sh scripts/engine.sh $(TEST) -race -p 1 -run '$(CONTAINERS)' $(CONTAINED)
 
-test-playground: browser npm ## build the playground, and run its tests in a browser (2 minutes)
-	sh scripts/playground.sh
+test-playground: browser front ## build the playground, and run its tests in a browser (2 minutes)
 	$(TEST) -run '$(PLAYED)' ./internal/playground/front
 	$(GO) vet -tags playground ./internal/playground/front
+
+site: front ## build the site, with the playground in it, into site/dist, and check its links (SITE_BASE=/: for a host of its own)
+	sh scripts/site.sh
+	$(TEST) -run '^TestSiteLinks$$' ./site
+
+test-site: browser site ## build the site, and run its tests in a browser (a minute)
+	$(TEST) ./site
 
 etcd: ## build the current etcd from the module proxy into ./etcd, for --etcd (a minute)
 	$(GO) build -modfile=tools/etcd/go.mod -o etcd go.etcd.io/etcd/server/v3
@@ -152,9 +160,8 @@ bless: ## renew golden files: testdata, pages generated from types, command outp
 	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./internal/paper ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
 
-pictures: browser npm ## renew the screenshots in docs/img
+pictures: browser front ## renew the screenshots in docs/img
 	$(GO) test ./internal/report -run '^TestPictures$$' -args -update
-	sh scripts/playground.sh
 	$(GO) test ./internal/playground/front -run '^TestPlaygroundPictures$$' -args -update
 
 TOOLS = $(GO) tool -modfile=tools/go.mod
@@ -240,8 +247,7 @@ storms: ## run campaigns while their servers and workers have faults (25 minutes
 campaign-cost: ## measure what campaigns cost (15 minutes, on an idle machine); commit docs/evidence/campaign-cost.md
 	sh scripts/campaigncost.sh
 
-playground-figures: browser npm ## measure the playground (3 minutes, on an idle machine); commit docs/evidence/playground.md
-	sh scripts/playground.sh
+playground-figures: browser front ## measure the playground (3 minutes, on an idle machine); commit docs/evidence/playground.md
 	$(GO) test ./internal/playground/front -run '^TestPlaygroundFigures$$' -count=1 -args -figures=$(CURDIR)/docs/evidence/playground.md
 
 first-minute: ## measure building from empty caches and the time to the first row (5 minutes, on an idle machine); commit docs/evidence/first-minute.md

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -97,14 +95,8 @@ func scene(t *testing.T) (dir string) {
 // printed runs the command in a directory, in which lockstorm is this program.
 func (s said) printed(t *testing.T, dir string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", s.command)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asCommand+"=1", onGitHub+"=", gitHubSummary+"=", "PATH="+dir+":"+os.Getenv("PATH"))
-	out, err := cmd.CombinedOutput()
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return string(out)
+	out, _ := session(t, dir, s.command)
+	return out
 }
 
 // String is the command and its output as a page shows them.
