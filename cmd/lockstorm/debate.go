@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 
@@ -66,7 +67,7 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 	cmd.Flags().StringVar(&o.out, "out", "", "directory for the stored runs, one directory each (default: runs are not stored)")
 	cmd.Flags().StringVar(&o.keep, "keep", keepFirst, "which runs --out stores: "+keepFirst+" (the first run of each row that violates a property or leaves it open) or "+keepAll)
 	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core, on real servers four, in containers one in all)")
-	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.DebateFile+"; if rows are named, they replace those rows of the debate saved there")
+	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.DebateFile+"; if rows are named, they replace those rows of a debate that is saved there")
 	cmd.Flags().StringVar(&from, "from", "", "print the results saved in this directory, and run nothing")
 	o.report.flag(cmd)
 	o.report.most = math.MaxInt // each row that violates something has a run
@@ -136,10 +137,12 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 	case cmd.Flags().Changed("keep") && o.out == "":
 		return errors.New("--keep needs --out")
 	}
-	if o.renew = o.save != "" && len(names) > 0; o.renew {
-		if _, err := results.LoadReference(o.save, results.DebateFile); err != nil {
-			return fmt.Errorf("--save with named rows updates a saved debate: %w", err)
+	if o.save != "" && len(names) > 0 {
+		_, err := results.LoadReference(o.save, results.DebateFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("--save with named rows updates the debate that is saved there: %w", err)
 		}
+		o.renew = err == nil
 	}
 	return writableDir("--save", o.save)
 }

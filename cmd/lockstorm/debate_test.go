@@ -162,6 +162,17 @@ func TestClaimsBelowResults(t *testing.T) {
 	wantMatch(t, out, `(?s)crash-restart +V1✗.*crash-restart +unsafe +unsafe\n`)
 }
 
+// Named rows can be saved by themselves, and then renewed.
+func TestNamedRowsAreSaved(t *testing.T) {
+	dir := t.TempDir()
+	for _, runs := range []string{"5", "7"} {
+		code, _, problems := command(t, "debate", "crash-restart", "--runs", runs, "--save", dir)
+		want(t, "exit code, "+problems, code, exitAsExpected)
+		_, stored, _ := command(t, "debate", "--from", dir)
+		wantIn(t, stored, "crash-restart", runs+"/"+runs)
+	}
+}
+
 func TestDebateOnNamedRows(t *testing.T) {
 	code, out, _ := command(t, "debate", "crash-restart", "calm", "--runs", "5", "--short")
 	want(t, "exit code", code, exitAsExpected)

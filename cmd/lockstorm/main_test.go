@@ -262,6 +262,10 @@ func TestBadInput(t *testing.T) {
 		return path
 	}
 	command(t, "run", "calm", "--out", dir)
+	spoilt := t.TempDir()
+	if err := os.WriteFile(filepath.Join(spoilt, results.DebateFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	whole, err := os.ReadFile(filepath.Join(dir, "calm-sim-1", "history.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +313,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
 		{[]string{"debate", "calm", "clam"}, fmt.Sprintf(`unknown row "clam"; the nearest of %d: calm`, knownRows())},
 		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown, json or csv`},
-		{[]string{"debate", "calm", "--save", dir}, "--save with named rows updates a saved debate: "},
+		{[]string{"debate", "calm", "--save", spoilt}, "--save with named rows updates the debate that is saved there: "},
 		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
 		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
 		{[]string{"compare", "calm"}, `unknown command "calm"`},

@@ -180,7 +180,7 @@ func parseReplay(text string) (r Replay, err error) {
 	version := strings.TrimSuffix(replayVersion.FindString(text), ".")
 	switch version {
 	case "":
-		return r, fmt.Errorf("does not begin with %s.: it is not what lockstorm run prints", replayFormat)
+		return r, fmt.Errorf("does not begin with %s.: it is no replay string", replayFormat)
 	case chosenFormat, branchedFormat, replayFormat, oldReplayFormat:
 	default:
 		return r, fmt.Errorf("has the form %s; this program reads %s to %s", version, oldReplayFormat, chosenFormat)

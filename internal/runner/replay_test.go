@@ -107,7 +107,7 @@ func TestParseReplayRefuses(t *testing.T) {
 	}
 	good := runner.Replay{Scenario: "calm", Seed: 7, Generator: &nemesis.Generator{Faults: nemesis.Weights{"crash": 2}, Most: 3}}.String()
 	cases := map[string]string{
-		"":                                      "does not begin with v2.: it is not what lockstorm run prints",
+		"":                                      "does not begin with v2.: it is no replay string",
 		"crash-restart":                         "does not begin with v2.",
 		"v5.calm.7":                             "has the form v5; this program reads v1 to v4",
 		sealed("v4.calm.7.00000000."):           "has 5 parts: want 8",
