@@ -1,6 +1,7 @@
 # The image of a release for real servers: with redis-server and libfaketime, which "--backend process"
 # runs. Proxies that disturb connections are part of the program.
-FROM debian:bookworm-slim
+ARG BASE=debian:bookworm-slim
+FROM ${BASE}
 RUN apt-get update -qq \
 	&& apt-get install -qq -y --no-install-recommends redis-server libfaketime \
 	&& rm -rf /var/lib/apt/lists/* \

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, npm, languages: npm, and redis-py for Python; stores:
-# etcd, NATS, PostgreSQL and ZooKeeper, slurm: Slurm and MUNGE), from the distribution's packages if
+# Installs redis-server and libfaketime, and what the arguments name (docker.io, mmdebstrap, chromium, npm,
+# languages: npm, and redis-py for Python, stores: etcd, NATS, PostgreSQL and ZooKeeper, slurm: Slurm and
+# MUNGE), from the distribution's packages if
 # they are missing. Without the rights to do so it prints the command to run. If Chromium cannot be
 # installed, it prints the reason and does not fail: the tests that need it are skipped.
 set -eu
@@ -32,8 +33,12 @@ for extra; do
 			$python -c 'import redis' 2>/dev/null && break
 		done || missing="$missing python3 python3-redis"
 		;;
+	mmdebstrap)
+		command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
+		command -v dpkg-scanpackages >/dev/null || missing="$missing dpkg-dev"
+		;;
 	npm) command -v npm >/dev/null || missing="$missing nodejs npm" ;;
-	*) echo "deps.sh: no package $extra: want docker.io, chromium, npm, languages, stores or slurm" >&2 && exit 2 ;;
+	*) echo "deps.sh: no package $extra: want docker.io, mmdebstrap, chromium, npm, languages, stores or slurm" >&2 && exit 2 ;;
 	esac
 done
 [ -z "$missing$wished" ] && exit 0
