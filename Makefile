@@ -186,11 +186,18 @@ tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 
 test-simulated: ## run the tests that need no servers, as ci does on macOS and Windows
 	$(TEST) $$(sh scripts/simulated.sh)
+	$(TEST) -tags parquet ./internal/sweep/plots
 
 # The same packages are compiled for both: on amd64 and arm64 they differ in nothing that vet sees.
-cross: ## build the command for macOS and Windows, and vet all packages and tests for them (5 minutes a system, the first time)
+cross: ## build the command for macOS and Windows, and vet all packages and tests for them (8 minutes the first time)
 	for os in darwin windows; do for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -pgo=off -o /dev/null ./cmd/lockstorm || exit; done; \
 		CGO_ENABLED=0 GOOS=$$os GOARCH=arm64 $(GO) vet -pgo=off ./... || exit; done
+
+api-check: ## compare the public Go packages with the last tagged version
+	sh scripts/api-check.sh
+
+test-images: ## build the release's image for real servers on a base of Debian's packages, and run it (as root)
+	sh scripts/servers-image.sh
 
 release-check: export GOFLAGS += -pgo=off
 release-check: npm ## check .goreleaser.yaml, and make all but the images and the upload of a release in ./dist

@@ -17,7 +17,7 @@ if [ "${1:-}" != --inside ]; then
 		--customize-hook='chroot "$1" apt-get install -qq -y --download-only --no-install-recommends redis-server libfaketime' \
 		--customize-hook='mkdir "$1/packages" && mv "$1"/var/cache/apt/archives/*.deb "$1/packages"' \
 		--customize-hook='cd "$1/packages" && dpkg-scanpackages --multiversion . >Packages 2>/dev/null' \
-		--customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/etc/apt/sources.list.d/* "$1/etc/apt/apt.conf.d"/*' \
+		--customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/etc/apt/sources.list.d/*' \
 		--customize-hook='echo "deb [trusted=yes] file:/packages ./" >"$1/etc/apt/sources.list"' \
 		bookworm "$work/base.tar"
 	arch=$(go env GOARCH)
@@ -47,10 +47,12 @@ run "$image" version
 code=0
 run "$image" run crash-restart --no-such-flag 2>/dev/null || code=$?
 [ "$code" = 2 ] || fail "the exit code of a bad flag is $code"
-# The row violates lease exclusion in most runs, as expected, and may be undecided on a busy machine.
+# A run on servers is judged, whatever the verdict is: on a busy machine it may be undecided. A jump of a
+# node's clock needs libfaketime.
 code=0
 run "$image" run crash-restart --backend process --json >"$work/run.json" || code=$?
 grep -q '"verdicts"' "$work/run.json" || fail "run crash-restart --backend process: exit code $code: $(cat "$work/run.json")"
+code=0
 run "$image" run node-clock-jump --backend process --json >"$work/run.json" || code=$?
 grep -q '"verdicts"' "$work/run.json" || fail "run node-clock-jump --backend process: exit code $code: $(cat "$work/run.json")"
 [ -z "$(docker ps --all --quiet --filter "ancestor=$image")" ] || fail "containers are left"
