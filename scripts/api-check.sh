@@ -4,7 +4,7 @@
 # package.Name; from v1.0.0 on it is an error in any case.
 set -eu
 cd "$(git rev-parse --show-toplevel)"
-module=github.com/lockstorm/lockstorm
+module=$(go list -m)
 
 tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) || {
 	echo "api-check.sh: there is no tagged version before this commit, so there is nothing to compare with"
@@ -19,7 +19,7 @@ git archive --prefix=old/ "$tag" | tar -x -C "$work"
 
 # diff ARGUMENTS: runs apidiff on the module, without a line for each internal package.
 diff() {
-	"$work/apidiff" -m "$@" $module 2>"$work/problems" || {
+	"$work/apidiff" -m "$@" "$module" 2>"$work/problems" || {
 		grep -v '^Ignoring internal package' "$work/problems" >&2
 		exit 1
 	}
