@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs redis-server and libfaketime, and what the arguments name (docker.io, mmdebstrap, chromium, npm,
 # languages: npm, and redis-py for Python, stores: etcd, NATS, PostgreSQL and ZooKeeper, slurm: Slurm and
-# MUNGE), from the distribution's packages if
-# they are missing. Without the rights to do so it prints the command to run. If Chromium cannot be
-# installed, it prints the reason and does not fail: the tests that need it are skipped.
+# MUNGE), from the distribution's packages if they are missing. Without the rights to do so it prints the
+# command to run. If Chromium cannot be installed, it prints the reason and does not fail: the tests that
+# need it are skipped.
 set -eu
 
 missing= wished=
