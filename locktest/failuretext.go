@@ -61,12 +61,12 @@ func happened(f checker.Finding) string {
 	return textfmt.Sentence(f.Story()) + "."
 }
 
-// brokenText names the assumption that is broken or, if none is seen to be, the promise.
+// brokenText names the assumption that is broken, with the evidence, or, if none is seen to be, the promise.
 func (f *failure) brokenText() string {
 	var texts []string
-	for _, a := range assumptionsOf(f.Broken[0]) {
-		if a != "" {
-			texts = append(texts, a.Text())
+	for _, c := range f.Broken[0].Causes {
+		if c.Assumption != "" {
+			texts = append(texts, fmt.Sprintf("%s (%s)", c.Assumption.Text(), c.Shown()))
 		}
 	}
 	if len(texts) > 0 {
