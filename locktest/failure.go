@@ -92,7 +92,10 @@ func (f *failure) rerun() {
 	}
 	again, err := f.trial.rerun(f.t, f.run, f.Again, f.budget.reruns(f.budget.share()))
 	f.recurs, f.rerunErr = "It recurs "+again.of(f.Broken[0].Property), err
-	if err == nil && again.Runs < f.Again {
+	switch {
+	case again.Runs > 0 && again.Rate(f.Broken[0].Property).K == 0:
+		f.recurs += "; it is rare or depends on timing: -locktest.reruns=100 with the command below measures it"
+	case err == nil && again.Runs < f.Again:
 		f.recurs += "; a longer -locktest.budget allows more"
 	}
 	f.recurs += "."

@@ -20,6 +20,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/locktest"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -65,8 +66,29 @@ generate: {most: 2, faults: {latency: 1}}
 		})
 	},
 	"three storms": func(t *testing.T) { runOverdue(t, locktest.Config{Again: 5}, "one", "two", "three") },
-	"endless":      func(t *testing.T) { runOverdue(t, locktest.Config{Again: 1 << 30, Budget: time.Hour}, "one") },
-	"talkative":    runTalkative,
+	"del with an end": func(t *testing.T) {
+		c := locktest.Config{Nodes: 1, Again: 1, Dir: os.Getenv(inner + "_DIR"), Promises: []checker.Property{checker.Lease}}
+		c.Storms = append(c.Storms, stormOf(t, c, "holder-stands-still"))
+		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
+			l := onOneNode(env)
+			l.plainDel = true
+			return l
+		})
+	},
+	"once": func(t *testing.T) {
+		runs := 0
+		locktest.Run(t, overdueIn(locktest.Config{Again: 4, Budget: time.Hour}, "one"), func(env locktest.Env) locktest.Locker {
+			if env.Client == 1 {
+				runs++
+			}
+			if runs == 1 {
+				return overdue(env)
+			}
+			return onOneNode(env)
+		})
+	},
+	"endless":   func(t *testing.T) { runOverdue(t, locktest.Config{Again: 1 << 30, Budget: time.Hour}, "one") },
+	"talkative": runTalkative,
 	"talkative until the end": func(t *testing.T) {
 		locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
 			for i := range 8 {
@@ -342,6 +364,20 @@ func TestBudgetBoundsReruns(t *testing.T) {
 		text := runInner(t, "three storms", t.TempDir(), "-locktest.budget="+budget)
 		wantMatches(t, text, want)
 	}
+}
+
+// The screen shows what in the history breaks an assumption.
+func TestBrokenAssumptionHasItsEvidence(t *testing.T) {
+	lines := shown(t, runInner(t, "del with an end", t.TempDir()), "TestInner/holder-stands-still")
+	if len(lines) > maxLines {
+		t.Errorf("the failure has %d lines: want at most %d", len(lines), maxLines)
+	}
+	wantMatches(t, strings.Join(lines, "\n"), `Broken assumption: nobody but the holder touches its key \(node 1 deleted\s+client \d's\s+key\s+at [^)]*for\s+client\s+\d\)\.`)
+}
+
+// A failure that does not recur is not called gone.
+func TestFailureThatDoesNotRecur(t *testing.T) {
+	wantMatches(t, runInner(t, "once", t.TempDir()), `It recurs in 0 of 4 re-runs \(95 % interval: \[.*\] %\); it is rare or depends on\s+timing:\s+-locktest\.reruns=100 with the command below measures it\.`)
 }
 
 // Law: what is logged by goroutines of a run is in the file client.log of its stored run, and nowhere
