@@ -159,6 +159,9 @@ func Load(dir string) (Run, error) {
 	path := filepath.Join(dir, RunFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return Run{}, fmt.Errorf("%s: no such directory", dir)
+		}
 		return Run{}, fmt.Errorf("%s has no %s: it is not the directory of a run, or the run was cut off", dir, RunFile)
 	}
 	if err != nil {

@@ -223,7 +223,7 @@ func TestBadFlagsOfTestAreRefused(t *testing.T) {
 		"--storm thunder -- true":        `--storm: unknown storm "thunder": want a YAML file, or one of calm,`,
 		"--storm missing.yaml -- true":   "--storm: open missing.yaml: no such file or directory",
 		"--promise L3 -- true":           "--promise: L3 (clean-up) cannot be judged",
-		"--again nothing -- true":        "nothing has no run.json",
+		"--again nothing -- true":        "nothing: no such directory",
 		"-- no-such-program-anywhere":    `exec: "no-such-program-anywhere": executable file not found`,
 		"--bound acquire=soon -- true":   `--bound acquire: time: invalid duration "soon"`,
 		"--bound tries=3s -- true":       `--bound: unknown bound "tries"`,
