@@ -304,7 +304,7 @@ func TestFailureIsTold(t *testing.T) {
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held`,
 		`Broken (promise: calls return|assumption: nobody but the holder)`,
 		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)\.`,
-		`Again:  go test -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=`+at+`\d`,
+		`Again:  go test -v -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=`+at+`\d`,
 		`Page:   lockstorm report `+at+`\d`,
 		`Stored: `+at+`\d, with story and plan in failure\.txt`,
 	)
@@ -314,12 +314,20 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	wantMatches(t, stored(t, runs[0], "failure.txt"),
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
-		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report `+at, `\tgo test -run `,
+		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report `+at, `\tgo test -v -run `,
 	)
 	wantReadable(t, runs[0])
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
 	if want := regexp.MustCompile(`failure_test.go:\d+: C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
 		t.Errorf("the witness tells\n%s", again)
+	}
+	for args, said := range map[string]string{
+		"-test.run=^TestInner$/^calm$ -locktest.witness=" + runs[0]: "is a run of the storm holder-stands-still, which -run or -skip leaves out: nothing was run",
+		"-locktest.witness=" + filepath.Join(dir, "nowhere"):        "nowhere: no such directory (paths are relative to the directory of the test)",
+	} {
+		if again := runInner(t, "del", dir, strings.Fields(args)...); !strings.Contains(again, said) {
+			t.Errorf("%s: want %q in\n%s", args, said, again)
+		}
 	}
 	if strings.Contains(again, "V1 (lease exclusion)") { // who stood still without an Until: that was a limit
 		t.Errorf("the witness fails by what was a limit\n%s", again)
@@ -335,7 +343,7 @@ func TestSameFailureIsToldOnce(t *testing.T) {
 	for _, storm := range []string{"one", "two", "three"} {
 		lines := shown(t, text, "TestInner/"+storm)
 		all := strings.Join(lines, "\n")
-		wantMatches(t, all, `C \(contract\) is violated`, `Client \d got a grant of`, `Again:  go test -run `, `Stored: \S+, with story`)
+		wantMatches(t, all, `C \(contract\) is violated`, `Client \d got a grant of`, `Again:  go test -v -run `, `Stored: \S+, with story`)
 		if strings.Contains(all, "It recurs in ") {
 			full++
 			continue
@@ -435,7 +443,7 @@ func TestInterruptedTestHasStoredItsFailure(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	wantMatches(t, stored(t, filepath.Dir(files[0]), "failure.txt"), `C \(contract\) is violated`, `The plan:`, `The test ended before the run was run again\.`, `\tgo test -run `)
+	wantMatches(t, stored(t, filepath.Dir(files[0]), "failure.txt"), `C \(contract\) is violated`, `The plan:`, `The test ended before the run was run again\.`, `\tgo test -v -run `)
 	if _, err := results.Load(filepath.Dir(files[0])); err != nil {
 		t.Error(err)
 	}

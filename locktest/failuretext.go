@@ -171,11 +171,12 @@ func indented(text string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
 }
 
-// reproCommand returns the command that runs a stored run of a test again.
+// reproCommand returns the command that runs a stored run of a test again. Without -v go test would not
+// show that nothing recurs.
 func reproCommand(test, dir string) string {
 	parts := strings.Split(test, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return fmt.Sprintf("go test -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
+	return fmt.Sprintf("go test -v -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
 }

@@ -43,10 +43,15 @@ func (tr trial) repro(t *testing.T, dir string) {
 	if product != tr.Store.String() {
 		t.Fatalf("-locktest.witness: %s was run on %s; Config.Store is %s", dir, cmp.Or(product, "Redis"), cmp.Or(tr.Store.String(), "not set"))
 	}
-	t.Run(stored.Scenario.Name, func(t *testing.T) {
+	storm, selected := stored.Scenario.Name, false
+	t.Run(storm, func(t *testing.T) {
 		t.Helper()
+		selected = true
 		tr.repeat(t, stored)
 	})
+	if !selected {
+		t.Fatalf("-locktest.witness: %s is a run of the storm %s, which -run or -skip leaves out: nothing was run", dir, storm)
+	}
 }
 
 // repeat fails the test if a violated property is violated again.
@@ -57,6 +62,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 	if !slices.ContainsFunc(o.Report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }) {
 		t.Fatalf("-locktest.witness: %s has no violation", *reproDir)
 	}
+	t.Logf("running it again, up to %s", textfmt.Count(*times, "time"))
 	again, err := tr.rerun(t, o, *times, always)
 	o.traits = again.traits // the stored history does not show all of them
 	for _, p := range tr.violated(o) {

@@ -170,7 +170,7 @@ func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Wr
 // Lines that locktest prints about a stored run and the command that repeats it.
 var (
 	storedLine  = regexp.MustCompile(`(?m)^Stored: (.+?), with story and plan in `)
-	repeatedRun = regexp.MustCompile(`(?m)^Again: +go test (-run .+ -locktest\.witness=.+)$`)
+	repeatedRun = regexp.MustCompile(`(?m)^Again: +go test (-v -run .+ -locktest\.witness=.+)$`)
 )
 
 // keepTest copies the run that a failed test stored, with its pictures, and shortens the story to

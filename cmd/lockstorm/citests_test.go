@@ -20,7 +20,7 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 		t.Errorf("the first line is %q", first)
 	}
 	wantIn(t, out, "tests: 2 as expected, 1 contradiction, 1 nothing to judge",
-		"Again: go test -C ./testdata/locks -run '^TestLock$/^holder-stands-still$' -locktest.witness=", "\nIt recurs in 2 of 2 re-runs",
+		"Again: go test -C ./testdata/locks -v -run '^TestLock$/^holder-stands-still$' -locktest.witness=", "\nIt recurs in 2 of 2 re-runs",
 		"::error file=testdata/locks/lock_test.go,title=lockstorm tests%3A ./testdata/locks TestLock/holder-stands-still::")
 	all, byName := readJUnit(t, report)
 	want(t, "failures", all.Failures, 1)
