@@ -17,21 +17,16 @@ import (
 const (
 	screenWidth   = 106 // of a line
 	storyLines    = 6   // of the story of a failure
-	noteLines     = 2   // of anything else that is said, and of the story of a failure that is known
+	noteLines     = 2   // of anything else that is said
 	shownLogLines = 5   // of a client library's log
 )
 
-// text is the failure as the test shows it: what happened, what that breaks, and the commands.
+// text is the failure as the test shows it: what happened, what that breaks, and the commands. A
+// failure that looks like an earlier one is shown in two lines.
 func (f *failure) text() string {
 	first := f.Broken[0]
 	if f.like != "" {
-		first.Meanwhile = nil
-		lines := append([]string{f.title()}, clipped(happened(first), noteLines)...)
-		if others := f.others(); others != "" {
-			lines = append(lines, others)
-		}
-		lines = append(lines, fmt.Sprintf("The storm %s failed in the same way.", f.like))
-		return joined(append(lines, f.ways()...))
+		return joined([]string{f.title(), f.likeText()})
 	}
 	lines := append([]string{f.title(), ""}, clipped(happened(first), storyLines)...)
 	for _, said := range []string{f.brokenText(), f.others(), unused(f.run.idle), f.recurs, f.rerunFailed()} {
@@ -96,17 +91,28 @@ func (f *failure) rerunFailed() string {
 	return "Then a run failed: " + first
 }
 
-// ways are the commands that lead further, and where the run is stored. The page of a failure that
-// looks like an earlier one is in its file only.
+// likeText refers to the earlier storm that failed in the same way.
+func (f *failure) likeText() string {
+	as := fmt.Sprintf("As in storm %s; ", f.like)
+	switch {
+	case f.dir == "":
+		return as + fmt.Sprintf("the run could not be stored: %v", f.storeErr)
+	case f.storeErr != nil:
+		return as + fmt.Sprintf("stored only in part in %s: %v", f.dir, f.storeErr)
+	}
+	return as + "stored in " + f.dir
+}
+
+// ways are the commands that lead further, and where the run is stored.
 func (f *failure) ways() []string {
 	if f.dir == "" {
 		return []string{fmt.Sprintf("The run could not be stored: %v", f.storeErr)}
 	}
-	list := []string{"Again:  " + reproCommand(f.t.Name(), f.dir)}
-	if f.like == "" {
-		list = append(list, "Page:   "+textfmt.Command("report", f.dir))
+	list := []string{
+		"Again:  " + reproCommand(f.t.Name(), f.dir),
+		"Page:   " + textfmt.Command("report", f.dir),
+		fmt.Sprintf("Stored: %s, with story and plan in %s", f.dir, failureFile),
 	}
-	list = append(list, fmt.Sprintf("Stored: %s, with story and plan in %s", f.dir, failureFile))
 	if f.storeErr != nil {
 		list = append(list, fmt.Sprintf("Not all of it could be stored: %v", f.storeErr))
 	}
