@@ -75,8 +75,9 @@ func newCI() *cobra.Command {
 		Short: "Run your locktest tests, saved cases, the debate and a hunt within a time budget, for CI",
 		Long: `Run the tests of your own lock, saved cases, the debate, its explorations and a hunt
 within one time budget, in this order, and write a JUnit file, a Markdown summary and
-annotations for GitHub. Each failed check comes with the command that repeats it. Cases,
-histories and pictures of failures are stored in --out, which is created only if needed.
+annotations for GitHub. Each failed check comes with the command that repeats it; a storm
+of locktest that fails like an earlier one has a line that names that one. Cases, histories
+and pictures of failures are stored in --out, which is created only if needed.
 
 The tests are those of the packages of the current module that use package locktest, or
 of --tests. Only they run your code: all others run Lockstorm's own locks.
@@ -288,7 +289,10 @@ func printSuite(out io.Writer, s ci.Suite) {
 // printReport prints every check that is not as expected, and the summary.
 func printReport(out io.Writer, r ci.Report) {
 	for s, c := range r.Of(ci.Contradiction, ci.Undecided) {
-		_, _ = fmt.Fprintf(out, "\n%s: %s, %v\n%s", s.Name, c.Name, c.Outcome, c.Text())
+		if c.Like == "" {
+			_, _ = fmt.Fprintln(out)
+		}
+		_, _ = fmt.Fprintf(out, "%s: %s, %v\n%s", s.Name, c.Name, c.Outcome, c.Text())
 	}
 	for _, o := range []ci.Outcome{ci.NotRun, ci.NotApplicable} {
 		for _, s := range r.Suites {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -169,23 +170,25 @@ func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Wr
 
 // Lines that locktest prints about a stored run and the command that repeats it.
 var (
-	storedLine  = regexp.MustCompile(`(?m)^Stored: (.+?), with story and plan in `)
-	repeatedRun = regexp.MustCompile(`(?m)^Again: +go test (-v -run .+ -locktest\.witness=.+)$`)
+	storedLine = regexp.MustCompile(`(?m)^Stored: (.+?), with story and plan in `)
+	likeLine   = regexp.MustCompile(`(?m)^As in storm (.+?); stored in (.+)$`)
 )
 
 // keepTest copies the run that a failed test stored, with its pictures, and shortens the story to
-// what is not said elsewhere.
+// what is not said elsewhere. The commands are about the copy: in CI it is all that remains.
 func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problems io.Writer) (ci.Check, error) {
-	found := storedLine.FindStringSubmatch(text)
-	if found == nil {
+	var from string
+	dir := shortDir(t.Package.Dir)
+	if found := storedLine.FindStringSubmatch(text); found != nil {
+		from = found[1]
+		check.Story, _, _ = strings.Cut(check.Story, "\nAgain: ")
+		check.Story = strings.TrimRight(check.Story, "\n")
+	} else if found := likeLine.FindStringSubmatch(text); found != nil {
+		from = found[2]
+		check.Story, check.Like = "", dir+" "+path.Join(path.Dir(t.Name), found[1])
+	} else {
 		return check, nil
 	}
-	check.Story, _, _ = strings.Cut(check.Story, "\nAgain: ")
-	check.Story = strings.TrimRight(check.Story, "\n")
-	if again := repeatedRun.FindStringSubmatch(text); again != nil {
-		check.Command = "go test -C " + textfmt.Quoted(shortDir(t.Package.Dir)) + " " + again[1]
-	}
-	from := found[1]
 	if !filepath.IsAbs(from) {
 		from = filepath.Join(t.Package.Dir, from)
 	}
@@ -193,7 +196,7 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 	if err != nil {
 		return check, err
 	}
-	name := shortDir(t.Package.Dir) + "-" + filepath.Base(filepath.Dir(from)) + "-" + filepath.Base(from)
+	name := dir + "-" + filepath.Base(filepath.Dir(from)) + "-" + filepath.Base(from)
 	to := filepath.Join(o.out, testsSuite, strings.Trim(unsafeName.ReplaceAllString(name, "-"), "-."))
 	if err := os.RemoveAll(to); err != nil {
 		return check, err
@@ -201,6 +204,7 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return check, err
 	}
+	check.Command, check.Page = witnessCommand(t, to), textfmt.Command("report", to)
 	run := storedTest(stored, to)
 	pictures := violations{seen: map[pictured]bool{}}
 	pictures.add(run)
@@ -217,11 +221,27 @@ var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // testCommand returns the command that runs a test.
 func testCommand(dir, name string) string {
+	return "go test " + textfmt.Quoted(dir) + " -run " + textfmt.Quoted(onlyTest(name))
+}
+
+// witnessCommand returns the command that repeats a run of a test that is stored in a directory.
+func witnessCommand(t gotool.Test, run string) string {
+	if abs, err := filepath.Abs(run); err == nil && !filepath.IsAbs(run) {
+		if rel, err := filepath.Rel(t.Package.Dir, abs); err == nil {
+			run = rel // -locktest.witness is relative to the directory of the test
+		}
+	}
+	return fmt.Sprintf("go test -C %s -v -run %s -locktest.witness=%s",
+		textfmt.Quoted(shortDir(t.Package.Dir)), textfmt.Quoted(onlyTest(t.Name)), textfmt.Quoted(filepath.ToSlash(run)))
+}
+
+// onlyTest returns the pattern for -run that selects a test alone.
+func onlyTest(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	return "go test " + textfmt.Quoted(dir) + " -run " + textfmt.Quoted(strings.Join(parts, "/"))
+	return strings.Join(parts, "/")
 }
 
 // addKind records that a kind of Lockstorm's own locks is tested.

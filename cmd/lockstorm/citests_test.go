@@ -2,9 +2,13 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lockstorm/lockstorm/internal/gotool"
 )
 
 // ci runs the user's tests, stores their failures, and names what was tested.
@@ -12,6 +16,7 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 	t.Setenv("LOCKS_DIR", t.TempDir())
 	dir := t.TempDir()
 	report := filepath.Join(dir, "junit.xml")
+	kept := filepath.Join(dir, "kept", "tests", "testdata-locks-TestLock-holder-stands-still")
 	code, out, problems := command(t, "ci", "--suites", "tests,debate", "--tests", "./testdata/locks", "--rows", "calm", "--runs", "2",
 		"--junit", report, "--out", filepath.Join(dir, "kept"), "--summary", filepath.Join(dir, "summary.md"), "--annotations")
 	want(t, "exit code", code, exitContradiction)
@@ -19,11 +24,15 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 	if first, _, _ := strings.Cut(out, "\n"); first != "tested: your code (the tests in ./testdata/locks) and Lockstorm's own locks (redlock)" {
 		t.Errorf("the first line is %q", first)
 	}
-	wantIn(t, out, "tests: 2 as expected, 1 contradiction, 1 nothing to judge",
-		"Again: go test -C ./testdata/locks -v -run '^TestLock$/^holder-stands-still$' -locktest.witness=", "\nIt recurs in 2 of 2 re-runs",
+	wantIn(t, out, "tests: 2 as expected, 2 contradiction, 1 nothing to judge",
+		"Again: go test -C ./testdata/locks -v -run '^TestLock$/^holder-stands-still$' -locktest.witness="+kept, "\nPage:  lockstorm report "+kept, "\nIt recurs in 2 of 2 re-runs",
 		"::error file=testdata/locks/lock_test.go,title=lockstorm tests%3A ./testdata/locks TestLock/holder-stands-still::")
+	if !regexp.MustCompile(`\ntests: ./testdata/locks TestLock/holder-stands-still-again, contradiction\n.* is violated, .*, as in ./testdata/locks TestLock/holder-stands-still; kept in ` + regexp.QuoteMeta(kept) + `-again\S*\n\n`).MatchString(out) {
+		t.Errorf("the storm that fails like another one takes more than two lines:\n%s", out)
+	}
+	wantRepeated(t, out)
 	all, byName := readJUnit(t, report)
-	want(t, "failures", all.Failures, 1)
+	want(t, "failures", all.Failures, 2)
 	want(t, "property", (*all.Suites[0].Properties)[0].Value, "your code (the tests in ./testdata/locks) and Lockstorm's own locks (redlock)")
 	failed := byName["./testdata/locks TestLock/holder-stands-still"].Failure
 	wantIn(t, failed.Message, "is violated, by the lock TestLock, seed 1")
@@ -39,6 +48,29 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, string(summary), "Tested: your code (the tests in ./testdata/locks) and Lockstorm's own locks (redlock).\n")
+}
+
+// wantRepeated runs the first command that repeats a failure.
+func wantRepeated(t *testing.T, out string) {
+	t.Helper()
+	_, again, _ := strings.Cut(out, "\nAgain: ")
+	again, _, _ = strings.Cut(again, "\n")
+	text, err := exec.CommandContext(t.Context(), "sh", "-c", again+" -locktest.reruns=2").CombinedOutput()
+	if err == nil {
+		t.Errorf("%s: passed, and should have failed", again)
+	}
+	wantIn(t, string(text), "was violated, and recurs in 2 of 2 re-runs")
+}
+
+// The command names a run by its path from the directory of the test.
+func TestWitnessCommand(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := gotool.Test{Package: gotool.Package{Dir: filepath.Join(here, "testdata", "locks")}, Name: "TestLock/one"}
+	want(t, "command", witnessCommand(test, "kept/tests/one-memory-1"),
+		"go test -C ./testdata/locks -v -run '^TestLock$/^one$' -locktest.witness=../../kept/tests/one-memory-1")
 }
 
 // Tests that do not compile are an error, and not a broken lock.

@@ -69,6 +69,10 @@ type Check struct {
 	// Summary describes the outcome in a line; "": there is nothing to add.
 	Summary string
 
+	// Like is the earlier check that failed in the same way; "": none. The text of such a check is a
+	// line.
+	Like string
+
 	// Story describes what happened, in lines; may be empty.
 	Story string
 
@@ -78,6 +82,9 @@ type Check struct {
 	// Command is the command line that repeats the check; "": it cannot be repeated.
 	Command string
 
+	// Page is the command line that makes a page about it for a browser; may be empty.
+	Page string
+
 	// Files are the saved files and directories with evidence.
 	Files []string
 
@@ -86,21 +93,41 @@ type Check struct {
 
 // Headline is the outcome in a line, with the command that repeats it.
 func (c Check) Headline() string {
-	line := cmp.Or(c.Summary, c.Outcome.String())
+	line := c.said()
 	if c.Command != "" {
 		line += ". Again: " + c.Command
 	}
 	return line
 }
 
-// Text is all about the check, in lines.
+// said is the outcome in a line.
+func (c Check) said() string {
+	line := cmp.Or(c.Summary, c.Outcome.String())
+	if c.Like != "" {
+		line += ", as in " + c.Like
+	}
+	return line
+}
+
+// Text is all about the check, in lines. The commands for a check that failed like an earlier one are
+// those of the earlier one.
 func (c Check) Text() string {
-	parts := []string{cmp.Or(c.Summary, c.Outcome.String())}
+	parts := []string{c.said()}
+	if c.Like != "" {
+		if len(c.Files) > 0 {
+			parts[0] += "; kept in " + c.Files[0]
+		}
+		return parts[0] + "\n"
+	}
 	if c.Story != "" {
 		parts = append(parts, strings.TrimRight(c.Story, "\n"))
 	}
 	if c.Command != "" {
-		parts = append(parts, "Again: "+c.Command)
+		again := "Again: " + c.Command
+		if c.Page != "" {
+			again += "\nPage:  " + c.Page
+		}
+		parts = append(parts, again)
 	}
 	if len(c.Files) > 0 {
 		parts = append(parts, "Kept: "+strings.Join(c.Files, "\n      "))

@@ -90,3 +90,15 @@ func TestTextOfACheck(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A check that failed like an earlier one has a line, without the commands.
+func TestTextOfACheckLikeAnother(t *testing.T) {
+	c := ci.Check{Outcome: ci.Contradiction, Summary: "lease: violated", Like: "one", Story: "told", Command: "again", Page: "page", Files: []string{"x", "y"}}
+	if got, want := c.Text(), "lease: violated, as in one; kept in x\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	c.Like = ""
+	if got, want := c.Text(), "lease: violated\n\ntold\n\nAgain: again\nPage:  page\n\nKept: x\n      y\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

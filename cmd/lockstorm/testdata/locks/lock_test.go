@@ -26,6 +26,9 @@ func TestLock(t *testing.T) {
 			config.Storms = append(config.Storms, s)
 		}
 	}
+	same := config.Storms[len(config.Storms)-1]
+	same.Name = "holder-stands-still-again"
+	config.Storms = append(config.Storms, same)
 	locktest.Run(t, config, func(env locktest.Env) locktest.Locker {
 		client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
 		env.Cleanup(client.Close)
