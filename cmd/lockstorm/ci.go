@@ -57,7 +57,7 @@ var ciFlags = map[string][]string{
 	testsSuite:  {"tests"},
 	casesSuite:  {"cases"},
 	debateSuite: {"runs", "backend", "clients"},
-	huntSuite:   {"lock", "assume", "seed", "hunt-runs"},
+	huntSuite:   {"lock", "assume", "hunt-runs"}, // and seed, which a script may pass always
 }
 
 const (
@@ -94,8 +94,8 @@ Checks skipped for lack of time are listed as not run. They do not count as pass
 Ctrl-C ends the command early; the files are still written, and list what was not run.
 
 Exit codes: 0 as expected; 1 a case or row contradicts its expectation, or the hunt
-found something; 2 bad usage or input, or something could not be run; 3 undecided:
-something was left open, or time ran out.`,
+found something; 2 bad usage or input, or something could not be run, or nothing was
+checked; 3 undecided: something was left open, or time ran out.`,
 		Example: `  lockstorm ci
   lockstorm ci --suites tests --tests ./locks --junit junit.xml
   lockstorm ci --budget 20m --seed $BUILD_NUMBER --junit junit.xml
@@ -134,7 +134,7 @@ func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	f.IntVar(&o.runs, "runs", 0, "runs of each row (default 100 in virtual time, otherwise 3)")
 	f.StringVar(&o.hunt.lock, "lock", defaultLock, `kind of lock to hunt ("lockstorm list" names all)`)
 	f.StringVar(&o.hunt.assumed, "assume", promisedWord, `assumptions of the hunt: a file, "`+promisedWord+`" for those under which the lock makes promises, or "" for none`)
-	f.Uint64Var(&o.hunt.seed, "seed", 1, "seed of the hunt")
+	f.Uint64Var(&o.hunt.seed, "seed", 1, "seed of the hunt; has no effect on other suites")
 	f.IntVar(&o.hunt.runs, "hunt-runs", 0, "largest number of runs of the hunt (default: as many as fit into the budget)")
 	f.StringVar(&o.out, "out", "counterexamples", "directory for cases, histories and pictures of failures")
 	f.StringVar(&o.junit, "junit", "", "file for a JUnit XML report")
@@ -259,6 +259,9 @@ func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Wri
 		report.Suites = append(report.Suites, suite)
 	}
 	report.Took = time.Since(began)
+	if report.Checks() == 0 && ctx.Err() == nil {
+		failed = errors.Join(failed, errors.New("nothing was checked"))
+	}
 	printReport(out, report)
 	failed = errors.Join(failed, o.write(report, out))
 	if failed != nil { // after everything that is known has been told

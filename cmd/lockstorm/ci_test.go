@@ -465,7 +465,7 @@ func TestCIBadInput(t *testing.T) {
 		{"--suites sing", `--suites: unknown suite "sing": there is tests, cases, debate, explore, hunt`},
 		{"--suites=", "--suites: want at least one of tests, cases, debate, explore, hunt"},
 		{"--suites cases --rows calm", "--rows applies to the suites debate and explore, which --suites leaves out"},
-		{"--suites cases,debate --seed 3", "--seed applies to the suite hunt, which --suites leaves out"},
+		{"--suites cases,debate --hunt-runs 3", "--hunt-runs applies to the suite hunt, which --suites leaves out"},
 		{"--suites hunt --cases empty", "--cases applies to the suite cases, which --suites leaves out"},
 		{"--cases nowhere", "--cases: stat nowhere: no such file or directory"},
 		{"--cases empty", "--cases: empty: no case in it (a file *.yaml)"},

@@ -86,7 +86,7 @@ func (u userTests) tested(kinds []string, selected bool) string {
 		}
 		parts = append(parts, "Lockstorm's own locks ("+own+")")
 	}
-	text := strings.Join(parts, " and ")
+	text := cmp.Or(strings.Join(parts, " and "), "nothing")
 	if len(u.packages) == 0 || !selected {
 		text += "; your code was not run: " + u.none
 	}

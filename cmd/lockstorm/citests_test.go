@@ -100,6 +100,8 @@ func TestCIWithoutTheUsersCode(t *testing.T) {
 			t.Errorf("%s: want the first line %q in:\n%s", args, first, out)
 		}
 	}
+	code, _, _ := command(t, "ci", "--suites", "debate", "--rows", "calm", "--runs", "2", "--seed", "7")
+	want(t, "exit code with a seed for no hunt", code, exitAsExpected)
 	code, _, problems := command(t, "ci", "--tests", "./...")
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, problems, "--tests: no test in ./... uses locktest")
@@ -109,6 +111,17 @@ func TestCIWithoutTheUsersCode(t *testing.T) {
 	code, _, problems = command(t, "ci", "--lock", "redsync")
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, problems, `--lock: unknown lock "redsync"`, "Test a lock of your own with package locktest: docs/test-your-lock.md")
+}
+
+// To check nothing is an error, and the first line says why.
+func TestCIOfNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, out, problems := command(t, "ci", "--suites", "tests,cases")
+	want(t, "exit code", code, exitBadInput)
+	if first, _, _ := strings.Cut(out, "\n"); first != "tested: nothing; your code was not run: no Go module here (no go.mod)" {
+		t.Errorf("the first line is %q", first)
+	}
+	wantIn(t, problems, "nothing was checked")
 }
 
 // Directories of tests are relative to the current one.
