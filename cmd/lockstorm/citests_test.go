@@ -24,7 +24,7 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 	if first, _, _ := strings.Cut(out, "\n"); first != "tested: your code (the tests in ./testdata/locks) and Lockstorm's own locks (redlock)" {
 		t.Errorf("the first line is %q", first)
 	}
-	wantIn(t, out, "tests: 2 as expected, 2 contradiction, 1 nothing to judge",
+	wantIn(t, out, "tests: 3 as expected, 2 contradiction, 1 nothing to judge", "go test; 1 as expected with limits",
 		"Again: go test -C ./testdata/locks -v -run '^TestLock$/^holder-stands-still$' -locktest.witness="+kept, "\nPage:  lockstorm report "+kept, "\nIt recurs in 2 of 2 re-runs",
 		"::error file=testdata/locks/lock_test.go,title=lockstorm tests%3A ./testdata/locks TestLock/holder-stands-still::")
 	if !regexp.MustCompile(`\ntests: ./testdata/locks TestLock/holder-stands-still-again, contradiction\n.* is violated, .*, as in ./testdata/locks TestLock/holder-stands-still; kept in ` + regexp.QuoteMeta(kept) + `-again\S*\n\n`).MatchString(out) {
@@ -38,6 +38,9 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 	wantIn(t, failed.Message, "is violated, by the lock TestLock, seed 1")
 	wantKept(t, failed.Data)
 	want(t, "skipped", byName["./testdata/locks TestSkipped"].Skipped.Message, "skipped: not today")
+	if out := byName["./testdata/locks TestLimit/holder-stands-still"].SystemOut; out == nil || !strings.Contains(out.Data, "limit: ") {
+		t.Errorf("JUnit does not name the limit: %+v", out)
+	}
 	for _, passed := range []string{"./testdata/locks TestOrdinary", "./testdata/locks TestLock/contention"} {
 		if c, ok := byName[passed]; !ok || c.Failure != nil || c.Skipped != nil {
 			t.Errorf("%s did not pass: %+v", passed, c)

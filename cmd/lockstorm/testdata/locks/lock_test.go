@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/locktest"
 )
 
@@ -29,32 +30,45 @@ func TestLock(t *testing.T) {
 	same := config.Storms[len(config.Storms)-1]
 	same.Name = "holder-stands-still-again"
 	config.Storms = append(config.Storms, same)
-	locktest.Run(t, config, func(env locktest.Env) locktest.Locker {
-		client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
-		env.Cleanup(client.Close)
-		return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
-			for {
-				sent := time.Now()
-				set, err := client.SetNX(ctx, key, rand.Text(), env.TTL).Result()
-				if err != nil {
-					return locktest.Hold{}, err
-				}
-				if set {
-					release := func(ctx context.Context) error {
-						n, err := client.Del(ctx, key).Result()
-						if err == nil && n == 0 {
-							return locktest.ErrNotHeld
-						}
-						return err
-					}
-					return locktest.Hold{Release: release, Until: sent.Add(env.TTL)}, nil
-				}
-				select {
-				case <-time.After(50 * time.Millisecond):
-				case <-ctx.Done():
-					return locktest.Hold{}, ctx.Err()
-				}
+	locktest.Run(t, config, makeLock)
+}
+
+// Nothing is promised, so that each violation is a limit.
+func TestLimit(t *testing.T) {
+	config := locktest.Config{Nodes: 1, Runs: 1, Promises: []checker.Property{}}
+	for _, s := range locktest.Storms(config) {
+		if s.Name == "holder-stands-still" {
+			config.Storms = append(config.Storms, s)
+		}
+	}
+	locktest.Run(t, config, makeLock)
+}
+
+func makeLock(env locktest.Env) locktest.Locker {
+	client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+	env.Cleanup(client.Close)
+	return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
+		for {
+			sent := time.Now()
+			set, err := client.SetNX(ctx, key, rand.Text(), env.TTL).Result()
+			if err != nil {
+				return locktest.Hold{}, err
 			}
-		})
+			if set {
+				release := func(ctx context.Context) error {
+					n, err := client.Del(ctx, key).Result()
+					if err == nil && n == 0 {
+						return locktest.ErrNotHeld
+					}
+					return err
+				}
+				return locktest.Hold{Release: release, Until: sent.Add(env.TTL)}, nil
+			}
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+				return locktest.Hold{}, ctx.Err()
+			}
+		}
 	})
 }
