@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -174,6 +175,31 @@ func TestRun(t *testing.T) {
 	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "V1 lease exclusion, V2 section exclusion and V3 effect exclusion are violated, as this scenario expects.", "Message by message")
 	bare := page(t, filepath.Join(one, results.HistoryFile))
 	wantIn(t, bare, "V3 effect exclusion are violated; the scenario states no expectation.", "their windows overlap by")
+}
+
+// Law: of a run that the machine was too slow for, no page says that a property holds or is violated.
+func TestASlippedRunIsUnknown(t *testing.T) {
+	for _, scenario := range []string{"calm", "crash-restart"} {
+		s, err := runpage.Load(filepath.Join(storedRuns(t, scenario, 1), scenario+"-sim-1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Run.Slip = s.Run.Scenario.AllowedSlip() + time.Millisecond
+		why := fmt.Sprintf("he machine was too slow, %v late where %v are allowed", s.Run.Slip, s.Run.Scenario.AllowedSlip())
+		for _, runs := range []int{1, 2} {
+			r := report.New("slipped", options)
+			if err := r.Runs(slices.Repeat([]runpage.Shown{s}, runs)); err != nil {
+				t.Fatal(err)
+			}
+			text := checkPage(t, r)
+			wantIn(t, text, why)
+			for _, wrong := range []string{"✗\u00a0V", "✓\u00a0V", `<td class="good`, `<td class="bad`, `tile holds"`, `tile violated"`} {
+				if strings.Contains(text, wrong) {
+					t.Errorf("%s, %d runs: there is %q on the page", scenario, runs, wrong)
+				}
+			}
+		}
+	}
 }
 
 func TestManyRuns(t *testing.T) {

@@ -52,9 +52,14 @@ func (r *Report) Runs(list []runpage.Shown) error {
 			}
 			details = append(details, document.Fold{ID: id, Summary: s.Title, Blocks: blocks})
 		}
+		conclusion := document.Cell{Text: tally.Conclusion().String(), Mark: summary.MarkOf(tally.Conclusion())}
+		grants := document.Count(s.Run.Report.Measurements.Grants)
+		if why := s.Uncounted(); why != "" {
+			conclusion.Text += ": " + why
+			grants = document.Text("–") // like the verdicts, they show nothing
+		}
 		t.Add(name, document.Number(float64(s.Run.Seed), fmt.Sprint(s.Run.Seed)), document.Text(s.Verdicts()),
-			document.Cell{Text: tally.Conclusion().String(), Mark: summary.MarkOf(tally.Conclusion())},
-			document.Count(s.Run.Report.Measurements.Grants), document.Text(textfmt.Dash(s.Command)))
+			conclusion, grants, document.Text(textfmt.Dash(s.Command)))
 	}
 	r.Add("Runs", t, document.Prose(summary.SignLegend+". "+summary.Codes()+"."))
 	if len(details) > 0 {

@@ -12,12 +12,14 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
 	"github.com/lockstorm/lockstorm/internal/report/verdicts"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Verdicts prints the verdicts of the run as signs.
 func (s Shown) Verdicts() string {
+	found := checker.Report{Findings: s.findings()}.Verdicts()
 	return summary.Grouped(func(p checker.Property) (checker.Verdict, bool) {
-		v, judged := s.Run.Verdicts[p]
+		v, judged := found[p]
 		return v, judged && v != checker.NotApplicable
 	})
 }
@@ -55,12 +57,17 @@ func Assets() []document.Assets {
 	return slices.Concat(verdicts.Strip{}.Assets(), lead{}.Assets(), timeline.Model{}.Block().Assets(), sequence.Diagram{}.Block().Assets())
 }
 
-// course is the timeline with the findings or, without a history, the findings alone.
+// course is the timeline with the findings or, without a history, the findings alone. A run that slipped
+// has none that counts.
 func (s Shown) course(anchor string) ([]document.Block, error) {
-	if s.History == nil {
-		return stories(s.Run.Report), nil
+	found := s.Run.Report
+	if s.Slipped() {
+		found.Findings = nil
 	}
-	run := timeline.Run{Open: s.History, Report: s.Run.Report}
+	if s.History == nil {
+		return stories(found), nil
+	}
+	run := timeline.Run{Open: s.History, Report: found}
 	if len(s.Run.Scenario.Clients) > 0 {
 		run.Scenario = &s.Run.Scenario.Scenario
 	}
@@ -91,7 +98,7 @@ func stories(found checker.Report) (all []document.Block) {
 // verdictTable has a line for each property that was checked.
 func (s Shown) verdictTable() document.Table {
 	t := document.Table{Columns: document.Named("", "property", "expected", "found", "violations")}
-	for _, f := range s.Run.Report.Findings {
+	for _, f := range s.findings() {
 		expected, mark := "–", document.Plain
 		if want, wanted := s.Run.Scenario.Expect.Want(f.Property); wanted {
 			expected = summary.Sign(want) + " " + want.String()
@@ -109,7 +116,10 @@ func (s Shown) verdictTable() document.Table {
 		t.Add(document.Text(f.Property.Code()), document.Text(f.Property.Title()), document.Text(expected),
 			document.Cell{Text: summary.Sign(f.Verdict) + " " + f.Verdict.String(), Mark: mark}, document.Count(f.Count))
 	}
-	if s.Run.Slip > 0 {
+	switch why := s.Uncounted(); {
+	case why != "":
+		t.Caption = textfmt.Sentence(why) + ". The run does not count."
+	case s.Run.Slip > 0:
 		t.Caption = fmt.Sprintf("The machine was late by at most %v.", s.Run.Slip.Round(time.Microsecond))
 	}
 	return t

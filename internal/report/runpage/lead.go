@@ -18,7 +18,7 @@ import (
 // the run's anchors.
 func (s Shown) lead(anchor string) (blocks []document.Block) {
 	t := s.Tally()
-	warning := s.warning(t)
+	warning := s.warning()
 	if warning != "" {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: warning})
 	}
@@ -36,7 +36,7 @@ func (s Shown) lead(anchor string) (blocks []document.Block) {
 		l.More = append(l.More, titles(violated)+is+expected+".")
 	} else {
 		if warning != "" {
-			return blocks
+			return append(blocks, s.strip())
 		}
 		l.Clauses = []clause{{Text: s.held()}}
 		l.More = append(l.More, "Nothing is violated"+expected+".")
@@ -52,8 +52,11 @@ func (s Shown) lead(anchor string) (blocks []document.Block) {
 // strip is the verdicts at a glance.
 func (s Shown) strip() verdicts.Strip {
 	var strip verdicts.Strip
-	for _, f := range s.Run.Report.Findings {
+	for _, f := range s.findings() {
 		want, _ := s.Run.Scenario.Expect.Want(f.Property)
+		if s.Slipped() {
+			want = 0 // with no verdict there is nothing to compare
+		}
 		strip = append(strip, verdicts.Verdict{Property: f.Property, Found: f.Verdict, Expected: want})
 	}
 	return strip
@@ -74,14 +77,14 @@ func (s Shown) Sentence() string {
 }
 
 // warning says why the verdicts of a run do not count; "": they do.
-func (s Shown) warning(t runner.Tally) string {
+func (s Shown) warning() string {
 	switch {
 	case s.Run.Report.Cut != "":
 		return "The history is cut short: " + s.Run.Report.Cut
 	case s.Run.Cut:
 		return "The run was stopped before its end. Properties without a violation so far are unknown."
-	case t.Slipped > 0:
-		return textfmt.Sentence(summary.Slowness(t)) + ". The run does not count."
+	case s.Slipped():
+		return textfmt.Sentence(s.Uncounted()) + ". The run does not count: its verdicts are unknown."
 	}
 	return ""
 }
@@ -202,7 +205,7 @@ func assumptionAnchor(anchor string, a checker.Assumption) string {
 // assumptions explains the assumptions that the violations of the run broke, each once.
 func (s Shown) assumptions(anchor string) (blocks []document.Block) {
 	var seen []checker.Assumption
-	for _, f := range s.Run.Report.Findings {
+	for _, f := range s.findings() {
 		for _, c := range f.Causes {
 			if f.Verdict != checker.Violated || c.Assumption == "" || slices.Contains(seen, c.Assumption) {
 				continue

@@ -102,10 +102,7 @@ func Of(e runner.Experiment, result runner.Result, dir string, versions map[stri
 // Tally is the run as a tally of one.
 func (s Shown) Tally() runner.Tally {
 	t := runner.NewTally(s.Run.Scenario.Scenario)
-	t.Add(runner.Result{
-		Scenario: s.Run.Scenario.Scenario, Plan: s.Run.Scenario.Plan, Backend: s.Run.Backend, Seed: s.Run.Seed,
-		Report: s.Run.Report, SchedulingLag: s.Run.Slip, Interrupted: s.Run.Cut,
-	})
+	t.Add(s.result())
 	return t
 }
 
