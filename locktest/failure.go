@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -59,7 +60,7 @@ func (tr trial) failure(t *testing.T, o runResult, j external.Judgment) string {
 // store stores the run and what is known of it. suffix is added to its name.
 func (f *failure) store(suffix string) {
 	name := fmt.Sprintf("%s-%s-%d%s", f.run.Scenario.Name, f.run.Backend, f.run.Seed, suffix)
-	f.dir, f.storeErr = f.run.store(filepath.Join(f.Dir, unsafeChars.ReplaceAllString(f.Name, "-")), name)
+	f.dir, f.storeErr = f.run.store(filepath.Join(f.Dir, unsafeChars.ReplaceAllString(f.Name, "-")), name, f.Stored())
 	f.write()
 }
 
@@ -104,8 +105,8 @@ func (f *failure) rerun() {
 // unsafeChars matches characters that are replaced in names of directories.
 var unsafeChars = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// store stores a run in a new directory below parent.
-func (o runResult) store(parent, name string) (dir string, err error) {
+// store stores a run in a new directory below parent, with what it shows of the promises, which may be nil.
+func (o runResult) store(parent, name string, judged *runner.Judged) (dir string, err error) {
 	d, err := results.Create(parent, name, o.header)
 	if err != nil {
 		return "", err
@@ -113,7 +114,9 @@ func (o runResult) store(parent, name string) (dir string, err error) {
 	for i := range o.history {
 		d.History().Record(&o.history[i])
 	}
-	if err := d.Finish(results.RunOf(o.Result, map[string]string{"go": runtime.Version()})); err != nil {
+	run := results.RunOf(o.Result, map[string]string{"go": runtime.Version()})
+	run.Judged = judged
+	if err := d.Finish(run); err != nil {
 		return "", err
 	}
 	if len(o.clientLog) > 0 {

@@ -317,6 +317,13 @@ func TestFailureIsTold(t *testing.T) {
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report `+at, `\tgo test -v -run `,
 	)
 	wantReadable(t, runs[0])
+	run, err := results.Load(runs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := run.Judged; j == nil || len(j.Failed) == 0 || j.Failed[0] != checker.Contract {
+		t.Errorf("run.json says %+v of the promises: want that contract failed the test", j)
+	}
 	again := runInner(t, "del", dir, "-test.run=^TestInner$/^holder-stands-still$", "-locktest.witness="+runs[0], "-locktest.reruns=4")
 	if want := regexp.MustCompile(`failure_test.go:\d+: C \(contract\) was violated, and recurs in [1-4] of 4 re-runs`); !want.MatchString(again) || strings.Contains(again, "/calm") {
 		t.Errorf("the witness tells\n%s", again)

@@ -283,4 +283,6 @@ func (s Seen) Rerun(times int) (runner.Tally, error) {
 
 // Keep stores the run in a new directory below parent. If the name is taken, a number is
 // appended.
-func (s Seen) Keep(parent, name string) (dir string, err error) { return s.outcome.store(parent, name) }
+func (s Seen) Keep(parent, name string) (dir string, err error) {
+	return s.outcome.store(parent, name, nil)
+}

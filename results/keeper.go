@@ -16,6 +16,7 @@ type Keeper struct {
 	experiment runner.Experiment
 	scenario   scenarios.Encoded // what all runs have done; none where each has drawn a plan
 	versions   map[string]string
+	judge      func(runner.Result) *runner.Judged // nil: nothing is promised
 }
 
 // NewKeeper returns a keeper that stores runs under parent, with the versions of the programs
@@ -28,6 +29,12 @@ func NewKeeper(parent string, e runner.Experiment, versions map[string]string) (
 	var err error
 	k.scenario, err = e.Scenario().Encoded()
 	return k, err
+}
+
+// Judging returns the keeper that stores with each run what judge returns of it.
+func (k Keeper) Judging(judge func(runner.Result) *runner.Judged) Keeper {
+	k.judge = judge
+	return k
 }
 
 // Run runs one seed and returns the directory of the stored run.
@@ -47,6 +54,9 @@ func (k Keeper) Run(ctx context.Context, seed uint64) (r runner.Result, dir stri
 	run := RunOf(r, k.versions)
 	if r.Scenario.Generate == nil {
 		run.Scenario = k.scenario
+	}
+	if k.judge != nil {
+		run.Judged = k.judge(r)
 	}
 	return r, d.Path(), d.Finish(run)
 }

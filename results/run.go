@@ -41,6 +41,10 @@ type Run struct {
 	// run decides nothing, whatever its verdicts.
 	Slip time.Duration `json:"slip,omitempty"`
 
+	// Judged compares the report with the promises of a lock that is tested (locktest, the command
+	// test). nil: nothing is promised.
+	Judged *runner.Judged `json:"judged,omitempty"`
+
 	runner.Course // that the run took
 }
 

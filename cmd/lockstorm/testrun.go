@@ -84,12 +84,15 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	if err != nil {
 		return r, err
 	}
+	keeper = keeper.Judging(func(result runner.Result) *runner.Judged {
+		seen := p.Seen()
+		r.Judgment = external.Judge(result, seen, external.Promised(t.promises, seen), e.Header(seed).Keys)
+		return r.Stored()
+	})
 	r.Result, r.dir, err = keeper.Run(ctx, seed)
 	if err = cmp.Or(err, p.Err()); err != nil {
 		return r, err
 	}
-	seen := p.Seen()
-	r.Judgment = external.Judge(r.Result, seen, external.Promised(t.promises, seen), e.Header(seed).Keys)
 	r.unused = p.Unused()
 	return r, storeStderr(p, r.dir)
 }

@@ -79,6 +79,18 @@ func Judge(r runner.Result, t Capabilities, promised []checker.Property, keys bo
 	return j
 }
 
+// Stored is the judgment as it is stored with the run.
+func (j Judgment) Stored() *runner.Judged {
+	var s runner.Judged
+	for _, f := range j.Broken {
+		s.Failed = append(s.Failed, f.Property)
+	}
+	for _, l := range j.Limits {
+		s.Limits = append(s.Limits, runner.Limit{Property: l.Property, Why: l.Why.Error()})
+	}
+	return &s
+}
+
 // StartingWith returns the judgment with the violation of a property as the first one.
 func (j Judgment) StartingWith(p checker.Property) Judgment {
 	i := slices.IndexFunc(j.Broken, func(f checker.Finding) bool { return f.Property == p })

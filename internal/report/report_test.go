@@ -177,6 +177,34 @@ func TestRun(t *testing.T) {
 	wantIn(t, bare, "V3 effect exclusion are violated; the scenario states no expectation.", "their windows overlap by")
 }
 
+// Law: the page of a run that failed the test of a lock leads with what failed it, and says why the other
+// violations did not.
+func TestAFailedTestLeadsWithWhatFailedIt(t *testing.T) {
+	s, err := runpage.Load(filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Run.Scenario.Expect = nil
+	s.Run.Judged = &runner.Judged{
+		Failed: []checker.Property{checker.Effect},
+		Limits: []runner.Limit{{Property: checker.Lease, Why: "nodes forget"}, {Property: checker.Section, Why: "nodes forget, too"}},
+	}
+	for runs, want := range map[int]string{1: "promised", 2: "failed the test: V3"} {
+		r := report.New("a test", options)
+		if err := r.Runs(slices.Repeat([]runpage.Shown{s}, runs)); err != nil {
+			t.Fatal(err)
+		}
+		text := checkPage(t, r)
+		wantIn(t, text, want, "V3 effect exclusion is violated, which failed the test.", "Limit: V1 lease exclusion is violated, but not promised, because nodes forget.", "limit: not promised")
+		if strings.Contains(text, "the scenario states no expectation") || strings.Contains(text, "contradiction") {
+			t.Errorf("the page of %d runs speaks of a scenario that the user has not written", runs)
+		}
+		if _, first, _ := strings.Cut(text, `class="sentence">`); !strings.HasPrefix(first, "Lost update") {
+			t.Errorf("the page of %d runs leads with %.80q, and not with the lost update", runs, first)
+		}
+	}
+}
+
 // Law: of a run that the machine was too slow for, no page says that a property holds or is violated.
 func TestASlippedRunIsUnknown(t *testing.T) {
 	for _, scenario := range []string{"calm", "crash-restart"} {

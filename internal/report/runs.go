@@ -39,7 +39,6 @@ func (r *Report) Runs(list []runpage.Shown) error {
 	violating := 0
 	var details []document.Block
 	for i, s := range list {
-		tally := s.Tally()
 		name := document.Text(s.Title)
 		if s.Violates() {
 			violating++
@@ -52,14 +51,12 @@ func (r *Report) Runs(list []runpage.Shown) error {
 			}
 			details = append(details, document.Fold{ID: id, Summary: s.Title, Blocks: blocks})
 		}
-		conclusion := document.Cell{Text: tally.Conclusion().String(), Mark: summary.MarkOf(tally.Conclusion())}
 		grants := document.Count(s.Run.Report.Measurements.Grants)
-		if why := s.Uncounted(); why != "" {
-			conclusion.Text += ": " + why
+		if s.Slipped() {
 			grants = document.Text("–") // like the verdicts, they show nothing
 		}
 		t.Add(name, document.Number(float64(s.Run.Seed), fmt.Sprint(s.Run.Seed)), document.Text(s.Verdicts()),
-			conclusion, grants, document.Text(textfmt.Dash(s.Command)))
+			s.Outcome(), grants, document.Text(textfmt.Dash(s.Command)))
 	}
 	r.Add("Runs", t, document.Prose(summary.SignLegend+". "+summary.Codes()+"."))
 	if len(details) > 0 {

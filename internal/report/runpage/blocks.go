@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
 	"github.com/lockstorm/lockstorm/internal/report/verdicts"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
@@ -61,6 +62,8 @@ func Assets() []document.Assets {
 // has none that counts.
 func (s Shown) course(anchor string) ([]document.Block, error) {
 	found := s.Run.Report
+	found.Findings = slices.Clone(found.Findings)
+	slices.SortStableFunc(found.Findings, func(a, b checker.Finding) int { return s.rank(a.Property) - s.rank(b.Property) })
 	if s.Slipped() {
 		found.Findings = nil
 	}
@@ -95,11 +98,24 @@ func stories(found checker.Report) (all []document.Block) {
 	return all
 }
 
+// promise says whether a violated property was promised of a lock that was tested; "–": nothing is known.
+func (s Shown) promise(p checker.Property) string {
+	if j := s.Run.Judged; j != nil {
+		if slices.Contains(j.Failed, p) {
+			return "promised"
+		}
+		if slices.ContainsFunc(j.Limits, func(l runner.Limit) bool { return l.Property == p }) {
+			return "limit: not promised"
+		}
+	}
+	return "–"
+}
+
 // verdictTable has a line for each property that was checked.
 func (s Shown) verdictTable() document.Table {
 	t := document.Table{Columns: document.Named("", "property", "expected", "found", "violations")}
 	for _, f := range s.findings() {
-		expected, mark := "–", document.Plain
+		expected, mark := s.promise(f.Property), document.Plain
 		if want, wanted := s.Run.Scenario.Expect.Want(f.Property); wanted {
 			expected = summary.Sign(want) + " " + want.String()
 			if want != f.Verdict {

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report/document"
+	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // result is the run as a result, without its history.
@@ -26,6 +29,47 @@ func (s Shown) Uncounted() string {
 		return ""
 	}
 	return fmt.Sprintf("the machine was too slow, %v late where %v are allowed", s.Run.Slip.Round(time.Millisecond), s.Run.Scenario.AllowedSlip())
+}
+
+// violated lists the properties that the run violated: first those that failed a test of the lock.
+func (s Shown) violated() []checker.Property {
+	list := summary.Violated(s.Tally())
+	slices.SortStableFunc(list, func(a, b checker.Property) int { return s.rank(a) - s.rank(b) })
+	return list
+}
+
+// rank is the place of a property among those that failed a test; the others come after them.
+func (s Shown) rank(p checker.Property) int {
+	if s.Run.Judged == nil {
+		return 0
+	}
+	if i := slices.Index(s.Run.Judged.Failed, p); i >= 0 {
+		return i
+	}
+	return len(s.Run.Judged.Failed)
+}
+
+// Outcome compares the run with what was expected of it or, of a lock that was tested, promised.
+func (s Shown) Outcome() document.Cell {
+	conclusion := s.Tally().Conclusion()
+	switch j, why := s.Run.Judged, s.Uncounted(); {
+	case why != "":
+		return document.Cell{Text: conclusion.String() + ": " + why, Mark: document.Open}
+	case j == nil:
+		return document.Cell{Text: conclusion.String(), Mark: summary.MarkOf(conclusion)}
+	case len(j.Failed) > 0:
+		return document.Cell{Text: "failed the test: " + codes(j.Failed), Mark: document.Bad}
+	}
+	return document.Text("no promise is broken")
+}
+
+// codes lists the codes of properties.
+func codes(list []checker.Property) string {
+	all := make([]string, len(list))
+	for i, p := range list {
+		all[i] = p.Code()
+	}
+	return textfmt.List(all)
 }
 
 // findings are those of the run as they count: of a run that slipped, all are unknown, as in a tally.

@@ -27,13 +27,13 @@ func (s Shown) lead(anchor string) (blocks []document.Block) {
 		mark, expected = document.Bad, ""
 	}
 	l := lead{Mark: mark}
-	if violated := summary.Violated(t); len(violated) > 0 {
+	if violated := s.violated(); len(violated) > 0 {
 		l.Clauses = happened(s.Run.Report.Finding(violated[0]), anchor)
-		is := " is violated"
-		if len(violated) > 1 {
-			is = " are violated"
+		if s.Run.Judged != nil {
+			l.More = append(l.More, judged(*s.Run.Judged)...)
+		} else {
+			l.More = append(l.More, titles(violated)+areViolated(violated)+expected+".")
 		}
-		l.More = append(l.More, titles(violated)+is+expected+".")
 	} else {
 		if warning != "" {
 			return append(blocks, s.strip())
@@ -47,6 +47,24 @@ func (s Shown) lead(anchor string) (blocks []document.Block) {
 		}
 	}
 	return append(blocks, l, s.strip())
+}
+
+func areViolated(list []checker.Property) string {
+	if len(list) > 1 {
+		return " are violated"
+	}
+	return " is violated"
+}
+
+// judged says which violations failed the test of a lock, and why the others did not.
+func judged(j runner.Judged) (texts []string) {
+	if len(j.Failed) > 0 {
+		texts = append(texts, titles(j.Failed)+areViolated(j.Failed)+", which failed the test.")
+	}
+	for _, l := range j.Limits {
+		texts = append(texts, fmt.Sprintf("Limit: %s is violated, but not promised, because %s.", titles([]checker.Property{l.Property}), l.Why))
+	}
+	return texts
 }
 
 // strip is the verdicts at a glance.
@@ -115,6 +133,12 @@ func (s Shown) held() string {
 // what was found.
 func expectation(s Shown, t runner.Tally) (document.Mark, string) {
 	expect, violated := s.Run.Scenario.Expect, summary.Violated(t)
+	if j := s.Run.Judged; j != nil {
+		if len(j.Failed) > 0 {
+			return document.Bad, ""
+		}
+		return document.Plain, ""
+	}
 	if len(expect) == 0 {
 		if len(violated) > 0 {
 			return document.Bad, "; the scenario states no expectation"

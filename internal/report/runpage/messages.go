@@ -7,7 +7,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
-	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/trace"
 	"github.com/lockstorm/lockstorm/results"
@@ -22,7 +21,7 @@ const mostRequests = 20 * sequence.MostMessages
 // again.
 func (s Shown) Messages(simulator runner.Backend) ([]document.Block, error) {
 	shown := checker.Lease
-	violated := summary.Violated(s.Tally())
+	violated := s.violated()
 	if len(violated) > 0 {
 		shown = violated[0]
 	}
