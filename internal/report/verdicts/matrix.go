@@ -58,7 +58,7 @@ func (m Matrix) HTML() (template.HTML, error) {
 				r.Name, len(r.Claims), len(r.Verdicts), len(r.Cells), len(m.Claimants), len(checker.Properties()), len(m.Columns))
 		}
 	}
-	v := view{Matrix: m, Properties: checker.Properties(), Width: 1 + len(m.Claimants) + len(checker.Properties()) + len(m.Columns)}
+	v := view{Matrix: m, Properties: checker.Properties(), SharesHead: shareHead, Width: 1 + len(m.Claimants) + len(checker.Properties()) + len(m.Columns)}
 	if m.Shares {
 		v.Width++
 	}
@@ -72,7 +72,8 @@ func (m Matrix) HTML() (template.HTML, error) {
 type view struct {
 	Matrix
 	Properties []checker.Property
-	Width      int // columns
+	Width      int    // columns
+	SharesHead string // of the column of shares
 	Views      []rowView
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // shareHead is the head of the column of shares.
-const shareHead = "runs that violate"
+const shareHead = "runs that violate any property"
 
 // Share is how often some properties were violated.
 type Share struct {
