@@ -77,7 +77,7 @@ func loadSide(dir string) (report.Side, error) {
 	if !judges(found, checker.Cleanup) { // it was stored when nobody watched the keys of real servers
 		b.Backend = b.WithoutWatch()
 	}
-	return report.Side{Backend: b.Backend, Found: found, Versions: reference.Versions}, err
+	return report.Side{Backend: b.Backend, Found: found, First: report.FirstSeeds(reference), Versions: reference.Versions}, err
 }
 
 // judges reports whether a property was judged in any run.

@@ -100,7 +100,7 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 			s.each = firsts{kept: kept, seen: map[string]*violations{}}.see
 		}
 		err = o.run(cmd.Context(), &d, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		return d.reported(cmd, o.report, report.Side{Backend: o.backend, Found: d.found, Versions: versions(o.backend)}, kept.dir, err)
+		return d.reported(cmd, o.report, report.Side{Backend: o.backend, Found: d.found, First: s.firstSeeds(), Versions: versions(o.backend)}, kept.dir, err)
 	}
 	return cmd
 }
@@ -238,6 +238,15 @@ func (o debateOptions) suite(d debate) suite {
 		}
 	}
 	return s
+}
+
+// firstSeeds returns the first seed of each scenario.
+func (s suite) firstSeeds() map[string]uint64 {
+	first := map[string]uint64{}
+	for _, t := range s.tasks {
+		first[t.Scenario.Name] = t.First
+	}
+	return first
 }
 
 // run runs the debate, saves it if requested, and prints it.

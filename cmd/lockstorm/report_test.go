@@ -28,7 +28,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "their windows overlap by"},
 		{"check --picture none " + filepath.Join(runs, "crash-restart-sim-2"), exitAsExpected, "crash-restart, sim, seed 2"},
 		{"debate crash-restart calm --runs 3", exitAsExpected, `<details id="witness-crash-restart">`},
-		{"debate --from " + referenceDir, exitAsExpected, fmt.Sprintf("As expected: %d of %[1]d rows and %d of %[2]d series on sim.", len(scenarios.All()), len(scenarios.AllSeries()))},
+		{"debate --from " + referenceDir, exitAsExpected, fmt.Sprintf("As expected: %d of %[1]d rows and %d of %[2]d series on sim, 100 runs a row, seeds 1 to 100, ", len(scenarios.All()), len(scenarios.AllSeries()))},
 		{"compare --locks redlock --trial crash --runs 2", exitAsExpected, "The locks compared"},
 		{"hunt --lock single-node --property V1 --runs 200 --out " + found, exitContradiction, "lockstorm replay " + found},
 		{"check --picture none ../../README.md " + filepath.Join(runs, "crash-restart-sim-2"), exitBadInput, "Lockstorm: check crash-restart-sim-2"},

@@ -16,6 +16,7 @@ import (
 type Side struct {
 	runner.Backend
 	Found    Tallies
+	First    map[string]uint64 // first seed of each scenario
 	Versions map[string]string
 }
 

@@ -68,7 +68,7 @@ func (r *Report) Debate(ctx context.Context, d Debate) error {
 		}
 	}
 	for _, s := range d.Sides {
-		b.addFoot("The debate on "+s.Name, s.Versions, debateCommand(s))
+		b.addFoot("The debate on "+s.Name, s.Versions, b.command(s))
 	}
 	return nil
 }
@@ -84,14 +84,6 @@ func fitToBackend(s Side) Tallies {
 		found[name] = t
 	}
 	return found
-}
-
-// debateCommand is the command line that runs the debate of a side.
-func debateCommand(s Side) string {
-	if s.Exact {
-		return "lockstorm debate"
-	}
-	return "lockstorm debate --backend " + s.Name
 }
 
 // assignAnchors assigns anchors to the rows and series with results, and to the witnesses that
@@ -169,7 +161,7 @@ func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, e
 		for _, story := range summary.Stories(t) {
 			fold.Blocks = append(fold.Blocks, document.Prose(fmt.Sprintf("%s %s, seed %d: %s.", story.Property.Code(), story.Property.Title(), story.Seed, story.Text)))
 		}
-		fold.Blocks = append(fold.Blocks, summary.FiguresOf(t.Measured.Figures()), document.Code(runCommand(s, row.Name, t.Witness)))
+		fold.Blocks = append(fold.Blocks, summary.FiguresOf(t.Measured.Figures()), document.Code(rateCommand(s, row.Name)), document.Code(runCommand(s, row.Name, t.Witness)))
 		if i > 0 || b.witnessIDs[row.Name] == "" {
 			continue
 		}

@@ -206,7 +206,7 @@ func (h *loader) debate(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	h.debates = append(h.debates, Side{Backend: b, Found: found, Versions: stored.Versions})
+	h.debates = append(h.debates, Side{Backend: b, Found: found, First: FirstSeeds(stored), Versions: stored.Versions})
 	if err := duplicateBackend(h.debates); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}

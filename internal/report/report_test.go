@@ -160,12 +160,50 @@ func TestDebate(t *testing.T) {
 		wantIn(t, html.UnescapeString(text), s.Claims.Kleppmann, s.Claims.Antirez, s.Summary)
 	}
 	wantIn(t, text, "on process</th>", fmt.Sprintf("As expected: %d of %[1]d rows and %d of %[2]d series on sim", len(scenarios.All()), len(scenarios.AllSeries())), "lockstorm run crash-restart --backend process --seed ",
-		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %")
+		`id="witness-`, "Sweep: drift-edge", "The locks compared", "95 %",
+		"on sim, 100 runs a row, seeds 1 to 100, 50 runs a value of a series, seeds 1 to 50; ", "; lockstorm debate --runs 100 --points 50 --seed 1 repeats it.", "; lockstorm debate --backend process --runs 3 --seed 1 repeats it.",
+		"<code>lockstorm debate crash-restart --runs 100 --seed 1</code>", "<code>lockstorm debate crash-restart --backend process --runs 3 --seed 1</code>")
 	if n := strings.Count(text, `<details id="witness-`); n != options.MaxDetails {
 		t.Errorf("%d witnesses; want %d", n, options.MaxDetails)
 	}
 	if n := strings.Count(text, "no reason is known"); n > 0 {
 		t.Errorf("%d differences without a reason: what a backend cannot check is no difference", n)
+	}
+}
+
+// Law: the command in the foot runs the rows of the page with their numbers of runs and seeds, or there
+// is none.
+func TestFootRepeatsTheDebate(t *testing.T) {
+	side := func(rows ...results.Row) report.Side {
+		f := results.Reference{Rows: rows}
+		found, err := report.TalliesOf(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Side{Backend: simulated.Backend(), Found: found, First: report.FirstSeeds(f)}
+	}
+	few := func(name string, runs int, first uint64) results.Row {
+		return results.Row{Scenario: name, Runs: runs, First: first}
+	}
+	for _, c := range []struct {
+		report.Side
+		stopped    bool
+		want, unit string
+	}{
+		{side(few("calm", 20, 5), few("crash-restart", 20, 5)), false, "; lockstorm debate calm crash-restart --runs 20 --seed 5 repeats it.", "on sim, 20 runs a row, seeds 5 to 24."},
+		{side(few("calm", 1, 5)), false, "; lockstorm debate calm --runs 1 --seed 5 repeats it.", "on sim, 1 run a row, seed 5."},
+		{side(few("calm", 20, 5)), true, "", "on sim, 20 runs a row, seeds 5 to 24."},
+		{side(few("calm", 20, 5), few("crash-restart", 21, 5)), false, "", "on sim, different numbers of runs a row."},
+	} {
+		r := report.New("a debate", options)
+		if err := r.Debate(t.Context(), report.Debate{Topics: scenarios.Topics(), Sides: []report.Side{c.Side}, Stopped: c.stopped}); err != nil {
+			t.Fatal(err)
+		}
+		foot := strings.Join(r.Foot, "\n")
+		if !strings.Contains(foot, c.want) || c.want == "" && strings.Contains(foot, "repeats it") {
+			t.Errorf("the foot is %q, want %q in it", foot, c.want)
+		}
+		wantIn(t, checkPage(t, r), c.unit)
 	}
 }
 

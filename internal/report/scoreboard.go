@@ -95,7 +95,8 @@ func (b *debatePage) headline() document.Block {
 		if series.all > 0 {
 			text += fmt.Sprintf(" and %d of %d series", series.good, series.all)
 		}
-		parts = append(parts, text+" on "+s.Name)
+		ofRows, ofValues := b.extents(s)
+		parts = append(parts, text+" on "+s.Name+ofRows.text("row")+ofValues.text("value of a series"))
 	}
 	return document.Notice{Mark: summary.MarkOf(summary.Worst(all)), Text: "As expected: " + strings.Join(parts, "; ") + "."}
 }
