@@ -23,7 +23,7 @@ func (r *Report) Advice(a tune.Advice) error {
 			rejected.TTL, ReadableInterval(rejected.ExtendEvery), rejected.RetryMin, rejected.RetryMax, strings.Join(rejected.Contradictions, "; "))})
 	}
 	if len(a.Basis) > 0 {
-		t := document.Table{Columns: document.Named("figure", "value", "confidence", "based on", "method")}
+		t := document.Table{Cards: true, Columns: document.Named("figure", "value", "confidence", "based on", "method")}
 		for _, b := range a.Basis {
 			t.Add(document.Text(b.Figure), document.Text(b.Value), document.Text(string(b.Sure)), document.Text(b.Rests), document.Text(b.How))
 		}
@@ -75,7 +75,7 @@ func verdictOn(a tune.Advice) document.Block {
 
 // trialTable has a line for each trial of a validation.
 func trialTable(v tune.Validation) document.Table {
-	t := document.Table{Columns: document.Named("trial", "what", "property", "violated", "of", "95 % interval", "at most by the model")}
+	t := document.Table{Cards: true, Columns: document.Named("trial", "what", "property", "violated", "of", "95 % interval", "at most by the model")}
 	for _, trial := range v.Trials {
 		what := "run"
 		if trial.PerGrant {

@@ -274,7 +274,7 @@ func TestManyRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := page(t, dir)
-	wantIn(t, text, fmt.Sprintf("The first %d of %d runs with a violation.", options.MaxDetails, options.MaxDetails+1), "crash-restart-sim-2 has a history and no run.json: the run was cut off.", `class="sorts filters"`)
+	wantIn(t, text, fmt.Sprintf("The first %d of %d runs with a violation.", options.MaxDetails, options.MaxDetails+1), "crash-restart-sim-2 has a history and no run.json: the run was cut off.", `class="sorts filters cards"`)
 }
 
 // Every case of the project is on the page, and still shows what it should.

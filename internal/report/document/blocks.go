@@ -167,7 +167,7 @@ var blocks = template.Must(template.New("blocks").Funcs(template.FuncMap{"short"
 {{define "facts"}}<dl>{{range .}}<dt>{{short .Name}}</dt><dd>{{if .Link}}<a href="{{.Link}}" rel="noreferrer">{{short .Value}}</a>{{else}}{{short .Value}}{{end}}</dd>{{end}}</dl>{{end}}
 {{define "fold"}}<details{{with .ID}} id="{{.}}"{{end}}{{if .Open}} open{{end}}><summary>{{short .Summary}}</summary>{{.Inner}}</details>{{end}}
 {{define "figure"}}<figure{{with .ID}} id="{{.}}"{{end}}><div class="scroll">{{if .Head}}<div class="frame" style="min-width: {{.Least}}px; max-width: {{.Width}}px">{{.Head}}{{.Drawing}}</div>{{else}}{{.Drawing}}{{end}}</div><figcaption>{{short .Caption}}</figcaption>{{.Data}}</figure>{{end}}
-{{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}"{{if .Filters}} data-filters{{end}}>
+{{define "table"}}<div class="scroll" tabindex="0" role="group" aria-label="table"><table class="sorts{{if .Filters}} filters{{end}}{{if .Carded}} cards{{end}}"{{if .Filters}} data-filters{{end}}>
 {{with .Caption}}<caption>{{short .}}</caption>
 {{end}}<thead><tr>{{range .Columns}}<th scope="col"{{with .Help}} title="{{.}}"{{end}}>{{short .Name}}</th>{{end}}</tr></thead>
 <tbody>

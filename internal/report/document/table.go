@@ -15,8 +15,11 @@ type Table struct {
 	Rows    []Row
 
 	// Filters lets the reader filter the rows by words, and by marks. The head and the first
-	// column stay in sight. On a phone each row is a card.
+	// column stay in sight. The rows are cards, too.
 	Filters bool
+
+	// Cards makes each row a card on a phone.
+	Cards bool
 }
 
 // Column is the head of a column.
@@ -96,6 +99,9 @@ func Named(names ...string) []Column {
 	return all
 }
 
+// Carded reports whether each row is a card on a phone.
+func (t Table) Carded() bool { return t.Cards || t.Filters }
+
 // HTML returns the table. A row with another number of cells than columns is an error.
 func (t Table) HTML() (template.HTML, error) {
 	for i, r := range t.Rows {
@@ -129,7 +135,7 @@ func (t Table) views() []rowView {
 		all[i].Row = r
 		for k, c := range r.Cells {
 			v := cellView{Cell: c, Class: c.class()}
-			if t.Filters && k > 0 {
+			if t.Carded() && k > 0 {
 				v.Label = Short(t.Columns[k].Name)
 			}
 			all[i].Views = append(all[i].Views, v)

@@ -113,7 +113,7 @@ func (s Shown) promise(p checker.Property) string {
 
 // verdictTable has a line for each property that was checked.
 func (s Shown) verdictTable() document.Table {
-	t := document.Table{Columns: document.Named("", "property", "expected", "found", "violations")}
+	t := document.Table{Cards: true, Columns: document.Named("", "property", "expected", "found", "violations")}
 	for _, f := range s.findings() {
 		expected, mark := s.promise(f.Property), document.Plain
 		if want, wanted := s.Run.Scenario.Expect.Want(f.Property); wanted {
