@@ -2,9 +2,11 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,17 +153,23 @@ func (f Reference) Renewed(by Reference) (Reference, error) {
 	if f.Backend != by.Backend {
 		return Reference{}, fmt.Errorf("what is stored is of the %s backend, and the rows of the %s backend", f.Backend, by.Backend)
 	}
-	rows := map[string]Row{}
-	for _, r := range slices.Concat(f.Rows, by.Rows) {
-		rows[r.Scenario] = r
+	newer := map[string]bool{}
+	for _, r := range by.Rows {
+		newer[r.Scenario] = true
 	}
-	by.Rows = nil
-	for _, s := range scenarios.Every() {
-		if r, ok := rows[s.Name]; ok {
-			by.Rows = append(by.Rows, r)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(f.Rows), func(r Row) bool { return newer[r.Scenario] })
+	by.Rows = InOrder(append(kept, by.Rows...))
 	return by, nil
+}
+
+// InOrder returns rows in the order of [scenarios.Every], and those of other scenarios behind them. So it
+// does not matter in which order they were made.
+func InOrder(rows []Row) []Row {
+	place := map[string]int{}
+	for i, s := range scenarios.Every() {
+		place[s.Name] = i - math.MaxInt32 // other scenarios have 0
+	}
+	return slices.SortedStableFunc(slices.Values(rows), func(a, b Row) int { return cmp.Compare(place[a.Scenario], place[b.Scenario]) })
 }
 
 // Save writes the reference into a file of a directory, which it creates if needed: one row per

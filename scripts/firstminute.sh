@@ -24,13 +24,11 @@ cold() {
 	echo "$3: $built s, modules in $fetched s" >&2
 }
 
-# first ROW COMMAND…: prints the seconds until a line begins with ROW.
+# first ROW COMMAND: prints the seconds until a line begins with ROW on a terminal.
 first() {
-	row=$1
-	shift
 	began=$(date +%s.%N)
-	"$@" 2>&1 | sed -n "/^$row /q"
-	echo "$(date +%s.%N) $began" | awk '{ printf "%.1f", $1 - $2 }'
+	script -qec "$2" /dev/null | { sed -n "/^$1 /q"; date +%s.%N; } >"$work/seen"
+	echo "$(cat "$work/seen") $began" | awk '{ printf "%.1f", $1 - $2 }'
 }
 
 cat >"$page" <<END
@@ -57,7 +55,7 @@ The least and the greatest of five times.
 | command | first row, s |
 |---|---:|
 END
-times=$(for _ in 1 2 3 4 5; do first calm "$work/whole-lockstorm" debate; echo; done | sort -n)
+times=$(for _ in 1 2 3 4 5; do first calm "$work/whole-lockstorm debate"; echo; done | sort -n)
 printf '| `lockstorm debate` | %s to %s |\n' "$(echo "$times" | head -1)" "$(echo "$times" | tail -1)" >>"$page"
 
 mv "$page" docs/evidence/first-minute.md

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -252,7 +253,7 @@ func (s suite) firstSeeds() map[string]uint64 {
 // run runs the debate, saves it if requested, and prints it.
 func (o debateOptions) run(ctx context.Context, d *debate, s suite, out, problems io.Writer) error {
 	d.again = o.again
-	if o.show.format == asText {
+	if o.show.format == asText && terminal.On(out).Terminal { // elsewhere a reader that goes early ends nothing
 		s.begin = d.live(out)
 	}
 	return s.present(ctx, d, location{o.save, results.DebateFile, o.renew}, out, problems)

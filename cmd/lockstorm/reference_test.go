@@ -38,9 +38,13 @@ func TestReferenceIsOfTheWholeSuites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, task := range whole.tasks {
-			if name := task.Scenario.Name; i >= len(stored.Rows) || stored.Rows[i].Scenario != name {
-				t.Errorf("%s: row %d is not of %s%s", file, i+1, name, renew)
+		var rows []results.Row
+		for _, task := range whole.tasks {
+			rows = append(rows, results.Row{Scenario: task.Scenario.Name})
+		}
+		for i, r := range results.InOrder(rows) {
+			if i >= len(stored.Rows) || stored.Rows[i].Scenario != r.Scenario {
+				t.Errorf("%s: row %d is not of %s%s", file, i+1, r.Scenario, renew)
 				break
 			}
 		}

@@ -203,6 +203,7 @@ func (s suite) reference(found report.Tallies) results.Reference {
 			f.Rows = append(f.Rows, results.RowOf(tally, t.First))
 		}
 	}
+	f.Rows = results.InOrder(f.Rows)
 	return f
 }
 
