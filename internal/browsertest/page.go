@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -199,13 +201,17 @@ func (p *Page) do(a chromedp.Action[chromedp.Void]) {
 // Eval is what an expression of JavaScript is on the page. A promise is waited for.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
-	ctx, end := context.WithTimeout(p.ctx, patience)
-	defer end()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	v, err := eval[T](p, expression)
 	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}
 	return v
+}
+
+func eval[T any](p *Page, expression string) (T, error) {
+	ctx, end := context.WithTimeout(p.ctx, patience)
+	defer end()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // Settle waits until requested frames have been drawn.
@@ -214,15 +220,30 @@ func (p *Page) Settle() {
 	Eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 }
 
-// Until waits until an expression is true.
+// Until waits until an expression is true, also if the page leads to another meanwhile.
 func (p *Page) Until(expression string) {
 	p.t.Helper()
-	for begin := time.Now(); !Eval[bool](p, "!!("+expression+")"); time.Sleep(10 * time.Millisecond) {
+	begin := time.Now()
+	for {
+		is, err := eval[bool](p, "!!("+expression+")")
+		var lost *cdproto.Error
+		switch {
+		case errors.As(err, &lost) && lost.Code == navigated:
+		case err != nil:
+			p.t.Fatalf("%s: %v", expression, err)
+		case is:
+			return
+		}
 		if time.Since(begin) > patience {
 			p.t.Fatalf("never true: %s", expression)
 		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// navigated is the protocol's code of an evaluation that its page did not live to see. What the expression
+// itself throws has none.
+const navigated = -32000
 
 // Keys that are no letters.
 const (
