@@ -51,7 +51,7 @@ func TestWantOfKeysIsTold(t *testing.T) {
 	for _, keys := range []bool{false, true} {
 		o := runResult{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
 		o.header.Keys = keys
-		sum := newSummary()
+		var sum summary
 		sum.add(o, external.Judgment{})
 		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
 			t.Errorf("keys are recorded: %v: %s", keys, text)

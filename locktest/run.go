@@ -124,7 +124,7 @@ func (tr trial) count(storms []Storm) (runs int) {
 // storm runs one storm with one seed after another until one fails.
 func (tr trial) storm(t *testing.T, s Storm) error {
 	t.Helper()
-	sum := newSummary()
+	var sum summary
 	for _, seed := range tr.seeds(s) {
 		ended := tr.budget.began()
 		o, err := tr.runSettled(t, tr.scenario(s), seed)
@@ -138,8 +138,8 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 		sum.add(o, j)
 	}
 	t.Log(sum.text(s))
-	if open := sum.undecided(s); open != "" {
-		t.Skip("undecided, which is not a pass:  " + open)
+	if u, open := sum.Undecided(); open {
+		t.Skipf("undecided, which is not a pass:  seed %d: %s: %s", u.Seed, external.Named(u.Property), u.Story())
 	}
 	return nil
 }
@@ -162,65 +162,23 @@ func planText(name string, p nemesis.Plan) string {
 
 // summary sums up the runs of a storm.
 type summary struct {
-	tally  runner.Tally
-	limits map[checker.Property]external.Limit // the first one for each property
-	open   map[checker.Property]string         // promised and undecided: the first run
-	firm   map[checker.Property]bool           // decided in some run
-	idle   []int                               // nodes that no client connected to
-	blind  bool                                // some run was judged without keys
-}
-
-func newSummary() *summary {
-	return &summary{limits: map[checker.Property]external.Limit{}, open: map[checker.Property]string{}, firm: map[checker.Property]bool{}}
+	external.Outcome
+	idle  []int // nodes that no client connected to
+	blind bool  // some run was judged without keys
 }
 
 func (s *summary) add(o runResult, j external.Judgment) {
-	if s.tally.Runs == 0 {
-		s.tally, s.idle = runner.NewTally(o.Scenario), o.idle
+	if s.Runs == 0 {
+		s.idle = o.idle
 	}
-	s.tally.Add(o.Result)
+	s.Add(o.Result, j)
 	s.blind = s.blind || !o.header.Keys
-	for _, l := range j.Limits {
-		if _, seen := s.limits[l.Property]; !seen {
-			s.limits[l.Property] = l
-		}
-	}
-	for _, f := range j.Open {
-		if s.open[f.Property] == "" {
-			s.open[f.Property] = fmt.Sprintf("seed %d: %s: %s", o.Seed, external.Named(f.Property), f.Story())
-		}
-	}
-	for _, f := range o.Report.Findings {
-		if f.Verdict == checker.Holds && !o.Slipped() {
-			s.firm[f.Property] = true
-		}
-	}
-}
-
-// undecided returns the first promise that the runs leave undecided, or "". With generated
-// plans one run that decides it is enough, because some plans cannot, such as one that cuts
-// a client off for good.
-func (s *summary) undecided(of Storm) string {
-	for _, p := range checker.Properties() {
-		if open := s.open[p]; open != "" && (of.Generate == nil || !s.firm[p]) {
-			return open
-		}
-	}
-	return ""
 }
 
 // text returns one line about the runs, and another one for each limit.
 func (s *summary) text(of Storm) string {
 	var b strings.Builder
-	held := s.tally.Measured.All()
-	fmt.Fprintf(&b, "%s: %s of the lock in %s", cmp.Or(of.Summary, of.Name), textfmt.Count(held.Grants, "grant"), textfmt.Count(s.tally.Runs, "run"))
-	var verdicts []string
-	for _, p := range checker.Properties() {
-		if v := s.tally.Observed(p); v != checker.NotApplicable {
-			verdicts = append(verdicts, fmt.Sprintf("%s %v", p.Code(), v))
-		}
-	}
-	fmt.Fprintf(&b, "; %s", strings.Join(verdicts, ", "))
+	fmt.Fprintf(&b, "%s: %s of the lock in %s; %s", cmp.Or(of.Summary, of.Name), textfmt.Count(s.Measured.All().Grants, "grant"), textfmt.Count(s.Runs, "run"), strings.Join(s.Verdicts(checker.Properties()), ", "))
 	if s.blind {
 		fmt.Fprint(&b, "\n\tnot judged, because the lock's keys are not recorded: L3, and whether releases and extensions report the truth")
 	}
@@ -228,11 +186,11 @@ func (s *summary) text(of Storm) string {
 		fmt.Fprintf(&b, "\n\t%s", hint)
 	}
 	for _, p := range checker.Properties() {
-		l, seen := s.limits[p]
+		l, seen := s.Limits[p]
 		if !seen {
 			continue
 		}
-		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v", external.Named(p), s.tally.Rate(p), l.Why)
+		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v", external.Named(p), s.Rate(p), l.Why)
 	}
 	return b.String()
 }

@@ -30,14 +30,11 @@ type testPrinter struct {
 	runs   int
 }
 
-// stormResult sums up the runs of a storm.
+// stormResult is the runs of a storm.
 type stormResult struct {
+	external.Outcome
 	number int
-	tally  runner.Tally
 	broken *testedRun // the first run that violated a promise
-	limits map[checker.Property]external.Limit
-	open   map[checker.Property]checker.Finding // promised and undecided: the first run
-	firm   map[checker.Property]bool            // decided in some run
 }
 
 func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
@@ -74,54 +71,21 @@ func (p *testPrinter) add(r testedRun) {
 		_ = json.NewEncoder(p.out).Encode(testLine(r)) // the output keeps the error
 	}
 	s := &p.storm
-	if s.tally.Runs == 0 || s.number != r.storm {
-		*s = stormResult{
-			number: r.storm, tally: runner.NewTally(r.Scenario),
-			limits: map[checker.Property]external.Limit{}, open: map[checker.Property]checker.Finding{}, firm: map[checker.Property]bool{},
-		}
+	if s.Runs == 0 || s.number != r.storm {
+		*s = stormResult{number: r.storm}
 	}
-	s.add(r)
-	if s.tally.Runs == len(p.storms[r.storm].seeds) || r.Interrupted {
+	s.Add(r.Result, r.Judgment)
+	if s.broken == nil && len(r.Broken) > 0 {
+		s.broken = &r
+	}
+	if s.Runs == len(p.storms[r.storm].seeds) || r.Interrupted {
 		p.conclude(s)
 	}
 }
 
-func (s *stormResult) add(r testedRun) {
-	s.tally.Add(r.Result)
-	if s.broken == nil && len(r.Broken) > 0 {
-		s.broken = &r
-	}
-	for _, l := range r.Limits {
-		if _, seen := s.limits[l.Property]; !seen {
-			s.limits[l.Property] = l
-		}
-	}
-	for _, f := range r.Open {
-		if _, seen := s.open[f.Property]; !seen {
-			s.open[f.Property] = f
-		}
-	}
-	for _, f := range r.Report.Findings {
-		if f.Verdict == checker.Holds && !r.Slipped() {
-			s.firm[f.Property] = true
-		}
-	}
-}
-
-// undecided returns the first promise that the runs leave undecided. With generated plans one run that
-// decides it is enough.
-func (s *stormResult) undecided() (checker.Finding, bool) {
-	for _, p := range checker.Properties() {
-		if f, open := s.open[p]; open && (s.tally.Scenario.Generate == nil || !s.firm[p]) {
-			return f, true
-		}
-	}
-	return checker.Finding{}, false
-}
-
 // conclude prints the line of a storm all of whose runs are made.
 func (p *testPrinter) conclude(s *stormResult) {
-	undecided, open := s.undecided()
+	undecided, open := s.Undecided()
 	verdict := runner.AsExpected
 	switch {
 	case s.broken != nil:
@@ -135,26 +99,22 @@ func (p *testPrinter) conclude(s *stormResult) {
 	}
 	on := terminal.On(p.out)
 	word := map[runner.Conclusion]string{runner.AsExpected: "ok", runner.Contradiction: "VIOLATED", runner.Undecided: "undecided"}[verdict]
-	p.printf("%s  %-22s %s\n", colored(on, verdict, fmt.Sprintf("%-9s", word)), s.tally.Scenario.Name, s.verdicts())
+	p.printf("%s  %-22s %s\n", colored(on, verdict, fmt.Sprintf("%-9s", word)), s.Scenario.Name, s.line())
 	if verdict == runner.Undecided {
 		p.printf("           %s: %s\n", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
 	}
 	for _, q := range checker.Properties() {
-		if l, is := s.limits[q]; is {
-			p.printf("           limit: %s was violated in %v runs, which no promise covers: %v.\n", external.Named(q), s.tally.Rate(q), l.Why)
+		if l, is := s.Limits[q]; is {
+			p.printf("           limit: %s was violated in %v runs, which no promise covers: %v.\n", external.Named(q), s.Rate(q), l.Why)
 		}
 	}
 }
 
-// verdicts returns the grants and the verdicts of a storm in one line.
-func (s *stormResult) verdicts() string {
-	var list []string
-	for _, p := range checker.Properties() {
-		if v := s.tally.Observed(p); v != checker.NotApplicable && p != checker.Cleanup {
-			list = append(list, fmt.Sprintf("%s %v", p.Code(), v))
-		}
-	}
-	return fmt.Sprintf("%-10s %s", textfmt.Count(s.tally.Measured.All().Grants, "grant"), strings.Join(list, ", "))
+// line returns the grants and the verdicts of a storm in one line. Nobody watches the keys, so nothing is
+// known of clean-up.
+func (s *stormResult) line() string {
+	known := slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return p == checker.Cleanup })
+	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Measured.All().Grants, "grant"), strings.Join(s.Verdicts(known), ", "))
 }
 
 // finish prints the violations and how to go on from them.
