@@ -3,12 +3,12 @@ package locktest
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/gotool"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 )
@@ -180,9 +180,5 @@ func indented(text string) string {
 // reproCommand returns the command that runs a stored run of a test again. Without -v go test would not
 // show that nothing recurs.
 func reproCommand(test, dir string) string {
-	parts := strings.Split(test, "/")
-	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
-	}
-	return fmt.Sprintf("go test -v -run %s -locktest.witness=%s", textfmt.Quoted(strings.Join(parts, "/")), textfmt.Quoted(dir))
+	return fmt.Sprintf("go test -v -run %s -locktest.witness=%s", textfmt.Quoted(gotool.Only(test)), textfmt.Quoted(dir))
 }

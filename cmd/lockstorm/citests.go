@@ -237,7 +237,7 @@ var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // testCommand returns the command that runs a test.
 func testCommand(dir, name string) string {
-	return "go test " + textfmt.Quoted(dir) + " -run " + textfmt.Quoted(onlyTest(name))
+	return "go test " + textfmt.Quoted(dir) + " -run " + textfmt.Quoted(gotool.Only(name))
 }
 
 // witnessCommand returns the command that repeats a run of a test that is stored in a directory.
@@ -248,16 +248,7 @@ func witnessCommand(t gotool.Test, run string) string {
 		}
 	}
 	return fmt.Sprintf("go test -C %s -v -run %s -locktest.witness=%s",
-		textfmt.Quoted(shortDir(t.Package.Dir)), textfmt.Quoted(onlyTest(t.Name)), textfmt.Quoted(filepath.ToSlash(run)))
-}
-
-// onlyTest returns the pattern for -run that selects a test alone.
-func onlyTest(name string) string {
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
-	}
-	return strings.Join(parts, "/")
+		textfmt.Quoted(shortDir(t.Package.Dir)), textfmt.Quoted(gotool.Only(t.Name)), textfmt.Quoted(filepath.ToSlash(run)))
 }
 
 // addKind records that a kind of Lockstorm's own locks is tested.

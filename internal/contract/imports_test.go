@@ -56,7 +56,7 @@ var rules = []rule{
 	{"locktest/zookeeperlocktest", []string{"locktest", "locktest/zookeepertest"}, adapter},
 	{"locktest/leaderelectiontest", []string{"locktest", "locktest/etcdtest"}, adapter},
 	{"locktest/sqllocktest", []string{"locktest", "locktest/postgrestest"}, adapter},
-	{"locktest", []string{"internal/clientlog", "internal/files", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/external", "internal/fuzz/shrink"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
+	{"locktest", []string{"internal/clientlog", "internal/files", "internal/gotool", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/external", "internal/fuzz/shrink"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
 	{"docs", nil, "pages that the command prints"},
 	{"bench", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
 	{"cmd", []string{"*"}, "the command connects everything"},

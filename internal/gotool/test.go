@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,16 @@ type Test struct {
 	Result  Result
 	Output  string // without the lines of the test framework
 	Took    time.Duration
+}
+
+// Only returns the pattern for -run that selects a test alone. A name such as TestA/b is that of a
+// subtest.
+func Only(test string) string {
+	parts := strings.Split(test, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
 }
 
 // RunTests runs the tests of packages once, and calls began with the name of each test. It returns
