@@ -1,8 +1,6 @@
 package docs
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,10 +12,7 @@ import (
 // CITATION.cff has what version 1.2.0 of its schema requires, and nothing that it does not know
 // (https://github.com/citation-file-format/citation-file-format/blob/1.2.0/schema.json).
 func TestCitation(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "CITATION.cff"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := []byte(fileText(t, "CITATION.cff"))
 	var c struct {
 		Version    string           `yaml:"cff-version"`
 		Message    string           `yaml:"message"`
@@ -67,22 +62,17 @@ func TestCitation(t *testing.T) {
 	}
 }
 
-var makeTarget = regexp.MustCompile("`make ([a-z-]+)")
+// makeTarget matches a target of make in a sentence or in a block of commands.
+var makeTarget = regexp.MustCompile("(?m)(?:`|^(?:\\$ )?)make ([a-z-]+)")
 
 // Law: a target of make that a page names exists.
 func TestTargetsThatPagesName(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := fileText(t, "Makefile")
 	checked := 0
 	for name := range pages(t) {
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range makeTarget.FindAllStringSubmatch(string(text), -1) {
-			if checked++; !strings.Contains("\n"+string(makefile), "\n"+m[1]+":") {
+		text := fileText(t, name)
+		for _, m := range makeTarget.FindAllStringSubmatch(text, -1) {
+			if checked++; !strings.Contains("\n"+makefile, "\n"+m[1]+":") {
 				t.Errorf("%s: there is no target %s", name, m[1])
 			}
 		}

@@ -39,11 +39,7 @@ func functions(t *testing.T, folder string) (names []string) {
 func TestTestsThatPagesName(t *testing.T) {
 	checked := 0
 	for name := range pages(t) {
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, command := range goTest.FindAllString(string(text), -1) {
+		for _, command := range goTest.FindAllString(fileText(t, name), -1) {
 			if strings.Contains(command, "-locktest.witness=testdata/locktest/") {
 				continue // is printed for a test of the reader's own
 			}

@@ -35,6 +35,7 @@ var otherPrograms = map[string]string{
 	"git": "needs a network", "go": "TestTestsThatPagesName, and the first run of any test",
 	"kubectl": "needs a cluster", "docker": "needs an engine and a registry", "sbatch": "make test-slurm",
 	"job=$(sbatch": "make test-slurm", "CGO_ENABLED=0": "builds, as make build does", "sh": "the scripts are run by make",
+	"make": "TestTargetsThatPagesName",
 }
 
 // placeholders are what pages say for files of the reader's own, and what tests take for them.
@@ -59,7 +60,7 @@ func TestPageCommands(t *testing.T) {
 		}
 		for _, block := range commandBlocks(string(text), path) {
 			tested += len(block)
-			parsed, run := sortCommands(t, path, block, used)
+			parsed, run := sortCommands(path, block, used)
 			for _, c := range parsed {
 				if err := parseCommand(t, c); err != nil {
 					t.Errorf("%s: %q: %v", path, c, err)
@@ -142,19 +143,10 @@ func commandsOf(block string, elsewhere []string) (commands []string) {
 	return commands
 }
 
-var target = regexp.MustCompile(`(?m)^make ([a-z-]+)`)
-
 // sortCommands divides the commands of a block into those that are parsed only, and those that are
-// run. It looks up the targets of make.
-func sortCommands(t *testing.T, path string, block []string, used map[string]bool) (parsed, run []string) {
-	t.Helper()
+// run.
+func sortCommands(path string, block []string, used map[string]bool) (parsed, run []string) {
 	for _, command := range block {
-		if m := target.FindStringSubmatch(command); m != nil {
-			if !strings.Contains(makefile(t), "\n"+m[1]+":") {
-				t.Errorf("%s: %q: the Makefile has no target %s", path, command, m[1])
-			}
-			continue
-		}
 		if program, _, _ := strings.Cut(command, " "); otherPrograms[program] != "" {
 			continue
 		}
@@ -172,15 +164,6 @@ func sortCommands(t *testing.T, path string, block []string, used map[string]boo
 		}
 	}
 	return parsed, run
-}
-
-func makefile(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // parseCommand lets the shell divide a command into arguments, and the program parse them.
