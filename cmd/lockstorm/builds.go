@@ -3,28 +3,18 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/lockstorm/lockstorm/internal/campaign"
+	"github.com/lockstorm/lockstorm/internal/files"
 )
 
 // thisBuild identifies this program: by the commit of its sources if it was built from just these, and
 // otherwise by the executable itself.
 func thisBuild() (campaign.Build, error) {
 	b := campaign.Build{Version: version(), Go: runtime.Version(), Arch: runtime.GOARCH}
-	info, _ := debug.ReadBuildInfo()
-	settings := map[string]string{}
-	if info != nil {
-		for _, s := range info.Settings {
-			settings[s.Key] = s.Value
-		}
-	}
-	if revision := settings["vcs.revision"]; revision != "" && settings["vcs.modified"] == "false" {
+	if revision := setting("vcs.revision"); revision != "" && setting("vcs.modified") == "false" {
 		b.Sum = revision
 		return b, nil
 	}
@@ -38,14 +28,9 @@ func sumOfExecutable() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.Open(path)
+	sum, err := files.Sum(path)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(hash.Sum(nil)[:20]), nil
+	return sum[:40], nil // as long as the revision of a commit
 }

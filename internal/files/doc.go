@@ -1,2 +1,2 @@
-// Package files writes files that others may read, or write, at the same time.
+// Package files writes files that others may read, or write, at the same time, and sums them up.
 package files

@@ -29,3 +29,18 @@ func TestWriteWholeOnAFullDisk(t *testing.T) {
 		t.Errorf("the file is %q now", text)
 	}
 }
+
+// The sum of a file is that of sha256sum.
+func TestSum(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if got, err := Sum(path); got != want || err != nil {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+	if _, err := Sum(path + "-none"); !os.IsNotExist(err) {
+		t.Errorf("of no file: %v", err)
+	}
+}

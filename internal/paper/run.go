@@ -58,7 +58,7 @@ func (p *paper) prepare(ctx context.Context, built string) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.program, err = hashFile(binary); err != nil {
+	if p.program, err = files.Sum(binary); err != nil {
 		return err
 	}
 	p.store, err = openStore(p.keep)
@@ -85,17 +85,6 @@ func install(from, to string) error {
 		return err
 	}
 	return os.Chmod(to, 0o755)
-}
-
-func hashFile(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // key identifies a check of a program: another program, or another check, is run anew.
