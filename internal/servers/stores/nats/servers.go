@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -172,34 +173,47 @@ func awaitCluster(ctx context.Context, servers []*Server) error {
 		return err
 	}
 	config := bucketConfig("probe", len(servers), time.Minute, false)
-	for {
-		err := within(ctx, apiTimeout, func(ctx context.Context) error { _, err := c.js.CreateStream(ctx, config); return err })
-		if err == nil {
-			err = within(ctx, startTimeout, func(ctx context.Context) error { return c.js.DeleteStream(ctx, config.Name) })
+	err := insist(ctx, func(ctx context.Context) error { _, err := c.js.CreateStream(ctx, config); return err })
+	if err != nil {
+		return fmt.Errorf("%s cannot create a bucket with %d replicas after %v: %w", servers[0].Name, len(servers), startTimeout, err)
+	}
+	err = insist(ctx, func(ctx context.Context) error {
+		err := c.js.DeleteStream(ctx, config.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) { // an earlier attempt has deleted it
+			return nil
 		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s cannot delete a bucket with %d replicas after %v: %w", servers[0].Name, len(servers), startTimeout, err)
+	}
+	return nil
+}
+
+// insist attempts a request until it succeeds or the context ends, and returns the error of the last
+// attempt. A cluster may never reply to an attempt: to a creation while it has no leader, and NATS 2.9
+// to the deletion of a stream just after it was created, if the machine is busy.
+func insist(ctx context.Context, attempt func(context.Context) error) error {
+	for {
+		limited, cancel := context.WithTimeout(ctx, apiTimeout)
+		err := attempt(limited)
+		cancel()
 		if err == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s cannot create a bucket with %d replicas after %v: %w", servers[0].Name, len(servers), startTimeout, err)
+			return err
 		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// apiTimeout bounds one attempt to create a stream: without a leader nobody answers.
-// pollInterval is the time between two attempts.
+// apiTimeout bounds one attempt of insist. pollInterval is the time between two attempts.
 const (
 	apiTimeout   = time.Second
 	pollInterval = 20 * time.Millisecond
 )
-
-func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return do(ctx)
-}
 
 // bucketConfig is the configuration of the stream of a key-value bucket: keys are subjects, and
 // the latest message of a subject is its value, until it is older than the TTL. Clients of
