@@ -78,7 +78,7 @@ const (
 	Cancel
 
 	// NodeDown and NodeUp: the node's server does not run in between (Node). It
-	// comes back with or without its keys (Detail).
+	// comes back with or without its keys (Detail). Until it is up, no client gets an answer from it.
 	NodeDown
 	NodeUp
 	// LinkDown and LinkUp: in between, Client cannot count on a round trip

@@ -181,7 +181,12 @@ func (w *World) comeUp(node, fault int) {
 
 // recover brings a node back and so ends a fault. restart runs in the background; back
 // runs when it is done, with the lock held.
+//
+// A server answers before we know that it does. Until the history says that it is up, its links refuse
+// connections and hold back messages: otherwise a client could be granted a lock by a node that is
+// recorded as down, and a finding could not say that the node had come back without its keys.
 func (w *World) recover(node, fault int, restart func() error, back func()) {
+	w.eachLink(node, func(l *wire.Link) { l.Refuse(true) })
 	again := func() error {
 		w.endWatch(node)
 		return restart()
@@ -190,19 +195,25 @@ func (w *World) recover(node, fault int, restart func() error, back func()) {
 		back()
 		was := w.recoveries[node-1]
 		w.states[node-1], w.recoveries[node-1] = up, recovery{}
-		if was.dark != 0 {
-			w.eachDirection(node, func(l *wire.Direction) { l.Lift(was.dark) })
-		}
 		w.injector.Record(history.Event{Kind: history.NodeUp, Node: node, Detail: was.left})
+		w.eachLink(node, func(l *wire.Link) { l.Refuse(false) })
+		if was.dark != 0 {
+			w.eachDirection(node, func(d *wire.Direction) { d.Lift(was.dark) })
+		}
 		w.resumeWatch(node, was.lost(w.setting.Persistence))
 	})
 }
 
+// eachLink calls do with every link of a node.
+func (w *World) eachLink(node int, do func(*wire.Link)) {
+	for client := 1; client <= w.setting.Clients; client++ {
+		do(w.network.Link(client, node))
+	}
+}
+
 // eachDirection calls do with both directions of every link of a node.
 func (w *World) eachDirection(node int, do func(*wire.Direction)) {
-	for client := 1; client <= w.setting.Clients; client++ {
-		w.network.Link(client, node).Each(nemesis.Both, do)
-	}
+	w.eachLink(node, func(l *wire.Link) { l.Each(nemesis.Both, do) })
 }
 
 // restartAfter makes a node's machine restart its server, and so end a fault, when the

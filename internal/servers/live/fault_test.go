@@ -360,6 +360,40 @@ func TestRestartHoldsUpNobodyElse(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.FaultStart, history.Cancel, history.NodeUp, history.FaultEnd, history.Resume)
 }
 
+// A server that has been started answers no client before the history says that it is up. Otherwise a
+// client could be granted a lock by a node that is recorded as down.
+func TestServerAnswersNobodyBeforeItIsRecordedAsUp(t *testing.T) {
+	for _, action := range []nemesis.Action{&nemesis.Crash{Node: 1}, &nemesis.PowerLoss{Node: 1}} {
+		t.Run(string(action.Kind()), func(t *testing.T) {
+			w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: between(nemesis.Fault{Action: action})})
+			w.recordedKinds.before = func(k history.Kind) {
+				if k == history.NodeUp {
+					time.Sleep(200 * time.Millisecond) // the event is on its way, and the server runs
+				}
+			}
+			down := make(chan struct{})
+			w.mustRun(func(client int) {
+				if client == 1 {
+					w.Reach(1, begin, 0)
+					close(down)
+					w.Reach(1, end, 0)
+					return
+				}
+				<-down
+				for last := time.Now().Add(patience); w.askBriefly(2, 1, env.OpSet, "a") != env.Yes; {
+					if time.Now().After(last) {
+						t.Error("the node does not come back")
+						return
+					}
+				}
+				if !w.heard(history.NodeUp) {
+					t.Error("the node has answered a client before it is recorded as up")
+				}
+			})
+		})
+	}
+}
+
 // An access that is on its way arrives at its time, even if its client has given it up or
 // is dead.
 func TestAccessThatIsOnItsWayArrives(t *testing.T) {

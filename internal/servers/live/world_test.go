@@ -38,10 +38,15 @@ type testWorld struct {
 type recordedKinds struct {
 	mu    sync.Mutex
 	kinds map[history.Kind]bool
+
+	before func(history.Kind) // called before an event counts as recorded; nil: not
 }
 
 // Record implements [history.Sink].
 func (e *recordedKinds) Record(event *history.Event) {
+	if e.before != nil {
+		e.before(event.Kind)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.kinds[event.Kind] = true

@@ -14,7 +14,8 @@
 //   - A reply that is held back belongs to a request that has taken effect.
 //   - Connecting is neither held back nor delayed, because the link answers for the node.
 //     What is sent over the new connection is. A node that is down refuses a connection at
-//     once, even over a cut link; a proxy accepts the connection and closes it.
+//     once, even over a cut link; a proxy accepts the connection and closes it. A link can do the
+//     same for a server that has just been started ([Link.Refuse]).
 //
 // Toxiproxy's own toxics do less: "timeout" drops what it should hold back, "latency"
 // jitters without a seed, and adding a toxic to a connection whose writer has just failed

@@ -42,7 +42,7 @@ type Session interface {
 func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
 	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
 		l.path = &memoryPath{
-			client: client, host: nodes[node-1],
+			link: l, client: client, host: nodes[node-1],
 			requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
 			open: map[*memoryLink]struct{}{},
 		}
@@ -52,6 +52,7 @@ func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
 
 // memoryPath is a path in memory, with its connections.
 type memoryPath struct {
+	link     *Link
 	client   int
 	host     Host
 	requests *faultToxic
@@ -84,6 +85,9 @@ func (p *memoryPath) dial(ctx context.Context) (net.Conn, error) {
 	defer p.mu.Unlock()
 	if p.stopped {
 		return nil, p.failed(net.ErrClosed)
+	}
+	if p.link.refuses.Load() {
+		return nil, p.failed(syscall.ECONNREFUSED)
 	}
 	far, err := p.host.Connect(p.client)
 	if err != nil {

@@ -20,6 +20,7 @@ type Link struct {
 	path    path
 	copier  *copier
 	dialled atomic.Bool
+	refuses atomic.Bool
 }
 
 // path makes the connections of a link.
@@ -49,6 +50,9 @@ func (l *Link) Dialled() bool { return l.dialled.Load() }
 
 // Dial connects the client to the node.
 func (l *Link) Dial(ctx context.Context) (net.Conn, error) { return l.path.dial(ctx) }
+
+// Refuse makes the link refuse new connections although the node's server may run, or stops that.
+func (l *Link) Refuse(on bool) { l.refuses.Store(on) }
 
 // Redirect makes the link lead to another address and closes its connections. Only links of
 // proxies can do that.

@@ -315,18 +315,43 @@ func TestNodeThatIsDownIsNoUse(t *testing.T) {
 		server := startEcho(t)
 		link := open(t, 1, "", server).Link(1, 1)
 		server.leave()
-		conn, err := link.Dial(t.Context())
-		if err != nil {
-			if !errors.Is(err, syscall.ECONNREFUSED) {
-				t.Error(err)
-			}
-			return
+		mustBeRefused(t, link)
+	})
+}
+
+func mustBeRefused(t *testing.T, link *Link) {
+	t.Helper()
+	conn, err := link.Dial(t.Context())
+	if err != nil {
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Error(err)
 		}
-		defer conn.Close()
-		_ = conn.SetReadDeadline(time.Now().Add(patience))
-		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("got %v, want the end of the connection", err)
-		}
+		return
+	}
+	defer conn.Close()
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v, want the end of the connection", err)
+	}
+}
+
+// A link that refuses makes a node that is up look like one that is down. Connections from before
+// stay.
+func TestLinkThatRefuses(t *testing.T) {
+	onEach(t, func(t *testing.T, open opener) {
+		server := startEcho(t)
+		link := open(t, 1, "", server).Link(1, 1)
+		before := dial(t, link)
+		say(t, before, "before")
+		mustHear(t, before, "before")
+		link.Refuse(true)
+		mustBeRefused(t, link)
+		say(t, before, "still")
+		mustHear(t, before, "still")
+		link.Refuse(false)
+		after := dial(t, link)
+		say(t, after, "after")
+		mustHear(t, after, "after")
 	})
 }
 

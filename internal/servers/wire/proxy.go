@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
@@ -31,7 +30,7 @@ func Open(clients int, nodes []string, prefix string) (*Network, error) {
 // newProxy returns the path of a link to a node. It does not serve yet.
 func newProxy(listener net.Listener, node string, l *Link) *proxy {
 	return &proxy{
-		listener: listener, dialled: &l.dialled, upstream: &upstream{node}, open: map[net.Conn]bool{},
+		listener: listener, link: l, upstream: &upstream{node}, open: map[net.Conn]bool{},
 		requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},
 	}
 }
@@ -43,7 +42,7 @@ func newProxy(listener net.Listener, node string, l *Link) *proxy {
 // its streams and toxics are used here.
 type proxy struct {
 	listener net.Listener
-	dialled  *atomic.Bool // of the link
+	link     *Link
 	requests toxics.Toxic
 	replies  toxics.Toxic
 
@@ -140,7 +139,7 @@ func (p *proxy) serve() {
 		if err != nil {
 			return
 		}
-		p.dialled.Store(true)
+		p.link.dialled.Store(true)
 		if patience := p.patient(); patience > 0 {
 			p.running.Go(func() { p.insist(client, time.Now().Add(patience)) })
 		} else if !p.connect(client) {
@@ -164,7 +163,8 @@ func (p *proxy) insist(client net.Conn, until time.Time) {
 }
 
 // connect connects a client to its node. It reports false if the node is down, or if the
-// proxy leads elsewhere by now.
+// proxy leads elsewhere by now. A node that the link refuses may be up: it is dialled first, so that
+// no connection from the time in which it was refused is used later.
 func (p *proxy) connect(client net.Conn) bool {
 	to := p.current()
 	node, err := net.Dial("tcp", to.addr)
@@ -173,7 +173,7 @@ func (p *proxy) connect(client net.Conn) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.upstream != to {
+	if p.upstream != to || p.link.refuses.Load() {
 		_ = node.Close()
 		return false
 	}
