@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,13 +12,13 @@ import (
 
 // Bar tells on a terminal how far a long work has come: a line that is written anew five
 // times a second, with how much is done, how fast it goes on (over the last seconds, for
-// work changes its pace) and how long it will take. It is silent where nobody watches, and
-// for the first second, and leaves nothing behind. All of its methods may be called by
-// several goroutines.
+// work changes its pace) and how long it will take. It is silent for the first second, and
+// leaves nothing behind. In a file or a pipe it is a line now and then, which stays. All of its
+// methods may be called by several goroutines.
 type Bar struct {
 	stage *stage
 	bar   *pb.ProgressBar // nil: nobody watches
-	timer *time.Timer     // that shows it
+	timer *time.Timer     // that shows it, or writes the next line
 
 	mu    sync.Mutex
 	ended bool
@@ -39,10 +40,12 @@ const (
 	Told Unit = `{{what .}} {{bar .}} {{left .}}{{pace .}}{{more .}}`
 
 	// waiting is the line of a work of which nothing is known before it is done.
-	waiting Unit = `{{what .}}, for {{since .}}{{more .}}{{bar . " " " " " " " " " "}}`
+	waiting Unit = `{{what .}}, for {{since .}}{{more .}}` + blank
 
 	// endless is the line of a work of which nobody knows how much it is.
-	endless Unit = `{{what .}}: {{counters .}}{{pace .}}, for {{since .}}{{more .}}{{bar . " " " " " " " " " "}}`
+	endless Unit = `{{what .}}: {{counters .}}{{pace .}}, for {{since .}}{{more .}}` + blank
+
+	blank Unit = `{{bar . " " " " " " " " " "}}` // fills the line
 )
 
 // kept are the values of a line, by their names in it.
@@ -97,6 +100,9 @@ func roomOn(o *Output) int { return o.Screen().Width - len("^C") - 1 }
 var ( // which tests do not wait for
 	patience = time.Second            // so long a work tells nothing of itself
 	refresh  = 200 * time.Millisecond // between two lines
+
+	firstLine = 10 * time.Second // after which there is a line in a file; the next ones take twice as long each
+	lastLine  = time.Minute      // up to this
 )
 
 // NewBar begins a work of so many units; 0: nobody knows how many. Whoever begins it ends it
@@ -104,7 +110,7 @@ var ( // which tests do not wait for
 func NewBar(problems io.Writer, name string, total int64, unit Unit) *Bar {
 	b := &Bar{}
 	o, is := problems.(*Output)
-	if !is || !o.Screen().Rewritten {
+	if !is || !o.Screen().Rewritten && !o.Screen().Kept {
 		return b
 	}
 	line := unit
@@ -115,6 +121,9 @@ func NewBar(problems io.Writer, name string, total int64, unit Unit) *Bar {
 	default:
 		line = endless
 	}
+	if o.Screen().Kept {
+		line = withoutBar(line)
+	}
 	b.stage = o.stage
 	b.bar = pb.New64(total).SetTemplateString(string(line)).SetWriter(o.stage).SetRefreshRate(refresh).
 		Set(pb.Terminal, true).Set(pb.ReturnSymbol, "\r").Set(pb.CleanOnFinish, true).
@@ -122,6 +131,10 @@ func NewBar(problems io.Writer, name string, total int64, unit Unit) *Bar {
 	b.bar.SetWidth(roomOn(o))
 	if unit == Bytes {
 		b.bar.Set(pb.Bytes, true).Set(pb.SIBytesPrefix, true)
+	}
+	if o.Screen().Kept {
+		b.writeLines(o)
+		return b
 	}
 	b.timer = time.AfterFunc(patience, func() {
 		b.mu.Lock()
@@ -131,6 +144,29 @@ func NewBar(problems io.Writer, name string, total int64, unit Unit) *Bar {
 		}
 	})
 	return b
+}
+
+// withoutBar returns the line of a unit as it is in a file.
+func withoutBar(line Unit) Unit {
+	return Unit(strings.NewReplacer(" {{bar .}}", ":", string(blank), "").Replace(string(line)))
+}
+
+// writeLines writes the line as it is, now and then. The longer a work takes, the less often: a log is
+// read from its end.
+func (b *Bar) writeLines(o *Output) {
+	wait := firstLine
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.timer = time.AfterFunc(wait, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.ended {
+			return
+		}
+		_, _ = fmt.Fprintln(o, b.bar.String())
+		wait = min(2*wait, lastLine)
+		b.timer.Reset(wait)
+	})
 }
 
 // Step counts one more unit as done.

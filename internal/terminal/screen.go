@@ -22,6 +22,10 @@ type Screen struct {
 
 	// Rewritten says that a line can be written anew, so that somebody can watch a work.
 	Rewritten bool
+
+	// Kept says that lines go to a file or a pipe, such as the log of a CI job. Progress is then told
+	// in lines of its own, seldom.
+	Kept bool
 }
 
 const (
@@ -41,7 +45,7 @@ func Look(w io.Writer, getenv func(string) string) Screen {
 	}
 	f, is := w.(*os.File)
 	if !is || !term.IsTerminal(int(f.Fd())) {
-		return Screen{Width: Unwatched}
+		return Screen{Width: Unwatched, Kept: is}
 	}
 	able := getenv("TERM") != "dumb"
 	return Screen{Width: widthOf(f), Terminal: true, Colour: able && getenv("NO_COLOR") == "", Rewritten: able}

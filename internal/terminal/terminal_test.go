@@ -52,9 +52,8 @@ func TestNoTerminal(t *testing.T) {
 	}
 	defer func() { _ = f.Close() }()
 	able := func(string) string { return "xterm-256color" }
-	for _, w := range []io.Writer{f, &strings.Builder{}} {
-		want(t, "the screen", Look(w, able), Screen{Width: Unwatched})
-	}
+	want(t, "a file, which keeps lines", Look(f, able), Screen{Width: Unwatched, Kept: true})
+	want(t, "a buffer of a program", Look(&strings.Builder{}, able), Screen{Width: Unwatched})
 	want(t, "the screen of a writer that knows none", On(io.Discard), Screen{Width: Unwatched})
 }
 
@@ -207,6 +206,40 @@ func TestSilentBars(t *testing.T) {
 		b.Done()
 	}
 	want(t, "what is told where no line is written anew", dumb.String(), "")
+}
+
+// In a file each kind of work has a line now and then, without a bar, and the lines stay.
+func TestLinesInAFile(t *testing.T) {
+	first, last := firstLine, lastLine
+	firstLine, lastLine = time.Millisecond, time.Millisecond
+	t.Cleanup(func() { firstLine, lastLine = first, last })
+	for _, c := range []struct {
+		unit  Unit
+		total int64
+		want  string
+	}{
+		{Pieces, 10, "a work: 3/10, … left, more\n"},
+		{Steps, 0, "a work, for 0s, more\n"},
+		{Told, 10, "a work: some left, more\n"},
+	} {
+		f := narrow(Unwatched)
+		f.screen = Screen{Width: Unwatched, Kept: true}
+		_, problems := Outputs(io.Discard, f, os.Getenv)
+		b := NewBar(problems, "a work", c.total, c.unit)
+		b.Steps(3)
+		b.Left("some left")
+		b.Say(", more")
+		for end := time.Now().Add(2 * time.Minute); strings.Count(f.String(), c.want) < 2; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("no two lines %q in %q", c.want, f.String())
+			}
+		}
+		b.Done()
+		told := f.String()
+		time.Sleep(20 * time.Millisecond)
+		want(t, "what is told after the end", strings.TrimPrefix(f.String(), told), "")
+		want(t, "what is written anew", strings.ContainsAny(told, "\r\033"), false)
+	}
 }
 
 // Each kind of work has a line of its own.
