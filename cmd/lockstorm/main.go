@@ -64,10 +64,13 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, stop := asked(context.Background(), signals)
-	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, stderr)
 	stop()
 	os.Exit(code)
 }
+
+// stderr is what main passes to execute. Tests wrap it.
+var stderr io.Writer = os.Stderr
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, in io.Reader, out, problems io.Writer) int {

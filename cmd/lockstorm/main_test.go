@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,6 +28,9 @@ func TestMain(m *testing.M) {
 	beClient()
 	beFakeClient()
 	if os.Getenv(asCommand) != "" {
+		if terminal.Look(os.Stderr, os.Getenv).Kept {
+			stderr = struct{ io.Writer }{os.Stderr} // lines of progress would come only on a slow machine
+		}
 		main()
 	}
 	os.Exit(m.Run())
