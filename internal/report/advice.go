@@ -69,8 +69,15 @@ func verdictOn(a tune.Advice) document.Block {
 	case a.Unvalidated != "":
 		mark, what = document.Open, "Recommended, validated in part ("+a.Unvalidated+")"
 	}
-	return document.Notice{Mark: mark, Text: fmt.Sprintf("%s: a TTL of %v, extended: %s; drift factor %g; node timeout %v; retries after %v to %v.",
-		what, s.TTL, ReadableInterval(s.ExtendEvery), s.DriftFactor, s.NodeTimeout, s.RetryMin, s.RetryMax)}
+	return document.Notice{Mark: mark, Text: fmt.Sprintf("%s: a TTL of %v, a drift factor of %g (an allowance of %v) and %s; extended: %s; node timeout %v; retries after %v to %v.",
+		what, s.TTL, s.DriftFactor, textfmt.Duration(s.Allowance()), restartDelay(s.Setting), ReadableInterval(s.ExtendEvery), s.NodeTimeout, s.RetryMin, s.RetryMax)}
+}
+
+func restartDelay(s tune.Setting) string {
+	if s.RestartDelay == 0 {
+		return "no restart delay"
+	}
+	return fmt.Sprintf("a restart delay of %v", s.RestartDelay)
 }
 
 // trialTable has a line for each trial of a validation.

@@ -337,17 +337,20 @@ func TestAdvice(t *testing.T) {
 	if err := r.Advice(a); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, checkPage(t, r), "The question", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Pareto front", "<svg ")
+	wantIn(t, checkPage(t, r), "The question", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Pareto front", "<svg ",
+		"Recommended: a TTL of 3s, a drift factor of 0.01 (an allowance of 32ms) and a restart delay of 3.002s; ")
 	refused := report.New("advice", options)
 	if err := refused.Advice(tune.Advice{Question: q, Refusal: "too wishful"}); err != nil {
 		t.Fatal(err)
 	}
 	wantIn(t, checkPage(t, refused), "No setting is recommended: too wishful")
 	stopped := report.New("advice", options)
-	if err := stopped.Advice(tune.Advice{Question: q, Recommended: a.Recommended, Unvalidated: "stopped", Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
+	kept := *a.Recommended
+	kept.RestartDelay = 0
+	if err := stopped.Advice(tune.Advice{Question: q, Recommended: &kept, Unvalidated: "stopped", Front: a.Front, WeighedSettings: a.WeighedSettings}); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, checkPage(t, stopped), "Recommended by the model, not validated by runs (stopped): a TTL of ", "Alternatives", "<svg ")
+	wantIn(t, checkPage(t, stopped), "Recommended by the model, not validated by runs (stopped): a TTL of ", " and no restart delay; ", "Alternatives", "<svg ")
 }
 
 // Texts of stored files are escaped.
