@@ -77,7 +77,7 @@ input, or goals that contradict the facts; 3 interrupted.`,
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same seed gives the same advice")
 	cmd.Flags().BoolVar(&o.estimate, "estimate", false, "also estimate from runs how many holds are late, beside the model's figure (minutes)")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print the advice as JSON, and nothing else")
-	cmd.Flags().StringVar(&o.out, "out", "", "new or empty `directory` for tune.json, front.csv, a picture of the alternatives and the scenarios of the validation")
+	cmd.Flags().StringVar(&o.out, "out", "", "new or empty `directory` for tune.json, front.csv, a picture of the alternatives, the scenarios of the validation and two for real servers")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := measure.asked(cmd.Flags()); err != nil {

@@ -175,6 +175,14 @@ func storeAdvice(dir string, a tune.Advice) error {
 	for i, s := range a.Scenarios {
 		files[fmt.Sprintf("%s-seed-%d.yaml", s.Name, a.Seeds[i])] = s.Print
 	}
+	if len(a.OnServers) > 0 {
+		if err := os.Mkdir(filepath.Join(dir, serversDir), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, s := range a.OnServers {
+		files[filepath.Join(serversDir, s.Name+".yaml")] = func(w io.Writer) error { return writeOnServers(w, a, s) }
+	}
 	for name, write := range files {
 		if err := writeNew(filepath.Join(dir, name), write); err != nil {
 			return err
@@ -184,6 +192,28 @@ func storeAdvice(dir string, a tune.Advice) error {
 		return nil
 	}
 	return plots.Save(dir, "front", report.FrontPicture(a), shownPictures, plots.Screen, report.FrontAbout(a))
+}
+
+// serversDir is the directory of an advice for the scenarios that are for real servers.
+const serversDir = "servers"
+
+// writeOnServers writes a scenario for real servers, with comments that say what it is for.
+func writeOnServers(out io.Writer, a tune.Advice, s tune.OnServers) error {
+	r := a.Recommended
+	_, err := fmt.Fprintf(out, `# The recommended setting on real Redis: lockstorm run --backend process FILE --runs 10
+#
+# Client 1 is granted the lock by a bare quorum, the partition keeps the other nodes from it. Then
+# nodes of the quorum crash. Client 2 asks for the lock from the middle of the lease on.
+# This scenario %s.
+#
+# ttl, drift_factor, node_timeout: as recommended. So are persistence, and in restart.yaml restart_delay.
+# margin, retry: not the recommended ones (%v, %v to %v), so that no gap is missed. No extensions: each
+# lease is as long as the first.
+`, s.Comment, r.Margin, r.RetryMin, r.RetryMax)
+	if err != nil {
+		return err
+	}
+	return s.Print(out)
 }
 
 // writeNew writes a file that is not there yet.

@@ -85,6 +85,9 @@ type Advice struct {
 	// Scenarios has one scenario of each trial of the validation, and Seeds their seeds.
 	Scenarios []scenarios.Scenario `json:"-"`
 	Seeds     []uint64             `json:"-"`
+
+	// OnServers has scenarios of Recommended for real servers.
+	OnServers []OnServers `json:"-"`
 }
 
 // Rejected is a setting that runs contradicted.
@@ -132,6 +135,7 @@ func (m *model) answer(ctx context.Context, want Wanted, o Options, all []Weighe
 			err := m.addEstimate(ctx, o, w, &v)
 			a.Basis, a.Unvalidated = m.basis(w, v), strings.Join(v.Skipped, "; ")
 			a.Scenarios, a.Seeds = v.scenarios, v.seeds
+			a.OnServers = m.onServers(w.Setting)
 			return a, err
 		}
 		a.Rejected = append(a.Rejected, Rejected{w.Setting, v.Contradictions})
