@@ -4,6 +4,8 @@ set -eu
 cd "$(dirname "$0")/.."
 release() { go tool -modfile=tools/goreleaser/go.mod goreleaser "$@"; }
 
+# Go does not record the commit in a further worktree of a repository, where .git is a file.
+[ -d .git ] || { echo "release-check.sh: this is not a clone of its own, so the program would not know its commit" >&2; exit 1; }
 release check
 release release --snapshot --clean --skip=docker
 
