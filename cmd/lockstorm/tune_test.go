@@ -128,7 +128,7 @@ func TestTuneStores(t *testing.T) {
 	picture, _ := os.ReadFile(filepath.Join(dir, "front.svg"))
 	wantIn(t, string(picture), "</svg>", "violations in 1e9 grants")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	want(t, "scenarios", len(files), 3)
+	want(t, "scenarios", len(files), 5)
 	for _, file := range files {
 		_, seed, _ := strings.Cut(strings.TrimSuffix(file, ".yaml"), "-seed-")
 		code, out, problems := command(t, "run", file, "--seed", seed, "--out", "")

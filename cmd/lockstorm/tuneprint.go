@@ -93,8 +93,12 @@ func printRecommended(out io.Writer, a tune.Advice) {
 		if t.PerGrant {
 			what = "grant"
 		}
-		text := fmt.Sprintf("%s: %s. %d of %s violated %s exclusion: %.2g to %.2g at 95 %%, at most %.2g according to the model",
-			t.Name, t.What, t.K, textfmt.Count(t.N, what), t.Property, t.Low, t.High, t.Predicted)
+		text := fmt.Sprintf("%s: %s. %d of %s violated %s exclusion", t.Name, t.What, t.K, textfmt.Count(t.N, what), t.Property)
+		if t.Control {
+			text += ", as they have to"
+		} else {
+			text += fmt.Sprintf(": %.2g to %.2g at 95 %%, at most %.2g according to the model", t.Low, t.High, t.Predicted)
+		}
 		for n, l := range textfmt.Lines(text, width-4) {
 			p("%s%s\n", []string{"  ", "    "}[min(n, 1)], l)
 		}

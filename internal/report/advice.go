@@ -84,12 +84,15 @@ func restartDelay(s tune.Setting) string {
 func trialTable(v tune.Validation) document.Table {
 	t := document.Table{Cards: true, Columns: document.Named("trial", "what", "property", "violated", "of", "95 % interval", "at most by the model")}
 	for _, trial := range v.Trials {
-		what := "run"
+		what, most := "run", document.Number(trial.Predicted, fmt.Sprintf("%.2g", trial.Predicted))
 		if trial.PerGrant {
 			what = "grant"
 		}
+		if trial.Control {
+			most = document.Text("control: has to be violated")
+		}
 		t.Add(document.Text(trial.Name), document.Text(trial.What), document.Text(trial.Property.Code()+" "+trial.Property.Title()), document.Count(trial.K),
-			document.Number(float64(trial.N), textfmt.Count(trial.N, what)), document.Text(fmt.Sprintf("%.2g to %.2g", trial.Low, trial.High)), document.Number(trial.Predicted, fmt.Sprintf("%.2g", trial.Predicted)))
+			document.Number(float64(trial.N), textfmt.Count(trial.N, what)), document.Text(fmt.Sprintf("%.2g to %.2g", trial.Low, trial.High)), most)
 	}
 	return t
 }

@@ -53,8 +53,15 @@
 //   - everyday: the clients as stated, clocks at their bounds, pauses and crashes at their
 //     rates. It measures p99, with an interval, and counts violations.
 //   - edge: a holder with a bare quorum keeps the lock to the last instant, with clocks at
-//     their bounds. Nodes step, crash and return after the restart delay, while another client
-//     asks all the time. Any violation contradicts the setting.
+//     their bounds. Nodes step, while another client asks all the time. Any violation contradicts
+//     the setting.
+//   - restart: edge, but nodes crash as soon as the last lease has begun, and return after the restart
+//     delay: later in a lease a shorter delay would do. Under aof-everysec and aof-always they lose
+//     power, so that under aof-everysec the key, which is not synced yet, is lost. Any violation
+//     contradicts the setting.
+//   - too early: the control of restart. Nodes return a little before the delay that is needed; under
+//     aof-always, where none is, they also lose their keys. If no run violates exclusion, the trials do
+//     not test what they should, which contradicts the setting too.
 //   - slips: holders are paused far more often, with a TTL short enough that the model predicts
 //     one violation in four runs. More than predicted contradicts the setting. A bounded pause
 //     is tried at its bound, with the recommended TTL.

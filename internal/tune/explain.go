@@ -181,7 +181,10 @@ func (v Validation) seen(name string) string {
 		if t.Open > 0 {
 			text += fmt.Sprintf(" (%d runs without a verdict)", t.Open)
 		}
-		if t.K == 0 {
+		switch {
+		case t.Control:
+			return text + ", as they have to"
+		case t.K == 0:
 			return text + fmt.Sprintf(", at most %.2g at 95 %%", t.High)
 		}
 		return text + fmt.Sprintf(", %.2g to %.2g at 95 %%; the model predicts %.2g at most", t.Low, t.High, t.Predicted)
@@ -213,17 +216,20 @@ func (m *model) extensionBasis(s Setting) Basis {
 func (m *model) restartBasis(w Weighed, v Validation) Basis {
 	s := w.Setting
 	b := Basis{"restart delay", s.RestartDelay.String(), fmt.Sprintf("clock rates within %d ppm; no extension asks for more than the TTL; persistence %s", m.Clocks.RatePPM, m.persistence()),
-		Exact, fmt.Sprintf("at least %v after the crash, or a quarantine of the TTL; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), v.seen("edge"))}
+		Exact, fmt.Sprintf("at least %v after the crash, or a quarantine of the TTL; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), v.seenOfRestarts())}
 	switch {
 	case !m.forgets():
 		b.Rests = "persistence aof-always: disks keep synced data, and nobody restores an old file"
-		b.How = "a node that keeps its keys may return at once; " + v.seen("edge")
+		b.How = "no delay is needed: a node syncs each key before it acknowledges it, so it may return at once; " + v.seenOfRestarts()
 	case m.earlyRestart(w.Setting) > 0:
-		b.Sure, b.How = Modelled, fmt.Sprintf("given, and shorter than the required %v: an upper bound of %.2g per grant",
-			m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()), w.Risk.Restarts)
+		b.Sure, b.How = Modelled, fmt.Sprintf("given, and shorter than the required %v: an upper bound of %.2g per grant; %s",
+			m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()), w.Risk.Restarts, v.seen("restart"))
 	}
 	return b
 }
+
+// seenOfRestarts says what the trials with restarts have shown.
+func (v Validation) seenOfRestarts() string { return v.seen("restart") + "; " + v.seen("too early") }
 
 func (m *model) riskBasis(w Weighed, v Validation) Basis {
 	value := fmt.Sprintf("%.3g", w.Risk.PerBillion())

@@ -149,10 +149,11 @@ func (m *model) everydayPlan(s Setting, d rng, clients int, length time.Duration
 }
 
 // crash takes a node down for the restart delay, with the worst loss that its persistence
-// allows.
+// allows: a process that dies keeps what it has written, a machine that loses power only what it
+// has synced.
 func (m *model) crash(s Setting, node int, at nemesis.Trigger) nemesis.Fault {
 	f := nemesis.Fault{Action: &nemesis.Crash{Node: node, RestartDelay: s.RestartDelay}, Start: at}
-	if m.persistence() == nemesis.EverySecond {
+	if m.persistence() != nemesis.Nothing {
 		f.Action = &nemesis.PowerLoss{Node: node, RestartDelay: s.RestartDelay}
 	}
 	if s.RestartDelay == 0 {
@@ -161,51 +162,123 @@ func (m *model) crash(s Setting, node int, at nemesis.Trigger) nemesis.Fault {
 	return f
 }
 
-// edgeExtensions is how often the holder of an edge trial extends.
-const edgeExtensions = 2
+// lastExtension is how often the holder of an edge trial extends.
+const lastExtension = 2
 
-// edge draws a scenario with a holder that has a bare quorum and keeps the lock to the last
+// lease is how long the holder of an edge trial keeps the lock, about.
+func (s Setting) lease() time.Duration {
+	if s.ExtendEvery == 0 {
+		return s.TTL
+	}
+	return s.TTL + lastExtension*s.ExtendEvery
+}
+
+// leaseBegins is when the last lease of the holder of an edge trial has begun, plus a time.
+func (s Setting) leaseBegins(plus time.Duration) nemesis.Trigger {
+	if s.ExtendEvery == 0 {
+		return nemesis.When(1, env.StepGranted, plus)
+	}
+	at := nemesis.When(1, env.StepExtended, plus)
+	at.Count = lastExtension
+	return at
+}
+
+// edge draws a scenario in which clocks alone can end the last lease too early.
+func (m *model) edge(s Setting, d rng) scenarios.Scenario {
+	return m.toTheEnd(s, "tune-edge", "a holder keeps the lock to the last instant, with the worst clocks",
+		m.steps(nemesis.When(1, env.StepGranted, d.upTo(s.lease()))))
+}
+
+// toTheEnd returns a scenario with a holder that has a bare quorum and keeps the lock to the last
 // instant, and a client that asks all the time near the end. The lock warns its holder at the
 // very end and retries at once, or a gap would be missed. Other settings are those of s.
-func (m *model) edge(s Setting, d rng) scenarios.Scenario {
+func (m *model) toTheEnd(s Setting, name, summary string, faults nemesis.Plan) scenarios.Scenario {
 	lock := s.Lock()
 	lock.Margin, lock.Retry = 0, often(s.TTL/8)
-	lease := s.TTL
 	if s.ExtendEvery > 0 {
-		lock.Watchdog.Limit = edgeExtensions
-		lease += edgeExtensions * s.ExtendEvery
+		lock.Watchdog.Limit = lastExtension
 	}
+	lease := s.lease()
 	setting := m.world(nemesis.Replies)
 	setting.Horizon = 6*lease + 10*s.NodeTimeout
-	plan := m.rates(1)
+	setting.Plan = m.rates(1)
 	if others := minority(m.Known); len(others) > 0 {
-		plan = append(plan, nemesis.Fault{
+		setting.Plan = append(setting.Plan, nemesis.Fault{
 			Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: others}}, Start: nemesis.At(0),
 		})
 	}
-	within := func() nemesis.Trigger { return nemesis.When(1, env.StepGranted, d.upTo(lease)) }
-	if step := m.Clocks.LargestStep; step > 0 {
-		at := within()
-		for n := 1; n <= m.Nodes; n++ {
-			plan = append(plan, nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: n}, By: step}, Start: at})
-		}
-	}
-	if d.IntN(2) == 0 {
-		at := within()
-		for n := 1; n <= 2*m.quorum()-m.Nodes; n++ { // as many as the others lack to a quorum
-			plan = append(plan, m.crash(s, n, at))
-		}
-	}
-	setting.Plan = plan
+	setting.Plan = append(setting.Plan, faults...)
 	return scenarios.Scenario{
-		Name: "tune-edge", Summary: "a holder keeps the lock to the last instant, with the worst clocks",
+		Name: name, Summary: summary,
 		Lock: lock, Setting: setting,
 		Clients: []scenarios.Client{
 			{Workload: "hold", Resource: resource, Rounds: 1, Work: exactly(3 * lease)},
-			{Workload: "hold", Resource: resource, Rounds: 1, Work: exactly(s.TTL / 10), Start: exactly(m.nearEnd(lease))},
+			{Workload: "hold", Resource: resource, Rounds: 1, Work: exactly(s.TTL / 10), Start: exactly(m.asksFrom(s))},
 		},
 		Expect: scenarios.Expectations{checker.Lease: checker.Holds},
 	}
+}
+
+// steps makes the clocks of all nodes step forward at once, by the bound.
+func (m *model) steps(at nemesis.Trigger) (plan nemesis.Plan) {
+	for n := 1; n <= m.Nodes && m.Clocks.LargestStep > 0; n++ {
+		plan = append(plan, nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: n}, By: m.Clocks.LargestStep}, Start: at})
+	}
+	return plan
+}
+
+// restart returns a scenario in which nodes of the holder's quorum crash when its last lease has just
+// begun: then they have to stay away for longest, and under aof-everysec the key is not yet synced.
+// The clocks step while they are away, so that they return as early as they can. The other client asks
+// once more after their return.
+func (m *model) restart(s Setting) scenarios.Scenario {
+	faults := m.steps(s.leaseBegins(s.TTL / 10))
+	for n := 1; n <= 2*m.quorum()-m.Nodes; n++ { // as many as the others lack to a quorum
+		faults = append(faults, m.crash(s, n, s.leaseBegins(0)))
+	}
+	one := m.toTheEnd(s, "tune-restart", "nodes of the holder's quorum crash when its last lease has just begun", faults)
+	one.Clients[1].Rounds, one.Clients[1].Think = 2, exactly(s.RestartDelay)
+	one.Horizon += 2 * s.RestartDelay
+	return one
+}
+
+// tooEarly returns a scenario that has to violate exclusion: restart, but with what it relies on
+// broken. Nodes return before the holder's validity is over; if they may do so because they sync each
+// key, they also keep no keys.
+func (m *model) tooEarly(s Setting) scenarios.Scenario {
+	forgetful := *m
+	if !m.forgets() {
+		forgetful.Crashes.Persistence = nemesis.Nothing
+	}
+	s.RestartDelay = m.tooShort(s)
+	one := forgetful.restart(s)
+	one.Name, one.Summary = "tune-too-early", m.describeTooEarly(s)
+	one.Expect = scenarios.Expectations{checker.Lease: checker.Violated, checker.Section: checker.Unknown}
+	return one
+}
+
+// tooShort returns a restart delay just below what is needed.
+func (m *model) tooShort(s Setting) time.Duration {
+	return max(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())-m.timeToGrant(s), 0).Truncate(time.Millisecond)
+}
+
+// asksFrom is when the other client of an edge trial begins to ask: early enough for a grant before the
+// holder's validity ends.
+func (m *model) asksFrom(s Setting) time.Duration {
+	return max(min(m.nearEnd(s.lease()), s.lease()-s.Allowance()-m.timeToGrant(s)), 0)
+}
+
+// timeToGrant is enough for the reply that tells the holder of its grant, at which nodes crash, and for
+// a few tries of another client.
+func (m *model) timeToGrant(s Setting) time.Duration { return s.TTL/10 + 3*longest(m.RoundTrip) }
+
+// describeTooEarly describes tooEarly.
+func (m *model) describeTooEarly(s Setting) string {
+	what := fmt.Sprintf("as restart, but nodes return after %v", m.tooShort(s))
+	if !m.forgets() {
+		return what + " without the keys that they had synced"
+	}
+	return what + ", which is too early"
 }
 
 // nearEnd returns a time shortly before a lease can end. A restart delay that is too short shows early in

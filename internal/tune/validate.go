@@ -61,6 +61,10 @@ type Trial struct {
 	Low       float64          `json:"low"`                 // Wilson's 95 % interval
 	High      float64          `json:"high"`
 	Predicted float64          `json:"predicted"` // upper bound by the model
+
+	// Control: what the setting relies on is broken, so runs have to violate the property. If none
+	// does, the trial that it is the control of shows nothing.
+	Control bool `json:"control,omitempty"`
 }
 
 // newTrial counts the violations of runs.
@@ -80,6 +84,8 @@ func (t Trial) contradiction() string {
 	switch {
 	case t.N == 0:
 		return fmt.Sprintf("%s: no verdict in %d runs", t.Name, t.Runs)
+	case t.Control && t.K == 0:
+		return fmt.Sprintf("%s: no run of %d violated %s exclusion, though all have to: trials with restarts show nothing", t.Name, t.N, t.Property)
 	case t.K > 0 && t.Low > t.Predicted:
 		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d; the model predicts %.3g at most", t.Name, t.Property, t.K, t.N, t.Predicted)
 	}
@@ -121,6 +127,9 @@ func (v *Validation) skip(name string, requests float64) {
 	v.Skipped = append(v.Skipped, fmt.Sprintf("%s: not run, because a run would send about %.1g requests", name, requests))
 }
 
+// controlRuns is how many runs a control has: nearly all of them violate exclusion.
+func controlRuns(runs int) int { return max(runs/10, 2) }
+
 // validate runs the trials of a setting.
 func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
 	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
@@ -157,11 +166,25 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	if err != nil {
 		return v, err
 	}
+	v.Trials = append(v.Trials, newTrial("edge", "holds to the last instant with the worst clocks and steps", checker.Lease, false, 0, tally))
+
+	tally, _, err = run("restart", o.Runs, func(rng) scenarios.Scenario { return m.restart(w.Setting) })
+	if err != nil {
+		return v, err
+	}
 	early := 0.0
 	if m.earlyRestart(w.Setting) > 0 {
-		early = 1 // the given restart delay is too short, so violations say nothing of the clocks
+		early = 1 // the given restart delay is too short
 	}
-	v.Trials = append(v.Trials, newTrial("edge", "holds to the last instant with the worst clocks, with steps, crashes and restarts", checker.Lease, false, early, tally))
+	v.Trials = append(v.Trials, newTrial("restart", "as edge, but nodes crash as soon as the last lease has begun", checker.Lease, false, early, tally))
+
+	tally, _, err = run("too early", controlRuns(o.Runs), func(rng) scenarios.Scenario { return m.tooEarly(w.Setting) })
+	if err != nil {
+		return v, err
+	}
+	control := newTrial("too early", m.describeTooEarly(w.Setting), checker.Lease, false, 1, tally)
+	control.Control = true
+	v.Trials = append(v.Trials, control)
 
 	if s, ok := m.slip(w); ok {
 		each := m.slipRequests(s)
