@@ -17,6 +17,9 @@ type Report struct {
 	// Cut is why the history is incomplete, so that every property that is not
 	// violated is unknown; empty if the history is complete.
 	Cut string `json:"cut,omitempty"`
+
+	// Open lists the numbers of the faults that went on when the history ended, in order.
+	Open []int `json:"-"`
 }
 
 // Place is a part of a history: the events of one resource, or of all if none is

@@ -219,6 +219,18 @@ func (r Restart) ending() ending {
 	return ending{automatic: "restart_delay says when the server starts again, and excludes an end"}
 }
 
+// BringsBack reports whether the fault takes a node down that comes back: its end, or the node's
+// machine, starts a server again.
+func (f *Fault) BringsBack() bool {
+	switch a := f.Action.(type) {
+	case *PowerLoss:
+		return a.TornTail != TornRefuse && !f.ForGood()
+	case *Crash, *Shutdown, *Failover, *OldSnapshot, *VMRestore:
+		return !f.ForGood()
+	}
+	return false
+}
+
 // RestartDelayFeature is the feature of a fault after which a node's machine
 // starts the server again by its own clock.
 const RestartDelayFeature Feature = "restart_delay"

@@ -1,7 +1,7 @@
 package scenarios
 
 import (
-	"slices"
+	"fmt"
 	"time"
 )
 
@@ -11,7 +11,16 @@ import (
 const latenessAddsUp = 4
 
 // AllowedSlip is the largest delay of an event in a run of this scenario, beyond which the run
-// decides nothing: [Scenario.SlipMargin], or if that is 0 a limit that
+// decides nothing: see [Scenario.SlipLimit].
+func (s Scenario) AllowedSlip() time.Duration { return s.SlipLimit().Most }
+
+// SlipLimit is the largest delay of an event in a run, and what it follows from.
+type SlipLimit struct {
+	Most time.Duration
+	From string // as in "a tenth of the TTL of 1s"
+}
+
+// SlipLimit returns [Scenario.SlipMargin], or if that is 0 a limit that
 // follows from the times of the scenario. With leases it matters what comes before
 // and what comes after the end of a TTL. So the limit is the least of
 //
@@ -21,28 +30,41 @@ const latenessAddsUp = 4
 //   - a quarter of the length of a fault, because what it should affect happens meanwhile,
 //   - half of the node timeout, where tries are counted: a try that fails because of the machine is
 //     one too many.
-func (s Scenario) AllowedSlip() time.Duration {
+func (s Scenario) SlipLimit() SlipLimit {
 	if s.SlipMargin > 0 {
-		return s.SlipMargin
+		return SlipLimit{s.SlipMargin, "the scenario's slip_margin"}
 	}
-	least := s.LongestTTL()
+	least := SlipLimit{s.LongestTTL(), "the longest TTL"}
+	atMost := func(d time.Duration, format string, args ...any) {
+		if d < least.Most {
+			least = SlipLimit{d, fmt.Sprintf(format, args...)}
+		}
+	}
 	faults := s.faultLengths()
 	for _, ttl := range s.lifetimes() {
-		least = min(least, ttl/10)
-		for _, length := range slices.Concat(s.workLengths(), faults) {
+		atMost(ttl/10, "a tenth of the TTL of %v", ttl)
+		for _, length := range s.workLengths() {
 			if gap := (length - ttl).Abs(); gap > 0 {
-				least = min(least, gap/latenessAddsUp)
+				atMost(gap/latenessAddsUp, "a quarter of the %v between the end of work for %v and that of the TTL of %v", gap, length, ttl)
+			}
+		}
+		for _, length := range faults {
+			if gap := (length - ttl).Abs(); gap > 0 {
+				atMost(gap/latenessAddsUp, "a quarter of the %v between the end of a fault of %v and that of the TTL of %v", gap, length, ttl)
 			}
 		}
 	}
 	for _, length := range faults {
-		least = min(least, length/latenessAddsUp)
+		atMost(length/latenessAddsUp, "a quarter of the shortest fault, %v", length)
 	}
 	if s.Bounds.Tries > 0 {
-		least = min(least, s.Lock.NodeTimeout/2)
+		atMost(s.Lock.NodeTimeout/2, "half of the node timeout of %v", s.Lock.NodeTimeout)
 	}
 	return least
 }
+
+// String says how much is allowed and why, as in "20ms (a tenth of the TTL of 200ms)".
+func (l SlipLimit) String() string { return fmt.Sprintf("%v (%s)", l.Most, l.From) }
 
 // lifetimes are the requested times to live.
 func (s Scenario) lifetimes() []time.Duration {

@@ -94,7 +94,7 @@ func TestAgreementTellsEveryDifference(t *testing.T) {
 		"What differs:\n",
 		"- evicted-key on tin: V3 holds, and violated on sim: the write is faster than the tin",
 		"- pause-then-write on tin: V3 unknown, and violated on sim; NO REASON IS KNOWN",
-		"- node-pause on tin: the machine was too slow in 1 of 1 run, 1s late where 20ms are allowed",
+		"- node-pause on tin: the machine was too slow in 1 of 1 run, 1s late; allowed: 20ms (a quarter of the 80ms between the end of work for 920ms and that of the TTL of 1s)",
 	)
 	want(t, "a difference without a reason", a.Conclusion(), runner.Contradiction)
 

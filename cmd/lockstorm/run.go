@@ -49,7 +49,13 @@ repeats its run.
 
 A simulated run stops after --max-events, or when time no longer advances. It then
 names the limit and the busy clients; properties that are not violated are unknown,
-and the exit code is 3 unless one was violated.`,
+and the exit code is 3 unless one was violated.
+
+On real servers a run for which the machine was too slow is discarded and made again, a
+few times. If it is too slow each time, it does not count: no property holds in it and
+none is violated, and the exit code is 3 unless another run contradicts what is
+expected. The summary names both numbers. It also says in how many runs a crashed node
+was to return and did not before their end ("not exercised").`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
   lockstorm run calm --faults all --runs 1000
@@ -284,6 +290,9 @@ type jsonLine struct {
 	Slip    time.Duration `json:"slip,omitempty"`
 	Slipped bool          `json:"slipped,omitempty"`
 
+	// NotBack: the run ended before a node was back that its plan was to bring back.
+	NotBack bool `json:"not_back,omitempty"`
+
 	TraceHash string `json:"trace_hash,omitempty"`
 	Dir       string `json:"dir,omitempty"`
 	Replay    string `json:"replay,omitempty"` // of a run with --faults
@@ -301,6 +310,7 @@ func line(r stored) jsonLine {
 		Cut:     r.Report.Cut,
 		Slip:    r.SchedulingLag,
 		Slipped: r.Slipped(),
+		NotBack: r.NotBack(),
 		Dir:     r.dir,
 	}
 	if m := &r.Report.Measurements; measured(len(r.Report.Findings)) {

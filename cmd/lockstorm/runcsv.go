@@ -19,7 +19,7 @@ func newRunTable(out io.Writer) runTable {
 	for _, p := range checker.Properties() {
 		head = append(head, p.String())
 	}
-	head = append(head, "as_expected", "cut", "slip")
+	head = append(head, "as_expected", "cut", "slip", "slipped")
 	for _, f := range checker.NamedFigures() {
 		head = append(head, f.Name)
 	}
@@ -33,7 +33,7 @@ func (t runTable) add(l jsonLine) {
 	for _, p := range checker.Properties() {
 		line = append(line, l.Verdicts[p].String())
 	}
-	line = append(line, strconv.FormatBool(l.AsExpected), l.Cut, strconv.FormatInt(int64(l.Slip), 10))
+	line = append(line, strconv.FormatBool(l.AsExpected), l.Cut, strconv.FormatInt(int64(l.Slip), 10), strconv.FormatBool(l.Slipped))
 	for _, f := range checker.NamedFigures() {
 		cell := ""
 		if l.Measurements != nil {

@@ -41,6 +41,7 @@ func printTally(out io.Writer, t runner.Tally) {
 		}
 	}
 	printSlipped(out, t)
+	printNotBack(out, t)
 	if t.Interrupted {
 		_, _ = fmt.Fprintln(out, "\nStopped before the end: properties not violated so far are unknown.")
 		return
@@ -74,18 +75,35 @@ func printLimits(out io.Writer, t runner.Tally) {
 	printTable(out, table)
 }
 
-// printSlipped prints why runs were discarded, and the findings of the first of them.
+// printSlipped prints why runs were discarded or do not count, and the findings of the first that does
+// not count.
 func printSlipped(out io.Writer, t runner.Tally) {
+	if t.Discarded > 0 {
+		_, _ = fmt.Fprintf(out, "\nDiscarded: %s. The machine was too slow, or a watch saw the keys too late, and the run was made again.\n", textfmt.Count(t.Discarded, "run"))
+	}
 	if t.Slipped == 0 {
 		return
 	}
 	r := t.Slipping
-	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run decides nothing.\n", seeded(r), summary.Slowness(t))
+	_, _ = fmt.Fprintf(out, "\nToo slow%s: %s. Such a run does not count: no property holds in it, and none is violated.\n", seeded(r), summary.Slowness(t))
 	for _, f := range r.Report.Findings {
 		if f.Verdict == checker.Violated {
 			_, _ = fmt.Fprintf(out, "\n%s violated, possibly because of the slow machine:\n", f.Property.Title())
 			tell(out, f.Lines()...)
 		}
+	}
+}
+
+// printNotBack says in how many runs no node returned.
+func printNotBack(out io.Writer, t runner.Tally) {
+	if t.NotBack == 0 {
+		return
+	}
+	_, _ = fmt.Fprintln(out)
+	text := fmt.Sprintf("Not exercised in %d of %s: the return of a node. These runs ended before it, so they show nothing of what it may violate. Let a client go on for longer (rounds, think).",
+		t.NotBack, textfmt.Count(t.Runs, "run"))
+	for _, l := range textfmt.Lines(text, terminal.On(out).Prose()) {
+		_, _ = fmt.Fprintln(out, l)
 	}
 }
 
@@ -111,20 +129,36 @@ func headline(t runner.Tally) string {
 	}
 	switch {
 	case len(t.Scenario.Expect) > 0 || len(t.Limits()) > 0 || conclusion == runner.Undecided:
-		return fmt.Sprintf("%s (%s%s)", conclusion, runs, faultless(t))
+		return fmt.Sprintf("%s (%s%s)", conclusion, runs, reservations(t))
 	case conclusion == runner.Contradiction:
-		return fmt.Sprintf("violations in %d of %s; %s", t.Against, runs, why)
+		return fmt.Sprintf("violations in %d of %s%s; %s", t.Against, runs, uncounted(t), why)
 	}
-	return fmt.Sprintf("no violation in %s%s; %s", runs, faultless(t), why)
+	return fmt.Sprintf("no violation in %s%s; %s", runs, reservations(t), why)
 }
 
-// faultless returns a note on the runs with generated faults in which no fault took place: some
-// faults wait for a step that is never reached.
-func faultless(t runner.Tally) string {
-	if t.Scenario.Generate == nil || t.Faultless == 0 {
-		return ""
+// reservations returns notes on the runs that show less than others: that do not count, without any of
+// the generated faults, because some wait for a step that is never reached, and without the return of a
+// node.
+func reservations(t runner.Tally) string {
+	text := uncounted(t)
+	if t.Scenario.Generate != nil && t.Faultless > 0 {
+		text += fmt.Sprintf(", %d of them without a fault", t.Faultless)
 	}
-	return fmt.Sprintf(", %d of them without a fault", t.Faultless)
+	if t.NotBack > 0 {
+		text += fmt.Sprintf(", return of a node not exercised in %d", t.NotBack)
+	}
+	return text
+}
+
+// uncounted returns a note on the runs that neither show nor violate anything.
+func uncounted(t runner.Tally) (text string) {
+	if t.Slipped > 0 {
+		text += fmt.Sprintf(", %d of them not counted: too slow", t.Slipped)
+	}
+	if t.Discarded > 0 {
+		text += fmt.Sprintf(", %d more discarded", t.Discarded)
+	}
+	return text
 }
 
 // printMeasured prints a short block of measurements.

@@ -63,7 +63,7 @@ func Judge(r runner.Result, t Capabilities, promised []checker.Property, keys bo
 		case r.Slipped() && why == nil && f.Verdict != checker.NotApplicable:
 			j.Open = append(j.Open, checker.Finding{
 				Property: f.Property, Verdict: checker.Unknown, Where: f.Where,
-				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late, more than %v", r.SchedulingLag, done.AllowedSlip()),
+				Undecided: fmt.Sprintf("the machine was too slow for the plan: events were up to %v late; allowed: %v", r.SchedulingLag, done.SlipLimit()),
 			})
 		case r.Slipped():
 		case f.Verdict == checker.Violated && why == nil:

@@ -23,7 +23,10 @@ type block struct {
 	Row      results.Row   `json:"row"`
 	Spread   runner.Spread `json:"spread"`
 
-	Faultless int `json:"faultless,omitempty"` // as in a [runner.Tally]
+	// As in a [runner.Tally].
+	Faultless int `json:"faultless,omitempty"`
+	NotBack   int `json:"not_back,omitempty"`
+	Discarded int `json:"discarded,omitempty"`
 }
 
 // Store stores the tally of the task's runs as a block. In virtual time the bytes depend on the
@@ -34,7 +37,8 @@ func (t Task) Store(b runner.Backend, tally runner.Tally) ([]byte, error) {
 		return nil, err
 	}
 	return Seal(BlockFormat, BlockVersion, block{
-		Backend: b.Name, Contents: contents, Row: results.RowOf(tally, t.First), Spread: tally.Measured.Spread(), Faultless: tally.Faultless,
+		Backend: b.Name, Contents: contents, Row: results.RowOf(tally, t.First), Spread: tally.Measured.Spread(),
+		Faultless: tally.Faultless, NotBack: tally.NotBack, Discarded: tally.Discarded,
 	})
 }
 
@@ -65,10 +69,15 @@ func (b block) tally(t Task) (tally runner.Tally, err error) {
 	}
 	tally = b.Row.Tally(t.Scenario)
 	runs := tally.Measured.Runs()
-	if b.Faultless < 0 || b.Faultless > runs {
+	switch {
+	case b.Faultless < 0 || b.Faultless > runs:
 		return tally, fmt.Errorf("%d of %d runs without a fault", b.Faultless, runs)
+	case b.NotBack < 0 || b.NotBack > runs:
+		return tally, fmt.Errorf("%d of %d runs without the return of a node", b.NotBack, runs)
+	case b.Discarded < 0:
+		return tally, fmt.Errorf("%d runs discarded", b.Discarded)
 	}
-	tally.Faultless = b.Faultless
+	tally.Faultless, tally.NotBack, tally.Discarded = b.Faultless, b.NotBack, b.Discarded
 	tally.Measured, err = runner.RestoredAggregate(runs, b.Row.Measured, b.Spread)
 	return tally, err
 }

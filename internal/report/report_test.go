@@ -251,7 +251,7 @@ func TestASlippedRunIsUnknown(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Run.Slip = s.Run.Scenario.AllowedSlip() + time.Millisecond
-		why := fmt.Sprintf("he machine was too slow, %v late where %v are allowed", s.Run.Slip, s.Run.Scenario.AllowedSlip())
+		why := fmt.Sprintf("he machine was too slow, %v late; allowed: %v", s.Run.Slip, s.Run.Scenario.SlipLimit())
 		for _, runs := range []int{1, 2} {
 			r := report.New("slipped", options)
 			if err := r.Runs(slices.Repeat([]runpage.Shown{s}, runs)); err != nil {

@@ -185,6 +185,9 @@ func (a *batchRun) settle(ctx context.Context, again *retries) error {
 				return err
 			}
 			if !next.Interrupted {
+				if r.err == nil {
+					a.tally.Discarded++
+				}
 				r = attempt{next, r.seed, nil}
 			}
 			again.done(r.again())

@@ -92,6 +92,9 @@ func TestSlippedRunIsRepeated(t *testing.T) {
 	if got := strings.Join((*order)[4:], " "); got != "2 2 3" {
 		t.Errorf("repeated: %s", got)
 	}
+	if tallies[0].Discarded != 3 || tallies[1].Discarded != 0 {
+		t.Errorf("discarded: %d, and %d beside it", tallies[0].Discarded, tallies[1].Discarded)
+	}
 	if tallies[1].Conclusion() != runner.AsExpected || tallies[1].Runs != 4 {
 		t.Errorf("the batch beside it: %v", tallies[1].Conclusion())
 	}

@@ -354,6 +354,14 @@ func (r Result) Unseen() bool {
 	})
 }
 
+// NotBack reports whether the run ended while a node was down that its plan was to bring back. It does
+// not exercise the return: whatever that may violate, the run does not show it.
+func (r Result) NotBack() bool {
+	return !r.Interrupted && r.Report.Cut == "" && slices.ContainsFunc(r.Report.Open, func(number int) bool {
+		return 1 <= number && number <= len(r.Plan) && r.Plan[number-1].BringsBack()
+	})
+}
+
 // AsExpected reports whether this run alone shows what its scenario expects. A run that
 // was cut short, or slipped, does not.
 func (r Result) AsExpected() bool {

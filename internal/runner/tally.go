@@ -42,6 +42,13 @@ type Tally struct {
 	// little.
 	Faultless int
 
+	// NotBack counts the runs that ended before a node was back: see [Result.NotBack].
+	NotBack int
+
+	// Discarded counts the runs that slipped, or whose keys were seen too late, and that were made
+	// again. They are no part of Runs.
+	Discarded int
+
 	Interrupted bool
 }
 
@@ -72,6 +79,9 @@ func (t *Tally) Add(r Result) {
 	t.Measured.Add(r.Report.Measurements)
 	if r.Report.Measurements.Faults == 0 {
 		t.Faultless++
+	}
+	if r.NotBack() {
+		t.NotBack++
 	}
 	for _, f := range r.Report.Findings {
 		t.Seen[f.Property][f.Verdict]++
@@ -120,6 +130,7 @@ func (t *Tally) Append(later Tally) {
 	t.Runs, t.Interrupted = t.Runs+later.Runs, t.Interrupted || later.Interrupted
 	t.Shown, t.Against = t.Shown+later.Shown, t.Against+later.Against
 	t.Slipped, t.Faultless = t.Slipped+later.Slipped, t.Faultless+later.Faultless
+	t.NotBack, t.Discarded = t.NotBack+later.NotBack, t.Discarded+later.Discarded
 	for p, counts := range later.Seen {
 		for v, n := range counts {
 			t.Seen[p][v] += n

@@ -132,7 +132,7 @@ func (m *model) basis(w Weighed, v Validation) []Basis {
 		m.ttlBasis(w),
 		{"drift factor", fmt.Sprintf("%g (allowance %v)", s.DriftFactor, textfmt.Duration(s.Allowance())),
 			fmt.Sprintf("clock rates within %d ppm; steps of a node's wall clock within %v while a key lives", m.Clocks.RatePPM, m.Clocks.LargestStep),
-			Exact, fmt.Sprintf("an allowance of at least %v is needed; %s", textfmt.Duration(m.Clocks.NeededAllowance(s.TTL)), v.seen("edge"))},
+			Exact, fmt.Sprintf("%s; the allowance is the TTL × drift factor + 2 ms, and at least %v is needed", v.seen("edge"), textfmt.Duration(m.Clocks.NeededAllowance(s.TTL)))},
 		{"node timeout", s.NodeTimeout.String(), m.tripBasis(), Modelled,
 			fmt.Sprintf("a share of %.2g of the replies comes later; a wrong timeout costs time, never exclusion", above(m.RoundTrip, s.NodeTimeout))},
 		{"retry delay", fmt.Sprintf("%v to %v, random", s.RetryMin, s.RetryMax), "the number of clients, their holds and the time between them", Measured,

@@ -28,7 +28,7 @@ func (s Shown) Uncounted() string {
 	if !s.Slipped() {
 		return ""
 	}
-	return fmt.Sprintf("the machine was too slow, %v late where %v are allowed", s.Run.Slip.Round(time.Millisecond), s.Run.Scenario.AllowedSlip())
+	return fmt.Sprintf("the machine was too slow, %v late; allowed: %v", s.Run.Slip.Round(time.Millisecond), s.Run.Scenario.SlipLimit())
 }
 
 // violated lists the properties that the run violated: first those that failed a test of the lock.

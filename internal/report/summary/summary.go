@@ -124,8 +124,8 @@ func Violated(t runner.Tally) []checker.Property {
 // Slowness says how late the machine was, and what the limit is.
 func Slowness(t runner.Tally) string {
 	r := t.Slipping
-	return fmt.Sprintf("the machine was too slow in %d of %s, %v late where %v are allowed",
-		t.Slipped, textfmt.Count(t.Runs, "run"), r.SchedulingLag.Round(time.Millisecond), r.Scenario.AllowedSlip())
+	return fmt.Sprintf("the machine was too slow in %d of %s, %v late; allowed: %v",
+		t.Slipped, textfmt.Count(t.Runs, "run"), r.SchedulingLag.Round(time.Millisecond), r.Scenario.SlipLimit())
 }
 
 // Fact is a property of a scenario.
