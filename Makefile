@@ -140,12 +140,12 @@ stores: ## run the locks in a store on real servers, and compare them with the s
 
 published: ## repeat published results on real servers and in the simulator (13 minutes, on an idle machine); commit docs/evidence/published.md
 	@sh scripts/deps.sh stores
-	$(GO) run ./cmd/lockstorm published --format markdown >docs/evidence/published.md.new && mv docs/evidence/published.md.new docs/evidence/published.md
+	$(GO) run -buildvcs=false ./cmd/lockstorm published --format markdown >docs/evidence/published.md.new && mv docs/evidence/published.md.new docs/evidence/published.md
 
 PRICED = redlock,redlock-fenced,single-node,failover,database-row,database-row-asynchronous,advisory,expiring-key,redis-sentinel,redis-cluster,kubernetes-lease,zookeeper,etcd
 price: ## measure what locks cost on real servers (14 minutes, RUNS=1: 8, on an idle machine); commit docs/evidence/price.md
 	@sh scripts/deps.sh stores
-	$(GO) run ./cmd/lockstorm price --runs $(or $(RUNS),2) --locks $(PRICED) --format markdown >docs/evidence/price.md.new && mv docs/evidence/price.md.new docs/evidence/price.md
+	$(GO) run -buildvcs=false ./cmd/lockstorm price --runs $(or $(RUNS),2) --locks $(PRICED) --format markdown >docs/evidence/price.md.new && mv docs/evidence/price.md.new docs/evidence/price.md
 
 FLAKE_RUNS ?= 30
 FLAKE_BUDGET ?= 0
@@ -158,7 +158,7 @@ flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLA
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
 	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./internal/paper ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
-	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$' -args -update
+	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$|IsCurrent$$' -args -update
 
 pictures: browser front ## renew the screenshots in docs/img
 	$(GO) test ./internal/report -run '^TestPictures$$' -args -update

@@ -148,7 +148,7 @@ func hashed(text string) uint64 {
 }
 
 // Renewed returns f with its rows replaced by those of another reference, in the order of
-// the debate. Both must be of one backend.
+// the debate, and names the programs of both. Both must be of one backend.
 func (f Reference) Renewed(by Reference) (Reference, error) {
 	if f.Backend != by.Backend {
 		return Reference{}, fmt.Errorf("what is stored is of the %s backend, and the rows of the %s backend", f.Backend, by.Backend)
@@ -158,6 +158,9 @@ func (f Reference) Renewed(by Reference) (Reference, error) {
 		newer[r.Scenario] = true
 	}
 	kept := slices.DeleteFunc(slices.Clone(f.Rows), func(r Row) bool { return newer[r.Scenario] })
+	if len(kept) > 0 {
+		by.Versions = runner.WithProgramsOf(f.Versions, by.Versions)
+	}
 	by.Rows = InOrder(append(kept, by.Rows...))
 	return by, nil
 }

@@ -8,7 +8,7 @@ set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
 mkdir -p "$work/results/reference"

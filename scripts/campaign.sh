@@ -6,7 +6,7 @@ out=$PWD/docs/evidence/campaign.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p docs
-go build -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
 # say DIR TITLE COMMAND…: writes a section with the command and its output. A failing

@@ -6,7 +6,7 @@ set -eu
 runs=${RUNS:-2000}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 page=$work/page.md
 

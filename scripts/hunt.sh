@@ -7,7 +7,7 @@ set -eu
 hunts=${HUNTS:-50} shrunk=${SHRUNK:-4}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 
 code=0
 "$work/lockstorm" hunt --debate --hunts "$hunts" --format markdown >"$work/found" || code=$?

@@ -7,7 +7,7 @@ set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 
 # measure WORLD SWEEP FLAG…
 measure() {

@@ -5,7 +5,7 @@ set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 "$work/lockstorm" mutants --markdown --control "${1:-0}" >"$work/table" || test $? = 1
 
 {

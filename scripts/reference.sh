@@ -5,7 +5,7 @@ set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -tags simulated -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -tags simulated -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
 mkdir "$work/reference"

@@ -8,7 +8,7 @@ set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/lockstorm" ./cmd/lockstorm
+go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
 locks=database-row,database-row-asynchronous,advisory,advisory-checked,advisory-transaction,expiring-key,redis-sentinel,redis-cluster,kubernetes-lease,kubernetes-lease-fenced,zookeeper,zookeeper-fenced,etcd,etcd-unchecked,fenced

@@ -211,7 +211,7 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	case asJSON:
 		return reference.Print(out)
 	case asCSV:
-		return reference.PrintCSV(out)
+		return printReferenceCSV(out, reference)
 	case asMarkdown:
 		return c.page(out, reference)
 	}

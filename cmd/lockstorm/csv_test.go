@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // table reads CSV: for each line, its cells by the names of the columns.
@@ -79,21 +81,61 @@ func TestDebateCSV(t *testing.T) {
 				at++
 				want(t, "scenario", l["scenario"], r.Scenario)
 				want(t, "code", l["code"], p.Code())
-				want(t, "violated", l["violated"], strconv.Itoa(r.Seen[p][checker.Violated]))
+				want(t, "first seed", l["first_seed"], strconv.FormatUint(r.First, 10))
+				want(t, "violated", l["violated_runs"], strconv.Itoa(r.Seen[p][checker.Violated]))
 				want(t, "runs", l["runs"], strconv.Itoa(r.Runs))
-				if seen := r.Seen[p][checker.Violated] > 0; seen != (l["first_seed"] != "") || seen && l["share_violated"] == "0" {
+				if seen := r.Seen[p][checker.Violated] > 0; seen != (l["witness_seed"] != "") || seen && l["violated_share"] == "0" {
 					t.Errorf("%v", l)
 				}
 			}
 		}
 		want(t, "lines", len(lines), at)
 	}
-	_, text, _ := command(t, "debate", "--from", dir, "--format", "csv")
-	for _, l := range table(t, text) {
-		if l["scenario"] == "crash-restart" && l["code"] == "V1" {
-			want(t, "expected", l["expected"], "violated")
-			return
+}
+
+// Law: a line of CSV says by itself what it is about: a row of the debate, a point of a series with
+// its x, or a lock in a trial.
+func TestLinesOfADebateAreSelfContained(t *testing.T) {
+	lines := map[string]map[string]string{}
+	for _, name := range []string{"debate", "compare"} {
+		_, text, _ := command(t, name, "--from", sources+"/results/reference", "--format", "csv")
+		for _, l := range table(t, text) {
+			if l["code"] == "V1" {
+				lines[l["scenario"]] = l
+			}
 		}
 	}
-	t.Error("no crash-restart")
+	for scenario, columns := range map[string]map[string]string{
+		"crash-restart":                  {"series": "", "x": "", "expected": "violated", "backend": "sim"},
+		"clock-drift-at-5500ppm":         {"series": "clock-drift", "parameter": "rate error of either side", "point": "5500 ppm", "x": "5500", "x_unit": "ppm", "runs": "50", "last_seed": "50"},
+		"delayed-restart-extended-700ms": {"series": "delayed-restart-extended", "parameter": "restart delay", "point": "0.70 TTL", "x": "0.7", "x_unit": "TTL"},
+		"ttl-too-short-900ms":            {"series": "ttl-too-short", "parameter": "TTL", "point": "900ms", "x": "0.9", "x_unit": "s"},
+		"compare-storm-redlock":          {"series": "storm", "parameter": "lock", "point": "redlock", "x": "", "expected": ""},
+	} {
+		l, found := lines[scenario]
+		if !found {
+			t.Errorf("no line is of %s", scenario)
+		}
+		for name, value := range columns {
+			want(t, scenario+", "+name, l[name], value)
+		}
+	}
+	// Every point of a series is found.
+	for _, s := range scenarios.AllSeries() {
+		for _, p := range s.Points {
+			want(t, p.Name, lines[p.Name]["series"], s.Name)
+			want(t, p.Name, lines[p.Name]["point"], p.Value)
+		}
+	}
+}
+
+// A debate of which no row is decided has the head.
+func TestCSVOfNothing(t *testing.T) {
+	var out bytes.Buffer
+	if err := printReferenceCSV(&out, results.Reference{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.HasPrefix(text, "scenario,series,") || strings.Count(text, "\n") != 1 {
+		t.Errorf("%q", text)
+	}
 }

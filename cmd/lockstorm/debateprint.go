@@ -21,7 +21,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	case d.show.format == asJSON:
 		return reference.Print(out)
 	case d.show.format == asCSV:
-		return reference.PrintCSV(out)
+		return printReferenceCSV(out, reference)
 	case d.show.format == asMarkdown && !d.show.short:
 		return d.page(out, reference)
 	case d.show.format == asMarkdown:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/tune"
+	"github.com/lockstorm/lockstorm/results"
 )
 
 // figureOptions are the flags of figures.
@@ -23,6 +25,7 @@ type figureOptions struct {
 	out     string
 	names   []string // of formats
 	style   string
+	width   string
 	formats []plots.Format
 	drawn   plots.Style
 }
@@ -31,27 +34,41 @@ func newFigures() *cobra.Command {
 	var o figureOptions
 	cmd := &cobra.Command{
 		Use:   "figures DIR…",
-		Short: "Draw the figures of a stored sweep or advice for a paper",
-		Long: `Draw the figures of results that "sweep --out", "merge --out" or "tune --out" stored, and
-run nothing. Each figure becomes a file in each format: a picture (svg, pdf, png), or
-its values as a table (csv, and parquet in a build with -tags parquet).
+		Short: "Draw the figures of a stored sweep, debate or advice for a paper",
+		Long: `Draw the figures of results that "sweep --out", "merge --out", "tune --out", "debate
+--save" or "compare --save" stored, and run nothing. Each figure becomes a file in each
+format: a picture (svg, pdf, png), or its values as a table (csv, and parquet in a build
+with -tags parquet). Of a debate, each series whose values are numbers is drawn; all rows
+of a debate and of a comparison are tables, with a line for each scenario and property.
 
 The texts of an SVG are outlines and those of a PDF are in an embedded font, so they
 look the same everywhere. The metadata of a picture has its title, formula, number of
-runs, first seed, and the command that makes the data. The same results give the same
-bytes.
+runs, first seed, the command that makes the data, and the versions of lockstorm that
+made the data and the picture, if it was built with one. The same program draws the
+same bytes from the same results.
 
 --style print uses black and grey only: curves differ in dashes and markers.
 
+--width makes figures that fit into a paper without scaling: texts have 8 points or
+more at each width, and a png has 300 dots per inch. "column" fits into one column of
+ACM, IEEE, Nature and Elsevier (84 mm), "page" into both (177 mm).
+
+The foot of a figure says how many runs a point has, and by how much points are moved
+sideways where they would cover each other. Tables have a row for each point, with its
+curve, x, y, interval, formula, runs, and the version of lockstorm that made it.
+
 Exit codes: 0 the figures are written; 2 bad usage or input.`,
 		Example: `  lockstorm figures results/reference/restart-delay
-  lockstorm figures results/reference/drift --format pdf --style print --out paper`,
+  lockstorm figures results/reference/drift --format pdf --style print --out paper
+  lockstorm figures results/reference/drift --format pdf --width column
+  lockstorm figures results/reference --format csv,pdf`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "figures", "directory for the files; existing files are replaced")
 	f.StringSliceVar(&o.names, "format", formatNames(), "formats: svg, pdf, png, csv, parquet")
 	f.StringVar(&o.style, "style", "screen", "screen (colours), or print (black and grey)")
+	f.StringVar(&o.width, "width", "", "width on paper: column (84 mm), page (177 mm), or a length such as 85mm or 3.5in (default: 800 pixels, for screens)")
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
 		if err := o.parse(); err != nil {
 			return err
@@ -81,51 +98,137 @@ func (o *figureOptions) parse() (err error) {
 	if o.drawn, err = plots.ParseStyle(o.style); err != nil {
 		return fmt.Errorf("--style: %w", err)
 	}
+	if o.width != "" {
+		if o.drawn, err = o.drawn.Wide(o.width); err != nil {
+			return fmt.Errorf("--width: %w", err)
+		}
+	}
 	return nil
+}
+
+// storedFigures are the figures of stored results, and tables of all of them.
+type storedFigures struct {
+	pictures []plots.Picture
+	tables   []storedTable
+	about    plots.About
+}
+
+type storedTable struct {
+	name, what string
+	columns    []plots.Column
+	about      plots.About
 }
 
 // draw draws the figures of a directory and prints the names of their files.
 func (o *figureOptions) draw(dir string, out, problems io.Writer) error {
-	pictures, about, err := storedPictures(dir)
+	all, err := figuresIn(dir)
 	if err != nil {
 		return err
 	}
-	bar := terminal.NewBar(problems, "figures", int64(len(pictures)), terminal.Steps)
+	if len(all.pictures) == 0 && !slices.ContainsFunc(o.formats, plots.Format.IsTable) {
+		return fmt.Errorf("%s has tables only: --format csv", dir)
+	}
+	bar := terminal.NewBar(problems, "figures", int64(len(all.pictures)), terminal.Steps)
 	defer bar.Done()
-	for _, p := range pictures {
-		if err := plots.Save(o.out, p.Name, p.Chart, o.formats, o.drawn, about); err != nil {
+	for _, p := range all.pictures {
+		if err := plots.Save(o.out, p.Name, p.Chart, o.formats, o.drawn, drawnHere(all.about)); err != nil {
 			return err
 		}
 		bar.Step()
 	}
 	bar.Done()
-	for _, p := range pictures {
+	for _, p := range all.pictures {
 		if _, err := fmt.Fprintf(out, "%s: %s\n", filepath.Join(o.out, p.Name), plots.Title(p.Chart)); err != nil {
+			return err
+		}
+	}
+	return o.saveTables(all.tables, out)
+}
+
+// saveTables writes tables, if a format is one of tables.
+func (o *figureOptions) saveTables(tables []storedTable, out io.Writer) error {
+	if !slices.ContainsFunc(o.formats, plots.Format.IsTable) {
+		return nil
+	}
+	for _, t := range tables {
+		if err := plots.SaveTable(o.out, t.name, t.columns, o.formats, drawnHere(t.about)); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s: %s\n", filepath.Join(o.out, t.name), t.what); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// storedPictures returns the figures of the results in a directory.
-func storedPictures(dir string) ([]plots.Picture, plots.About, error) {
-	if _, err := os.Stat(filepath.Join(dir, tune.AdviceFile)); err == nil {
-		a, err := tune.LoadAdvice(dir)
-		if err == nil && len(a.Front) == 0 && a.Recommended == nil {
-			err = fmt.Errorf("%s: the advice has no setting to draw", dir)
+// figuresIn returns the figures of the results in a directory.
+func figuresIn(dir string) (storedFigures, error) {
+	for _, kind := range []struct {
+		file string
+		read func(dir string) (storedFigures, error)
+	}{{tune.AdviceFile, figuresOfAdvice}, {sweep.JournalFile, figuresOfSweep}, {results.DebateFile, figuresOfSuites}, {results.CompareFile, figuresOfSuites}} {
+		if _, err := os.Stat(filepath.Join(dir, kind.file)); !errors.Is(err, fs.ErrNotExist) {
+			return kind.read(dir)
 		}
-		return []plots.Picture{{Name: "front", Chart: report.FrontPicture(a)}}, report.FrontAbout(a), err
 	}
-	if _, err := os.Stat(filepath.Join(dir, sweep.JournalFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil, plots.About{}, fmt.Errorf("%s has neither %s nor %s: it is not the directory of a sweep or of advice", dir, sweep.JournalFile, tune.AdviceFile)
+	return storedFigures{}, fmt.Errorf("%s has none of %s, %s, %s and %s: it is not the directory of a sweep, of advice, or of a debate or comparison",
+		dir, sweep.JournalFile, tune.AdviceFile, results.DebateFile, results.CompareFile)
+}
+
+func figuresOfAdvice(dir string) (storedFigures, error) {
+	a, err := tune.LoadAdvice(dir)
+	if err == nil && len(a.Front) == 0 && a.Recommended == nil {
+		err = fmt.Errorf("%s: the advice has no setting to draw", dir)
 	}
+	return storedFigures{pictures: []plots.Picture{{Name: "front", Chart: report.FrontPicture(a)}}, about: report.FrontAbout(a)}, err
+}
+
+func figuresOfSweep(dir string) (storedFigures, error) {
 	r, err := sweep.ReadJournal(dir)
 	if err != nil {
-		return nil, plots.About{}, err
+		return storedFigures{}, err
 	}
 	if !r.Complete() {
-		return nil, plots.About{}, fmt.Errorf("%s is incomplete: %d of %s", dir, len(r.Outcomes), textfmt.Count(r.Units(), "point"))
+		return storedFigures{}, fmt.Errorf("%s is incomplete: %d of %s", dir, len(r.Outcomes), textfmt.Count(r.Units(), "point"))
 	}
 	pictures, err := report.CampaignPictures(r)
-	return pictures, report.PictureAbout(r.Head), err
+	return storedFigures{pictures: pictures, about: report.PictureAbout(r.Head)}, err
+}
+
+// figuresOfSuites returns the series of a debate, and the tables of a debate and a comparison that are
+// stored side by side.
+func figuresOfSuites(dir string) (all storedFigures, err error) {
+	for _, suite := range []struct{ file, command string }{{results.DebateFile, "debate"}, {results.CompareFile, "compare"}} {
+		f, err := results.LoadReference(dir, suite.file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return all, err
+		}
+		about := report.ReferenceAbout(f, suite.command)
+		all.tables = append(all.tables, storedTable{suite.command, "every scenario and property", report.ReferenceTable(f), about})
+		if suite.file == results.DebateFile {
+			if all.pictures, err = report.DebatePictures(f); err != nil {
+				return all, fmt.Errorf("%s: %w", dir, err)
+			}
+			all.about = about
+		}
+	}
+	return all, nil
+}
+
+// printReferenceCSV prints the results of a debate or a comparison.
+func printReferenceCSV(out io.Writer, f results.Reference) error {
+	text, err := plots.EncodeTable(report.ReferenceTable(f), plots.CSV, plots.About{})
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
+}
+
+// drawnHere says that this program draws the picture.
+func drawnHere(about plots.About) plots.About {
+	about.Drawer = thisProgram()
+	return about
 }

@@ -4,54 +4,108 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/internal/sweep/plots"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/testkit"
+	"github.com/lockstorm/lockstorm/results"
 )
 
-// Law: the committed pictures of sweeps are those that figures draws from the committed data.
-func TestFiguresAreThoseOfTheData(t *testing.T) {
+// Law: the committed tables, pictures and summaries of sweeps are those of the committed data.
+func TestEachStoredSweepIsCurrent(t *testing.T) {
 	compared := 0
 	for _, pattern := range []string{"reference", "process", "campaign"} {
-		dirs, err := filepath.Glob(filepath.Join("..", "..", "results", pattern, "*", "outcomes.jsonl"))
+		dirs, err := filepath.Glob(filepath.Join("..", "..", "results", pattern, "*", sweep.JournalFile))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range dirs {
-			dir := filepath.Dir(d)
-			pictures, about, err := storedPictures(dir)
+			stored, made := filepath.Dir(d), t.TempDir()
+			r, err := sweep.ReadJournal(stored)
+			if err == nil {
+				err = saveSweep(made, r, new(bytes.Buffer))
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range pictures {
-				want, err := plots.Encode(p.Chart, plots.SVG, plots.Screen, about)
-				if err != nil {
-					t.Fatal(err)
+			for _, pattern := range []string{"*.svg", "*.csv", sweep.SummaryFile} {
+				files, err := filepath.Glob(filepath.Join(made, pattern))
+				if err != nil || len(files) == 0 {
+					t.Fatalf("%s: no %s (%v)", stored, pattern, err)
 				}
-				got, err := os.ReadFile(filepath.Join(dir, p.Name+".svg"))
-				if err != nil || !bytes.Equal(got, want) {
-					t.Errorf("%s: %s.svg is another (%v); lockstorm figures %s --format svg --out %s", dir, p.Name, err, dir, dir)
+				for _, f := range files {
+					text, err := os.ReadFile(f)
+					if err != nil {
+						t.Fatal(err)
+					}
+					testkit.GoldenFile(t, filepath.Join(stored, filepath.Base(f)), string(text), "The stored data give another file.")
+					compared++
 				}
-				compared++
 			}
 		}
 	}
-	if compared < 20 {
-		t.Errorf("only %d pictures found: this test looks in the wrong place", compared)
+	if compared < 40 {
+		t.Errorf("only %d files found: this test looks in the wrong place", compared)
 	}
+}
+
+// Law: the page of measurements has the main lines of the committed summaries.
+func TestPageOfMeasurementsIsCurrent(t *testing.T) {
+	const path = "../../docs/evidence/measurements.md"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := regexp.MustCompile(`(?s)(<!-- ((?:reference|process)/[a-z-]+) -->\n[^\n]*\n\n)(.*?)(<!-- /)`)
+	shown := 0
+	renewed := sections.ReplaceAllStringFunc(string(page), func(section string) string {
+		m := sections.FindStringSubmatch(section)
+		r, err := sweep.ReadJournal(filepath.Join("..", "..", "results", filepath.FromSlash(m[2])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown++
+		var lines strings.Builder
+		for _, l := range report.CampaignLines(r) {
+			lines.WriteString("- " + l + "\n")
+		}
+		return m[1] + lines.String() + m[4]
+	})
+	if shown < 5 {
+		t.Errorf("the page shows %d sweeps", shown)
+	}
+	testkit.GoldenFile(t, path, renewed, "The stored data give other lines.")
 }
 
 // Law: figures writes what is asked for, and names what it cannot draw.
 func TestFigures(t *testing.T) {
+	const reference = "../../results/reference"
+	compared := t.TempDir()
+	stored, err := results.LoadReference(reference, results.CompareFile)
+	if err == nil {
+		err = stored.Save(compared, results.CompareFile)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
-		args []string
-		want string // in the error; empty: none
+		args  []string
+		files int
+		want  string // in the error; empty: none
 	}{
-		{[]string{"../../results/reference/drift", "--format", "pdf,csv", "--style", "print"}, ""},
-		{[]string{"../../results/reference/drift", "--format", "eps"}, `--format: unknown format "eps"`},
-		{[]string{"../../results/reference/drift", "--style", "blue"}, `--style: unknown style "blue"`},
-		{[]string{"../../results/reference"}, "it is not the directory of a sweep or of advice"},
+		{[]string{reference + "/drift", "--format", "pdf,csv", "--style", "print"}, 8, ""},
+		{[]string{reference + "/drift", "--format", "pdf", "--width", "column"}, 4, ""},
+		{[]string{reference, "--format", "csv"}, 7, ""}, // five series, and two tables
+		{[]string{reference, "--format", "pdf"}, 5, ""},
+		{[]string{compared, "--format", "csv"}, 1, ""},
+		{[]string{compared, "--format", "pdf"}, 0, "has tables only: --format csv"},
+		{[]string{reference + "/drift", "--format", "eps"}, 0, `--format: unknown format "eps"`},
+		{[]string{reference + "/drift", "--style", "blue"}, 0, `--style: unknown style "blue"`},
+		{[]string{reference + "/drift", "--width", "85"}, 0, `--width: invalid width "85": want column (84 mm)`},
+		{[]string{"../../results"}, 0, "it is not the directory of a sweep, of advice, or of a debate or comparison"},
 	} {
 		out := t.TempDir()
 		cmd := newFigures()
@@ -63,9 +117,8 @@ func TestFigures(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v; want %q", c.args, err, c.want)
 		}
-		files, err := os.ReadDir(out)
-		if want := 8; err != nil || c.want == "" && len(files) != want || c.want != "" && len(files) > 0 {
-			t.Errorf("%q: %d files (%v)", c.args, len(files), err)
+		if files, err := os.ReadDir(out); err != nil || len(files) != c.files {
+			t.Errorf("%q: %d files (%v), want %d", c.args, len(files), err, c.files)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func newRunTable(out io.Writer) runTable {
 	for _, f := range checker.NamedFigures() {
 		head = append(head, f.Name)
 	}
-	t.write(append(head, "trace_hash", "dir", "replay"))
+	t.write(append(head, "trace_hash", "dir", "replay", "lockstorm"))
 	return t
 }
 
@@ -41,7 +41,7 @@ func (t runTable) add(l jsonLine) {
 		}
 		line = append(line, cell)
 	}
-	t.write(append(line, l.TraceHash, l.Dir, l.Replay))
+	t.write(append(line, l.TraceHash, l.Dir, l.Replay, thisProgram()))
 }
 
 // write prints a line at once: a run may take minutes. The output keeps an error.

@@ -183,7 +183,7 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Measurement, out, proble
 			return found, fmt.Errorf("--out: %w", err)
 		}
 		defer func() { _ = journal.Close() }() // what is written is on the disk
-		found.Outcomes, keep = slices.Clone(journal.Outcomes()), journal.Add
+		found.Head, found.Outcomes, keep = journal.Head(), slices.Clone(journal.Outcomes()), journal.Add
 		if n := len(found.Outcomes); n > 0 {
 			_, _ = fmt.Fprintf(problems, "%s already has %d of %s\n", o.out, n, textfmt.Count(head.Units(), "point"))
 		}

@@ -89,7 +89,7 @@ func drawPictures(dir string, r sweep.Results, problems io.Writer) ([]string, er
 	defer bar.Done()
 	var names []string
 	for _, p := range pictures {
-		if err := plots.Save(dir, p.Name, p.Chart, shownPictures, plots.Screen, report.PictureAbout(r.Head)); err != nil {
+		if err := plots.Save(dir, p.Name, p.Chart, shownPictures, plots.Screen, drawnHere(report.PictureAbout(r.Head))); err != nil {
 			return nil, err
 		}
 		names = append(names, p.Name+".svg")

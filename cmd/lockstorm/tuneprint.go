@@ -195,7 +195,7 @@ func storeAdvice(dir string, a tune.Advice) error {
 	if len(a.Front) == 0 && a.Recommended == nil {
 		return nil
 	}
-	return plots.Save(dir, "front", report.FrontPicture(a), shownPictures, plots.Screen, report.FrontAbout(a))
+	return plots.Save(dir, "front", report.FrontPicture(a), shownPictures, plots.Screen, drawnHere(report.FrontAbout(a)))
 }
 
 // serversDir is the directory of an advice for the scenarios that are for real servers.

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +54,7 @@ was built in a checkout, as releases are, also has the revision and date of its 
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), v)
 			}
-			first := []string{"lockstorm", "lockstorm revision", "lockstorm date", "go"}
+			first := []string{runner.ProgramVersion, runner.ProgramRevision, "lockstorm date", "go"}
 			for _, what := range append(first, slices.Sorted(maps.Keys(v))...) {
 				if v[what] == "" {
 					continue
@@ -79,9 +78,9 @@ var serverModules = []string{"github.com/redis/go-redis/v9", "github.com/Shopify
 func versions(b runner.Backend) map[string]string {
 	v := map[string]string{"go": runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v["lockstorm"] = info.Main.Version
+		v[runner.ProgramVersion] = info.Main.Version
 		if commit := setting("vcs.revision"); commit != "" {
-			v["lockstorm revision"] = commit
+			v[runner.ProgramRevision] = commit
 		}
 		for _, dep := range info.Deps {
 			if dep.Path == judgeModule || !b.Exact && slices.Contains(serverModules, dep.Path) {
@@ -98,15 +97,21 @@ func versions(b runner.Backend) map[string]string {
 	return v
 }
 
-// lastingVersions returns the versions for results that must be the same wherever and whenever they
-// are made: with the kind of processor, and without this program's version, which follows from the
-// commit of the file.
-func lastingVersions(b runner.Backend) map[string]string {
-	v := versions(b)
-	maps.DeleteFunc(v, func(what, _ string) bool { return strings.HasPrefix(what, "lockstorm") })
+// lastingVersions returns the versions for results that are the same wherever and whenever this
+// program makes them: with the kind of processor, and with this program's version if it was built
+// with one.
+func lastingVersions(b runner.Backend) map[string]string { return lasting(versions(b)) }
+
+func lasting(v map[string]string) map[string]string {
+	if runner.Program(v) == "" {
+		v = runner.WithoutProgram(v)
+	}
 	v["arch"] = runtime.GOARCH
 	return v
 }
+
+// thisProgram names this program in what it stores; "" if it was built without a version.
+func thisProgram() string { return runner.Program(versions(runner.Backend{Exact: true})) }
 
 // versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
 // the backend cannot run use nothing.

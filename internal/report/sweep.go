@@ -11,6 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/sweep/plots"
@@ -102,7 +103,7 @@ func CampaignLines(r sweep.Results) (lines []string) {
 			between = fmt.Sprintf("; where it says neither 0 nor 1, at %d of %d", f.Hit, f.Between)
 		}
 		lines = append(lines, fmt.Sprintf("The formula is inside the 95 %% interval at %d of %s%s. The widest interval of all points is ± %.4f.",
-			f.Inside, textfmt.Count(f.Compared, "point"), between, f.HalfWidth))
+			f.Inside, textfmt.Count(f.Compared, "point"), between, f.HalfWidth)+withoutFormula(f))
 	} else if f.Points > 0 {
 		lines = append(lines, fmt.Sprintf("The widest interval is ± %.4f.", f.HalfWidth))
 	}
@@ -121,6 +122,14 @@ func CampaignLines(r sweep.Results) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Rule %d, %q, %s", i+1, name, ruleLine(all, name)))
 	}
 	return lines
+}
+
+// withoutFormula counts the points that no formula covers.
+func withoutFormula(f sweep.Fit) string {
+	if n := f.Points - f.Compared; n > 0 {
+		return fmt.Sprintf(" There is no formula for the other %s.", textfmt.Count(n, "point"))
+	}
+	return ""
 }
 
 // mostFails is how many boundaries are listed at which a rule does not suffice.
@@ -348,7 +357,7 @@ func delayFormula(picture string) string {
 func PictureAbout(h sweep.Head) plots.About {
 	return plots.About{
 		Made:    fmt.Sprintf("%s: %s; %s (%s), %s a point, 95 %% intervals by Wilson", h.Sweep, h.Summary, h.Property.Title(), h.Property.Code(), textfmt.Count(h.Runs, "run")),
-		Command: SweepCommand(h), Seed: h.First, Runs: h.Runs,
+		Command: SweepCommand(h), Seed: h.First, Runs: h.Runs, Program: runner.Program(h.Versions),
 	}
 }
 

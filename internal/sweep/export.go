@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // Head returns the parameter's column head, as in "restart_delay [TTL]".
@@ -30,13 +31,16 @@ func heads(params []Param) (list []string) {
 	return list
 }
 
+// programHead is the column of the program that made the results; empty if it has no version.
+const programHead = "lockstorm"
+
 // pointRows returns the table of all points with its head. Unknown values are empty.
 func (r Results) pointRows() [][]string {
 	head := slices.Concat([]string{"unit", "curve"}, heads(r.Params), []string{
 		"scenario", "runs", "first_seed", "last_seed", "violated_runs", "held_runs", "undecided_runs", "slipped_runs",
 		"violations", "violated_share", "wilson95_low", "wilson95_high", "predicted", "predicted_inside", "witness_seed",
-	}, figureHeads)
-	rows := [][]string{head}
+	}, figureHeads, []string{programHead})
+	rows, program := [][]string{head}, runner.Program(r.Versions)
 	for _, o := range r.Points() {
 		p := o.Point
 		lo, hi := p.Interval()
@@ -44,7 +48,7 @@ func (r Results) pointRows() [][]string {
 			p.Scenario, strconv.Itoa(o.Runs), seed(o.First), seed(o.LastSeed()),
 			strconv.Itoa(p.Violated), strconv.Itoa(p.Held), strconv.Itoa(p.Undecided), strconv.Itoa(p.Slipped),
 			strconv.Itoa(p.Violations), number(p.Rate().Share()), number(lo), number(hi), optional(p.Predicted), inside(p), p.Witness.seed(),
-		}, figures(p.Measurements)))
+		}, figures(p.Measurements), []string{program}))
 	}
 	return rows
 }
@@ -68,7 +72,8 @@ func (r Results) boundaryRows() [][]string {
 	for _, name := range rules {
 		head = append(head, at(name), name+" verdict")
 	}
-	rows := [][]string{head}
+	head = append(head, programHead)
+	rows, program := [][]string{head}, runner.Program(r.Versions)
 	for _, o := range r.Boundaries() {
 		b := o.Boundary
 		row := slices.Concat([]string{strconv.Itoa(o.Unit), o.Curve, x.Name}, numbers(o.At...), []string{
@@ -83,7 +88,7 @@ func (r Results) boundaryRows() [][]string {
 			}
 			row = append(row, value, verdict)
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, program))
 	}
 	return rows
 }

@@ -22,9 +22,10 @@ const (
 )
 
 // Head identifies a measurement. It is the first line of its file and does not depend on time and
-// place: the same measurement has the same head. Two heads that differ in anything but the shard
-// belong to different measurements, whose outcomes must not be mixed. The tag "differs" describes
-// a difference of hashes, whose values mean nothing to people.
+// place: the same program gives the same measurement the same head. Two heads that differ in
+// anything but the shard and the version of this program belong to different measurements, whose
+// outcomes must not be mixed. The tag "differs" describes a difference of hashes, whose values mean
+// nothing to people.
 type Head struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -41,7 +42,7 @@ type Head struct {
 	First uint64 `json:"first_seed"`
 
 	Backend  string            `json:"backend"`
-	Versions map[string]string `json:"versions"` // of what it is made with, besides this program
+	Versions map[string]string `json:"versions"` // of what it is made with
 
 	// Contents is a hash of the scenarios and numbers of all units. Traces is a hash of the
 	// traces of their first runs, if runs are repeatable: another version of the program may
@@ -146,6 +147,7 @@ func (h Head) differences(other Head) []string {
 		return []string{fmt.Sprintf("sweep %s, and not %s", h.Sweep, other.Sweep)}
 	}
 	var list []string
+	h.Versions, other.Versions = runner.WithoutProgram(h.Versions), runner.WithoutProgram(other.Versions)
 	a, b := reflect.ValueOf(h), reflect.ValueOf(other)
 	for i := range a.NumField() {
 		if reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
 // JournalFile is the name of a measurement's file in its directory.
@@ -24,6 +26,7 @@ const JournalFile = "outcomes.jsonl"
 type Journal struct {
 	release  func() error // unlocks the directory
 	file     *os.File
+	head     Head
 	outcomes []Outcome
 }
 
@@ -48,6 +51,7 @@ func (j *Journal) open(dir string, h Head) error {
 	if err != nil {
 		return err
 	}
+	j.head = h
 	path := filepath.Join(dir, JournalFile)
 	text, err := os.ReadFile(path)
 	switch {
@@ -60,7 +64,11 @@ func (j *Journal) open(dir string, h Head) error {
 	}
 	whole := text[:bytes.LastIndexByte(text, '\n')+1]
 	if len(whole) > 0 {
-		if j.outcomes, err = resume(whole, h); err != nil {
+		was, err := j.resume(whole)
+		if err == nil && !maps.Equal(was.Versions, j.head.Versions) {
+			whole, err = replaceHead(path, whole, j.head)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	} else if !bytes.HasPrefix(head, text) {
@@ -81,16 +89,32 @@ func (j *Journal) open(dir string, h Head) error {
 	return nil
 }
 
-// resume reads the journal of the same measurement.
-func resume(text []byte, h Head) ([]Outcome, error) {
-	was, outcomes, err := parse(text)
+// resume reads the journal of the same measurement and returns its head. The head of the continued
+// journal names the program that began it, too.
+func (j *Journal) resume(text []byte) (was Head, err error) {
+	if was, j.outcomes, err = parse(text); err != nil {
+		return was, err
+	}
+	if d := was.differences(j.head); len(d) > 0 {
+		return was, fmt.Errorf("it is another sweep: %s", strings.Join(d, "; "))
+	}
+	if len(j.outcomes) == was.Units() { // nothing is left for this program
+		j.head.Versions = was.Versions
+	} else {
+		j.head.Versions = runner.WithProgramsOf(was.Versions, j.head.Versions)
+	}
+	return was, nil
+}
+
+// replaceHead writes a journal with another head and returns its text.
+func replaceHead(path string, text []byte, h Head) ([]byte, error) {
+	head, err := encode(h)
 	if err != nil {
 		return nil, err
 	}
-	if d := was.differences(h); len(d) > 0 {
-		return nil, fmt.Errorf("it is another sweep: %s", strings.Join(d, "; "))
-	}
-	return outcomes, nil
+	_, outcomes, _ := bytes.Cut(text, []byte("\n"))
+	text = slices.Concat(head, outcomes)
+	return text, files.WriteWhole(path, text)
 }
 
 // unused returns an error if the measurement would overwrite files of somebody else: results, or
@@ -109,6 +133,9 @@ func unused(dir, sweep string) error {
 	}
 	return nil
 }
+
+// Head returns the head in the file.
+func (j *Journal) Head() Head { return j.head }
 
 // Outcomes returns the stored outcomes, in the order of the units.
 func (j *Journal) Outcomes() []Outcome { return j.outcomes }

@@ -52,6 +52,60 @@ func TestAnotherCampaignIsRefused(t *testing.T) {
 	}
 }
 
+// Law: a version of this program that makes the same runs may continue and merge what another has
+// begun. The results name both, and otherwise have the same bytes.
+func TestVersionsOfTheProgramAreNamed(t *testing.T) {
+	by := func(version string, only ...int) sweep.Measurement {
+		c := measurement()
+		c.Only = only
+		c.Versions = map[string]string{"go": "one", "lockstorm": version}
+		return c
+	}
+	program := func(dir string) string {
+		r, err := sweep.ReadJournal(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runner.Program(r.Versions)
+	}
+	whole := t.TempDir()
+	run(t.Context(), t, by("v1", 3, 4), whole)
+	if got := program(whole); got != "v1" {
+		t.Errorf("the sweep was made by %q", got)
+	}
+	if points := read(t, filepath.Join(whole, sweep.PointsFile)); strings.Count(points, ",v1\n") != 2 || !strings.Contains(points, ",lockstorm\n") {
+		t.Errorf("the points do not say who made them:\n%s", points)
+	}
+	was := read(t, filepath.Join(whole, sweep.JournalFile))
+	run(t.Context(), t, by("v2", 3, 4), whole) // nothing is left to do
+	if is := read(t, filepath.Join(whole, sweep.JournalFile)); is != was {
+		t.Errorf("a sweep that was complete is now\n%s", is)
+	}
+
+	begun := t.TempDir()
+	lines := strings.SplitAfter(was, "\n")
+	write(t, filepath.Join(begun, sweep.JournalFile), lines[0]+lines[1]+lines[2][:9])
+	run(t.Context(), t, by("v2", 3, 4), begun)
+	if got := program(begun); got != "v1 and v2" {
+		t.Errorf("the sweep that was continued was made by %q", got)
+	}
+	if is := read(t, filepath.Join(begun, sweep.JournalFile)); strings.Replace(is, `"v1 and v2"`, `"v1"`, 1) != was {
+		t.Errorf("the sweep that was continued is\n%s", is)
+	}
+
+	var shards []string
+	for i, version := range []string{"v1", "v2"} {
+		c, dir := by(version, 3, 4), t.TempDir()
+		c.Shard = sweep.Shard{I: i + 1, Of: 2}
+		run(t.Context(), t, c, dir)
+		shards = append(shards, dir)
+	}
+	merged, err := sweep.Merge(shards)
+	if err != nil || runner.Program(merged.Versions) != "v1 and v2" {
+		t.Errorf("the merged sweep was made by %q (%v)", runner.Program(merged.Versions), err)
+	}
+}
+
 // If the program runs the same scenarios differently, it is another measurement.
 func TestAnotherProgramIsRefused(t *testing.T) {
 	c, dir := measurement(), t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
@@ -87,8 +88,11 @@ func Merge(dirs []string) (Results, error) {
 		return first, fmt.Errorf("%s %s: no directory has it", textfmt.Plural(len(missing), "shard"), strings.Join(missing, ", "))
 	}
 	whole := Results{Head: first.Whole()}
+	n := first.Shard.Of
+	for i := range n {
+		whole.Versions = runner.WithProgramsOf(whole.Versions, shards[i+1].Versions)
+	}
 	for k := range whole.Units() {
-		n := first.Shard.Of
 		whole.Outcomes = append(whole.Outcomes, shards[k%n+1].Outcomes[k/n])
 	}
 	return whole, nil

@@ -19,6 +19,8 @@ type About struct {
 	Command string // that makes the data
 	Seed    uint64 // the first of the command; 0: none
 	Runs    int    // of each point; 0: none
+	Program string // that made the data, with its version; empty: unknown
+	Drawer  string // the same of the program that draws
 }
 
 // field is an entry of the metadata.
@@ -26,7 +28,7 @@ type field struct{ name, value string }
 
 // fields returns the known entries.
 func (a About) fields() (list []field) {
-	all := []field{{"Formula", a.Formula}, {"Made", a.Made}, {"Command", a.Command}, {"Seed", ""}, {"Runs", ""}}
+	all := []field{{"Formula", a.Formula}, {"Made", a.Made}, {"Command", a.Command}, {"Seed", ""}, {"Runs", ""}, {"Program", a.program()}}
 	if a.Seed > 0 {
 		all[3].value = strconv.FormatUint(a.Seed, 10)
 	}
@@ -35,6 +37,19 @@ func (a About) fields() (list []field) {
 	}
 	return slices.DeleteFunc(all, func(f field) bool { return f.value == "" })
 }
+
+// program names the program that made the data.
+func (a About) program() string {
+	if a.Program == "" {
+		return ""
+	}
+	return software + " " + a.Program
+}
+
+// software is what draws, with its version if that is known.
+func (a About) software() string { return strings.TrimSpace(software + " " + a.Drawer) }
+
+const software = "Lockstorm"
 
 // text returns the entries in lines.
 func (a About) text() string {
@@ -55,7 +70,7 @@ func (a About) rdf() string {
 	b.WriteString("<rdf:Description rdf:about=\"\">\n")
 	fmt.Fprintf(&b, "<dc:title><rdf:Alt><rdf:li xml:lang=\"x-default\">%s</rdf:li></rdf:Alt></dc:title>\n", escaped(a.Title))
 	fmt.Fprintf(&b, "<dc:description><rdf:Alt><rdf:li xml:lang=\"x-default\">%s</rdf:li></rdf:Alt></dc:description>\n", escaped(a.text()))
-	b.WriteString("<dc:creator><rdf:Seq><rdf:li>Lockstorm</rdf:li></rdf:Seq></dc:creator>\n")
+	fmt.Fprintf(&b, "<dc:creator><rdf:Seq><rdf:li>%s</rdf:li></rdf:Seq></dc:creator>\n", escaped(a.software()))
 	for _, f := range a.fields() {
 		name := strings.ToLower(f.name)
 		fmt.Fprintf(&b, "<lockstorm:%s>%s</lockstorm:%s>\n", name, escaped(f.value), name)
@@ -88,7 +103,7 @@ const headSize = 8 + 12 + 13
 // intoPNG adds the metadata to a picture, as iTXt chunks.
 func (a About) intoPNG(bits []byte) []byte {
 	var chunks []byte
-	for _, f := range slices.Concat([]field{{"Title", a.Title}, {"Software", "Lockstorm"}}, a.fields()) {
+	for _, f := range slices.Concat([]field{{"Title", a.Title}, {"Software", a.software()}}, a.fields()) {
 		// A keyword, no compression, no language, and no translated keyword.
 		data := "iTXt" + f.name + "\x00\x00\x00\x00\x00" + f.value
 		chunks = binary.BigEndian.AppendUint32(chunks, uint32(len(data)-4))

@@ -14,9 +14,9 @@ import (
 )
 
 // saved returns a file of a chart.
-func saved(t *testing.T, c Chart, format Format, about About) []byte {
+func saved(t *testing.T, c Chart, format Format, style Style, about About) []byte {
 	t.Helper()
-	content, err := Encode(c, format, Screen, about)
+	content, err := Encode(c, format, style, about)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,29 +38,34 @@ func TestMetadata(t *testing.T) {
 					Seed    uint64 `xml:"seed"`
 					Runs    int    `xml:"runs"`
 					Formula string `xml:"formula"`
+					Program string `xml:"program"`
+					Drawer  string `xml:"creator>Seq>li"`
 				} `xml:"Description"`
 			} `xml:"RDF"`
 		} `xml:"metadata"`
 	}
-	if err := xml.Unmarshal(saved(t, c, SVG, made), &picture); err != nil {
+	if err := xml.Unmarshal(saved(t, c, SVG, Screen, made), &picture); err != nil {
 		t.Fatal(err)
 	}
 	d := picture.Metadata.RDF.Description
 	if picture.Title != c.Title || d.Title != c.Title || d.Command != made.Command || d.Seed != made.Seed || d.Runs != made.Runs || d.Formula != made.Formula {
 		t.Errorf("the SVG has %+v", picture)
 	}
+	if d.Program != "Lockstorm v1.2.0, revision 3f2a" || d.Drawer != "Lockstorm v1.3.0" {
+		t.Errorf("the SVG was made by %q and drawn by %q", d.Program, d.Drawer)
+	}
 	for _, line := range []string{"Made: " + made.Made, "Command: " + made.Command, "Seed: 7"} {
 		if !slices.Contains(strings.Split(picture.Desc, "\n"), line) {
 			t.Errorf("the SVG does not say %q: %s", line, picture.Desc)
 		}
 	}
-	bits, pdf := saved(t, c, PNG, made), saved(t, c, PDF, made)
-	for _, text := range []string{"Command\x00\x00\x00\x00\x00" + made.Command, "Title\x00\x00\x00\x00\x00" + c.Title, "Seed\x00\x00\x00\x00\x007"} {
+	bits, pdf := saved(t, c, PNG, Screen, made), saved(t, c, PDF, Screen, made)
+	for _, text := range []string{"Command\x00\x00\x00\x00\x00" + made.Command, "Title\x00\x00\x00\x00\x00" + c.Title, "Seed\x00\x00\x00\x00\x007", "Program\x00\x00\x00\x00\x00Lockstorm v1.2.0, revision 3f2a", "Software\x00\x00\x00\x00\x00Lockstorm v1.3.0"} {
 		if !bytes.Contains(bits, []byte(text)) {
 			t.Errorf("the PNG does not say %q", text)
 		}
 	}
-	for _, text := range []string{"/Title (\xfe\xff", "/Subject (\xfe\xff", "<lockstorm:command>" + made.Command, "<lockstorm:seed>7<"} {
+	for _, text := range []string{"/Title (\xfe\xff", "/Subject (\xfe\xff", "<lockstorm:command>" + made.Command, "<lockstorm:seed>7<", "<lockstorm:program>Lockstorm v1.2.0, revision 3f2a<", "/Creator (\xfe\xff\x00L"} {
 		if !bytes.Contains(pdf, []byte(text)) {
 			t.Errorf("the PDF does not say %q", text)
 		}
@@ -70,7 +75,7 @@ func TestMetadata(t *testing.T) {
 // Law: an SVG needs no font. Each text is the outlines of its letters, as wide as it was laid out.
 func TestOutlines(t *testing.T) {
 	for name, c := range samples {
-		made := string(saved(t, c, SVG, About{}))
+		made := string(saved(t, c, SVG, Screen, About{}))
 		if strings.Contains(made, "<text") || strings.Contains(made, "font-") {
 			t.Errorf("%s: a text needs a font", name)
 		}
@@ -120,11 +125,11 @@ func TestTitlesAreWrapped(t *testing.T) {
 // Law: the CSV of a chart has every point, exactly.
 func TestCSV(t *testing.T) {
 	c := delays(400, 31)
-	table, err := csv.NewReader(bytes.NewReader(saved(t, c, CSV, made))).ReadAll()
+	table, err := csv.NewReader(bytes.NewReader(saved(t, c, CSV, Screen, made))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"curve", "restart delay [TTL]", "probability of a violation", "interval low", "interval high", "formula"}; !slices.Equal(table[0], want) {
+	if want := []string{"curve", "restart delay [TTL]", "probability of a violation", "interval low", "interval high", "formula", "runs", "lockstorm"}; !slices.Equal(table[0], want) {
 		t.Errorf("the head is %q", table[0])
 	}
 	n := 1
@@ -136,6 +141,9 @@ func TestCSV(t *testing.T) {
 					t.Fatalf("row %d is %q, want %v", n, table[n], want)
 				}
 			}
+			if got := table[n][6:]; !slices.Equal(got, []string{"400", made.Program}) {
+				t.Errorf("row %d ends with %q", n, got)
+			}
 			n++
 		}
 	}
@@ -143,7 +151,7 @@ func TestCSV(t *testing.T) {
 		t.Errorf("%d rows, want %d", len(table), n)
 	}
 	for name, c := range samples {
-		if _, err := csv.NewReader(bytes.NewReader(saved(t, c, CSV, made))).ReadAll(); err != nil {
+		if _, err := csv.NewReader(bytes.NewReader(saved(t, c, CSV, Screen, made))).ReadAll(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -59,6 +59,17 @@ func (a apart) of(curve int) func(draw.Canvas, *figure, float64) vg.Length {
 	}
 }
 
+// most returns the greatest shift of all points.
+func (a apart) most(c draw.Canvas, f *figure) (most vg.Length) {
+	for x, members := range a.members {
+		for _, m := range members {
+			shift := a.of(m.curve)(c, f, x)
+			most = max(most, shift, -shift)
+		}
+	}
+	return most
+}
+
 // together returns the curves whose points at x would cover that of a curve, or each other, with
 // the curve itself.
 func (a apart) together(c draw.Canvas, f *figure, x float64, curve int) []int {

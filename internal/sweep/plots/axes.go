@@ -72,17 +72,46 @@ func rangeAround(v float64, log bool) (low, high float64) {
 	return v - math.Abs(v)/2, v + math.Abs(v)/2
 }
 
-// tickCount is the approximate number of labelled ticks of an axis.
+// tickCount is the approximate number of labelled ticks of an axis, if they have room.
 const tickCount = 8
 
-// ticks returns round numbers in the range. Those without a label are short.
-func (s scale) ticks() []tick {
-	if s.Log {
-		if ticks := decades(s.min, s.max); labelled(ticks) >= 2 {
+// fewestTicks is the number below which labels may touch.
+const fewestTicks = 2
+
+// ticksIn returns the ticks of a horizontal axis: as many as have labels that do not touch.
+func (s scale) ticksIn(width vg.Length) []tick {
+	for count := tickCount; ; count-- {
+		if ticks := s.ticks(count); count <= fewestTicks || s.haveRoom(ticks, width) {
 			return ticks
 		}
 	}
-	step := round((s.max - s.min) / tickCount)
+}
+
+// haveRoom reports whether labels side by side leave a gap between them.
+func (s scale) haveRoom(ticks []tick, width vg.Length) bool {
+	const between = textSize / 3
+	end := vg.Length(math.Inf(-1))
+	for _, t := range ticks {
+		if t.label == "" {
+			continue
+		}
+		middle, half := vg.Length(s.norm(t.value))*width, textStyle(textSize).Width(t.label)/2
+		if middle-half < end+between {
+			return false
+		}
+		end = middle + half
+	}
+	return true
+}
+
+// ticks returns round numbers in the range, about as many as count. Those without a label are short.
+func (s scale) ticks(count int) []tick {
+	if s.Log {
+		if ticks := decades(s.min, s.max, count); labelled(ticks) >= 2 {
+			return ticks
+		}
+	}
+	step := round((s.max - s.min) / float64(count))
 	var ticks []tick
 	first := math.Ceil(s.min/step - 1e-9)
 	for i := first; i <= math.Floor(s.max/step+1e-9); i++ {
@@ -130,9 +159,9 @@ func minus(number string) string { return strings.ReplaceAll(number, "-", "\u221
 
 // decades returns the ticks of a logarithmic axis: powers of ten, and over a short range twice
 // and five times these. If there are many, only some are labelled.
-func decades(from, to float64) (ticks []tick) {
+func decades(from, to float64, count int) (ticks []tick) {
 	low, high := int(math.Floor(math.Log10(from))), int(math.Ceil(math.Log10(to)))
-	every := 1 + (high-low)/(tickCount+1)
+	every := 1 + (high-low)/(count+1)
 	long := low < -4 || high > 7
 	for e := low; e <= high; e++ {
 		for m := 1; m < 10; m++ {
@@ -188,14 +217,14 @@ var axisLine = draw.LineStyle{Color: ink, Width: 0.75}
 // inside returns what the tick labels, which are left of the data and below, leave of a canvas
 // for the data. Labels at the ends may extend beyond the data, but not beyond the canvas.
 func (f *figure) inside(c draw.Canvas) draw.Canvas {
-	style, xs, ys := textStyle(textSize), f.x.ticks(), f.y.ticks()
+	style, ys := textStyle(textSize), f.y.ticks(tickCount)
 	edge, widest := c.Max, vg.Length(0)
 	for _, t := range ys {
 		widest = max(widest, style.Width(t.label))
 	}
 	c.Min.X += widest + tickGap + tickLength
 	c.Min.Y += textSize*1.2 + tickLength
-	for _, t := range xs {
+	for _, t := range f.x.ticksIn(c.Max.X - c.Min.X) {
 		c.Max.X = longest(c.Min.X, c.Max.X, edge.X-style.Width(t.label)/2, f.x.norm(t.value))
 	}
 	for _, t := range ys {
@@ -218,7 +247,7 @@ func longest(low, high, limit vg.Length, part float64) vg.Length {
 // drawAxes draws the ticks with their labels, and a grid line for each label.
 func (f *figure) drawAxes(data draw.Canvas) {
 	style, grid := textStyle(textSize), draw.LineStyle{Color: gridColor, Width: 0.5}
-	for _, t := range f.x.ticks() {
+	for _, t := range f.x.ticksIn(data.Max.X - data.Min.X) {
 		x, length := data.X(f.x.norm(t.value)), tickLength/2
 		if t.label != "" {
 			length = tickLength
@@ -227,7 +256,7 @@ func (f *figure) drawAxes(data draw.Canvas) {
 		}
 		data.StrokeLine2(axisLine, x, data.Min.Y-length, x, data.Min.Y)
 	}
-	for _, t := range f.y.ticks() {
+	for _, t := range f.y.ticks(tickCount) {
 		y, length := data.Y(f.y.norm(t.value)), tickLength/2
 		if t.label != "" {
 			length = tickLength

@@ -19,6 +19,7 @@ type boundary struct {
 	lo, hi    float64
 	predicted float64
 	rules     map[string]float64
+	runs      int // at each value that the search tried
 }
 
 // boundariesOf returns the pictures of boundaries: first all boundaries and rules of thumb
@@ -35,7 +36,7 @@ func boundariesOf(r sweep.Results, say Say) ([]Picture, error) {
 		if l.LastViolated == nil || l.FirstHolding == nil {
 			continue
 		}
-		b := boundary{o.Curve, o.At, *l.LastViolated, *l.FirstHolding, l.Formula.X, map[string]float64{}}
+		b := boundary{o.Curve, o.At, *l.LastViolated, *l.FirstHolding, l.Formula.X, map[string]float64{}, o.Runs}
 		for _, rule := range l.Rules {
 			b.rules[rule.Name] = rule.X
 		}
@@ -60,6 +61,9 @@ func boundariesOf(r sweep.Results, say Say) ([]Picture, error) {
 	return pictures, nil
 }
 
+// perTry is what has a boundary's number of runs.
+const perTry = "at each value that the search tried"
+
 // bracket describes the interval of a boundary.
 const bracket = "from the last violated to the first that holds"
 
@@ -71,11 +75,11 @@ func agreement(r sweep.Results, all []boundary) Curves {
 	x, y := axis(r.Params[0]), axis(r.Params[0])
 	x.Name += ", boundary by the formula"
 	y.Name += ", boundary measured or by a rule"
-	c := Curves{Title: title(r, ""), X: x, Y: y, Interval: bracket}
+	c := Curves{Title: title(r, ""), X: x, Y: y, Interval: bracket, RunsOf: perTry}
 	for _, g := range groupBy(all, func(b boundary) string { return b.curve }) {
 		one := Curve{Name: "measured, " + g.name, Scattered: true}
 		for _, b := range g.members {
-			one.Points = append(one.Points, b.middle(b.predicted))
+			one.Points, one.Runs = append(one.Points, b.middle(b.predicted)), append(one.Runs, b.runs)
 		}
 		c.Curves = append(c.Curves, one)
 	}
@@ -122,12 +126,12 @@ func valueText(p sweep.Param, v float64) string {
 
 // overSecondParam plots boundaries over the second parameter.
 func overSecondParam(r sweep.Results, g group[boundary]) Curves {
-	c := Curves{Title: title(r, g.name), X: axis(r.Params[1]), Y: axis(r.Params[0]), Interval: bracket}
+	c := Curves{Title: title(r, g.name), X: axis(r.Params[1]), Y: axis(r.Params[0]), Interval: bracket, RunsOf: perTry}
 	for _, one := range groupBy(g.members, func(b boundary) string { return b.line(r) }) {
 		slices.SortStableFunc(one.members, func(a, b boundary) int { return cmp.Compare(a.at[0], b.at[0]) })
 		curve := Curve{Name: one.name}
 		for _, b := range one.members {
-			curve.Points = append(curve.Points, b.middle(b.at[0]))
+			curve.Points, curve.Runs = append(curve.Points, b.middle(b.at[0])), append(curve.Runs, b.runs)
 			curve.Formula = append(curve.Formula, XY{b.at[0], b.predicted})
 		}
 		c.Curves = append(c.Curves, curve)

@@ -30,7 +30,7 @@ func delays(runs, points int) Curves {
 				}
 			}
 			lo, hi := wilson(k, float64(runs))
-			c.Points = append(c.Points, Point{x, k / float64(runs), lo, hi})
+			c.Points, c.Runs = append(c.Points, Point{x, k / float64(runs), lo, hi}), append(c.Runs, runs)
 			c.Formula = append(c.Formula, XY{x, p(x)})
 		}
 		return c

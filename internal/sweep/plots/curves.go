@@ -21,12 +21,16 @@ type Curves struct {
 	// Interval is the legend's name of bars or bands; empty: "interval". Formula states the
 	// formula of the lines there; it may be empty.
 	Interval, Formula string
+
+	// RunsOf says what the numbers of runs are of; empty: "per point".
+	RunsOf string
 }
 
 // Curve is a series of points, a formula for them, or both.
 type Curve struct {
 	Name   string
 	Points []Point
+	Runs   []int // of each point; nil: unknown
 
 	// Formula has the corners of the formula's line. Without it, thin lines join the points
 	// unless they are Scattered.
@@ -55,6 +59,12 @@ func (c Curves) figure(s Style) (*figure, error) {
 	}
 	// Bands below all lines, and these below all points, so that none hides another's.
 	apart := c.apart()
+	f.shifted = apart.most
+	var runs []int
+	for _, one := range c.Curves {
+		runs = append(runs, one.Runs...)
+	}
+	f.runs = runsText(runs, cmp.Or(c.RunsOf, perPoint))
 	for _, draws := range []func(Curve, curveStyle) layer{Curve.band, Curve.lines, Curve.bars, Curve.markers} {
 		for i, one := range c.Curves {
 			style := s.curve(i)
@@ -69,6 +79,9 @@ func (c Curves) figure(s Style) (*figure, error) {
 // values validates all points and returns their positions.
 func (c Curves) values() (xs, ys []float64, err error) {
 	for _, one := range c.Curves {
+		if n := len(one.Runs); n > 0 && n != len(one.Points) {
+			return nil, nil, fmt.Errorf("curve %q: %d numbers of runs for %d points", one.Name, n, len(one.Points))
+		}
 		for i, p := range one.Points {
 			if err := p.check(c.X, c.Y); err != nil {
 				return nil, nil, fmt.Errorf("curve %q, point %d: %w", one.Name, i+1, err)

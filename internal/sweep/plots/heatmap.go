@@ -2,6 +2,7 @@ package plots
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -21,6 +22,8 @@ type HeatMap struct {
 
 	// Values are rows of columns: Values[j][i] is at Xs[i] and Ys[j]. NaN means not measured.
 	Values [][]float64
+
+	Runs [][]int // of each value; nil: unknown
 
 	// Value names the values, as in "probability of a violation". Zero says what 0, a white
 	// cell, means; empty: "none seen".
@@ -44,7 +47,7 @@ func (h HeatMap) figure(s Style) (*figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &figure{title: h.Title, formula: h.LineName, bar: &bar{h.Value, s}}
+	f := &figure{title: h.Title, formula: h.LineName, bar: &bar{h.Value, s}, runs: runsText(slices.Concat(h.Runs...), perPoint)}
 	// From and To would leave an empty rim.
 	x, y := h.X, h.Y
 	x.From, x.To, y.From, y.To = 0, 0, 0, 0
@@ -75,6 +78,9 @@ func (h HeatMap) check() error {
 				return fmt.Errorf("row %d, column %d: %v: want 0 to 1", j+1, i+1, v)
 			}
 		}
+	}
+	if h.Runs != nil && (len(h.Runs) != len(h.Ys) || slices.ContainsFunc(h.Runs, func(row []int) bool { return len(row) != len(h.Xs) })) {
+		return errors.New("the numbers of runs are not those of the values")
 	}
 	for i, p := range h.Line {
 		if err := p.check(h.X, h.Y); err != nil {

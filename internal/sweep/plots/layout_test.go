@@ -31,7 +31,7 @@ func TestTicks(t *testing.T) {
 			t.Skip(err)
 		}
 		n, last := 0, math.Inf(-1)
-		for _, tick := range s.ticks() {
+		for _, tick := range s.ticks(tickCount) {
 			slack := 1e-6 * (s.max - s.min)
 			if tick.value < s.min-slack || tick.value > s.max+slack || tick.value <= last {
 				t.Fatalf("%v after %v, from %v to %v", tick.value, last, s.min, s.max)
@@ -82,7 +82,7 @@ func TestRoundTicks(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, tick := range s.ticks() {
+		for _, tick := range s.ticks(tickCount) {
 			if tick.label != "" {
 				got = append(got, tick.label)
 			}

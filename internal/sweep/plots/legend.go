@@ -13,6 +13,7 @@ import (
 // the right end of the curve, where its name may be drawn; nil: none.
 type entry struct {
 	name   string
+	more   []string // further lines of a long name
 	key    bool
 	thumbs []thumb
 	end    *XY
@@ -24,36 +25,65 @@ const (
 	entryGap    = vg.Length(24) // wide enough for slightly wider letters, if the font is missing
 )
 
-// drawLegend draws the entries in columns at the bottom, row by row, with the keys in rows of
-// their own, and returns the rest of the canvas.
-func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
-	if len(entries) == 0 {
-		return c
-	}
-	width := c.Max.X - c.Min.X
-	widest := map[bool]vg.Length{} // of the keys, and of the others
+// legend is the entries in columns, row by row, with the keys in rows of their own.
+type legend struct {
+	rows   [][]entry
+	widest map[bool]vg.Length // of the keys, and of the others
+}
+
+// legendOf arranges entries.
+func legendOf(entries []entry, width vg.Length) legend {
+	l := legend{widest: map[bool]vg.Length{}}
 	entries = slices.Clone(entries)
 	for i := range entries {
 		e := &entries[i]
-		e.name = fitted(textStyle(textSize), e.name, width-thumbWidth-5)
-		widest[e.key] = max(widest[e.key], e.width())
+		if lines := wrap(textStyle(textSize), e.name, width-thumbWidth-5); len(lines) > 1 {
+			e.name, e.more = lines[0], lines[1:]
+		} else {
+			e.name = fitted(textStyle(textSize), e.name, width-thumbWidth-5)
+		}
+		l.widest[e.key] = max(l.widest[e.key], e.width())
 	}
-	columns := func(key bool) int { return max(1, int((width+entryGap)/widest[key])) }
-	var rows [][]entry
+	columns := func(key bool) int { return max(1, int((width+entryGap)/l.widest[key])) }
 	for i, e := range entries {
-		if i == 0 || len(rows[len(rows)-1]) == columns(e.key) || e.key != entries[i-1].key {
-			rows = append(rows, nil)
+		if i == 0 || len(l.rows[len(l.rows)-1]) == columns(e.key) || e.key != entries[i-1].key {
+			l.rows = append(l.rows, nil)
 		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], e)
+		l.rows[len(l.rows)-1] = append(l.rows[len(l.rows)-1], e)
 	}
-	top := c.Min.Y + vg.Length(len(rows))*entryHeight
-	for j, row := range rows {
+	return l
+}
+
+// lines returns the number of lines of a row.
+func lines(row []entry) vg.Length {
+	most := 0
+	for _, e := range row {
+		most = max(most, 1+len(e.more))
+	}
+	return vg.Length(most)
+}
+
+// height is the height of the legend with the gap above it.
+func (l legend) height() vg.Length {
+	if len(l.rows) == 0 {
+		return 0
+	}
+	height := gap
+	for _, row := range l.rows {
+		height += lines(row) * entryHeight
+	}
+	return height
+}
+
+// draw draws the legend at the bottom of a canvas.
+func (l legend) draw(c draw.Canvas) {
+	y := c.Min.Y + l.height() - gap
+	for _, row := range l.rows {
 		for i, e := range row {
-			e.draw(c, vg.Point{X: c.Min.X + vg.Length(i)*widest[e.key], Y: top - vg.Length(j+1)*entryHeight})
+			e.draw(c, vg.Point{X: c.Min.X + vg.Length(i)*l.widest[e.key], Y: y - entryHeight})
 		}
+		y -= lines(row) * entryHeight
 	}
-	c.Min.Y = top + gap
-	return c
 }
 
 // width is the width of the entry including the gap to the next.
@@ -68,7 +98,9 @@ func (e entry) draw(c draw.Canvas, at vg.Point) {
 	for _, t := range e.thumbs {
 		t(&small)
 	}
-	drawText(c, textStyle(textSize), small.Max.X+5, small.Center().Y-0.35*textSize, draw.XLeft, e.name)
+	for i, line := range append([]string{e.name}, e.more...) {
+		drawText(c, textStyle(textSize), small.Max.X+5, small.Center().Y-0.35*textSize-vg.Length(i)*entryHeight, draw.XLeft, line)
+	}
 }
 
 // thumb draws a sample in the legend.

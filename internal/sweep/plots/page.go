@@ -62,9 +62,9 @@ func Page(c Chart) ([]byte, error) {
 	}
 	title := f.title
 	f.title = ""
-	svg, err := f.textSVG(pageWidth, pageHeight)
+	svg, err := f.textSVG(pixels(pageWidth), pixels(pageHeight))
 	if err != nil { // many curves or long names
-		svg, err = f.textSVG(Width, Height)
+		svg, err = f.textSVG(pixels(Width), pixels(Height))
 	}
 	if err != nil {
 		return nil, err

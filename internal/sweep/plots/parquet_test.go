@@ -14,7 +14,8 @@ import (
 // how they were made.
 func TestParquet(t *testing.T) {
 	for name, c := range map[string]Chart{"delays": samples["delays"], "drift": samples["drift"], "choices": samples["choices"]} {
-		made, err := Encode(c, Parquet, Screen, made)
+		about := made
+		made, err := Encode(c, Parquet, Screen, about)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,10 @@ func TestParquet(t *testing.T) {
 		if value, ok := file.Lookup("Command"); !ok || value != "lockstorm sweep delay --runs 400" {
 			t.Errorf("%s: the command is %q", name, value)
 		}
-		columns := c.table()
+		if value, ok := file.Lookup("Program"); !ok || value != "Lockstorm v1.2.0, revision 3f2a" {
+			t.Errorf("%s: the program is %q", name, value)
+		}
+		columns := withProgram(c.table(), about)
 		if file.NumRows() != int64(rows(columns)) {
 			t.Fatalf("%s: %d rows, want %d", name, file.NumRows(), rows(columns))
 		}

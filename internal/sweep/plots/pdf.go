@@ -17,25 +17,27 @@ import (
 // pdf draws the figure on a page of its size, with texts as text in an embedded font. The library's
 // own canvas (plot/vg/vgpdf) can set no metadata, not even the date, so its bytes differ from run to
 // run; it also knows only Western letters.
-func (f *figure) pdf(about About) ([]byte, error) {
-	width, height := pixels(Width), pixels(Height)
-	doc := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: width.Points(), Ht: height.Points()}})
+func (f *figure) pdf(s size, about About) ([]byte, error) {
+	doc := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: s.printed(s.width).Points(), Ht: s.printed(s.height).Points()}})
 	doc.SetCatalogSort(true)
 	doc.SetCreationDate(epoch)
 	doc.SetModificationDate(epoch)
 	doc.SetTitle(about.Title, true)
 	doc.SetSubject(about.text(), true)
-	doc.SetCreator("Lockstorm", true)
+	doc.SetCreator(about.software(), true)
 	doc.SetXmpMetadata(about.xmp())
 	doc.SetMargins(0, 0, 0)
 	doc.SetAutoPageBreak(false, 0)
 	doc.AddUTF8FontFromBytes(pdfFont, "", liberationsansregular.TTF)
 	doc.AddPage()
-	c := &pdfCanvas{doc: doc, height: height, stack: []pdfState{{at: identity}}}
+	doc.TransformBegin()
+	doc.TransformScale(100*s.scale, 100*s.scale, 0, 0)
+	c := &pdfCanvas{doc: doc, height: s.height, stack: []pdfState{{at: identity}}}
 	vg.Initialize(c)
-	if err := f.draw(draw.NewCanvas(c, width, height)); err != nil {
+	if err := f.draw(draw.NewCanvas(c, s.width, s.height)); err != nil {
 		return nil, err
 	}
+	doc.TransformEnd()
 	var out bytes.Buffer
 	err := doc.Output(&out)
 	return out.Bytes(), err

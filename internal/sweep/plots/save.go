@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -28,6 +29,9 @@ const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet" // in a build with the tag parquet
 )
+
+// IsTable reports whether files of the format have a chart's content, and not its picture.
+func (f Format) IsTable() bool { return f == CSV || f == Parquet }
 
 // Formats returns the formats that this build can write.
 func Formats() []Format {
@@ -59,18 +63,13 @@ func Encode(c Chart, format Format, style Style, about About) ([]byte, error) {
 	}
 	switch format {
 	case SVG:
-		return f.svg(about)
+		return f.svg(style.size(f), about)
 	case PNG:
-		return f.png(about)
+		return f.png(style.size(f), about)
 	case PDF:
-		return f.pdf(about)
-	case CSV:
-		return writeCSV(c.table())
-	case Parquet:
-		if writeParquet == nil {
-			return nil, ErrNoParquet
-		}
-		return writeParquet(c.table(), about)
+		return f.pdf(style.size(f), about)
+	case CSV, Parquet:
+		return EncodeTable(withProgram(c.table(), about), format, about)
 	}
 	return nil, fmt.Errorf("unknown format %q: want one of %s", format, joinFormats(Formats()))
 }
@@ -86,14 +85,26 @@ func joinFormats(all []Format) string {
 // Save writes the chart to files of a name in a directory, which it creates if necessary: one for
 // each format. Each file is replaced atomically. An invalid chart changes nothing.
 func Save(dir, name string, c Chart, formats []Format, style Style, about About) error {
+	return saveAll(dir, name, formats, func(f Format) ([]byte, error) { return Encode(c, f, style, about) })
+}
+
+// SaveTable writes a table to files as [Save] does, in those of the formats that are of tables.
+func SaveTable(dir, name string, columns []Column, formats []Format, about About) error {
+	about.Title = name
+	tables := slices.DeleteFunc(slices.Clone(formats), func(f Format) bool { return !f.IsTable() })
+	return saveAll(dir, name, tables, func(f Format) ([]byte, error) { return EncodeTable(columns, f, about) })
+}
+
+// saveAll writes files of a name, after all of them could be encoded.
+func saveAll(dir, name string, formats []Format, encode func(Format) ([]byte, error)) error {
 	if name == "" || name == "." || name == ".." || name != filepath.Base(name) {
 		return fmt.Errorf("invalid name of a picture: %q", name)
 	}
 	contents := make([][]byte, len(formats))
 	for i, format := range formats {
 		var err error
-		if contents[i], err = Encode(c, format, style, about); err != nil {
-			return fmt.Errorf("chart %s: %w", name, err)
+		if contents[i], err = encode(format); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -137,12 +148,12 @@ func ParseStyle(name string) (Style, error) {
 
 // svg draws the figure with its texts as outlines, which look the same in every program, whatever
 // fonts it has.
-func (f *figure) svg(about About) ([]byte, error) {
-	picture, err := f.textSVG(Width, Height)
+func (f *figure) svg(s size, about About) ([]byte, error) {
+	picture, err := f.textSVG(s.width, s.height)
 	if err != nil {
 		return nil, err
 	}
-	return about.intoSVG(outlined(picture)), nil
+	return about.intoSVG(s.intoSVG(outlined(picture))), nil
 }
 
 // The library names only one font, which few machines have. Arial and Helvetica have letters
@@ -152,9 +163,9 @@ const (
 	fontOrLike    = `style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`
 )
 
-// textSVG draws the figure in so many pixels, with its texts as texts.
-func (f *figure) textSVG(width, height float64) ([]byte, error) {
-	c := vgsvg.New(pixels(width), pixels(height))
+// textSVG draws the figure with its texts as texts.
+func (f *figure) textSVG(width, height vg.Length) ([]byte, error) {
+	c := vgsvg.New(width, height)
 	if err := f.draw(draw.New(c)); err != nil {
 		return nil, err
 	}
@@ -163,8 +174,8 @@ func (f *figure) textSVG(width, height float64) ([]byte, error) {
 	return bytes.ReplaceAll(text.Bytes(), []byte(fontAsWritten), []byte(fontOrLike)), err
 }
 
-func (f *figure) png(about About) ([]byte, error) {
-	c := vgimg.New(pixels(Width), pixels(Height))
+func (f *figure) png(s size, about About) ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(s.width, s.height), vgimg.UseDPI(s.dots()))
 	if err := f.draw(draw.New(c)); err != nil {
 		return nil, err
 	}
@@ -172,5 +183,5 @@ func (f *figure) png(about About) ([]byte, error) {
 	if err := png.Encode(&bits, c.Image()); err != nil {
 		return nil, err
 	}
-	return about.intoPNG(bits.Bytes()), nil
+	return about.intoPNG(s.intoPNG(bits.Bytes())), nil
 }

@@ -44,7 +44,7 @@ func svg(t *testing.T, c Chart) string {
 	}
 	var text []byte
 	if err == nil {
-		text, err = f.textSVG(Width, Height)
+		text, err = f.textSVG(pixels(Width), pixels(Height))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func texts(t *testing.T, svg string) (list []string) {
 }
 
 // made is what the pictures of tests are about.
-var made = About{Formula: "1 − D/V", Made: "delay: a <test> & more; 400 runs", Command: "lockstorm sweep delay --runs 400", Seed: 7, Runs: 400}
+var made = About{Formula: "1 − D/V", Made: "delay: a <test> & more; 400 runs", Command: "lockstorm sweep delay --runs 400", Seed: 7, Runs: 400, Program: "v1.2.0, revision 3f2a", Drawer: "v1.3.0"}
 
 // Law: Save writes a file for each format, with the same bytes every time, in both styles. Pictures
 // have the stated size.

@@ -19,8 +19,10 @@ var (
 	gridColor = color.NRGBA{R: 0xe6, G: 0xe6, B: 0xe6, A: 0xff} // lines of the grid
 )
 
-// Style is the colours of pictures. Curves differ in marker and dashes in every style.
+// Style is the colours and the width of pictures. Curves differ in marker and dashes in every style.
 type Style struct {
+	column vg.Length // the width on paper; 0: for a screen
+
 	hues []color.NRGBA // of curves
 	heat []color.NRGBA // of the values of a map, from small to large
 

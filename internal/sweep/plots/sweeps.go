@@ -181,6 +181,7 @@ func mapOf(r sweep.Results, g group[sweep.Outcome], q Quantity, say Say) (HeatMa
 	h.Xs, h.Ys = distinct(h.Xs), distinct(h.Ys)
 	for range h.Ys {
 		h.Values = append(h.Values, slices.Repeat([]float64{math.NaN()}, len(h.Xs)))
+		h.Runs = append(h.Runs, make([]int, len(h.Xs)))
 	}
 	taken := map[[2]float64]bool{}
 	for _, o := range g.members {
@@ -190,7 +191,8 @@ func mapOf(r sweep.Results, g group[sweep.Outcome], q Quantity, say Say) (HeatMa
 		}
 		taken[place] = true
 		if v, known := q.Of(*o.Point); known {
-			h.Values[slices.Index(h.Ys, o.At[1])][slices.Index(h.Xs, o.At[0])] = v.Y
+			row, column := slices.Index(h.Ys, o.At[1]), slices.Index(h.Xs, o.At[0])
+			h.Values[row][column], h.Runs[row][column] = v.Y, q.runs(o)
 		}
 	}
 	if say.Line != nil {
@@ -306,6 +308,17 @@ type Quantity struct {
 
 	// Predicted says that the sweep's formula is for this quantity.
 	Predicted bool
+
+	// Decided says that only runs that decide the property count.
+	Decided bool
+}
+
+// runs returns how many runs a value is of.
+func (q Quantity) runs(o sweep.Outcome) int {
+	if q.Decided {
+		return o.Point.Rate().N
+	}
+	return o.Runs - o.Point.Slipped
 }
 
 // Share is the probability that a run violates the property of the sweep.
@@ -318,6 +331,7 @@ var Share = Quantity{
 		return Point{Y: m.Rate().Share(), Lo: lo, Hi: hi}, m.Rate().N > 0
 	},
 	Predicted: true,
+	Decided:   true,
 }
 
 // Availability is the share of the time with a holder, among the time in which somebody wanted
@@ -349,7 +363,7 @@ func (q Quantity) curve(g group[sweep.Outcome]) Curve {
 	for _, o := range sorted {
 		if p, known := q.Of(*o.Point); known {
 			p.X = o.At[0]
-			c.Points = append(c.Points, p)
+			c.Points, c.Runs = append(c.Points, p), append(c.Runs, q.runs(o))
 		}
 		if q.Predicted && o.Point.Predicted != nil {
 			c.Formula = append(c.Formula, XY{o.At[0], *o.Point.Predicted})

@@ -3,6 +3,7 @@ package plots
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,18 +49,25 @@ func TestPointsStandApart(t *testing.T) {
 	if shift(2) != 0 {
 		t.Errorf("a curve by itself is moved by %v", shift(2))
 	}
-	bars := func(colour string) (xs []string) {
-		for _, m := range regexp.MustCompile(`<path d="M([0-9.]+),[0-9.]+L([0-9.]+),[^>]*`+colour).FindAllStringSubmatch(svg(t, c), -1) {
-			if m[1] == m[2] { // upright
-				xs = append(xs, m[1])
-			}
-		}
-		return xs
-	}
-	a, b := bars("#0072B2"), bars("#D55E00")
-	if len(a) != 3 || len(b) != 3 || slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) }) {
+	a, b := bars(t, c, "#0072B2"), bars(t, c, "#D55E00")
+	if len(a) != 3 || len(b) != 3 || slices.ContainsFunc(a, func(x float64) bool { return slices.Contains(b, x) }) {
 		t.Errorf("the intervals of one curve are at %v, and those of the other at %v", a, b)
 	}
+}
+
+// bars returns where the intervals of a colour are.
+func bars(t *testing.T, c Chart, colour string) (xs []float64) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`<path d="M([0-9.]+),[0-9.]+L([0-9.]+),[^>]*`+colour).FindAllStringSubmatch(svg(t, c), -1) {
+		x, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m[1] == m[2] { // upright
+			xs = append(xs, x)
+		}
+	}
+	return xs
 }
 
 // A text that has no room is cut, and says so.
