@@ -198,13 +198,18 @@ func (f find) print(out io.Writer, assumed string) {
 
 // standing says what the find means in a hunt under assumptions.
 func (f find) standing(assumed string) string {
-	if f.Excuse == nil {
+	if f.Excuse != nil && assumed != "" {
+		return fmt.Sprintf("inside %s, but still %s", assumed, standing(f.Excuse))
+	}
+	return standing(f.Excuse)
+}
+
+// standing says whether a violation is a defect or a limit, which has an excuse.
+func standing(excuse error) string {
+	if excuse == nil {
 		return "a defect: the lock promises this, and the run stays within its assumptions"
 	}
-	if assumed != "" {
-		return fmt.Sprintf("inside %s, but still a limit: %s", assumed, limit(f.Excuse))
-	}
-	return "a limit: " + limit(f.Excuse)
+	return "a limit: " + limit(excuse)
 }
 
 // limit returns the reason why a find is a limit. Faults have the numbers that they have in a trace.

@@ -13,19 +13,21 @@ import (
 
 // repetition returns the commands that repeat a run.
 type repetition struct {
-	name    string // of the scenario, or of its file
+	name    string // of the scenario, of its file, or of the run that is repeated
 	backend runner.Backend
 	world   string // the flags with which that was chosen, if it is not the default
 	stormy  bool   // the flags asked for the generator that the scenario has
 	inTable bool   // the scenario is one of the table, as a replay string wants it
+	inFile  bool   // it is that of the file
+	known   bool   // the user has just named the run
 
 	part scenarios.Part // of the scenario that is run
 }
 
-// replay returns the replay string of a run with generated faults, or "" if it has none: the
-// scenario is in a file or a sweep, the backend does not repeat runs, or the run was stopped.
+// replay returns the replay string of a run, or "" if it has none: the scenario is that of a stored run
+// or a sweep, flags have changed it, the backend does not repeat runs, or the run was stopped.
 func (a repetition) replay(r runner.Result) string {
-	if !a.stormy && r.Course.Straight() || !a.inTable || !a.backend.Exact || r.Interrupted {
+	if !a.inTable && !a.inFile || !a.backend.Exact || r.Interrupted {
 		return ""
 	}
 	text := r.Replay()
@@ -37,7 +39,11 @@ func (a repetition) replay(r runner.Result) string {
 // not repeat runs it repeats the plan.
 func (a repetition) command(r stored) string {
 	if text := a.replay(r.Result); text != "" {
-		return textfmt.Command("replay", text)
+		words := []string{"replay", text}
+		if a.inFile {
+			words = append(words, "--scenario", a.name)
+		}
+		return textfmt.Command(words...)
 	}
 	if a.backend.Exact && r.dir != "" && !r.Interrupted {
 		return textfmt.Command("replay", r.dir)
@@ -49,10 +55,11 @@ func (a repetition) command(r stored) string {
 	return command + fmt.Sprintf(" --seed %d", r.Seed)
 }
 
-// failures lists the runs with generated faults that violated something, with their replay strings,
-// because each has its own plan.
+// failures lists runs that violated something, with the commands that repeat them: all those with
+// generated faults, because each has its own plan, and otherwise the first of each property.
 type failures struct {
 	again repetition
+	seen  map[checker.Property]bool
 	list  textfmt.Table
 	more  int
 }
@@ -61,14 +68,20 @@ type failures struct {
 const mostFailures = 20
 
 func (f *failures) add(r stored) {
+	if f.again.known || r.Slipped() {
+		return
+	}
 	var violated []string
+	first := false
 	for _, finding := range r.Report.Findings {
-		if finding.Verdict == checker.Violated {
-			violated = append(violated, finding.Property.Code())
+		if p := finding.Property; finding.Verdict == checker.Violated {
+			violated = append(violated, p.Code())
+			first = first || !f.seen[p]
+			f.seen[p] = true
 		}
 	}
 	switch {
-	case r.Scenario.Generate == nil || len(violated) == 0 || r.Slipped():
+	case len(violated) == 0 || r.Scenario.Generate == nil && !first:
 	case len(f.list.Lines) == mostFailures:
 		f.more++
 	default:

@@ -46,7 +46,7 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay STRING|DIR|FILE|LINK",
 		Short: "Repeat a simulated run exactly",
-		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run --faults" or
+		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run" or
 "lockstorm explore" prints, from the directory of a simulated run, from a case file
 ("lockstorm hunt" stores them), or from a link to a run in the playground. If the string is of a scenario in a file, name that with
 --scenario. Exit codes are those of run; also 1 if the repetition differs from the original,
@@ -144,7 +144,7 @@ func findReplay(arg, file string) (replay, error) {
 	}
 	s, err := scenarioOf(text, file)
 	return replay{
-		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil, inTable: file == "", part: text.Part},
+		again:    repetition{name: text.Scenario, backend: backends[0].Backend, stormy: text.Generator != nil, inTable: file == "", known: true, part: text.Part},
 		scenario: s,
 		seed:     text.Seed,
 		course:   text.Course,
@@ -172,7 +172,7 @@ func replayOfLink(link, file string) (replay, error) {
 	}
 	s, err := scenarios.Parse([]byte(l.Scenario))
 	return replay{
-		again:    repetition{name: s.Name, backend: backends[0].Backend},
+		again:    repetition{name: s.Name, backend: backends[0].Backend, known: true},
 		scenario: s,
 		seed:     l.Seed,
 		same:     func(r runner.Result) bool { return strings.HasPrefix(results.Hash(r.TraceHash), l.Trace) },
@@ -220,7 +220,7 @@ func replayOfDir(dir string) (replay, error) {
 		return replay{}, fmt.Errorf("%s: the run was interrupted, so it cannot be repeated exactly", dir)
 	}
 	return replay{
-		again:    repetition{name: dir, backend: b.Backend},
+		again:    repetition{name: dir, backend: b.Backend, known: true},
 		scenario: run.Scenario.Scenario,
 		seed:     run.Seed,
 		course:   run.Course,
@@ -366,7 +366,7 @@ func replayOfCase(path string) (replay, error) {
 		return replay{}, err
 	}
 	return replay{
-		again:    repetition{name: path, backend: backends[0].Backend},
+		again:    repetition{name: path, backend: backends[0].Backend, known: true},
 		scenario: c.Scenario,
 		seed:     c.Seed,
 		course:   c.Course,

@@ -44,8 +44,9 @@ func newRun() *cobra.Command {
 
 --faults adds faults to each run, generated from its seed; "lockstorm list" names the
 kinds. Expected verdicts apply only to the scenario's own fault plan: with generated
-faults any violation exits with 1. Each violation is printed with the command that
-repeats its run.
+faults any violation exits with 1. A violation is printed with the command that repeats
+its run, and as a limit or a defect: whether the lock promises the property under the
+plan. --json has the replay string of each run.
 
 A simulated run stops after --max-events, or when time no longer advances. It then
 names the limit and the busy clients; properties that are not violated are unknown,
@@ -114,7 +115,7 @@ was to return and did not before their end ("not exercised").`,
 			}
 		}
 		_, other := scenarios.Find(args[0])
-		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil, inTable: other == nil && o.most == 0}
+		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil, inTable: other == nil && o.most == 0, inFile: isFile(args[0]) && o.most == 0}
 		r, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err
@@ -164,7 +165,7 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	}
 	bar := terminal.NewBar(problems, e.Scenario().Name, int64(o.runs), unit)
 	defer bar.Done()
-	r := ran{options: o, list: failures{again: again}}
+	r := ran{options: o, list: failures{again: again, seen: map[checker.Property]bool{}}}
 	printRun := o.printer(again, out)
 	album := violations{seen: map[pictured]bool{}}
 	tally, err := batch{
@@ -295,7 +296,7 @@ type jsonLine struct {
 
 	TraceHash string `json:"trace_hash,omitempty"`
 	Dir       string `json:"dir,omitempty"`
-	Replay    string `json:"replay,omitempty"` // of a run with --faults
+	Replay    string `json:"replay,omitempty"` // of a simulated run; if the scenario is in a file, with --scenario
 }
 
 func line(r stored) jsonLine {

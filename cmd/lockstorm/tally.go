@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -38,6 +39,9 @@ func printTally(out io.Writer, t runner.Tally) {
 		if r, ok := t.First[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Bad("violated"), seeded(r))
 			tell(out, r.Report.Finding(p).Lines()...)
+			if s := limitOrDefect(r, p); s != "" {
+				tell(out, textfmt.Sentence(s)+".")
+			}
 		}
 	}
 	printSlipped(out, t)
@@ -60,6 +64,24 @@ func printTally(out io.Writer, t runner.Tally) {
 		}
 	}
 }
+
+// limitOrDefect says whether a violation is a defect of the lock or a limit, by what such a lock
+// promises; "" if nobody knows what it promises, as of a lock of the user.
+func limitOrDefect(r runner.Result, p checker.Property) string {
+	done := r.Executed()
+	promised := fuzz.PromisedTerms(done)
+	if promised == nil {
+		return ""
+	}
+	excuse := promised.Excuse(p, done)
+	if bound := boundOf[p]; excuse == nil && bound != "" && !slices.Contains(fuzz.AchievableBounds(done), bound) {
+		excuse = fmt.Errorf("with these settings the lock does not promise to keep the scenario's bound (%s)", bound)
+	}
+	return standing(excuse)
+}
+
+// boundOf names the bound in a scenario that decides a property.
+var boundOf = map[checker.Property]string{checker.DeadlockFreedom: "grant", checker.FaultTolerance: "tries", checker.Cleanup: "cleanup"}
 
 // printLimits prints the measurements for which the scenario states limits.
 func printLimits(out io.Writer, t runner.Tally) {
