@@ -2,7 +2,10 @@ package browsertest
 
 import (
 	"bytes"
+	"compress/zlib"
 	"context"
+	"fmt"
+	"io"
 	"regexp"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -26,6 +29,39 @@ var pageObject = regexp.MustCompile(`/Type\s*/Page[^s]`)
 // PrintedPages prints the page to a PDF, with its colours, and returns how many pages that has.
 func (p *Page) PrintedPages(on Paper) int {
 	p.t.Helper()
+	return len(pageObject.FindAll(p.pdf(on), -1))
+}
+
+// mark is a colour that no page has, and what a PDF has for it.
+const mark = "rgb(17, 34, 51)"
+
+var marked = regexp.MustCompile(`\.0667 \.1333 \.2 rg`)
+
+// PrintedPagesWith returns how many printed pages have a text of the elements that a selector finds.
+func (p *Page) PrintedPagesWith(selector string, on Paper) (pages int) {
+	p.t.Helper()
+	Eval[any](p, fmt.Sprintf(`(() => { const s = document.createElement("style"); s.id = "mark"; s.textContent = %q; document.head.append(s); })()`,
+		selector+" { color: "+mark+" !important; }"))
+	text := p.pdf(on)
+	Eval[any](p, `document.getElementById("mark").remove()`)
+	for {
+		_, rest, found := bytes.Cut(text, []byte("stream\n"))
+		if !found {
+			return pages
+		}
+		if r, err := zlib.NewReader(bytes.NewReader(rest)); err == nil {
+			content, _ := io.ReadAll(r) // what is no content of a page does not have the colour
+			if marked.Match(content) {
+				pages++
+			}
+		}
+		_, text, _ = bytes.Cut(rest, []byte("endstream"))
+	}
+}
+
+// pdf prints the page.
+func (p *Page) pdf(on Paper) []byte {
+	p.t.Helper()
 	ctx, end := context.WithTimeout(p.ctx, patience)
 	defer end()
 	var printed bytes.Buffer
@@ -39,7 +75,7 @@ func (p *Page) PrintedPages(on Paper) int {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return len(pageObject.FindAll(printed.Bytes(), -1))
+	return printed.Bytes()
 }
 
 // PrintMedia shows the page as it is printed, until it is resized.

@@ -114,6 +114,9 @@ func TestBrowserPrintedDebate(t *testing.T) {
 			if n := p.PrintedPages(paper); n != 2 {
 				t.Errorf("on %s, from a window of %d pixels, dark: %v: %d pages", name, s.Width, s.Dark, n)
 			}
+			if n := p.PrintedPagesWith(".matrix thead th *", paper); n != 2 {
+				t.Errorf("on %s, from a window of %d pixels, dark: %v: the head of the table is on %d pages", name, s.Width, s.Dark, n)
+			}
 		}
 		p.PrintMedia()
 		if ground := browsertest.Eval[string](p, `getComputedStyle(document.body).backgroundColor`); ground != "rgb(255, 255, 255)" {
