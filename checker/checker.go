@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"maps"
 	"math/bits"
 	"slices"
 
@@ -278,7 +277,7 @@ func (p *Checker) Finish() Report {
 	if d := p.state.docket; d.full && (p.cut == "" || p.cut == endless) {
 		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.first.Event, d.first.What)
 	}
-	r := Report{Cut: p.cut, Open: slices.Sorted(maps.Keys(p.state.faults))}
+	r := Report{Cut: p.cut, Untried: p.state.untried()}
 	for i, j := range p.checkers {
 		f := j.finding(p.now)
 		if i < p.silent() {

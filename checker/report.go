@@ -18,8 +18,9 @@ type Report struct {
 	// violated is unknown; empty if the history is complete.
 	Cut string `json:"cut,omitempty"`
 
-	// Open lists the numbers of the faults that went on when the history ended, in order.
-	Open []int `json:"-"`
+	// Untried lists the numbers of the faults after which no client began a try to acquire, or was granted
+	// a lock, in order: also those that went on when the history ended.
+	Untried []int `json:"-"`
 }
 
 // Place is a part of a history: the events of one resource, or of all if none is

@@ -1,6 +1,11 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"maps"
+	"slices"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // resolve finds what the event is about and updates the state. It returns false, and
 // does nothing, if the event has to wait for another of its instant. The caller then
@@ -144,10 +149,12 @@ func (l *state) acquire(f *fact, force bool) bool {
 		l.twice(f, "acquire")
 	}
 	f.hold = l.newHold(f.Event)
+	l.ended = l.ended[:0]
 	return true
 }
 
 func (l *state) granted(f *fact, force bool) bool {
+	l.ended = l.ended[:0]
 	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
 		if !force {
 			return false
@@ -352,7 +359,17 @@ func (l *state) faultEnd(f *fact, force bool) bool {
 		return force && l.contradict("fault %d ends at %s, but it has not begun", f.Fault, at(f.Time))
 	}
 	delete(l.faults, f.Fault)
+	if len(l.ended) < maxNotes {
+		l.ended = append(l.ended, f.Fault)
+	}
 	return true
+}
+
+// untried lists the faults after which no client has tried to acquire: see [Report].
+func (l *state) untried() []int {
+	all := slices.AppendSeq(slices.Clone(l.ended), maps.Keys(l.faults))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // apply enters that a write was applied. Its hold may be over by then. No write is applied

@@ -20,6 +20,7 @@ type state struct {
 	started    map[int]history.Time // by node: when its server last came up
 	emptied    comeback             // the last node that came back without all of its keys
 	faults     map[int]bool         // faults that go on, by number
+	ended      []int                // faults that have ended since the last try or grant, at most maxNotes
 	forgetful  comeback             // the last node that came to lead a store without all acknowledged writes
 	resources  map[string]*resource
 	recent     [64]*resource  // resources looked up last, by a cheap hash of their names

@@ -55,8 +55,8 @@ and the exit code is 3 unless one was violated.
 On real servers a run for which the machine was too slow is discarded and made again, a
 few times. If it is too slow each time, it does not count: no property holds in it and
 none is violated, and the exit code is 3 unless another run contradicts what is
-expected. The summary names both numbers. It also says in how many runs a crashed node
-was to return and did not before their end ("not exercised").`,
+expected. The summary names both numbers. It also says in how many runs no client tried
+to acquire after the return of a crashed node ("not exercised").`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
   lockstorm run calm --faults all --runs 1000
@@ -291,8 +291,8 @@ type jsonLine struct {
 	Slip    time.Duration `json:"slip,omitempty"`
 	Slipped bool          `json:"slipped,omitempty"`
 
-	// NotBack: the run ended before a node was back that its plan was to bring back.
-	NotBack bool `json:"not_back,omitempty"`
+	// ReturnUntried: no client tried to acquire after a node was back that the plan brings back.
+	ReturnUntried bool `json:"return_untried,omitempty"`
 
 	TraceHash string `json:"trace_hash,omitempty"`
 	Dir       string `json:"dir,omitempty"`
@@ -308,11 +308,11 @@ func line(r stored) jsonLine {
 		Expected:   checker.Verdicts(maps.Clone(r.Scenario.Expect)),
 		AsExpected: r.AsExpected(),
 
-		Cut:     r.Report.Cut,
-		Slip:    r.SchedulingLag,
-		Slipped: r.Slipped(),
-		NotBack: r.NotBack(),
-		Dir:     r.dir,
+		Cut:           r.Report.Cut,
+		Slip:          r.SchedulingLag,
+		Slipped:       r.Slipped(),
+		ReturnUntried: r.ReturnUntried(),
+		Dir:           r.dir,
 	}
 	if m := &r.Report.Measurements; measured(len(r.Report.Findings)) {
 		l.Grants, l.Measurements = &m.Grants, m

@@ -45,7 +45,7 @@ func printTally(out io.Writer, t runner.Tally) {
 		}
 	}
 	printSlipped(out, t)
-	printNotBack(out, t)
+	printUntriedReturns(out, t)
 	if t.Interrupted {
 		_, _ = fmt.Fprintln(out, "\nStopped before the end: properties not violated so far are unknown.")
 		return
@@ -116,14 +116,14 @@ func printSlipped(out io.Writer, t runner.Tally) {
 	}
 }
 
-// printNotBack says in how many runs no node returned.
-func printNotBack(out io.Writer, t runner.Tally) {
-	if t.NotBack == 0 {
+// printUntriedReturns says in how many runs no client tried to acquire after the return of a node.
+func printUntriedReturns(out io.Writer, t runner.Tally) {
+	if t.UntriedReturns == 0 {
 		return
 	}
 	_, _ = fmt.Fprintln(out)
-	text := fmt.Sprintf("Not exercised in %d of %s: the return of a node. These runs ended before it, so they show nothing of what it may violate. Let a client go on for longer (rounds, think).",
-		t.NotBack, textfmt.Count(t.Runs, "run"))
+	text := fmt.Sprintf("Not exercised in %d of %s: the return of a node. No client tried to acquire after it, so these runs show nothing of what it may violate. Let a client go on for longer (rounds, think).",
+		t.UntriedReturns, textfmt.Count(t.Runs, "run"))
 	for _, l := range textfmt.Lines(text, terminal.On(out).Prose()) {
 		_, _ = fmt.Fprintln(out, l)
 	}
@@ -166,8 +166,8 @@ func reservations(t runner.Tally) string {
 	if t.Scenario.Generate != nil && t.Faultless > 0 {
 		text += fmt.Sprintf(", %d of them without a fault", t.Faultless)
 	}
-	if t.NotBack > 0 {
-		text += fmt.Sprintf(", return of a node not exercised in %d", t.NotBack)
+	if t.UntriedReturns > 0 {
+		text += fmt.Sprintf(", return of a node not exercised in %d", t.UntriedReturns)
 	}
 	return text
 }

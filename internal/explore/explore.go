@@ -200,6 +200,7 @@ func (x *pass) tell(i int, t Tally) {
 	o.Executions += t.Executions - was.Executions
 	o.Cut += t.Cut - was.Cut
 	o.Events += t.Events - was.Events
+	o.UntriedReturns += t.UntriedReturns - was.UntriedReturns
 	o.States += t.States - was.States
 	o.Share += (t.Share - was.Share) / float64(o.Plans)
 	if x.progress != nil {

