@@ -43,8 +43,9 @@ OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsPr
 CONTAINERS = ^TestContainer
 CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
 
-# These tests need etcd, NATS, PostgreSQL and ZooKeeper, as do those of the packages below
-# internal/servers/stores.
+# These tests need etcd, NATS, PostgreSQL and ZooKeeper, or the clients of these, which take minutes to
+# compile. In other packages than STORES they are recognized by their names.
+STORES = internal/servers/stores locktest/etcdtest locktest/natstest locktest/postgrestest locktest/zookeepertest
 STORED = ^TestRealStore
 
 # Modules of their own: adapters of locks that people use. Those in ADAPTERS are tested on nodes in
@@ -79,7 +80,7 @@ test: browser ## run all tests, packages with goroutines under the race detector
 	@echo "not run: tests on Slurm (make test-slurm), and on Kubernetes (make test-kubernetes)"
 
 test-plain:
-	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)|$(PLAYED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v '/internal/servers/stores\|/locktest/\(etcd\|nats\|postgres\|zookeeper\)test')
+	$(TEST) -skip '$(BATCHES)|$(CONTAINERS)|$(STORED)|$(SCHEDULED)|$(PLAYED)' $$($(GO) list ./... | grep -vxF "$(RACED)" | grep -v $(STORES:%=-e /%))
 
 test-raced:
 	$(TEST) -race -skip '$(CONTAINERS)' $(RACED)
@@ -118,8 +119,8 @@ test-kubernetes: etcd kube-apiserver ## have an API server of Kubernetes, which 
 
 test-stores: ## run the tests on etcd, NATS, PostgreSQL and ZooKeeper, which it installs (7 minutes)
 	@sh scripts/deps.sh stores
-	$(TEST) -race ./internal/servers/stores/...
-	$(TEST) -race -run '$(STORED)' ./internal/contract ./locktest/...
+	$(TEST) -race $(STORES:%=./%/...)
+	$(TEST) -race -run '$(STORED)' ./internal/contract
 	$(EACH) $(STORE_ADAPTERS); do (cd $$module && $(TEST) -race ./...); done
 	$(EACH) $(KUBERNETES_ADAPTERS); do (cd $$module && $(TEST) ./...); done
 

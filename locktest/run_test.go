@@ -58,6 +58,7 @@ func TestDefectsAreFound(t *testing.T) {
 		{name: "asked, then set", defect: func(l *oneNode) { l.twoSteps = true }, storm: "contention", breaks: checker.Lease, calm: true},
 		{name: "a fence drawn before", defect: func(l *oneNode) { l.stale = true }, storm: "contention", breaks: checker.Fence, calm: true},
 		{name: "an extension that is none", defect: func(l *oneNode) { l.hollow = true }, config: locktest.Config{Work: 3 * time.Second, Extend: 500 * time.Millisecond}, storm: "calm", breaks: checker.Lease, calm: true},
+		{name: "a grant that comes too late", defect: func(l *oneNode) { l.late, l.client.Options().ReadTimeout = true, 3*l.ttl }, storm: "node-stands-still", breaks: checker.Contract},
 		{name: "an end beyond that of the key", defect: func(l *oneNode) { l.overlong = true }, storm: "holder-stands-still", breaks: checker.Lease},
 		{name: "no end, and work that outlasts the TTL", defect: func(l *oneNode) { l.endless = true }, config: locktest.Config{Work: 5 * time.Second}, storm: "calm", breaks: checker.Lease, calm: true},
 	} {
@@ -86,6 +87,20 @@ func TestDefectsAreFound(t *testing.T) {
 				t.Errorf("%s is violated in calm", c.breaks)
 			}
 		})
+	}
+}
+
+// Law: each run of the storm shows a client that sends a release again. A run that shows it by
+// chance would make the test of a lock pass now and then.
+func TestEachRunLosesRepliesToReleases(t *testing.T) {
+	for _, ttl := range []time.Duration{100 * time.Millisecond, 2 * time.Second, 8 * time.Second} {
+		c := locktest.Config{Nodes: 1, TTL: ttl}
+		for seed := range uint64(8) {
+			tried := locktest.Try(t, c, stormOf(t, c, "replies-are-lost"), seed, func(env locktest.Env) locktest.Locker { return sendingAgain(env) })
+			if tried.Err != nil || !slices.ContainsFunc(tried.Broken, func(f checker.Finding) bool { return f.Property == checker.Contract }) {
+				t.Errorf("TTL %v, seed %d: %v, %v", ttl, seed, tried.Broken, tried.Err)
+			}
+		}
 	}
 }
 

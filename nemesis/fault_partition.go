@@ -189,6 +189,11 @@ func (*Split) random(g *paramGenerator) Action {
 type Reset struct {
 	Links `yaml:",inline"`
 	Way   Direction `yaml:"way,omitempty"`
+
+	// Once resets on each link only the connection of the first message in each of the
+	// directions that comes after the start. So a client that tries again gets through, however
+	// soon it does.
+	Once bool `yaml:"once,omitempty"`
 }
 
 // Kind is "reset".
@@ -198,6 +203,9 @@ func (r *Reset) String() string {
 	when := "when a request arrives"
 	if r.Way == Replies {
 		when = "when a request has been applied"
+	}
+	if r.Once {
+		when = "once " + when
 	}
 	return "connections " + r.Links.String() + " are reset " + when
 }

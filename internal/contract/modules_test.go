@@ -2,9 +2,11 @@ package contract
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -74,5 +76,44 @@ func TestEveryModuleIsTested(t *testing.T) {
 		if found[folder] == "" {
 			t.Errorf("the Makefile names %s, which is no module", folder)
 		}
+	}
+}
+
+// storeTest matches the name of a test that needs a store, as the Makefile does.
+var storeTest = regexp.MustCompile(`(?m)^func (TestRealStore\w*)`)
+
+// Law: each package of which make test leaves something out because of the stores is in make
+// test-stores: whole, if make test leaves out all of it.
+func TestWhatNeedsStoresIsTested(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"grep -v $(STORES:%=-e /%))\n", // in test-plain
+		"\n\t$(TEST) -race $(STORES:%=./%/...)\n",
+		"\n\t$(TEST) -race -run '$(STORED)' ./internal/contract\n",
+	} {
+		if !strings.Contains(string(makefile), want) {
+			t.Errorf("the Makefile does not have %q", want)
+		}
+	}
+	whole := strings.Fields(regexp.MustCompile(`(?m)^STORES = (.*)$`).FindStringSubmatch(string(makefile))[1])
+	own, seen := modules(t), 0
+	err = fs.WalkDir(os.DirFS(root), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		names := storeTest.FindAllString(string(text), -1)
+		seen += len(names)
+		below := func(folder string) bool { return strings.HasPrefix(path, folder+"/") }
+		if len(names) > 0 && !below("internal/contract") && !slices.ContainsFunc(whole, below) && !slices.ContainsFunc(slices.Collect(maps.Keys(own)), below) {
+			t.Errorf("no target runs %q in %s", names, path)
+		}
+		return err
+	})
+	if err != nil || seen == 0 {
+		t.Errorf("%d tests found, %v", seen, err)
 	}
 }

@@ -50,7 +50,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "holder-dies", Summary: "a client dies after it was granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
 		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
-		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Plan: s.resets()},
+		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
 	}
 	if c.Store != nil {
 		list = append(list, scenarios.Storm{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for longer than the TTL", Work: s.ttl * 4, Rounds: 3, Plan: s.holderCutOff()})
@@ -140,13 +140,30 @@ func (s stormParams) slow() nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Latency{Add: add}, Start: s.begin(), End: nemesis.After(4 * s.ttl)}}
 }
 
-func (s stormParams) resets() nemesis.Plan {
-	var plan nemesis.Plan
-	for i := range 6 {
-		plan = append(plan, nemesis.Fault{
-			Action: &nemesis.Reset{Way: nemesis.Replies},
-			Start:  nemesis.At(s.ttl/2 + time.Duration(i)*s.ttl*2/3), End: nemesis.After(s.ttl / 8),
-		})
+// resets makes clients lose replies at their calls, because a fault at a time can miss all of them.
+// What a client does that tries again depends on how soon it does. So some faults last longer than
+// the second try, and some break the first connection only.
+//
+// The faults of a client must not overlap: a long one is over before the client has worked, or
+// waited for the next round, twice.
+func (s stormParams) resets(clients int) (plan nemesis.Plan) {
+	for client := 1; client <= min(clients, resetClients); client++ {
+		lost := func(step env.Step, count int, once bool, end *nemesis.Trigger) {
+			start := nemesis.When(client, step, 0)
+			start.Count = count
+			action := &nemesis.Reset{Links: nemesis.Links{Clients: []int{client}}, Way: nemesis.Replies, Once: once}
+			plan = append(plan, nemesis.Fault{Action: action, Start: start, End: end})
+		}
+		lost(env.StepAcquire, 2, false, nemesis.After(s.ttl/8))
+		for count := 3; count <= 5; count++ {
+			released := nemesis.When(client, env.StepReleased, 0)
+			released.Count = count
+			lost(env.StepBeforeRelease, count, true, &released)
+		}
+		lost(env.StepBeforeRelease, 6, false, nemesis.After(s.ttl/8))
 	}
 	return plan
 }
+
+// resetClients is how many clients lose replies.
+const resetClients = 3

@@ -214,7 +214,7 @@ func (w *World) atNode(i int32) {
 		w.serve(&w.nodes[m.node-1], i)
 	case m.connection != nil && m.connection.broken:
 		w.network.messages.take(i)
-	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets:
+	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets.hit():
 		w.resetConnection(i)
 	default:
 		w.serve(w.reached(m), i)
@@ -235,7 +235,7 @@ func (w *World) reply(i int32) {
 	case c != nil && c.broken:
 		w.network.messages.take(i)
 		return
-	case l.replies.resets && !m.reset:
+	case !m.reset && l.replies.resets.hit():
 		w.resetConnection(i)
 		return
 	case c != nil:
@@ -291,7 +291,7 @@ type linkDirection struct {
 	held      []int32     // messages that a rule holds back, just before they arrive
 	loss      *loss       // nil: none
 	bandwidth *bandwidth  // nil: unlimited
-	resets    bool        // a message in this direction resets its connection
+	resets    resets      // whether a message in this direction resets its connection
 	copies    *copier     // duplicates arriving requests; nil: none
 }
 

@@ -163,17 +163,41 @@ var connectionFaults = handlers{
 	},
 	handler[*nemesis.Reset]{
 		Begin: func(w *World, f injection[*nemesis.Reset]) error {
+			on := resetAll
+			if f.Action.Once {
+				on = resetNext
+			}
 			w.links.Disturb(f.Action.Links, func(client, node int) {
-				w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = true })
-				w.resetUnderWay(client, node, f.Action.Way)
+				w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = on })
+				if !f.Action.Once {
+					w.resetUnderWay(client, node, f.Action.Way)
+				}
 			})
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Reset]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.resets = false })
+			w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.resets = resetNone })
 			return nil
 		},
 	},
+}
+
+// resets says which messages in a link direction reset their connection.
+type resets uint8
+
+const (
+	resetNone resets = iota
+	resetNext        // the next one
+	resetAll
+)
+
+// hit reports whether the message that has come resets its connection.
+func (r *resets) hit() bool {
+	was := *r
+	if was == resetNext {
+		*r = resetNone
+	}
+	return was != resetNone
 }
 
 // loss loses transmissions over a link direction.

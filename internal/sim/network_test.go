@@ -258,6 +258,17 @@ func TestResetOfAPipelinedConnection(t *testing.T) {
 		expect(t, "nothing under way", "yes@2ms yes@2.5ms yes@5.5ms", "a@1ms b@1.5ms c@4.5ms")
 }
 
+// A reset once breaks the first connection after its start, and no other.
+func TestResetOnce(t *testing.T) {
+	once := func(way nemesis.Direction, length time.Duration) nemesis.Setting {
+		return over(nemesis.Connections{Limit: 1}, fault(&nemesis.Reset{Way: way, Once: true}, ms, length))
+	}
+	three := []request{{}, {after: 5 * ms}, {after: 5 * ms}}
+	sendAll(t, once(nemesis.Replies, time.Second), 1, three...).expect(t, "replies", "lost@2ms yes@7ms yes@12ms", "a@1ms b@6ms c@11ms")
+	sendAll(t, once(nemesis.Requests, time.Second), 1, three...).expect(t, "requests", "lost@2ms yes@7ms yes@12ms", "b@6ms c@11ms")
+	sendAll(t, once(nemesis.Replies, ms/2), 1, three[1:]...).expect(t, "nothing meanwhile", "yes@7ms yes@12ms", "a@6ms b@11ms")
+}
+
 // A SET of one byte of key and token has 56 bytes, its reply 5; at a byte a
 // millisecond messages leave one after another.
 func TestBandwidth(t *testing.T) {

@@ -45,7 +45,11 @@ var messageFaults = FaultHandlers{
 	},
 	handler[*nemesis.Reset]{
 		Begin: func(w *World, f injection[*nemesis.Reset]) error {
-			w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Reset(true) })
+			reset := func(l *wire.Direction) { l.Reset(true) }
+			if f.Action.Once {
+				reset = (*wire.Direction).ResetNext
+			}
+			w.disturb(f.Action.Links, f.Action.Way, reset)
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Reset]) error {

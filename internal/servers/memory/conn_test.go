@@ -215,6 +215,34 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// A reset once loses the first request after it, or its reply, whenever that comes. The next one
+// gets through before the fault is over.
+func TestResetOnce(t *testing.T) {
+	for way, taken := range map[nemesis.Direction]env.Answer{nemesis.Requests: env.Yes, nemesis.Replies: env.No} {
+		s := nemesis.Setting{Plan: between(&nemesis.Reset{Way: way, Once: true}), Latency: always(time.Millisecond)}
+		try(t, s, func(w *testWorld, client int) {
+			w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No)
+			w.Reach(1, begin, 0)
+			w.sleep(1, time.Second)
+			w.wantAnswers("reset", set("a"), env.Lost)
+			w.wantAnswers("afterwards", set("b"), taken)
+			w.wantAnswers("still", set("c"), env.No)
+			w.Reach(1, end, 0)
+		})
+	}
+}
+
+// Law: a reset once that nothing has met is over when the fault is.
+func TestResetOnceEnds(t *testing.T) {
+	s := nemesis.Setting{Plan: between(&nemesis.Reset{Once: true}), Latency: always(time.Millisecond)}
+	try(t, s, func(w *testWorld, client int) {
+		w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No)
+		w.Reach(1, begin, 0)
+		w.Reach(1, end, 0)
+		w.wantAnswers("afterwards", set("a"), env.Yes)
+	})
+}
+
 // A reset while the node is stopped leaves nothing that the end of the run has to wait for.
 func TestResetOfANodeThatStandsStill(t *testing.T) {
 	plan := nemesis.Plan{

@@ -175,6 +175,7 @@ type Direction struct {
 type directionFaults struct {
 	rules     world.Rules
 	resets    bool  // a message resets its connection
+	resetNext bool  // the next message to come does
 	silent    bool  // the machine at the other end is suspended
 	perSecond int64 // bytes; 0: unlimited
 
@@ -201,7 +202,22 @@ func (d *Direction) Lift(fault int) {
 
 // Reset makes each message in this direction reset its connection, or stops that. A
 // request is lost before the node sees it, a reply after the node has applied it.
-func (d *Direction) Reset(on bool) { d.change(func(g *directionFaults) { g.resets = on }) }
+func (d *Direction) Reset(on bool) {
+	d.change(func(g *directionFaults) { g.resets, g.resetNext = on, false })
+}
+
+// ResetNext makes the next message in this direction reset its connection. Messages under way
+// do not.
+func (d *Direction) ResetNext() { d.change(func(g *directionFaults) { g.resetNext = true }) }
+
+// takeReset reports whether the message that has come is the one that [Direction.ResetNext] waits for.
+func (d *Direction) takeReset() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.faults.resetNext
+	d.faults.resetNext = false
+	return was
+}
 
 // Silence says whether the machine at the other end is suspended. That matters only to
 // [Network.KeepAlive].

@@ -25,6 +25,7 @@ type message struct {
 	chunk  *stream.StreamChunk
 	due    time.Time // the earliest time at which it may pass
 	leaves time.Time // when it has left, while the bandwidth is limited
+	resets bool      // it resets the connection
 }
 
 // wait returns how long the message still has to wait.
@@ -43,7 +44,7 @@ func (t *faultToxic) Pipe(stub *toxics.ToxicStub) {
 	var queue []message
 	for {
 		g, changed := t.direction.now()
-		if g.resets && len(queue) > 0 && queue[0].chunk != nil {
+		if len(queue) > 0 && queue[0].chunk != nil && (g.resets || queue[0].resets) {
 			stub.Close()
 			drain(in)
 			return
@@ -87,6 +88,7 @@ func (t *faultToxic) message(chunk *stream.StreamChunk) message {
 	if chunk != nil && g.perSecond > 0 {
 		m.leaves = t.direction.sentBy(len(chunk.Data))
 	}
+	m.resets = chunk != nil && g.resetNext && t.direction.takeReset()
 	return m
 }
 
