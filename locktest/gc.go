@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The default of GOGC, and its value while nodes are in memory. The heap of a run is small, and each
-// script of a node makes an interpreter: with the default, a third of the time is garbage collection.
+// The default of GOGC, and its value while nodes are in memory. The heap of a run is small: with
+// the default, a tenth of the time is garbage collection.
 const (
 	gcDefault = 100
 	gcInRuns  = 400

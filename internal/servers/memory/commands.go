@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,6 +35,7 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 	}
 	if asker != nil {
 		asker.nextCommand()
+		asker.noteContext(command)
 	}
 	switch {
 	case command == identifyCommand:
@@ -52,6 +54,9 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 		return false
 	default:
 		n.carryOut(l, asker, c, append([]string{command}, words...))
+		if command == "SCRIPT" {
+			n.noteScripts(l, words)
+		}
 	}
 	return true
 }
@@ -59,10 +64,15 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 // carryOut makes the server process a command of a peer as if it had a single thread, and
 // records how that has changed the keys.
 func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
+	n.alone(asker, func() { l.withoutHook(n, c, func() { l.server.Dispatch(c, words) }) })
+}
+
+// alone processes a command of a peer while no other is processed.
+func (n *node) alone(asker *conn, command func()) {
 	n.thread.Lock()
 	defer n.thread.Unlock()
 	n.look(cause{})
-	l.withoutHook(n, c, func() { l.server.Dispatch(c, words) })
+	command()
 	n.look(asker.cause())
 }
 
@@ -73,10 +83,18 @@ var commandError = regexp.MustCompile(`^-ERR Error compiling script \(new functi
 // does; miniredis reports it as an error of the script.
 func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string) {
 	var out bytes.Buffer
-	w := bufio.NewWriter(&out)
-	own := server.NewPeer(w)
+	own := server.NewPeer(bufio.NewWriter(&out))
 	own.Ctx, own.Resp3 = c.Ctx, c.Resp3
-	n.carryOut(l, asker, own, words)
+	n.alone(asker, func() {
+		if asker != nil && n.scriptByInterpreter(l, asker, own, words) {
+			return
+		}
+		l.withoutHook(n, own, func() { l.server.Dispatch(own, words) })
+		own.Flush()
+		if words[0] == "EVAL" && len(words) > 1 && !bytes.HasPrefix(out.Bytes(), []byte("-")) {
+			l.scripts.learn(words[1])
+		}
+	})
 	c.Ctx = own.Ctx
 	own.Flush()
 	if found := commandError.FindSubmatch(out.Bytes()); found != nil {
@@ -84,6 +102,60 @@ func (n *node) script(l *serverRun, asker *conn, c *server.Peer, words []string)
 		return
 	}
 	c.WriteRaw(out.String())
+}
+
+// scriptByInterpreter runs a script by the server's interpreter if that can.
+func (n *node) scriptByInterpreter(l *serverRun, asker *conn, c *server.Peer, words []string) bool {
+	f, keys, args := l.scripts.find(words)
+	if f == nil || asker.transaction {
+		return false
+	}
+	if asker.nested == nil {
+		asker.nested = n.nested(l, c)
+	}
+	n.redis.Lock() // as miniredis does while a script runs
+	defer n.redis.Unlock()
+	l.scripts.run(f, keys, args, asker.nested, c)
+	return true
+}
+
+// nestedCommand is a command of scripts that shows what miniredis knows of them.
+const nestedCommand = "LOCKSTORM-NESTED"
+
+// nested returns what miniredis knows of the commands of a peer's scripts: that they are nested, and
+// their database.
+func (n *node) nested(l *serverRun, c *server.Peer) any {
+	p := server.NewPeer(bufio.NewWriter(io.Discard))
+	p.Ctx = c.Ctx
+	l.withoutHook(n, p, func() {
+		l.server.Dispatch(p, []string{"EVAL", "return redis.call('" + nestedCommand + "')", "0"})
+	})
+	c.Ctx = p.Ctx
+	return l.seen
+}
+
+// noteContext notes a command after which miniredis may know something else of the connection.
+func (c *conn) noteContext(command string) {
+	switch command {
+	case "MULTI":
+		c.transaction = true
+	case "EXEC", "DISCARD", "RESET":
+		c.transaction, c.nested = false, nil
+	case "AUTH", "HELLO", "SELECT":
+		c.nested = nil
+	}
+}
+
+// noteScripts notes a SCRIPT command.
+func (n *node) noteScripts(l *serverRun, words []string) {
+	n.thread.Lock()
+	defer n.thread.Unlock()
+	switch {
+	case len(words) == 2 && strings.EqualFold(words[0], "LOAD"):
+		l.scripts.learn(words[1])
+	case len(words) > 0 && strings.EqualFold(words[0], "FLUSH"):
+		l.scripts.forget()
+	}
 }
 
 // withoutHook makes miniredis process the commands of a peer itself while do runs.
@@ -149,6 +221,9 @@ func (n *node) Do(ctx context.Context, command ...string) (any, error) {
 	}
 	set := stateCommands[strings.Join(command, " ")]
 	if set == nil {
+		if command[0] == "SCRIPT" {
+			n.noteScripts(l, command[1:])
+		}
 		return l.dispatch(command...)
 	}
 	n.mu.Lock()

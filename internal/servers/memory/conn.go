@@ -53,7 +53,10 @@ type conn struct {
 	mu     sync.Mutex
 	coming []env.Instant // when each command was sent that the server has not started
 
-	sent env.Instant // when the current command was sent; used by the goroutine that processes it
+	// Used by the goroutine that processes the commands.
+	sent        env.Instant // when the current one was sent
+	transaction bool        // commands are queued
+	nested      any         // what miniredis knows of the commands of scripts; nil: not known
 
 	closing sync.Once
 	closed  chan struct{}

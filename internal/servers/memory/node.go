@@ -41,6 +41,10 @@ type serverRun struct {
 	server *server.Server
 	over   chan struct{} // closed at its end
 
+	// Under the thread of the node.
+	scripts *interpreter
+	seen    any // by nestedCommand
+
 	// Under the lock of the node.
 	stopped chan struct{} // closed when it continues; nil: it is not stopped
 	state   serverState
@@ -83,6 +87,14 @@ func (n *node) Start(context.Context) error {
 		peers: map[*server.Peer]*conn{}, own: map[*server.Peer]struct{}{},
 	}
 	if _, err := l.dispatch("SCRIPT", "FLUSH"); err != nil {
+		return err
+	}
+	l.scripts = newInterpreter(l.server)
+	show := func(c *server.Peer, _ string, _ []string) {
+		l.seen = c.Ctx
+		c.WriteOK()
+	}
+	if err := l.server.Register(nestedCommand, show); err != nil {
 		return err
 	}
 	l.server.SetPreHook(func(c *server.Peer, command string, words ...string) bool { return n.preHook(l, c, command, words) })
