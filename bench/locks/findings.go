@@ -138,7 +138,7 @@ var redisFindings = []Finding{
 	{
 		Name: "release-is-sent-again", Kind: Defect,
 		Shows: []Shown{
-			{Subjects: all("redsync", "redislock"), Storms: all("replies-are-lost"), Properties: all(contract), Seldom: true},
+			{Subjects: all("redsync", "redislock"), Storms: all("replies-are-lost"), Properties: all(contract)},
 		},
 		What: "A release whose answer is lost is sent again by go-redis, as it is by default. It finds nothing, and Unlock returns ErrLockAlreadyExpired, and Release ErrLockNotHeld, though it was the release itself that had deleted the key: the holder is told that the work may not have been alone, which it was. Without second tries (redsync-tuned, redislock-tuned) it is told of the broken connection.",
 		Says: "“ErrLockAlreadyExpired is the error resulting if trying to unlock the lock which already expired” (redsync's documentation); “ErrLockNotHeld is returned when trying to release an inactive lock” (redislock's).",

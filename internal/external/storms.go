@@ -141,29 +141,36 @@ func (s stormParams) slow() nemesis.Plan {
 }
 
 // resets makes clients lose replies at their calls, because a fault at a time can miss all of them.
-// What a client does that tries again depends on how soon it does. So some faults last longer than
-// the second try, and some break the first connection only.
+// Client 1 loses those to its releases, client 2 all replies when client 1 lets the lock go, and
+// client 3 those to its acquisitions, then to its releases. What a client does that tries again
+// depends on how soon it does. So some faults last longer than the second try, and some break the
+// first connection only.
 //
-// The faults of a client must not overlap: a long one is over before the client has worked, or
-// waited for the next round, twice.
+// The faults of a client must not overlap, whatever it does. A long one is over before client 1 can
+// come to another release. One of an acquisition ends with the next, and the later ones are of
+// releases, of which there are no more than acquisitions.
 func (s stormParams) resets(clients int) (plan nemesis.Plan) {
-	for client := 1; client <= min(clients, resetClients); client++ {
-		lost := func(step env.Step, count int, once bool, end *nemesis.Trigger) {
-			start := nemesis.When(client, step, 0)
-			start.Count = count
+	at := func(client int, step env.Step, count int) nemesis.Trigger {
+		m := nemesis.When(client, step, 0)
+		m.Count = count
+		return m
+	}
+	lost := func(client int, once bool, start nemesis.Trigger, end *nemesis.Trigger) {
+		if client <= clients {
 			action := &nemesis.Reset{Links: nemesis.Links{Clients: []int{client}}, Way: nemesis.Replies, Once: once}
 			plan = append(plan, nemesis.Fault{Action: action, Start: start, End: end})
 		}
-		lost(env.StepAcquire, 2, false, nemesis.After(s.ttl/8))
-		for count := 3; count <= 5; count++ {
-			released := nemesis.When(client, env.StepReleased, 0)
-			released.Count = count
-			lost(env.StepBeforeRelease, count, true, &released)
-		}
-		lost(env.StepBeforeRelease, 6, false, nemesis.After(s.ttl/8))
+	}
+	for count := 2; count <= 5; count++ {
+		lost(1, true, at(1, env.StepBeforeRelease, count), new(at(1, env.StepReleased, count)))
+		lost(2, false, at(1, env.StepBeforeRelease, count), nemesis.After(s.ttl/8))
+	}
+	lost(1, false, at(1, env.StepBeforeRelease, 6), nemesis.After(s.ttl/8))
+	for count := 2; count <= 3; count++ {
+		lost(3, true, at(3, env.StepAcquire, count), new(at(3, env.StepAcquire, count+1)))
+	}
+	for count := 4; count <= 6; count++ {
+		lost(3, true, at(3, env.StepBeforeRelease, count), new(at(3, env.StepReleased, count)))
 	}
 	return plan
 }
-
-// resetClients is how many clients lose replies.
-const resetClients = 3
