@@ -52,11 +52,14 @@ const (
 
 var allSuites = []string{testsSuite, casesSuite, debateSuite, exploreSuite, huntSuite}
 
+// usualSuites are the default: what is the user's own. The others try Lockstorm's locks.
+var usualSuites = []string{testsSuite, casesSuite}
+
 // ciFlags are the flags that belong to one suite.
 var ciFlags = map[string][]string{
 	testsSuite:  {"tests"},
 	casesSuite:  {"cases"},
-	debateSuite: {"runs", "backend", "clients"},
+	debateSuite: {"rows", "runs", "backend", "clients"},
 	huntSuite:   {"lock", "assume", "hunt-runs"}, // and seed, which a script may pass always
 }
 
@@ -72,12 +75,16 @@ func newCI() *cobra.Command {
 	var o ciOptions
 	cmd := &cobra.Command{
 		Use:   "ci",
-		Short: "Run your locktest tests, saved cases, the debate and a hunt within a time budget, for CI",
-		Long: `Run the tests of your own lock, saved cases, the debate, its explorations and a hunt
-within one time budget, in this order, and write a JUnit file, a Markdown summary and
-annotations for GitHub. Each failed check comes with the command that repeats it; a storm
-of locktest that fails like an earlier one has a line that names that one. Cases, histories
-and pictures of failures are stored in --out, which is created only if needed.
+		Short: "Run your locktest tests, saved cases and scenarios within a time budget, for CI",
+		Long: `Run the tests of your own lock and your saved cases within one time budget, and write a
+JUnit file, a Markdown summary and annotations for GitHub. Each failed check comes with
+the command that repeats it; a storm of locktest that fails like an earlier one has a line
+that names that one. Cases, histories and pictures of failures are stored in --out, which
+is created only if needed.
+
+Your scenario files are run if --rows names them. The other suites try Lockstorm's own
+locks: the debate, its explorations and a hunt. They are run if --suites names them, or if
+one of their flags is given, after the tests and the cases.
 
 The tests are those of the packages of the current module that use package locktest, or
 of --tests. Only they run your code: all others run Lockstorm's own locks.
@@ -98,8 +105,8 @@ found something; 2 bad usage or input, or something could not be run, or nothing
 checked; 3 undecided: something was left open, or time ran out.`,
 		Example: `  lockstorm ci
   lockstorm ci --suites tests --tests ./locks --junit junit.xml
-  lockstorm ci --budget 20m --seed $BUILD_NUMBER --junit junit.xml
-  lockstorm ci --suites cases,debate --rows crash-restart,mine.yaml --runs 50
+  lockstorm ci --rows deploy/lock.yaml,crash-restart --runs 50
+  lockstorm ci --suites tests,cases,debate,explore,hunt --budget 20m --seed $BUILD_NUMBER
   lockstorm ci --suites hunt --lock single-node --hunt-runs 20000`,
 		Args: cobra.NoArgs,
 	}
@@ -127,10 +134,10 @@ func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	f := cmd.Flags()
 	f.DurationVar(&o.budget, "budget", 5*time.Minute, "time limit of the whole command")
 	f.Lookup("budget").DefValue = textfmt.Whole(o.budget)
-	f.StringSliceVar(&o.suites, "suites", allSuites, "the suites to run")
+	f.StringSliceVar(&o.suites, "suites", nil, "the suites to run, of "+strings.Join(allSuites, ", ")+" (default "+strings.Join(usualSuites, ",")+", and those one of whose flags is given)")
 	f.StringSliceVar(&o.tests, "tests", nil, "packages with tests that use locktest (default: all in the current module)")
 	f.StringSliceVar(&o.cases, "cases", nil, "case files, and directories of them (default "+usualCases+", if it exists)")
-	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and scenario files (default: the whole debate)")
+	f.StringSliceVar(&o.rows, "rows", nil, "rows and series of the debate, and scenario files (default of the suite: the whole debate)")
 	f.IntVar(&o.runs, "runs", 0, "runs of each row (default 100 in virtual time, otherwise 3)")
 	f.StringVar(&o.hunt.lock, "lock", defaultLock, `kind of lock to hunt ("lockstorm list" names all)`)
 	f.StringVar(&o.hunt.assumed, "assume", promisedWord, `assumptions of the hunt: a file, "`+promisedWord+`" for those under which the lock makes promises, or "" for none`)
@@ -175,6 +182,9 @@ func (o *ciOptions) settle(cmd *cobra.Command) error {
 
 // settleSuites checks the selected suites, and that no flag belongs to another one.
 func (o *ciOptions) settleSuites(given func(flag string) bool) error {
+	if !given("suites") {
+		o.suites = suitesOf(given)
+	}
 	if len(o.suites) == 0 {
 		return fmt.Errorf("--suites: want at least one of %s", strings.Join(allSuites, ", "))
 	}
@@ -186,12 +196,19 @@ func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 	}
 	for _, s := range allSuites {
 		for _, flag := range ciFlags[s] {
-			if given(flag) && !slices.Contains(o.suites, s) {
+			if given(flag) && flag != "rows" && !slices.Contains(o.suites, s) {
 				return fmt.Errorf("--%s applies to the suite %s, which --suites leaves out", flag, s)
 			}
 		}
 	}
 	return nil
+}
+
+// suitesOf returns the usual suites, and those one of whose flags is given.
+func suitesOf(given func(flag string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(allSuites), func(s string) bool {
+		return !slices.Contains(usualSuites, s) && !slices.ContainsFunc(ciFlags[s], given)
+	})
 }
 
 // stage is one suite of ci, ready to run: its input has been checked. It returns the results so far
@@ -260,7 +277,7 @@ func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Wri
 	}
 	report.Took = time.Since(began)
 	if report.Checks() == 0 && ctx.Err() == nil {
-		failed = errors.Join(failed, errors.New("nothing was checked"))
+		failed = errors.Join(failed, errors.New("nothing was checked: write a test with locktest, name scenario files by --rows, or choose other suites by --suites"))
 	}
 	printReport(out, report)
 	failed = errors.Join(failed, o.write(report, out))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -105,7 +106,7 @@ func readJUnit(t *testing.T, path string) (junit.Testsuites, map[string]junit.Te
 func TestCIIsGreen(t *testing.T) {
 	elsewhere(t)
 	savedCaseHere(t, "", "")
-	code, out, problems := command(t, "ci", "--rows", "calm,crash-restart,single-vs-redlock", "--runs", "10", "--hunt-runs", "200", "--budget", "1h", "--junit", "junit.xml")
+	code, out, problems := command(t, "ci", "--suites", strings.Join(allSuites, ","), "--rows", "calm,crash-restart,single-vs-redlock", "--runs", "10", "--hunt-runs", "200", "--budget", "1h", "--junit", "junit.xml")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
 	wantMatch(t, out, `^tested: Lockstorm's own locks \(redlock and 1 other kind\); your code was not run: no Go module here \(no go\.mod\)\n\ncases: 1 as expected \(\d+\.\d\d s\)\ndebate: 4 as expected \([\d.]+ s\)\n  backend sim\nexplore: 2 as expected \([\d.]+ s\)\n  every run of the smallest worlds, as in explore --quick\nhunt: \d as expected(, \d nothing to judge)? \([\d.]+ s\)\n  hunt-redlock: nothing violated \(200 runs, `)
@@ -130,7 +131,7 @@ func TestCIFailuresAreRepeated(t *testing.T) {
 	elsewhere(t)
 	path := savedCaseHere(t, "shows: violated", "shows: holds")
 	file := tooSoon(t)
-	code, out, problems := command(t, "ci", "--rows", "calm,"+file, "--runs", "3", "--assume", "", "--hunt-runs", "100", "--budget", "1h", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
+	code, out, problems := command(t, "ci", "--suites", strings.Join(allSuites, ","), "--rows", "calm,"+file, "--runs", "3", "--assume", "", "--hunt-runs", "100", "--budget", "1h", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
 	want(t, "exit code", code, exitContradiction)
 	want(t, "on stderr", problems, "")
 	all, byName := readJUnit(t, "junit.xml")
@@ -204,7 +205,7 @@ func wantKept(t *testing.T, text string) {
 func TestCIOutOfTime(t *testing.T) {
 	elsewhere(t)
 	savedCaseHere(t, "", "")
-	code, out, _ := command(t, "ci", "--rows", "calm,crash-restart", "--runs", "3", "--budget", "1ns", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
+	code, out, _ := command(t, "ci", "--suites", strings.Join(allSuites, ","), "--rows", "calm,crash-restart", "--runs", "3", "--budget", "1ns", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
 	want(t, "exit code", code, exitUndecided)
 	const why = "the budget of 1ns is used up: raise --budget or lower --runs"
 	wantIn(t, out, "cases: 1 check, not run: "+why, "debate: 2 checks, not run: "+why, "hunt: 8 checks, not run: "+why,
@@ -508,4 +509,33 @@ func TestCIOfACaseThatWasMended(t *testing.T) {
 	code, out, _ := command(t, "ci", "--suites", "cases", "--cases", path)
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, `contract holds, but the case says violated. If the lock has been repaired, write "shows: holds" into the case`)
+}
+
+// Law: by default ci runs what is the user's, and the suites one of whose flags is given.
+func TestUsualSuites(t *testing.T) {
+	for flags, suites := range map[string]string{
+		"": "tests,cases", "budget seed tests cases": "tests,cases",
+		"rows": "tests,cases,debate", "runs": "tests,cases,debate", "backend": "tests,cases,debate",
+		"lock": "tests,cases,hunt", "rows hunt-runs": "tests,cases,debate,hunt",
+	} {
+		given := func(flag string) bool { return slices.Contains(strings.Fields(flags), flag) }
+		want(t, "with the flags "+flags, strings.Join(suitesOf(given), ","), suites)
+	}
+}
+
+// Law: so do the command and the action.
+func TestUsualSuitesAreRun(t *testing.T) {
+	elsewhere(t)
+	savedCaseHere(t, "", "")
+	_, out, _ := command(t, "ci")
+	wantIn(t, out, "cases: 1 as expected")
+	code, out, _ := command(t, "ci", "--rows", "calm", "--runs", "2")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "cases: 1 as expected", "debate: 1 as expected", "ci: as expected (2 checks")
+	a, _ := readAction(t)
+	said, green := a.runs(t, map[string]string{"budget": "1h"})
+	want(t, "what the action says", said, "code=0\n")
+	want(t, "green", green, true)
+	_, byName := readJUnit(t, "lockstorm-ci/junit.xml")
+	want(t, "checks", len(byName), 1)
 }
