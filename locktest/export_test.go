@@ -55,17 +55,6 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 	return tried
 }
 
-// Known records the violations of storms, one after another, and returns for each storm the property
-// that is shown first, or the earlier storm that it refers to.
-func Known(storms map[string][]checker.Finding, order ...string) (shown []string) {
-	d := defects{}
-	for _, name := range order {
-		news, like := d.add(name, storms[name])
-		shown = append(shown, string(news)+like)
-	}
-	return shown
-}
-
 // Budget is a budget whose time passes only as a test says.
 type Budget struct {
 	budget *budget

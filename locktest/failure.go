@@ -14,12 +14,8 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// The files beside a stored run: all that is known of the failure, and what client libraries have
-// logged.
-const (
-	failureFile   = "failure.txt"
-	clientLogFile = "client.log"
-)
+// clientLogFile is the file of a stored run with what client libraries have logged.
+const clientLogFile = "client.log"
 
 // failure is a run that violated a promised property, and what became known of it afterwards.
 type failure struct {
@@ -43,7 +39,7 @@ type failure struct {
 // takes time.
 func (tr trial) failure(t *testing.T, o runResult, j external.Judgment) string {
 	f := &failure{trial: tr, t: t, run: o, Judgment: j}
-	if news, like := tr.defects.add(o.Scenario.Name, j.Broken); like != "" {
+	if news, like := tr.defects.Add(o.Scenario.Name, j.Broken); like != "" {
 		f.like = like
 	} else {
 		f.Judgment = j.StartingWith(news)
@@ -69,7 +65,7 @@ func (f *failure) write() {
 	if f.dir == "" {
 		return
 	}
-	if err := files.WriteWhole(filepath.Join(f.dir, failureFile), []byte(f.fullText())); err != nil {
+	if err := files.WriteWhole(filepath.Join(f.dir, external.FailureFile), []byte(f.fullText())); err != nil {
 		f.storeErr = err
 	}
 }

@@ -3,83 +3,33 @@ package locktest
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/gotool"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 )
 
-// A failure fits a screen: go test indents it, and begins it with the place in the test.
-const (
-	screenWidth   = 106 // of a line
-	storyLines    = 6   // of the story of a failure
-	noteLines     = 2   // of anything else that is said
-	shownLogLines = 5   // of a client library's log
-)
+// shownLogLines is how many lines of a client library's log are shown.
+const shownLogLines = 5
 
 // text is the failure as the test shows it: what happened, what that breaks, and the commands. A
 // failure that looks like an earlier one is shown in two lines.
 func (f *failure) text() string {
-	first := f.Broken[0]
 	if f.like != "" {
 		return joined([]string{f.title(), f.likeText()})
 	}
-	lines := append([]string{f.title(), ""}, clipped(happened(first), storyLines)...)
-	for _, said := range []string{f.brokenText(), f.others(), unused(f.run.idle), f.recurs, f.rerunFailed()} {
-		if said != "" {
-			lines = append(lines, clipped(textfmt.Sentence(said), noteLines)...)
-		}
-	}
+	lines := append([]string{f.title(), ""}, f.Brief(unused(f.run.idle), f.recurs, f.rerunFailed())...)
 	return joined(append(append(lines, ""), f.ways()...))
 }
 
 func joined(lines []string) string { return strings.Join(lines, "\n") }
 
-// title says which promise is violated.
 func (f *failure) title() string {
-	first := f.Broken[0]
-	title := fmt.Sprintf("%s is violated, by the lock %s, seed %d", external.Named(first.Property), f.Name, f.run.Seed)
-	if first.Count > 1 {
-		title += fmt.Sprintf(", %d times", first.Count)
-	}
-	return title + "."
-}
-
-// happened tells the first violation of a property, which faults went on, and what is seen instead of
-// a broken assumption.
-func happened(f checker.Finding) string {
-	f.Causes = slices.DeleteFunc(slices.Clone(f.Causes), func(c checker.Cause) bool { return c.Assumption != "" })
-	return textfmt.Sentence(f.Story()) + "."
-}
-
-// brokenText names the assumption that is broken, with the evidence, or, if none is seen to be, the promise.
-func (f *failure) brokenText() string {
-	var texts []string
-	for _, c := range f.Broken[0].Causes {
-		if c.Assumption != "" {
-			texts = append(texts, fmt.Sprintf("%s (%s)", c.Assumption.Text(), c.Shown()))
-		}
-	}
-	if len(texts) > 0 {
-		return "Broken assumption: " + strings.Join(texts, "; ") + "."
-	}
-	return "Broken promise: " + promises[f.Broken[0].Property] + "."
-}
-
-// others names the other promises that the run violates.
-func (f *failure) others() string {
-	var names []string
-	for _, b := range f.Broken[1:] {
-		names = append(names, external.Named(b.Property))
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "Violated, too: " + textfmt.List(names) + "."
+	return f.Title(fmt.Sprintf(", by the lock %s, seed %d", f.Name, f.run.Seed))
 }
 
 // rerunFailed is the first line about a re-run that failed itself, or "".
@@ -111,7 +61,7 @@ func (f *failure) ways() []string {
 	list := []string{
 		"Again:  " + reproCommand(f.t.Name(), f.dir),
 		"Page:   " + textfmt.Command("report", f.dir),
-		fmt.Sprintf("Stored: %s, with story and plan in %s", f.dir, failureFile),
+		fmt.Sprintf("Stored: %s, with story and plan in %s", f.dir, external.FailureFile),
 	}
 	if f.storeErr != nil {
 		list = append(list, fmt.Sprintf("Not all of it could be stored: %v", f.storeErr))
@@ -122,20 +72,16 @@ func (f *failure) ways() []string {
 // fullText is all that is known of the failure.
 func (f *failure) fullText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", f.title(), textfmt.Sentence(f.Broken[0].Story()))
-	fmt.Fprintf(&b, "\n%s promises: %s.\n", f.Broken[0].Property.Code(), promises[f.Broken[0].Property])
-	for _, more := range f.Broken[1:] {
-		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", external.Named(more.Property), textfmt.Sentence(more.Story()))
-	}
+	fmt.Fprintf(&b, "%s\n\n%s", f.title(), f.Story())
 	if hint := unused(f.run.idle); hint != "" {
 		fmt.Fprintf(&b, "\n%s\n", textfmt.Sentence(hint))
 	}
-	fmt.Fprintf(&b, "\n%s", planText(f.run.Scenario.Name, f.run.Plan))
+	fmt.Fprintf(&b, "\n%s", external.PlanText(f.run.Scenario.Name, f.run.Plan))
 	if f.shrinking != "" {
 		fmt.Fprintf(&b, "\n%s\n", f.shrinking)
 	}
 	if f.generated != "" {
-		fmt.Fprintf(&b, "The run of the whole plan is stored in %s.\n", f.generated)
+		fmt.Fprintf(&b, "The run of the whole plan is stored in ../%s.\n", filepath.Base(f.generated))
 	}
 	switch {
 	case f.like != "":
@@ -149,7 +95,7 @@ func (f *failure) fullText() string {
 		fmt.Fprintf(&b, "Then a run failed: %v\n", f.rerunErr)
 	}
 	fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", reproCommand(f.t.Name(), f.dir))
-	fmt.Fprintf(&b, "\nTo make a page about it for a browser, with the lockstorm command:\n\n\t%s\n", textfmt.Command("report", f.dir))
+	fmt.Fprintf(&b, "\nTo make a page about it for a browser, in the directory of this file, with the lockstorm command:\n\n\t%s\n", textfmt.Command("report", "."))
 	fmt.Fprintf(&b, "\nBeside this file: %s and %s, the run", results.RunFile, results.HistoryFile)
 	if len(f.run.clientLog) > 0 {
 		fmt.Fprintf(&b, "; %s, what client libraries have logged", clientLogFile)
@@ -157,24 +103,10 @@ func (f *failure) fullText() string {
 	return b.String() + ".\n"
 }
 
-// clipped breaks a text into lines for a screen, at most so many.
-func clipped(text string, most int) []string {
-	lines := textfmt.Lines(text, screenWidth)
-	if len(lines) > most {
-		lines = append(lines[:most-1], lines[most-1]+" …")
-	}
-	return lines
-}
-
 // lastLines returns the last lines of a text.
 func lastLines(text []byte, most int) string {
 	lines := slices.Collect(bytes.Lines(text))
 	return string(bytes.Join(lines[max(0, len(lines)-most):], nil))
-}
-
-// indented indents a text as a block.
-func indented(text string) string {
-	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
 }
 
 // reproCommand returns the command that runs a stored run of a test again. Without -v go test would not

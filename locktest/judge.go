@@ -38,15 +38,3 @@ func (o runResult) withoutKeys() runResult {
 	o.Report = panel.Finish()
 	return o
 }
-
-// promises says what each property promises, as a clause.
-var promises = map[checker.Property]string{
-	checker.Lease:           "nobody else holds the lock between a grant and its Until, its release or the notice of its loss",
-	checker.Section:         "nobody else holds the lock between a grant and its release or the notice of its loss",
-	checker.Effect:          "no update of the guarded resource is lost",
-	checker.Fence:           "the fences of grants grow",
-	checker.DeadlockFreedom: "somebody gets the lock again when the faults are over",
-	checker.FaultTolerance:  "the lock works while a majority of its nodes does",
-	checker.Cleanup:         "no key stays behind after a hold was released or a try has failed",
-	checker.Contract:        "calls return, grants have time left, a release reports the truth, and only it ends a hold",
-}

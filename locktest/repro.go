@@ -72,7 +72,7 @@ func (tr trial) repeat(t *testing.T, stored results.Run) {
 			continue
 		}
 		story := textfmt.Sentence(again.First[p].Report.Finding(p).Story())
-		t.Errorf("%s\n\n%s", text, joined(textfmt.Lines(story, screenWidth)))
+		t.Errorf("%s\n\n%s", text, joined(textfmt.Lines(story, external.ScreenWidth)))
 	}
 	if err != nil {
 		t.Fatalf("the run failed: %v", err)

@@ -11,7 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Run tests a lock in storms, each a subtest. open is called for each client of each run
@@ -56,7 +55,7 @@ func each(t *testing.T, c Config, open func(Env) Locker, try func(trial, *testin
 	if c.world().bubble {
 		defer rareGC.use()()
 	}
-	tr := trial{Config: c, make: open, budget: newBudget(c.Budget, time.Now), defects: defects{}}
+	tr := trial{Config: c, make: open, budget: newBudget(c.Budget, time.Now), defects: external.Defects{}}
 	if *reproDir != "" {
 		tr.repro(t, *reproDir)
 		return
@@ -147,17 +146,12 @@ func (tr trial) storm(t *testing.T, s Storm) error {
 // improper returns the error of a failed run, with its plan and what the client library has logged.
 func improper(s Storm, o runResult, err error) error {
 	if said := lastLines(o.clientLog, shownLogLines); said != "" {
-		err = fmt.Errorf("%w\n\nThe last lines that the client library has logged:\n\n%s", err, indented(said))
+		err = fmt.Errorf("%w\n\nThe last lines that the client library has logged:\n\n%s", err, external.Indented(said))
 	}
 	if len(o.Plan) > 0 {
-		err = fmt.Errorf("%w\n\n%s", err, planText(s.Name, o.Plan))
+		err = fmt.Errorf("%w\n\n%s", err, external.PlanText(s.Name, o.Plan))
 	}
 	return fmt.Errorf("the run failed: %w", err)
-}
-
-// planText returns a plan as a storm that can be loaded.
-func planText(name string, p nemesis.Plan) string {
-	return "The plan:\n\n" + indented(Storm{Name: name, Plan: p}.Text())
 }
 
 // summary sums up the runs of a storm.

@@ -19,7 +19,7 @@ type trial struct {
 	Config
 	make    func(Env) Locker
 	budget  *budget
-	defects defects
+	defects external.Defects
 }
 
 // runResult is the result of one run.

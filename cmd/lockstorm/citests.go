@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/gotool"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -212,12 +215,8 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 	if err != nil {
 		return check, err
 	}
-	name := dir + "-" + filepath.Base(filepath.Dir(from)) + "-" + filepath.Base(from)
-	to := filepath.Join(o.out, testsSuite, strings.Trim(unsafeName.ReplaceAllString(name, "-"), "-."))
-	if err := os.RemoveAll(to); err != nil {
-		return check, err
-	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+	to, err := o.copyRun(t, from)
+	if err != nil {
 		return check, err
 	}
 	check.Command, check.Page = witnessCommand(t, to), textfmt.Command("report", to)
@@ -226,6 +225,48 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 	pictures.add(run)
 	check.Files = evidence(to, pictures.draw(problems))
 	return check, nil
+}
+
+// copyRun copies the run that a test stored, and returns where to.
+func (o *ciOptions) copyRun(t gotool.Test, from string) (to string, err error) {
+	name := shortDir(t.Package.Dir) + "-" + filepath.Base(filepath.Dir(from)) + "-" + filepath.Base(from)
+	to = filepath.Join(o.out, testsSuite, strings.Trim(unsafeName.ReplaceAllString(name, "-"), "-."))
+	if err := os.RemoveAll(to); err != nil {
+		return "", err
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return "", err
+	}
+	return to, o.moveFailure(t, from, to)
+}
+
+// What the file about a failure says of other places than its own.
+var (
+	againPart = regexp.MustCompile(`(?m)^To run it again, in the directory of the test:\n\n\t.*\n`)
+	wholePart = regexp.MustCompile(`(?m)^(The run of the whole plan is stored in \.\./)(.+)\.$`)
+)
+
+// moveFailure makes the file about a failure right where the run was copied to. It copies the run that
+// the file refers to as well.
+func (o *ciOptions) moveFailure(t gotool.Test, from, to string) error {
+	path := filepath.Join(to, external.FailureFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) { // the user's module has another version of locktest
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	again := fmt.Sprintf("To run it again, in a checkout with this directory as %s:\n\n\t%s\n", filepath.ToSlash(to), witnessCommand(t, to))
+	text = againPart.ReplaceAllLiteral(text, []byte(again))
+	if whole := wholePart.FindSubmatch(text); whole != nil {
+		moved, err := o.copyRun(t, filepath.Join(filepath.Dir(from), string(whole[2])))
+		if err != nil {
+			return err
+		}
+		text = wholePart.ReplaceAll(text, []byte("${1}"+filepath.Base(moved)+"."))
+	}
+	return files.WriteWhole(path, text)
 }
 
 // storedTest returns the run in a directory as one whose pictures can be drawn.

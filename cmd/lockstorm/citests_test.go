@@ -31,6 +31,7 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 		t.Errorf("the storm that fails like another one takes more than two lines:\n%s", out)
 	}
 	wantRepeated(t, out)
+	wantFailureFiles(t, filepath.Join(dir, "kept", "tests"))
 	all, byName := readJUnit(t, report)
 	want(t, "failures", all.Failures, 2)
 	want(t, "property", (*all.Suites[0].Properties)[0].Value, "your code (the tests in ./testdata/locks) and Lockstorm's own locks (redlock)")
@@ -51,6 +52,62 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, string(summary), "Tested: your code (the tests in ./testdata/locks) and Lockstorm's own locks (redlock).\n")
+}
+
+// wantFailureFiles compares the commands in the files about failures with where the files are.
+func wantFailureFiles(t *testing.T, dir string) {
+	t.Helper()
+	kept, err := filepath.Glob(filepath.Join(dir, "*", "failure.txt"))
+	if err != nil || len(kept) != 2 {
+		t.Fatalf("files about failures: %q, %v", kept, err)
+	}
+	for _, file := range kept {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantIn(t, string(text), "\tgo test -C ./testdata/locks -v -run '^TestLock$/", " -locktest.witness="+filepath.Dir(file)+"\n", "\tlockstorm report .\n")
+		if strings.Contains(string(text), os.Getenv("LOCKS_DIR")) {
+			t.Errorf("%s names where the run was before:\n%s", file, text)
+		}
+	}
+}
+
+// Law: a run whose plan was shrunk is copied with the run of the whole plan, and names that.
+func TestRunOfTheWholePlanIsCopied(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const again = "\nTo run it again, in the directory of the test:\n\n\tgo test -v -run 'x' -locktest.witness=testdata/locktest/TestLock/%\n"
+	texts := map[string]string{
+		"drawn-memory-2":        "whole\n" + strings.Replace(again, "%", "drawn-memory-2", 1),
+		"drawn-memory-2-shrunk": "shrunk\nThe run of the whole plan is stored in ../drawn-memory-2.\n" + strings.Replace(again, "%", "drawn-memory-2-shrunk", 1),
+	}
+	from := filepath.Join("orders", "testdata", "locktest", "TestLock")
+	for name, text := range texts {
+		if err := os.MkdirAll(filepath.Join(from, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(from, name, "failure.txt"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := ciOptions{out: "kept"}
+	if _, err := o.copyRun(gotool.Test{Package: gotool.Package{Dir: filepath.Join(here, "orders")}, Name: "TestLock/drawn"}, filepath.Join(from, "drawn-memory-2-shrunk")); err != nil {
+		t.Fatal(err)
+	}
+	for name, said := range map[string]string{"orders-TestLock-drawn-memory-2": "whole\n", "orders-TestLock-drawn-memory-2-shrunk": "stored in ../orders-TestLock-drawn-memory-2.\n"} {
+		text, err := os.ReadFile(filepath.Join("kept", "tests", name, "failure.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantIn(t, string(text), said, "-locktest.witness=../kept/tests/"+name+"\n")
+		if strings.Contains(string(text), "testdata/locktest") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
 }
 
 // wantRepeated runs the first command that repeats a failure.

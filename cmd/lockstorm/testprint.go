@@ -23,11 +23,12 @@ type testPrinter struct {
 	bar           *terminal.Bar
 	album         violations
 
-	storm  stormResult // the one whose runs are being added
-	failed []testedRun // the first run of each storm that violated a promise
-	open   bool        // some storm is undecided
-	idle   []int       // nodes that no client has connected to
-	runs   int
+	storm   stormResult   // the one whose runs are being added
+	failed  []testFailure // of each storm that violated a promise
+	defects external.Defects
+	open    bool  // some storm is undecided
+	idle    []int // nodes that no client has connected to
+	runs    int
 }
 
 // stormResult is the runs of a storm.
@@ -43,7 +44,7 @@ func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
 		total += len(s.seeds)
 	}
 	p := &testPrinter{
-		lockTest: t, out: out, problems: problems, album: violations{seen: map[pictured]bool{}},
+		lockTest: t, out: out, problems: problems, album: violations{seen: map[pictured]bool{}}, defects: external.Defects{},
 		bar: terminal.NewBar(problems, t.config.Name, int64(total), terminal.Pieces),
 	}
 	terminal.Fit(out)
@@ -89,8 +90,8 @@ func (p *testPrinter) conclude(s *stormResult) {
 	verdict := runner.AsExpected
 	switch {
 	case s.broken != nil:
-		p.failed, verdict = append(p.failed, *s.broken), runner.Contradiction
-		p.album.add(s.broken.stored)
+		verdict = runner.Contradiction
+		p.fail(*s.broken)
 	case open:
 		p.open, verdict = true, runner.Undecided
 	}
@@ -117,7 +118,7 @@ func (s *stormResult) line() string {
 	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Measured.All().Grants, "grant"), strings.Join(s.Verdicts(known), ", "))
 }
 
-// finish prints the violations and how to go on from them.
+// finish draws the violations, and prints them and how to go on from them.
 func (p *testPrinter) finish(interrupted bool) {
 	p.bar.Done()
 	if interrupted {
@@ -126,42 +127,16 @@ func (p *testPrinter) finish(interrupted bool) {
 	if p.json {
 		return
 	}
-	drawn := p.album.draw(p.problems)
-	for _, q := range checker.Properties() {
-		p.violation(q)
+	p.album.draw(p.problems)
+	for _, f := range p.failed {
+		f.print(p.out)
 	}
-	printDrawn(p.out, drawn)
 	if len(p.idle) > 0 {
 		p.printf("\nNo client has connected to nodes %v: is --nodes right? The lock is judged as one that needs a majority of the nodes.\n", p.idle)
 	}
 	if interrupted {
 		p.printf("\nStopped before the end: the other runs are not made.\n")
 	}
-}
-
-// violation prints the first violation of a promise, how to repeat it, and where else it is violated.
-func (p *testPrinter) violation(q checker.Property) {
-	var in []testedRun
-	for _, r := range p.failed {
-		if slices.ContainsFunc(r.Broken, func(f checker.Finding) bool { return f.Property == q }) {
-			in = append(in, r)
-		}
-	}
-	if len(in) == 0 {
-		return
-	}
-	first := in[0]
-	p.printf("\n%s is violated in %s, seed %d:\n", external.Named(q), first.Scenario.Name, first.Seed)
-	tell(p.out, textfmt.Sentence(first.Report.Finding(q).Story()))
-	if more := in[1:]; len(more) > 0 {
-		names := make([]string, len(more))
-		for i, r := range more {
-			names[i] = r.Scenario.Name
-		}
-		tell(p.out, "also in "+strings.Join(names, ", "))
-	}
-	tell(p.out, "stored in "+first.dir+"; again:")
-	p.printf("  %s\n", p.repeat(first)) // no line of it may be broken
 }
 
 // repeat returns the command that runs a stored run again.

@@ -65,13 +65,21 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	dir := t.TempDir()
 	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--work", "300ms", "--think", "1ms", "--runs", "4")
 	want(t, "exit code", code, exitContradiction)
-	seed := regexp.MustCompile(`V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
+	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
 	if seed == nil {
 		t.Fatal(out, problems)
 	}
 	stored := filepath.Join(dir, "writer-stands-still-process-"+seed[1])
 	again := "lockstorm test --again " + stored + " -- " + strings.Join(fakeCommand("careless"), " ")
-	wantIn(t, out, "VIOLATED   writer-stands-still", "stored in "+stored, again, filepath.Join(stored, "counterexample-lease.html"))
+	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
+	text, err := os.ReadFile(filepath.Join(stored, "failure.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(text), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
+	if _, err := os.Stat(filepath.Join(stored, "counterexample-lease.html")); err != nil {
+		t.Error(err)
+	}
 
 	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "4", "--out", dir, "--json", "--"}, fakeCommand("careless")...)...)
 	want(t, "exit code of the repetition", code, exitContradiction)
@@ -83,6 +91,46 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	if code != exitAsExpected {
 		t.Errorf("the same plan with a lock that is right: exit code %d\n%s", code, out)
 	}
+}
+
+// failureLines is how many lines a failure has at most: a terminal shows 24.
+const failureLines = 16
+
+// Law: the first failure of its kind fits a screen, one that looks like it has two lines.
+func TestFailuresOfAProgramFitAScreen(t *testing.T) {
+	lock, err := testOptions{config: external.Config{Nodes: 1}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, problems bytes.Buffer
+	p := newTestPrinter(lock, &out, &problems)
+	for i, storm := range []string{"one", "two"} {
+		r := testedRun{storm: i, Judgment: external.Judgment{Broken: []checker.Finding{longFinding(checker.Lease, i), longFinding(checker.Contract, i)}}}
+		r.dir, r.Scenario.Name = t.TempDir(), storm
+		p.fail(r)
+	}
+	out.Reset()
+	p.finish(false)
+	first, second, found := strings.Cut(out.String(), "\nV1 (lease exclusion) is violated in two, seed 0, 2 times.\n")
+	if lines := strings.Count(first, "\n"); !found || lines > failureLines {
+		t.Errorf("the first has %d lines, want at most %d\n%s", lines, failureLines, &out)
+	}
+	if !strings.HasPrefix(second, "  As in storm one; stored in ") || strings.Count(second, "\n") != 1 {
+		t.Errorf("the second is %q", second)
+	}
+	text, err := os.ReadFile(filepath.Join(p.failed[0].dir, "failure.txt"))
+	if err != nil || !strings.Contains(string(text), "client 39") || strings.Contains(first, "client 39") {
+		t.Errorf("the file should have what the screen has not: %v\n%s", err, text)
+	}
+}
+
+// longFinding is a violation with a story that does not fit a screen.
+func longFinding(p checker.Property, number int) checker.Finding {
+	f := checker.Finding{Property: p, Verdict: checker.Violated, Count: 1 + number}
+	for client := range 40 {
+		f.Events = append(f.Events, checker.Statement{Kind: checker.KeyDeleted, Node: 1, Client: client, Other: client + 1, Resource: "invoice-7"})
+	}
+	return f
 }
 
 // A program that breaks the protocol, or ends, is one error that names the program and what it did.
@@ -115,7 +163,7 @@ func TestAHangingProgramViolatesTheContract(t *testing.T) {
 	if code != exitContradiction {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
-	wantIn(t, out, "C (contract) is violated in calm")
+	wantIn(t, out, "L1 (deadlock freedom) is violated in calm, seed 1.\n", "\n  Violated, too: C (contract).\n")
 }
 
 // A lock that tells losses is promised to tell them in time. One that does not is not.

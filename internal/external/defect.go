@@ -1,4 +1,4 @@
-package locktest
+package external
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-// defects are the failures of a call of Run that were reported in full, by what was violated and
-// how. The value names the storm.
-type defects map[string]string
+// Defects are the failures of a lock that were reported in full, by what was violated and how. The
+// value names the storm.
+type Defects map[string]string
 
-// add records the violations of a storm. If some storm before has shown each of them, it returns the
+// Add records the violations of a storm. If some storm before has shown each of them, it returns the
 // storm that has shown the first one, and otherwise the first property whose violation is new.
-func (d defects) add(storm string, broken []checker.Finding) (news checker.Property, like string) {
+func (d Defects) Add(storm string, broken []checker.Finding) (news checker.Property, like string) {
 	for _, f := range broken {
 		defect := defectOf(f)
 		if _, known := d[defect]; known {

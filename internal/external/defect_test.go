@@ -1,11 +1,11 @@
-package locktest_test
+package external_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/internal/external"
 )
 
 // violation is a finding about a client, with what happened and the assumption that was broken.
@@ -29,7 +29,11 @@ func TestWhichFailureIsKnown(t *testing.T) {
 		"another property": {lease, violation(checker.Contract, 1, checker.KeyDeleted, "")},
 		"both":             {lease, violation(checker.Contract, 3, checker.KeyDeleted, "")},
 	}
-	got := locktest.Known(storms, "first", "another client", "another cause", "another event", "another property", "both")
+	d, got := external.Defects{}, []string(nil)
+	for _, name := range []string{"first", "another client", "another cause", "another event", "another property", "both"} {
+		news, like := d.Add(name, storms[name])
+		got = append(got, string(news)+like)
+	}
 	if want := []string{"lease", "first", "lease", "lease", "contract", "first"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

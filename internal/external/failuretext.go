@@ -1,0 +1,119 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// A failure fits a screen, also if go test indents it.
+const (
+	ScreenWidth = 106 // of a line
+	storyLines  = 6   // of the story of a failure
+	noteLines   = 2   // of anything else that is said
+)
+
+// FailureFile is the file of a stored run with all that is known of its failure.
+const FailureFile = "failure.txt"
+
+// Title says which promise is violated by whom, and how often.
+func (j Judgment) Title(by string) string {
+	first := j.Broken[0]
+	title := fmt.Sprintf("%s is violated%s", Named(first.Property), by)
+	if first.Count > 1 {
+		title += fmt.Sprintf(", %d times", first.Count)
+	}
+	return title + "."
+}
+
+// Brief returns what a failure shows on a screen: what happened, what that breaks, and the notes that
+// are not empty.
+func (j Judgment) Brief(notes ...string) []string {
+	lines := clipped(happened(j.Broken[0]), storyLines)
+	for _, said := range append([]string{j.brokenText(), j.others()}, notes...) {
+		if said != "" {
+			lines = append(lines, clipped(textfmt.Sentence(said), noteLines)...)
+		}
+	}
+	return lines
+}
+
+// happened tells the first violation of a property, which faults went on, and what is seen instead of
+// a broken assumption.
+func happened(f checker.Finding) string {
+	f.Causes = slices.DeleteFunc(slices.Clone(f.Causes), func(c checker.Cause) bool { return c.Assumption != "" })
+	return textfmt.Sentence(f.Story()) + "."
+}
+
+// brokenText names the assumption that is broken, with the evidence, or, if none is seen to be, the promise.
+func (j Judgment) brokenText() string {
+	var texts []string
+	for _, c := range j.Broken[0].Causes {
+		if c.Assumption != "" {
+			texts = append(texts, fmt.Sprintf("%s (%s)", c.Assumption.Text(), c.Shown()))
+		}
+	}
+	if len(texts) > 0 {
+		return "Broken assumption: " + strings.Join(texts, "; ") + "."
+	}
+	return "Broken promise: " + promises[j.Broken[0].Property] + "."
+}
+
+// others names the other promises that the run violates.
+func (j Judgment) others() string {
+	var names []string
+	for _, b := range j.Broken[1:] {
+		names = append(names, Named(b.Property))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Violated, too: " + textfmt.List(names) + "."
+}
+
+// Story tells all that the run violates, in paragraphs that end with a line break.
+func (j Judgment) Story() string {
+	var b strings.Builder
+	first := j.Broken[0]
+	fmt.Fprintf(&b, "%s\n\n%s promises: %s.\n", textfmt.Sentence(first.Story()), first.Property.Code(), promises[first.Property])
+	for _, more := range j.Broken[1:] {
+		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", Named(more.Property), textfmt.Sentence(more.Story()))
+	}
+	return b.String()
+}
+
+// PlanText returns a plan as a storm that can be loaded.
+func PlanText(name string, p nemesis.Plan) string {
+	return "The plan:\n\n" + Indented(scenarios.Storm{Name: name, Plan: p}.Text())
+}
+
+// Indented indents a text as a block.
+func Indented(text string) string {
+	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t") + "\n"
+}
+
+// clipped breaks a text into lines for a screen, at most so many.
+func clipped(text string, most int) []string {
+	lines := textfmt.Lines(text, ScreenWidth)
+	if len(lines) > most {
+		lines = append(lines[:most-1], lines[most-1]+" …")
+	}
+	return lines
+}
+
+// promises says what each property promises, as a clause.
+var promises = map[checker.Property]string{
+	checker.Lease:           "nobody else holds the lock between a grant and its Until, its release or the notice of its loss",
+	checker.Section:         "nobody else holds the lock between a grant and its release or the notice of its loss",
+	checker.Effect:          "no update of the guarded resource is lost",
+	checker.Fence:           "the fences of grants grow",
+	checker.DeadlockFreedom: "somebody gets the lock again when the faults are over",
+	checker.FaultTolerance:  "the lock works while a majority of its nodes does",
+	checker.Cleanup:         "no key stays behind after a hold was released or a try has failed",
+	checker.Contract:        "calls return, grants have time left, a release reports the truth, and only it ends a hold",
+}
