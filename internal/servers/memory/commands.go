@@ -30,7 +30,7 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 	_, own := l.own[c]
 	asker := l.peers[c]
 	n.mu.Unlock()
-	if own {
+	if own || command == nestedCommand {
 		return false
 	}
 	if asker != nil {
@@ -113,6 +113,9 @@ func (n *node) scriptByInterpreter(l *serverRun, asker *conn, c *server.Peer, wo
 	if asker.nested == nil {
 		asker.nested = n.nested(l, c)
 	}
+	if asker.nested == nil { // miniredis refuses scripts, as after a SUBSCRIBE
+		return false
+	}
 	n.redis.Lock() // as miniredis does while a script runs
 	defer n.redis.Unlock()
 	l.scripts.run(f, keys, args, asker.nested, c)
@@ -126,7 +129,7 @@ const nestedCommand = "LOCKSTORM-NESTED"
 // their database.
 func (n *node) nested(l *serverRun, c *server.Peer) any {
 	p := server.NewPeer(bufio.NewWriter(io.Discard))
-	p.Ctx = c.Ctx
+	p.Ctx, l.seen = c.Ctx, nil
 	l.withoutHook(n, p, func() {
 		l.server.Dispatch(p, []string{"EVAL", "return redis.call('" + nestedCommand + "')", "0"})
 	})
