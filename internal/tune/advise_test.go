@@ -279,6 +279,17 @@ func TestControlHasToFail(t *testing.T) {
 	}
 }
 
+// A given restart delay that is too short is named with what is needed, also if it is not known how often
+// nodes crash.
+func TestTooShortRestartDelayIsNamed(t *testing.T) {
+	q := small()
+	q.Crashes.NodeEvery, q.Crashes.RestartDelay = 0, new(ms)
+	a := advise(t, q, 20)
+	if want := "return after 1ms, though this TTL needs "; a.Recommended != nil || !strings.Contains(a.Refusal, want) {
+		t.Errorf("refused: %q, without %q", a.Refusal, want)
+	}
+}
+
 // A contradicted setting is reported and dropped for the next.
 func TestContradictedSettingsAreDropped(t *testing.T) {
 	q := small()

@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -273,6 +274,14 @@ func (m *model) asksFrom(s Setting) time.Duration {
 func (m *model) timeToGrant(s Setting) time.Duration { return s.TTL/10 + 3*longest(m.RoundTrip) }
 
 // describeTooEarly describes tooEarly.
+func (m *model) describeRestart(s Setting) string {
+	what := "as edge, but nodes crash as soon as the last lease has begun"
+	if needed := m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()); m.forgets() && s.RestartDelay < needed {
+		what += fmt.Sprintf(", and return after %v, though this TTL needs %v", s.RestartDelay, textfmt.Duration(needed))
+	}
+	return what
+}
+
 func (m *model) describeTooEarly(s Setting) string {
 	what := fmt.Sprintf("as restart, but nodes return after %v", m.tooShort(s))
 	if !m.forgets() {

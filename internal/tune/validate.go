@@ -87,7 +87,7 @@ func (t Trial) contradiction() string {
 	case t.Control && t.K == 0:
 		return fmt.Sprintf("%s: no run of %d violated %s exclusion, though all have to: trials with restarts show nothing", t.Name, t.N, t.Property)
 	case t.K > 0 && t.Low > t.Predicted:
-		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d; the model predicts %.3g at most", t.Name, t.Property, t.K, t.N, t.Predicted)
+		return fmt.Sprintf("%s: %s exclusion was violated %d times in %d; the model predicts %.3g at most (%s)", t.Name, t.Property, t.K, t.N, t.Predicted, t.What)
 	}
 	return ""
 }
@@ -176,7 +176,7 @@ func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted,
 	if m.earlyRestart(w.Setting) > 0 {
 		early = 1 // the given restart delay is too short
 	}
-	v.Trials = append(v.Trials, newTrial("restart", "as edge, but nodes crash as soon as the last lease has begun", checker.Lease, false, early, tally))
+	v.Trials = append(v.Trials, newTrial("restart", m.describeRestart(w.Setting), checker.Lease, false, early, tally))
 
 	tally, _, err = run("too early", controlRuns(o.Runs), func(rng) scenarios.Scenario { return m.tooEarly(w.Setting) })
 	if err != nil {
