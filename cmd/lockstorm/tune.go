@@ -127,6 +127,7 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		},
 	})
 	line.Done()
+	a.Program = thisProgram()
 	stopped := ctx.Err() != nil && errors.Is(err, ctx.Err()) && a.Recommended != nil
 	if err != nil && !stopped {
 		return a, err

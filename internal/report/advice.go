@@ -150,7 +150,7 @@ func FrontPicture(a tune.Advice) plots.Front {
 func FrontAbout(a tune.Advice) plots.About {
 	return plots.About{
 		Made:    fmt.Sprintf("tune: settings of a lock for a service, by the model; %s of each setting that was validated", textfmt.Count(a.Runs, "run")),
-		Command: fmt.Sprintf("lockstorm tune QUESTION --runs %d --seed %d --out DIR", a.Runs, a.Seed), Seed: a.Seed, Runs: a.Runs,
+		Command: fmt.Sprintf("lockstorm tune QUESTION --runs %d --seed %d --out DIR", a.Runs, a.Seed), Seed: a.Seed, Runs: a.Runs, Program: a.Program,
 	}
 }
 

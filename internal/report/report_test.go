@@ -333,6 +333,10 @@ func TestAdvice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.Program = "v1.2.0"
+	if about := report.FrontAbout(a); about.Program != a.Program {
+		t.Errorf("the figure names %q as the program that made the advice", about.Program)
+	}
 	r := report.New("advice", options)
 	if err := r.Advice(a); err != nil {
 		t.Fatal(err)

@@ -55,6 +55,9 @@ type Advice struct {
 	Runs     int      `json:"runs"`
 	Seed     uint64   `json:"seed"`
 
+	// Program names the program that made the advice, with its version. It is empty if that is not known.
+	Program string `json:"program,omitempty"`
+
 	// Refusal says why no setting is recommended. It is empty if one is.
 	Refusal string `json:"refusal,omitempty"`
 
