@@ -84,8 +84,7 @@ func TestReplayOfAnEarlierVersion(t *testing.T) {
 	wantIn(t, out, "calm: as expected (1 run)", "not compared: the trace in the replay string was hashed by an earlier version. The string is now v2.calm.1.")
 }
 
-// A scenario in a file has no replay string: its runs are repeated from their
-// directories, or by the same command line.
+// A run of a scenario in a file is repeated by its replay string and the file, or from its directory.
 func TestStormOverAFile(t *testing.T) {
 	dir := t.TempDir()
 	_, text, _ := command(t, "show", "crash-restart")
@@ -96,13 +95,19 @@ func TestStormOverAFile(t *testing.T) {
 	code, out, _ := command(t, "run", file, "--out", dir)
 	want(t, "exit code: what the file expects counts", code, exitAsExpected)
 	stored := filepath.Join(dir, "crash-restart-sim-1")
-	wantIn(t, out, "1     V1 V2 V3  lockstorm replay "+stored+"\n")
-	code, out, _ = command(t, "replay", stored, "--out", "")
-	want(t, "exit code of the replay", code, exitAsExpected)
-	wantIn(t, out, "the same run: ")
+	repeats := func(args ...string) {
+		t.Helper()
+		code, out, _ := command(t, append([]string{"replay", "--out", ""}, args...)...)
+		want(t, "exit code of the replay", code, exitAsExpected)
+		wantIn(t, out, "the same run: ")
+	}
+	repeats(stored)
+	repeats(pasted.FindStringSubmatch(out)[1], "--scenario", file)
 
 	_, out, _ = command(t, "run", file, "--out", "", "--faults", "pause:2", "--most", "1")
-	wantIn(t, out, "lockstorm run "+file+" --faults pause:2 --most 1 --seed 1\n")
+	code, out, _ = command(t, "replay", "--out", "", pasted.FindStringSubmatch(out)[1], "--scenario", file)
+	want(t, "exit code of the replay with faults of the command line", code, exitContradiction)
+	wantIn(t, out, "the same run: ")
 }
 
 // Each object of a storm has its replay string, whether it violates something

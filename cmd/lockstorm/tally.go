@@ -44,6 +44,7 @@ func printTally(out io.Writer, t runner.Tally) {
 			}
 		}
 	}
+	printUnpromised(out, t)
 	printSlipped(out, t)
 	printUntriedReturns(out, t)
 	if t.Interrupted {
@@ -116,17 +117,33 @@ func printSlipped(out io.Writer, t runner.Tally) {
 	}
 }
 
+// printUnpromised says why the lock does not promise lease exclusion, if it was expected to hold and
+// held. Other runs may violate it, for example with longer work.
+func printUnpromised(out io.Writer, t runner.Tally) {
+	promised := fuzz.PromisedTerms(t.Scenario)
+	if promised == nil || t.Scenario.Generate != nil || t.Scenario.Expect[checker.Lease] != checker.Holds || t.Observed(checker.Lease) != checker.Holds {
+		return
+	}
+	if excuse := promised.Excuse(checker.Lease, t.Scenario); excuse != nil {
+		printProse(out, fmt.Sprintf("\nLease exclusion held in these runs, but the lock does not promise it: %s. Other runs may violate it.", excuse))
+	}
+}
+
+// printProse prints a text in lines as long as a reader wants them.
+func printProse(out io.Writer, text string) {
+	for _, l := range textfmt.Lines(text, terminal.On(out).Prose()) {
+		_, _ = fmt.Fprintln(out, l)
+	}
+}
+
 // printUntriedReturns says in how many runs no client tried to acquire after the return of a node.
 func printUntriedReturns(out io.Writer, t runner.Tally) {
 	if t.UntriedReturns == 0 {
 		return
 	}
 	_, _ = fmt.Fprintln(out)
-	text := fmt.Sprintf("Not exercised in %d of %s: the return of a node. No client tried to acquire after it, so these runs show nothing of what it may violate. Let a client go on for longer (rounds, think).",
-		t.UntriedReturns, textfmt.Count(t.Runs, "run"))
-	for _, l := range textfmt.Lines(text, terminal.On(out).Prose()) {
-		_, _ = fmt.Fprintln(out, l)
-	}
+	printProse(out, fmt.Sprintf("Not exercised in %d of %s: the return of a node. No client tried to acquire after it, so these runs show nothing of what it may violate. Let a client go on until then (rounds, think, and horizon), or let the node return sooner.",
+		t.UntriedReturns, textfmt.Count(t.Runs, "run")))
 }
 
 // seeded names the seed of a run. Histories of other programs have none.

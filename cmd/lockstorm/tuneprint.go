@@ -213,6 +213,10 @@ func writeOnServers(out io.Writer, a tune.Advice, s tune.OnServers) error {
 # ttl, drift_factor, node_timeout: as recommended. So are persistence, and in restart.yaml restart_delay.
 # margin, retry: not the recommended ones (%v, %v to %v), so that no gap is missed. No extensions: each
 # lease is as long as the first.
+#
+# To try another ttl, change work, start, think and horizon in the same proportion, and name and summary:
+# work has to last for longer than the lease. To try another restart_delay, change think, too: client 2
+# asks again after it.
 `, s.Comment, r.Margin, r.RetryMin, r.RetryMax)
 	if err != nil {
 		return err

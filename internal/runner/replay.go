@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"hash/crc32"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,7 +89,7 @@ func (r Replay) Find() (scenarios.Scenario, error) {
 // In returns the scenario that is to be run, of the one that the replay names. The error says what that
 // does not have.
 func (r Replay) In(s scenarios.Scenario) (scenarios.Scenario, error) {
-	if r.Generator != nil {
+	if r.Generator != nil && !reflect.DeepEqual(s.Generate, r.Generator) { // what the scenario expects is of its own generator
 		s = WithGenerator(s, *r.Generator)
 	}
 	if r.Choices != nil {

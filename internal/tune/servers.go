@@ -46,7 +46,8 @@ func (m *model) onServers(s Setting) []OnServers {
 }
 
 // crashOnServers returns a scenario in which nodes of the holder's bare quorum crash when it has just
-// been granted the lock, and another client asks from the middle of the lease on. It is the edge trial
+// been granted the lock, and another client asks from the middle of the lease on, and again after the nodes'
+// return. It is the edge trial
 // without what real servers bring themselves: round trips, and clocks that are as they are. The holder
 // does not extend: it would notice that a quorum has lost its key, and each lease is as long as the first.
 func (m *model) crashOnServers(s Setting, name string) OnServers {
@@ -65,7 +66,9 @@ func (m *model) crashOnServers(s Setting, name string) OnServers {
 		one.Plan = append(one.Plan, crash)
 	}
 	one.Clients = slices.Clone(one.Clients)
-	one.Clients[1].Start = exactly(s.TTL / 2)
+	competitor := &one.Clients[1]
+	competitor.Start = exactly(s.TTL / 2)
+	competitor.Rounds, competitor.Think = 2, exactly(max(s.RestartDelay-s.TTL, 0)+s.TTL/10) // the second after the return
 	one.Horizon += 2 * s.RestartDelay
 	return OnServers{Scenario: one}
 }

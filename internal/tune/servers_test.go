@@ -12,7 +12,7 @@ import (
 )
 
 // The scenarios for real servers do in the simulator what they must do there: the setting holds, and
-// its control does not.
+// its control does not. In both somebody tries to acquire after the nodes' return.
 func TestScenariosForServersShowWhatTheyMust(t *testing.T) {
 	for _, persistence := range nemesis.Persistences {
 		for _, nodes := range []int{1, 3, 4, 5} {
@@ -33,6 +33,9 @@ func TestScenariosForServersShowWhatTheyMust(t *testing.T) {
 					}
 					if got := tally.Rate(checker.Lease); got != (runner.Rate{K: want, N: 5}) || tally.Conclusion() != runner.AsExpected {
 						t.Errorf("%s on %d nodes with %s, extended every %v: %v violated, want %d; %v", list[i].Name, nodes, persistence, extend, got, want, tally.Conclusion())
+					}
+					if tally.UntriedReturns > 0 {
+						t.Errorf("%s on %d nodes with %s: in %d of 5 runs nobody tried to acquire after the return", list[i].Name, nodes, persistence, tally.UntriedReturns)
 					}
 				}
 			}
