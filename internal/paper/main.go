@@ -55,7 +55,7 @@ func parse() (o options) {
 	flag.StringVar(&o.page, "page", "", "`file` for the page, if no claims are named; none if empty")
 	flag.StringVar(&o.binary, "binary", "", "`file` of the command, such as a released one; it is built if empty")
 	flag.Usage = func() {
-		fmt.Fprint(os.Stderr, "usage: paper [flags] [names of claims]\n\nrecomputes the figures of the claims; exit codes: 0 they agree, 1 some disagree, 2 something failed, 3 stopped\n\n")
+		fmt.Fprint(os.Stderr, "usage: paper [flags] [names of claims]\n\nrecomputes the figures of the claims, and prints the lines of the page of those that are named; exit codes: 0 they agree, 1 some disagree, 2 something failed, 3 stopped\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -95,6 +95,11 @@ func recompute(ctx context.Context, o options, out, progress io.Writer) error {
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if len(o.names) > 0 {
+		if _, err := io.WriteString(out, linesOf(all)); err != nil {
+			return err
+		}
 	}
 	list := disagreements(all)
 	for _, d := range list {

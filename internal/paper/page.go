@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -86,15 +87,34 @@ Made by `+"`make paper`"+` with %s. [claims.yaml](claims.yaml) lists every claim
 | claim | figures | committed | recomputed | shown | agreement | seconds | CPU |
 |---|---|---|---|---|---|---|---|
 `, made, textfmt.Count(exact+statistical, "figure"), spell(cpu), exact, statistical, limit, falseAlarm, 100*falseAlarm, stoppedNote(all))
+	writeRows(&b, all)
+	writeDisagreements(&b, disagreements(all))
+	b.WriteString("\n## Commands\n\nDIR and FILE are a directory and a file of the command's own. What makes the figures at full size stands behind.\n\n")
+	writeCommands(&b, all)
+	var claims []Claim
+	for _, c := range all {
+		claims = append(claims, c.Claim)
+	}
+	b.WriteString(withoutResults(claims))
+	return b.String()
+}
+
+// writeRows writes a row for each command that was run.
+func writeRows(b *strings.Builder, all []judged) {
+	limit := limit(all)
 	for _, c := range all {
 		for _, r := range c.results {
 			worst := leastLikely(r.Found)
-			fmt.Fprintf(&b, "| [%s](%s) | %d | %s | %s | %s | %s | %.0f | %.0f |\n", c.Claim.Claim, c.Evidence, len(r.Found), cell(worst.Committed), cell(worst.Again), cell(shown(worst)), verdict(r.Found, limit), r.Seconds, r.CPU)
+			fmt.Fprintf(b, "| [%s](%s) | %d | %s | %s | %s | %s | %.0f | %.0f |\n", c.Claim.Claim, c.Evidence, len(r.Found), cell(worst.Committed), cell(worst.Again), cell(shown(worst)), verdict(r.Found, limit), r.Seconds, r.CPU)
 		}
 	}
-	writeDisagreements(&b, disagreements(all))
+}
+
+// linesOf returns the lines that the page has of claims: rows and commands.
+func linesOf(all []judged) string {
+	var b strings.Builder
+	writeRows(&b, all)
 	writeCommands(&b, all)
-	writeTexts(&b, all)
 	return b.String()
 }
 
@@ -151,33 +171,46 @@ func writeDisagreements(b *strings.Builder, list []string) {
 
 // writeCommands lists what was run, and what was not.
 func writeCommands(b *strings.Builder, all []judged) {
-	b.WriteString("\n## Commands\n\nDIR and FILE are a directory and a file of the command's own. What makes the figures at full size stands behind.\n\n")
 	for _, c := range all {
 		for i, check := range c.Again {
 			stopped := ""
 			if i >= len(c.results) {
-				stopped = " **Not run**, it was stopped before."
+				stopped = " " + notRun
 			}
-			fmt.Fprintf(b, "- [%s](%s): `%s` (%s).%s\n", c.Name, c.Evidence, check.Command, c.Made, stopped)
-		}
-	}
-	b.WriteString("\n## Not recomputed\n\n| claim | made by | why not here |\n|---|---|---|\n")
-	for _, c := range all {
-		if c.Without != "" {
-			fmt.Fprintf(b, "| [%s](%s) | %s | %s |\n", c.Claim.Claim, c.Evidence, c.Made, c.Without)
+			fmt.Fprintf(b, "%s%s\n", commandLine(c.Claim, check), stopped)
 		}
 	}
 }
 
-// writeTexts lists the texts of the pages.
-func writeTexts(b *strings.Builder, all []judged) {
-	b.WriteString("\n## What the pages say\n\n| claim | page | text |\n|---|---|---|\n")
-	for _, c := range all {
-		for _, q := range c.Says {
-			fmt.Fprintf(b, "| [%s](%s) | [%s](%s) | `%s` |\n", c.Name, c.Evidence, path.Base(q.In), path.Join("..", "..", q.In), cell(q.Text))
+// notRun marks a command that was not run.
+const notRun = "**Not run**, it was stopped before."
+
+func commandLine(c Claim, check Check) string {
+	return fmt.Sprintf("- [%s](%s): `%s` (%s).", c.Name, c.Evidence, check.Command, c.Made)
+}
+
+// withoutResults returns the end of the page, which needs no results: why something is not recomputed,
+// and the texts of the pages. A test compares it with the claims, and "make bless" renews it: who
+// changed a quoted figure would otherwise replace it on the whole page, in the results too.
+func withoutResults(claims []Claim) string {
+	var b strings.Builder
+	b.WriteString(withoutHead + "| claim | made by | why not here |\n|---|---|---|\n")
+	for _, c := range claims {
+		if c.Without != "" {
+			fmt.Fprintf(&b, "| [%s](%s) | %s | %s |\n", c.Claim, c.Evidence, c.Made, c.Without)
 		}
 	}
+	b.WriteString("\n## What the pages say\n\n| claim | page | text |\n|---|---|---|\n")
+	for _, c := range claims {
+		for _, q := range c.Says {
+			fmt.Fprintf(&b, "| [%s](%s) | [%s](%s) | `%s` |\n", c.Name, c.Evidence, path.Base(q.In), path.Join("..", "..", q.In), cell(q.Text))
+		}
+	}
+	return b.String()
 }
+
+// withoutHead begins what withoutResults returns.
+const withoutHead = "\n## Not recomputed\n\n"
 
 // spell formats a time in minutes.
 func spell(seconds float64) string { return fmt.Sprintf("%.0f minutes", math.Ceil(seconds/60)) }
@@ -187,14 +220,15 @@ func cell(text string) string { return strings.ReplaceAll(oneLine(text), "|", `\
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// evidenceTable returns the table of docs/evidence/README.md.
-func evidenceTable(claims []Claim) string {
+// evidenceTable returns the table of docs/evidence/README.md. A claim of which the page says that a
+// command was not run is recomputed in part.
+func evidenceTable(claims []Claim, page string) string {
 	var b strings.Builder
 	b.WriteString("| claim | evidence | made by | [recomputed](paper.md) |\n|---|---|---|---|\n")
 	for _, c := range claims {
 		again := "no"
 		switch {
-		case len(c.Again) > 0 && c.Without == "":
+		case len(c.Again) > 0 && c.Without == "" && !c.stopped(page):
 			again = "yes"
 		case len(c.Again) > 0:
 			again = "in part"
@@ -202,4 +236,11 @@ func evidenceTable(claims []Claim) string {
 		fmt.Fprintf(&b, "| %s | [%s](%s) | %s | %s |\n", c.Claim, c.Evidence, c.Evidence, c.Made, again)
 	}
 	return b.String()
+}
+
+// stopped reports whether the page says that a command of the claim was not run.
+func (c Claim) stopped(page string) bool {
+	return slices.ContainsFunc(c.Again, func(check Check) bool {
+		return strings.Contains(page, commandLine(c, check)+" "+notRun)
+	})
 }
