@@ -358,5 +358,5 @@ func alternatives(name string, fields []reflect.StructField) string {
 	if len(names) <= fewFields {
 		return ": want " + strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("; the nearest of %d: %s", len(names), strings.Join(textfmt.Nearest(name, names, 3), ", "))
+	return "; " + textfmt.NearestOf(name, names)
 }

@@ -46,10 +46,10 @@ func TestCompareInOneTrial(t *testing.T) {
 	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
 	code, _, problems := command(t, "compare", "--locks", "redlock,bluelock")
 	want(t, "exit code of a lock that there is not", code, exitBadInput)
-	wantIn(t, problems, fmt.Sprintf(`unknown lock "bluelock"; the nearest of %d: redlock`, len(scenarios.Contenders())))
+	wantIn(t, problems, fmt.Sprintf(`unknown lock "bluelock"; none of %d resembles it`, len(scenarios.Contenders())))
 	code, _, problems = command(t, "compare", "--trial", "trail")
 	want(t, "exit code of a trial that there is not", code, exitBadInput)
-	wantIn(t, problems, fmt.Sprintf(`unknown trial "trail"; the nearest of %d: `, len(scenarios.Trials())))
+	wantIn(t, problems, fmt.Sprintf(`unknown trial "trail"; none of %d resembles it`, len(scenarios.Trials())))
 }
 
 func TestCompareByTrial(t *testing.T) {

@@ -325,7 +325,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"compare", "calm"}, `unknown command "calm"`},
 		{[]string{"compare", "--runs", "0"}, "--runs 0: want at least 1"},
 		{[]string{"compare", "--locks", "redlock,padlock"}, fmt.Sprintf(`unknown lock "padlock"; the nearest of %d: redlock`, len(scenarios.Contenders()))},
-		{[]string{"compare", "--trial", "fire"}, fmt.Sprintf(`unknown trial "fire"; the nearest of %d: `, len(scenarios.Trials()))},
+		{[]string{"compare", "--trial", "fire"}, fmt.Sprintf(`unknown trial "fire"; none of %d resembles it`, len(scenarios.Trials()))},
 		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: leave out"},
 		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
 		{[]string{"compare", "--from", dir}, "compare.json: no such file"},

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
 
 // UnknownError says that there is nothing of a name: all names, where they are few, or else
-// those that are nearest to it.
+// those that resemble it.
 type UnknownError struct {
 	What  string // as in "row"
 	Name  string
@@ -33,12 +34,21 @@ func (e *UnknownError) Error() string {
 	case e.Few():
 		return unknown + ": there is " + strings.Join(e.Known, ", ")
 	}
-	return fmt.Sprintf("%s; the nearest of %d: %s", unknown, len(e.Known), strings.Join(Nearest(e.Name, e.Known, mostNamed), ", "))
+	return unknown + "; " + NearestOf(e.Name, e.Known)
+}
+
+// NearestOf says which of many known names somebody may have meant.
+func NearestOf(name string, known []string) string {
+	near := Nearest(name, known, mostNamed)
+	if len(near) == 0 {
+		return fmt.Sprintf("none of %d resembles it", len(known))
+	}
+	return fmt.Sprintf("the nearest of %d: %s", len(known), strings.Join(near, ", "))
 }
 
 // Nearest returns the known names that somebody may have meant, the likeliest first: those that
-// contain the given name, then those with the fewest corrections. After the first, names of which
-// more than half would change are left out.
+// contain the given name, then those with the fewest corrections. Names of which more than a third
+// would change are left out, but two letters may always be wrong, if that leaves any of the name.
 func Nearest(name string, known []string, most int) []string {
 	far := func(k string) int {
 		if strings.Contains(k, name) {
@@ -46,13 +56,13 @@ func Nearest(name string, known []string, most int) []string {
 		}
 		return levenshtein.ComputeDistance(name, k)
 	}
-	near := slices.Clone(known)
+	length := utf8.RuneCountInString(name)
+	near := slices.DeleteFunc(slices.Clone(known), func(k string) bool {
+		d := far(k)
+		return d > max(2, length/3) || d >= max(length, 1)
+	})
 	slices.SortStableFunc(near, func(a, b string) int {
 		return cmp.Or(cmp.Compare(far(a), far(b)), cmp.Compare(len(a), len(b)))
 	})
-	near = near[:min(most, len(near))]
-	for len(near) > 1 && far(near[len(near)-1]) > max(2, len(name)/2) {
-		near = near[:len(near)-1]
-	}
-	return near
+	return near[:min(most, len(near))]
 }

@@ -13,6 +13,9 @@ func TestNearest(t *testing.T) {
 		"crash_restart": {"crash-restart"},
 		"restart":       {"crash-restart", "delayed-restart"},
 		"pause":         {"pause-then-write"},
+		"kleppmann":     {},
+		"nosuchrow":     {},
+		"xy":            {},
 	} {
 		if got := Nearest(name, known, 2); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -31,6 +34,10 @@ func TestUnknownError(t *testing.T) {
 	}
 	e.Known = append(e.Known, strings.Fields("a b c d e f g h clamp clams")...)
 	if got, want := e.Error(), `unknown row "clam"; the nearest of 12: clamp, clams, calm`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	e.Name = "kleppmann"
+	if got, want := e.Error(), `unknown row "kleppmann"; none of 12 resembles it`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
