@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +10,15 @@ import (
 
 	"go.yaml.in/yaml/v3"
 )
+
+// citation is a reference of CITATION.cff.
+type citation struct {
+	Type    string           `yaml:"type"`
+	Title   string           `yaml:"title"`
+	Authors []map[string]any `yaml:"authors"`
+	Year    int              `yaml:"year"`
+	URL     string           `yaml:"url"`
+}
 
 // CITATION.cff has what version 1.2.0 of its schema requires, and nothing that it does not know
 // (https://github.com/citation-file-format/citation-file-format/blob/1.2.0/schema.json).
@@ -24,13 +35,8 @@ func TestCitation(t *testing.T) {
 		Repository string           `yaml:"repository-code"`
 		URL        string           `yaml:"url"`
 		Keywords   []string         `yaml:"keywords"`
-		References []struct {
-			Type    string           `yaml:"type"`
-			Title   string           `yaml:"title"`
-			Authors []map[string]any `yaml:"authors"`
-			Year    int              `yaml:"year"`
-			URL     string           `yaml:"url"`
-		} `yaml:"references"`
+		Preferred  citation         `yaml:"preferred-citation"`
+		References []citation       `yaml:"references"`
 	}
 	d := yaml.NewDecoder(strings.NewReader(string(text)))
 	d.KnownFields(true)
@@ -42,6 +48,15 @@ func TestCitation(t *testing.T) {
 	}
 	if c.License != "Apache-2.0" || c.Repository != "https://github.com/lockstorm/lockstorm" {
 		t.Errorf("license %q, repository %q", c.License, c.Repository)
+	}
+	if p := c.Preferred; p.Type != "software" || p.Title != c.Title || p.URL != c.URL || !slices.EqualFunc(p.Authors, c.Authors, maps.Equal) {
+		t.Errorf("the preferred citation %+v is of something else", p)
+	}
+	bibtex := fileText(t, "docs/artifact.md")
+	for _, field := range []string{"{" + c.Title + "}", fmt.Sprintf("{%d}", c.Preferred.Year), "{" + c.URL + "}", "no DOI"} {
+		if !strings.Contains(bibtex, field) {
+			t.Errorf("the reference in docs/artifact.md lacks %s", field)
+		}
 	}
 	people := slices.Clone(c.Authors)
 	for _, r := range c.References {
