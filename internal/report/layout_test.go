@@ -128,6 +128,23 @@ func TestBrowserPrintedDebate(t *testing.T) {
 	}
 }
 
+// The paper says that closed rows are missing, and does not say so where all are open.
+func TestBrowserPrintSaysWhatIsMissing(t *testing.T) {
+	const note = `getComputedStyle(document.querySelector("footer"), "::before").content`
+	p := browsertest.Open(t, pageFile(t, onlyDebate(t)), browsertest.Desktop)
+	if text := browsertest.Eval[string](p, note); text != "none" {
+		t.Errorf("on the screen it says %s", text)
+	}
+	p.PrintMedia()
+	if text := browsertest.Eval[string](p, note); !strings.Contains(text, "not printed") {
+		t.Errorf("with closed rows it says %s", text)
+	}
+	browsertest.Eval[any](p, `document.querySelectorAll("details").forEach((d) => { d.open = true })`)
+	if text := browsertest.Eval[string](p, note); text != "none" {
+		t.Errorf("with all rows open it says %s", text)
+	}
+}
+
 // The texts of both pages can be read in both themes: their contrast is at least 4.5 (WCAG 2.2, AA),
 // whatever the browser computes as their colours.
 func TestBrowserContrast(t *testing.T) {
