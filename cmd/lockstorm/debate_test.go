@@ -99,6 +99,7 @@ func TestSeriesOfTheDebate(t *testing.T) {
 		`Point 0s is "lockstorm run delays-0".`)
 	wantNarrow(t, out)
 	wantMatch(t, out, `one TTL is enough  V1 ✗ up to 300ms +4/4 +–\n`)
+	wantIn(t, out, "the last and the first value of a series at which a run violated; few runs may miss one beyond")
 	_, page := held(t, rows, asMarkdown)
 	wantIn(t, page, "\n### calm\n", "\n### delays (series)\n", "| [delays (series)](#delays-series) |", "- [The network](#the-network)\n",
 		"- antirez, redis.io: one TTL is enough\n",

@@ -40,6 +40,7 @@ func Witness(t runner.Tally) string {
 
 // ShownLegend explains the last columns of the main table.
 const ShownLegend = `Shown: the runs whose every verdict was the expected one; of a series, the values that are as expected.
+✗ up to, ✗ from: the last and the first value of a series at which a run violated; few runs may miss one beyond.
 Seed: that of the first such run, or of the first that contradicts.`
 
 // Worst is the worst conclusion of some tallies. No tallies are undecided.
