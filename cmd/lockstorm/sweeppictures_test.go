@@ -4,10 +4,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep/plots"
 )
 
 // madeUp returns invented results of a sweep: at every point one run of ten violates, and every
@@ -28,6 +30,42 @@ func madeUp(s sweep.Sweep) sweep.Results {
 		r.Outcomes = append(r.Outcomes, sweep.Outcome{Curve: b.Curve, At: b.At, Boundary: l})
 	}
 	return r
+}
+
+// Law: whichever points were measured, a picture with predictions states their formula.
+func TestPicturesOfSomePointsStateTheirFormula(t *testing.T) {
+	stated := 0
+	for _, one := range sweeps {
+		s, err := one.make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := madeUp(s)
+		for _, step := range []int{1, 29, 32, 97} { // 31 points make a curve of restart-delay
+			some := whole
+			some.Outcomes = nil
+			for i := 0; i < len(whole.Outcomes); i += step {
+				some.Outcomes = append(some.Outcomes, whole.Outcomes[i])
+			}
+			pictures, err := report.CampaignPictures(some)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range pictures {
+				c, ok := p.Chart.(plots.Curves)
+				predicted := ok && slices.ContainsFunc(c.Curves, func(c plots.Curve) bool { return len(c.Formula) > 0 })
+				if predicted != (c.Formula != "") {
+					t.Errorf("%s, every %d. point: predictions %v, and the formula is %q", p.Name, step, predicted, c.Formula)
+				}
+				if predicted {
+					stated++
+				}
+			}
+		}
+	}
+	if stated < 20 {
+		t.Errorf("only %d pictures have predictions", stated)
+	}
 }
 
 // Law: every sweep has pictures, and every text about a picture refers to an existing one.

@@ -150,7 +150,8 @@ func FrontPicture(a tune.Advice) plots.Front {
 func FrontAbout(a tune.Advice) plots.About {
 	return plots.About{
 		Made:    fmt.Sprintf("tune: settings of a lock for a service, by the model; %s of each setting that was validated", textfmt.Count(a.Runs, "run")),
-		Command: fmt.Sprintf("lockstorm tune QUESTION --runs %d --seed %d --out DIR", a.Runs, a.Seed), Seed: a.Seed, Runs: a.Runs, Program: a.Program,
+		Command: fmt.Sprintf("lockstorm tune QUESTION --runs %d --seed %d --out DIR", a.Runs, a.Seed), Seed: a.Seed, Program: a.Program,
+		Runs: textfmt.Count(a.Runs, "run") + " per validated setting",
 	}
 }
 

@@ -334,30 +334,22 @@ func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
 
 // captions are additions to charts that the results of a sweep do not contain, by sweep.
 var captions = map[string]plots.Say{
-	"restart-delay":           {Marks: safeDelay, Formula: delayFormula},
-	"restart-boundary":        {Formula: func(string) string { return "(1 + ρr)(T − a)/(1 − ρc)" }},
+	"restart-delay":           {Marks: safeDelay, Formula: series.DelayFormula},
+	"restart-boundary":        {Formula: func(string) string { return boundaryFormula }},
 	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: safeDelay},
-	"restart-delay-reference": {Marks: safeDelay, Formula: delayFormula},
-	"drift":                   {Line: series.DriftLine, LineName: "the least allowance that covers the error: a/T = (ρn + ρc)/(1 + ρn) + step/T"},
+	"restart-delay-reference": {Marks: safeDelay, Formula: series.ReferenceFormula},
+	"drift-edge":              {Formula: series.DriftFormula},
+	"drift":                   {Formula: series.DriftFormula, Line: series.DriftLine, LineName: "the least allowance that covers the error: a/T = (ρn + ρc)/(1 + ρn) + step/T"},
 }
 
-// delayFormula states the formula of a picture of the restart delay.
-func delayFormula(picture string) string {
-	kind, _, _ := strings.Cut(picture, ", ")
-	switch kind {
-	case "plain":
-		return "without persistence max(0, 1 − (D + ℓ)/V): delay D, latency ℓ of the next grant, validity V"
-	case "extended":
-		return "without persistence (V − D − ℓ)/e, from 0 to 1: e is the time between extensions"
-	}
-	return ""
-}
+// boundaryFormula is what [series.RestartBoundary] predicts.
+const boundaryFormula = "(1 + ρr)((T − a)/(1 − ρc) − w − ℓ): TTL T, allowance a, one way w, latency ℓ of the next grant"
 
 // PictureAbout says how the pictures of a sweep were made.
 func PictureAbout(h sweep.Head) plots.About {
 	return plots.About{
-		Made:    fmt.Sprintf("%s: %s; %s (%s), %s a point, 95 %% intervals by Wilson", h.Sweep, h.Summary, h.Property.Title(), h.Property.Code(), textfmt.Count(h.Runs, "run")),
-		Command: SweepCommand(h), Seed: h.First, Runs: h.Runs, Program: runner.Program(h.Versions),
+		Made:    fmt.Sprintf("%s: %s; %s (%s), 95 %% intervals by Wilson", h.Sweep, h.Summary, h.Property.Title(), h.Property.Code()),
+		Command: SweepCommand(h), Seed: h.First, Program: runner.Program(h.Versions),
 	}
 }
 

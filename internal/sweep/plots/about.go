@@ -18,7 +18,7 @@ type About struct {
 	Made    string // what was measured, in a sentence
 	Command string // that makes the data
 	Seed    uint64 // the first of the command; 0: none
-	Runs    int    // of each point; 0: none
+	Runs    string // how many a point has, in words; empty: that of the chart
 	Program string // that made the data, with its version; empty: unknown
 	Drawer  string // the same of the program that draws
 }
@@ -28,12 +28,9 @@ type field struct{ name, value string }
 
 // fields returns the known entries.
 func (a About) fields() (list []field) {
-	all := []field{{"Formula", a.Formula}, {"Made", a.Made}, {"Command", a.Command}, {"Seed", ""}, {"Runs", ""}, {"Program", a.program()}}
+	all := []field{{"Formula", a.Formula}, {"Made", a.Made}, {"Command", a.Command}, {"Seed", ""}, {"Runs", a.Runs}, {"Program", a.program()}}
 	if a.Seed > 0 {
 		all[3].value = strconv.FormatUint(a.Seed, 10)
-	}
-	if a.Runs > 0 {
-		all[4].value = strconv.Itoa(a.Runs)
 	}
 	return slices.DeleteFunc(all, func(f field) bool { return f.value == "" })
 }

@@ -27,6 +27,7 @@ func saved(t *testing.T, c Chart, format Format, style Style, about About) []byt
 func TestMetadata(t *testing.T) {
 	c := delays(400, 31)
 	c.Title = `a "title" with <marks> & ρ`
+	c.Curves[0].Runs[0] = 40
 	var picture struct {
 		Title    string `xml:"title"`
 		Desc     string `xml:"desc"`
@@ -36,7 +37,7 @@ func TestMetadata(t *testing.T) {
 					Title   string `xml:"title>Alt>li"`
 					Command string `xml:"command"`
 					Seed    uint64 `xml:"seed"`
-					Runs    int    `xml:"runs"`
+					Runs    string `xml:"runs"`
 					Formula string `xml:"formula"`
 					Program string `xml:"program"`
 					Drawer  string `xml:"creator>Seq>li"`
@@ -48,7 +49,7 @@ func TestMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := picture.Metadata.RDF.Description
-	if picture.Title != c.Title || d.Title != c.Title || d.Command != made.Command || d.Seed != made.Seed || d.Runs != made.Runs || d.Formula != made.Formula {
+	if picture.Title != c.Title || d.Title != c.Title || d.Command != made.Command || d.Seed != made.Seed || d.Runs != "40 to 400 runs per point" || d.Formula != made.Formula {
 		t.Errorf("the SVG has %+v", picture)
 	}
 	if d.Program != "Lockstorm v1.2.0, revision 3f2a" || d.Drawer != "Lockstorm v1.3.0" {

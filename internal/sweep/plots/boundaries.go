@@ -49,13 +49,18 @@ func boundariesOf(r sweep.Results, say Say) ([]Picture, error) {
 	if len(r.Points()) > 0 {
 		about = "boundaries "
 	}
-	pictures := []Picture{{about, agreement(r, all)}}
+	whole, curves := agreement(r, all), []string(nil)
+	for _, g := range groupBy(all, func(b boundary) string { return b.curve }) {
+		curves = append(curves, g.name)
+	}
+	whole.Formula = say.formula(curves...)
+	pictures := []Picture{{about, whole}}
 	if len(r.Params) == 1 {
 		return pictures, nil
 	}
 	for _, g := range groupBy(all, func(b boundary) string { return b.picture(r) }) {
 		c := overSecondParam(r, g)
-		c.Formula = say.formula(g.name)
+		c.Formula = say.formula(g.members[0].curve)
 		pictures = append(pictures, Picture{about + g.name, c})
 	}
 	return pictures, nil

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -240,7 +241,7 @@ func (c Curve) markers(l curveStyle) layer {
 
 // entries returns the legend: the curves, then their parts.
 func (c Curves) entries(s Style) (list []entry) {
-	var bars, bands, formulas bool
+	var bars, bands, formulas, bare bool
 	for i, one := range c.Curves {
 		l, e := s.curve(i), entry{name: one.Name, end: one.end()}
 		if len(one.Points) > 0 {
@@ -253,6 +254,7 @@ func (c Curves) entries(s Style) (list []entry) {
 		bars = bars || one.intervals() && !one.crowded()
 		bands = bands || one.intervals() && one.crowded()
 		formulas = formulas || len(one.Formula) > 0 && len(one.Points) > 0
+		bare = bare || len(one.Formula) > 0 && len(one.Points) == 0
 	}
 	if bars {
 		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []thumb{barSample}})
@@ -261,17 +263,19 @@ func (c Curves) entries(s Style) (list []entry) {
 		list = append(list, entry{name: cmp.Or(c.Interval, "interval"), key: true, thumbs: []thumb{bandSample}})
 	}
 	if formulas {
-		list = append(list, entry{name: c.formulaName(), key: true, thumbs: []thumb{sample(draw.LineStyle{Color: faint, Width: 1.4})}})
+		list = append(list, entry{name: c.formulaName(bare), key: true})
 	}
 	return list
 }
 
-// formulaName is the name of the lines in the legend.
-func (c Curves) formulaName() string {
-	if c.Formula == "" {
-		return "formula"
+// formulaName says in the legend what the lines and symbols of curves are. bare: other lines have no
+// symbols, and are something else.
+func (c Curves) formulaName(bare bool) string {
+	lines := "lines"
+	if bare {
+		lines = "lines with symbols"
 	}
-	return "formula: " + c.Formula
+	return strings.TrimSuffix("symbols: measured; "+lines+" by formula: "+c.Formula, ": ")
 }
 
 // end returns the right end of the curve; nil: it has none.

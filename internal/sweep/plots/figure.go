@@ -23,6 +23,7 @@ const (
 const (
 	pageWidth  = 480
 	pageHeight = 460
+	pageStep   = 60 // by which a picture with a long legend is higher
 )
 
 // pixel is the length of a pixel. A point is a 72nd of an inch.

@@ -14,7 +14,7 @@ import (
 func (f *figure) foot(data draw.Canvas) string {
 	var sentences []string
 	if f.runs != "" {
-		sentences = append(sentences, f.runs+".")
+		sentences = append(sentences, "n = "+f.runs+".")
 	}
 	if f.shifted != nil {
 		if by := f.shifted(data, f); by > 0 {
@@ -55,11 +55,11 @@ func runsText(numbers []int, of string) string {
 	case high == 0:
 		return ""
 	case high == 1:
-		return "n = 1 run " + of
+		return "1 run " + of
 	case low == high:
-		return fmt.Sprintf("n = %d runs %s", high, of)
+		return fmt.Sprintf("%d runs %s", high, of)
 	}
-	return fmt.Sprintf("n = %d to %d runs %s", low, high, of)
+	return fmt.Sprintf("%d to %d runs %s", low, high, of)
 }
 
 // perPoint is what has so many runs, unless a chart says otherwise.

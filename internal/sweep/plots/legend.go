@@ -37,10 +37,10 @@ func legendOf(entries []entry, width vg.Length) legend {
 	entries = slices.Clone(entries)
 	for i := range entries {
 		e := &entries[i]
-		if lines := wrap(textStyle(textSize), e.name, width-thumbWidth-5); len(lines) > 1 {
+		if lines := wrap(textStyle(textSize), e.name, width-e.indent()); len(lines) > 1 {
 			e.name, e.more = lines[0], lines[1:]
 		} else {
-			e.name = fitted(textStyle(textSize), e.name, width-thumbWidth-5)
+			e.name = fitted(textStyle(textSize), e.name, width-e.indent())
 		}
 		l.widest[e.key] = max(l.widest[e.key], e.width())
 	}
@@ -88,7 +88,15 @@ func (l legend) draw(c draw.Canvas) {
 
 // width is the width of the entry including the gap to the next.
 func (e entry) width() vg.Length {
-	return thumbWidth + 5 + textStyle(textSize).Width(e.name) + entryGap
+	return e.indent() + textStyle(textSize).Width(e.name) + entryGap
+}
+
+// indent is the room left of the name: for a sample, if there is one.
+func (e entry) indent() vg.Length {
+	if len(e.thumbs) == 0 {
+		return 0
+	}
+	return thumbWidth + 5
 }
 
 // draw draws the entry at its lower left corner.
@@ -99,7 +107,7 @@ func (e entry) draw(c draw.Canvas, at vg.Point) {
 		t(&small)
 	}
 	for i, line := range append([]string{e.name}, e.more...) {
-		drawText(c, textStyle(textSize), small.Max.X+5, small.Center().Y-0.35*textSize-vg.Length(i)*entryHeight, draw.XLeft, line)
+		drawText(c, textStyle(textSize), at.X+e.indent(), small.Center().Y-0.35*textSize-vg.Length(i)*entryHeight, draw.XLeft, line)
 	}
 }
 

@@ -63,6 +63,9 @@ func Page(c Chart) ([]byte, error) {
 	title := f.title
 	f.title = ""
 	svg, err := f.textSVG(pixels(pageWidth), pixels(pageHeight))
+	for height := pageHeight + pageStep; err != nil && height <= 2*pageHeight; height += pageStep { // a long legend
+		svg, err = f.textSVG(pixels(pageWidth), pixels(float64(height)))
+	}
 	if err != nil { // many curves or long names
 		svg, err = f.textSVG(pixels(Width), pixels(Height))
 	}

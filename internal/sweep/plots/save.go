@@ -2,6 +2,7 @@ package plots
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"image/png"
@@ -58,9 +59,8 @@ func Encode(c Chart, format Format, style Style, about About) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if about.Title = c.words(); about.Formula == "" {
-		about.Formula = f.formula
-	}
+	about.Title = c.words()
+	about.Formula, about.Runs = cmp.Or(about.Formula, f.formula), cmp.Or(about.Runs, f.runs)
 	switch format {
 	case SVG:
 		return f.svg(style.size(f), about)

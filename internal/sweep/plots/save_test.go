@@ -79,7 +79,7 @@ func texts(t *testing.T, svg string) (list []string) {
 }
 
 // made is what the pictures of tests are about.
-var made = About{Formula: "1 − D/V", Made: "delay: a <test> & more; 400 runs", Command: "lockstorm sweep delay --runs 400", Seed: 7, Runs: 400, Program: "v1.2.0, revision 3f2a", Drawer: "v1.3.0"}
+var made = About{Formula: "1 − D/V", Made: "delay: a <test> & more; 400 runs", Command: "lockstorm sweep delay --runs 400", Seed: 7, Program: "v1.2.0, revision 3f2a", Drawer: "v1.3.0"}
 
 // Law: Save writes a file for each format, with the same bytes every time, in both styles. Pictures
 // have the stated size.
@@ -159,10 +159,10 @@ func TestAllTexts(t *testing.T) {
 		chart Chart
 		want  []string
 	}{
-		{c, []string{odd + "1", odd + "2 [TTL]", odd + "3", odd + "4", odd + "5", "plain, AOF everysec", "extended, AOF always", "TTL", c.Interval, "formula", "0.2", "1.4"}},
+		{c, []string{odd + "1", odd + "2 [TTL]", odd + "3", odd + "4", odd + "5", "plain, AOF everysec", "extended, AOF always", "TTL", c.Interval, "symbols: measured; lines by formula", "0.2", "1.4"}},
 		{h, []string{odd + "1", odd + "2", odd + "3", odd + "4", "not measured", "15000", "0.8"}},
 		{f, []string{odd, "recommended", "Pareto front", "beaten by another", "TTL 500 ms", "TTL 30 s", "10000"}},
-		{bounds(), []string{"a = 5 %, ρr = 0", "rule of thumb, TTL × (1 + d)"}},
+		{bounds(), []string{"a = 5 %, ρr = 0", "rule of thumb, TTL × (1 + d)", "symbols: measured; lines with symbols by formula"}},
 	} {
 		got := texts(t, svg(t, of.chart))
 		for _, want := range of.want {

@@ -31,9 +31,9 @@ type Say struct {
 	Line     func(curve string) func(x float64) (y float64)
 	LineName string
 
-	// Formula states the formula of a picture of curves or boundaries in the legend. The picture is
-	// named by what its curves have in common. It may be nil, or return "".
-	Formula func(picture string) string
+	// Formula states the formula of a curve of points or boundaries, in words. It may be nil, or
+	// return "". A picture states those of its curves.
+	Formula func(curve string) string
 }
 
 // Of returns the pictures of results: those of the points, and those of the boundaries.
@@ -68,11 +68,18 @@ func (s Say) show() []Quantity {
 	return s.Show
 }
 
-func (s Say) formula(picture string) string {
+// formula states the formulas of curves, each once.
+func (s Say) formula(curves ...string) string {
 	if s.Formula == nil {
 		return ""
 	}
-	return s.Formula(picture)
+	var all []string
+	for _, c := range curves {
+		if text := s.Formula(c); text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // pointsOf returns the pictures of a quantity at the points.
@@ -96,14 +103,18 @@ func pointsOf(r sweep.Results, q Quantity, say Say) ([]Picture, error) {
 	}
 	for _, f := range groupBy(lines, pictureOf(lines)) {
 		c := Curves{Title: title(r, f.name), X: axis(r.Params[0]), Y: q.Axis, Interval: q.Interval, Marks: say.Marks}
-		if q.Predicted {
-			c.Formula = say.formula(f.name)
-		}
+		var predicted []string
 		for _, g := range curves {
-			if slices.Contains(f.members, g.name) {
-				c.Curves = append(c.Curves, q.curve(g))
+			if !slices.Contains(f.members, g.name) {
+				continue
 			}
+			one := q.curve(g)
+			if len(one.Formula) > 0 {
+				predicted = append(predicted, g.name)
+			}
+			c.Curves = append(c.Curves, one)
 		}
+		c.Formula = say.formula(predicted...)
 		trimCommonPrefix(c.Curves)
 		for i := range c.Curves {
 			c.Curves[i].Name = inWords(c.Curves[i].Name)

@@ -37,7 +37,7 @@ func TestOfCurves(t *testing.T) {
 	}
 	outcomes = append(outcomes, at100("plain, aof-always", 0, nil, 2, 1))
 	outcomes[len(outcomes)-1].Point.Held = 0 // nothing was decided there
-	pictures, err := Of(results(delayAndNodes, outcomes...), Say{Marks: []Mark{{1, "TTL"}}})
+	pictures, err := Of(results(delayAndNodes, outcomes...), Say{Marks: []Mark{{1, "TTL"}}, Formula: func(curve string) string { return strings.ToUpper(strings.Split(curve, ",")[0]) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestOfCurves(t *testing.T) {
 			if len(one.Points) != 3 || !ordered {
 				t.Errorf("%s: the points are %v", one.Name, one.Points)
 			}
-			if (len(one.Formula) == 0) != (p.Name == "it") {
+			if (len(one.Formula) == 0) != (p.Name == "it") || (c.Formula == "PLAIN") != (p.Name != "it") {
 				t.Errorf("%s: the formula is %v", one.Name, one.Formula)
 			}
 		}

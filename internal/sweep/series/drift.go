@@ -108,6 +108,11 @@ func DriftLine(curve string) func(wrong float64) (allowance float64) {
 	return nil
 }
 
+// DriftFormula states the formula of all curves of [Drift] and [DriftEdge]: [Granted].
+func DriftFormula(string) string {
+	return "P(u + v < (T − a)/(1 − ρc) − (T − s)/(1 + ρn) − 2ℓ): TTL T, allowance a, holder's clock slow by ρc, nodes' fast by ρn or ahead by s, one way ℓ, u and v uniform up to 1 ms"
+}
+
 func (w wrong) needed(ppm int64) float64 {
 	return NeededAllowance(ofPPM(w.fast(ppm)), ofPPM(w.slow(ppm))) + NeededForStep(w.by(ppm).Seconds()/ttl.Seconds())
 }

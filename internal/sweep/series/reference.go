@@ -106,6 +106,11 @@ func (f fixture) point(away time.Duration) sweep.Point {
 	}
 }
 
+// ReferenceFormula states the formula of all curves of [RestartDelayReference].
+func ReferenceFormula(string) string {
+	return "1 if the delay is shorter than what is left of the lease, and enough votes are lost; else 0"
+}
+
 func (f fixture) loss(node int) nemesis.Action {
 	if f.power {
 		return &nemesis.PowerLoss{Node: node}

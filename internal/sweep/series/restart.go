@@ -105,8 +105,13 @@ type curve struct {
 	nodes    int // that crash
 	run      func(away time.Duration) pair
 
-	// predicted is the formula, or nil.
-	predicted func(away time.Duration) float64
+	predicted formula
+}
+
+// formula is a probability by the delay, with a statement of it for people. Without at there is none.
+type formula struct {
+	words string
+	at    func(away time.Duration) float64
 }
 
 // RestartDelay is the probability that one or more nodes return too early, by how long they
@@ -153,8 +158,8 @@ func (c curve) point(away time.Duration) sweep.Point {
 			fmt.Sprintf("restart-delay-%s-%d", c.id, away/ms),
 			fmt.Sprintf("%s: back after %v, a TTL being %v", c.name, away, ttl)),
 	}
-	if c.predicted != nil {
-		p.Predicted = new(c.predicted(away))
+	if c.predicted.at != nil {
+		p.Predicted = new(c.predicted.at(away))
 	}
 	return p
 }
@@ -179,7 +184,7 @@ func curves() []curve {
 			{"plain-nodes-%d", "plain, all nodes reached, %d crash", k, plain.reachingAll().losing(crash, first(k)...), plainly},
 			{"plain-nodes-everysec-%d", "plain, all nodes reached, aof-everysec, %d lose power", k,
 				plain.reachingAll().keeping(nemesis.EverySecond).losing(powerLoss, first(k)...), unsynced(k, quorum)},
-			{"extended-nodes-%d", "extended, all nodes reached, %d crash", k, extended.reachingAll().losing(crash, first(k)...), nil},
+			{"extended-nodes-%d", "extended, all nodes reached, %d crash", k, extended.reachingAll().losing(crash, first(k)...), formula{}},
 		}
 		for _, c := range of {
 			c.id, c.name = fmt.Sprintf(c.id, k), fmt.Sprintf(c.name, k)
@@ -216,20 +221,45 @@ var (
 	extended = pair{age: between(renewals*every+way, (renewals+1)*every+way-1), every: every, bare: true, kept: nemesis.Nothing}
 )
 
-func never(time.Duration) float64 { return 0 }
+// The formulas of the curves. A picture states those of all its curves, so each says what it is for.
+var (
+	never = formula{"0 where too few votes are lost", func(time.Duration) float64 { return 0 }}
 
-func plainly(away time.Duration) float64 { return PlainRisk(away, validity, back) }
+	plainly = formula{
+		"without persistence max(0, 1 − (D + ℓ)/V): delay D, latency ℓ of the next grant, validity V",
+		func(away time.Duration) float64 { return PlainRisk(away, validity, back) },
+	}
 
-func extendedly(away time.Duration) float64 { return ExtendedRisk(away, extendedValidity, back, every) }
+	extendedly = formula{
+		"without persistence and with extensions (V − D − ℓ)/e, from 0 to 1: delay D, latency ℓ of the next grant, validity V, time e between extensions",
+		func(away time.Duration) float64 { return ExtendedRisk(away, extendedValidity, back, every) },
+	}
 
-func mended(away time.Duration) float64 {
-	r := Renewal{TTL: ttl, Validity: extendedValidity, Every: every, Timeout: nodeTimeout - 2*way, Done: renewals}
-	return r.Unsynced(away, back, sync)
-}
+	mended = formula{
+		"after a loss of power with extensions the mean of 1 − h/s while D + ℓ < V − w: age w of the last extension, a sync up to h before the crash is repaired, time s between syncs",
+		func(away time.Duration) float64 {
+			r := Renewal{TTL: ttl, Validity: extendedValidity, Every: every, Timeout: nodeTimeout - 2*way, Done: renewals}
+			return r.Unsynced(away, back, sync)
+		},
+	}
+)
 
 // unsynced is the formula of nodes that lose power, needed of which have to lose votes.
-func unsynced(nodes, needed int) func(away time.Duration) float64 {
-	return func(away time.Duration) float64 { return UnsyncedRisk(away, validity, back, sync, nodes, needed) }
+func unsynced(nodes, needed int) formula {
+	return formula{
+		"after a loss of power ∫ P(v) dv/V, v from 0 to V − D − ℓ: P that enough votes of age v are lost, each with 1 − v/s, time s between syncs",
+		func(away time.Duration) float64 { return UnsyncedRisk(away, validity, back, sync, nodes, needed) },
+	}
+}
+
+// DelayFormula states the formula of a curve of [RestartDelay]; "" if it has none.
+func DelayFormula(name string) string {
+	for _, c := range curves() {
+		if c.name == name {
+			return c.predicted.words
+		}
+	}
+	return ""
 }
 
 func (p pair) keeping(kept nemesis.Persistence) pair {
