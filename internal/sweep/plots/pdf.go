@@ -30,6 +30,8 @@ func (f *figure) pdf(s size, about About) ([]byte, error) {
 	doc.SetAutoPageBreak(false, 0)
 	doc.AddUTF8FontFromBytes(pdfFont, "", liberationsansregular.TTF)
 	doc.AddPage()
+	// fpdf rounds coordinates, so a circle does not quite close: a mitre there would be a spike.
+	doc.SetLineJoinStyle("round")
 	doc.TransformBegin()
 	doc.TransformScale(100*s.scale, 100*s.scale, 0, 0)
 	c := &pdfCanvas{doc: doc, height: s.height, stack: []pdfState{{at: identity}}}
