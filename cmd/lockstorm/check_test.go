@@ -92,7 +92,7 @@ func TestCheckOfSeveral(t *testing.T) {
 	wantIn(t, out, "==> "+good+" <==\ncalm: as expected", "\n\n==> "+bad+" <==\ncrash-restart: violations in 1 of 1 run")
 	lines := strings.Split(strings.TrimSpace(problems), "\n")
 	want(t, "lines on stderr", len(lines), 3)
-	wantIn(t, problems, nowhere+": no such file", "has no run.json", "garbage: line 1: not a history")
+	wantIn(t, problems, nowhere+" does not exist", "has no run.json", "garbage: line 1: not a history")
 
 	code, _, _ = command(t, "check", good, garbage)
 	want(t, "exit code of bad input beside a good run", code, exitBadInput)

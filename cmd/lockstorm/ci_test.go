@@ -468,7 +468,7 @@ func TestCIBadInput(t *testing.T) {
 		{"--suites cases --rows calm", "--rows applies to the suites debate and explore, which --suites leaves out"},
 		{"--suites cases,debate --hunt-runs 3", "--hunt-runs applies to the suite hunt, which --suites leaves out"},
 		{"--suites hunt --cases empty", "--cases applies to the suite cases, which --suites leaves out"},
-		{"--cases nowhere", "--cases: stat nowhere: no such file or directory"},
+		{"--cases nowhere", "--cases: nowhere does not exist"},
 		{"--cases empty", "--cases: empty: no case in it (a file *.yaml)"},
 		{"--cases mixed", "--cases: mixed/a.yaml: line 1: there is no version, so it is no case"},
 		{"--cases=", "--cases: want at least one file or directory"},

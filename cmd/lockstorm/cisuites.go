@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
@@ -72,7 +73,7 @@ func (o *ciOptions) caseStage() (stage, error) {
 
 // loadCases loads the case in a file, or all in a directory.
 func loadCases(name string) ([]savedCase, error) {
-	info, err := os.Stat(name)
+	info, err := files.Stat(name)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +101,11 @@ func loadCases(name string) ([]savedCase, error) {
 // casesIn lists the cases in a directory by name. No case is an error, because a suite that looks
 // in the wrong place would pass.
 func casesIn(dir string) (paths []string, err error) {
-	files, err := os.ReadDir(dir)
+	found, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
+	for _, f := range found {
 		if isCase(f.Name()) {
 			paths = append(paths, filepath.Join(dir, f.Name()))
 		}

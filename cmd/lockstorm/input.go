@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/packed"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
@@ -35,7 +36,7 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 		in.open = interruptible(ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
 		return in, nil
 	}
-	info, err := os.Stat(name)
+	info, err := files.Stat(name)
 	file := name
 	if err == nil && info.IsDir() {
 		if in.run, err = results.Load(name); err == nil {

@@ -293,7 +293,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "calm", "--runs", "0"}, "--runs 0: want at least 1"},
 		{[]string{"run", "calm", "--seed", "x"}, `invalid argument "x" for "--seed"`},
 		{[]string{"run", "calm", "--out", file("taken", "")}, "taken: not a directory"},
-		{[]string{"check", filepath.Join(dir, "nowhere")}, "no such file"},
+		{[]string{"check", filepath.Join(dir, "nowhere")}, "nowhere does not exist"},
 		{[]string{"check", file("empty.jsonl", "")}, "empty.jsonl: the history is empty"},
 		{[]string{"check", file("cut.jsonl", string(whole[:len(whole)/2]))}, "cut.jsonl: line "},
 		{[]string{"check", file("end.jsonl", string(whole[:bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1]))}, "end.jsonl: the history is cut off"},

@@ -99,6 +99,8 @@ func (r *Report) Find(ctx context.Context, names []string) error {
 func (h *loader) load(name string) error {
 	info, err := os.Stat(name)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist", name)
 	case err != nil:
 		return err
 	case info.IsDir():

@@ -428,7 +428,7 @@ func TestBadInput(t *testing.T) {
 		names []string
 		want  string
 	}{
-		"no such directory":             {[]string{"nowhere"}, "nowhere"},
+		"no such directory":             {[]string{"nowhere"}, "nowhere does not exist"},
 		"an empty directory":            {[]string{empty}, empty + ": no results: no run.json, debate.json"},
 		"a run that was cut off":        {[]string{one}, "has a history and no run.json: the run was cut off"},
 		"a debate that was cut off":     {[]string{with(results.DebateFile, half(filepath.Join(reference, results.DebateFile)))}, results.DebateFile + ": unexpected end of JSON input"},
