@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/sweep/plots"
@@ -26,6 +28,8 @@ type figureOptions struct {
 	names   []string // of formats
 	style   string
 	width   string
+	title   string
+	only    []string // names of figures and tables; empty: all
 	formats []plots.Format
 	drawn   plots.Style
 }
@@ -53,6 +57,9 @@ same bytes from the same results.
 more at each width, and a png has 300 dots per inch. "column" fits into one column of
 ACM, IEEE, Nature and Elsevier (84 mm), "page" into both (177 mm).
 
+--title none leaves the title to the caption of a paper; the metadata keep it. --only draws
+some of the figures and tables, by the names of their files without extension.
+
 The foot of a figure says how many runs a point has, and by how much points are moved
 sideways where they would cover each other. Tables have a row for each point, with its
 curve, x, y, interval, formula, runs, and the version of lockstorm that made it.
@@ -61,6 +68,7 @@ Exit codes: 0 the figures are written; 2 bad usage or input.`,
 		Example: `  lockstorm figures results/reference/restart-delay
   lockstorm figures results/reference/drift --format pdf --style print --out paper
   lockstorm figures results/reference/drift --format pdf --width column
+  lockstorm figures results/reference/restart-delay --only restart-delay-plain --title none
   lockstorm figures results/reference --format csv,pdf`,
 		Args: cobra.MinimumNArgs(1),
 	}
@@ -69,12 +77,18 @@ Exit codes: 0 the figures are written; 2 bad usage or input.`,
 	f.StringSliceVar(&o.names, "format", formatNames(), "formats: svg, pdf, png, csv, parquet")
 	f.StringVar(&o.style, "style", "screen", "screen (colours), or print (black and grey)")
 	f.StringVar(&o.width, "width", "", "width on paper: column (84 mm), page (177 mm), or a length such as 85mm or 3.5in (default: 800 pixels, for screens)")
+	f.StringVar(&o.title, "title", titleAbove, "above (the figure), or none (in the metadata alone)")
+	f.StringSliceVar(&o.only, "only", nil, "draw only the figures and tables of these `names`")
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
 		if err := o.parse(); err != nil {
 			return err
 		}
-		for _, dir := range dirs {
-			if err := o.draw(dir, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
+		found, err := o.find(dirs)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			if err := o.draw(one, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 				return err
 			}
 		}
@@ -103,11 +117,25 @@ func (o *figureOptions) parse() (err error) {
 			return fmt.Errorf("--width: %w", err)
 		}
 	}
+	switch o.title {
+	case titleAbove:
+	case titleNone:
+		o.drawn = o.drawn.Untitled()
+	default:
+		return fmt.Errorf("--title: unknown place %q: want %s or %s", o.title, titleAbove, titleNone)
+	}
 	return nil
 }
 
+// Where the title of a figure is.
+const (
+	titleAbove = "above"
+	titleNone  = "none"
+)
+
 // storedFigures are the figures of stored results, and tables of all of them.
 type storedFigures struct {
+	dir      string
 	pictures []plots.Picture
 	tables   []storedTable
 	about    plots.About
@@ -119,14 +147,54 @@ type storedTable struct {
 	about      plots.About
 }
 
-// draw draws the figures of a directory and prints the names of their files.
-func (o *figureOptions) draw(dir string, out, problems io.Writer) error {
-	all, err := figuresIn(dir)
-	if err != nil {
-		return err
+// find returns the chosen figures of directories.
+func (o *figureOptions) find(dirs []string) ([]storedFigures, error) {
+	var found []storedFigures
+	var names []string
+	for _, dir := range dirs {
+		all, err := figuresIn(dir)
+		if err != nil {
+			return nil, err
+		}
+		all.dir = dir
+		found, names = append(found, all), append(names, all.names()...)
 	}
+	if len(o.only) == 0 {
+		return found, nil
+	}
+	for _, name := range o.only {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("--only: no figure %q: want one of %s", name, strings.Join(names, ", "))
+		}
+	}
+	for i := range found {
+		found[i] = found[i].only(o.only)
+	}
+	return slices.DeleteFunc(found, func(f storedFigures) bool { return len(f.names()) == 0 }), nil
+}
+
+// names returns the names of the files, without extension.
+func (s storedFigures) names() (names []string) {
+	for _, p := range s.pictures {
+		names = append(names, p.Name)
+	}
+	for _, t := range s.tables {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// only returns the figures and tables that have one of the names.
+func (s storedFigures) only(names []string) storedFigures {
+	s.pictures = slices.DeleteFunc(s.pictures, func(p plots.Picture) bool { return !slices.Contains(names, p.Name) })
+	s.tables = slices.DeleteFunc(s.tables, func(t storedTable) bool { return !slices.Contains(names, t.name) })
+	return s
+}
+
+// draw draws figures and prints the names of their files.
+func (o *figureOptions) draw(all storedFigures, out, problems io.Writer) error {
 	if len(all.pictures) == 0 && !slices.ContainsFunc(o.formats, plots.Format.IsTable) {
-		return fmt.Errorf("%s has tables only: --format csv", dir)
+		return fmt.Errorf("%s: only tables (%s): want --format csv", all.dir, strings.Join(all.names(), ", "))
 	}
 	bar := terminal.NewBar(problems, "figures", int64(len(all.pictures)), terminal.Steps)
 	defer bar.Done()
@@ -163,6 +231,13 @@ func (o *figureOptions) saveTables(tables []storedTable, out io.Writer) error {
 
 // figuresIn returns the figures of the results in a directory.
 func figuresIn(dir string) (storedFigures, error) {
+	info, err := files.Stat(dir)
+	if err != nil {
+		return storedFigures{}, err
+	}
+	if !info.IsDir() {
+		return storedFigures{}, fmt.Errorf("%s is a file: want the directory of the results, as %s", dir, filepath.Dir(dir))
+	}
 	for _, kind := range []struct {
 		file string
 		read func(dir string) (storedFigures, error)

@@ -101,10 +101,19 @@ func TestFigures(t *testing.T) {
 		{[]string{reference, "--format", "csv"}, 7, ""}, // five series, and two tables
 		{[]string{reference, "--format", "pdf"}, 5, ""},
 		{[]string{compared, "--format", "csv"}, 1, ""},
-		{[]string{compared, "--format", "pdf"}, 0, "has tables only: --format csv"},
+		{[]string{compared, "--format", "pdf"}, 0, compared + ": only tables (compare): want --format csv"},
 		{[]string{reference + "/drift", "--format", "eps"}, 0, `--format: unknown format "eps"`},
 		{[]string{reference + "/drift", "--style", "blue"}, 0, `--style: unknown style "blue"`},
-		{[]string{reference + "/drift", "--width", "85"}, 0, `--width: invalid width "85": want column (84 mm)`},
+		{[]string{reference + "/drift", "--width", "85"}, 0, "--width: width 85 has no unit: did you mean 85mm?"},
+		{[]string{reference + "/drift", "--width", "85 cm"}, 0, `--width: invalid width "85 cm": want column (84 mm)`},
+		{[]string{reference + "/drift", "--title", "none", "--only", "drift-the-nodes-clocks-are-fast", "--format", "pdf"}, 1, ""},
+		{[]string{reference, "--only", "debate", "--format", "csv"}, 1, ""},
+		{[]string{reference, "--only", "debate", "--format", "pdf"}, 0, "only tables (debate): want --format csv"},
+		{[]string{reference + "/drift-edge", "--only", "drift"}, 0, `--only: no figure "drift": want one of drift-edge`},
+		{[]string{reference + "/drift", reference + "/drift-edge", "--only", "drift-edge", "--format", "svg"}, 1, ""},
+		{[]string{reference + "/drift", "--title", "below"}, 0, `--title: unknown place "below": want above or none`},
+		{[]string{reference + "/nosuch"}, 0, "nosuch does not exist"},
+		{[]string{reference + "/drift/points.csv"}, 0, "points.csv is a file: want the directory of the results, as " + filepath.FromSlash(reference+"/drift")},
 		{[]string{"../../results"}, 0, "it is not the directory of a sweep, of advice, or of a debate or comparison"},
 	} {
 		out := t.TempDir()

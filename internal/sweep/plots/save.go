@@ -59,6 +59,9 @@ func Encode(c Chart, format Format, style Style, about About) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if style.untitled {
+		f.title = ""
+	}
 	about.Title = c.words()
 	about.Formula, about.Runs = cmp.Or(about.Formula, f.formula), cmp.Or(about.Runs, f.runs)
 	switch format {

@@ -173,6 +173,16 @@ func TestAllTexts(t *testing.T) {
 	}
 }
 
+// Law: a picture without a title has it in the metadata.
+func TestUntitled(t *testing.T) {
+	c := delays(400, 31)
+	titled, bare := string(saved(t, c, SVG, Screen, made)), string(saved(t, c, SVG, Screen.Untitled(), made))
+	label := `aria-label="` + wrap(textStyle(titleSize), c.Title, pixels(Width)-2*border)[0]
+	if !strings.Contains(titled, label) || strings.Contains(bare, label) || !strings.Contains(bare, "<title>"+c.Title+"</title>") {
+		t.Errorf("%q is drawn: %v, without a title: %v", label, strings.Contains(titled, label), strings.Contains(bare, label))
+	}
+}
+
 // Law: a point is a marker, and an interval a line with two caps.
 func TestAsManyMarksAsPoints(t *testing.T) {
 	paths := func(points []Point) int {

@@ -35,12 +35,26 @@ func (s Style) Wide(width string) (Style, error) {
 			factor = 25.4
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err == nil && !unit {
+			return s, withoutUnit(v)
+		}
 		if mm = v * factor; err != nil || !unit || !(minWidth <= mm && mm <= maxWidth) {
 			return s, fmt.Errorf("invalid width %q: want column (%g mm), page (%g mm), or a length from %d mm to %d mm, such as 85mm or 3.5in", width, Columns["column"], Columns["page"], minWidth, maxWidth)
 		}
 	}
 	s.column = vg.Length(mm) * vg.Millimeter
 	return s, nil
+}
+
+// withoutUnit is the error for a width that is only a number.
+func withoutUnit(width float64) error {
+	const maxInches = maxWidth / 25.4
+	for unit, fits := range map[string]bool{"mm": width >= minWidth && width <= maxWidth, "in": width >= minWidth/25.4 && width <= maxInches} {
+		if fits {
+			return fmt.Errorf("width %g has no unit: did you mean %[1]g%s?", width, unit)
+		}
+	}
+	return fmt.Errorf("width %g has no unit: want a length from %d mm to %d mm, such as 85mm or 3.5in", width, minWidth, maxWidth)
 }
 
 // size is what a picture is drawn on. On paper it is scaled, so that small texts have paperText.

@@ -47,6 +47,15 @@ func numbersIn(t *testing.T, expression *regexp.Regexp, text []byte) (list []flo
 	return list
 }
 
+// Law: a width without a unit is an error that names the unit that fits.
+func TestWidthWithoutUnit(t *testing.T) {
+	for width, want := range map[string]string{"84": "did you mean 84mm?", "3.5": "did you mean 3.5in?", "7000": "want a length from 60 mm", "wide": "invalid width"} {
+		if _, err := Screen.Wide(width); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", width, err, want)
+		}
+	}
+}
+
 // Law: a picture has the width that was asked for, in each format, and its small texts have 8 points
 // on paper.
 func TestWidthOnPaper(t *testing.T) {
@@ -144,7 +153,7 @@ func TestLabelsBelowDoNotTouch(t *testing.T) {
 }
 
 func TestWidthsThatDoNotFit(t *testing.T) {
-	for _, width := range []string{"", "85", "mm", "85cm", "59mm", "501mm", "-85mm", "NaNmm", "Infmm", "both"} {
+	for _, width := range []string{"", "mm", "85cm", "59mm", "501mm", "-85mm", "NaNmm", "Infmm", "both"} {
 		if _, err := Screen.Wide(width); err == nil || !strings.Contains(err.Error(), "want column (84 mm), page (177 mm), or a length from 60 mm to 500 mm") {
 			t.Errorf("%q: %v", width, err)
 		}

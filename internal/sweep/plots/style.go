@@ -21,12 +21,19 @@ var (
 
 // Style is the colours and the width of pictures. Curves differ in marker and dashes in every style.
 type Style struct {
-	column vg.Length // the width on paper; 0: for a screen
+	column   vg.Length // the width on paper; 0: for a screen
+	untitled bool      // the title is in the metadata alone
 
 	hues []color.NRGBA // of curves
 	heat []color.NRGBA // of the values of a map, from small to large
 
 	best, recommended color.NRGBA // of settings
+}
+
+// Untitled returns the style for pictures without a title, for papers with captions.
+func (s Style) Untitled() Style {
+	s.untitled = true
+	return s
 }
 
 var (
