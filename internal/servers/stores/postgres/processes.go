@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,12 +36,22 @@ func (s *Server) processes() (all []*os.Process) {
 
 // kill kills all processes of the server, and waits until they are gone. A server that
 // starts while backends of the last run live refuses their shared memory.
+//
+// The postmaster stops first and dies last. Backends that saw it die would end their sessions, which frees
+// what these have locked: another client would be granted a lock by a server that is down.
 func (s *Server) kill() {
-	s.Daemon.Kill() // before the others: it starts no new ones
+	_ = s.Daemon.Stop() // it starts no new ones; an error: it does not run
+	s.killProcesses(s.Pid())
+	s.Daemon.Kill()
+	s.killProcesses(0)
+	s.forgetMemory()
+}
+
+// killProcesses kills all processes of the server but one, and waits until they are gone.
+func (s *Server) killProcesses(but int) {
 	for {
-		left := s.processes()
+		left := slices.DeleteFunc(s.processes(), func(p *os.Process) bool { return p.Pid == but })
 		if len(left) == 0 {
-			s.forgetMemory()
 			return
 		}
 		for _, p := range left {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
@@ -149,3 +151,50 @@ func TestTimeouts(t *testing.T) {
 		}
 	}
 }
+
+// A server that is killed gives nobody the lock of a session that ends with it.
+func TestKilledServerGrantsNothing(t *testing.T) {
+	f := openFleet(t, setting(1))
+	server := f.server(1)
+	open := func() *pgx.Conn {
+		conn, err := connect(t.Context(), server.Addr(), live.DialServer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { hangUp(conn) })
+		return conn
+	}
+	try := func(conn *pgx.Conn) (got bool, err error) {
+		err = conn.QueryRow(t.Context(), "SELECT pg_try_advisory_lock(1)").Scan(&got)
+		return got, err
+	}
+	for range 20 {
+		if got, err := try(open()); err != nil || !got {
+			t.Fatal(got, err)
+		}
+		granted := make(chan bool, competitors)
+		for range competitors {
+			conn := open()
+			go func() {
+				for {
+					if got, err := try(conn); got || err != nil {
+						granted <- got
+						return
+					}
+				}
+			}()
+		}
+		server.Kill()
+		for range competitors {
+			if <-granted {
+				t.Fatal("the server has granted the lock while it was killed")
+			}
+		}
+		if err := server.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// competitors try all the time to get a lock, so that some are at it when the server is killed.
+const competitors = 8
