@@ -154,7 +154,6 @@ func (l *state) acquire(f *fact, force bool) bool {
 }
 
 func (l *state) granted(f *fact, force bool) bool {
-	l.ended = l.ended[:0]
 	if f.hold = f.client.find(f.Event, isCalled); f.hold == nil {
 		if !force {
 			return false
@@ -162,6 +161,7 @@ func (l *state) granted(f *fact, force bool) bool {
 		l.unasked(f, "granted")
 		f.hold = l.newHold(f.Event)
 	}
+	l.ended = l.ended[:0]
 	h := f.hold
 	f.closeTry(h)
 	if held := f.client.holding(f); held != nil {

@@ -55,12 +55,20 @@ var allSuites = []string{testsSuite, casesSuite, debateSuite, exploreSuite, hunt
 // usualSuites are the default: what is the user's own. The others try Lockstorm's locks.
 var usualSuites = []string{testsSuite, casesSuite}
 
-// ciFlags are the flags that belong to one suite.
-var ciFlags = map[string][]string{
-	testsSuite:  {"tests"},
-	casesSuite:  {"cases"},
-	debateSuite: {"rows", "runs", "backend", "clients"},
-	huntSuite:   {"lock", "assume", "hunt-runs"}, // and seed, which a script may pass always
+// ciFlags are the flags that belong to some suites. By default a flag runs the first of them.
+var ciFlags = []struct {
+	name   string
+	suites []string
+}{
+	{"tests", []string{testsSuite}},
+	{"cases", []string{casesSuite}},
+	{"rows", []string{debateSuite, exploreSuite}},
+	{"runs", []string{debateSuite}},
+	{"backend", []string{debateSuite}},
+	{"clients", []string{debateSuite}},
+	{"lock", []string{huntSuite}}, // not seed, which a script may pass always
+	{"assume", []string{huntSuite}},
+	{"hunt-runs", []string{huntSuite}},
 }
 
 const (
@@ -191,24 +199,27 @@ func (o *ciOptions) settleSuites(given func(flag string) bool) error {
 	if err := allKnown("suite", o.suites, allSuites); err != nil {
 		return fmt.Errorf("--suites: %w", err)
 	}
-	if given("rows") && !slices.Contains(o.suites, debateSuite) && !slices.Contains(o.suites, exploreSuite) {
-		return fmt.Errorf("--rows applies to the suites %s and %s, which --suites leaves out", debateSuite, exploreSuite)
-	}
-	for _, s := range allSuites {
-		for _, flag := range ciFlags[s] {
-			if given(flag) && flag != "rows" && !slices.Contains(o.suites, s) {
-				return fmt.Errorf("--%s applies to the suite %s, which --suites leaves out", flag, s)
+	for _, f := range ciFlags {
+		if given(f.name) && !slices.ContainsFunc(f.suites, func(s string) bool { return slices.Contains(o.suites, s) }) {
+			suites := "the suite " + f.suites[0]
+			if len(f.suites) > 1 {
+				suites = "the suites " + textfmt.List(f.suites)
 			}
+			return fmt.Errorf("--%s applies to %s, which --suites leaves out", f.name, suites)
 		}
 	}
 	return nil
 }
 
-// suitesOf returns the usual suites, and those one of whose flags is given.
+// suitesOf returns the usual suites, and those that given flags run.
 func suitesOf(given func(flag string) bool) []string {
-	return slices.DeleteFunc(slices.Clone(allSuites), func(s string) bool {
-		return !slices.Contains(usualSuites, s) && !slices.ContainsFunc(ciFlags[s], given)
-	})
+	chosen := slices.Clone(usualSuites)
+	for _, f := range ciFlags {
+		if given(f.name) {
+			chosen = append(chosen, f.suites[0])
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(allSuites), func(s string) bool { return !slices.Contains(chosen, s) })
 }
 
 // stage is one suite of ci, ready to run: its input has been checked. It returns the results so far

@@ -36,9 +36,7 @@ func printSweep(out io.Writer, r sweep.Results) {
 		}
 	}
 	for _, l := range report.CampaignLines(r) {
-		for _, line := range textfmt.Lines(l, terminal.On(out).Prose()) {
-			_, _ = fmt.Fprintln(out, line)
-		}
+		printProse(out, l)
 	}
 }
 

@@ -125,7 +125,8 @@ func printUnpromised(out io.Writer, t runner.Tally) {
 		return
 	}
 	if excuse := promised.Excuse(checker.Lease, t.Scenario); excuse != nil {
-		printProse(out, fmt.Sprintf("\nLease exclusion held in these runs, but the lock does not promise it: %s. Other runs may violate it.", excuse))
+		_, _ = fmt.Fprintln(out)
+		printProse(out, fmt.Sprintf("Lease exclusion held in these runs, but the lock does not promise it: %s. Other runs may violate it.", excuse))
 	}
 }
 

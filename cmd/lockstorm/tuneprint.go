@@ -207,7 +207,8 @@ func writeOnServers(out io.Writer, a tune.Advice, s tune.OnServers) error {
 	_, err := fmt.Fprintf(out, `# The recommended setting on real Redis: lockstorm run --backend process FILE --runs 10
 #
 # Client 1 is granted the lock by a bare quorum, the partition keeps the other nodes from it. Then
-# nodes of the quorum crash. Client 2 asks for the lock from the middle of the lease on.
+# nodes of the quorum crash. Client 2 asks for the lock from the middle of the lease on, and again
+# after their return.
 # This scenario %s.
 #
 # ttl, drift_factor, node_timeout: as recommended. So are persistence, and in restart.yaml restart_delay.

@@ -16,11 +16,11 @@ import (
 // setOf says what varies among the scenarios to which one belongs: the points of a series, or the
 // locks of a trial.
 type setOf struct {
-	series    string // its name
-	parameter string // what varies
-	point     string // its value here, as it is shown
-	x         float64
-	unit      string // of x; NaN: the value is no number
+	series    string  // its name
+	parameter string  // what varies
+	point     string  // its value here, as it is shown
+	x         float64 // NaN: the value is no number
+	unit      string  // of x
 }
 
 // sets returns the sets by the names of their scenarios.

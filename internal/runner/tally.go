@@ -42,7 +42,8 @@ type Tally struct {
 	// little.
 	Faultless int
 
-	// UntriedReturns counts the runs in which no client tried to acquire after a node was back: see [Result.ReturnUntried].
+	// UntriedReturns counts the runs in which no client tried to acquire after a node was back: see
+	// [Result.ReturnUntried].
 	UntriedReturns int
 
 	// Discarded counts the runs that slipped, or whose keys were seen too late, and that were made

@@ -233,14 +233,19 @@ func (m *model) steps(at nemesis.Trigger) (plan nemesis.Plan) {
 // The clocks step while they are away, so that they return as early as they can. The other client asks
 // once more after their return.
 func (m *model) restart(s Setting) scenarios.Scenario {
-	faults := m.steps(s.leaseBegins(s.TTL / 10))
-	for n := 1; n <= 2*m.quorum()-m.Nodes; n++ { // as many as the others lack to a quorum
-		faults = append(faults, m.crash(s, n, s.leaseBegins(0)))
-	}
+	faults := append(m.steps(s.leaseBegins(s.TTL/10)), m.crashes(s, s.leaseBegins(0))...)
 	one := m.toTheEnd(s, "tune-restart", "nodes of the holder's quorum crash when its last lease has just begun", faults)
 	one.Clients[1].Rounds, one.Clients[1].Think = 2, exactly(s.RestartDelay)
 	one.Horizon += 2 * s.RestartDelay
 	return one
+}
+
+// crashes takes down as many nodes of the holder's bare quorum as the other nodes lack to a quorum.
+func (m *model) crashes(s Setting, at nemesis.Trigger) (plan nemesis.Plan) {
+	for n := 1; n <= 2*m.quorum()-m.Nodes; n++ {
+		plan = append(plan, m.crash(s, n, at))
+	}
+	return plan
 }
 
 // tooEarly returns a scenario that has to violate exclusion: restart, but with what it relies on
@@ -273,7 +278,7 @@ func (m *model) asksFrom(s Setting) time.Duration {
 // a few tries of another client.
 func (m *model) timeToGrant(s Setting) time.Duration { return s.TTL/10 + 3*longest(m.RoundTrip) }
 
-// describeTooEarly describes tooEarly.
+// describeRestart describes restart.
 func (m *model) describeRestart(s Setting) string {
 	what := "as edge, but nodes crash as soon as the last lease has begun"
 	if needed := m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()); m.forgets() && s.RestartDelay < needed {
@@ -282,6 +287,7 @@ func (m *model) describeRestart(s Setting) string {
 	return what
 }
 
+// describeTooEarly describes tooEarly.
 func (m *model) describeTooEarly(s Setting) string {
 	what := fmt.Sprintf("as restart, but nodes return after %v", m.tooShort(s))
 	if !m.forgets() {

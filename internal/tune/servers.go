@@ -46,26 +46,24 @@ func (m *model) onServers(s Setting) []OnServers {
 }
 
 // crashOnServers returns a scenario in which nodes of the holder's bare quorum crash when it has just
-// been granted the lock, and another client asks from the middle of the lease on, and again after the nodes'
-// return. It is the edge trial
-// without what real servers bring themselves: round trips, and clocks that are as they are. The holder
-// does not extend: it would notice that a quorum has lost its key, and each lease is as long as the first.
+// been granted the lock, and another client asks from the middle of the lease on, and again after the
+// nodes' return. It has no round trips and wrong clocks: real servers bring their own. The holder does not
+// extend: it would notice that a quorum has lost its key, and each lease is as long as the first.
 func (m *model) crashOnServers(s Setting, name string) OnServers {
 	s.ExtendEvery = 0
-	one := m.edge(s, newRNG(0))
-	one.Name, one.Latency, one.Links, one.GuardLatency = name, nemesis.Distribution{}, nil, nil
+	crashes := m.crashes(s, nemesis.When(1, env.StepGranted, 0))
+	for _, f := range crashes {
+		if loss, is := f.Action.(*nemesis.PowerLoss); is && m.persistence() == nemesis.EverySecond {
+			loss.StuckSync = time.Second // or the key would be on the disk now and then
+		}
+	}
+	one := m.toTheEnd(s, name, "", nil)
+	one.Latency, one.Links, one.GuardLatency = nemesis.Distribution{}, nil, nil
 	one.Plan = slices.DeleteFunc(one.Plan, func(f nemesis.Fault) bool {
 		_, is := f.Action.(*nemesis.Partition)
 		return !is
 	})
-	for n := 1; n <= 2*m.quorum()-m.Nodes; n++ { // as many as the others lack to a quorum
-		crash := m.crash(s, n, nemesis.When(1, env.StepGranted, 0))
-		if loss, is := crash.Action.(*nemesis.PowerLoss); is && m.persistence() == nemesis.EverySecond {
-			loss.StuckSync = time.Second // or the key would be on the disk now and then
-		}
-		one.Plan = append(one.Plan, crash)
-	}
-	one.Clients = slices.Clone(one.Clients)
+	one.Plan = append(one.Plan, crashes...)
 	competitor := &one.Clients[1]
 	competitor.Start = exactly(s.TTL / 2)
 	competitor.Rounds, competitor.Think = 2, exactly(max(s.RestartDelay-s.TTL, 0)+s.TTL/10) // the second after the return

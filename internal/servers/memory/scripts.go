@@ -70,7 +70,6 @@ func plain(script string) bool {
 
 // learn makes a script known that miniredis has run or loaded.
 func (i *interpreter) learn(script string) {
-	name := sha1.Sum([]byte(script))
 	if !plain(script) {
 		return
 	}
@@ -79,8 +78,14 @@ func (i *interpreter) learn(script string) {
 		return
 	}
 	if proto, err := lua.Compile(chunk, ""); err == nil {
-		i.known[hex.EncodeToString(name[:])] = i.state.NewFunctionFromProto(proto)
+		i.known[nameOf(script)] = i.state.NewFunctionFromProto(proto)
 	}
+}
+
+// nameOf returns the name by which EVALSHA calls a script.
+func nameOf(script string) string {
+	sum := sha1.Sum([]byte(script))
+	return hex.EncodeToString(sum[:])
 }
 
 // forget makes all scripts unknown.
@@ -94,8 +99,7 @@ func (i *interpreter) find(words []string) (f *lua.LFunction, keys, args []strin
 	}
 	name := words[1]
 	if words[0] == "EVAL" {
-		sum := sha1.Sum([]byte(name))
-		name = hex.EncodeToString(sum[:])
+		name = nameOf(name)
 	}
 	n, err := strconv.Atoi(words[2])
 	if err != nil || n < 0 || n > len(words)-3 {
