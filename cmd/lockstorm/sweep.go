@@ -27,7 +27,7 @@ type sweepOptions struct {
 	seed       uint64
 	out        string
 	shard      shardFlag
-	points     []int
+	points     numbers
 	sideBySide int
 	show       string
 	json       bool
@@ -129,7 +129,7 @@ func (o *sweepOptions) subjectFlags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "first seed; all runs of all points use consecutive numbers")
 	f.StringArrayVar(&o.vary, "vary", nil, "sweep over a field of a scenario: `PATH=VALUES`, such as lock.ttl=0.5s..5s, plan[0].end.after=0s..1.5s:31 or lock.kind=redlock,single-node")
 	f.StringVar(&o.property, "property", "", "with --vary: the property to measure, by name or code (default: the first that the scenario expects to be violated, or lease)")
-	f.IntSliceVar(&o.points, "points", nil, "measure only these points, by their numbers in the table: 1,7,12")
+	f.Var(&o.points, "points", "measure only these points, by their numbers in the table: 1,7,12-14")
 }
 
 // measurement returns the measurement that the flags configure, or the error in them.
@@ -151,7 +151,7 @@ func (o *sweepOptions) measurement(cmd *cobra.Command, name string, b runner.Bac
 	c := sweep.Measurement{
 		Sweep: s, Backend: b, Versions: lastingVersions(b),
 		Runs: cmp.Or(o.runs, runs), First: o.seed, SideBySide: cmp.Or(o.sideBySide, parallel),
-		Only: slices.Sorted(slices.Values(o.points)), Shard: o.shard.Shard,
+		Only: o.points.sorted(), Shard: o.shard.Shard,
 	}
 	return c, c.Validate()
 }

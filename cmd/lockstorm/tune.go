@@ -214,6 +214,7 @@ var knownList = []knownFlag{
 	{"clients", "`number` of clients that want the same lock (default 1)", wholeNumber(func(q *tune.Question, n int) { q.Contention.Clients = n })},
 	{"think", "`distribution` of the time between two holds of a client", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.Contention.Think })},
 	{"fence", "`true`: the resource checks fences on reads and writes", trueOrFalse(func(q *tune.Question, is bool) { q.FenceChecked = is })},
+	{"ttl", "the only `TTL` to weigh, if you cannot choose it", aDuration(func(q *tune.Question, d time.Duration) { q.TTL = d })},
 	{"longest-ttl", "longest acceptable `TTL` (default 10m)", aDuration(func(q *tune.Question, d time.Duration) { q.LongestTTL = d })},
 	{"no-extension", "`true`: holds cannot be extended", trueOrFalse(func(q *tune.Question, is bool) { q.NoExtension = is })},
 	{"availability", "goal: `share` of the time in which the lock is available, such as 0.999", aNumber(func(q *tune.Question, v float64) { q.Want.Availability = v })},

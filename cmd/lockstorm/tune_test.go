@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockstorm/lockstorm/internal/tune"
 )
@@ -103,6 +104,26 @@ func TestTuneFactsInFileOrFlag(t *testing.T) {
 	wantIn(t, problems, "line 1: pauses: there is text: want a mapping, as in {every: …, length: …, bound: …, unbounded: true}")
 }
 
+// A TTL that is given is the only one that is weighed, and the advice says what it is for.
+func TestTuneWithTheUsersTTL(t *testing.T) {
+	code, out, problems := tuned(t, "--ttl", "770ms", "--json")
+	want(t, "exit code", code, exitAsExpected)
+	want(t, "on stderr", problems, "")
+	var advice tune.Advice
+	if err := json.Unmarshal([]byte(out), &advice); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "TTL", advice.Recommended.TTL, 770*time.Millisecond)
+	for _, w := range advice.Front {
+		want(t, "TTL of an alternative", w.TTL, 770*time.Millisecond)
+	}
+	wantIn(t, advice.Basis[0].How, "; given;")
+
+	code, out, _ = tuned(t, "--ttl", "50ms", "--hold", "10s", "--no-extension", "false", "--pause-bound", "60ms")
+	want(t, "exit code", code, exitContradiction)
+	wantIn(t, strings.Join(strings.Fields(out), " "), "with a TTL of 50ms, and ttl fixes it")
+}
+
 // An even number of nodes tolerates no more than one node less.
 func TestTuneOfAnEvenNumberOfNodes(t *testing.T) {
 	_, out, _ := command(t, instead("--nodes", "--nodes", "4")...)
@@ -193,6 +214,9 @@ func TestTuneBadInput(t *testing.T) {
 		"--pause-bound and --pauses-unbounded: want one of them":  {"--pauses-unbounded", "true"},
 		"--samples needs --measure":                               {"--samples", "3"},
 		"--redis-tls needs --measure":                             {"--redis-tls"},
+		"ttl: 10ms: the shortest":                                 {"--ttl", "10ms"},
+		"ttl: 100.5ms: want whole milliseconds":                   {"--ttl", "100500us"},
+		"ttl: 2s is longer than longest_ttl, 1s":                  {"--ttl", "2s", "--longest-ttl", "1s"},
 		"longest_ttl: 10ms: the shortest":                         {"--longest-ttl", "10ms"},
 		"hold: up to 1000h0m0s: want at most 240h0m0s":            {"--hold", "1000h"},
 		"contention.think: up to 1000h0m0s: want at most":         {"--think", "1000h"},

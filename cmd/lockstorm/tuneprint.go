@@ -36,6 +36,12 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	case o.out != "":
 		p("\nstored in %s\n", o.out)
 	}
+	if a.Validation != nil {
+		p("\n")
+		for _, l := range textfmt.Lines(report.TryOnServers(o.out), width) {
+			p("%s\n", l)
+		}
+	}
 }
 
 // printRejected prints the settings that runs contradicted.
@@ -113,13 +119,15 @@ const frontLines = 16
 // front.csv has all of them.
 func printChoice(out io.Writer, a tune.Advice) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
-	p("\n%d of %d settings are long enough for the work and Pareto-optimal", len(a.Front), a.WeighedSettings)
+	p("\n")
+	for _, l := range textfmt.Lines(report.Alternatives(a), terminal.On(out).Prose()) {
+		p("%s\n", l)
+	}
 	if len(a.Front) == 0 {
-		p("\n")
 		return
 	}
 	if a.Recommended == nil {
-		p("\n\n")
+		p("\n")
 		printFront(out, thinned(a.Front), nil)
 		return
 	}
@@ -133,7 +141,7 @@ func printChoice(out io.Writer, a tune.Advice) {
 			paces = append(paces, w)
 		}
 	}
-	p("\n\nother TTLs and extensions\n")
+	p("\nother TTLs and extensions\n")
 	printFront(out, thinned(terms), &r)
 	p("\nother timeouts and retry delays\n")
 	printFront(out, thinned(paces), &r)

@@ -40,8 +40,11 @@ func (r *Report) Advice(a tune.Advice) error {
 		if err != nil {
 			return err
 		}
-		blocks = append(blocks, document.Heading("Alternatives"), document.Prose(fmt.Sprintf("%d settings were evaluated; %d of those that last for the work are Pareto-optimal.", a.WeighedSettings, len(a.Front))),
+		blocks = append(blocks, document.Heading("Alternatives"), document.Prose(Alternatives(a)),
 			figure, document.Fold{Summary: "all Pareto-optimal settings", Blocks: []document.Block{frontTable(a)}})
+	}
+	if a.Validation != nil {
+		blocks = append(blocks, document.Heading("Try it on real Redis"), document.Prose(TryOnServers("")))
 	}
 	asked, err := yaml.Marshal(a.Question)
 	if err != nil {
@@ -52,6 +55,25 @@ func (r *Report) Advice(a tune.Advice) error {
 	r.addFoot(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
 		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with the question in FILE,", a.Runs, a.Seed))
 	return nil
+}
+
+// Alternatives says how many there are, and where their figures come from.
+func Alternatives(a tune.Advice) string {
+	text := fmt.Sprintf("%d of %d settings are long enough for the work and Pareto-optimal.", len(a.Front), a.WeighedSettings)
+	if len(a.Front) > 0 {
+		text += " Their acquire p99 was measured by scouting runs, with shortened holds."
+	}
+	return text
+}
+
+// TryOnServers says how the recommended setting is tried on real Redis. dir is the directory of the advice,
+// or empty if it is not stored.
+func TryOnServers(dir string) string {
+	store := ""
+	if dir == "" {
+		dir, store = "DIR", " --out DIR stores both files."
+	}
+	return fmt.Sprintf("Try the setting on real Redis: \"lockstorm run --backend process %s/servers/restart.yaml --runs 10\" has to find that lease exclusion holds, and with restart-too-early.yaml, its control, that it is violated.%s", dir, store)
 }
 
 // verdictOn says whether a setting is recommended.

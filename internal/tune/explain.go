@@ -13,7 +13,11 @@ import (
 // refusal says why no setting meets the wishes.
 func (m *model) refusal(w Wanted, all []Weighed) string {
 	if len(all) == 0 {
-		return fmt.Sprintf("no TTL up to %v leaves any validity with clock errors of %d ppm and steps of %v", m.longestTTL(), m.Clocks.RatePPM, m.Clocks.LargestStep)
+		which := fmt.Sprintf("no TTL up to %v leaves any validity", m.longestTTL())
+		if m.TTL > 0 {
+			which = fmt.Sprintf("a TTL of %v leaves no validity", m.TTL)
+		}
+		return fmt.Sprintf("%s with clock errors of %d ppm, steps of %v and a node timeout of %v", which, m.Clocks.RatePPM, m.Clocks.LargestStep, m.timeouts()[0])
 	}
 	var reasons []string
 	for _, wish := range []string{wishHold, wishViolations, wishAvailability, wishAcquire} {
@@ -56,10 +60,18 @@ func (m *model) whyUnmet(wish string, w Wanted, all []Weighed) string {
 		return fmt.Sprintf("%v is wanted, and the least in scouting runs was %v, with retries after %v to %v", w.AcquireP99, textfmt.Duration(b.AcquireP99), b.RetryMin, b.RetryMax)
 	case wishHold:
 		b := best(func(s Weighed) float64 { return s.Late })
-		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often with every setting: a share of %.2g with a TTL of %v, and longest_ttl is %v", longest(m.Hold), b.Late, b.TTL, m.longestTTL())
+		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often with every setting: a share of %.2g with a TTL of %v, and %s", longest(m.Hold), b.Late, b.TTL, m.ttlLimit())
 	}
 	b := best(func(s Weighed) float64 { return s.Risk.Total() })
 	return fmt.Sprintf("%g are wanted, and the least is %.3g, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.mainCause(b), m.longerAway(w, all), remedy)
+}
+
+// ttlLimit names the field that limits the TTL.
+func (k Known) ttlLimit() string {
+	if k.TTL > 0 {
+		return "ttl fixes it"
+	}
+	return fmt.Sprintf("longest_ttl is %v", k.longestTTL())
 }
 
 // longerAway names a TTL that would do if nodes stayed away long enough.
@@ -193,12 +205,15 @@ func (v Validation) seen(name string) string {
 }
 
 func (m *model) ttlBasis(w Weighed) Basis {
-	s, how := w.Setting, "with an extension (none does without)"
-	if s.ExtendEvery == 0 {
-		how = "without an extension"
+	s, how := w.Setting, "the shortest that meets the wishes with an extension (none does without)"
+	switch {
+	case m.TTL > 0:
+		how = "given"
+	case s.ExtendEvery == 0:
+		how = "the shortest that meets the wishes without an extension"
 	}
 	b := Basis{"TTL", fmt.Sprintf("%v (validity %v)", s.TTL, textfmt.Duration(s.Validity())), "holds of up to " + longest(m.Hold).String() + ", and " + m.pauseBasis(), Modelled,
-		fmt.Sprintf("the shortest that meets the wishes %s; a dead holder blocks the others for up to %v", how, textfmt.Duration(w.BlockedByDead))}
+		fmt.Sprintf("%s; a dead holder blocks the others for up to %v", how, textfmt.Duration(w.BlockedByDead))}
 	if s.ExtendEvery == 0 {
 		b.How = fmt.Sprintf("room for pauses beside the longest hold: %v; ", textfmt.Duration(s.slack(longest(m.Hold)))) + b.How
 	}
@@ -216,7 +231,7 @@ func (m *model) extensionBasis(s Setting) Basis {
 func (m *model) restartBasis(w Weighed, v Validation) Basis {
 	s := w.Setting
 	b := Basis{"restart delay", s.RestartDelay.String(), fmt.Sprintf("clock rates within %d ppm; no extension asks for more than the TTL; persistence %s", m.Clocks.RatePPM, m.persistence()),
-		Exact, fmt.Sprintf("at least %v after the crash, or a quarantine of the TTL; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), v.seenOfRestarts())}
+		Exact, fmt.Sprintf("from the crash on; at least %v are needed, or a quarantine of the TTL. %s; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), m.delayRule(), v.seenOfRestarts())}
 	switch {
 	case !m.forgets():
 		b.Rests = "persistence aof-always: disks keep synced data, and nobody restores an old file"
@@ -226,6 +241,14 @@ func (m *model) restartBasis(w Weighed, v Validation) Basis {
 			m.Clocks.NeededRestartDelay(s.TTL, s.Allowance()), w.Risk.Restarts, v.seen("restart"))
 	}
 	return b
+}
+
+// delayRule says where a restart delay that suffices comes from.
+func (k Known) delayRule() string {
+	if k.Crashes.RestartDelay != nil {
+		return "The delay is given"
+	}
+	return "The rule TTL × (1 + clock rate error) + largest step, rounded up, is simpler and longer"
 }
 
 // seenOfRestarts says what the trials with restarts have shown.

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,8 +48,11 @@ type Known struct {
 	// highest that it has seen, and that fences never go back.
 	FenceChecked bool `yaml:"fence_checked,omitempty" json:"fence_checked"`
 
+	// TTL is the only TTL to weigh, if it cannot be chosen. 0: it can.
+	TTL time.Duration `yaml:"ttl,omitempty" json:"-" want:"0s.."`
+
 	// LongestTTL is the longest acceptable TTL: how long a dead holder may block the others. 0
-	// means 10 minutes.
+	// means 10 minutes, or TTL if that is given.
 	LongestTTL time.Duration `yaml:"longest_ttl,omitempty" json:"-" want:"0s.."`
 
 	// NoExtension says that holds cannot be extended.
@@ -186,6 +190,12 @@ func (q Question) contradiction() error {
 	switch least := quantile(k.RoundTrip, 0); {
 	case q.Want.AcquireP99 > 0 && q.Want.AcquireP99 < least:
 		return wrong("want.acquire_p99", "%v is shorter than the fastest round trip, %v", q.Want.AcquireP99, least)
+	case k.TTL > 0 && k.TTL < leastTTL:
+		return wrong("ttl", "%v: the shortest TTL that is weighed is %v", k.TTL, leastTTL)
+	case k.TTL%time.Millisecond != 0:
+		return wrong("ttl", "%v: want whole milliseconds, the unit of expiry in Redis", k.TTL)
+	case k.LongestTTL > 0 && k.TTL > k.LongestTTL:
+		return wrong("ttl", "%v is longer than longest_ttl, %v", k.TTL, k.LongestTTL)
 	case k.LongestTTL > 0 && k.LongestTTL < leastTTL:
 		return wrong("longest_ttl", "%v: the shortest TTL that is weighed is %v", k.LongestTTL, leastTTL)
 	case longest(k.Hold) > longestHold:
@@ -207,11 +217,17 @@ func wrong(path, format string, args ...any) error {
 	return &nemesis.FieldError{Path: path, Err: fmt.Errorf(format, args...)}
 }
 
-func (k Known) longestTTL() time.Duration {
-	if k.LongestTTL == 0 {
-		return defaultLongestTTL
+// ttls returns the TTLs to weigh.
+func (k Known) ttls() []time.Duration {
+	if k.TTL > 0 {
+		return []time.Duration{k.TTL}
 	}
-	return k.LongestTTL
+	return preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond)
+}
+
+// longestTTL returns the upper limit of these.
+func (k Known) longestTTL() time.Duration {
+	return cmp.Or(k.TTL, k.LongestTTL, defaultLongestTTL)
 }
 
 // quorum is how many nodes hold the lock, and spare how many may be down.

@@ -293,7 +293,8 @@ func (m *model) describeTooEarly(s Setting) string {
 	if !m.forgets() {
 		return what + " without the keys that they had synced"
 	}
-	return what + ", which is too early"
+	return what + fmt.Sprintf(", which is sooner than the needed %v by the time for another client's tries",
+		textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())))
 }
 
 // nearEnd returns a time shortly before a lease can end. A restart delay that is too short shows early in

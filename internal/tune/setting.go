@@ -108,7 +108,7 @@ const leastTTL = 50 * time.Millisecond
 // candidates returns the settings to weigh: each TTL with each extension interval. timeout is
 // the longest node timeout.
 func (k Known) candidates(timeout time.Duration) (list []Setting) {
-	for _, ttl := range preferredNumbers(leastTTL, k.longestTTL(), time.Millisecond) {
+	for _, ttl := range k.ttls() {
 		every := []time.Duration{0}
 		if !k.NoExtension {
 			every = append(every, ttl/2, ttl/3, ttl/4, ttl/6)
