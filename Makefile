@@ -174,11 +174,11 @@ lint: ## gofmt, go vet, staticcheck (half a minute)
 	$(TOOLS) staticcheck ./...
 	$(EACH) bench $(ADAPTERS) $(STORE_ADAPTERS); do (cd $$module && $(GO) vet ./... && $(TOOL_HERE) staticcheck ./...); done
 
-lint-all: ## lint, golangci-lint by .golangci.yml, and actionlint of the workflows (a minute; the first time 5, to build them)
-	$(GO) vet -pgo=off ./...
+# golangci-lint has the analyses of go vet and staticcheck, and gofmt.
+lint-all: ## golangci-lint by .golangci.yml, and actionlint of the workflows (a minute; the first time 5, to build them)
 	$(TOOLS) golangci-lint run ./...
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
-	$(EACH) bench $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && $(GO) vet ./... && $(TOOL_HERE) golangci-lint run ./...); done
+	$(EACH) bench $(ADAPTERS) $(STORE_ADAPTERS) $(KUBERNETES_ADAPTERS); do (cd $$module && $(TOOL_HERE) golangci-lint run ./...); done
 
 tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 	$(GO) mod tidy
