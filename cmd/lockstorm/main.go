@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -137,6 +138,7 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
+	root.SetFlagErrorFunc(nearFlags)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
 	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
 	root.AddCommand(serverCommands()...)
@@ -156,6 +158,28 @@ func knownCommand(root *cobra.Command, args []string) error {
 		err = fmt.Errorf("%w: did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return err
+}
+
+// mostFlags is how many similar flags an error names.
+const mostFlags = 3
+
+// nearFlags adds the flags of similar names to the error about an unknown flag.
+func nearFlags(cmd *cobra.Command, err error) error {
+	unknown := new(pflag.NotExistError)
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return err
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	near := textfmt.Nearest(unknown.GetSpecifiedName(), known, mostFlags)
+	if len(near) == 0 {
+		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	}
+	return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
 }
 
 // scenarioName checks the argument of a command that takes one scenario.
