@@ -128,7 +128,11 @@ func (o *ciOptions) testStage(ctx context.Context) (stage, error) {
 		for _, t := range tests {
 			if t.Name == "" { // it does not compile, for example
 				text, _ := t.Lines()
-				failed = errors.Join(failed, fmt.Errorf("%s: %s", shortDir(t.Package.Dir), text))
+				what := shortDir(t.Package.Dir)
+				if t.BuildFailed {
+					what += " does not build"
+				}
+				failed = errors.Join(failed, fmt.Errorf("%s: %s", what, text))
 				continue
 			}
 			check, err := o.checkTest(ctx, t, problems)

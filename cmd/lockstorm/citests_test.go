@@ -137,7 +137,10 @@ func TestWitnessCommand(t *testing.T) {
 func TestCIOfTestsThatDoNotCompile(t *testing.T) {
 	code, out, problems := command(t, "ci", "--suites", "tests", "--tests", "./testdata/broken", "--out", filepath.Join(t.TempDir(), "kept"))
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, "./testdata/broken: ", "undefined: locktest.NoSuchThing")
+	wantIn(t, problems, "./testdata/broken does not build: ", "undefined: locktest.NoSuchThing")
+	if strings.Contains(problems, "FAIL") || strings.Contains(problems, "# ") {
+		t.Errorf("go test's own lines are repeated: %q", problems)
+	}
 	wantIn(t, out, "ci: undecided")
 }
 

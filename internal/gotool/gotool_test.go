@@ -91,6 +91,11 @@ func TestRunTests(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
 		}
 	}
+	for _, one := range tests {
+		if broken := one.Package.ImportPath == "example.com/m/b"; one.BuildFailed != broken || broken && strings.ContainsAny(one.Output, "#[") {
+			t.Errorf("%s %s: built in vain %v, %q", one.Package.ImportPath, one.Name, one.BuildFailed, one.Output)
+		}
+	}
 	if broken := got["example.com/m/b "]; !strings.HasPrefix(broken, "fail|") || !strings.Contains(broken, "undefined: strings.NoSuchThing") {
 		t.Errorf("the package that does not compile: %q", broken)
 	}

@@ -32,6 +32,8 @@ type Test struct {
 	Result  Result
 	Output  string // without the lines of the test framework
 	Took    time.Duration
+
+	BuildFailed bool // the package could not be built; Output says why
 }
 
 // Only returns the pattern for -run that selects a test alone. A name such as TestA/b is that of a
@@ -133,8 +135,21 @@ func (c *collector) take(e event) {
 		}
 	case string(Passed), string(Failed), string(Skipped):
 		t.Result, t.Took = Result(e.Action), time.Duration(e.Elapsed*float64(time.Second))
-		t.Output += c.builds[e.FailedBuild]
+		if e.FailedBuild != "" {
+			t.BuildFailed, t.Output = true, compilerLines(c.builds[e.FailedBuild])
+		}
 	}
+}
+
+// compilerLines leaves out the lines in which the go command names the package.
+func compilerLines(output string) string {
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		if !strings.HasPrefix(line, "# ") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 func (c *collector) packageAt(path string) Package {
