@@ -58,3 +58,14 @@ func TestWorkedExampleIsShown(t *testing.T) {
 		}
 	}
 }
+
+// Law: the address that a failure of locktest names is a heading of the page.
+func TestKnownCausesAreOnThePage(t *testing.T) {
+	const address = "/docs/test-your-lock.md#known-causes"
+	if !strings.Contains(fileText(t, "locktest/failuretext.go"), address) {
+		t.Errorf("locktest does not name %s", address)
+	}
+	if !strings.Contains(fileText(t, "docs/test-your-lock.md"), "\n### Known causes\n") {
+		t.Error("the page has no such heading")
+	}
+}

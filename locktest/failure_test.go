@@ -304,6 +304,7 @@ func TestFailureIsTold(t *testing.T) {
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held`,
 		`Broken (promise: calls return|assumption: nobody but the holder)`,
 		`It recurs in \d of 3 re-runs \(95 % interval: \[.*\] %\)\.`,
+		`(?m)^ *Known causes: `+regexp.QuoteMeta(locktest.KnownCauses)+`$`,
 		`Again:  go test -v -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=`+at+`\d`,
 		`Page:   lockstorm report `+at+`\d`,
 		`Stored: `+at+`\d, with story and plan in failure\.txt`,
@@ -315,6 +316,7 @@ func TestFailureIsTold(t *testing.T) {
 	wantMatches(t, stored(t, runs[0], "failure.txt"),
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held the lock`,
 		`(?s)plan:\n.*- pause:\n.*client: 1\n.*after: 3s`, `C promises: calls return`, `It recurs in \d of 3`, `\tlockstorm report \.\n`, `\tgo test -v -run `,
+		`\t`+regexp.QuoteMeta(locktest.KnownCauses)+`\n`,
 	)
 	wantReadable(t, runs[0])
 	run, err := results.Load(runs[0])

@@ -16,6 +16,9 @@ import (
 // shownLogLines is how many lines of a client library's log are shown.
 const shownLogLines = 5
 
+// knownCauses is the address of the part of docs/test-your-lock.md about what usually causes a failure.
+const knownCauses = "https://github.com/lockstorm/lockstorm/blob/main/docs/test-your-lock.md#known-causes"
+
 // text is the failure as the test shows it: what happened, what that breaks, and the commands. A
 // failure that looks like an earlier one is shown in two lines.
 func (f *failure) text() string {
@@ -23,6 +26,7 @@ func (f *failure) text() string {
 		return joined([]string{f.title(), f.likeText()})
 	}
 	lines := append([]string{f.title(), ""}, f.Brief(unused(f.run.idle), f.recurs, f.rerunFailed())...)
+	lines = append(lines, "Known causes: "+knownCauses)
 	return joined(append(append(lines, ""), f.ways()...))
 }
 
@@ -96,6 +100,7 @@ func (f *failure) fullText() string {
 	}
 	fmt.Fprintf(&b, "\nTo run it again, in the directory of the test:\n\n\t%s\n", reproCommand(f.t.Name(), f.dir))
 	fmt.Fprintf(&b, "\nTo make a page about it for a browser, in the directory of this file, with the lockstorm command:\n\n\t%s\n", textfmt.Command("report", "."))
+	fmt.Fprintf(&b, "\nKnown causes of failures, and which changes help:\n\n\t%s\n", knownCauses)
 	fmt.Fprintf(&b, "\nBeside this file: %s and %s, the run", results.RunFile, results.HistoryFile)
 	if len(f.run.clientLog) > 0 {
 		fmt.Fprintf(&b, "; %s, what client libraries have logged", clientLogFile)
