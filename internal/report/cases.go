@@ -93,7 +93,9 @@ func (r *Report) caseBlocks(k SavedCase, s runpage.Shown, tr *trace.Trace, concl
 	if k.Story != "" && k.Story != f.Story() {
 		blocks = append(blocks, document.Prose("Story of the case: "+k.Story))
 	}
-	blocks = append(blocks, document.Heading("Message by message"), sequence.Of(tr, f).Block(), document.Heading("Over time"))
+	d := sequence.Of(tr, f)
+	d.Anchor = fmt.Sprintf("case-%d-", r.shown+1)
+	blocks = append(blocks, document.Heading("Message by message"), d.Block(), document.Heading("Over time"))
 	run, err := r.runBlocks(s)
 	return append(blocks, run...), err
 }

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,6 +125,46 @@ func TestBrowserPrintedDebate(t *testing.T) {
 		}
 		if n, all := browsertest.Eval[int](p, `[...`+board+`.querySelectorAll(".tile")].filter((e) => e.offsetWidth > 0).length`), 8*(len(scenarios.All())+len(scenarios.AllSeries())); n != all {
 			t.Errorf("printed are %d of %d verdicts", n, all)
+		}
+	}
+}
+
+// A printed run leaves no gap before its diagram: nothing in it is so tall that a browser moves it to the
+// next page and leaves the rest of this one empty.
+func TestBrowserPrintedRun(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")), browsertest.Screen{Width: 700, Height: 1000})
+	onScreen := browsertest.Eval[float64](p, `(() => { const b = document.querySelector("svg.sequence[role=img]").viewBox.baseVal; return b.height / b.width; })()`)
+	p.PrintMedia()
+	type strip struct{ Y, Width, Height, Drawn float64 }
+	strips := browsertest.Eval[[]strip](p, `[...document.querySelectorAll("figure svg")].map((e) => [e, e.getBoundingClientRect()]).filter(([, b]) => b.height > 0).map(([e, b]) => ({ Y: b.y, Width: b.width, Height: b.height, Drawn: e.querySelector("use")?.getBBox().height || 0 }))`)
+	if len(strips) == 0 {
+		t.Fatal("the diagram is not printed")
+	}
+	end := strips[0].Y
+	for i, s := range strips {
+		if s.Height > 250 {
+			t.Errorf("part %d of the diagram is %v pixels high, of the 1000 of a page", i+1, s.Height)
+		}
+		if math.Abs(s.Y-end) > 1 {
+			t.Errorf("part %d of the diagram begins at %v, and the one above ends at %v", i+1, s.Y, end)
+		}
+		if s.Drawn == 0 {
+			t.Errorf("part %d of the diagram is empty", i+1)
+		}
+		end = s.Y + s.Height
+	}
+	if got := (end - strips[0].Y) / strips[0].Width; math.Abs(got-onScreen) > .02*onScreen {
+		t.Errorf("the diagram is %v times as high as wide on paper, and %v times on the screen", got, onScreen)
+	}
+}
+
+// On a phone the names of the lanes and of their groups are shown whole.
+func TestBrowserNamesOfLanesOnAPhone(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")), browsertest.Desktop)
+	for _, s := range []browsertest.Screen{browsertest.Phone, {Width: 400, Height: 800}, {Width: 400, Height: 800, Dark: true}, {Width: 640, Height: 800}, browsertest.Desktop} {
+		resized(t, p, s)
+		if cut := browsertest.Eval[[]string](p, `[...document.querySelectorAll(".tl-name > *, .tl-head")].filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map((e) => e.textContent)`); len(cut) > 0 {
+			t.Errorf("%d pixels: these names are cut off: %q", s.Width, cut)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"fmt"
+	"hash/fnv"
 	"html/template"
 	"strings"
 
@@ -18,7 +19,8 @@ type block struct{ d Diagram }
 // HTML returns the drawing, the table and the legend.
 func (b block) HTML() (template.HTML, error) {
 	data := b.d.table()
-	figure := document.Figure{SVG: b.d.draw(""), Caption: b.d.Caption(), Data: &data}
+	id := b.d.id()
+	figure := document.Figure{SVG: append(b.d.draw("", id), b.d.strips(id)...), Caption: b.d.Caption(), Data: &data}
 	figure.Head, figure.Width = b.d.head()
 	drawing, err := figure.HTML()
 	if err != nil {
@@ -26,6 +28,13 @@ func (b block) HTML() (template.HTML, error) {
 	}
 	key, err := document.Fold{Summary: "how to read the diagram", Blocks: []document.Block{legend}}.HTML()
 	return drawing + key, err
+}
+
+// id tells the drawings of a page apart.
+func (d Diagram) id() string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(d.String()))
+	return fmt.Sprintf("%ssequence-%016x", d.Anchor, h.Sum64())
 }
 
 // AsText returns the caption and the table.

@@ -18,7 +18,7 @@ var style string
 
 // SVG returns the diagram as a standalone file.
 func (d Diagram) SVG() []byte {
-	return d.draw(document.Colours + style + alone)
+	return d.draw(document.Colours+style+alone, "")
 }
 
 // alone is the part of the style that a page provides and a standalone file does not have.
@@ -44,8 +44,9 @@ func (d Diagram) head() (svgText []byte, width float64) {
 	return out.Bytes(), c.l.width
 }
 
-// draw draws from the background to the front. styles are those that the page does not have.
-func (d Diagram) draw(styles string) []byte {
+// draw draws from the background to the front. styles are those that the page does not have. With an id
+// the strips of the page can refer to the content.
+func (d Diagram) draw(styles, id string) []byte {
 	var out bytes.Buffer
 	c := canvas{svg.New(&out), d, d.layout()}
 	c.Decimals = 1
@@ -54,6 +55,9 @@ func (d Diagram) draw(styles string) []byte {
 	if styles != "" {
 		c.Style("text/css", styles)
 	}
+	if id != "" {
+		c.Group(`id="`+id+`"`, `class="sequence"`)
+	}
 	c.place()
 	c.times()
 	c.lifelines()
@@ -61,7 +65,27 @@ func (d Diagram) draw(styles string) []byte {
 	c.arrows()
 	c.labels()
 	c.heads()
+	if id != "" {
+		c.Gend()
+	}
 	c.End()
+	return out.Bytes()
+}
+
+// stripHeight is the least height of a strip: on paper a tenth of a page or less.
+const stripHeight = 180
+
+// strips draws the content of the drawing with an id once more, in strips from the top to the bottom.
+// A page prints them instead of the drawing: a browser moves an SVG that does not fit to the next page,
+// and leaves the rest of this one empty.
+func (d Diagram) strips(id string) []byte {
+	l := d.layout()
+	var out bytes.Buffer
+	out.WriteString(`<div class="strips" aria-hidden="true">`)
+	for _, s := range l.strips() {
+		fmt.Fprintf(&out, `<svg width="%.1f" height="%.1f" viewBox="0 %.1f %.1f %.1f"><use href="#%s"/></svg>`, l.width, s.height, s.y, l.width, s.height, id)
+	}
+	out.WriteString("</div>")
 	return out.Bytes()
 }
 

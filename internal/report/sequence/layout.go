@@ -126,6 +126,19 @@ func (d Diagram) layout() layout {
 	return p.l
 }
 
+// strips divides the drawing between rows, so that no label is cut.
+func (l layout) strips() (all []box) {
+	s := box{width: l.width}
+	for _, r := range l.rows {
+		if r.y-s.y >= stripHeight && l.height-r.y >= stripHeight {
+			s.height = r.y - s.y
+			all, s.y = append(all, s), r.y
+		}
+	}
+	s.height = l.height - s.y
+	return append(all, s)
+}
+
 // kind is the place of a label, relative to its point.
 type kind int
 

@@ -7,6 +7,8 @@ import (
 
 // Diagram is the model of a drawing.
 type Diagram struct {
+	Anchor string // prefix of its anchor on a page with several diagrams; may be empty
+
 	Finding checker.Finding // that it illustrates
 
 	Participants []Participant // from left to right; referred to by index

@@ -24,7 +24,7 @@ function markMessages({ messages }, at) {
   svg.querySelector(".now")?.remove();
   const mark = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   for (const [name, value] of Object.entries({ class: "now", x: 0, y: row.y - 10, width: svg.viewBox.baseVal.width, height: 22 })) mark.setAttribute(name, value);
-  svg.insertBefore(mark, svg.querySelector("rect, line, text"));
+  svg.querySelector("rect, line, text").before(mark);
   revealRow(svg, row.y);
 }
 
