@@ -1,5 +1,7 @@
 package checker
 
+import "slices"
+
 // Assumption is something a lock relies on. When a property is violated, the checker finds the
 // broken assumption in the history: from the keys that nodes lost, if they are recorded, and
 // otherwise from the faults.
@@ -122,4 +124,14 @@ func (a Assumption) Explain() (text, brokenBy, remedy string) {
 		}
 	}
 	return string(a), "", ""
+}
+
+// Remedies says what helps against the broken assumptions of a finding, a sentence for each.
+func (f Finding) Remedies() (all []string) {
+	for _, c := range f.Causes {
+		if _, _, remedy := c.Assumption.Explain(); remedy != "" && !slices.Contains(all, remedy) {
+			all = append(all, remedy)
+		}
+	}
+	return all
 }

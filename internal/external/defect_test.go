@@ -1,7 +1,9 @@
 package external_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -36,5 +38,30 @@ func TestWhichFailureIsKnown(t *testing.T) {
 	}
 	if want := []string{"lease", "first", "lease", "lease", "contract", "first"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Law: however many faults precede a violation, a failure on a screen says what the violation was, what
+// broke and what helps.
+func TestABriefHasTheViolation(t *testing.T) {
+	f := checker.Finding{Property: checker.Contract, Verdict: checker.Violated, Count: 1, Causes: []checker.Cause{{Assumption: checker.OnlyHolder}}}
+	for i := range 40 {
+		f.Events = append(f.Events, checker.Statement{Kind: checker.FaultInjected, Detail: fmt.Sprintf("fault %d of a plan with a great many faults, each of which takes half a line", i+1)})
+	}
+	f.Events = append(f.Events, checker.Statement{Kind: checker.KeyDeleted, Client: 7, Resource: "invoice-7"})
+	violation := checker.Finding{Events: f.Events[40:]}.Story()
+	lines := external.Judgment{Broken: []checker.Finding{f}}.Brief()
+	if len(lines) > 10 {
+		t.Errorf("%d lines do not fit a screen", len(lines))
+	}
+	text := strings.Join(lines, " ")
+	_, _, helps := checker.OnlyHolder.Explain()
+	for _, want := range []string{violation, "fault 40 of", "earlier faults", checker.OnlyHolder.Text(), helps} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "fault 1 of") {
+		t.Errorf("the earliest fault is there, and the latest are cut off:\n%s", text)
 	}
 }

@@ -35,7 +35,7 @@ func (j Judgment) Title(by string) string {
 // are not empty.
 func (j Judgment) Brief(notes ...string) []string {
 	lines := clipped(happened(j.Broken[0]), storyLines)
-	for _, said := range append([]string{j.brokenText(), j.others()}, notes...) {
+	for _, said := range append([]string{j.brokenText(), j.remedies(), j.others()}, notes...) {
 		if said != "" {
 			lines = append(lines, clipped(textfmt.Sentence(said), noteLines)...)
 		}
@@ -44,10 +44,28 @@ func (j Judgment) Brief(notes ...string) []string {
 }
 
 // happened tells the first violation of a property, which faults went on, and what is seen instead of
-// a broken assumption.
+// a broken assumption. The violation comes last: if there is no room for the earliest faults, they are
+// left out.
 func happened(f checker.Finding) string {
 	f.Causes = slices.DeleteFunc(slices.Clone(f.Causes), func(c checker.Cause) bool { return c.Assumption != "" })
-	return textfmt.Sentence(f.Story()) + "."
+	text := textfmt.Sentence(f.Story()) + "."
+	for left := 1; len(textfmt.Lines(text, ScreenWidth)) > storyLines; left++ {
+		first := slices.IndexFunc(f.Events, func(s checker.Statement) bool { return s.Kind == checker.FaultInjected })
+		if first < 0 {
+			break
+		}
+		f.Events = slices.Delete(slices.Clone(f.Events), first, first+1)
+		text = fmt.Sprintf("%s. Left out here: %s.", textfmt.Sentence(f.Story()), textfmt.Count(left, "earlier fault"))
+	}
+	return text
+}
+
+// remedies says what helps against the broken assumptions.
+func (j Judgment) remedies() string {
+	if all := j.Broken[0].Remedies(); len(all) > 0 {
+		return "What helps: " + strings.Join(all, " ")
+	}
+	return ""
 }
 
 // brokenText names the assumption that is broken, with the evidence, or, if none is seen to be, the promise.
@@ -83,6 +101,9 @@ func (j Judgment) Story() string {
 	fmt.Fprintf(&b, "%s\n\n%s promises: %s.\n", textfmt.Sentence(first.Story()), first.Property.Code(), promises[first.Property])
 	for _, more := range j.Broken[1:] {
 		fmt.Fprintf(&b, "\n%s is violated, too: %s\n", Named(more.Property), textfmt.Sentence(more.Story()))
+	}
+	if helps := j.remedies(); helps != "" {
+		fmt.Fprintf(&b, "\n%s\n", helps)
 	}
 	return b.String()
 }
