@@ -46,7 +46,7 @@ var assumptions = []struct {
 }{
 	{KeepsOrStaysAway, "a node that comes back keeps its keys, or stays away for the longest TTL",
 		"a crash without persistence, or a node that is replaced by an empty one",
-		"Keep every write on disk (appendonly with fsync always), or delay each restart by the longest TTL."},
+		"Keep every write on disk (appendonly with fsync always), delay each restart by the longest TTL, or let the lock ignore nodes that have just restarted (a quarantine)."},
 	{KeepsUntilExpiry, "a node keeps a key until it expires",
 		"eviction of keys when memory is short",
 		"Set maxmemory-policy noeviction on nodes that keep locks."},

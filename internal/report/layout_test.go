@@ -224,7 +224,7 @@ func TestBrowserRunPage(t *testing.T) {
 		}
 	}
 	text := browsertest.Eval[string](p, lead+`.innerText`)
-	wantIn(t, text, "violated, as this scenario expects.", "Clients 1 and 2 both held", "because an assumption broke: ")
+	wantIn(t, text, "violated, as this scenario expects.", "Clients 1 and 2 both held", "because an assumption broke: ", "What helps: Keep every write on disk")
 	if !browsertest.Eval[bool](p, `document.querySelector("section > h2").nextElementSibling === `+lead+` && `+lead+`.compareDocumentPosition(document.querySelector(".timeline")) === Node.DOCUMENT_POSITION_FOLLOWING && !document.querySelector(".notice.good")`) {
 		t.Error("the page does not begin with what was violated")
 	}

@@ -34,6 +34,9 @@ func (s Shown) lead(anchor string) (blocks []document.Block) {
 		} else {
 			l.More = append(l.More, titles(violated)+areViolated(violated)+expected+".")
 		}
+		if helps := s.Run.Report.Finding(violated[0]).Remedies(); len(helps) > 0 {
+			l.More = append(l.More, "What helps: "+strings.Join(helps, " "))
+		}
 	} else {
 		if warning != "" {
 			return append(blocks, s.strip())
