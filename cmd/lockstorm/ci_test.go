@@ -177,7 +177,7 @@ func TestCIFailuresAreRepeated(t *testing.T) {
 		t.Errorf("%d of %d are repeated: want a case, a row, an exploration and a find at least", repeated, all.Failures)
 	}
 	wantIn(t, byName[file].Failure.Message, "lease exclusion, section exclusion, effect exclusion: violated, but holds is expected (seed 1).")
-	wantIn(t, byName[file].Failure.Data, "  node 3 crashes at 21.48ms and is back without its keys at 621.5ms;\n")
+	wantIn(t, byName[file].Failure.Data, "  node 3 crashes at 21.48ms and is back without its keys at 621.5ms;\n", "\n  A limit: fault 2: node 3 can return")
 	wantIn(t, byName[filepath.Base(path)].Failure.Message, "lease exclusion is violated, but the case says holds.")
 	wantIn(t, out, "\n::error file="+file+",title=lockstorm debate%3A "+file+"::lease exclusion, ")
 }

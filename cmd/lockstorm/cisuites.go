@@ -342,7 +342,11 @@ func tellRun(r runner.Result) (says, story string) {
 		}
 		titles[stand] = append(titles[stand], f.Property.Title())
 		if !checker.SameOverlap(before, f) {
-			stories = append(stories, told(f.Lines()...))
+			lines := f.Lines()
+			if s := limitOrDefect(r, f.Property); s != "" && f.Verdict == checker.Violated {
+				lines = append(lines, textfmt.Sentence(s)+".")
+			}
+			stories = append(stories, told(lines...))
 		}
 		before = f
 	}

@@ -112,11 +112,14 @@ func TestRunStoresWhatCheckJudges(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	stored := filepath.Join(dir, "crash-restart-sim-3")
 	wantIn(t, out, "lease exclusion violated (seed 3):\n  nodes 4 and 5 are cut off, from client 1 at 0s;\n  client 1 was granted",
-		" and is back without its keys at once;\n  client 2 was granted", "stored in "+stored)
+		" and is back without its keys at once;\n  client 2 was granted", "stored in "+stored, "\nWith --trace: ")
+	if n := strings.Count(out, "What helps: Keep every write on disk"); n != 1 {
+		t.Errorf("%d times it says what helps against the assumption that three properties broke, in:\n%s", n, out)
+	}
 
 	code, again, _ := command(t, "check", stored)
 	want(t, "exit code of check", code, exitAsExpected)
-	out = regexp.MustCompile(`\nSEED .*\n.*\n`).ReplaceAllString(out, "") // how to repeat it
+	out = regexp.MustCompile(`\nSEED .*\n.*\nWith .*\n`).ReplaceAllString(out, "") // how to repeat it
 	if before, _, _ := strings.Cut(out, "\nstored in"); before != again {
 		t.Errorf("run said\n%s\ncheck said\n%s", before, again)
 	}
@@ -309,7 +312,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"run", "calm", "--most", "3"}, "--most needs --faults"},
 		{[]string{"replay", filepath.Join("runs", "none-1")}, "none-1: no such file or directory"},
 		{[]string{"replay", "--package", "p", "calm"}, "--package needs --go"},
-		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v2.`},
+		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v2.: it is no replay string, and there is no such file or directory`},
 		{[]string{"replay", "v2.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
 		{[]string{"replay", runner.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list" names all)`, len(scenarios.All())+len(scenarios.Published()))},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},

@@ -89,6 +89,9 @@ func (f *failures) add(r stored) {
 	}
 }
 
+// furtherOfReplay names what else a replay shows of a violation.
+const furtherOfReplay = "With --trace: step by step. With --inevitable: from when on the violation could not be avoided."
+
 func (f *failures) print(out io.Writer) {
 	if len(f.list.Lines) == 0 {
 		return
@@ -96,6 +99,9 @@ func (f *failures) print(out io.Writer) {
 	f.list.Head = []string{"seed", "violated", "again"}
 	_, _ = fmt.Fprintln(out)
 	printTable(out, &f.list)
+	if strings.HasPrefix(f.list.Lines[0][2], textfmt.Command("replay")) {
+		_, _ = fmt.Fprintln(out, furtherOfReplay)
+	}
 	if f.more > 0 {
 		_, _ = fmt.Fprintf(out, "and %d more; --json lists all runs\n", f.more)
 	}

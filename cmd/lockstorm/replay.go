@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/playground"
@@ -19,6 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/trace"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
@@ -125,6 +127,7 @@ type replay struct {
 // findReplay reads a replay string, a link of the playground, the directory of a run or the file of a
 // case. file has the scenario of the string; "": it is one of the table.
 func findReplay(arg, file string) (replay, error) {
+	arg = strings.TrimPrefix(strings.TrimSpace(arg), textfmt.Command("replay")+" ") // as it is printed
 	if isLink(arg) {
 		return replayOfLink(arg, file)
 	}
@@ -140,7 +143,7 @@ func findReplay(arg, file string) (replay, error) {
 	}
 	text, err := runner.ParseReplay(arg)
 	if err != nil {
-		return replay{}, err
+		return replay{}, fmt.Errorf("%w, and there is no such file or directory", err)
 	}
 	s, err := scenarioOf(text, file)
 	return replay{
@@ -209,7 +212,11 @@ func replayOfDir(dir string) (replay, error) {
 	b, err := findBackend(run.Backend)
 	switch {
 	case run.TraceHash == "" && !run.Cut && err != nil: // a backend that only tests have
-		return replay{}, fmt.Errorf("%s: a run of locktest on backend %s cannot be repeated exactly; -locktest.witness repeats its plan and seed", dir, run.Backend)
+		where := ""
+		if text := filepath.Join(dir, external.FailureFile); exists(text) {
+			where = fmt.Sprintf(" (%s has that command)", text)
+		}
+		return replay{}, fmt.Errorf("%s: a run of locktest on backend %s cannot be repeated exactly; go test with -locktest.witness repeats its plan and seed%s", dir, run.Backend, where)
 	case run.TraceHash == "" && !run.Cut:
 		return replay{}, fmt.Errorf("%s: a run of the %s backend cannot be repeated exactly", dir, run.Backend)
 	case err != nil:
@@ -227,6 +234,12 @@ func replayOfDir(dir string) (replay, error) {
 		same:     func(r runner.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
 		trace:    run.TraceHash,
 	}, nil
+}
+
+// exists reports whether there is such a file.
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // prepare prepares the run.

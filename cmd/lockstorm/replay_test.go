@@ -46,13 +46,28 @@ func TestReplay(t *testing.T) {
 	code, again, _ = command(t, "check", stored)
 	want(t, "exit code of check", code, exitContradiction)
 	want(t, "story", story(again), story(out))
+
+	// The line is copied as it was printed.
+	code, again, _ = command(t, "replay", " lockstorm replay "+found[1]+"\n", "--out", dir)
+	want(t, "exit code of the replay of the whole line", code, exitContradiction)
+	want(t, "story", story(again), story(out))
 }
 
-// A run of a test is for that test to repeat.
+// A run of a test is for that test to repeat, by the command beside the run.
 func TestReplayOfATestsRun(t *testing.T) {
-	code, _, told := command(t, "replay", filepath.FromSlash("../../bench/locks/testdata/witnesses/redsync-failfast-gives-up"))
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.FromSlash("../../bench/locks/testdata/witnesses/redsync-failfast-gives-up"))); err != nil {
+		t.Fatal(err)
+	}
+	code, _, told := command(t, "replay", dir)
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, told, "a run of locktest on backend memory cannot be repeated exactly", "-locktest.witness")
+	wantIn(t, told, "a run of locktest on backend memory cannot be repeated exactly", "-locktest.witness repeats its plan and seed\n")
+
+	if err := os.WriteFile(filepath.Join(dir, "failure.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, _, told = command(t, "replay", dir)
+	wantIn(t, told, filepath.Join(dir, "failure.txt")+" has that command")
 }
 
 // A stored run holds the plan that was drawn, and nothing that draws.

@@ -35,12 +35,19 @@ func printTally(out io.Writer, t runner.Tally) {
 	if measured(len(properties)) {
 		printMeasured(out, &t.Measured)
 	}
+	helped := map[string]bool{}
 	for _, p := range checker.Properties() {
 		if r, ok := t.First[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Bad("violated"), seeded(r))
 			tell(out, r.Report.Finding(p).Lines()...)
 			if s := limitOrDefect(r, p); s != "" {
 				tell(out, textfmt.Sentence(s)+".")
+			}
+			for _, remedy := range r.Report.Finding(p).Remedies() {
+				if !helped[remedy] {
+					tell(out, "What helps: "+remedy)
+				}
+				helped[remedy] = true
 			}
 		}
 	}
