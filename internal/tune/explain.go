@@ -231,7 +231,7 @@ func (m *model) extensionBasis(s Setting) Basis {
 func (m *model) restartBasis(w Weighed, v Validation) Basis {
 	s := w.Setting
 	b := Basis{"restart delay", s.RestartDelay.String(), fmt.Sprintf("clock rates within %d ppm; no extension asks for more than the TTL; persistence %s", m.Clocks.RatePPM, m.persistence()),
-		Exact, fmt.Sprintf("from the crash on; at least %v are needed, or a quarantine of the TTL. %s; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), m.delayRule(), v.seenOfRestarts())}
+		Exact, fmt.Sprintf("from the crash on; at least %v are needed, or a quarantine of the TTL; %s; %s", textfmt.Duration(m.Clocks.NeededRestartDelay(s.TTL, s.Allowance())), m.delayRule(), v.seenOfRestarts())}
 	switch {
 	case !m.forgets():
 		b.Rests = "persistence aof-always: disks keep synced data, and nobody restores an old file"
@@ -246,9 +246,9 @@ func (m *model) restartBasis(w Weighed, v Validation) Basis {
 // delayRule says where a restart delay that suffices comes from.
 func (k Known) delayRule() string {
 	if k.Crashes.RestartDelay != nil {
-		return "The delay is given"
+		return "this delay is given"
 	}
-	return "The rule TTL × (1 + clock rate error) + largest step, rounded up, is simpler and longer"
+	return "recommended is TTL × (1 + clock rate error) + largest step, rounded up, which is simpler and a little longer"
 }
 
 // seenOfRestarts says what the trials with restarts have shown.
