@@ -168,6 +168,9 @@ func (s *Statement) event() string {
 		}
 		return "and held it " + s.End.until("it", "its validity")
 	case Overlap:
+		if s.For == 0 && s.End.By == history.End.String() {
+			return fmt.Sprintf("while client %d still held it: their %ss begin to overlap, and the history ends", s.Client, s.Detail)
+		}
 		who := fmt.Sprintf("client %d", s.End.Client)
 		return fmt.Sprintf("while client %d still held it: their %ss overlap by %s, %s", s.Client, s.Detail, span4(s.For), s.End.until(who, "the validity of "+who))
 	case NeverFree:

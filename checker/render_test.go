@@ -25,3 +25,15 @@ func TestTimesOfLosses(t *testing.T) {
 		}
 	}
 }
+
+// An overlap that begins with the end of the history has no length.
+func TestOverlapAtTheEnd(t *testing.T) {
+	s := Statement{Kind: Overlap, Client: 1, Detail: "window", End: &End{By: history.End.String(), Client: 2}}
+	if got, want := s.String(), "while client 1 still held it: their windows begin to overlap, and the history ends"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.For = time.Millisecond
+	if got, want := s.String(), "while client 1 still held it: their windows overlap by 1ms, until the history ended"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
