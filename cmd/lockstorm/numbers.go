@@ -30,8 +30,10 @@ func (n *numbers) Set(text string) error {
 	return nil
 }
 
-// String implements pflag.Value.
-func (n *numbers) String() string { return strings.Trim(fmt.Sprint([]int(*n)), "[]") }
+// String implements pflag.Value. It returns what Set accepts.
+func (n *numbers) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*n)), " ", ","), "[]")
+}
 
 // Type implements pflag.Value.
 func (*numbers) Type() string { return "numbers" }

@@ -13,5 +13,6 @@ func TestNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	want(t, "as a flag", n.String(), "7,1,2,3,12,3,4")
 	want(t, "numbers", fmt.Sprint(n.sorted()), "[1 2 3 4 7 12]")
 }
