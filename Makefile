@@ -158,7 +158,7 @@ flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLA
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
-	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./internal/paper ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./internal/paper ./internal/promises ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$|IsCurrent$$' -args -update
 
 pictures: browser front ## renew the screenshots in docs/img

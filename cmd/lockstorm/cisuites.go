@@ -17,6 +17,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/parts"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
@@ -343,7 +344,7 @@ func tellRun(r runner.Result) (says, story string) {
 		titles[stand] = append(titles[stand], f.Property.Title())
 		if !checker.SameOverlap(before, f) {
 			lines := f.Lines()
-			if s := limitOrDefect(r, f.Property); s != "" && f.Verdict == checker.Violated {
+			if s := promises.Standing(r.Executed(), f.Property); s != "" && f.Verdict == checker.Violated {
 				lines = append(lines, textfmt.Sentence(s)+".")
 			}
 			stories = append(stories, told(lines...))

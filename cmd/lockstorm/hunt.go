@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -263,14 +264,14 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 }
 
 // terms returns the promises of the lock that the hunt tests.
-func (o *huntOptions) terms() (func(scenarios.Scenario) fuzz.Terms, error) {
+func (o *huntOptions) terms() (func(scenarios.Scenario) promises.Terms, error) {
 	switch o.assumed {
 	case "":
-		return fuzz.AnyTerms, nil
+		return promises.Unconditional, nil
 	case promisedWord:
-		return fuzz.PromisedTerms, nil
+		return promises.Of, nil
 	}
-	terms, err := fuzz.LoadTerms(o.assumed)
+	terms, err := promises.Load(o.assumed)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("--assume %s: no such file: want a file or %q", o.assumed, promisedWord)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,10 +15,10 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results/cases"
 )
 
@@ -199,29 +198,9 @@ func (f find) print(out io.Writer, assumed string) {
 // standing says what the find means in a hunt under assumptions.
 func (f find) standing(assumed string) string {
 	if f.Excuse != nil && assumed != "" {
-		return fmt.Sprintf("inside %s, but still %s", assumed, standing(f.Excuse))
+		return fmt.Sprintf("inside %s, but still %s", assumed, promises.StandingOf(f.Excuse))
 	}
-	return standing(f.Excuse)
-}
-
-// standing says whether a violation is a defect or a limit, which has an excuse.
-func standing(excuse error) string {
-	if excuse == nil {
-		return "a defect: the lock promises this, and the run stays within its assumptions"
-	}
-	return "a limit: " + limit(excuse)
-}
-
-// limit returns the reason why a find is a limit. Faults have the numbers that they have in a trace.
-func limit(excuse error) string {
-	var field *nemesis.FieldError
-	if errors.As(excuse, &field) {
-		var at int
-		if n, _ := fmt.Sscanf(field.Path, "plan[%d]", &at); n == 1 {
-			return fmt.Sprintf("fault %d: %v", at+1, field.Err)
-		}
-	}
-	return excuse.Error()
+	return promises.StandingOf(f.Excuse)
 }
 
 // shrunk returns the size of the find before and after shrinking.
@@ -318,7 +297,7 @@ type shrinking struct {
 }
 
 func (o *huntOptions) shrinking(q search) shrinking {
-	s := shrinking{taker: shrink.Minimizer{Backend: q.Backend, Terms: q.Terms, Promised: fuzz.PromisedTerms}}
+	s := shrinking{taker: shrink.Minimizer{Backend: q.Backend, Terms: q.Terms, Promised: promises.Of}}
 	if q.Backend.Branching != nil {
 		s.taker.Shortest = explore.Shortest
 	}

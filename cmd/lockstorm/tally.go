@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -18,6 +18,12 @@ import (
 // printTally prints the verdicts of the runs of one scenario, the measurements, the story of the
 // first violation of each property, and the reason of the first verdict that is unknown.
 func printTally(out io.Writer, t runner.Tally) {
+	printJudged(out, t, func(r runner.Result, p checker.Property) string { return promises.Standing(r.Executed(), p) })
+}
+
+// printJudged is printTally. standing says whether a violation is a limit of the lock or a defect; "":
+// nobody knows.
+func printJudged(out io.Writer, t runner.Tally, standing func(runner.Result, checker.Property) string) {
 	on := terminal.On(out)
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", t.Scenario.Name, colored(on, t.Conclusion(), headline(t)))
 	verdicts := &textfmt.Table{Head: []string{"property", "", "expected", "observed", "runs"}}
@@ -40,7 +46,7 @@ func printTally(out io.Writer, t runner.Tally) {
 		if r, ok := t.First[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Bad("violated"), seeded(r))
 			tell(out, r.Report.Finding(p).Lines()...)
-			if s := limitOrDefect(r, p); s != "" {
+			if s := standing(r, p); s != "" {
 				tell(out, textfmt.Sentence(s)+".")
 			}
 			for _, remedy := range r.Report.Finding(p).Remedies() {
@@ -72,24 +78,6 @@ func printTally(out io.Writer, t runner.Tally) {
 		}
 	}
 }
-
-// limitOrDefect says whether a violation is a defect of the lock or a limit, by what such a lock
-// promises; "" if nobody knows what it promises, as of a lock of the user.
-func limitOrDefect(r runner.Result, p checker.Property) string {
-	done := r.Executed()
-	promised := fuzz.PromisedTerms(done)
-	if promised == nil {
-		return ""
-	}
-	excuse := promised.Excuse(p, done)
-	if bound := boundOf[p]; excuse == nil && bound != "" && !slices.Contains(fuzz.AchievableBounds(done), bound) {
-		excuse = fmt.Errorf("with these settings the lock does not promise to keep the scenario's bound (%s)", bound)
-	}
-	return standing(excuse)
-}
-
-// boundOf names the bound in a scenario that decides a property.
-var boundOf = map[checker.Property]string{checker.DeadlockFreedom: "grant", checker.FaultTolerance: "tries", checker.Cleanup: "cleanup"}
 
 // printLimits prints the measurements for which the scenario states limits.
 func printLimits(out io.Writer, t runner.Tally) {
@@ -127,7 +115,7 @@ func printSlipped(out io.Writer, t runner.Tally) {
 // printUnpromised says why the lock does not promise lease exclusion, if it was expected to hold and
 // held. Other runs may violate it, for example with longer work.
 func printUnpromised(out io.Writer, t runner.Tally) {
-	promised := fuzz.PromisedTerms(t.Scenario)
+	promised := promises.Of(t.Scenario)
 	if promised == nil || t.Scenario.Generate != nil || t.Scenario.Expect[checker.Lease] != checker.Holds || t.Observed(checker.Lease) != checker.Holds {
 		return
 	}

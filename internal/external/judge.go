@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -46,14 +46,14 @@ var errNotPromised = errors.New("it is not among the promises")
 // that was carried out. nil means that it is, and that a lock that violates it has a defect.
 func Beyond(r runner.Result, t Capabilities, p checker.Property) error {
 	done := r.Executed()
-	return fuzz.ExternalTerms(done, t.Endless).Excuse(p, done)
+	return promises.OfExternal(done, t.Endless).Excuse(p, done)
 }
 
 // Judge compares the findings of a run with what is promised under its plan. keys says whether the
 // run recorded the nodes' keys.
 func Judge(r runner.Result, t Capabilities, promised []checker.Property, keys bool) (j Judgment) {
 	done := r.Executed()
-	terms := fuzz.ExternalTerms(done, t.Endless)
+	terms := promises.OfExternal(done, t.Endless)
 	for _, f := range r.Report.Findings {
 		why := terms.Excuse(f.Property, done)
 		if !slices.Contains(promised, f.Property) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -12,7 +13,7 @@ import (
 // Defects at a limit show only close to it, and independent draws seldom come that close.
 type boundaries struct {
 	scenario    scenarios.Scenario // without its plan
-	assumptions []Assumptions
+	assumptions []promises.Assumptions
 	times       []time.Duration // that the lock uses
 	near        bool            // draw faults near them
 }
@@ -25,7 +26,7 @@ func (h Hunt) boundaries(s scenarios.Scenario) boundaries {
 		e.assumptions = h.Terms(s).Restricting()
 	}
 	if len(e.assumptions) == 0 {
-		e.assumptions = PromisedTerms(s).Restricting()
+		e.assumptions = promises.Of(s).Restricting()
 	}
 	return e
 }
@@ -33,9 +34,9 @@ func (h Hunt) boundaries(s scenarios.Scenario) boundaries {
 // lockTimes returns the times that a lock uses, and those minus a round trip: how much later a
 // reply has to be to exceed them.
 func lockTimes(s scenarios.Scenario) (times []time.Duration) {
-	l, trip := s.Lock, roundTrip(s)
+	l, trip := s.Lock, promises.RoundTrip(s)
 	all := []time.Duration{
-		l.TTL, validity(l), validity(l) - l.Margin, s.LongestTTL(), l.Quarantine,
+		l.TTL, promises.Validity(l), promises.Validity(l) - l.Margin, s.LongestTTL(), l.Quarantine,
 		l.NodeTimeout, l.NodeTimeout - trip, l.Linger, l.Linger - trip, l.Margin,
 		l.Watchdog.Every, l.Heartbeat, l.Grace, l.LockDelay,
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -138,7 +139,7 @@ func (h Hunt) Validate() error {
 
 // assumed draws the assumptions that a plan keeps: those of one of the wanted and promised
 // properties.
-func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand) (Assumptions, bool) {
+func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand) (promises.Assumptions, bool) {
 	terms := h.Terms(s)
 	var promised []checker.Property
 	for _, p := range checker.Properties() {
@@ -147,7 +148,7 @@ func (h Hunt) assumed(s scenarios.Scenario, random *rand.Rand) (Assumptions, boo
 		}
 	}
 	if len(promised) == 0 {
-		return Assumptions{}, false
+		return promises.Assumptions{}, false
 	}
 	return terms[promised[random.IntN(len(promised))]], true
 }
@@ -181,4 +182,16 @@ func (d rng) within(lo, hi time.Duration) nemesis.Range {
 		b = a
 	}
 	return nemesis.Range{Min: min(a, b), Max: max(a, b)}
+}
+
+// withPromisedBounds returns the scenario without the bounds that its lock does not promise
+// under the plan. The other bounds still apply.
+func (h Hunt) withPromisedBounds(s scenarios.Scenario) scenarios.Scenario {
+	without := s
+	without.Bounds.Notice = 0
+	kept := func(s scenarios.Scenario) bool { return h.Terms(s).Excuse(checker.Contract, s) == nil }
+	if s.Bounds.Notice > 0 && !kept(s) && kept(without) {
+		return without
+	}
+	return s
 }

@@ -9,9 +9,8 @@
 //     or that a holder was left with; what was left of a bound. They only guide the search.
 //     Violations are found by the checker.
 //   - A hunt can begin with candidates of others (given.go), and offers its own as an [Entry].
-//   - [Terms] say which properties a lock promises under which [Assumptions]. A promised
-//     property that breaks inside the assumptions is a defect of the lock. One that breaks
-//     outside them is a limit.
+//   - A hunt is for properties that are promised under the plan of a run. What a lock promises
+//     is in internal/promises.
 //   - A [Rediscovery] searches for the violation that a row of the debate shows, without
 //     the plan of that row: with its lock, its world, its kinds of faults and those of the
 //     network.

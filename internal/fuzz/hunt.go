@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -20,7 +21,7 @@ type Hunt struct {
 	Space   SearchSpace
 
 	// Terms says which properties are promised for a scenario, and under which assumptions.
-	Terms func(scenarios.Scenario) Terms
+	Terms func(scenarios.Scenario) promises.Terms
 
 	// Wanted are the properties whose violations are searched. Empty means all.
 	Wanted []checker.Property

@@ -12,6 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/hostiletest"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -26,7 +27,7 @@ func TestFindsCrashRestart(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		var found fuzz.Run
 		err := fuzz.Hunt{
-			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: fuzz.AnyTerms,
+			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: promises.Unconditional,
 			Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: seed,
 			Each: func(s fuzz.Run) bool {
 				if len(s.Broken) > 0 {
@@ -50,7 +51,7 @@ func small(t *testing.T, each func(fuzz.Run) bool) fuzz.Hunt {
 		t.Fatal(err)
 	}
 	return fuzz.Hunt{
-		Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms,
+		Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional,
 		Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Each: each,
 	}
 }
@@ -128,7 +129,7 @@ func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 			return
 		}
 		h := fuzz.Hunt{
-			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: fuzz.AnyTerms,
+			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: promises.Unconditional,
 			Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 3, Seed: rapid.Uint64Range(1, 100).Draw(t, "seed"),
 		}
 		h.Each = func(run fuzz.Run) bool {
@@ -160,7 +161,7 @@ func BenchmarkRuns(b *testing.B) {
 	for _, guidance := range fuzz.Guidances {
 		b.Run(string(guidance), func(b *testing.B) {
 			err := fuzz.Hunt{
-				Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms,
+				Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional,
 				Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Guidance: guidance,
 				Each: func(s fuzz.Run) bool { return s.Number < b.N },
 			}.Run(b.Context())

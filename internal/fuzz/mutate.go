@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -37,8 +38,8 @@ type mutation struct {
 	hunt   Hunt
 	random *rand.Rand
 
-	assumed Assumptions // that it keeps
-	limited bool        // there are any
+	assumed promises.Assumptions // that it keeps
+	limited bool                 // there are any
 }
 
 // mutations are the kinds of mutations with their weights. They report whether they have

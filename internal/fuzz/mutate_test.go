@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -20,8 +21,8 @@ func TestChangesAreCandidates(t *testing.T) {
 		t.Fatal(err)
 	}
 	row.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: time.Millisecond}}
-	assumed := Assumptions{Without: []nemesis.Kind{"evict", "clock-jump", "crash"}}
-	h := Hunt{Backend: simulated.Backend(), Space: SpaceAround(row), Terms: SameTerms(assumed), MaxFaults: 5}
+	assumed := promises.Assumptions{Without: []nemesis.Kind{"evict", "clock-jump", "crash"}}
+	h := Hunt{Backend: simulated.Backend(), Space: SpaceAround(row), Terms: promises.Under(assumed), MaxFaults: 5}
 	random := rand.New(rand.NewPCG(1, 2))
 	kinds := map[nemesis.Kind]int{}
 	changed := 0
@@ -77,7 +78,7 @@ func TestEachChangeChangesSomething(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := Hunt{Backend: simulated.Backend(), Space: varied{row}, Terms: AnyTerms, MaxFaults: 5}
+	h := Hunt{Backend: simulated.Backend(), Space: varied{row}, Terms: promises.Unconditional, MaxFaults: 5}
 	random := rand.New(rand.NewPCG(1, 2))
 	for i, change := range mutations {
 		shows := slices.ContainsFunc(make([]struct{}, 50), func(struct{}) bool {

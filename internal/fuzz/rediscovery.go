@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -73,7 +74,7 @@ func (r Rediscovery) Faults(able nemesis.Ability) (nemesis.Weights, error) {
 // assumptions, and caused by a kind of fault that its plan has too.
 func (r Rediscovery) Hunt(ctx context.Context, b runner.Backend, most int, seed uint64) (Hunt, error) {
 	h := Hunt{
-		Backend: b, Space: SpaceAround(r.Scenario), Terms: AnyTerms, Wanted: r.Wanted(),
+		Backend: b, Space: SpaceAround(r.Scenario), Terms: promises.Unconditional, Wanted: r.Wanted(),
 		MaxFaults: most, Seed: seed,
 	}
 	var err error

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -26,22 +27,16 @@ func drawTTL(d rng, l *scenarios.Lock) {
 	}
 }
 
-// validity returns a TTL minus the allowance for clock errors: the drift factor's share, and
-// 2 ms.
-func validity(l scenarios.Lock) time.Duration {
-	return l.TTL - time.Duration(float64(l.TTL)*l.DriftFactor) - 2*ms
-}
-
 // drawNodeTimeout draws how long the lock waits for nodes: often just long enough, sometimes
 // far too long.
 func drawNodeTimeout(d rng, s *scenarios.Scenario) {
 	l := &s.Lock
 	shares := []time.Duration{200, 100, 100, 60, 60, 60, 30, 30, 20, 10, 5, 3, 2}
-	l.NodeTimeout = max(l.TTL/pick(d, shares...), 5*roundTrip(*s)/2)
+	l.NodeTimeout = max(l.TTL/pick(d, shares...), 5*promises.RoundTrip(*s)/2)
 	if d.chance(6) {
 		l.NodeTimeout = l.TTL * pick(d, time.Duration(1), 2, 3) * 5 / 4
 	}
-	if familyFor(l.Kind).storedOn == onMajority {
+	if promises.StorageOf(l.Kind) == promises.OnMajority {
 		l.Linger = l.NodeTimeout * pick(d, time.Duration(0), 1, 1, 2, 4)
 	}
 }
@@ -49,8 +44,8 @@ func drawNodeTimeout(d rng, s *scenarios.Scenario) {
 // drawRetry draws the time between two attempts. Short delays find small gaps between two
 // holds; wide ranges avoid repeated collisions. If attempts fail without faults there are few.
 func drawRetry(d rng, s *scenarios.Scenario) {
-	l, allowance := &s.Lock, s.Lock.TTL-validity(s.Lock)
-	room := retryRoom(*s)
+	l, allowance := &s.Lock, s.Lock.TTL-promises.Validity(s.Lock)
+	room := promises.RetryRoom(*s)
 	switch k := d.IntN(10); {
 	case k < 2 && allowance >= l.TTL/50:
 		l.Retry, l.Tries = d.within(allowance/8, allowance/2), 30+d.IntN(50)
@@ -63,24 +58,16 @@ func drawRetry(d rng, s *scenarios.Scenario) {
 		l.Retry = exactly(d.between(l.TTL/20, l.TTL/2))
 	}
 	l.Retry.Max = max(l.Retry.Max, time.Microsecond)
-	if !callTimesOf(*s).feasible(*s) {
+	if !promises.Feasible(*s) {
 		l.Tries = 1 + d.IntN(8)
 	}
-}
-
-// retryRoom returns the width of the range of retry delays with which one of several retrying
-// clients is granted the lock in the end.
-func retryRoom(s scenarios.Scenario) time.Duration {
-	e := callTimesOf(s)
-	failed := e.acquireAlone() + 2*e.roundTrip // how long an attempt keeps others from the nodes, if some do not reply
-	return time.Duration(4*len(s.Clients)) * failed
 }
 
 // drawRedlock draws the settings that only Redlock has.
 func drawRedlock(d rng, s *scenarios.Scenario) {
 	l := &s.Lock
 	if d.chance(25) {
-		room := validity(*l) - l.Margin
+		room := promises.Validity(*l) - l.Margin
 		l.Watchdog.Every = d.between(room/6, room*2/3)
 		if d.chance(30) { // late, with little validity left
 			l.Watchdog.Every = d.between(room*2/3, room*19/20)
@@ -113,11 +100,11 @@ func workPastExtensions(d rng, s *scenarios.Scenario) {
 	case w.Limit > 0 && d.chance(70):
 		last = time.Duration(w.Limit) * w.Every
 	case w.Every == 0 && l.Quarantine == 0 && d.chance(15): // a quarantine takes long extensions
-		c.ExtendEvery = d.between(l.TTL/3, validity(*l)*9/10)
+		c.ExtendEvery = d.between(l.TTL/3, promises.Validity(*l)*9/10)
 		c.ExtendTTL = d.within(l.TTL/5, c.ExtendEvery*9/10) // ends before the next
 		last = c.ExtendEvery
 	case w.Every > 0 && w.Limit == 0 && d.chance(40):
-		c.Work = d.within(w.Every, w.Every+roundTrip(*s))
+		c.Work = d.within(w.Every, w.Every+promises.RoundTrip(*s))
 		return
 	default:
 		return
@@ -158,14 +145,14 @@ func extendQuarantine(d rng, s *scenarios.Scenario) {
 }
 
 func drawHeartbeat(d rng, s *scenarios.Scenario) {
-	room := validity(s.Lock) - s.Lock.Margin
+	room := promises.Validity(s.Lock) - s.Lock.Margin
 	s.Lock.Heartbeat = d.between(room/8, room*2/3)
 }
 
 // drawRenewals draws the deadline and the period of renewals. client-go's are 2/3 and 2/15 of the TTL.
 func drawRenewals(d rng, s *scenarios.Scenario) {
 	s.Lock.DriftFactor = pick(d, 0.1, 0.25, 1.0/3, 1.0/3, 1.0/3, 0.5)
-	room := validity(s.Lock)
+	room := promises.Validity(s.Lock)
 	s.Lock.Heartbeat = d.between(room/10, room*2/5)
 }
 

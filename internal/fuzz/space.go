@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -42,49 +43,28 @@ func SpaceOfLock(kind string) (SearchSpace, error) {
 type lockFamily struct {
 	kind string
 
-	// storedOn says where the lock is stored.
-	storedOn storage
-
 	// options draws the settings that only this lock has, or is nil.
 	options func(d rng, s *scenarios.Scenario)
 }
 
-type storage uint8
-
-const (
-	onMajority storage = iota + 1 // of the nodes
-	onOneNode
-	inStore
-)
-
 // families are the kinds of locks, in the order of [runner.Locks].
 var families = []lockFamily{
-	{"redlock", onMajority, drawRedlock},
-	{"check-then-set", onOneNode, nil},
-	{"setnx-then-expire", onOneNode, nil},
-	{"setnx-del", onOneNode, nil},
-	{"get-then-del", onOneNode, nil},
-	{"single-node", onOneNode, nil},
-	{"database-row", inStore, nil},
-	{"expiring-key", inStore, nil},
-	{"kubernetes-lease", inStore, drawRenewals},
-	{"advisory", inStore, drawAdvisory},
-	{"advisory-transaction", inStore, drawHeartbeat},
-	{"zookeeper", inStore, drawHeartbeat},
-	{"etcd", inStore, drawHeartbeat},
-	{"etcd-unchecked", inStore, drawHeartbeat},
-	{"chubby", inStore, drawChubby},
-	{"fenced", inStore, drawFenced},
-}
-
-// familyFor returns the family of a lock. An unknown kind has one that promises the least.
-func familyFor(kind string) lockFamily {
-	for _, f := range families {
-		if f.kind == kind {
-			return f
-		}
-	}
-	return lockFamily{kind: kind}
+	{"redlock", drawRedlock},
+	{"check-then-set", nil},
+	{"setnx-then-expire", nil},
+	{"setnx-del", nil},
+	{"get-then-del", nil},
+	{"single-node", nil},
+	{"database-row", nil},
+	{"expiring-key", nil},
+	{"kubernetes-lease", drawRenewals},
+	{"advisory", drawAdvisory},
+	{"advisory-transaction", drawHeartbeat},
+	{"zookeeper", drawHeartbeat},
+	{"etcd", drawHeartbeat},
+	{"etcd-unchecked", drawHeartbeat},
+	{"chubby", drawChubby},
+	{"fenced", drawFenced},
 }
 
 func (o lockSpace) Name() string { return "hunt-" + o.kind }
@@ -97,7 +77,7 @@ func (o lockSpace) Draw(random *rand.Rand) scenarios.Scenario {
 	drawTTL(d, &s.Lock)
 	drawNetwork(d, &s)
 	drawDisks(d, &s)
-	if o.storedOn == inStore {
+	if promises.StorageOf(o.kind) == promises.InStore {
 		drawStore(d, &s)
 	}
 	drawNodeTimeout(d, &s)
@@ -111,16 +91,16 @@ func (o lockSpace) Draw(random *rand.Rand) scenarios.Scenario {
 	reduceCost(&s, oneRound, fewClients(4), shortWork, fewClients(3), fewClients(2), slowRetry)
 	workPastExtensions(d, &s)
 	drawNearNodes(d, &s)
-	s.Bounds = bounds(s)
+	s.Bounds = promises.Bounds(s)
 	s.Horizon = horizon(s)
 	return s
 }
 
 func (o lockSpace) nodes(d rng) int {
-	switch o.storedOn {
-	case onOneNode:
+	switch promises.StorageOf(o.kind) {
+	case promises.OnOneNode:
 		return pick(d, 1, 1, 1, 3)
-	case inStore:
+	case promises.InStore:
 		return pick(d, 3, 3, 3, 5)
 	}
 	return pick(d, 1, 2, 3, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 5, 5, 5, 6, 7)
@@ -168,7 +148,7 @@ func (a scenarioSpace) Draw(random *rand.Rand) scenarios.Scenario {
 	if q := s.Lock.Quarantine; q > 0 && q < s.LongestTTL() {
 		return a.scenario
 	}
-	s.Bounds = widened(s.Bounds, bounds(s))
+	s.Bounds = widened(s.Bounds, promises.Bounds(s))
 	if s.Validate() != nil { // with a TTL of decades, times may be too long
 		return a.scenario
 	}
@@ -274,7 +254,7 @@ func estimatedTries(s scenarios.Scenario) int {
 		sum += c.Rounds
 		held += time.Duration(c.Rounds) * min(mean(c.Work), s.Lock.TTL*5/4)
 	}
-	if familyFor(s.Lock.Kind).storedOn == inStore { // waiting clients are notified
+	if promises.StorageOf(s.Lock.Kind) == promises.InStore { // waiting clients are notified
 		return sum
 	}
 	for _, c := range s.Clients[1:] {

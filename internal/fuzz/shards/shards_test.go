@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shards"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -27,7 +28,7 @@ func around(t testing.TB, runs, size int) shards.Division {
 		t.Fatal(err)
 	}
 	return shards.Division{
-		Hunt: fuzz.Hunt{Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: fuzz.AnyTerms, MaxFaults: 6, Seed: 1},
+		Hunt: fuzz.Hunt{Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional, MaxFaults: 6, Seed: 1},
 		Runs: runs, Size: size, Sum: "this one",
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
 	"github.com/lockstorm/lockstorm/internal/hostiletest"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sim"
@@ -92,7 +93,7 @@ func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 	}
 	var found fuzz.Run
 	h := fuzz.Hunt{
-		Backend: c.backend(), Space: ground, Terms: fuzz.AnyTerms, Wanted: []checker.Property{p},
+		Backend: c.backend(), Space: ground, Terms: promises.Unconditional, Wanted: []checker.Property{p},
 		Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 6, Seed: 1,
 	}
 	h.Each = func(s fuzz.Run) bool {
@@ -113,7 +114,7 @@ func findCareless(t *testing.T, c *careless, p checker.Property) fuzz.Run {
 func TestCandidatesAreBounded(t *testing.T) {
 	found := findCareless(t, &careless{}, checker.Lease)
 	var cost careless
-	got, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Minimize(t.Context(), checker.Lease, found)
+	got, err := shrink.Minimizer{Backend: cost.backend(), Terms: promises.Unconditional, Promised: promises.Of}.Minimize(t.Context(), checker.Lease, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestCandidatesAreBounded(t *testing.T) {
 func TestShrinkingEndsWithItsEvents(t *testing.T) {
 	var cost careless
 	found := findCareless(t, &cost, checker.Lease)
-	minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: 20_000}
+	minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: promises.Unconditional, Promised: promises.Of, Events: 20_000}
 	var first shrink.Finding
 	for n := range 2 {
 		cost.events = 0
@@ -152,7 +153,7 @@ func TestShrinkingEndsWithItsEvents(t *testing.T) {
 			t.Errorf("repeated it comes to another run, after %d runs and %d", got.Shrunk.Runs, first.Shrunk.Runs)
 		}
 	}
-	all, err := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.Minimize(t.Context(), checker.Lease, found)
+	all, err := shrink.Minimizer{Backend: cost.backend(), Terms: promises.Unconditional, Promised: promises.Of}.Minimize(t.Context(), checker.Lease, found)
 	if err != nil || all.Shrunk.Runs <= first.Shrunk.Runs {
 		t.Errorf("%d runs with all events, %d with few (%v)", all.Shrunk.Runs, first.Shrunk.Runs, err)
 	}
@@ -160,7 +161,7 @@ func TestShrinkingEndsWithItsEvents(t *testing.T) {
 
 // A finding that there is no time to reduce is kept as it was found, with the reason.
 func TestShrinkingEndsWithItsTime(t *testing.T) {
-	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Time: time.Nanosecond}
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of, Time: time.Nanosecond}
 	found := crash(t)
 	got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash || got.Shrunk.Unfinished != "time limit" {
@@ -188,7 +189,7 @@ func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 		}
 		cost = careless{}
 		p := r.Report.Findings[broken].Property
-		minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Events: events}
+		minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: promises.Unconditional, Promised: promises.Of, Events: events}
 		got, err := minimizer.Minimize(t.Context(), p, fuzz.Run{Number: 1, Candidate: c, Result: r, Broken: []checker.Property{p}})
 		if err != nil {
 			t.Fatalf("%v: %s", err, hostiletest.Describe(s))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -33,7 +34,7 @@ type Minimizer struct {
 
 	// Terms are those of the hunt, Promised what the lock promises. They are the same if only
 	// defects are hunted.
-	Terms, Promised func(scenarios.Scenario) fuzz.Terms
+	Terms, Promised func(scenarios.Scenario) promises.Terms
 
 	// Causes are those of the hunt: a violation caused by faults of these kinds keeps that
 	// cause. Empty: by any fault of the plan.
@@ -154,7 +155,7 @@ type signature struct {
 
 func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.Result) (signature, error) {
 	done := r.Executed()
-	c := signature{broken: []checker.Property{p}, brokenAssumptions: map[checker.Property][]string{}, bounds: fuzz.AchievableBounds(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
+	c := signature{broken: []checker.Property{p}, brokenAssumptions: map[checker.Property][]string{}, bounds: promises.Achievable(done), defect: t.excuse(p, done) == nil, ended: r.Report.Cut == ""}
 	if i := slices.Index(exclusions, p); i > 0 {
 		for _, q := range exclusions[:i] {
 			if r.Report.Finding(q).Verdict == checker.Violated {
@@ -186,7 +187,7 @@ func (t Minimizer) matches(ctx context.Context, c signature, r runner.Result) (b
 			return false, nil
 		}
 	}
-	if !subset(c.bounds, fuzz.AchievableBounds(done)) {
+	if !subset(c.bounds, promises.Achievable(done)) {
 		return false, nil
 	}
 	p := c.broken[0]

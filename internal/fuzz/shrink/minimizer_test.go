@@ -9,6 +9,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -34,7 +35,7 @@ func crash(t *testing.T) fuzz.Run {
 // Law: a reduced run is smaller, violates the same property, and is the run of its scenario
 // and seed.
 func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
-	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of}
 	found := crash(t)
 	got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
 	if err != nil {
@@ -56,15 +57,15 @@ func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
 // when reduced. Any other is a limit, with a reason.
 func TestDefectsAndLimits(t *testing.T) {
 	for name, c := range map[string]struct {
-		promised func(scenarios.Scenario) fuzz.Terms
+		promised func(scenarios.Scenario) promises.Terms
 		excuse   string // empty: a defect
 	}{
-		"what the lock promises": {fuzz.PromisedTerms, "plan[1]: a node that forgets is assumed"},
-		"everything":             {fuzz.AnyTerms, ""},
-		"nothing":                {func(scenarios.Scenario) fuzz.Terms { return nil }, fuzz.ErrNotPromised.Error()},
+		"what the lock promises": {promises.Of, "plan[1]: a node that forgets is assumed"},
+		"everything":             {promises.Unconditional, ""},
+		"nothing":                {func(scenarios.Scenario) promises.Terms { return nil }, promises.ErrNotPromised.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: c.promised}
+			minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: c.promised}
 			got, err := minimizer.Minimize(t.Context(), checker.Lease, crash(t))
 			if err != nil {
 				t.Fatal(err)
@@ -72,7 +73,7 @@ func TestDefectsAndLimits(t *testing.T) {
 			switch excused := got.Excuse != nil; {
 			case excused != (c.excuse != ""):
 				t.Errorf("it is excused by %v: want %q", got.Excuse, c.excuse)
-			case excused && c.excuse == fuzz.ErrNotPromised.Error() && !errors.Is(got.Excuse, fuzz.ErrNotPromised):
+			case excused && c.excuse == promises.ErrNotPromised.Error() && !errors.Is(got.Excuse, promises.ErrNotPromised):
 				t.Errorf("it is excused by %v: want %q", got.Excuse, c.excuse)
 			}
 		})
@@ -83,7 +84,7 @@ func TestDefectsAndLimits(t *testing.T) {
 func TestInterruptedMinimizing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}
+	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of}
 	found := crash(t)
 	got, err := minimizer.Minimize(ctx, checker.Lease, found)
 	if err != nil || got.Small.TraceHash != found.Result.TraceHash {
@@ -125,7 +126,7 @@ func TestMinimizingKeepsBoundsAchievable(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := fuzz.Hunt{
-			Backend: simulated.Backend(), Space: ground, Terms: fuzz.AnyTerms,
+			Backend: simulated.Backend(), Space: ground, Terms: promises.Unconditional,
 			Wanted: []checker.Property{checker.DeadlockFreedom, checker.FaultTolerance, checker.Cleanup, checker.Contract},
 			Faults: nemesis.Weights{nemesis.AllKinds: 1}, MaxFaults: 6, Seed: 1,
 		}
@@ -140,12 +141,12 @@ func TestMinimizingKeepsBoundsAchievable(t *testing.T) {
 		if len(found.Broken) == 0 {
 			continue
 		}
-		got, err := shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms}.
+		got, err := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of}.
 			Minimize(t.Context(), found.Broken[0], found)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, after := fuzz.AchievableBounds(found.Scenario), fuzz.AchievableBounds(got.Small.Executed())
+		before, after := promises.Achievable(found.Scenario), promises.Achievable(got.Small.Executed())
 		for _, b := range before {
 			bound++
 			if !slices.Contains(after, b) {

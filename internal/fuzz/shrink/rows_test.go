@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -30,7 +31,7 @@ var (
 )
 
 // minimizer reduces findings of a hunt without assumptions.
-var minimizer = shrink.Minimizer{Backend: simulated.Backend(), Terms: fuzz.AnyTerms, Promised: fuzz.PromisedTerms, Shortest: explore.Shortest}
+var minimizer = shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of, Shortest: explore.Shortest}
 
 // needs is how many clients and causes a violation needs.
 type needs struct {

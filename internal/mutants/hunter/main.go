@@ -18,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shards"
 	"github.com/lockstorm/lockstorm/internal/mutants"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -60,7 +61,7 @@ func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
 	}
 	b := collector{began: time.Now(), finds: []mutants.Find{}}
 	h := fuzz.Hunt{
-		Backend: simulated.Backend(), Space: ground, Terms: fuzz.PromisedTerms,
+		Backend: simulated.Backend(), Space: ground, Terms: promises.Of,
 		Faults: faultWeights, MaxFaults: maxFaults, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance), Depth: depth,
 	}
 	if q.Workers > 0 {

@@ -1,4 +1,4 @@
-package fuzz
+package promises
 
 import (
 	"errors"
@@ -26,12 +26,12 @@ func (t Terms) Tests(done scenarios.Scenario, r checker.Report) (tested []checke
 	return tested
 }
 
-// AnyTerms promises every property without assumptions, so that limits of a lock are found
+// Unconditional promises every property without assumptions, so that limits of a lock are found
 // too.
-func AnyTerms(scenarios.Scenario) Terms { return SameTerms(Assumptions{})(scenarios.Scenario{}) }
+func Unconditional(scenarios.Scenario) Terms { return Under(Assumptions{})(scenarios.Scenario{}) }
 
-// SameTerms promises every property under the same assumptions.
-func SameTerms(a Assumptions) func(scenarios.Scenario) Terms {
+// Under promises every property under the same assumptions.
+func Under(a Assumptions) func(scenarios.Scenario) Terms {
 	return func(scenarios.Scenario) Terms {
 		t := Terms{}
 		for _, p := range checker.Properties() {
@@ -64,9 +64,9 @@ type termsFile struct {
 	Properties map[checker.Property]Assumptions `yaml:"properties,omitempty"`
 }
 
-// LoadTerms reads a YAML file of assumptions (docs/assumptions.md). The terms are the same for
+// Load reads a YAML file of assumptions (docs/assumptions.md). The terms are the same for
 // every scenario. Errors name the file, the line and the field.
-func LoadTerms(path string) (func(scenarios.Scenario) Terms, error) {
+func Load(path string) (func(scenarios.Scenario) Terms, error) {
 	opened, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func parseTerms(text []byte) (func(scenarios.Scenario) Terms, error) {
 		return nil, scenarios.Locate(text, err)
 	}
 	if f.Properties == nil {
-		return SameTerms(f.Assumptions), nil
+		return Under(f.Assumptions), nil
 	}
 	return func(scenarios.Scenario) Terms { return f.Properties }, nil
 }

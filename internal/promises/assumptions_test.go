@@ -1,4 +1,4 @@
-package fuzz_test
+package promises_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -42,7 +42,7 @@ func planned(t *testing.T, text string) scenarios.Scenario {
 	return s
 }
 
-func assumed(t *testing.T, text string) fuzz.Assumptions {
+func assumed(t *testing.T, text string) promises.Assumptions {
 	t.Helper()
 	terms, err := load(t, text)
 	if err != nil {
@@ -162,9 +162,9 @@ func TestEachAssumptionRulesOut(t *testing.T) {
 }
 
 // sets returns a variety of assumptions.
-func sets(t *testing.T) (list []fuzz.Assumptions) {
+func sets(t *testing.T) (list []promises.Assumptions) {
 	for _, s := range deployed(t) {
-		for _, a := range fuzz.PromisedTerms(s) {
+		for _, a := range promises.Of(s) {
 			list = append(list, a)
 		}
 	}
@@ -229,14 +229,14 @@ func TestBrokenAssumptionsAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fuzz.PromisedTerms(s)[checker.Lease].BrokenBy(s); !slices.Equal(got, want) {
+		if got := promises.Of(s)[checker.Lease].BrokenBy(s); !slices.Equal(got, want) {
 			t.Errorf("%s leaves %v: want %v", row, got, want)
 		}
 	}
 }
 
 // edgeOf returns the boundary of a value of the last fault of a plan, given the others.
-func edgeOf(t *testing.T, a fuzz.Assumptions, s scenarios.Scenario, name string) (inside, outside int64, ok bool) {
+func edgeOf(t *testing.T, a promises.Assumptions, s scenarios.Scenario, name string) (inside, outside int64, ok bool) {
 	t.Helper()
 	last := len(s.Plan) - 1
 	f := s.Plan[last]

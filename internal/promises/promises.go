@@ -1,4 +1,4 @@
-package fuzz
+package promises
 
 import (
 	"slices"
@@ -10,34 +10,37 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// promises are the terms of each kind of lock.
-var promises = map[string]func(scenarios.Scenario) Terms{
-	"redlock":              redlockTerms,
-	"single-node":          singleNodeTerms,
-	"check-then-set":       noTerms,
-	"setnx-then-expire":    noTerms,
-	"setnx-del":            noTerms,
-	"get-then-del":         noTerms,
-	"database-row":         rowTerms,
-	"expiring-key":         sessionTerms,
-	"kubernetes-lease":     kubernetesTerms,
-	"advisory":             advisoryTerms,
-	"advisory-transaction": transactionTerms,
-	"zookeeper":            sessionTerms,
-	"etcd":                 sessionTerms,
-	"etcd-unchecked":       uncheckedTerms,
-	"chubby":               sessionTerms,
-	"fenced":               sessionTerms,
+// kinds are the kinds of locks: where each is stored, and its terms.
+var kinds = map[string]struct {
+	storedOn Storage
+	terms    func(scenarios.Scenario) Terms
+}{
+	"redlock":              {OnMajority, redlockTerms},
+	"single-node":          {OnOneNode, singleNodeTerms},
+	"check-then-set":       {OnOneNode, noTerms},
+	"setnx-then-expire":    {OnOneNode, noTerms},
+	"setnx-del":            {OnOneNode, noTerms},
+	"get-then-del":         {OnOneNode, noTerms},
+	"database-row":         {InStore, rowTerms},
+	"expiring-key":         {InStore, sessionTerms},
+	"kubernetes-lease":     {InStore, kubernetesTerms},
+	"advisory":             {InStore, advisoryTerms},
+	"advisory-transaction": {InStore, transactionTerms},
+	"zookeeper":            {InStore, sessionTerms},
+	"etcd":                 {InStore, sessionTerms},
+	"etcd-unchecked":       {InStore, uncheckedTerms},
+	"chubby":               {InStore, sessionTerms},
+	"fenced":               {InStore, sessionTerms},
 }
 
-// PromisedTerms returns what the lock of a scenario promises with its settings and its nodes
+// Of returns what the lock of a scenario promises with its settings and its nodes
 // or store; nil for an unknown lock.
-func PromisedTerms(s scenarios.Scenario) Terms {
-	promise, known := promises[s.Lock.Kind]
+func Of(s scenarios.Scenario) Terms {
+	kind, known := kinds[s.Lock.Kind]
 	if !known {
 		return nil
 	}
-	t := promise(s)
+	t := kind.terms(s)
 	if a, ok := t[checker.Contract]; ok && s.Bounds.Notice > 0 {
 		t[checker.Contract] = withNoticeClock(a, s)
 	}
@@ -246,7 +249,7 @@ func kubernetesTerms(s scenarios.Scenario) Terms {
 	}}
 	t := storeTerms(s, withOwnClock(a, s))
 	t[checker.Contract] = t[checker.Lease]
-	spare := s.Lock.TTL - validity(s.Lock) - s.Lock.Heartbeat - roundTrip(s)
+	spare := s.Lock.TTL - Validity(s.Lock) - s.Lock.Heartbeat - RoundTrip(s)
 	if spare <= 0 {
 		delete(t, checker.Lease)
 		delete(t, checker.Section)
@@ -304,11 +307,11 @@ func uncheckedTerms(s scenarios.Scenario) Terms {
 	return Terms{checker.Contract: sessionTerms(s)[checker.Contract]}
 }
 
-// ExternalTerms returns what can be asked of an unknown lock that is stored on nodes, or in a
+// OfExternal returns what can be asked of an unknown lock that is stored on nodes, or in a
 // store, for a time to live: what Redlock promises, but with perfect clocks, since its allowance for clock
 // errors is unknown. endless says that it reports no end of validity: then relying on its
 // grants means relying on no clock.
-func ExternalTerms(s scenarios.Scenario, endless bool) Terms {
+func OfExternal(s scenarios.Scenario, endless bool) Terms {
 	excludes := leaseAssumptions(s).withoutFailover(s)
 	excludes.ClockRatePPM = new(int64(0))
 	careless := withoutPauses(excludes)

@@ -1,23 +1,22 @@
-package fuzz
+package promises
 
 import (
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// bounds returns time bounds that a correct lock keeps in the scenario's world without faults.
+// Bounds returns time bounds that a correct lock keeps in the scenario's world without faults.
 // They follow from its timeouts and the latencies. Where nothing follows there is no bound: a
 // lock that waits less than a round trip promises nothing. They are generous: what breaks a
 // bound breaks it by far, and a false alarm is worse than a late one.
-func bounds(s scenarios.Scenario) history.Bounds {
+func Bounds(s scenarios.Scenario) history.Bounds {
 	e := callTimesOf(s)
 	b := history.Bounds{Acquire: withSlack(e.acquire), Extend: withSlack(e.extend), Release: withSlack(e.release)}
 	b.Notice = withSlack(e.notice(s.Lock))
-	if e.storedOn == inStore && e.nodeWait >= validity(s.Lock) {
+	if e.storedOn == InStore && e.nodeWait >= Validity(s.Lock) {
 		b.Acquire = 0 // each session ends before its client learns of it
 	}
 	if !e.feasible(s) {
@@ -27,10 +26,10 @@ func bounds(s scenarios.Scenario) history.Bounds {
 	return b
 }
 
-// AchievableBounds returns the names of a scenario's bounds that a correct lock keeps: those
-// that are no shorter than hunts set them. Of other bounds only their author knows.
-func AchievableBounds(s scenarios.Scenario) (kept []string) {
-	of, least := s.Bounds, bounds(s)
+// Achievable returns the names of a scenario's bounds that a correct lock keeps: those
+// that are no shorter than those of [Bounds]. Of other bounds only their author knows.
+func Achievable(s scenarios.Scenario) (kept []string) {
+	of, least := s.Bounds, Bounds(s)
 	for name, b := range map[string]struct{ has, least int64 }{
 		"acquire": {int64(of.Acquire), int64(least.Acquire)},
 		"extend":  {int64(of.Extend), int64(least.Extend)},
@@ -47,12 +46,14 @@ func AchievableBounds(s scenarios.Scenario) (kept []string) {
 	return kept
 }
 
+const ms = time.Millisecond
+
 // withSlack allows for a slow clock of the client.
 func withSlack(d time.Duration) time.Duration { return (2*d + 5*ms).Round(time.Microsecond) }
 
 // callTimes are how long the calls of a lock may take, by its timeouts.
 type callTimes struct {
-	lockFamily
+	storedOn                 Storage
 	roundTrip                time.Duration // without faults
 	nodeWait                 time.Duration // for the replies to one request to all nodes
 	acquire, extend, release time.Duration
@@ -60,15 +61,15 @@ type callTimes struct {
 
 func callTimesOf(s scenarios.Scenario) callTimes {
 	l := s.Lock
-	e := callTimes{lockFamily: familyFor(l.Kind), roundTrip: roundTrip(s), nodeWait: l.NodeTimeout}
+	e := callTimes{storedOn: StorageOf(l.Kind), roundTrip: RoundTrip(s), nodeWait: l.NodeTimeout}
 	if l.Sequential {
 		e.nodeWait *= time.Duration(s.Nodes)
 	}
 	e.acquire, e.extend, e.release = e.nodeWait, e.nodeWait, e.nodeWait
 	switch {
-	case e.storedOn == onOneNode:
+	case e.storedOn == OnOneNode:
 		e.acquire, e.release = 2*e.nodeWait, 2*e.nodeWait // some locks need two commands
-	case e.storedOn == inStore:
+	case e.storedOn == InStore:
 		// The client opens or renews a session, creates an entry, and looks for it if the
 		// reply is lost. Then it reads the list, and again whenever an entry before its own
 		// is removed.
@@ -91,22 +92,14 @@ func callTimesOf(s scenarios.Scenario) callTimes {
 // machine slept, it may first wait for the replies to an extension.
 func (e callTimes) notice(l scenarios.Lock) time.Duration { return l.TTL/16 + ms + e.nodeWait }
 
-// withPromisedBounds returns the scenario without the bounds that its lock does not promise
-// under the plan. The other bounds still apply.
-func (h Hunt) withPromisedBounds(s scenarios.Scenario) scenarios.Scenario {
-	without := s
-	without.Bounds.Notice = 0
-	kept := func(s scenarios.Scenario) bool { return h.Terms(s).Excuse(checker.Contract, s) == nil }
-	if s.Bounds.Notice > 0 && !kept(s) && kept(without) {
-		return without
-	}
-	return s
-}
+// Feasible reports whether attempts can succeed with the timeouts of a scenario's lock, if there are
+// no faults.
+func Feasible(s scenarios.Scenario) bool { return callTimesOf(s).feasible(s) }
 
 // feasible reports whether the timeouts allow for round trips, and the TTL for the timeouts.
 // Otherwise attempts fail without any fault.
 func (e callTimes) feasible(s scenarios.Scenario) bool {
-	return e.storedOn != 0 && s.Lock.NodeTimeout >= 2*e.roundTrip && 2*e.acquireAlone() <= validity(s.Lock)
+	return e.storedOn != 0 && s.Lock.NodeTimeout >= 2*e.roundTrip && 2*e.acquireAlone() <= Validity(s.Lock)
 }
 
 // acquireAlone returns how long an attempt takes at most without competition.
@@ -115,10 +108,10 @@ func (e callTimes) acquireAlone() time.Duration { return min(e.acquire, 4*e.node
 // tries returns within how many attempts a client without competition succeeds. A restarted
 // node in quarantine does not help, and a single counter needs its node.
 func (e callTimes) tries(s scenarios.Scenario) int {
-	if e.storedOn == onOneNode || s.Lock.Quarantine > 0 || s.Lock.Fence == "one-node" {
+	if e.storedOn == OnOneNode || s.Lock.Quarantine > 0 || s.Lock.Fence == "one-node" {
 		return 0
 	}
-	if e.storedOn == inStore {
+	if e.storedOn == InStore {
 		// During an election there is no leader, and an attempt repeats its requests until it
 		// times out.
 		return 4 + int(4*longest(s.Store.Election)/e.nodeWait)
@@ -135,16 +128,16 @@ func (e callTimes) grant(s scenarios.Scenario) time.Duration {
 	gives := l.Tries > 0
 	spins := l.Retry.Max + e.acquireAlone() + e.roundTrip
 	switch {
-	case e.storedOn == inStore:
+	case e.storedOn == InStore:
 		return 4*l.TTL + l.LockDelay + l.Grace + 4*longest(s.Store.Election) + 20*spins
-	case e.storedOn == onOneNode:
+	case e.storedOn == OnOneNode:
 		if gives || l.Kind == "check-then-set" || l.Kind == "setnx-then-expire" { // keys without expiry
 			return 0
 		}
 		return 20 * spins
 	case gives || l.Fence == "one-node" || !e.cleansUp(s):
 		return 0
-	case l.Retry.Max-l.Retry.Min < retryRoom(s):
+	case l.Retry.Max-l.Retry.Min < RetryRoom(s):
 		return 0
 	}
 	return 20*spins + 2*l.Quarantine
@@ -162,7 +155,7 @@ func (e callTimes) cleanup(s scenarios.Scenario) time.Duration {
 	linger := max(l.Linger, l.NodeTimeout)
 	var bound time.Duration
 	switch {
-	case e.storedOn == onMajority && e.cleansUp(s):
+	case e.storedOn == OnMajority && e.cleansUp(s):
 		bound = 4*linger + 4*e.roundTrip
 		if l.Sequential {
 			bound += e.nodeWait
@@ -176,9 +169,23 @@ func (e callTimes) cleanup(s scenarios.Scenario) time.Duration {
 	return bound
 }
 
-// roundTrip returns the longest round trip: latency, disk syncs of other clients' requests,
+// Validity returns a TTL minus the allowance for clock errors: the drift factor's share, and
+// 2 ms.
+func Validity(l scenarios.Lock) time.Duration {
+	return l.TTL - time.Duration(float64(l.TTL)*l.DriftFactor) - 2*ms
+}
+
+// RetryRoom returns the width of the range of retry delays with which one of several retrying
+// clients is granted the lock in the end.
+func RetryRoom(s scenarios.Scenario) time.Duration {
+	e := callTimesOf(s)
+	failed := e.acquireAlone() + 2*e.roundTrip // how long an attempt keeps others from the nodes, if some do not reply
+	return time.Duration(4*len(s.Clients)) * failed
+}
+
+// RoundTrip returns the longest round trip: latency, disk syncs of other clients' requests,
 // and the wait for a connection. A store replicates a change before it replies.
-func roundTrip(s scenarios.Scenario) time.Duration {
+func RoundTrip(s scenarios.Scenario) time.Duration {
 	latency := longest(s.Latency)
 	for _, l := range s.Links {
 		latency = max(latency, longest(l.Latency))

@@ -1,4 +1,4 @@
-package fuzz_test
+package promises_test
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -67,7 +67,7 @@ func TestLoadRefuses(t *testing.T) {
 			t.Errorf("of\n%s\nis said %v, want %s", text, err, want)
 		}
 	}
-	if _, err := fuzz.LoadTerms("nowhere.yaml"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := promises.Load("nowhere.yaml"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -106,11 +106,11 @@ func deployed(t *testing.T) (list []scenarios.Scenario) {
 // Law: the promises of every lock are known.
 func TestPromisesOfEveryLockAreKnown(t *testing.T) {
 	for _, s := range deployed(t) {
-		if fuzz.PromisedTerms(s) == nil {
-			t.Errorf("nobody has said what %s promises: internal/fuzz/promises.go", s.Lock.Kind)
+		if promises.Of(s) == nil {
+			t.Errorf("nobody has said what %s promises: internal/promises/promises.go", s.Lock.Kind)
 		}
 	}
-	if s := (scenarios.Scenario{Lock: scenarios.Lock{Kind: "paxos"}}); fuzz.PromisedTerms(s) != nil {
+	if s := (scenarios.Scenario{Lock: scenarios.Lock{Kind: "paxos"}}); promises.Of(s) != nil {
 		t.Error("an unknown lock promises something")
 	}
 }
@@ -125,11 +125,11 @@ func TestAssumptionsPageIsCurrent(t *testing.T) {
 	}
 	var made strings.Builder
 	for _, s := range deployed(t) {
-		terms := fuzz.PromisedTerms(s)
+		terms := promises.Of(s)
 		if len(terms) == 0 {
 			continue
 		}
-		out, err := yaml.Marshal(map[string]fuzz.Terms{"properties": terms})
+		out, err := yaml.Marshal(map[string]promises.Terms{"properties": terms})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestExamplesOfThePage(t *testing.T) {
 	if len(examples) < 3 {
 		t.Fatalf("%d examples", len(examples))
 	}
-	var read []fuzz.Terms
+	var read []promises.Terms
 	for _, e := range examples {
 		terms, err := load(t, e[1])
 		if err != nil {
@@ -157,7 +157,7 @@ func TestExamplesOfThePage(t *testing.T) {
 	}
 	read = read[2:]
 	for _, s := range deployed(t) {
-		want := fuzz.PromisedTerms(s)
+		want := promises.Of(s)
 		if len(want) == 0 {
 			continue
 		}
@@ -171,7 +171,7 @@ func TestExamplesOfThePage(t *testing.T) {
 // Law: the page explains each field.
 func TestThePageHasEveryField(t *testing.T) {
 	text := readPage(t)
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[fuzz.Assumptions]()) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[promises.Assumptions]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		if !strings.Contains(text, "\n| `"+name+"` |") {
 			t.Errorf("%s does not say what %s means", page, name)
@@ -180,11 +180,11 @@ func TestThePageHasEveryField(t *testing.T) {
 }
 
 // load reads a text as a file.
-func load(t *testing.T, text string) (func(scenarios.Scenario) fuzz.Terms, error) {
+func load(t *testing.T, text string) (func(scenarios.Scenario) promises.Terms, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "assumed.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return fuzz.LoadTerms(path)
+	return promises.Load(path)
 }

@@ -1,0 +1,58 @@
+package promises_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/promises"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// A violation is a limit outside the assumptions of a promise, or of a bound that nobody can keep, and
+// otherwise a defect. Of an unknown lock nobody knows.
+func TestStanding(t *testing.T) {
+	found := func(name string, change func(*scenarios.Scenario)) scenarios.Scenario {
+		s, err := scenarios.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(&s)
+		return s
+	}
+	as := func(*scenarios.Scenario) {}
+	for name, c := range map[string]struct {
+		done scenarios.Scenario
+		p    checker.Property
+		want string
+	}{
+		"outside":      {found("crash-restart", as), checker.Lease, "a limit: fault 2: node 3 can return after 0s without something that it had acknowledged, sooner than 1s (restart_delay)"},
+		"inside":       {found("calm", as), checker.Lease, promises.Defect},
+		"not promised": {found("calm", func(s *scenarios.Scenario) { s.Lock.Kind = "setnx-del" }), checker.Lease, "a limit: the lock does not promise it"},
+		"a bound":      {found("calm", func(s *scenarios.Scenario) { s.Bounds.Cleanup = time.Nanosecond }), checker.Cleanup, "a limit: with these settings the lock does not promise to keep the scenario's bound (cleanup)"},
+		"unknown":      {found("crash-restart", func(s *scenarios.Scenario) { s.Lock.Kind = "paxos" }), checker.Lease, ""},
+	} {
+		if got := promises.Standing(c.done, c.p); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A reason numbers faults as a trace does, from 1, and leaves any other text alone.
+func TestReason(t *testing.T) {
+	for excuse, want := range map[string]string{
+		"plan[0]: evict is excluded (without)": "fault 1: evict is excluded (without)",
+		"plan[11]: it ends in plan[2]":         "fault 12: it ends in plan[2]",
+		"guard: fences are not checked":        "guard: fences are not checked",
+		"plan[99999999999999999999]: far":      "plan[99999999999999999999]: far",
+		"":                                     "",
+	} {
+		if got := promises.Reason(excuse); got != want {
+			t.Errorf("%q: %q, want %q", excuse, got, want)
+		}
+	}
+	if got := promises.StandingOf(errors.New("nodes forget")); got != "a limit: nodes forget" {
+		t.Error(got)
+	}
+}
