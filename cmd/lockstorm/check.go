@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/jepsen"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -201,13 +202,14 @@ type verdicted interface {
 
 // judged is the result for a history of Lockstorm.
 type judged struct {
-	name    string
-	header  history.Header
-	bare    bool // it is no run's directory
-	result  runner.Result
-	tally   runner.Tally
-	differs []string // the verdicts that were stored with the run, where they were others
-	drawn   []results.Drawn
+	name     string
+	header   history.Header
+	bare     bool // it is no run's directory
+	result   runner.Result
+	tally    runner.Tally
+	promised *runner.Judged // what the test of a lock stored with the run, or nil
+	differs  []string       // the verdicts that were stored with the run, where they were others
+	drawn    []results.Drawn
 }
 
 // judge judges an input of any kind.
@@ -254,7 +256,7 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 	}
 	s.Expect = c.expected(s.Expect)
 	r := runner.Result{Scenario: s, Plan: s.Plan, Backend: header.Backend, Seed: header.Seed, Report: report, SchedulingLag: in.run.Slip, Interrupted: in.run.Cut || stopped}
-	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: runner.NewTally(s)}
+	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: runner.NewTally(s), promised: in.run.Judged}
 	j.tally.Add(r)
 	if stopped {
 		return j, nil // what is drawn goes on behind the violation
@@ -297,7 +299,7 @@ func (c checking) print(f verdicted) error {
 }
 
 func (j judged) tell(out io.Writer) {
-	printTally(out, j.tally)
+	printJudged(out, j.tally, j.standing)
 	if len(j.differs) > 0 {
 		_, _ = fmt.Fprintf(out, "\nThe stored verdicts differ: %v\n", j.differs)
 	}
@@ -305,6 +307,21 @@ func (j judged) tell(out io.Writer) {
 		printPlaces(out, j.result.Report)
 	}
 	printDrawn(out, j.drawn)
+}
+
+// standing says whether a violation is a limit of the lock or a defect: of a lock that was tested, as the
+// test said; "" if it did not see the violation.
+func (j judged) standing(r runner.Result, p checker.Property) string {
+	if j.promised == nil {
+		return promises.Standing(r.Executed(), p)
+	}
+	if slices.Contains(j.promised.Failed, p) {
+		return promises.Defect
+	}
+	if i := slices.IndexFunc(j.promised.Limits, func(l runner.Limit) bool { return l.Property == p }); i >= 0 {
+		return promises.Limit(j.promised.Limits[i].Why)
+	}
+	return ""
 }
 
 // printPlaces prints the line numbers of the violations in the history.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -144,6 +145,36 @@ func TestCheckPrintsJSON(t *testing.T) {
 		want(t, "pictures", len(l.Pictures), 2)
 		want(t, "picture of", fmt.Sprint(l.Pictures[0].Properties), "[lease section]")
 		want(t, "pair", l.Findings[0].First.Second.Client, 2)
+	}
+}
+
+// Of a run of a lock that was tested, check says what the test has stored with it: which violations
+// failed the test, and why the others did not.
+func TestCheckOfATestSaysLimitOrDefect(t *testing.T) {
+	dir := storedRun(t, "crash-restart")
+	path := filepath.Join(dir, results.RunFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run map[string]any
+	if err := json.Unmarshal(text, &run); err != nil {
+		t.Fatal(err)
+	}
+	run["judged"] = runner.Judged{
+		Failed: []checker.Property{checker.Effect},
+		Limits: []runner.Limit{{Property: checker.Lease, Why: "plan[1]: nodes forget"}},
+	}
+	if text, err = json.Marshal(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, out, _ := command(t, "check", "--picture", "none", dir)
+	wantIn(t, out, "  A limit: fault 2: nodes forget.\n", "  A defect: the lock promises this, and the run stays within its assumptions.\n")
+	if strings.Contains(out, "restart_delay") {
+		t.Errorf("check judges the run by the promises of another lock:\n%s", out)
 	}
 }
 
