@@ -210,7 +210,8 @@ func TestFootRepeatsTheDebate(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := storedRuns(t, "crash-restart", 1)
 	one := filepath.Join(dir, "crash-restart-sim-1")
-	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "V1 lease exclusion, V2 section exclusion and V3 effect exclusion are violated, as this scenario expects.", "Message by message")
+	wantIn(t, page(t, one), "V1 lease exclusion", "nodes 4 and 5 are cut off", "their windows overlap by", "lockstorm replay "+one, "kind: redlock", "V1 lease exclusion, V2 section exclusion and V3 effect exclusion are violated, as this scenario expects.", "Message by message",
+		"A limit (V1 and V2): fault 2: node 3 can return after 0s without something that it had acknowledged, sooner than 1s (restart_delay).", "A limit (V3): the lock does not promise it.")
 	bare := page(t, filepath.Join(one, results.HistoryFile))
 	wantIn(t, bare, "V3 effect exclusion are violated; the scenario states no expectation.", "their windows overlap by")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/report/timeline"
@@ -33,6 +34,7 @@ func (s Shown) lead(anchor string) (blocks []document.Block) {
 			l.More = append(l.More, judged(*s.Run.Judged)...)
 		} else {
 			l.More = append(l.More, titles(violated)+areViolated(violated)+expected+".")
+			l.More = append(l.More, s.standings(violated)...)
 		}
 		if helps := s.Run.Report.Finding(violated[0]).Remedies(); len(helps) > 0 {
 			l.More = append(l.More, "What helps: "+strings.Join(helps, " "))
@@ -65,10 +67,50 @@ func judged(j runner.Judged) (texts []string) {
 		texts = append(texts, titles(j.Failed)+areViolated(j.Failed)+", which failed the test.")
 	}
 	for _, l := range j.Limits {
-		texts = append(texts, fmt.Sprintf("Limit: %s is violated, but not promised, because %s.", titles([]checker.Property{l.Property}), l.Why))
+		texts = append(texts, fmt.Sprintf("Limit: %s is violated, but not promised, because %s.", titles([]checker.Property{l.Property}), promises.Reason(l.Why)))
 	}
 	return texts
 }
+
+// standings says which violations are limits of the lock and which are defects, in at most two sentences:
+// first the defects, and of further limits only that they are.
+func (s Shown) standings(violated []checker.Property) []string {
+	var stands []string
+	of := map[string][]checker.Property{}
+	for _, p := range violated {
+		stand := promises.Standing(s.result().Executed(), p)
+		if stand == "" {
+			return nil
+		}
+		if of[stand] == nil {
+			stands = append(stands, stand)
+		}
+		of[stand] = append(of[stand], p)
+	}
+	if i := slices.Index(stands, promises.Defect); i > 0 {
+		stands = slices.Insert(slices.Delete(stands, i, i+1), 0, promises.Defect)
+	}
+	var texts []string
+	for _, stand := range stands[:min(len(stands), mostStandings)] {
+		if len(stands) > 1 {
+			kind, why, _ := strings.Cut(stand, ": ")
+			stand = fmt.Sprintf("%s (%s): %s", kind, codes(of[stand]), why)
+		}
+		texts = append(texts, textfmt.Sentence(stand)+".")
+	}
+	var rest []checker.Property
+	for _, stand := range stands[len(texts):] {
+		rest = append(rest, of[stand]...)
+	}
+	if len(rest) > 0 {
+		last := &texts[len(texts)-1]
+		*last = fmt.Sprintf("%s; limits, too: %s.", strings.TrimSuffix(*last, "."), codes(rest))
+	}
+	return texts
+}
+
+// mostStandings is how many sentences say what is a limit or a defect, so that the lead stays short.
+const mostStandings = 2
 
 // strip is the verdicts at a glance.
 func (s Shown) strip() verdicts.Strip {
