@@ -163,7 +163,7 @@ func TestCheckOfATestSaysLimitOrDefect(t *testing.T) {
 	}
 	run["judged"] = runner.Judged{
 		Failed: []checker.Property{checker.Effect},
-		Limits: []runner.Limit{{Property: checker.Lease, Why: "plan[1]: nodes forget"}},
+		Limits: []runner.Limit{{Property: checker.Lease, Why: "fault 2: nodes forget"}},
 	}
 	if text, err = json.Marshal(run); err != nil {
 		t.Fatal(err)

@@ -177,7 +177,7 @@ func testLine(r testedRun) testJSON {
 		l.Open = append(l.Open, f.Property)
 	}
 	for _, f := range r.Limits {
-		l.Limits[f.Property] = f.Why.Error()
+		l.Limits[f.Property] = f.Why
 		l.Why[f.Property] = f.Story()
 	}
 	return l

@@ -20,7 +20,7 @@ type Judgment struct {
 // Limit is a violation of a property that is not promised under the plan.
 type Limit struct {
 	checker.Finding
-	Why error
+	Why string // it is not promised, as a clause
 }
 
 // Promised returns the properties whose violation is a failure: the ones that are named, or if that is
@@ -69,7 +69,7 @@ func Judge(r runner.Result, t Capabilities, promised []checker.Property, keys bo
 		case f.Verdict == checker.Violated && why == nil:
 			j.Broken = append(j.Broken, f)
 		case f.Verdict == checker.Violated:
-			j.Limits = append(j.Limits, Limit{f, why})
+			j.Limits = append(j.Limits, Limit{f, promises.Reason(why.Error())})
 		case f.Verdict == checker.Unknown && why == nil:
 			j.Open = append(j.Open, f)
 		case f.Property == checker.Cleanup && !keys && why == nil:
@@ -86,7 +86,7 @@ func (j Judgment) Stored() *runner.Judged {
 		s.Failed = append(s.Failed, f.Property)
 	}
 	for _, l := range j.Limits {
-		s.Limits = append(s.Limits, runner.Limit{Property: l.Property, Why: l.Why.Error()})
+		s.Limits = append(s.Limits, runner.Limit{Property: l.Property, Why: l.Why})
 	}
 	return &s
 }

@@ -67,7 +67,7 @@ func judged(j runner.Judged) (texts []string) {
 		texts = append(texts, titles(j.Failed)+areViolated(j.Failed)+", which failed the test.")
 	}
 	for _, l := range j.Limits {
-		texts = append(texts, fmt.Sprintf("Limit: %s is violated, but not promised, because %s.", titles([]checker.Property{l.Property}), promises.Reason(l.Why)))
+		texts = append(texts, fmt.Sprintf("Limit: %s is violated, but not promised, because %s.", titles([]checker.Property{l.Property}), l.Why))
 	}
 	return texts
 }

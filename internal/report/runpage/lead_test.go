@@ -54,7 +54,7 @@ func TestLeadOfAnUnknownLock(t *testing.T) {
 	unknown := shown(t, checker.Lease, checker.Effect)
 	unknown.Run.Scenario.Lock.Kind = "" // the history alone does not name it
 	tested := shown(t, checker.Lease)
-	tested.Run.Judged = &runner.Judged{Limits: []runner.Limit{{Property: checker.Lease, Why: "plan[1]: node 3 can return"}}}
+	tested.Run.Judged = &runner.Judged{Limits: []runner.Limit{{Property: checker.Lease, Why: "fault 2: node 3 can return"}}}
 	for name, got := range map[string]string{"unknown": unknown.Sentence(), "tested": tested.Sentence()} {
 		if strings.Contains(got, "A limit") || strings.Contains(got, "A defect") {
 			t.Errorf("%s: %s", name, got)
