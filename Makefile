@@ -210,14 +210,14 @@ bench: ## run the benchmarks
 bench-locks: deps ## measure this lock beside others on the same servers (11 minutes, on an idle machine); commit docs/evidence/bench.md and README.md
 	sh scripts/bench-locks.sh
 
-scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the same storms (15 minutes); commit docs/evidence/scoreboard.md and bench/locks/testdata
+scoreboard: deps ## run redsync, redislock, rueidislock and this lock in the same storms (7 minutes); commit docs/evidence/scoreboard.md and bench/locks/testdata
 	$(GO) -C bench test ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
-scoreboard-stores: ## run locks of Go libraries in etcd, ZooKeeper and PostgreSQL in storms (8 minutes); commit docs/evidence/scoreboard-stores.md and bench/locks/testdata
+scoreboard-stores: ## run locks of Go libraries in etcd, ZooKeeper and PostgreSQL in storms (15 minutes); commit docs/evidence/scoreboard-stores.md and bench/locks/testdata
 	@sh scripts/deps.sh stores
 	$(GO) -C bench test -tags kubernetes ./locks -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write -stores -runs 2 -again 1
 
-scoreboard-languages: languages ## run locks of Python and npm in storms (8 minutes); commit docs/evidence/scoreboard-languages.md and bench/languages/testdata
+scoreboard-languages: languages ## run locks of Python and npm in storms (6 minutes); commit docs/evidence/scoreboard-languages.md and bench/languages/testdata
 	$(GO) -C bench test ./languages -count=1 -timeout 2h -v -run '^TestScoreboard$$' -args -write
 
 pgo: ## renew the compiler's profile for the command
