@@ -3,6 +3,7 @@ package promises
 // Storage says where a lock is stored.
 type Storage uint8
 
+// The places where a lock is stored.
 const (
 	OnMajority Storage = iota + 1 // of the nodes
 	OnOneNode
