@@ -18,8 +18,8 @@ say() {
 	echo "== $title: $*" >&2
 	{
 		printf '\n## %s\n\n```\n$ %s\n' "$title" "$*"
-		(cd "$dir" && "$@" 2>&1) || {
-			tail -n 100 "$work/campaign.md" >&2
+		(cd "$dir" && "$@" 2>"$work/problems") || { # and progress
+			tail -n 100 "$work/campaign.md" "$work/problems" >&2
 			exit 1
 		}
 		printf '```\n'
