@@ -18,7 +18,7 @@ say() {
 	echo "== $title: $*" >&2
 	{
 		printf '\n## %s\n\n```\n$ %s\n' "$title" "$*"
-		(cd "$dir" && "$@" 2>"$work/problems") || { # and progress
+		(cd "$dir" && "$@" 2>"$work/problems") || { # stderr has progress, too, which is not for the page
 			tail -n 100 "$work/campaign.md" "$work/problems" >&2
 			exit 1
 		}

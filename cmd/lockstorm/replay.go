@@ -213,7 +213,8 @@ func replayOfDir(dir string) (replay, error) {
 	switch {
 	case run.TraceHash == "" && !run.Cut && err != nil: // a backend that only tests have
 		where := ""
-		if text := filepath.Join(dir, external.FailureFile); exists(text) {
+		text := filepath.Join(dir, external.FailureFile)
+		if _, missing := os.Stat(text); missing == nil {
 			where = fmt.Sprintf(" (%s has that command)", text)
 		}
 		return replay{}, fmt.Errorf("%s: a run of locktest on backend %s cannot be repeated exactly; go test with -locktest.witness repeats its plan and seed%s", dir, run.Backend, where)
@@ -234,12 +235,6 @@ func replayOfDir(dir string) (replay, error) {
 		same:     func(r runner.Result) bool { return results.Hash(r.TraceHash) == run.TraceHash },
 		trace:    run.TraceHash,
 	}, nil
-}
-
-// exists reports whether there is such a file.
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 // prepare prepares the run.

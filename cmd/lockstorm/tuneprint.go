@@ -19,12 +19,9 @@ import (
 // printTuning prints an advice for a person.
 func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
-	width := terminal.On(out).Prose()
 	if a.Refusal != "" {
 		p("no setting is recommended\n\n")
-		for _, l := range textfmt.Lines(a.Refusal, width) {
-			p("%s\n", l)
-		}
+		printProse(out, a.Refusal)
 	} else {
 		printRecommended(out, a)
 	}
@@ -38,9 +35,7 @@ func printTuning(out io.Writer, a tune.Advice, o tuneOptions) {
 	}
 	if a.Validation != nil {
 		p("\n")
-		for _, l := range textfmt.Lines(report.TryOnServers(o.out), width) {
-			p("%s\n", l)
-		}
+		printProse(out, report.TryOnServers(o.out))
 	}
 }
 
@@ -63,9 +58,7 @@ func printRecommended(out io.Writer, a tune.Advice) {
 		p("recommended by the model, not validated by runs: %s\n\n", a.Unvalidated)
 	case a.Unvalidated != "":
 		p("recommended, validated in part\n")
-		for _, l := range textfmt.Lines(a.Unvalidated+" (--max-requests)", width) {
-			p("%s\n", l)
-		}
+		printProse(out, a.Unvalidated+" (--max-requests)")
 		p("\n")
 	default:
 		p("recommended\n\n")
@@ -75,10 +68,8 @@ func printRecommended(out io.Writer, a tune.Advice) {
 	}
 	if s := a.Shorter; s != nil {
 		p("\n")
-		for _, l := range textfmt.Lines(fmt.Sprintf("With an extension every %v, a TTL of %v is as good according to the model, and a crashed holder blocks the others for at most %v. Set longest_ttl to %v to get this recommendation.",
-			s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead), s.TTL), width) {
-			p("%s\n", l)
-		}
+		printProse(out, fmt.Sprintf("With an extension every %v, a TTL of %v is as good according to the model, and a crashed holder blocks the others for at most %v. Set longest_ttl to %v to get this recommendation.",
+			s.ExtendEvery, s.TTL, textfmt.Duration(s.BlockedByDead), s.TTL))
 	}
 	p("\nassumption and certainty of each figure\n")
 	for _, b := range a.Basis {
@@ -120,9 +111,7 @@ const frontLines = 16
 func printChoice(out io.Writer, a tune.Advice) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) }
 	p("\n")
-	for _, l := range textfmt.Lines(report.Alternatives(a), terminal.On(out).Prose()) {
-		p("%s\n", l)
-	}
+	printProse(out, report.Alternatives(a))
 	if len(a.Front) == 0 {
 		return
 	}

@@ -69,7 +69,7 @@ func Judge(r runner.Result, t Capabilities, promised []checker.Property, keys bo
 		case f.Verdict == checker.Violated && why == nil:
 			j.Broken = append(j.Broken, f)
 		case f.Verdict == checker.Violated:
-			j.Limits = append(j.Limits, Limit{f, promises.Reason(why.Error())})
+			j.Limits = append(j.Limits, Limit{f, promises.Reason(why)})
 		case f.Verdict == checker.Unknown && why == nil:
 			j.Open = append(j.Open, f)
 		case f.Property == checker.Cleanup && !keys && why == nil:

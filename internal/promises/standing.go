@@ -1,27 +1,27 @@
 package promises
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Defect is the standing of a violation of what a lock promises.
 const Defect = "a defect: the lock promises this, and the run stays within its assumptions"
 
-// Limit is the standing of a violation that has an excuse.
-func Limit(excuse string) string { return "a limit: " + Reason(excuse) }
+// Limit is the standing of a violation for which there is a [Reason].
+func Limit(reason string) string { return "a limit: " + reason }
 
 // StandingOf says whether a violation is a limit, which has an excuse, or a defect.
 func StandingOf(excuse error) string {
 	if excuse == nil {
 		return Defect
 	}
-	return Limit(excuse.Error())
+	return Limit(Reason(excuse))
 }
 
 // Standing says whether a violation in a scenario, with the plan that was carried out, is a limit of
@@ -41,13 +41,14 @@ func Standing(done scenarios.Scenario, p checker.Property) string {
 // decidedBy names the bound in a scenario that decides a property.
 var decidedBy = map[checker.Property]string{checker.DeadlockFreedom: "grant", checker.FaultTolerance: "tries", checker.Cleanup: "cleanup"}
 
-// inPlan is the place of a fault, as an error names it.
-var inPlan = regexp.MustCompile(`^plan\[(\d{1,9})\]`)
-
-// Reason returns an excuse in which a fault has the number that it has in a trace.
-func Reason(excuse string) string {
-	return inPlan.ReplaceAllStringFunc(excuse, func(at string) string {
-		i, _ := strconv.Atoi(inPlan.FindStringSubmatch(at)[1])
-		return fmt.Sprintf("fault %d", i+1)
-	})
+// Reason returns the text of an excuse. A fault has the number that it has in a trace.
+func Reason(excuse error) string {
+	var field *nemesis.FieldError
+	if errors.As(excuse, &field) {
+		var at int
+		if n, _ := fmt.Sscanf(field.Path, "plan[%d]", &at); n == 1 {
+			return fmt.Sprintf("fault %d: %v", at+1, field.Err)
+		}
+	}
+	return excuse.Error()
 }

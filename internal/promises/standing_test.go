@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/promises"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -41,15 +42,16 @@ func TestStanding(t *testing.T) {
 
 // A reason numbers faults as a trace does, from 1, and leaves any other text alone.
 func TestReason(t *testing.T) {
-	for excuse, want := range map[string]string{
-		"plan[0]: evict is excluded (without)": "fault 1: evict is excluded (without)",
-		"plan[11]: it ends in plan[2]":         "fault 12: it ends in plan[2]",
-		"guard: fences are not checked":        "guard: fences are not checked",
-		"plan[99999999999999999999]: far":      "plan[99999999999999999999]: far",
-		"":                                     "",
+	in := func(path, why string) error { return &nemesis.FieldError{Path: path, Err: errors.New(why)} }
+	for want, excuse := range map[string]error{
+		"fault 1: evict is excluded (without)": in("plan[0]", "evict is excluded (without)"),
+		"fault 12: it ends in plan[2]":         in("plan[11]", "it ends in plan[2]"),
+		"guard: fences are not checked":        in("guard", "fences are not checked"),
+		"plan[99999999999999999999]: far":      in("plan[99999999999999999999]", "far"),
+		"":                                     errors.New(""),
 	} {
 		if got := promises.Reason(excuse); got != want {
-			t.Errorf("%q: %q, want %q", excuse, got, want)
+			t.Errorf("%v: %q, want %q", excuse, got, want)
 		}
 	}
 	if got := promises.StandingOf(errors.New("nodes forget")); got != "a limit: nodes forget" {

@@ -47,7 +47,7 @@ func (m *model) onServers(s Setting) []OnServers {
 
 // crashOnServers returns a scenario in which nodes of the holder's bare quorum crash when it has just
 // been granted the lock, and another client asks from the middle of the lease on, and again after the
-// nodes' return. It has no round trips and wrong clocks: real servers bring their own. The holder does not
+// nodes' return. It has neither round trips nor wrong clocks: real servers bring their own. The holder does not
 // extend: it would notice that a quorum has lost its key, and each lease is as long as the first.
 func (m *model) crashOnServers(s Setting, name string) OnServers {
 	s.ExtendEvery = 0

@@ -77,8 +77,9 @@ func judged(j runner.Judged) (texts []string) {
 func (s Shown) standings(violated []checker.Property) []string {
 	var stands []string
 	of := map[string][]checker.Property{}
+	done := s.result().Executed()
 	for _, p := range violated {
-		stand := promises.Standing(s.result().Executed(), p)
+		stand := promises.Standing(done, p)
 		if stand == "" {
 			return nil
 		}
