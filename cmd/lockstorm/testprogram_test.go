@@ -138,7 +138,7 @@ func TestABrokenProgramIsNamed(t *testing.T) {
 	t.Parallel()
 	for behaviour, said := range map[string]string{
 		"garbage":    `line 2 of its standard output, "connected to redis": want a JSON object in each line`,
-		"exits":      "it has ended (exit status 7), and nothing has ended it; the end of its standard error: a stack trace",
+		"exits":      "it exited (exit status 7) during the run; the end of its standard error: a stack trace",
 		"other-id":   `: the open call is acquire 1: want one of ["granted" "refused"] with its id`,
 		"long-line":  "longer than 65536 bytes",
 		"wall-clock": "and the monotonic clock of the machine showed",

@@ -18,7 +18,7 @@ import (
 
 const (
 	quitTimeout = 2 * time.Second // for a program to exit when it is told to
-	exitTimeout = time.Second     // for it to exit when it has closed its standard output
+	exitTimeout = time.Second     // for it to exit when it has closed its standard output, or the reverse
 )
 
 // process is a program that runs. Its lines go to receive, one at a time.
@@ -64,18 +64,27 @@ func start(f *child.Forker, command []string, receive func(FromProgram) error) (
 // watch receives the lines of the program until it is dead.
 func (p *process) watch(stdout *os.File, receive func(FromProgram) error) {
 	defer close(p.gone)
+	exited := make(chan struct{})
+	var exit error // read after exited is closed
+	go func() {
+		defer close(exited)
+		exit = p.cmd.Wait()
+		_ = child.KillGroup(p.cmd.Process) // the other processes of its group
+		// A daemon that it started in a session of its own survives, and can hold the standard output open
+		// for ever.
+		_ = stdout.SetReadDeadline(time.Now().Add(exitTimeout))
+	}()
 	err := p.read(stdout, receive)
 	patience := exitTimeout
 	if err != nil {
 		patience = 0
 	}
 	late := time.AfterFunc(patience, func() { _ = child.KillGroup(p.cmd.Process) })
-	waited := p.cmd.Wait()
+	<-exited
 	late.Stop()
-	_ = child.KillGroup(p.cmd.Process) // what it has started
 	_, _ = stdout.Close(), p.stdin.Close()
 	if err == nil {
-		err = fmt.Errorf("it has ended (%w), and nothing has ended it", endOf(waited))
+		err = fmt.Errorf("it exited (%w) during the run", endOf(exit))
 	}
 	p.cause = fmt.Errorf("%s: %w%s", p.name(), err, p.stderr.ending())
 }
@@ -100,7 +109,7 @@ func (p *process) read(stdout io.Reader, receive func(FromProgram) error) error 
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
 		switch {
-		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) == 0 || errors.Is(err, os.ErrClosed):
+		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) == 0 || errors.Is(err, os.ErrDeadlineExceeded):
 			return nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			return lineError(number, line, fmt.Errorf("longer than %d bytes", MaxLine))

@@ -1,0 +1,57 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/servers/child"
+)
+
+// A daemon in a session of its own, which holds the standard output open, does not keep us waiting after the
+// program is gone, whether the program exits or is killed. What the program had printed is received.
+func TestDaemonDoesNotHoldUpTheEnd(t *testing.T) {
+	for name, then := range map[string]string{"exits": "exit 7", "is killed": "exec sleep 1000"} {
+		t.Run(name, func(t *testing.T) {
+			f := child.NewForker()
+			defer f.Close()
+			pidFile := filepath.Join(t.TempDir(), "pid")
+			script := fmt.Sprintf(`setsid sh -c 'echo $$ >%s.new && mv %[1]s.new %[1]s; exec sleep 1000' &
+				while ! test -e %[1]s; do sleep 0.01; done
+				echo '{"type":"ready","version":1}'; %s`, pidFile, then)
+			received := make(chan FromProgram, 1)
+			p, err := start(f, []string{"sh", "-c", script}, func(m FromProgram) error { received <- m; return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := <-received; m.Type != "ready" {
+				t.Errorf("received %+v, want ready", m)
+			}
+			text, err := os.ReadFile(pidFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			daemon, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = syscall.Kill(daemon, syscall.SIGKILL) }()
+			if name == "is killed" {
+				p.Kill()
+			}
+			select {
+			case <-p.gone:
+			case <-time.After(2 * time.Minute):
+				t.Fatal("the program is gone, and nobody noticed")
+			}
+			if name == "exits" && !strings.Contains(p.cause.Error(), "exit status 7") {
+				t.Errorf("the cause is %v, want exit status 7", p.cause)
+			}
+		})
+	}
+}
