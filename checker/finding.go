@@ -2,6 +2,8 @@ package checker
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -60,8 +62,8 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	}{findingJSON(f), f.Story()})
 }
 
-// UnmarshalJSON reads a finding. If it was written before findings had events, it keeps the
-// story.
+// UnmarshalJSON reads a finding. It returns an error if the property or the verdict is missing. If the
+// finding was written before findings had events, it keeps the story.
 func (f *Finding) UnmarshalJSON(text []byte) error {
 	var read struct {
 		findingJSON
@@ -69,6 +71,12 @@ func (f *Finding) UnmarshalJSON(text []byte) error {
 	}
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
+	}
+	switch {
+	case read.Property == "":
+		return errors.New("a finding has no property")
+	case !read.Verdict.valid():
+		return fmt.Errorf("the finding of %s has no verdict", read.Property)
 	}
 	*f = Finding(read.findingJSON)
 	if f.Events == nil {
@@ -122,6 +130,36 @@ type Statement struct {
 	Detail string `json:"detail,omitempty"`
 	Left   string `json:"left,omitempty"` // in which state a fault left a node
 	More   bool   `json:"more,omitempty"` // see the kind
+}
+
+// UnmarshalJSON reads a statement. It returns an error if a field is missing without which statements of
+// its kind cannot be put into words.
+func (s *Statement) UnmarshalJSON(text []byte) error {
+	type plain Statement
+	var read plain
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	missing := ""
+	switch read.Kind {
+	case KeyLost:
+		if len(read.Nodes) == 0 {
+			missing = "nodes"
+		}
+	case Overlap, HoldEnded:
+		if read.End == nil && read.Detail != "empty" && read.Detail != "beyond" {
+			missing = "end"
+		}
+	case RefusedInRow, FewVotes:
+		if read.Share == nil {
+			missing = "share"
+		}
+	}
+	if missing != "" {
+		return fmt.Errorf("a statement of the kind %q has no %s", read.Kind, missing)
+	}
+	*s = Statement(read)
+	return nil
 }
 
 // NodeTime is a node, and the time of its event; 0 if it is not stated.
