@@ -161,7 +161,11 @@ func (d *Dir) Discard() error {
 // Load reads the run.json of a directory.
 func Load(dir string) (Run, error) {
 	path := filepath.Join(dir, RunFile)
-	text, err := os.ReadFile(path)
+	err := regular(path)
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return Run{}, fmt.Errorf("%s: no such directory", dir)
@@ -184,12 +188,22 @@ func Load(dir string) (Run, error) {
 // packings are the extensions of compressed files.
 var packings = []string{"", ".gz", ".zst"}
 
+// regular returns an error if a path does not lead to a regular file: to open a named pipe blocks until
+// somebody writes to it.
+func regular(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	return err
+}
+
 // HistoryPath finds the history in the directory of a run, which may be compressed. There must be
 // exactly one.
 func HistoryPath(dir string) (string, error) {
 	var found []string
 	for _, packing := range packings {
-		_, err := os.Stat(filepath.Join(dir, HistoryFile+packing))
+		err := regular(filepath.Join(dir, HistoryFile+packing))
 		if err == nil {
 			found = append(found, HistoryFile+packing)
 		} else if !errors.Is(err, fs.ErrNotExist) {

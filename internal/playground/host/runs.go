@@ -43,8 +43,11 @@ func listed(dir string) ([]Run, error) {
 	}
 	var found []Run
 	for _, e := range entries {
-		if changed, ok := changedAt(filepath.Join(dir, e.Name())); ok && e.IsDir() {
-			found = append(found, Run{Name: e.Name(), Changed: changed})
+		if !e.IsDir() {
+			continue
+		}
+		if _, info, err := historyOf(dir, e.Name()); err == nil {
+			found = append(found, Run{Name: e.Name(), Changed: info.ModTime()})
 		}
 	}
 	slices.SortFunc(found, func(a, b Run) int { return b.Changed.Compare(a.Changed) })
@@ -57,17 +60,25 @@ func listed(dir string) ([]Run, error) {
 	return runs, nil
 }
 
-// changedAt returns when the history of a run was changed last; ok is false if there is none.
-func changedAt(dir string) (changed time.Time, ok bool) {
-	file, err := results.HistoryPath(dir)
+// historyOf returns the path of a run's history, relative to the directory of the runs. It returns an error
+// unless the files of the run are regular files below that directory, also behind symbolic links: what lies
+// elsewhere is not for those who can reach the page.
+func historyOf(dir, name string) (path string, info fs.FileInfo, err error) {
+	full, err := results.HistoryPath(filepath.Join(dir, name))
 	if err != nil {
-		return changed, false
+		return "", nil, err
 	}
-	info, err := os.Stat(file)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return changed, false
+		return "", nil, err
 	}
-	return info.ModTime(), true
+	defer func() { _ = root.Close() }()
+	if _, err := root.Stat(filepath.Join(name, results.RunFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", nil, err
+	}
+	path = filepath.Join(name, filepath.Base(full))
+	info, err = root.Stat(path)
+	return path, info, err
 }
 
 // read completes a run from its files, and reports whether they can be read.
@@ -109,18 +120,11 @@ func (r *Run) readHistory(dir string) bool {
 
 // opened opens the history of a run, and reports whether the run goes on.
 func opened(dir, name string) (file *os.File, live bool, err error) {
-	path, err := results.HistoryPath(filepath.Join(dir, name))
+	path, info, err := historyOf(dir, name)
 	if err != nil {
 		return nil, false, err
 	}
 	_, done := os.Stat(filepath.Join(dir, name, results.RunFile))
-	if file, err = os.Open(path); err != nil {
-		return nil, false, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		_ = file.Close()
-		return nil, false, err
-	}
-	return file, errors.Is(done, fs.ErrNotExist) && time.Since(info.ModTime()) < liveFor, nil
+	file, err = os.OpenInRoot(dir, path)
+	return file, errors.Is(done, fs.ErrNotExist) && time.Since(info.ModTime()) < liveFor, err
 }
