@@ -8,6 +8,7 @@ RUN apt-get update -qq \
 	&& find / -xdev -type f -perm /6000 -exec chmod ug-s {} +
 ARG TARGETPLATFORM
 COPY $TARGETPLATFORM/lockstorm /usr/local/bin/lockstorm
+COPY LICENSE release/THIRD_PARTY_NOTICES /usr/share/doc/lockstorm/
 COPY --chown=65532:65532 image/data /data
 ENV HOME=/data
 WORKDIR /data

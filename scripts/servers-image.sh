@@ -23,7 +23,9 @@ if [ "${1:-}" != --inside ]; then
 	arch=$(go env GOARCH)
 	mkdir -p "$work/context/linux/$arch"
 	CGO_ENABLED=0 go build -pgo=off -trimpath -ldflags='-s -w' -o "$work/context/linux/$arch/lockstorm" ./cmd/lockstorm
-	cp -r image "$work/context/image"
+	cp -r image LICENSE "$work/context"
+	mkdir "$work/context/release"
+	sh scripts/notices.sh >"$work/context/release/THIRD_PARTY_NOTICES"
 	sh scripts/engine.sh sh "$0" --inside "$work" "linux/$arch"
 	exit
 fi

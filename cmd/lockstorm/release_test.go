@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,27 @@ func TestReleaseHasWhatIsDownloaded(t *testing.T) {
 	}
 	wantIn(t, string(script), "https://github.com/"+g.Release.GitHub.Owner+"/"+g.Release.GitHub.Name+"/releases/download")
 	want(t, "published only after the attestations", g.Release.Draft, true)
+}
+
+// Law: the notices of a release have the licence of each module in this program. notices.sh fails if a module
+// has none.
+func TestNoticesNameEveryModule(t *testing.T) {
+	cmd := exec.Command("sh", filepath.Join(sources, "scripts", "notices.sh"))
+	cmd.Stderr = os.Stderr
+	notices, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked, ok := debug.ReadBuildInfo()
+	if !ok {
+		t.Fatal("this program does not know its modules")
+	}
+	wantIn(t, string(notices), "Copyright 2009 The Go Authors", "github.com/ajstarks/svgo", "Creative Commons Attribution 4.0")
+	for _, m := range linked.Deps {
+		if m.Replace == nil && !strings.Contains(string(notices), m.Path+" "+m.Version+": ") {
+			t.Errorf("there is no licence of %s %s", m.Path, m.Version)
+		}
+	}
 }
 
 // Law: each image has the program that it needs, and the tags that README.md names.
