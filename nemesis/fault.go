@@ -39,6 +39,20 @@ type settingDependent interface {
 	requires(s Setting) error
 }
 
+// clockChanger is implemented by actions that can make clocks wrong, or stop them.
+type clockChanger interface {
+	// clocks returns the machine whose clocks they are; the zero value: none.
+	clocks() Machine
+}
+
+// ClockMachine returns the machine whose clocks an action makes wrong or stops, or the zero value.
+func ClockMachine(a Action) Machine {
+	if c, changes := a.(clockChanger); changes {
+		return c.clocks()
+	}
+	return Machine{}
+}
+
 // unmetRequirement returns an error if an action is impossible in a setting.
 func unmetRequirement(a Action, s Setting) error {
 	if n, ok := a.(settingDependent); ok {

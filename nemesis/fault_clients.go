@@ -85,6 +85,8 @@ func (u *Suspend) validate(s Setting) error {
 
 func (u *Suspend) claims(Setting) []string { return machineOf(u.Client) }
 
+func (u *Suspend) clocks() Machine { return Machine{Client: u.Client} }
+
 func (*Suspend) ending() ending { return ending{} }
 
 func (*Suspend) random(g *paramGenerator) Action { return &Suspend{Client: g.client()} }
@@ -118,6 +120,8 @@ func (n *Snapshot) validate(s Setting) error {
 }
 
 func (n *Snapshot) claims(Setting) []string { return machineOf(n.Client) }
+
+func (n *Snapshot) clocks() Machine { return Machine{Client: n.Client} }
 
 func (n *Snapshot) ending() ending { return n.Healing.ending() }
 

@@ -152,10 +152,17 @@ func (v *VMRestore) claims(Setting) []string { return []string{server(v.Node)} }
 
 func (*VMRestore) ending() ending { return ending{} }
 
+func (v *VMRestore) clocks() Machine {
+	if v.Clock == ClockRestored {
+		return Machine{Node: v.Node}
+	}
+	return Machine{}
+}
+
 // features are those of a fault that changes the clock of a node, if it does.
 func (v *VMRestore) features() []Feature {
-	if v.Clock == ClockRestored {
-		return Machine{Node: v.Node}.features()
+	if m := v.clocks(); m != (Machine{}) {
+		return m.features()
 	}
 	return nil
 }

@@ -198,6 +198,9 @@ const (
 	ClientClockFeature Feature = "client"
 )
 
+// clocks implements [clockChanger] for the actions that name their machine.
+func (m Machine) clocks() Machine { return m }
+
 func (m Machine) features() []Feature {
 	if m.Client != 0 {
 		return []Feature{ClientClockFeature}

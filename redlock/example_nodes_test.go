@@ -52,7 +52,8 @@ func forget() {
 // newMutex returns a mutex over the masters at the addresses, and what closes it
 // again; the example of the package shows how. It has more patience than the
 // configuration says, because what an example prints must not hang on how busy
-// the machine is.
+// the machine is. An example that waits for its hold to end waits no longer than
+// 2 minutes.
 func newMutex(c redlock.Config, addrs ...string) (m *redlock.Mutex, done func()) {
 	c.NodeTimeout = 10 * time.Second
 	nodes, err := redisnode.New(addrs, redisnode.Options{})
@@ -63,7 +64,9 @@ func newMutex(c redlock.Config, addrs ...string) (m *redlock.Mutex, done func())
 	if err != nil {
 		panic(err)
 	}
+	stuck := time.AfterFunc(2*time.Minute, func() { panic("an example has not ended after 2 minutes") })
 	return m, func() {
+		stuck.Stop()
 		_ = m.Close(context.Background())
 		_ = nodes.Close()
 	}

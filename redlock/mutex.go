@@ -111,8 +111,10 @@ func (m *Mutex) randomDelay() time.Duration {
 // and a margin before its validity ends.
 //
 // If the acquisition fails, work is not called and its error is returned. Otherwise the errors
-// of work and of the release are joined. If the lock was lost or about to expire during work,
-// the error is also [ErrLost] or [ErrExpiring], even if work did not notice.
+// of work and of the release are joined. If the lock was about to expire or lost during work, the
+// error is also [ErrExpiring] or [ErrLost], even if work did not notice. After ErrLost, somebody
+// else may have held the lock during work; a holder that was warned and went on until then gets
+// both.
 func (m *Mutex) WithLock(ctx context.Context, resource string, work func(ctx context.Context) error) (err error) {
 	hold, err := m.lock(ctx, ctx, resource)
 	if err != nil {
@@ -126,11 +128,15 @@ func (m *Mutex) WithLock(ctx context.Context, resource string, work func(ctx con
 // ended meanwhile; the release must not end with it.
 func (h *Hold) close(ctx context.Context) error {
 	var ended error
-	if h.ctx.Err() != nil && ctx.Err() == nil {
+	if ctx.Err() == nil {
 		ended = context.Cause(h.ctx)
 	}
+	// The release cannot report the end of validity where too few nodes reply.
+	if h.Left() <= 0 && !errors.Is(ended, ErrLost) {
+		ended = errors.Join(ended, errEnded)
+	}
 	err := h.Release(context.WithoutCancel(ctx))
-	if errors.Is(err, ErrLost) && ended != nil {
+	if errors.Is(ended, ErrLost) && errors.Is(err, ErrLost) {
 		return ended
 	}
 	return errors.Join(ended, err)

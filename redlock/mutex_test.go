@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -618,9 +619,69 @@ func TestWithLock(t *testing.T) {
 
 		tooLate := m.WithLock(ctx, "r", func(context.Context) error { b.sleep(1, 2*time.Second); return nil })
 		b.wantError("work past the end", tooLate, redlock.ErrExpiring)
+		b.wantError("and the loss", tooLate, redlock.ErrLost)
 		b.sleep(1, time.Second)
 	})
 	b.want("keys left", b.keys(), 0)
+}
+
+// WithLock reports a loss also to a holder that was warned before, cancelled, or cut off from the
+// nodes.
+func TestWithLockReportsTheLoss(t *testing.T) {
+	work := func(b *bench, m *redlock.Mutex, d time.Duration) error {
+		return m.WithLock(context.Background(), "r", func(context.Context) error { b.sleep(1, d); return nil })
+	}
+	cut := partition([]int{1, 2, 3, 4, 5}, nemesis.At(500*ms), &nemesis.Trigger{At: 3 * time.Second})
+	for name, c := range map[string]struct {
+		plan nemesis.Plan
+		call func(*bench, *redlock.Mutex) error
+		want []error
+	}{
+		"another client acquires it after the warning": {
+			plan: nemesis.Plan{crash(1, nemesis.At(910*ms), nemesis.After(ms)), crash(2, nemesis.At(910*ms), nemesis.After(ms)), crash(3, nemesis.At(910*ms), nemesis.After(ms))},
+			call: func(b *bench, m *redlock.Mutex) error { return work(b, m, 950*ms) },
+			want: []error{redlock.ErrExpiring, redlock.ErrLost},
+		},
+		"cut off until the end": {
+			plan: nemesis.Plan{cut},
+			call: func(b *bench, m *redlock.Mutex) error { return work(b, m, 2*time.Second) },
+			want: []error{redlock.ErrExpiring, redlock.ErrLost, redlock.ErrNoQuorum},
+		},
+		"cut off, and cancelled": {
+			plan: nemesis.Plan{cut},
+			call: func(b *bench, m *redlock.Mutex) error {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				return m.WithLock(ctx, "r", func(ctx context.Context) error { cancel(); b.sleep(1, 2*time.Second); return ctx.Err() })
+			},
+			want: []error{context.Canceled, redlock.ErrLost, redlock.ErrNoQuorum},
+		},
+		"closed in time": {
+			call: func(_ *bench, m *redlock.Mutex) error {
+				return m.WithLock(context.Background(), "r", func(context.Context) error {
+					ctx, cancel := context.WithCancel(context.Background())
+					cancel()
+					_ = m.Close(ctx)
+					return nil
+				})
+			},
+			want: []error{redlock.ErrClosed},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, c.plan, func(b *bench, m *redlock.Mutex) {
+				err := c.call(b, m)
+				for _, known := range []error{redlock.ErrExpiring, redlock.ErrLost, redlock.ErrNoQuorum, redlock.ErrClosed, context.Canceled} {
+					b.want(known.Error(), errors.Is(err, known), slices.Contains(c.want, known))
+				}
+			}, func(b *bench, m *redlock.Mutex) {
+				b.sleep(2, 920*ms)
+				h, err := m.Lock(context.Background(), "r")
+				b.wantError("lock of another client", err, nil)
+				b.wantError("its release", h.Release(context.Background()), nil)
+			})
+		})
+	}
 }
 
 // The context of the work ends with the caller's, and the lock is released all

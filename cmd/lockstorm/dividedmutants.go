@@ -33,7 +33,7 @@ type dividedMutants struct {
 	sum      string
 }
 
-// mutantRuns is the most runs of a mutant by default: eight times as many as the best hidden one needs.
+// mutantRuns is the most runs of a mutant by default: as many as for the page of make mutants.
 const mutantRuns = 50_000
 
 // divideMutants returns the command mutants as campaigns divide it.

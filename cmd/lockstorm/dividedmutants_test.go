@@ -34,7 +34,7 @@ func TestCampaignOfMutantsIsAsOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "the results", string(text), untimed(here))
-	wantIn(t, printed, "1 of 1 caught", "0 false alarms in 80 runs")
+	wantIn(t, printed, "1 of 1 caught", "0 false alarms in 120 runs")
 }
 
 // The runs of a lock without a defect are divided; what a shard cannot have found is rejected.
@@ -44,18 +44,18 @@ func TestShardsOfMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := work.(*dividedMutants)
-	want(t, "shards", d.Shards(), 5) // two for each kind of lock, one for the defect
-	made, err := d.Run(t.Context(), 4, nil)
+	want(t, "shards", d.Shards(), 7) // two for each kind of lock, one for the defect
+	made, err := d.Run(t.Context(), 6, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantMatch(t, made.Find, `^mutant 1: V1 in run \d+$`)
-	_, effort := d.shard(4)
+	_, effort := d.shard(6)
 	r, err := shards.Unseal(made.Data, effort)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := d.Run(t.Context(), 4, nil)
+	again, err := d.Run(t.Context(), 6, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,10 +36,11 @@ func newMutants() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mutants [NUMBER…]",
 		Short: "Plant defects into the lock and see whether the hunt finds them",
-		Long: `Plant defects of real lock libraries into the lock's source, one at a time, and hunt
-each with generated faults until a broken promise is found. Number 0 is the lock
+		Long: `Plant defects such as real lock libraries had into the lock's source, one at a time,
+and hunt each with generated faults until a broken promise is found. Number 0 is the lock
 without a defect: any find there is a false alarm. Without a NUMBER all mutants are
-tried, 0 first.
+tried, 0 first. For the numbers up to 100 the hunt was widened until it caught them, so
+only the others, from 101, say how good it is.
 
 The mutants are compiled: this needs a checkout of the project and the Go toolchain.
 
@@ -226,7 +227,7 @@ func (o mutantOptions) try(ctx context.Context, c mutants.Checkout, m mutants.Mu
 type mutantScore struct {
 	Mutants     int `json:"mutants"`
 	Caught      int `json:"caught"`
-	AsNamed     int `json:"as_named"`     // by a property that the catalogue names
+	AsNamed     int `json:"as_named"`     // by a property that is named for the defect
 	Alarms      int `json:"alarms"`       // of locks without a defect
 	ControlRuns int `json:"control_runs"` // runs of these
 
@@ -281,11 +282,14 @@ func (s *mutantScore) tests() string {
 	return strings.Join(parts, ", ")
 }
 
-// words returns the score in a sentence or two.
+// words returns the score in a few sentences. It counts the defects that the hunt was widened for
+// apart from those that say how good it is.
 func (s *mutantScore) words() string {
 	var parts []string
-	if s.Mutants > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d caught, %d by a property that the catalogue names.", s.Caught, s.Mutants, s.AsNamed))
+	for _, unseen := range []bool{false, true} {
+		if of := s.only(unseen); of.Mutants > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d of %d caught, %d by a property that is named.", groupWords[unseen], of.Caught, of.Mutants, of.AsNamed))
+		}
 	}
 	if s.ControlRuns > 0 {
 		parts = append(parts, fmt.Sprintf("%d false alarms in %d runs without a defect; runs that exercised each property: %s.", s.Alarms, s.ControlRuns, s.tests()))
@@ -296,12 +300,26 @@ func (s *mutantScore) words() string {
 	return strings.Join(parts, " ")
 }
 
+// groupWords names the defects that are [mutants.Mutant.Unseen], and the others.
+var groupWords = map[bool]string{false: "Defects of the catalogue, for which the hunt was widened", true: "Defects for which it was not changed (from 101)"}
+
+// only returns the score of one of the two groups of defects.
+func (s *mutantScore) only(unseen bool) (of mutantScore) {
+	for _, t := range s.trials {
+		if !t.Controls() && t.Unseen() == unseen {
+			of.add(t)
+		}
+	}
+	return of
+}
+
 func (s *mutantScore) table() *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"number", "defect", "should break", "found", "runs"}}
 	timed := s.Seconds > 0 // a campaign's results have no times
 	if timed {
 		t.Head = append(t.Head, "seconds", "build")
 	}
+	t.Head = append(t.Head, "source")
 	for _, trial := range s.trials {
 		r := recordOf(trial)
 		runs, seconds := trial.Runs, trial.Seconds
@@ -312,7 +330,7 @@ func (s *mutantScore) table() *textfmt.Table {
 		if timed {
 			cells = append(cells, fmt.Sprintf("%.1f", seconds), fmt.Sprintf("%.1f", r.BuildSeconds))
 		}
-		t.Add(cells...)
+		t.Add(append(cells, textfmt.Dash(strings.Join(trial.Sources, ", ")))...)
 	}
 	return t
 }
@@ -338,7 +356,7 @@ const (
 	nothing outcome = "nothing" // was found of the lock without a defect
 	alarm   outcome = "alarm"   // something was
 	missed  outcome = "missed"
-	another outcome = "another" // caught, by a property that the catalogue does not name
+	another outcome = "another" // caught, by a property that is not named
 	asNamed outcome = "as_named"
 )
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/mutants"
 )
 
@@ -57,6 +59,37 @@ func TestMutantsMissed(t *testing.T) {
 	code, out, _ := command(t, "mutants", "0", "1", "--control", "1", "--budget", "1ns")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "none: redlock as it is", "missed", "0 of 1 caught")
+}
+
+// The score counts the defects that the hunt was not changed for apart from those of the catalogue,
+// and the table names the sources and what was missed.
+func TestMutantScoreOfDefectsFromOutside(t *testing.T) {
+	all, err := mutants.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s mutantScore
+	for _, m := range all {
+		trial := mutants.Trial{Mutant: m}
+		switch m.Number {
+		case "1":
+			trial.Finds = []mutants.Find{{Find: fuzz.Find{Property: checker.Lease, Run: 7}}}
+		case "101":
+			trial.Runs = 20
+		case "106":
+			trial.Finds = []mutants.Find{{Find: fuzz.Find{Property: checker.Contract, Run: 9}}}
+		default:
+			continue
+		}
+		s.add(trial)
+	}
+	var out strings.Builder
+	if err := (mutantOptions{markdown: true}).print(s, &out); err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, out.String(),
+		"| V1 | V1 | 7 | SPSCommerce/redlock-py#3 |", "| C | missed | 20 | – |", "| L3 | C (another) | 9 | resque/resque-scheduler#298 |",
+		"for which the hunt was widened: 1 of 1 caught, 1 by a property that is named.", "not changed (from 101): 1 of 2 caught, 0 by a property that is named.")
 }
 
 // After a stop, the mutants tried so far are printed.

@@ -1,5 +1,5 @@
-// Package mutants measures how good hunts are: it plants defects of real lock libraries into
-// the lock's source, one at a time, and hunts.
+// Package mutants measures how good hunts are: it plants defects such as real lock libraries
+// had into the lock's source, one at a time, and hunts.
 //
 // A mutant is a diff in the directory planted. The compiler gets it as an overlay: no file of
 // the checkout changes, and no lock has switches for defects. The built program is hunter,

@@ -16,10 +16,11 @@ var (
 	exploredFile = flag.String("table", "", "a file for the table of TestExploredMutants")
 )
 
-// Exploration finds at least two in three of the defects: the worlds are those of the debate and the
-// comparison, with an odd number of nodes and one deviation or one added fault, and some defects need
-// others. A defect counts as found if some world violates a property that it keeps without the defect.
-// The table also has the runs of the hunt, from the page of make mutants.
+// Exploration finds at least two in three of the defects of the catalogue: the worlds are those of
+// the debate and the comparison, with an odd number of nodes and one deviation or one added fault,
+// and some defects need others. A defect counts as found if some world violates a property that it
+// keeps without the defect. The table has all defects, and also the runs of the hunt, from the page
+// of make mutants.
 func TestExploredMutants(t *testing.T) {
 	if !*exploreThem {
 		t.Skip("the exploration of mutants is part of make explore: go test ./internal/mutants -run Explored -args -explored")
@@ -40,6 +41,7 @@ func TestExploredMutants(t *testing.T) {
 	_, _ = fmt.Fprint(table, "| number | defect | should break | violated beyond the lock without it | in how many worlds | shortest run (events, faults) | world | runs up to the first find | runs of the hunt |\n|---|---|---|---|---|---|---|---|---|\n")
 	control, hunted := map[string]Explored{}, huntedRuns(t)
 	found, sooner, mutants := 0, 0, all(t)
+	known, foundOfKnown := 0, 0 // of the catalogue
 	for _, m := range mutants {
 		if _, done := control[m.Lock]; !done {
 			if control[m.Lock], err = checkout.Explore(t.Context(), Mutant{}, m.Lock); err != nil {
@@ -52,8 +54,14 @@ func TestExploredMutants(t *testing.T) {
 		}
 		finds := e.Beyond(control[m.Lock])
 		hunt, caught := hunted[m.Number]
+		if !m.Unseen() {
+			known++
+		}
 		if len(finds) > 0 {
 			found++
+			if !m.Unseen() {
+				foundOfKnown++
+			}
 			if !caught || finds[0].Runs < hunt {
 				sooner++
 			}
@@ -65,8 +73,8 @@ func TestExploredMutants(t *testing.T) {
 		_, _ = fmt.Fprintf(table, "| %s | %s | %s | %s | %s |\n", m.Number, m.Title, strings.Join(Codes(m.Names), ", "), exploredCells(finds), runs)
 	}
 	_, _ = fmt.Fprintf(table, "\n%d of %d found, in %d worlds of redlock; %d of them with fewer runs than the hunt needed.\n", found, len(mutants), control["redlock"].Worlds, sooner)
-	if found*3 < len(mutants)*2 {
-		t.Errorf("only %d of %d are found", found, len(mutants))
+	if foundOfKnown*3 < known*2 {
+		t.Errorf("only %d of %d of the catalogue are found", foundOfKnown, known)
 	}
 }
 
@@ -97,9 +105,9 @@ func huntedRuns(t *testing.T) map[string]int {
 	}
 	all := map[string]int{}
 	for line := range strings.Lines(string(page)) {
-		// number, defect, should break, found, runs, seconds, build
+		// number, defect, should break, found, runs, seconds, build, source
 		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
-		if len(cells) != 7 || cells[3] == "nothing" {
+		if len(cells) != 8 || cells[3] == "nothing" || cells[3] == "missed" {
 			continue
 		}
 		if runs, err := strconv.Atoi(cells[4]); err == nil {

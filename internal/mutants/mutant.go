@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,12 +23,15 @@ var planted embed.FS
 
 // Mutant is a defect that can be planted.
 type Mutant struct {
-	// Number is its number in the catalogue of defects, as in 7a.
+	// Number is its number in the catalogue of defects, as in 7a; from 101, see [Mutant.Unseen].
 	Number string
 	// Title is a short name of the defect. What describes it in a sentence or two.
 	Title, What string
-	// Names are the properties that the catalogue names: one of them should be violated.
+	// Names are the properties that the defect should break: at least one of them.
 	Names []checker.Property
+	// Sources are public reports or repairs of such a defect, as in owner/repository#12, as far as
+	// they are known.
+	Sources []string
 	// Lock is the kind of the lock to hunt.
 	Lock string
 	// Functions are the changed functions, with their package, as in redlock.(*Hold).Release.
@@ -36,6 +40,14 @@ type Mutant struct {
 	file  string // the file of the diff
 	edits []edit
 }
+
+// firstUnseen is the first number of a defect that the hunt has not been changed for.
+const firstUnseen = 101
+
+// Unseen reports whether the defect was planted by somebody who tried the project from outside,
+// and the hunt has not been changed for it. How many of these are caught says how good the hunt
+// is. For the defects of the catalogue the hunt was widened until it caught them.
+func (m Mutant) Unseen() bool { return leading(m.Number) >= firstUnseen }
 
 // All returns the mutants in the order of their numbers.
 func All() ([]Mutant, error) {
@@ -108,7 +120,7 @@ func parsePreamble(text string) (m Mutant, err error) {
 		}
 	}
 	for _, k := range keys {
-		if values[k] == "" {
+		if values[k] == "" && k != "Source" {
 			return m, fmt.Errorf("the line %q is missing", k+": …")
 		}
 	}
@@ -120,12 +132,23 @@ func parsePreamble(text string) (m Mutant, err error) {
 		}
 		m.Names = append(m.Names, checker.Properties()[i])
 	}
+	if values["Source"] != "" {
+		m.Sources = strings.Split(values["Source"], ", ")
+	}
+	for _, s := range m.Sources {
+		if !source.MatchString(s) {
+			return m, fmt.Errorf("source %q: want one like owner/repository#12", s)
+		}
+	}
 	return m, nil
 }
 
-// keys are the keys of the lines before a diff. A line that begins with two spaces continues
-// the one before.
-var keys = []string{"Number", "Title", "What", "Property", "Lock", "Function"}
+// keys are the keys of the lines before a diff; Source may be missing. A line that begins with two
+// spaces continues the one before.
+var keys = []string{"Number", "Title", "What", "Property", "Source", "Lock", "Function"}
+
+// source is an issue or a pull request on GitHub.
+var source = regexp.MustCompile(`^[\w-]+/[\w.-]+#[1-9]\d*$`)
 
 // edit replaces a passage of a file of the checkout.
 type edit struct {

@@ -43,7 +43,7 @@ func TestNoMutantHasMovedOn(t *testing.T) {
 }
 
 func TestNumbersAreUniqueAndNameTheFiles(t *testing.T) {
-	named := regexp.MustCompile(`^planted/\d\d[a-z]?-[a-z-]+\.diff$`)
+	named := regexp.MustCompile(`^planted/\d{2,3}[a-z]?-[a-z-]+\.diff$`)
 	seen := map[string]string{}
 	for _, m := range all(t) {
 		if other := seen[m.Number]; other != "" {
@@ -57,15 +57,15 @@ func TestNumbersAreUniqueAndNameTheFiles(t *testing.T) {
 	}
 }
 
-// A diff contains its functions completely, so that no change of them goes unnoticed, and
-// changes nothing else but imports.
+// A diff contains its functions and types completely, so that no change of them goes unnoticed,
+// and changes nothing else but imports.
 func TestDiffsAreOfTheFunctionsThatTheyName(t *testing.T) {
 	for _, m := range all(t) {
 		left := slices.Clone(m.Functions)
 		for _, e := range m.edits {
 			inside := functionsIn(t, e)
 			if len(inside) == 0 {
-				t.Errorf("mutant %s: a hunk of %s holds no function that it changes whole: make it with git diff -W", m.Number, e.file)
+				t.Errorf("mutant %s: a hunk of %s holds no function or type that it changes whole: make it with git diff -W", m.Number, e.file)
 			}
 			for _, f := range inside {
 				if f != imports && !slices.Contains(m.Functions, f) {
@@ -83,7 +83,8 @@ func TestDiffsAreOfTheFunctionsThatTheyName(t *testing.T) {
 // imports stands for a declaration of imports.
 const imports = "imports"
 
-// functionsIn returns the functions that an edit changes and contains completely, or imports.
+// functionsIn returns the functions and types that an edit changes and contains completely, or
+// imports.
 func functionsIn(t *testing.T, e edit) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, e.file))
@@ -104,8 +105,11 @@ func functionsIn(t *testing.T, e edit) (names []string) {
 		case *ast.FuncDecl:
 			names = append(names, path.Base(path.Dir(e.file))+"."+nameOf(d))
 		case *ast.GenDecl:
-			if d.Tok == token.IMPORT {
+			switch d.Tok {
+			case token.IMPORT:
 				names = append(names, imports)
+			case token.TYPE:
+				names = append(names, path.Base(path.Dir(e.file))+"."+d.Specs[0].(*ast.TypeSpec).Name.Name)
 			}
 		}
 	}
@@ -131,6 +135,7 @@ Title: a title
 What: what it is,
   in two lines
 Property: V1, C
+Source: owner/some.repo#12, other/repo#3
 Lock: redlock
 Function: p.f
 
@@ -151,7 +156,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Number != "3" || m.What != "what it is, in two lines" || !slices.Equal(m.Names, []checker.Property{checker.Lease, checker.Contract}) {
+	if m.Number != "3" || m.What != "what it is, in two lines" || !slices.Equal(m.Sources, []string{"owner/some.repo#12", "other/repo#3"}) || !slices.Equal(m.Names, []checker.Property{checker.Lease, checker.Contract}) {
 		t.Errorf("%+v", m)
 	}
 	want := edit{"p/f.go", "// f is it.\nfunc f() int {\n\treturn 1\n}\n", "// f is it.\nfunc f() int {\n\treturn 2\n}\n"}
@@ -162,6 +167,7 @@ func TestParse(t *testing.T) {
 		"there is none of that code": {"V1, C", "V9"},
 		`"Title: …" is missing`:      {"Title: a title\n", ""},
 		"want a line that begins":    {"Lock: redlock", "Lock redlock"},
+		"want one like owner/":       {"other/repo#3", "other/repo"},
 		"want changes of a file":     {"+++ b/p/f.go", "+++ /dev/null"},
 		"fragment header":            {"-10,5", "-10,4"},
 		"there is no diff":           {example[strings.Index(example, "diff --git"):], ""},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,9 +97,25 @@ func (c contest) run(s *scene) {
 	for i := range left {
 		left[i] = c.rounds
 	}
-	for !c.bout(s, left) && !s.Failed() {
+	for inVain := 0; !s.Failed(); {
+		before := slices.Clone(left)
+		switch {
+		case c.bout(s, left):
+			return
+		case !slices.Equal(left, before):
+			inVain = 0
+		default:
+			inVain++
+		}
+		if inVain == mostInVain {
+			s.Errorf("in %d bouts nobody was granted the lock, and each ended with a client's try number %d", inVain, c.config.Tries)
+		}
 	}
 }
+
+// mostInVain is how many bouts in a row may end without a single grant. One can, if the machine is
+// slow enough.
+const mostInVain = 10
 
 // bout runs the remaining rounds, and reports whether it finished them.
 func (c contest) bout(s *scene, left []int) bool {
@@ -150,7 +167,11 @@ func withLock(s *scene) {
 		_ = m.WithLock(s.ctx, s.key, func(context.Context) error { panic(fails) })
 	}()
 	ctx, cancel := context.WithCancel(s.ctx)
-	err := m.WithLock(ctx, s.key, func(ctx context.Context) error { cancel(); <-ctx.Done(); return ctx.Err() })
+	err := m.WithLock(ctx, s.key, func(ctx context.Context) error {
+		cancel()
+		s.await("the context of cancelled work ends", ctx.Done())
+		return ctx.Err()
+	})
 	s.wantError("work that is cancelled", err, context.Canceled)
 	s.close(m)
 	s.wantHeld(s.key, s.every(""))

@@ -3,6 +3,7 @@ package mutextest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -149,18 +150,22 @@ func closeWhileExtending(s *scene) {
 	h := s.lock(m)
 	var extension sync.WaitGroup
 	extension.Go(func() { _ = h.Extend(s.ctx, config().TTL) })
-	<-extended
+	defer extension.Wait()
+	defer close(over)
+	s.await("an extension is granted", extended)
 	s.close(m)
 	s.wantError("cause", context.Cause(h.Context()), redlock.ErrClosed)
-	close(over)
-	extension.Wait()
 }
 
 // Close ends calls in progress: those that wait for the lock, extend it, or release it. The test is
 // repeated if the machine was so slow that hardly any client was granted the lock.
 func closeDuringCalls(s *scene) {
-	for !s.closesDuringCalls() && !s.Failed() {
+	for range 20 {
+		if s.closesDuringCalls() || s.Failed() {
+			return
+		}
 	}
+	s.Error("hardly any client is ever granted the lock")
 }
 
 func (s *scene) closesDuringCalls() bool {
@@ -172,9 +177,9 @@ func (s *scene) closesDuringCalls() bool {
 		all.Go(func() { s.useUntilClosed(m) })
 	}
 	enough := func() bool { return tries.of(env.StepGranted) >= grants }
-	if !comes(func() bool { return enough() || tries.of(env.StepRefused) >= most || s.ctx.Err() != nil }) {
-		s.Error("nobody tries any more")
-	}
+	s.wait(func() bool { return enough() || tries.of(env.StepRefused) >= most || s.ctx.Err() != nil }, func() string {
+		return fmt.Sprintf("there were only %d grants and %d refusals", tries.of(env.StepGranted), tries.of(env.StepRefused))
+	})
 	s.close(m)
 	all.Wait()
 	s.close(m) // a holder may have released after the first
@@ -239,12 +244,8 @@ func watchdogLoss(s *scene) {
 	m := s.client(c, nil)
 	h := s.lock(m)
 	n := s.forget(h)
-	select {
-	case <-h.Context().Done():
-		s.wantError("cause", context.Cause(h.Context()), redlock.ErrLost)
-	case <-time.After(patience):
-		s.Error("nobody has told of the loss")
-	}
+	s.await("the holder is notified of the loss", h.Context().Done())
+	s.wantError("cause", context.Cause(h.Context()), redlock.ErrLost)
 	s.close(m)
 	s.wantHeld(s.key, s.first(n, "", h.Token()))
 }
@@ -260,9 +261,9 @@ func watchdogRelease(s *scene) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		if !comes(func() bool { return steps.of(env.StepExtend) > before+extensions }) {
-			s.Error("the watchdog does not extend")
-		}
+		s.wait(func() bool { return steps.of(env.StepExtend) > before+extensions }, func() string {
+			return fmt.Sprintf("the watchdog has extended %d times", steps.of(env.StepExtend)-before)
+		})
 		s.wantError("release", h.Release(s.ctx), nil)
 		s.wantError("cause", context.Cause(h.Context()), redlock.ErrReleased)
 	}

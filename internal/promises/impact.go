@@ -25,28 +25,30 @@ const stopped = 1_000_000
 // add adds the effect of a fault. A healing by a step sets the clock back to where it would
 // be, so no further than the fault has taken it. The effect of a rate is a step only then.
 func (t clockErrors) add(f *nemesis.Fault, s scenarios.Scenario) {
+	m := nemesis.ClockMachine(f.Action)
+	if m == (nemesis.Machine{}) {
+		return
+	}
 	switch a := f.Action.(type) {
 	case *nemesis.ClockJump:
-		t.addStep(a.Machine, a.By)
-		t.addHealing(f, a.Machine, a.Healing, -int64(a.By), 0)
+		t.addStep(m, a.By)
+		t.addHealing(f, m, a.Healing, -int64(a.By), 0)
 	case *nemesis.ClockStrobe:
-		t.addStep(a.Machine, a.By)
+		t.addStep(m, a.By)
 	case *nemesis.ClockRate:
-		t.addRate(a.Machine, a.PPM)
-		t.addHealing(f, a.Machine, a.Healing, -a.PPM, a.PPM)
+		t.addRate(m, a.PPM)
+		t.addHealing(f, m, a.Healing, -a.PPM, a.PPM)
 	case *nemesis.ClockSlew:
-		t.addRate(a.Machine, signed(a.PPM, int64(a.By)))
+		t.addRate(m, signed(a.PPM, int64(a.By)))
 	case *nemesis.ClockFreeze:
 		if a.Client == 0 || readsWall(s.Lock) {
-			t.addRate(a.Machine, -stopped)
+			t.addRate(m, -stopped)
 		}
-		t.addHealing(f, a.Machine, a.Healing, 1, stopped)
+		t.addHealing(f, m, a.Healing, 1, stopped)
 	case *nemesis.VMRestore:
-		if a.Clock == nemesis.ClockRestored {
-			t.addStep(nemesis.Machine{Node: a.Node}, min(a.Age+maxDuration(f), nemesis.MaxDuration))
-		}
+		t.addStep(m, min(a.Age+maxDuration(f), nemesis.MaxDuration))
 	case *nemesis.Snapshot:
-		t.addHealing(f, nemesis.Machine{Client: a.Client}, a.Healing, 1, stopped)
+		t.addHealing(f, m, a.Healing, 1, stopped)
 	}
 }
 
@@ -113,33 +115,10 @@ func maxDuration(f *nemesis.Fault) time.Duration {
 	return nemesis.MaxDuration
 }
 
-// machineOf returns the machine whose clocks an action affects, or the zero value.
-func machineOf(a nemesis.Action) nemesis.Machine {
-	switch a := a.(type) {
-	case *nemesis.ClockJump:
-		return a.Machine
-	case *nemesis.ClockStrobe:
-		return a.Machine
-	case *nemesis.ClockRate:
-		return a.Machine
-	case *nemesis.ClockSlew:
-		return a.Machine
-	case *nemesis.ClockFreeze:
-		return a.Machine
-	case *nemesis.VMRestore:
-		if a.Clock == nemesis.ClockRestored {
-			return nemesis.Machine{Node: a.Node}
-		}
-	case *nemesis.Snapshot:
-		return nemesis.Machine{Client: a.Client}
-	}
-	return nemesis.Machine{}
-}
-
 // checkClocks returns an error if the clocks of the machine that a fault affects exceed their
 // bounds.
 func (a Assumptions) checkClocks(t clockErrors, f *nemesis.Fault) error {
-	m := machineOf(f.Action)
+	m := nemesis.ClockMachine(f.Action)
 	if m == (nemesis.Machine{}) {
 		return nil
 	}

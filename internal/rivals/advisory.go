@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -36,7 +35,17 @@ func (c AdvisoryConfig) Validate() error {
 type advisory struct {
 	AdvisoryConfig
 	kind env.SessionKind
-	idle []uint64 // connections without a hold or try; guarded by the mutex's mu
+	idle []*connection // guarded by the mutex's mu
+}
+
+// connection is a connection to the store, for one hold or try at a time. It goes to the pool only
+// with its last user, because a heartbeat that is still under way decides whether it is usable.
+type connection struct {
+	session uint64
+
+	// Guarded by the mutex's mu.
+	users  int // its hold or try, and a heartbeat that is under way
+	closed bool
 }
 
 // NewAdvisory returns the advisory lock of PostgreSQL (pg_try_advisory_lock, or
@@ -61,12 +70,12 @@ func NewAdvisory(c AdvisoryConfig, p Ports) (*Mutex, error) {
 func (d *advisory) acquire(ctx context.Context, a *attempt) error {
 	m := a.mutex
 	a.setUntil(env.Never)
-	session, err := d.connect(ctx, m)
+	c, err := d.connect(ctx, m)
 	if err != nil {
 		return err
 	}
-	a.entry = env.Entry{Key: path(a.resource), Session: session}
-	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreCreate, Key: a.entry.Key, Value: a.token, Session: session, Kind: d.kind})
+	a.connection, a.entry = c, env.Entry{Key: path(a.resource), Session: c.session}
+	reply, err := m.ask(ctx, env.StoreRequest{Op: env.StoreCreate, Key: a.entry.Key, Value: a.token, Session: c.session, Kind: d.kind})
 	switch {
 	case err != nil:
 		return err
@@ -75,37 +84,49 @@ func (d *advisory) acquire(ctx context.Context, a *attempt) error {
 	case len(reply.Entries) == 0:
 		return ErrSession
 	}
-	a.entry = env.Entry{}
-	d.giveBack(m, session)
+	a.connection, a.entry = nil, env.Entry{}
+	d.leave(m, c)
 	return ErrTaken
 }
 
-// connect returns a connection from the pool, or a new one.
-func (d *advisory) connect(ctx context.Context, m *Mutex) (session uint64, err error) {
-	m.mu.Lock()
-	if last := len(d.idle) - 1; last >= 0 {
-		session, d.idle = d.idle[last], d.idle[:last]
-	}
-	m.mu.Unlock()
-	if session != 0 {
-		return session, nil
+// connect returns a connection from the pool, or a new one, with the caller as its user.
+func (d *advisory) connect(ctx context.Context, m *Mutex) (*connection, error) {
+	if c := d.reuse(m); c != nil {
+		return c, nil
 	}
 	for giveUp := m.mono().Add(m.config.NodeTimeout); ; {
 		reply, err := m.Store.Ask(ctx, env.StoreRequest{Op: env.StoreOpen, Kind: d.kind, TTL: m.config.TTL}, m.mono().Add(m.config.NodeTimeout))
 		if err == nil {
-			return reply.Session, nil
+			return &connection{session: reply.Session, users: 1}, nil
 		}
 		// A standby was asked; the primary, which may be next, is given its time.
 		if !errors.Is(err, env.ErrNoLeader) || m.mono() >= giveUp || m.wait(ctx, giveUp) != nil {
-			return 0, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+			return nil, fmt.Errorf("%w: %w", ErrNoAnswer, err)
 		}
 	}
 }
 
-func (d *advisory) giveBack(m *Mutex, session uint64) {
+// reuse takes a connection from the pool; nil: there is none.
+func (d *advisory) reuse(m *Mutex) *connection {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d.idle = append(d.idle, session)
+	last := len(d.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	c := d.idle[last]
+	d.idle, c.users = d.idle[:last], 1
+	return c
+}
+
+// leave removes a user of a connection. With the last one it returns to the pool, unless it was
+// closed.
+func (d *advisory) leave(m *Mutex, c *connection) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c.users--; c.users == 0 && !c.closed {
+		d.idle = append(d.idle, c)
+	}
 }
 
 // abandon closes the connection of a try that does not know whether it has the lock.
@@ -114,15 +135,15 @@ func (d *advisory) abandon(a *attempt) { d.hangUp(a) }
 // hangUp closes the connection of a try or hold. With it goes the lock. If nobody replies, the
 // connection is already gone for the client.
 func (d *advisory) hangUp(a *attempt) {
-	m, session := a.mutex, a.entry.Session
-	if session == 0 {
+	m, c := a.mutex, a.connection
+	if c == nil {
 		return
 	}
 	m.mu.Lock()
-	d.idle = slices.DeleteFunc(d.idle, func(other uint64) bool { return other == session })
+	c.closed = true
 	m.mu.Unlock()
 	m.Runtime.Go("hang up", func() {
-		_, _ = m.Store.Ask(context.Background(), env.StoreRequest{Op: env.StoreClose, Session: session, Kind: d.kind}, m.mono().Add(m.config.NodeTimeout))
+		_, _ = m.Store.Ask(context.Background(), env.StoreRequest{Op: env.StoreClose, Session: c.session, Kind: d.kind}, m.mono().Add(m.config.NodeTimeout))
 	})
 }
 
@@ -136,7 +157,7 @@ func (d *advisory) release(ctx context.Context, h *Hold) (env.Answer, error) {
 		d.hangUp(h.attempt)
 		return env.No, ErrLost
 	}
-	d.giveBack(h.mutex, h.entry.Session)
+	d.leave(h.mutex, h.connection)
 	return env.Yes, nil
 }
 
@@ -147,13 +168,36 @@ func (d *advisory) granted(h *Hold) {
 	}
 	m := h.mutex
 	m.Runtime.Go("check", func() {
-		for m.Runtime.Sleep(h.ctx, m.mono().Add(d.Heartbeat)) == nil && h.ctx.Err() == nil {
-			reply, err := m.Store.Ask(context.Background(), env.StoreRequest{Op: env.StoreKeep, Session: h.entry.Session, Kind: d.kind}, m.mono().Add(m.config.NodeTimeout))
-			if err != nil || !reply.Done {
-				d.hangUp(h.attempt)
-				h.lose(ErrSession)
-				return
-			}
+		for m.Runtime.Sleep(h.ctx, m.mono().Add(d.Heartbeat)) == nil && d.check(h) {
 		}
 	})
+}
+
+// check sends a heartbeat over the connection of a hold that has not ended. It reports whether it
+// was answered.
+func (d *advisory) check(h *Hold) bool {
+	m := h.mutex
+	if !d.enter(h) {
+		return false
+	}
+	defer d.leave(m, h.connection)
+	reply, err := m.Store.Ask(context.Background(), env.StoreRequest{Op: env.StoreKeep, Session: h.entry.Session, Kind: d.kind}, m.mono().Add(m.config.NodeTimeout))
+	if err != nil || !reply.Done {
+		d.hangUp(h.attempt)
+		h.lose(ErrSession)
+		return false
+	}
+	return true
+}
+
+// enter adds a heartbeat to the users of the connection of a hold, unless the hold has ended. A
+// hold that has not ended is itself a user, so nobody else has the connection.
+func (d *advisory) enter(h *Hold) bool {
+	h.mutex.mu.Lock()
+	defer h.mutex.mu.Unlock()
+	if h.state != held {
+		return false
+	}
+	h.connection.users++
+	return true
 }

@@ -109,6 +109,49 @@ func TestAdvisoryLockWithoutReplyIsGivenUp(t *testing.T) {
 	}
 }
 
+// A heartbeat that is under way when its hold is released decides whether the connection goes back
+// to the pool. Until then the next hold uses another one, which no earlier heartbeat can close.
+func TestAdvisoryHeartbeatOutlivesItsHold(t *testing.T) {
+	for name, c := range map[string]struct {
+		heartbeat, release fault
+		opened, closed     int // connections, after a third hold
+	}{
+		"answered":                       {heartbeat: fault{late: 30 * ms}, opened: 2},
+		"not answered":                   {heartbeat: fault{mute: env.ErrTimeout, late: 30 * ms}, opened: 2, closed: 1},
+		"not answered, before a release": {heartbeat: fault{mute: env.ErrTimeout, late: 10 * ms}, release: fault{late: 20 * ms}, opened: 2, closed: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s := newStore()
+				s.fault = func(r env.StoreRequest) fault {
+					once := s.asked[r.Op] == 1
+					switch {
+					case once && r.Op == env.StoreDelete:
+						return c.release
+					case once && r.Op == env.StoreKeep:
+						return c.heartbeat
+					}
+					return fault{}
+				}
+				lock, heard := newAdvisory(t, s, 300*ms)
+				first := mustLock(t, lock)
+				pass(305 * ms)
+				mustRelease(t, first)
+				second := mustLock(t, lock)
+				pass(100 * ms)
+				if left := s.left(); second.Check() != nil || len(left) != 1 || len(heard.of(env.StepLost)) != 0 {
+					t.Errorf("the next hold: %v; the store has %v; %d losses", second.Check(), left, len(heard.of(env.StepLost)))
+				}
+				mustRelease(t, second)
+				mustRelease(t, mustLock(t, lock))
+				if opened, closed := s.count(env.StoreOpen), s.count(env.StoreClose); opened != c.opened || closed != c.closed {
+					t.Errorf("%d connections opened, %d closed: want %d, %d", opened, closed, c.opened, c.closed)
+				}
+			})
+		})
+	}
+}
+
 func TestAdvisoryConfig(t *testing.T) {
 	c := rivals.AdvisoryConfig{Config: storeConfig(), Heartbeat: -1}
 	if _, err := rivals.NewAdvisory(c, rivals.Ports{}); !errors.Is(err, rivals.ErrConfig) {

@@ -67,7 +67,7 @@ type fault struct {
 	lost  error         // the request has no effect
 	mute  error         // it has one, and the reply is lost
 	delay time.Duration // on its way
-	late  time.Duration // of the reply
+	late  time.Duration // of the reply, or of the error
 }
 
 func newStore() *store {
@@ -97,7 +97,7 @@ func (s *store) Ask(ctx context.Context, r env.StoreRequest, until env.Instant) 
 	}()
 	sleep := func(d time.Duration) error { return bubble{}.Sleep(ctx, env.Instant(time.Now().Add(d).UnixNano())) }
 	if err := cmp.Or(f.lost, f.mute); err != nil || f.delay > 0 {
-		if err := sleep(min(2*ms, until.Sub(bubble{}.Now(0)))); err != nil {
+		if err := sleep(min(2*ms+f.late, until.Sub(bubble{}.Now(0)))); err != nil {
 			return env.StoreReply{}, err
 		}
 		return env.StoreReply{}, cmp.Or(err, env.ErrTimeout)

@@ -109,10 +109,11 @@ type attempt struct {
 	replies   int        // that have counted so far
 
 	// Of a lock in a store.
-	entry      env.Entry // its key alone: it is not known whether there is one; guarded by the mutex's mu once it is held
-	renewable  bool      // the revision of the entry can change while it is the try's
-	member     *member   // of a session; nil: none
-	mayRecover bool      // the hold can go on after the end of its validity
+	entry      env.Entry   // its key alone: it is not known whether there is one; guarded by the mutex's mu once it is held
+	renewable  bool        // the revision of the entry can change while it is the try's
+	member     *member     // of a session; nil: none
+	connection *connection // of an advisory lock; nil: none
+	mayRecover bool        // the hold can go on after the end of its validity
 
 	// Of a lease.
 	stop   context.CancelFunc // ends the renewals, at the release

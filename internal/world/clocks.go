@@ -167,27 +167,6 @@ func clockFault[W any, A nemesis.Action](clocks func(W) *Clocks, features []neme
 	}
 }
 
-// whoseClock returns the machine whose clocks a fault changes, or the zero value.
-func whoseClock(a nemesis.Action) nemesis.Machine {
-	switch a := a.(type) {
-	case *nemesis.ClockJump:
-		return a.Machine
-	case *nemesis.ClockRate:
-		return a.Machine
-	case *nemesis.ClockSlew:
-		return a.Machine
-	case *nemesis.ClockStrobe:
-		return a.Machine
-	case *nemesis.ClockFreeze:
-		return a.Machine
-	case *nemesis.Suspend:
-		return nemesis.Machine{Client: a.Client}
-	case *nemesis.Snapshot:
-		return nemesis.Machine{Client: a.Client}
-	}
-	return nemesis.Machine{}
-}
-
 func (k *Clocks) beginJump(f Injection[*nemesis.ClockJump]) {
 	k.jump(f.Action.Machine, int64(f.Action.By))
 }

@@ -23,36 +23,45 @@ type clockWatcher struct {
 	clocks         runner.ClockReader
 	first          map[string]int64
 	seen           []clockReading
+	named          map[string]bool // machines whose clocks the faults so far make wrong, as the events say
+	unnamed        []clockReading  // wrong clocks of other machines
 	clients        int
 	nodes          int
 }
 
 // clockReading is how far a clock is ahead since the run began.
 type clockReading struct {
-	at    history.Time
-	name  string
-	ahead int64
+	at      history.Time
+	machine string
+	name    string
+	ahead   int64
 }
 
 func (o *clockWatcher) Open(h history.Header, c runner.ClockReader) {
-	o.clocks, o.clients, o.nodes, o.first = c, h.Clients, h.Nodes, map[string]int64{}
+	o.clocks, o.clients, o.nodes, o.first, o.named = c, h.Clients, h.Nodes, map[string]int64{}, map[string]bool{}
 	o.look(func(r clockReading) { o.first[r.name] = r.ahead })
 }
 
 func (o *clockWatcher) look(each func(clockReading)) {
 	now := o.clocks.Ground()
 	for n := 1; n <= o.clients; n++ {
-		each(clockReading{now, fmt.Sprintf("client %d, %v clock", n, o.which), int64(o.clocks.ClientClock(n, o.which)) - int64(now)})
+		each(clockReading{now, nemesis.Machine{Client: n}.String(), fmt.Sprintf("client %d, %v clock", n, o.which), int64(o.clocks.ClientClock(n, o.which)) - int64(now)})
 	}
 	for n := 1; n <= o.nodes; n++ {
-		each(clockReading{now, fmt.Sprintf("node %d, wall clock", n), int64(o.clocks.NodeClock(n)) - int64(now)})
+		each(clockReading{now, nemesis.Machine{Node: n}.String(), fmt.Sprintf("node %d, wall clock", n), int64(o.clocks.NodeClock(n)) - int64(now)})
 	}
 }
 
-func (o *clockWatcher) Record(*history.Event) {
+func (o *clockWatcher) Record(e *history.Event) {
+	if e.Kind == history.FaultStart {
+		o.named[nemesis.Machine{Node: e.Node, Client: e.Client}.String()] = true
+	}
 	o.look(func(r clockReading) {
 		r.ahead -= o.first[r.name]
 		o.seen = append(o.seen, r)
+		if r.ahead != 0 && !o.named[r.machine] {
+			o.unnamed = append(o.unnamed, r)
+		}
 	})
 }
 
@@ -61,13 +70,16 @@ func (*clockWatcher) Replied(int, int, env.Reply)              {}
 func (*clockWatcher) Asked(int, int, env.StoreRequest)         {}
 func (*clockWatcher) Answered(int, int, env.StoreReply, error) {}
 
-// checkClocks checks that lanes show the errors of the run's clocks, and that clocks without a
-// lane were right. When a clock is stepped, its lane may show the value before or after. For a
+// checkClocks checks that lanes show the errors of the run's clocks, that clocks without a lane
+// were right, and that the start of a fault names the machine whose clocks it makes wrong. When a clock is stepped, its lane may show the value before or after. For a
 // thinned lane it checks the range only.
 func checkClocks(t tester, s scenarios.Scenario, seed uint64) (shown int) {
 	t.Helper()
 	o := &clockWatcher{which: s.Lock.ReadsClock()}
 	m := read(t, run(t, s, seed, o))
+	if len(o.unnamed) > 0 {
+		t.Errorf("no fault names the machine of a wrong clock: %+v", o.unnamed[0])
+	}
 	for _, r := range o.seen {
 		if l := lane(m, timeline.Clocks, r.name); !shows(l, r) {
 			t.Errorf("%s is ahead by %d at %v, and its lane shows %v", r.name, r.ahead, r.at, l.Samples)
