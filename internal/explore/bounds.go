@@ -20,9 +20,9 @@ type Bounds struct {
 	// with 2, the shortest and the longest.
 	Latencies int `json:"latencies"`
 
-	// Draws is the number of values, evenly spaced over a range of the scenario, that a client can
-	// draw from it beside a random one, such as the time of its work: with 2, the shortest and the
-	// longest.
+	// Draws is the number of values, evenly spaced over a range of the scenario, that a client, a node,
+	// the store or a fault can draw from it beside a random one, such as the time of a client's work: with
+	// 2, the shortest and the longest.
 	Draws int `json:"draws"`
 
 	// Deviations is the largest number of points of a run at which another way is taken than the
@@ -78,6 +78,20 @@ func (b Bounds) Known() error {
 		}
 	}
 	return nil
+}
+
+// FixedIn lists what is the same in all runs of an exploration though it is not in those of the scenario, for
+// its bounds.
+func FixedIn(s scenarios.Scenario) (all []string) {
+	for _, r := range sim.Random {
+		if r.Fixed != "" {
+			all = append(all, r.Fixed)
+		}
+	}
+	if s.Connections != (nemesis.Connections{}) {
+		all = append(all, "a connection for each request")
+	}
+	return all
 }
 
 // maxWays is the largest number of ways at a point.
