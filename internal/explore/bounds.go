@@ -104,7 +104,7 @@ const maxPlans = 100_000
 var errPlans = errors.New("too many plans: fewer faults, a longer tick or a shorter horizon make fewer")
 
 // plans returns the choices of faults for the runs: none first, then those of one fault, and so
-// on. Faults that overlap on one target are left out.
+// on. Faults that overlap on one target are left out: here if their times show it, or else in the run.
 func (b Bounds) plans(s scenarios.Scenario) ([][]scenarios.Pick, error) {
 	offers, err := b.offers(s)
 	if err != nil {
@@ -200,7 +200,8 @@ func (b Bounds) allow(offers []scenarios.Pick, chosen []int) bool {
 	return planned <= b.Faults && len(chosen)-planned <= b.Added
 }
 
-// fits reports whether the scenario is valid with chosen faults.
+// fits reports whether the scenario is valid with chosen faults. If not, they overlap, or the plan ends one
+// of them before it begins.
 func fits(s scenarios.Scenario, offers []scenarios.Pick, chosen []int) bool {
 	with, err := picking(s, picks(offers, chosen))
 	return err == nil && with.World().Validate() == nil

@@ -199,6 +199,7 @@ func (x *pass) tell(i int, t Tally) {
 	o := &x.outcome
 	o.Executions += t.Executions - was.Executions
 	o.Cut += t.Cut - was.Cut
+	o.Overlapping += t.Overlapping - was.Overlapping
 	o.Events += t.Events - was.Events
 	o.UntriedReturns += t.UntriedReturns - was.UntriedReturns
 	o.States += t.States - was.States

@@ -76,7 +76,7 @@ func (o Outcome) Left() int {
 	if o.Complete || o.Share <= 0 {
 		return 0
 	}
-	return int(min(float64(o.Executions+o.Cut)*(1/o.Share-1), math.MaxInt32))
+	return int(min(float64(o.made())*(1/o.Share-1), math.MaxInt32))
 }
 
 // Within returns the verdict on all wanted properties together, of the runs with up to

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -28,6 +29,7 @@ type search struct {
 	left   int    // deviations that the run may still have
 	cut    bool   // the run was stopped, because the rest shows nothing new
 	bound  bool   // some run had no deviation left where there was another way
+	events int    // of the run so far
 	looked int64  // ground time at which the state was looked up last; -1: never
 	shape  shape  // of the runs so far, from which the share that was made is estimated
 
@@ -52,11 +54,15 @@ type fork struct{ ways, way int }
 type Tally struct {
 	Executions     int     `json:"executions"`     // runs up to their end
 	Cut            int     `json:"cut"`            // runs that were stopped, because the rest shows nothing new
+	Overlapping    int     `json:"overlapping"`    // runs that were left out, because a fault began while another held its target
 	States         int     `json:"states"`         // that are remembered
 	Events         int     `json:"events"`         // of all these runs
 	UntriedReturns int     `json:"return_untried"` // executions with an untried return: see [runner.Result.ReturnUntried]
 	Share          float64 `json:"share"`          // of the runs that were made, from 0 to 1; an estimate, unless it is 1
 }
+
+// made returns the number of runs.
+func (t Tally) made() int { return t.Executions + t.Cut + t.Overlapping }
 
 // Find is a run that violates a property.
 type Find struct {
@@ -113,7 +119,7 @@ func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, 
 func (s *search) run(ctx context.Context, progress func(Tally)) error {
 	defer func() { progress(s.tally) }()
 	for more := !s.finished; more; more = s.next() {
-		made := s.tally.Executions + s.tally.Cut
+		made := s.tally.made()
 		s.tally.Share = s.shape.share(s)
 		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
 			return nil
@@ -137,12 +143,16 @@ const reportEvery = 1024
 
 // once makes the run of the path.
 func (s *search) once(ctx context.Context) error {
-	s.at, s.left, s.cut, s.looked = 0, s.deviations, false, -1
+	s.at, s.left, s.cut, s.events, s.looked = 0, s.deviations, false, 0, -1
 	result, err := s.experiment.Run(ctx, seed, nil)
 	s.shape.see(s.path)
 	switch {
 	case s.cut: // err is [sim.ErrStopped]
 		s.tally.Cut++
+		return nil
+	case errors.As(err, new(*nemesis.OverlapError)):
+		s.tally.Overlapping++
+		s.tally.Events += s.events
 		return nil
 	case err != nil:
 		return err
@@ -228,8 +238,9 @@ func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 // seen before with as many deviations left and no more events. While the run follows the one
 // before, there is nothing to look up.
 func (s *search) GoOn(w *sim.World) bool {
-	if s.tooLong(w.Events()) {
-		return s.stop(w)
+	s.events = w.Events()
+	if s.tooLong(s.events) {
+		return s.stop()
 	}
 	at := int64(w.Ground())
 	if s.at < len(s.path) || at == s.looked || s.noMerging {
@@ -240,10 +251,10 @@ func (s *search) GoOn(w *sim.World) bool {
 	if !ok {
 		return true
 	}
-	now := visit{s.left, w.Events()}
+	now := visit{s.left, s.events}
 	before, known := s.seen[state]
 	if known && before.covers(now) {
-		return s.stop(w)
+		return s.stop()
 	}
 	if known || len(s.seen) < s.limits.States {
 		s.seen[state] = now
@@ -253,9 +264,9 @@ func (s *search) GoOn(w *sim.World) bool {
 }
 
 // stop takes note that the run ends here, and returns false.
-func (s *search) stop(w *sim.World) bool {
+func (s *search) stop() bool {
 	s.cut = true
-	s.tally.Events += w.Events()
+	s.tally.Events += s.events
 	return false
 }
 
