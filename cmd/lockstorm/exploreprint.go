@@ -24,6 +24,7 @@ type exploration struct {
 	took    time.Duration
 	quick   bool   // what the runs with fewer deviations show is enough
 	shard   string // as on the command line; "": all runs
+	from    string // the file whose state was complete before, so that nothing was run; "": there is none
 }
 
 // command returns the command that repeats a find.
@@ -78,6 +79,9 @@ func (x exploration) sentence() string {
 		textfmt.Grouped(o.Executions), textfmt.Grouped(o.Cut), textfmt.Grouped(o.States))
 	if o.Overlapping > 0 {
 		made += fmt.Sprintf("; %s left out, in which faults overlap", textfmt.Grouped(o.Overlapping))
+	}
+	if x.from != "" {
+		made += fmt.Sprintf("; all of them before, as %s says", x.from)
 	}
 	switch {
 	case x.shard != "" && o.State.Complete:

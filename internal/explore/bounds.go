@@ -253,6 +253,10 @@ type Limits struct {
 	// The runs without deviations are in all of them. 0 shards mean one.
 	Shard, Shards int
 
+	// Build identifies the program. A state is continued, and shards are joined, by the build alone that
+	// has made them: another one may run another lock.
+	Build string
+
 	// Resume is the state of an exploration of the same shard that is continued; nil: none is.
 	Resume *State
 

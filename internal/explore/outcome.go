@@ -30,7 +30,7 @@ type Outcome struct {
 	Plans      int      // that there are
 	Explored   int      // of these, to the end, in the last pass
 	Deviations int      // every run with so many deviations was made; -1: not even every one without
-	Complete   bool     // every run within the bounds was made; then the finds are the shortest of all
+	Complete   bool     // every run within the bounds was made; then the finds are the shortest of these
 	Judged     []Judged // the wanted properties, in their order
 	State      State    // to continue it
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -23,6 +24,10 @@ type search struct {
 	faults     []scenarios.Pick
 	each       func(runner.Result) // is called for every execution; may be nil
 	noMerging  bool                // no state is recognised
+
+	between  *sync.RWMutex // is read-locked during a run; who locks it sees the search between two runs
+	resuming []runner.Turn // of the next run, in a search that is continued; those that the path has not come to
+	foreign  bool          // that run has not the points that the state says
 
 	path   []fork // the points of the run up to the last that has another way
 	at     int    // of the next point in the path
@@ -97,7 +102,7 @@ const seed = 1
 
 func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, wanted []checker.Property) *search {
 	s := &search{
-		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
+		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{}, between: new(sync.RWMutex),
 		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
 	}
 	for _, p := range wanted {
@@ -118,28 +123,49 @@ func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, 
 // now and then, and at the end.
 func (s *search) run(ctx context.Context, progress func(Tally)) error {
 	defer func() { progress(s.tally) }()
-	for more := !s.finished; more; more = s.next() {
+	reported := -reportEvents
+	for !s.finished {
 		made := s.tally.made()
-		s.tally.Share = s.shape.share(s)
 		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
 			return nil
 		}
-		if made%reportEvery == 0 {
+		if made%reportRuns == 0 || s.tally.Events-reported >= reportEvents {
+			reported = s.tally.Events
 			progress(s.tally)
 		}
-		if err := s.once(ctx); err != nil {
+		if err := s.step(ctx); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
 			return err
 		}
 	}
-	s.tally.Share, s.finished = 1, true
 	return nil
 }
 
-// reportEvery is how many runs there are between two reports of progress.
-const reportEvery = 1024
+// There are at most so many runs, and about so many events, between two reports of progress.
+const (
+	reportRuns   = 1024
+	reportEvents = 500_000
+)
+
+// step makes the run of the path, and makes the path that of the next one.
+func (s *search) step(ctx context.Context) error {
+	s.between.RLock()
+	defer s.between.RUnlock()
+	if err := s.once(ctx); err != nil {
+		return err
+	}
+	if s.foreign || len(s.resuming) > 0 {
+		return &StateError{errors.New("a run of it has other choices in this program")}
+	}
+	if s.next() {
+		s.tally.Share = s.shape.share(s)
+	} else {
+		s.tally.Share, s.finished = 1, true
+	}
+	return nil
+}
 
 // once makes the run of the path.
 func (s *search) once(ctx context.Context) error {
@@ -224,12 +250,25 @@ func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 		if s.left == s.deviations && s.at%s.limits.Shards != s.limits.Shard {
 			ways = 1 // the first deviation is here in the runs of another shard
 		}
-		s.path = append(s.path, fork{ways: ways})
+		s.path = append(s.path, fork{ways, s.resumed(ways)})
 	}
 	way := s.path[s.at].way
 	s.at++
 	if way != 0 {
 		s.left--
+	}
+	return way
+}
+
+// resumed returns the way at a new point: the first one, unless the search is continued and its next run takes
+// another there.
+func (s *search) resumed(ways int) (way int) {
+	if len(s.resuming) > 0 && s.resuming[0].Point == s.at {
+		way, s.resuming = s.resuming[0].Way, s.resuming[1:]
+	}
+	if way >= ways {
+		s.foreign = true
+		return 0
 	}
 	return way
 }
@@ -243,7 +282,7 @@ func (s *search) GoOn(w *sim.World) bool {
 		return s.stop()
 	}
 	at := int64(w.Ground())
-	if s.at < len(s.path) || at == s.looked || s.noMerging {
+	if s.at < len(s.path) || len(s.resuming) > 0 || at == s.looked || s.noMerging {
 		return true
 	}
 	s.looked = at
@@ -273,12 +312,18 @@ func (s *search) stop() bool {
 // course returns the course of the run.
 func (s *search) course() runner.Course {
 	c := s.choices
+	c.Turns = s.turns()
+	return runner.Course{Choices: &c}
+}
+
+// turns lists where the run of the path takes another way than the first.
+func (s *search) turns() (all []runner.Turn) {
 	for point, f := range s.path {
 		if f.way != 0 {
-			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: f.way})
+			all = append(all, runner.Turn{Point: point, Way: f.way})
 		}
 	}
-	return runner.Course{Choices: &c}
+	return append(all, s.resuming...)
 }
 
 // next makes the path that of the next run, and reports whether there is one.
