@@ -170,8 +170,10 @@ func round(d time.Duration) time.Duration { return d.Truncate(time.Microsecond) 
 // hasRoom reports whether a fault cannot come to hold a target at the same
 // time as one of the plan.
 func (p Plan) hasRoom(f *Fault, s Setting) bool {
+	own := f.Action.claims(s)
 	return !slices.ContainsFunc(p, func(g Fault) bool {
-		return conflict(&g, f, s) != "" && !f.surelyBefore(&g) && !g.surelyBefore(f)
+		shares := slices.ContainsFunc(g.Action.claims(s), func(target string) bool { return slices.Contains(own, target) })
+		return shares && !f.surelyBefore(&g) && !g.surelyBefore(f)
 	})
 }
 
@@ -179,8 +181,11 @@ func (p Plan) hasRoom(f *Fault, s Setting) bool {
 // target at the same time, whatever the clients do. A plan that is not may end in an
 // error of the run, though the times that are known of it are apart.
 func (p Plan) Disjoint(s Setting) bool {
-	for i := range p {
-		if !p[:i].hasRoom(&p[i], s) {
+	for _, faults := range p.claims(s).holders() {
+		if len(faults) > 1 && slices.ContainsFunc(faults, func(i int) bool { return !p[i].Start.timed() }) {
+			return false
+		}
+		if !p.inTurn(faults, (*Fault).surelyBefore) {
 			return false
 		}
 	}

@@ -1,9 +1,11 @@
 package nemesis
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -40,7 +42,13 @@ func (p Plan) StepsOf(client int) []env.Step {
 	})
 }
 
+// MaxPlan is the largest number of faults of a plan.
+const MaxPlan = 1000
+
 func (p Plan) validate(s Setting) error {
+	if len(p) > MaxPlan {
+		return fmt.Errorf("%d faults: want at most %d", len(p), MaxPlan)
+	}
 	for i := range p {
 		if err := p[i].validate(s); err != nil {
 			return field(fmt.Sprintf("[%d]", i), err)
@@ -88,21 +96,97 @@ func (f *Fault) validate(s Setting) error {
 // overlap finds two faults with the same claim at the same time, as far as their
 // times are known before the run. The scheduler finds the rest.
 func (p Plan) overlap(s Setting) error {
-	for i := range p {
-		for j := range i {
-			a, b := &p[j], &p[i]
-			target := conflict(a, b, s)
-			if target == "" || !a.Start.timed() || !b.Start.timed() {
-				continue
-			}
-			// At one instant faults begin in the order of planning.
-			apart := a.endsBefore(b, true) || b.Start.At < a.Start.At && b.endsBefore(a, true)
-			if !apart {
-				return field(fmt.Sprintf("[%d]", i), fmt.Errorf("overlaps fault %d: both hold %s", j+1, target))
-			}
+	claims := p.claims(s)
+	if claims.apart(p) {
+		return nil
+	}
+	last := sort.Search(len(p), func(i int) bool { return !claims[:i+1].apart(p[:i+1]) })
+	for j := range last {
+		target := claims.shared(j, last)
+		if target == "" || !p[j].Start.timed() {
+			continue
+		}
+		first, second := &p[j], &p[last]
+		if second.Start.At < first.Start.At {
+			first, second = second, first
+		}
+		if !first.endsBefore(second, true) {
+			return field(fmt.Sprintf("[%d]", last), &OverlapError{Fault: last + 1, Holder: j + 1, Target: target})
 		}
 	}
 	return nil
+}
+
+// OverlapError says that a fault begins while another holds the same target.
+type OverlapError struct {
+	Fault, Holder int // their numbers in the plan, from 1
+	Target        string
+	Running       Action // of the fault, if the run has shown the overlap; nil: the plan shows it
+}
+
+func (e *OverlapError) Error() string {
+	if e.Running == nil {
+		return fmt.Sprintf("overlaps fault %d: both hold %s", e.Holder, e.Target)
+	}
+	return fmt.Sprintf("fault %d (%v) begins while fault %d still holds %s", e.Fault, e.Running, e.Holder, e.Target)
+}
+
+// planClaims are the claims of each fault of a plan.
+type planClaims [][]string
+
+func (p Plan) claims(s Setting) planClaims {
+	all := make(planClaims, len(p))
+	for i := range p {
+		all[i] = p[i].Action.claims(s)
+	}
+	return all
+}
+
+// holders returns the faults that have each claim, in the order of the plan.
+func (c planClaims) holders() map[string][]int {
+	all := map[string][]int{}
+	for i, claims := range c {
+		for _, target := range claims {
+			if of := all[target]; len(of) == 0 || of[len(of)-1] != i {
+				all[target] = append(of, i)
+			}
+		}
+	}
+	return all
+}
+
+// apart reports whether no two faults of the plan hold the same target at the same time, as far as
+// their times are known. It looks at neighbours in the order of their starts: one that is over when its
+// neighbour begins is over when all later ones begin. At one instant faults begin in the order of planning.
+func (c planClaims) apart(p Plan) bool {
+	for _, faults := range c.holders() {
+		faults = slices.DeleteFunc(faults, func(i int) bool { return !p[i].Start.timed() })
+		if !p.inTurn(faults, func(a, b *Fault) bool { return a.endsBefore(b, true) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// inTurn sorts faults by their starts, and reports whether each is over when the next one begins.
+func (p Plan) inTurn(faults []int, over func(a, b *Fault) bool) bool {
+	slices.SortStableFunc(faults, func(i, j int) int { return cmp.Compare(p[i].Start.At, p[j].Start.At) })
+	for k := 1; k < len(faults); k++ {
+		if !over(&p[faults[k-1]], &p[faults[k]]) {
+			return false
+		}
+	}
+	return true
+}
+
+// shared returns the first claim of fault j that fault i has too, or "".
+func (c planClaims) shared(i, j int) string {
+	for _, target := range c[j] {
+		if slices.Contains(c[i], target) {
+			return target
+		}
+	}
+	return ""
 }
 
 // endsBefore reports whether f has ended when g starts; both starts are timed. It
@@ -120,20 +204,6 @@ func (f *Fault) endsBefore(g *Fault, hope bool) bool {
 		return end.At <= g.Start.At
 	}
 	return hope && f.Start.At <= g.Start.At
-}
-
-// conflict returns a claim that both faults have, or "".
-func conflict(a, b *Fault, s Setting) string {
-	held := map[string]bool{}
-	for _, t := range a.Action.claims(s) {
-		held[t] = true
-	}
-	for _, t := range b.Action.claims(s) {
-		if held[t] {
-			return t
-		}
-	}
-	return ""
 }
 
 // Ability says which faults the worlds of a backend can inject.

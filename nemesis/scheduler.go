@@ -1,7 +1,6 @@
 package nemesis
 
 import (
-	"fmt"
 	"sort"
 	"time"
 
@@ -25,6 +24,7 @@ type Scheduler struct {
 	target  Target
 	due     []transition // by time, ends first, then in the order of the plan
 	phases  []phase
+	holders map[string]int // by claim: the active fault, from 0
 	waiting []stepWait
 	watched uint64 // bit set of the steps in waiting
 }
@@ -177,22 +177,23 @@ func (c *Scheduler) apply(t transition) error {
 	switch {
 	case t.end && was == active:
 		c.phases[t.fault] = over
+		for _, target := range f.Action.claims(c.setting) {
+			delete(c.holders, target)
+		}
 		return c.target.End(number)
 	case t.end || was == over:
 		c.phases[t.fault] = over
 		return nil
 	}
-	for i := range c.setting.Plan {
-		if c.phases[i] != active {
-			continue
-		}
-		if target := conflict(&c.setting.Plan[i], f, c.setting); target != "" {
-			return fmt.Errorf("fault %d (%v) begins while fault %d still holds %s", number, f.Action, i+1, target)
-		}
+	claims := f.Action.claims(c.setting)
+	if err := c.taken(t.fault, claims); err != nil {
+		return err
 	}
 	c.phases[t.fault] = active
 	if f.Momentary() {
 		c.phases[t.fault] = over
+	} else {
+		c.take(t.fault, claims)
 	}
 	if err := c.target.Begin(number); err != nil {
 		return err
@@ -203,4 +204,28 @@ func (c *Scheduler) apply(t transition) error {
 		c.push(transition{at: t.at + f.length(), fault: t.fault, end: true})
 	}
 	return nil
+}
+
+// take notes that a fault that begins holds what it claims.
+func (c *Scheduler) take(fault int, claims []string) {
+	if c.holders == nil {
+		c.holders = make(map[string]int, len(claims))
+	}
+	for _, target := range claims {
+		c.holders[target] = fault
+	}
+}
+
+// taken returns an [OverlapError] if a fault that begins has a claim that an active one has.
+func (c *Scheduler) taken(fault int, claims []string) error {
+	holder, held := len(c.setting.Plan), ""
+	for _, target := range claims {
+		if i, taken := c.holders[target]; taken && i < holder {
+			holder, held = i, target
+		}
+	}
+	if held == "" {
+		return nil
+	}
+	return &OverlapError{Fault: fault + 1, Holder: holder + 1, Target: held, Running: c.setting.Plan[fault].Action}
 }

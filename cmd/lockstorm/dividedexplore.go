@@ -107,7 +107,7 @@ func (d *dividedExploration) join(ctx context.Context, read func(int) ([]byte, e
 			return err
 		}
 	}
-	outcome, bounds, err := explore.Join(ctx, d.world.scenario, d.wanted, states)
+	outcome, bounds, err := explore.Join(ctx, d.world.scenario, d.wanted, states, "") // the campaign has one build
 	if err != nil {
 		return err
 	}

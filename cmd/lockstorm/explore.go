@@ -53,8 +53,9 @@ func quickExploration() exploreOptions {
 const everyFault = -1
 
 const exploreHelp = `Make every run of a scenario (a name or a YAML file) within bounds, on all cores. If none
-violates a property, none can within these bounds: a proof about the code of the lock.
-Otherwise print the shortest run that does, with a string for lockstorm replay.
+violates a property, that is proved of the lock's code within these bounds, and of no run
+beyond them. Otherwise print the shortest of these runs that does, with a string for
+lockstorm replay. The output lists the bounds.
 
 A named scenario is explored in its smallest world: the fewest clients, nodes and rounds
 with which the runs without deviations show the same verdicts. --full keeps its size. A
@@ -63,13 +64,14 @@ whole debate, or the given scenarios, in less than a minute: of each only as man
 deviations as it has runs for, and the table says how many.
 
 A run chooses at each point: how long a message takes (--latencies of the scenario's
-range: 2 are the shortest and the longest), which number a client draws (a random one, or
-one of --draws values), and which of several events of one machine at the same instant
-comes first. It takes another way than the first at --deviations points at most; -1 is no
-limit, and soon too much. The runs with fewer deviations come first. A run has at most
---faults faults of the scenario's plan, when the plan says or, with --tick, at any
-multiple of that time. Random numbers follow from one seed. Requests do not share
-connections. A fault comes before everything else of its instant.
+range: 2 are the shortest and the longest), which number a client, a node, the store or a
+fault draws (a random one, or one of --draws values), how many of its latest changes a
+node loses with its power or its master, and which of several events of one machine at the
+same instant comes first. It takes another way than the first at --deviations points at
+most; -1 is no limit, and soon too much. The runs with fewer deviations come first. A run
+has at most --faults faults of the scenario's plan, when the plan says or, with --tick, at
+any multiple of that time. Tokens follow from one seed. Requests do not share connections.
+A fault comes before everything else of its instant.
 
 --add lets a run have --added faults more, of these kinds: of any machine, at any multiple
 of --tick, or of half of the TTL. Pauses, suspensions and deaths of a client also begin at
@@ -78,11 +80,12 @@ a fifth too fast or too slow.
 
 Runs that show nothing new are left out: other orders of simultaneous events of different
 machines, and what follows a state that was seen before. "go doc ./internal/explore" says
-why that is sound. Ctrl-C stops, and so does the end of --budget; nothing is then said to
-hold.
+why that is sound. Runs in which faults overlap on one target are left out and counted.
+Ctrl-C stops, and so does the end of --budget; nothing is then said to hold.
 
-With --state a long exploration is continued where it was stopped. --shard makes a part of
-the runs, on another machine for example; --merge joins the parts. With --shard auto/n a
+With --state a long exploration is continued where it was stopped or killed. The file has a
+hash, and only the build that wrote it reads it. --shard makes a part of the runs, on
+another machine for example; --merge joins the parts. With --shard auto/n a
 Slurm array (SLURM_ARRAY_TASK_ID) or an Indexed Job of Kubernetes (JOB_COMPLETION_INDEX)
 chooses the part, and the exit code is 0 if it is made: --merge gives the verdict.
 
@@ -141,7 +144,7 @@ func (o *exploreOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.budget, "budget", 0, "time limit of the exploration; then what the runs so far show is printed (default: no limit)")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
 	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
-	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, and to continue from")
+	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, also during the work, and to continue from")
 	f.Var(&o.shard, "shard", "make only this part of the runs, such as 2/4 (with --state, for --merge); auto/4: the part that a Slurm array or an Indexed Job of Kubernetes gives")
 	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
 	cmd.MarkFlagsMutuallyExclusive("quick", "state", "merge")
@@ -153,7 +156,7 @@ func (o *exploreOptions) subjectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
 	f.IntVar(&o.bounds.Latencies, "latencies", explore.DefaultLatencies, "number of latencies that a message can have")
-	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that a client can draw from a range beside a random one")
+	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that can be drawn from a range beside a random one")
 	f.IntVar(&o.bounds.Deviations, "deviations", explore.DefaultDeviations, "maximum number of points of a run at which another way is taken than the first; -1: no limit")
 	f.IntVar(&o.bounds.Faults, "faults", everyFault, "maximum number of faults of the plan in a run; -1: all")
 	f.DurationVar(&o.bounds.Tick, "tick", 0, "faults with a start in time begin at every multiple of this (default: when the plan says)")
@@ -241,11 +244,6 @@ func (o exploreOptions) exploreOne(ctx context.Context, w exploredWorld, wanted 
 	if err != nil {
 		return err
 	}
-	if o.state != "" {
-		if err := saveState(o.state, shown.outcome.State); err != nil {
-			return fmt.Errorf("--state: %w", err)
-		}
-	}
 	return o.shard.made(shown.outcome.State.Complete, o.show(shown, out))
 }
 
@@ -274,7 +272,17 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	if err != nil {
 		return exploration{}, err
 	}
-	outcome, err := explore.Explore(ctx, w.scenario, bounds, limits, wanted, func(now explore.Outcome) {
+	state := stateFile{path: o.state, problems: problems}
+	defer state.close()
+	if err := state.open(&limits); err != nil {
+		return exploration{}, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	outcome, err := explore.Explore(ctx, w.scenario, bounds, limits, wanted, func(now explore.Outcome, current func() explore.State) {
+		if err := state.keep(current); err != nil {
+			stop(err)
+		}
 		if line.Due() {
 			line.Say("")
 			line.Left("%s runs, %s states, %s", textfmt.Grouped(now.Executions+now.Cut), textfmt.Grouped(now.States), doneOf(now))
@@ -284,5 +292,12 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	if errors.As(err, &wrong) {
 		err = fmt.Errorf("--state: %s: %w", o.state, wrong.Err)
 	}
-	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard.String()}, err
+	if err == nil {
+		err = state.write(outcome.State)
+	}
+	x := exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard.String()}
+	if limits.Resume != nil && limits.Resume.Complete {
+		x.from = o.state
+	}
+	return x, err
 }

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/internal/explore"
 )
 
 // tinyWorld is two clients who want one lock.
@@ -40,7 +43,7 @@ func TestExploreProves(t *testing.T) {
 	code, out, problems := command(t, "explore", worldFile(t, tinyWorld), "--deviations", "2")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
-	wantIn(t, out, "holds in all runs (", "bounds: 2 latencies, 2 values of each number beside a random one, at most 0 faults, at most 2 deviations", "lease exclusion    holds", "fence order        n/a")
+	wantIn(t, out, "holds in all runs (", "bounds: 2 latencies, 2 values of each number beside a random one, at most 0 faults, at most 2 deviations, tokens of one seed\n", "lease exclusion    holds", "fence order        n/a")
 }
 
 // A violation is printed with a string that repeats the run. The same string in another world is said
@@ -50,7 +53,7 @@ func TestExploreFindsAndRepeats(t *testing.T) {
 	code, out, _ := command(t, "explore", file, "--tick", "5ms", "--property", "V1")
 	want(t, "exit code", code, exitContradiction)
 	deviations := "deviations: reply 1 of node 1 to client 1 takes the longest time"
-	wantIn(t, out, "violated (", "lease exclusion violated in a run of", "with 1 fault, the shortest there is", "while client", deviations)
+	wantIn(t, out, "violated (", "lease exclusion violated in a run of", "with 1 fault, the shortest within the bounds", "while client", deviations)
 	_, text, _ := strings.Cut(out, "again: lockstorm replay ")
 	text, _, _ = strings.Cut(text, " ")
 	again := func(world string) (code int, out, problems string) {
@@ -78,7 +81,7 @@ func TestExploreAddsFaults(t *testing.T) {
 	wantIn(t, out, "at most 0 faults of the plan and 1 of the kinds pause and kill, at most 0 deviations", "lease exclusion    holds")
 	code, out, _ = command(t, "explore", "pause-after-step-3", "--faults", "0", "--add", "pause", "--deviations", "0", "--property", "V2")
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "section exclusion violated in a run of", "with 1 fault, the shortest there is", "client 1 is paused at ")
+	wantIn(t, out, "section exclusion violated in a run of", "with 1 fault, the shortest within the bounds", "client 1 is paused at ")
 	_, text, _ := strings.Cut(strings.TrimSpace(out), "again: lockstorm replay ")
 	wantIn(t, text, "v4.pause-after-step-3.1.", ",fpause")
 	dir := t.TempDir()
@@ -204,7 +207,8 @@ func TestExploreState(t *testing.T) {
 	wantIn(t, out, "holds in all runs (")
 	code, again, _ := command(t, "explore", file, "--state", state)
 	want(t, "exit code", code, exitAsExpected)
-	want(t, "the state of a finished exploration", again, out)
+	head, rest, _ := strings.Cut(out, ")\n")
+	want(t, "the state of a finished exploration", again, head+"; all of them before, as "+state+" says)\n"+rest)
 	code, _, problems = command(t, "explore", file, "--state", state, "--deviations", "2")
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, problems, "--state: "+state+": it is of another scenario, or other bounds or properties")
@@ -221,6 +225,75 @@ func TestExploreState(t *testing.T) {
 	code, _, problems = command(t, "explore", file, "--merge", one)
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, problems, "--merge: shard 2/2 is missing")
+}
+
+// A state that was changed is refused: the exploration was not finished, and nothing is proved by saying so.
+func TestExploreEditedState(t *testing.T) {
+	state, file := filepath.Join(t.TempDir(), "state.json"), worldFile(t, tinyWorld)
+	code, _, _ := command(t, "explore", file, "--state", state, "--runs", "5")
+	want(t, "exit code", code, exitUndecided)
+	text, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(old, new string) {
+		t.Helper()
+		if !strings.Contains(string(text), old) {
+			t.Fatalf("no %s in %s", old, text)
+		}
+		if err := os.WriteFile(state, []byte(strings.Replace(string(text), old, new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"--state", state}, {"--merge", state}} {
+		edit(`"complete":false`, `"complete":true `)
+		code, out, problems := command(t, append([]string{"explore", file}, args...)...)
+		want(t, "exit code", code, exitBadInput)
+		want(t, "on stdout", out, "")
+		wantIn(t, problems, state+": this is no state of an exploration: its content has been changed")
+	}
+}
+
+// A state is written before the first run, so that a file that cannot be written is known then; later no more
+// often than is worth it. One exploration at a time uses it.
+func TestExploreStateDuringTheWork(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.json")
+	asked := 0
+	state := func() explore.State {
+		asked++
+		return explore.State{Shards: 1, Bounds: explore.Bounds{Latencies: 1}}
+	}
+	var problems strings.Builder
+	f := stateFile{path: path, problems: &problems}
+	if err := f.open(new(explore.Limits)); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if err := f.keep(state); err != nil {
+			t.Fatal(err)
+		}
+		f.took = time.Hour
+	}
+	want(t, "writes", asked, 1)
+	if _, err := loadState(path); err != nil {
+		t.Error(err)
+	}
+	code, _, says := command(t, "explore", worldFile(t, tinyWorld), "--state", path)
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, says, "another exploration is writing to it")
+	f.path, f.written = filepath.Join(path, "none"), f.written.Add(-1000*time.Hour)
+	if err := f.keep(state); err != nil {
+		t.Errorf("a later write: %v", err)
+	}
+	wantIn(t, problems.String(), "is tried again")
+	f.written = time.Time{}
+	if err := f.keep(state); err == nil {
+		t.Error("no error of the first write")
+	}
+	f.close()
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("%v are left, %v", left, err)
+	}
 }
 
 func TestExploreBadInput(t *testing.T) {

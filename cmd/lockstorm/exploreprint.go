@@ -24,6 +24,7 @@ type exploration struct {
 	took    time.Duration
 	quick   bool   // what the runs with fewer deviations show is enough
 	shard   string // as on the command line; "": all runs
+	from    string // the file whose state was complete before, so that nothing was run; "": there is none
 }
 
 // command returns the command that repeats a find.
@@ -76,6 +77,12 @@ func (x exploration) sentence() string {
 	o := x.outcome
 	made := fmt.Sprintf("%s runs to their end, %s more up to a state seen before, %s states",
 		textfmt.Grouped(o.Executions), textfmt.Grouped(o.Cut), textfmt.Grouped(o.States))
+	if o.Overlapping > 0 {
+		made += fmt.Sprintf("; %s left out, in which faults overlap", textfmt.Grouped(o.Overlapping))
+	}
+	if x.from != "" {
+		made += fmt.Sprintf("; all of them before, as %s says", x.from)
+	}
 	switch {
 	case x.shard != "" && o.State.Complete:
 		return fmt.Sprintf("%s; shard %s was made (%s): --merge joins all shards", o.Verdict(), x.shard, made)
@@ -134,12 +141,12 @@ func (x exploration) within() string {
 	if b.Tick > 0 {
 		parts = append(parts, "ticks of "+textfmt.Duration(b.Tick))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(append(parts, explore.FixedIn(x.world.scenario)...), ", ")
 }
 
 func (x exploration) shortest() string {
 	if x.outcome.Complete {
-		return ", the shortest there is"
+		return ", the shortest within the bounds"
 	}
 	return ""
 }
@@ -151,12 +158,14 @@ type explorationJSON struct {
 	Finished   bool               `json:"finished"`
 	Executions int                `json:"executions"`
 	Cut        int                `json:"cut"`
+	Overlap    int                `json:"overlapping"` // runs that were left out, in which faults overlap
 	States     int                `json:"states"`
 	Share      float64            `json:"share"`
 	Left       int                `json:"left"`            // runs that were not made, an estimate
 	Deviations int                `json:"deviations_done"` // every run with so many was made; -1: not even those without
 	Seconds    float64            `json:"seconds"`
 	Bounds     explore.Bounds     `json:"bounds"`
+	Fixed      []string           `json:"fixed"` // what is the same in all runs, though not in those of the scenario
 	Properties []exploredProperty `json:"properties"`
 	Find       *explorationFind   `json:"counterexample,omitempty"`
 }
@@ -182,8 +191,9 @@ type explorationFind struct {
 func (x exploration) json() explorationJSON {
 	o := x.outcome
 	j := explorationJSON{
-		Scenario: x.world.name, Verdict: o.Verdict(), Finished: o.Complete, Executions: o.Executions, Cut: o.Cut, States: o.States,
+		Scenario: x.world.name, Verdict: o.Verdict(), Finished: o.Complete, Executions: o.Executions, Cut: o.Cut, Overlap: o.Overlapping, States: o.States,
 		Share: o.Share, Left: o.Left(), Deviations: o.Deviations, Seconds: x.took.Seconds(), Bounds: x.bounds,
+		Fixed: explore.FixedIn(x.world.scenario),
 	}
 	for _, of := range o.Judged {
 		p := exploredProperty{Property: of.Property, Code: of.Property.Code(), Verdict: of.Verdict, Unknown: of.Unknown}

@@ -20,9 +20,9 @@ type Bounds struct {
 	// with 2, the shortest and the longest.
 	Latencies int `json:"latencies"`
 
-	// Draws is the number of values, evenly spaced over a range of the scenario, that a client can
-	// draw from it beside a random one, such as the time of its work: with 2, the shortest and the
-	// longest.
+	// Draws is the number of values, evenly spaced over a range of the scenario, that a client, a node,
+	// the store or a fault can draw from it beside a random one, such as the time of a client's work: with
+	// 2, the shortest and the longest.
 	Draws int `json:"draws"`
 
 	// Deviations is the largest number of points of a run at which another way is taken than the
@@ -80,6 +80,20 @@ func (b Bounds) Known() error {
 	return nil
 }
 
+// FixedIn lists what is the same in all runs of an exploration though it is not in those of the scenario, for
+// its bounds.
+func FixedIn(s scenarios.Scenario) (all []string) {
+	for _, r := range sim.Random {
+		if r.Fixed != "" {
+			all = append(all, r.Fixed)
+		}
+	}
+	if s.Connections != (nemesis.Connections{}) {
+		all = append(all, "a connection for each request")
+	}
+	return all
+}
+
 // maxWays is the largest number of ways at a point.
 const maxWays = 64
 
@@ -90,7 +104,7 @@ const maxPlans = 100_000
 var errPlans = errors.New("too many plans: fewer faults, a longer tick or a shorter horizon make fewer")
 
 // plans returns the choices of faults for the runs: none first, then those of one fault, and so
-// on. Faults that overlap on one target are left out.
+// on. Faults that overlap on one target are left out: here if their times show it, or else in the run.
 func (b Bounds) plans(s scenarios.Scenario) ([][]scenarios.Pick, error) {
 	offers, err := b.offers(s)
 	if err != nil {
@@ -186,7 +200,8 @@ func (b Bounds) allow(offers []scenarios.Pick, chosen []int) bool {
 	return planned <= b.Faults && len(chosen)-planned <= b.Added
 }
 
-// fits reports whether the scenario is valid with chosen faults.
+// fits reports whether the scenario is valid with chosen faults. If not, they overlap, or the plan ends one
+// of them before it begins.
 func fits(s scenarios.Scenario, offers []scenarios.Pick, chosen []int) bool {
 	with, err := picking(s, picks(offers, chosen))
 	return err == nil && with.World().Validate() == nil
@@ -237,6 +252,10 @@ type Limits struct {
 	// Shard and Shards say which part of the runs is made: that with number Shard, from 0, of Shards.
 	// The runs without deviations are in all of them. 0 shards mean one.
 	Shard, Shards int
+
+	// Build identifies the program. A state is continued, and shards are joined, by the build alone that
+	// has made them: another one may run another lock.
+	Build string
 
 	// Resume is the state of an exploration of the same shard that is continued; nil: none is.
 	Resume *State

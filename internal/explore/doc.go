@@ -1,7 +1,7 @@
 // Package explore runs a small world in every way that its bounds allow: every latency, every drawn
-// number, every order of simultaneous events, and every choice of faults. If no run violates a
-// property, then no run within these bounds does. That is a proof about the code of the lock itself
-// and not about a model of it.
+// number, every order of simultaneous events, every number of changes that a fault takes from a node, and
+// every choice of faults. If no run violates a property, then no run within these bounds does. That is a
+// proof about the code of the lock itself and not about a model of it, and about no run beyond the bounds.
 //
 // A run is a list of ways, one for each point at which the world has a choice. The search is
 // stateless: it runs the world from its start again and again. Each run follows the last one up to

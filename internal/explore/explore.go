@@ -17,10 +17,10 @@ import (
 // up to one, and so on. So it finds what is easy to find at once, and what it has shown when it is
 // stopped has a bound. Every request travels by itself, whatever the scenario's connections are.
 //
-// progress is called now and then with what has been done so far, by one caller at a time. When ctx
-// ends, Explore returns what is known. The outcome does not depend on the number of workers, unless
-// ctx ends.
-func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
+// progress, unless it is nil, is called now and then with what has been done so far, by one caller at a
+// time; state returns the state to continue from, between two runs. When ctx ends, Explore returns what
+// is known. The outcome does not depend on the number of workers, unless ctx ends.
+func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress Progress) (Outcome, error) {
 	o, err := explore(ctx, s, b, l, wanted, progress)
 	if err != nil {
 		return o, err
@@ -28,8 +28,11 @@ func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	return o, o.nameDeviations(ctx)
 }
 
+// Progress is called with how far an exploration has come.
+type Progress func(now Outcome, state func() State)
+
 // explore is Explore, but for the deviations of finds.
-func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
+func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress Progress) (Outcome, error) {
 	if err := b.Validate(); err != nil {
 		return Outcome{}, err
 	}
@@ -49,13 +52,12 @@ func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	for deviations := last.Deviations + 1; ; deviations++ {
 		x := newPass(s, b, l, wanted, plans, deviations)
 		x.begun, begun = begun, nil
-		x.outcome.Deviations, x.progress = last.Deviations, progress
+		x.world, x.before, x.outcome.Deviations, x.progress = world, last, last.Deviations, progress
 		if err := x.run(ctx); err != nil {
 			return x.outcome, err
 		}
-		x.conclude(b, last)
-		last = x.outcome
-		last.State = x.saved(world, b, l)
+		last = x.concluded()
+		last.State = x.saved(last)
 		if last.Complete || last.Deviations < deviations {
 			return last.ofShard(l), nil
 		}
@@ -74,23 +76,28 @@ func (b Bounds) prepare(s scenarios.Scenario, chosen []scenarios.Pick) (runner.E
 
 // pass is the runs with up to a number of deviations: a search for each plan.
 type pass struct {
+	world      string // see [State]
+	bounds     Bounds
+	limits     Limits
 	wanted     []checker.Property
+	before     Outcome // of the passes before
 	deviations int
 	plans      [][]scenarios.Pick
 	prepare    func(chosen []scenarios.Pick) (*search, error)
 	workers    int
 	begun      []SavedSearch // by an exploration that is continued; nil: there is none
-	searches   []*search     // nil: not begun
-	progress   func(Outcome)
+	progress   Progress
+	between    sync.RWMutex // of all searches
 
-	mu      sync.Mutex
-	tallies []Tally // of the searches
-	outcome Outcome
+	mu       sync.Mutex
+	searches []*search // nil: not begun
+	tallies  []Tally   // of the searches
+	outcome  Outcome
 }
 
 func newPass(s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, plans [][]scenarios.Pick, deviations int) *pass {
 	x := &pass{
-		wanted: wanted, deviations: deviations, plans: plans, workers: min(l.Workers, len(plans)),
+		bounds: b, limits: l, wanted: wanted, deviations: deviations, plans: plans, workers: min(l.Workers, len(plans)),
 		searches: make([]*search, len(plans)), tallies: make([]Tally, len(plans)),
 	}
 	x.outcome.Plans = len(plans)
@@ -100,7 +107,7 @@ func newPass(s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property
 			return nil, err
 		}
 		one := newSearch(e, c, deviations, l, wanted)
-		one.faults = chosen
+		one.faults, one.between = chosen, &x.between
 		return one, nil
 	}
 	return x
@@ -131,22 +138,22 @@ func (x *pass) run(ctx context.Context) error {
 	return cmp.Or(errs...)
 }
 
-// conclude says what the pass has shown after those before.
-func (x *pass) conclude(b Bounds, before Outcome) {
-	o, bound := &x.outcome, false
+// concluded returns what the pass has shown so far, after those before.
+func (x *pass) concluded() Outcome {
+	o, bound := x.outcome, false
 	for _, s := range x.searches {
 		bound = bound || s != nil && s.bound
 	}
 	if o.Explored == o.Plans {
 		o.Deviations = x.deviations
-		o.Complete = x.deviations == b.Deviations || !bound
+		o.Complete = x.deviations == x.bounds.Deviations || !bound
 	}
 	for i, p := range x.wanted {
 		j := x.judged(p)
 		j.Within = Unfinished
-		if i < len(before.Judged) {
-			j.Find = shorter(before.Judged[i].Find, j.Find)
-			j.Within = before.Judged[i].Within
+		if i < len(x.before.Judged) {
+			j.Find = shorter(x.before.Judged[i].Find, j.Find)
+			j.Within = x.before.Judged[i].Within
 		}
 		j.Verdict = j.verdict(o.Complete)
 		if o.Deviations == x.deviations {
@@ -154,6 +161,14 @@ func (x *pass) conclude(b Bounds, before Outcome) {
 		}
 		o.Judged = append(o.Judged, j)
 	}
+	return o
+}
+
+// state returns the state to continue from. No run is under way meanwhile. x.mu is locked.
+func (x *pass) state() State {
+	x.between.Lock()
+	defer x.between.Unlock()
+	return x.saved(x.concluded())
 }
 
 // judged counts what all searches have shown of a property, and finds the shortest run.
@@ -179,7 +194,9 @@ func (x *pass) search(ctx context.Context, i int) error {
 	if x.begun != nil {
 		s.resume(x.begun[i])
 	}
+	x.mu.Lock()
 	x.searches[i] = s
+	x.mu.Unlock()
 	err = s.run(ctx, func(t Tally) { x.tell(i, t) })
 	s.seen = nil // the memory
 	x.mu.Lock()
@@ -199,11 +216,12 @@ func (x *pass) tell(i int, t Tally) {
 	o := &x.outcome
 	o.Executions += t.Executions - was.Executions
 	o.Cut += t.Cut - was.Cut
+	o.Overlapping += t.Overlapping - was.Overlapping
 	o.Events += t.Events - was.Events
 	o.UntriedReturns += t.UntriedReturns - was.UntriedReturns
 	o.States += t.States - was.States
 	o.Share += (t.Share - was.Share) / float64(o.Plans)
 	if x.progress != nil {
-		x.progress(*o)
+		x.progress(*o, x.state)
 	}
 }

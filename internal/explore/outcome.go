@@ -30,7 +30,7 @@ type Outcome struct {
 	Plans      int      // that there are
 	Explored   int      // of these, to the end, in the last pass
 	Deviations int      // every run with so many deviations was made; -1: not even every one without
-	Complete   bool     // every run within the bounds was made; then the finds are the shortest of all
+	Complete   bool     // every run within the bounds was made; then the finds are the shortest of these
 	Judged     []Judged // the wanted properties, in their order
 	State      State    // to continue it
 }
@@ -76,7 +76,7 @@ func (o Outcome) Left() int {
 	if o.Complete || o.Share <= 0 {
 		return 0
 	}
-	return int(min(float64(o.Executions+o.Cut)*(1/o.Share-1), math.MaxInt32))
+	return int(min(float64(o.made())*(1/o.Share-1), math.MaxInt32))
 }
 
 // Within returns the verdict on all wanted properties together, of the runs with up to

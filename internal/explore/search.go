@@ -2,7 +2,9 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"math"
+	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -23,11 +25,16 @@ type search struct {
 	each       func(runner.Result) // is called for every execution; may be nil
 	noMerging  bool                // no state is recognised
 
+	between  *sync.RWMutex // is read-locked during a run; who locks it sees the search between two runs
+	resuming []runner.Turn // of the next run, in a search that is continued; those that the path has not come to
+	foreign  bool          // that run has not the points that the state says
+
 	path   []fork // the points of the run up to the last that has another way
 	at     int    // of the next point in the path
 	left   int    // deviations that the run may still have
 	cut    bool   // the run was stopped, because the rest shows nothing new
 	bound  bool   // some run had no deviation left where there was another way
+	events int    // of the run so far
 	looked int64  // ground time at which the state was looked up last; -1: never
 	shape  shape  // of the runs so far, from which the share that was made is estimated
 
@@ -52,11 +59,15 @@ type fork struct{ ways, way int }
 type Tally struct {
 	Executions     int     `json:"executions"`     // runs up to their end
 	Cut            int     `json:"cut"`            // runs that were stopped, because the rest shows nothing new
+	Overlapping    int     `json:"overlapping"`    // runs that were left out, because a fault began while another held its target
 	States         int     `json:"states"`         // that are remembered
 	Events         int     `json:"events"`         // of all these runs
 	UntriedReturns int     `json:"return_untried"` // executions with an untried return: see [runner.Result.ReturnUntried]
 	Share          float64 `json:"share"`          // of the runs that were made, from 0 to 1; an estimate, unless it is 1
 }
+
+// made returns the number of runs.
+func (t Tally) made() int { return t.Executions + t.Cut + t.Overlapping }
 
 // Find is a run that violates a property.
 type Find struct {
@@ -91,7 +102,7 @@ const seed = 1
 
 func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, wanted []checker.Property) *search {
 	s := &search{
-		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
+		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{}, between: new(sync.RWMutex),
 		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
 	}
 	for _, p := range wanted {
@@ -112,37 +123,62 @@ func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, 
 // now and then, and at the end.
 func (s *search) run(ctx context.Context, progress func(Tally)) error {
 	defer func() { progress(s.tally) }()
-	for more := !s.finished; more; more = s.next() {
-		made := s.tally.Executions + s.tally.Cut
-		s.tally.Share = s.shape.share(s)
+	reported := -reportEvents
+	for !s.finished {
+		made := s.tally.made()
 		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
 			return nil
 		}
-		if made%reportEvery == 0 {
+		if made%reportRuns == 0 || s.tally.Events-reported >= reportEvents {
+			reported = s.tally.Events
 			progress(s.tally)
 		}
-		if err := s.once(ctx); err != nil {
+		if err := s.step(ctx); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
 			return err
 		}
 	}
-	s.tally.Share, s.finished = 1, true
 	return nil
 }
 
-// reportEvery is how many runs there are between two reports of progress.
-const reportEvery = 1024
+// There are at most so many runs, and about so many events, between two reports of progress.
+const (
+	reportRuns   = 1024
+	reportEvents = 500_000
+)
+
+// step makes the run of the path, and makes the path that of the next one.
+func (s *search) step(ctx context.Context) error {
+	s.between.RLock()
+	defer s.between.RUnlock()
+	if err := s.once(ctx); err != nil {
+		return err
+	}
+	if s.foreign || len(s.resuming) > 0 {
+		return &StateError{errors.New("a run of it has other choices in this program")}
+	}
+	if s.next() {
+		s.tally.Share = s.shape.share(s)
+	} else {
+		s.tally.Share, s.finished = 1, true
+	}
+	return nil
+}
 
 // once makes the run of the path.
 func (s *search) once(ctx context.Context) error {
-	s.at, s.left, s.cut, s.looked = 0, s.deviations, false, -1
+	s.at, s.left, s.cut, s.events, s.looked = 0, s.deviations, false, 0, -1
 	result, err := s.experiment.Run(ctx, seed, nil)
 	s.shape.see(s.path)
 	switch {
 	case s.cut: // err is [sim.ErrStopped]
 		s.tally.Cut++
+		return nil
+	case errors.As(err, new(*nemesis.OverlapError)):
+		s.tally.Overlapping++
+		s.tally.Events += s.events
 		return nil
 	case err != nil:
 		return err
@@ -214,7 +250,7 @@ func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 		if s.left == s.deviations && s.at%s.limits.Shards != s.limits.Shard {
 			ways = 1 // the first deviation is here in the runs of another shard
 		}
-		s.path = append(s.path, fork{ways: ways})
+		s.path = append(s.path, fork{ways, s.resumed(ways)})
 	}
 	way := s.path[s.at].way
 	s.at++
@@ -224,15 +260,29 @@ func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 	return way
 }
 
+// resumed returns the way at a new point: the first one, unless the search is continued and its next run takes
+// another there.
+func (s *search) resumed(ways int) (way int) {
+	if len(s.resuming) > 0 && s.resuming[0].Point == s.at {
+		way, s.resuming = s.resuming[0].Way, s.resuming[1:]
+	}
+	if way >= ways {
+		s.foreign = true
+		return 0
+	}
+	return way
+}
+
 // GoOn implements [sim.Chooser]. It ends a run that is as long as the finds, or in a state that was
 // seen before with as many deviations left and no more events. While the run follows the one
 // before, there is nothing to look up.
 func (s *search) GoOn(w *sim.World) bool {
-	if s.tooLong(w.Events()) {
-		return s.stop(w)
+	s.events = w.Events()
+	if s.tooLong(s.events) {
+		return s.stop()
 	}
 	at := int64(w.Ground())
-	if s.at < len(s.path) || at == s.looked || s.noMerging {
+	if s.at < len(s.path) || len(s.resuming) > 0 || at == s.looked || s.noMerging {
 		return true
 	}
 	s.looked = at
@@ -240,10 +290,10 @@ func (s *search) GoOn(w *sim.World) bool {
 	if !ok {
 		return true
 	}
-	now := visit{s.left, w.Events()}
+	now := visit{s.left, s.events}
 	before, known := s.seen[state]
 	if known && before.covers(now) {
-		return s.stop(w)
+		return s.stop()
 	}
 	if known || len(s.seen) < s.limits.States {
 		s.seen[state] = now
@@ -253,21 +303,27 @@ func (s *search) GoOn(w *sim.World) bool {
 }
 
 // stop takes note that the run ends here, and returns false.
-func (s *search) stop(w *sim.World) bool {
+func (s *search) stop() bool {
 	s.cut = true
-	s.tally.Events += w.Events()
+	s.tally.Events += s.events
 	return false
 }
 
 // course returns the course of the run.
 func (s *search) course() runner.Course {
 	c := s.choices
+	c.Turns = s.turns()
+	return runner.Course{Choices: &c}
+}
+
+// turns lists where the run of the path takes another way than the first.
+func (s *search) turns() (all []runner.Turn) {
 	for point, f := range s.path {
 		if f.way != 0 {
-			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: f.way})
+			all = append(all, runner.Turn{Point: point, Way: f.way})
 		}
 	}
-	return runner.Course{Choices: &c}
+	return append(all, s.resuming...)
 }
 
 // next makes the path that of the next run, and reports whether there is one.

@@ -2,28 +2,35 @@ package explore
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/crc32"
+	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// StateVersion is the version of the format of [State].
-const StateVersion = 2
+// The format of a stored [State], and its version.
+const (
+	StateFormat  = "lockstorm-exploration"
+	StateVersion = 3
+)
+
+// MaxShards is the largest number of shards of an exploration.
+const MaxShards = 10_000
 
 // State is how far an exploration has come: enough to continue it, or to join the shards of one. The
 // states that were seen are not in it, so that a continued exploration may make runs again that show
 // nothing new. It leaves none out.
 type State struct {
-	Version int    `json:"version"`
-	World   string `json:"world"` // a checksum of the scenario, the bounds and the properties
-	Bounds  Bounds `json:"bounds"`
-	Shard   int    `json:"shard"` // from 0
-	Shards  int    `json:"shards"`
+	World  string `json:"world"` // a hash of the scenario, the bounds and the properties
+	Build  string `json:"build"` // see [Limits]
+	Bounds Bounds `json:"bounds"`
+	Shard  int    `json:"shard"` // from 0
+	Shards int    `json:"shards"`
 
 	Done       int                              `json:"deviations_done"`
 	Complete   bool                             `json:"complete"`
@@ -46,27 +53,22 @@ type SavedResult struct {
 
 // SavedSearch is how far the search with one plan has come.
 type SavedSearch struct {
-	Ways     [][2]int                                     `json:"ways,omitempty"` // the points of the next run: how many ways, and which is taken
+	Turns    []runner.Turn                                `json:"turns,omitempty"` // of the next run
 	Tally    Tally                                        `json:"tally"`
 	Verdicts map[checker.Property]map[checker.Verdict]int `json:"verdicts,omitempty"` // of the executions
 	Finished bool                                         `json:"finished"`
 	Bound    bool                                         `json:"bound"`
 }
 
-// worldSum returns a checksum of what is explored.
+// worldSum returns a hash of what is explored.
 func worldSum(s scenarios.Scenario, b Bounds, wanted []checker.Property) (string, error) {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(fmt.Appendf(text, "%+v %v", b, wanted))), nil
+	return parts.Hash([]any{s, b, wanted})
 }
 
-// saved returns the state of an exploration that ended with the pass.
-func (x *pass) saved(world string, b Bounds, l Limits) State {
-	o := x.outcome
+// saved returns the state of an exploration that has come to an outcome in this pass.
+func (x *pass) saved(o Outcome) State {
 	s := State{
-		Version: StateVersion, World: world, Bounds: b, Shard: l.Shard, Shards: max(l.Shards, 1),
+		World: x.world, Build: x.limits.Build, Bounds: x.bounds, Shard: x.limits.Shard, Shards: x.limits.Shards,
 		Done: o.Deviations, Complete: o.Complete, Properties: map[checker.Property]SavedResult{}, Tally: o.Tally,
 	}
 	for _, j := range o.Judged {
@@ -90,11 +92,12 @@ func (s *search) saved() SavedSearch {
 	if s == nil {
 		return SavedSearch{}
 	}
-	r := SavedSearch{Tally: s.tally, Verdicts: s.verdicts, Finished: s.finished, Bound: s.bound}
+	r := SavedSearch{Tally: s.tally, Verdicts: map[checker.Property]map[checker.Verdict]int{}, Finished: s.finished, Bound: s.bound}
+	for p, of := range s.verdicts {
+		r.Verdicts[p] = maps.Clone(of)
+	}
 	if !s.finished {
-		for _, f := range s.path {
-			r.Ways = append(r.Ways, [2]int{f.ways, f.way})
-		}
+		r.Turns = s.turns()
 	}
 	return r
 }
@@ -103,10 +106,7 @@ func (s *search) saved() SavedSearch {
 func (s *search) resume(from SavedSearch) {
 	s.tally, s.finished, s.bound = from.Tally, from.Finished, from.Bound
 	s.tally.States = 0 // they are forgotten
-	for _, w := range from.Ways {
-		s.path = append(s.path, fork{w[0], w[1]})
-	}
-	s.shape.see(s.path)
+	s.resuming = from.Turns
 	for p, of := range from.Verdicts {
 		s.verdicts[p] = of
 	}
@@ -118,7 +118,7 @@ func (l Limits) resumed(ctx context.Context, s scenarios.Scenario, b Bounds, wan
 	if from == nil {
 		return Outcome{Plans: len(plans), Deviations: -1}, nil, nil
 	}
-	err := from.check(world)
+	err := from.check(world, l.Build)
 	switch {
 	case err != nil:
 		return Outcome{}, nil, &StateError{err}
@@ -183,28 +183,93 @@ func (e *StateError) Error() string { return "the state cannot be continued: " +
 func (e *StateError) Unwrap() error { return e.Err }
 
 // check returns an error if a state is not of this exploration.
-func (s State) check(world string) error {
+func (s State) check(world, build string) error {
 	switch {
-	case s.Version != StateVersion:
-		return fmt.Errorf("it has version %d: this program reads %d", s.Version, StateVersion)
 	case s.World != world:
-		return fmt.Errorf("it is of another scenario, or other bounds or properties")
+		return errors.New("it is of another scenario, or other bounds or properties")
+	case s.Build != build:
+		return errors.New("it was made by another build of Lockstorm, which may run other code")
+	}
+	return s.Validate()
+}
+
+// Validate returns an error if no exploration has the state.
+func (s State) Validate() error {
+	switch {
+	case s.Shards < 1 || s.Shards > MaxShards || s.Shard < 0 || s.Shard >= s.Shards:
+		return fmt.Errorf("shard %d of %d: want up to %d shards", s.Shard+1, s.Shards, MaxShards)
+	case s.Done < -1:
+		return fmt.Errorf("%d deviations are done", s.Done)
+	case s.Complete && s.Pass != nil:
+		return errors.New("it is complete, and has a pass that is not finished")
+	}
+	if err := s.Bounds.Validate(); err != nil {
+		return err
+	}
+	for p, r := range s.Properties {
+		if err := r.validate(p); err != nil {
+			return err
+		}
+	}
+	for i, one := range s.Pass {
+		if err := one.validate(); err != nil {
+			return fmt.Errorf("plan %d: %w", i+1, err)
+		}
+	}
+	return s.Tally.validate()
+}
+
+func (r SavedResult) validate(p checker.Property) error {
+	switch {
+	case !slices.Contains(checker.Properties(), p):
+		return fmt.Errorf("there is no property %q", p)
+	case !slices.Contains([]Verdict{Holds, Violated, Unfinished, Vacuous}, r.Within):
+		return fmt.Errorf("%s: there is no verdict %q", p, r.Within)
+	case r.Events < 0 || r.Held < 0 || r.Unknown < 0:
+		return fmt.Errorf("%s: %d events, %d runs held and %d unknown: want 0 or more", p, r.Events, r.Held, r.Unknown)
 	}
 	return nil
 }
 
-// Join returns the outcome of an exploration whose shards are in the states. All of them are needed.
-func Join(ctx context.Context, s scenarios.Scenario, wanted []checker.Property, states []State) (Outcome, Bounds, error) {
+func (s SavedSearch) validate() error {
+	for i, t := range s.Turns {
+		if t.Point < 0 || t.Way < 1 || i > 0 && t.Point <= s.Turns[i-1].Point {
+			return fmt.Errorf("way %d at point %d: want other ways than the first, in the order of their points", t.Way, t.Point)
+		}
+	}
+	for p, of := range s.Verdicts {
+		for v, runs := range of {
+			if runs < 0 || !slices.Contains(checker.Properties(), p) {
+				return fmt.Errorf("%s: %d runs %v", p, runs, v)
+			}
+		}
+	}
+	return s.Tally.validate()
+}
+
+func (t Tally) validate() error {
+	if min(t.Executions, t.Cut, t.Overlapping, t.States, t.Events, t.UntriedReturns) < 0 || t.Share < 0 || t.Share > 1 {
+		return fmt.Errorf("%+v: want 0 or more, and a share of at most 1", t)
+	}
+	return nil
+}
+
+// Join returns the outcome of an exploration whose shards are in the states, which this build of the program
+// has made. All of them are needed.
+func Join(ctx context.Context, s scenarios.Scenario, wanted []checker.Property, states []State, build string) (Outcome, Bounds, error) {
 	first := states[0]
 	world, err := worldSum(s, first.Bounds, wanted)
 	if err != nil {
 		return Outcome{}, first.Bounds, err
 	}
+	if err := first.check(world, build); err != nil {
+		return Outcome{}, first.Bounds, fmt.Errorf("shard %d: %w", first.Shard+1, err)
+	}
 	have := make([]bool, first.Shards)
 	total := first
 	total.Tally, total.Properties = Tally{Share: 1}, map[checker.Property]SavedResult{}
 	for _, state := range states {
-		switch err := state.check(world); {
+		switch err := state.check(world, build); {
 		case err != nil:
 			return Outcome{}, first.Bounds, fmt.Errorf("shard %d: %w", state.Shard+1, err)
 		case state.Shards != first.Shards || state.Shard < 0 || state.Shard >= len(have) || have[state.Shard]:
@@ -227,6 +292,7 @@ func Join(ctx context.Context, s scenarios.Scenario, wanted []checker.Property, 
 func (s *State) add(other State) {
 	s.Done, s.Complete = min(s.Done, other.Done), s.Complete && other.Complete
 	t, more := &s.Tally, other.Tally
+	t.Overlapping += more.Overlapping
 	t.Executions, t.Cut, t.States, t.Events = t.Executions+more.Executions, t.Cut+more.Cut, t.States+more.States, t.Events+more.Events
 	t.UntriedReturns += more.UntriedReturns
 	t.Share = min(t.Share, more.Share)

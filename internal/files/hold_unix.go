@@ -21,11 +21,25 @@ func Hold(dir string) (*os.File, error) {
 		err = ErrHeld
 	}
 	if err == nil {
-		_, err = os.Stat(dir) // it may have been removed before we had the lock
+		err = isStill(f, dir)
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// isStill returns an error unless the open directory is the one at the path. It may have been removed before we
+// had the lock, and another process may hold a new one.
+func isStill(f *os.File, dir string) error {
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(dir)
+	if err == nil && !os.SameFile(opened, there) {
+		err = ErrHeld
+	}
+	return err
 }

@@ -53,8 +53,10 @@ type Deviation struct {
 	At   history.Time
 
 	Message Message // whose latency it is; the zero value: a call of the guarded resource
-	Client  int     // that draws the number
-	Number  int     // from 1: of those that the client draws
+	Client  int     // that draws the number; 0: Source does
+	Source  string  // such as "commits of the store"
+	Number  int     // from 1: of those that are drawn so
+	Node    int     // that keeps the changes
 	First   string  // the event that comes first, in words
 }
 
@@ -65,7 +67,8 @@ type ChoiceKind string
 const (
 	ChosenLatency ChoiceKind = "latency"
 	ChosenNumber  ChoiceKind = "number"
-	ChosenOrder   ChoiceKind = "order" // of simultaneous events
+	ChosenOrder   ChoiceKind = "order"   // of simultaneous events
+	ChosenChanges ChoiceKind = "changes" // that a node keeps
 )
 
 // String prints as in "request 3 of client 1 to node 2 takes the longest time".
@@ -78,7 +81,20 @@ func (d Deviation) String() string {
 		}
 		return what + " takes " + rank(d.Way+1, d.Ways, "shortest", "longest", "time")
 	case ChosenNumber: // way 0 is a random one
-		return fmt.Sprintf("client %d draws %s, as its number %d", d.Client, rank(d.Way, d.Ways-1, "smallest", "largest", "value"), d.Number)
+		value := rank(d.Way, d.Ways-1, "smallest", "largest", "value")
+		if d.Client == 0 {
+			return fmt.Sprintf("number %d of the %s is %s", d.Number, d.Source, value)
+		}
+		return fmt.Sprintf("client %d draws %s, as its number %d", d.Client, value, d.Number)
+	case ChosenChanges: // likewise
+		switch lost := d.Ways - 1 - d.Way; lost {
+		case 0:
+			return fmt.Sprintf("node %d loses no change", d.Node)
+		case 1:
+			return fmt.Sprintf("node %d loses its last change", d.Node)
+		default:
+			return fmt.Sprintf("node %d loses its last %d changes", d.Node, lost)
+		}
 	}
 	return fmt.Sprintf("at %v, %s comes first, of %d events", d.At.Sub(0), d.First, d.Ways)
 }
@@ -111,7 +127,7 @@ func (c Course) Straight() bool { return c.Choices == nil && len(c.Branches) == 
 // is taken, but for the turns.
 type Choices struct {
 	Latencies  int    `json:"latencies"`             // of a message, evenly spaced over its range
-	Draws      int    `json:"draws"`                 // values of a range, beside a random one
+	Draws      int    `json:"draws"`                 // values of each number, beside a random one
 	EveryOrder bool   `json:"every_order,omitempty"` // of the events of one instant, also of different machines
 	Turns      []Turn `json:"turns,omitempty"`       // in the order of their points
 }

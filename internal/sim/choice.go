@@ -18,28 +18,34 @@ type PointKind uint8
 // The kinds.
 const (
 	Latency PointKind = iota + 1 // how long a message takes
-	Draw                         // a number that a client draws, other than a token
+	Draw                         // a number that a client draws, other than a token, or a node, the store or a fault
 	Order                        // which of several simultaneous events of one machine comes first
+	Kept                         // how many changes a node keeps that have perhaps not come to its disk or replica
 )
 
 // Point names a point at which a world can go on in several ways.
 type Point struct {
 	Kind PointKind
+	For  Purpose // what is random, unless it is an order
 
 	// A latency is that of a message between Client and Node, with Number, from 1, of those sent Way. If
 	// it is the latency of a call of the guarded resource, all of these are zero.
 	Node int
 	Way  nemesis.Direction
 
-	// A number is drawn by Client, with Number, from 1, of those that it draws.
+	// A number is drawn by Client, with Number, from 1, of those that it draws; or by Source, such as
+	// "commits of the store".
 	Client, Number int
+	Source         string
+
+	// Changes are kept by Node.
 }
 
 // Chooser makes the choices of a world in place of its seed.
 type Chooser interface {
 	// Choose returns the way on at a point, from 0 to n-1. n is at least 2. Way 0 is the shortest
-	// latency, the number that follows from the seed, or the event that comes first in a world
-	// with a seed.
+	// latency, the number or the changes that follow from the seed, or the event that comes first in
+	// a world with a seed.
 	Choose(w *World, at Point, n int) int
 
 	// GoOn is called before every event, while the code of all clients waits, and reports
@@ -58,9 +64,9 @@ type Choices struct {
 	// spaced over its range. At least 1: the shortest.
 	Latencies int
 
-	// Draws is the number of values, evenly spaced over a range, that a client can draw from it
-	// beside the one that follows from the seed. If that were not the usual one, clients would
-	// draw equal retry delays again and again.
+	// Draws is the number of values, evenly spaced over a range, that can be drawn from it beside
+	// the one that follows from the seed. If that were not the usual one, clients would draw equal
+	// retry delays again and again.
 	Draws int
 
 	// EveryOrder lets the events of one instant come in every order. It is needed if something that
@@ -79,8 +85,8 @@ type choices struct {
 	guarded  digest  // the calls of the guarded resource, in their order
 }
 
-// OpenBranching is [Open] for a world whose choices are made by a chooser. What else is random,
-// such as tokens and lost messages, follows from the seed.
+// OpenBranching is [Open] for a world whose choices are made by a chooser. [Random] says what else
+// follows from the seed.
 func OpenBranching(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink, c Choices) (*World, error) {
 	w, err := Open(ctx, s, seed, sink)
 	if err == nil {
@@ -94,13 +100,18 @@ func (w *World) choose(at Point, n int) int {
 	if n < 2 || w.err != nil || w.sealed {
 		return 0
 	}
-	return w.choices.Chooser.Choose(w, at, n)
+	k := w.choices.Chooser.Choose(w, at, n)
+	if k < 0 || k >= n {
+		w.fail(fmt.Errorf("sim: way %d of the %d at a point", k, n))
+		return 0
+	}
+	return k
 }
 
 // chosenLatency returns the latency of a message.
 func (w *World) chosenLatency(l *linkDirection) int64 {
 	r, n := l.latency.Range(), w.choices.Latencies
-	at := Point{Kind: Latency}
+	at := Point{Kind: Latency, For: forLatencies}
 	if client, node, way, ok := w.Link(l.stream); ok {
 		l.drawn++
 		at.Client, at.Node, at.Way, at.Number = client, node, way, l.drawn
@@ -118,17 +129,35 @@ func (w *World) chosenLatency(l *linkDirection) int64 {
 // chosenDraw returns 64 random bits, or such that a range maps to the chosen number, see
 // [nemesis.Range.Draw].
 func (c *client) chosenDraw() uint64 {
-	n := c.world.choices.Draws
-	bits := c.random.Uint64()
-	c.random.count.drawn++
-	switch k := c.world.choose(Point{Kind: Draw, Client: c.id, Number: c.random.count.drawn}, 1+n); {
-	case k == 1:
-		bits = 0
-	case k > 1:
-		bits = uint64(k-1) * (math.MaxUint64 / uint64(n-1))
-	}
+	own := c.random.unchosen()
+	c.random.drawn++
+	bits := c.world.chosenBits(Point{Kind: Draw, For: forClients, Client: c.id, Number: c.random.drawn}, own)
 	c.observe(bits, 0)
 	return bits
+}
+
+// chosenBits returns a number of 64 bits, given the one that follows from the seed.
+func (w *World) chosenBits(at Point, own uint64) uint64 {
+	n := w.choices.Draws
+	switch k := w.choose(at, 1+n); {
+	case k == 1:
+		return 0
+	case k > 1:
+		return uint64(k-1) * (math.MaxUint64 / uint64(n-1))
+	}
+	return own
+}
+
+// chosenPosition returns one of some positions of a node's journal, given the one that follows from the
+// seed.
+func (w *World) chosenPosition(why Purpose, n *node, own int, positions []int) int {
+	if w.choices == nil || len(positions) < 2 {
+		return own
+	}
+	if k := w.choose(Point{Kind: Kept, For: why, Node: n.id}, 1+len(positions)); k > 0 {
+		return positions[k-1]
+	}
+	return own
 }
 
 // nextChosen is next for a world with choices.

@@ -47,7 +47,7 @@ func newClient(w *World, id int) *client {
 		world:  w,
 		id:     id,
 		clocks: [3]world.Clock{env.Wall: world.ClockShowing(epoch)},
-		random: w.source(fmt.Sprintf("client %d", id)),
+		random: w.source(forClients, fmt.Sprintf("client %d", id)),
 
 		activities: make([]*activity, 0, 8),
 
@@ -130,7 +130,7 @@ func (c *client) Random(p []byte) {
 		return
 	}
 	for len(p) > 0 {
-		binary.LittleEndian.PutUint64(word[:], c.random.Uint64())
+		binary.LittleEndian.PutUint64(word[:], c.random.unchosen())
 		p = p[copy(p, word[:]):]
 	}
 }

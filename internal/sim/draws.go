@@ -30,10 +30,48 @@ func OpenDrawn(ctx context.Context, s nemesis.Setting, seed uint64, sink history
 	return w, err
 }
 
+// Randomness is something random in a world, and what becomes of it in a world with choices.
+type Randomness struct {
+	What   string
+	Chosen PointKind // the points at which it is chosen; 0: it follows from the seed there, too
+	Fixed  string    // if it does: the bound that an exploration prints, as in "tokens of one seed"
+}
+
+// Purpose is what random numbers are for: an entry of [Random].
+type Purpose int
+
+// The entries of [Random].
+const (
+	forLatencies Purpose = iota
+	forClients
+	forTokens
+	forSyncWaits
+	forSyncPhases
+	forReplication
+	forElections
+	forCommits
+	forFaults
+)
+
+// Random lists all that is random in a world. What draws a random number names its entry.
+var Random = [...]Randomness{
+	forLatencies:   {What: "latencies of messages", Chosen: Latency},
+	forClients:     {What: "numbers that clients draw, but for tokens", Chosen: Draw},
+	forTokens:      {What: "tokens of clients", Fixed: "tokens of one seed"},
+	forSyncWaits:   {What: "waits of nodes for their disks", Chosen: Draw},
+	forSyncPhases:  {What: "when nodes sync their disks, each second", Chosen: Kept},
+	forReplication: {What: "when changes come to a replica", Chosen: Kept},
+	forElections:   {What: "lengths of the store's elections", Chosen: Draw},
+	forCommits:     {What: "lengths of the store's commits", Chosen: Draw},
+	forFaults:      {What: "what faults draw for messages", Chosen: Draw},
+}
+
 // source is the random numbers of one stream.
 type source struct {
-	world  *World
-	random rand.PCG
+	world   *World
+	purpose Purpose
+	name    string
+	random  rand.PCG
 	count
 }
 
@@ -43,18 +81,60 @@ type count struct {
 	drawn  int
 }
 
+// stream returns a stream of random numbers to which no drawer and no chooser has access.
+func stream(_ Purpose, seed uint64, name string) *rand.PCG { return nemesis.Stream(seed, name) }
+
 // source returns the source of the name. Without a drawer its numbers are those of
 // [nemesis.Stream].
-func (w *World) source(name string) *source {
+func (w *World) source(purpose Purpose, name string) *source {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
-	s := &source{world: w, count: count{stream: Stream(h.Sum64())}}
+	s := &source{world: w, purpose: purpose, name: name, count: count{stream: Stream(h.Sum64())}}
 	s.random.Seed(w.seed, uint64(s.stream))
 	return s
 }
 
-// Uint64 returns the next number.
-func (s *source) Uint64() uint64 { return s.world.drawn(&s.count, s.random.Uint64()) }
+// Uint64 returns the next number. In a world with choices it is chosen.
+func (s *source) Uint64() uint64 {
+	own := s.unchosen()
+	if s.world.choices == nil {
+		return own
+	}
+	s.drawn++
+	return s.world.chosenBits(Point{Kind: Draw, For: s.purpose, Source: s.name, Number: s.drawn}, own)
+}
+
+// unchosen returns the next number, also in a world with choices: for what has a bound that an
+// exploration prints, and for what another point decides.
+func (s *source) unchosen() uint64 { return s.world.drawn(&s.count, s.random.Uint64()) }
+
+// draw draws from a table. Where all durations are alike there is nothing to choose.
+func (s *source) draw(t *nemesis.Table) int64 {
+	if r := t.Range(); r.Min == r.Max {
+		return int64(t.Draw(s.unchosen()))
+	}
+	return int64(t.Draw(s.Uint64()))
+}
+
+// faultDraws returns what the rule of a fault draws its numbers from.
+func (w *World) faultDraws(a nemesis.Action, stream string) func() uint64 {
+	s := w.source(forFaults, stream)
+	if w.choices != nil && !varies(a) {
+		return s.unchosen
+	}
+	return s.Uint64
+}
+
+// varies reports whether an action draws durations that can differ.
+func varies(a nemesis.Action) (some bool) {
+	s := nemesis.Setting{Plan: nemesis.Plan{{Action: a}}}
+	_ = s.EachDistribution(func(d *nemesis.Distribution) error {
+		r := d.Table().Range()
+		some = some || r.Min < r.Max
+		return nil
+	})
+	return some
+}
 
 // drawn returns the next number of a stream, given the one that follows from the seed.
 func (w *World) drawn(c *count, own uint64) uint64 {

@@ -40,8 +40,8 @@ func (w *World) newEnsemble(s nemesis.Setting) *ensemble {
 	}
 	r := &ensemble{
 		setting: s.Store, leader: 1, last: 1, expiryCheck: noTimer,
-		election: s.Store.Election.Table(), elections: w.source("elections of the store"),
-		commit: s.Store.Commit.Table(), commits: w.source("commits of the store"),
+		election: s.Store.Election.Table(), elections: w.source(forElections, "elections of the store"),
+		commit: s.Store.Commit.Table(), commits: w.source(forCommits, "commits of the store"),
 	}
 	if s.Store.Forgets() {
 		r.replica = &replica{}
@@ -62,7 +62,7 @@ func (w *World) leaderChanged() {
 	}
 	if s.leader == 0 && !s.electing && w.candidate() != 0 {
 		s.electing = true
-		w.later(w.now+int64(s.election.Draw(s.elections.Uint64())), w.elect)
+		w.later(w.now+s.elections.draw(s.election), w.elect)
 	}
 }
 
@@ -199,7 +199,7 @@ func (w *World) change(r *env.StoreRequest, asker *storeRequest) {
 	if s.machine.deleted > gone || r.Op == env.StoreRenew || r.Op == env.StoreUpdate {
 		hear = append(hear, s.wake()...)
 	}
-	s.committed = max(s.committed, w.now+int64(s.commit.Draw(s.commits.Uint64())))
+	s.committed = max(s.committed, w.now+s.commits.draw(s.commit))
 	if s.replica != nil {
 		s.replica.enter(logged{*r, now, s.committed}, w.now)
 		w.answerAll(hear)

@@ -152,7 +152,7 @@ func (w *World) keepSynced(n *node, syncing bool, stuck time.Duration) {
 	case w.setting.Persistence == nemesis.Nothing:
 		w.keepWritten(n)
 	case w.setting.Persistence == nemesis.EverySecond:
-		w.rollBack(n, n.journal.synced(w.now-int64(stuck)))
+		w.rollBack(n, w.synced(n, w.now-int64(stuck)))
 	case syncing: // the command that waits for the sync was not acknowledged
 		w.rollBack(n, n.journal.command)
 	}

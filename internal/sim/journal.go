@@ -47,10 +47,10 @@ type change struct {
 // changes back. It has to be called before the run.
 func (w *World) keepJournal(n *node) *journal {
 	if n.journal == nil {
-		phase := w.source(fmt.Sprintf("phase of the syncs of node %d", n.id))
+		phase := w.source(forSyncPhases, fmt.Sprintf("phase of the syncs of node %d", n.id))
 		n.journal = &journal{
-			phase:  int64(phase.Uint64() % uint64(time.Second)),
-			random: w.source(fmt.Sprintf("replication of node %d", n.id)),
+			phase:  int64(phase.unchosen() % uint64(time.Second)),
+			random: w.source(forReplication, fmt.Sprintf("replication of node %d", n.id)),
 		}
 	}
 	return n.journal
@@ -62,7 +62,7 @@ func (w *World) journalChange(n *node, number int32) {
 	before, existed := n.keys.get(number)
 	c := change{at: w.now, key: number, before: before, existed: existed}
 	if j.lag != nil {
-		j.arrived = max(j.arrived, w.now+int64(j.lag.Draw(j.random.Uint64())))
+		j.arrived = max(j.arrived, w.now+int64(j.lag.Draw(j.random.unchosen())))
 		c.arrives = j.arrived
 	}
 	j.changes = append(j.changes, c)
@@ -76,10 +76,10 @@ const leastTrim = 64
 func (j *journal) trim(now int64) {
 	keep := j.end()
 	if j.everySecond {
-		keep = min(keep, j.synced(now-j.maxStall))
+		keep = min(keep, j.syncedBefore(now-j.maxStall))
 	}
 	if j.lag != nil {
-		keep = min(keep, j.replicated(now))
+		keep = min(keep, j.arrivedBefore(now))
 	}
 	if j.age > 0 {
 		keep = min(keep, j.asOf(now-j.age))
@@ -113,6 +113,28 @@ func (j *journal) asOf(at int64) int {
 // completed since a ground time.
 func (j *journal) synced(now int64) int { return max(j.durable, j.asOf(lastSync(now, j.phase))) }
 
+// syncedBefore returns the position of what the disk has for certain, whenever in a second it is synced.
+func (j *journal) syncedBefore(now int64) int {
+	return max(j.durable, j.asOf(now-int64(time.Second)+1))
+}
+
+// synced returns the position to which a loss of power takes a node back if no sync has completed
+// since a ground time. A sync comes between two commands, which make their changes at one instant.
+func (w *World) synced(n *node, since int64) int {
+	j := n.journal
+	if w.choices == nil {
+		return j.synced(since)
+	}
+	var positions []int
+	last := max(j.durable, j.asOf(since))
+	for at := j.syncedBefore(since); at <= last; at++ {
+		if i := at - j.dropped; at == last || i == 0 || j.changes[i-1].at < j.changes[i].at {
+			positions = append(positions, at)
+		}
+	}
+	return w.chosenPosition(forSyncPhases, n, j.synced(since), positions)
+}
+
 // lastSync is the latest ground time up to now that is whole seconds away from
 // the phase.
 func lastSync(now, phase int64) int64 {
@@ -127,6 +149,24 @@ func lastSync(now, phase int64) int64 {
 func (j *journal) replicated(now int64) int {
 	open := j.changes[max(j.durable-j.dropped, 0):]
 	return j.end() - len(open) + sort.Search(len(open), func(i int) bool { return open[i].arrives > now })
+}
+
+// arrivedBefore returns the position of what has come to the replica for certain.
+func (j *journal) arrivedBefore(now int64) int {
+	return max(j.durable, j.asOf(now-int64(j.lag.Range().Max)))
+}
+
+// replicated returns the position of the state that a node's replica has when it takes over.
+func (w *World) replicated(n *node) int {
+	j := n.journal
+	if w.choices == nil {
+		return j.replicated(w.now)
+	}
+	var positions []int
+	for at := j.arrivedBefore(w.now); at <= max(j.durable, j.asOf(w.now-int64(j.lag.Range().Min))); at++ {
+		positions = append(positions, at)
+	}
+	return w.chosenPosition(forReplication, n, j.replicated(w.now), positions)
 }
 
 // markDurable marks the present state as being on disk and at the replica: a server that
@@ -181,7 +221,7 @@ var rollbackFaults = handlers{
 		Begin: func(w *World, f injection[*nemesis.Failover]) error {
 			n := w.node(f.Action.Node)
 			w.crash(n, "as its replica, with the keys that had come to it")
-			w.rollBack(n, n.journal.replicated(w.now))
+			w.rollBack(n, w.replicated(n))
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Failover]) error {
@@ -257,7 +297,7 @@ var rollbackFaults = handlers{
 // promote makes a node's replica a second master. The replica is another process: it has
 // its own run id and no scripts.
 func (w *World) promote(n *node, split *nemesis.SplitBrain) {
-	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(n.journal.replicated(w.now)), server: server{answering: noMessage, fsync: n.fsync, random: n.random}}
+	heir := &node{id: n.id, wall: n.wall, mono: n.mono, run: n.run + 1, keys: n.at(w.replicated(n)), server: server{answering: noMessage, fsync: n.fsync, random: n.random}}
 	heir.forgetScripts()
 	heir.keys.keep(func(k key) bool { return !k.volatile() || heir.expires(k) > w.now })
 	n.peer, heir.peer, n.split = heir, n, split

@@ -72,7 +72,7 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 	n := network{
 		nodes:       s.Nodes,
 		connections: s.Connections,
-		random:      nemesis.Stream(seed, "network"),
+		random:      stream(forLatencies, seed, "network"),
 		links:       make([]link, s.Clients*s.Nodes),
 		toGuard:     make([]linkDirection, s.Clients),
 	}

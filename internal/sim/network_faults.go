@@ -13,7 +13,7 @@ var messageFaults = handlers{
 	// nodes, by its rule.
 	handler[nemesis.Traffic]{
 		Begin: func(w *World, f injection[nemesis.Traffic]) error {
-			r := f.Action.Rule(w.source(f.Stream()).Uint64)
+			r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
 			over, way := f.Action.Over(w.setting)
 			for _, links := range over {
 				w.disturb(links, way, func(l *linkDirection) { l.rules = l.rules.With(r, f.Number, f.ForGood) })
@@ -30,7 +30,7 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.Duplicate]{
 		Begin: func(w *World, f injection[*nemesis.Duplicate]) error {
-			on := &copier{after: f.Action.After.Table(), random: w.source(f.Stream())}
+			on := &copier{after: f.Action.After.Table(), random: w.source(forFaults, f.Stream())}
 			w.setCopier(f.Action, on)
 			return nil
 		},
@@ -41,7 +41,7 @@ var messageFaults = handlers{
 	},
 	handler[*nemesis.GuardLatency]{
 		Begin: func(w *World, f injection[*nemesis.GuardLatency]) error {
-			r := f.Action.Rule(w.source(f.Stream()).Uint64)
+			r := f.Action.Rule(w.faultDraws(f.Action, f.Stream()))
 			for _, client := range nemesis.Each(f.Action.Clients, w.setting.Clients) {
 				l := &w.network.toGuard[client-1]
 				l.rules = l.rules.With(r, f.Number, f.ForGood)
@@ -89,7 +89,7 @@ func (w *World) deliverToNode(i int32) {
 	m := w.network.messages.at(i)
 	if how := w.network.link(int(m.client), int(m.node)).requests.copies; how != nil && !m.reset {
 		second := w.network.messages.put(message{round: m.round, sent: m.sent, client: m.client, node: m.node, withScript: m.withScript, copy: true})
-		w.queue.push(w.now+int64(how.after.Draw(how.random.Uint64())), requestArrives, second)
+		w.queue.push(w.now+how.random.draw(how.after), requestArrives, second)
 	}
 	w.atNode(i)
 }
@@ -152,7 +152,7 @@ func (w *World) liftLimit(l *linkDirection) {
 var connectionFaults = handlers{
 	handler[*nemesis.Loss]{
 		Begin: func(w *World, f injection[*nemesis.Loss]) error {
-			on := &loss{fault: f.Action, random: w.source(f.Stream())}
+			on := &loss{fault: f.Action, random: w.source(forFaults, f.Stream())}
 			w.disturb(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.loss = on })
 			return nil
 		},
@@ -208,6 +208,10 @@ type loss struct {
 
 // hits draws whether a transmission is lost.
 func (l *loss) hits() bool {
+	if l.fault.Percent == 100 {
+		_ = l.random.unchosen()
+		return true
+	}
 	draw, _ := bits.Mul64(l.random.Uint64(), 100)
 	return int(draw) < l.fault.Percent
 }

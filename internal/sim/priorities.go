@@ -16,7 +16,7 @@ type priorities struct {
 
 // newPriorities draws the priorities of a run. The slowest change point takes the whole range.
 func newPriorities(p nemesis.Priorities, n *network, seed uint64) *priorities {
-	random := rand.New(nemesis.Stream(seed, "priorities"))
+	random := rand.New(stream(forLatencies, seed, "priorities"))
 	varying := n.varying()
 	drawn := &priorities{map[Stream]uint64{}, map[int]uint64{}}
 	slowest := uint64(max(len(varying)+p.Depth-2, 1))

@@ -37,7 +37,7 @@ const noMessage int32 = -1
 func (w *World) newServer(node int) server {
 	v := server{answering: noMessage}
 	if s := &w.setting; s.Sync != nil && s.Persistence == nemesis.Always {
-		v.fsync, v.random = s.Sync.Table(), w.source(fmt.Sprintf("syncs of node %d", node))
+		v.fsync, v.random = s.Sync.Table(), w.source(forSyncWaits, fmt.Sprintf("syncs of node %d", node))
 	}
 	return v
 }
@@ -149,7 +149,7 @@ func (w *World) perform(n *node, m *message) {
 
 // sync makes a node wait for its disk, and reports whether that takes time.
 func (w *World) sync(n *node) bool {
-	d := int64(n.fsync.Draw(n.random.Uint64()))
+	d := n.random.draw(n.fsync)
 	if d == 0 {
 		return false
 	}

@@ -73,6 +73,7 @@ func messageAt(p sim.Point) runner.Message {
 
 var choiceKinds = map[sim.PointKind]runner.ChoiceKind{
 	sim.Latency: runner.ChosenLatency, sim.Draw: runner.ChosenNumber, sim.Order: runner.ChosenOrder,
+	sim.Kept: runner.ChosenChanges,
 }
 
 func deviation(turn runner.Turn, w *sim.World, at sim.Point, ways int) runner.Deviation {
@@ -81,7 +82,9 @@ func deviation(turn runner.Turn, w *sim.World, at sim.Point, ways int) runner.De
 	case sim.Latency:
 		d.Message = messageAt(at)
 	case sim.Draw:
-		d.Client, d.Number = at.Client, at.Number
+		d.Client, d.Source, d.Number = at.Client, at.Source, at.Number
+	case sim.Kept:
+		d.Node = at.Node
 	case sim.Order:
 		d.First = w.Due(turn.Way)
 	}
