@@ -302,7 +302,7 @@ func TestCIOfAHuntThatIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.Backend = stoppedAt(300, stop) // by then something is found, but not all
-	suite, err := o.hunted(context.WithValue(ctx, patientKey{}, t.Context()), q, deadline{time.Now().Add(time.Hour), time.Hour}, io.Discard)
+	suite, err := o.hunted(context.WithValue(ctx, patientKey{}, t.Context()), q, deadline{at: time.Now().Add(time.Hour), budget: time.Hour}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,7 +458,7 @@ func TestCIBadInput(t *testing.T) {
 	write(t, "calm.yaml", text)
 	path := savedCaseHere(t, "", "")
 	for _, c := range []struct{ args, want string }{
-		{"calm", `unknown command "calm"`},
+		{"calm", `unexpected argument "calm": want lockstorm ci`},
 		{"--budget 0s", "--budget 0s: want more than 0"},
 		{"--budget -1s", "--budget -1s: want more than 0"},
 		{"--runs 0", "--runs 0: want at least 1"},

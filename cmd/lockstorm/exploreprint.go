@@ -22,8 +22,9 @@ type exploration struct {
 	bounds  explore.Bounds
 	world   exploredWorld
 	took    time.Duration
-	quick   bool   // what the runs with fewer deviations show is enough
-	shard   string // as on the command line; "": all runs
+	quick   bool     // what the runs with fewer deviations show is enough
+	shard   string   // as on the command line; "": all runs
+	given   []string // see [exploreOptions]
 }
 
 // command returns the command that repeats a find.
