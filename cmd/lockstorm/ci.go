@@ -251,8 +251,11 @@ func (o *ciOptions) stages(ctx context.Context) ([]stage, error) {
 type deadline struct {
 	at     time.Time
 	budget time.Duration
-	orElse string // what else gives the suites more time, as in " or lower --runs"
+	orElse string // what else gives the debate and the suites behind it more time, as in " or lower --runs"
 }
+
+// early returns the deadline of a suite before the debate, whose runs have not used up the budget then.
+func (d deadline) early() deadline { return deadline{at: d.at, budget: d.budget} }
 
 // limit returns a context that ends with ctx or when the budget is spent.
 func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFunc) {

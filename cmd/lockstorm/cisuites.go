@@ -57,7 +57,7 @@ func (o *ciOptions) caseStage() (stage, error) {
 		o.addKind(s.experiment.Scenario().Lock.Kind)
 	}
 	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
-		ctx, cancel := d.limit(ctx)
+		ctx, cancel := d.early().limit(ctx)
 		defer cancel()
 		bar := terminal.NewBar(problems, casesSuite, int64(len(saved)), terminal.Pieces)
 		defer bar.Done()

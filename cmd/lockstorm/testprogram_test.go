@@ -63,14 +63,14 @@ func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 func TestACarelessProgramIsFound(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--work", "300ms", "--think", "1ms", "--runs", "4")
+	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--work", "300ms", "--think", "1ms", "--runs", "4", "--promise", "V1,C", "--patience", "7s")
 	want(t, "exit code", code, exitContradiction)
 	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
 	if seed == nil {
 		t.Fatal(out, problems)
 	}
 	stored := filepath.Join(dir, "writer-stands-still-process-"+seed[1])
-	again := "lockstorm test --again " + stored + " -- " + strings.Join(fakeCommand("careless"), " ")
+	again := "lockstorm test --again " + stored + " --patience 7s --promise V1,C -- " + strings.Join(fakeCommand("careless"), " ")
 	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
 	text, err := os.ReadFile(filepath.Join(stored, "failure.txt"))
 	if err != nil {
