@@ -168,15 +168,15 @@ func nameAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scena
 	}
 	if err != nil {
 		if info, no := os.Stat(name); no == nil {
-			err = fmt.Errorf("%s is no scenario: want the name of one, or a YAML file with a dot or a slash in its name", what(name, info))
+			err = fmt.Errorf("%s is no scenario: want the name of one, or a YAML file with a dot or a slash in its name", pathKind(name, info))
 		}
 		return s, err
 	}
 	return s, check(s)
 }
 
-// what names a file or a directory.
-func what(name string, info fs.FileInfo) string {
+// pathKind names a file or a directory with what it is.
+func pathKind(name string, info fs.FileInfo) string {
 	if info.IsDir() {
 		return "the directory " + name
 	}
