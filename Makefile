@@ -157,8 +157,12 @@ flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLA
 	$(GO) run -pgo=off ./internal/flake -page docs/evidence/flake.md -runs $(FLAKE_RUNS) -budget $(FLAKE_BUDGET) -abreast $(FLAKE_ABREAST) -skip '$(CONTAINERS)|$(STORED)|$(SCHEDULED)|$(PLAYED)' \
 		-raced '$(CONCURRENT) ./internal/flake' -race-only '$(BATCHES)|$(EXACT)|$(FOREIGN)|$(OWN)' $(PACKAGES)
 
+# The packages whose tests have golden files, and so the flag -update. The command's are renewed by
+# themselves, because only few of its tests have one.
+GOLDEN = $$(grep -rlE --include='*_test.go' 'testkit\.(GoldenFile|WriteGolden)\(' . | xargs -n1 dirname | sort -u | grep -vxF ./cmd/lockstorm)
+
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
-	$(GO) test ./checker ./results/cases ./internal/fuzz ./internal/jepsen ./internal/manifest ./internal/paper ./internal/promises ./nemesis ./internal/report/ci ./internal/report/sequence ./internal/playground ./internal/runner ./internal/trace ./internal/schema -run 'Golden|IsCurrent' -args -update
+	$(GO) test $(GOLDEN) -run 'Golden|IsCurrent' -args -update
 	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$|IsCurrent$$' -args -update
 
 pictures: browser front ## renew the screenshots in docs/img

@@ -17,6 +17,7 @@ const root = ".."
 var (
 	fence   = regexp.MustCompile("^ *(```|~~~)")
 	code    = regexp.MustCompile("`[^`]*`")
+	source  = regexp.MustCompile("`([a-z0-9_./-]+/[a-z0-9_]+\\.go)`")
 	link    = regexp.MustCompile(`\]\(([^()\s]*(?:\([^()\s]*\))?[^()\s]*)(?: "[^"]*")?\)`)
 	heading = regexp.MustCompile(`^#{1,6} +(.*?) *#*$`)
 	markup  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
@@ -26,6 +27,7 @@ var (
 // page is what a Markdown file leads to, and where to in it one can be led.
 type page struct {
 	links   []reference
+	sources []reference // files of Go that are named
 	anchors map[string]bool
 }
 
@@ -51,6 +53,9 @@ func read(text string) page {
 		}
 		for _, t := range target.FindAllStringSubmatch(line, -1) {
 			p.name(t[1])
+		}
+		for _, s := range source.FindAllStringSubmatch(line, -1) {
+			p.sources = append(p.sources, reference{i + 1, s[1]})
 		}
 		for _, l := range link.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {
 			p.links = append(p.links, reference{i + 1, l[1]})
@@ -131,6 +136,22 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 	if checked < 100 {
 		t.Errorf("only %d links found: this test looks in the wrong place", checked)
+	}
+}
+
+// Law: every file of Go that a page names is there.
+func TestNamedSourcesExist(t *testing.T) {
+	checked := 0
+	for name, p := range pages(t) {
+		for _, s := range p.sources {
+			checked++
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(s.to))); err != nil {
+				t.Errorf("%s:%d: there is no %s", name, s.line, s.to)
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d files found: this test looks in the wrong place", checked)
 	}
 }
 

@@ -101,6 +101,9 @@ func (c *addrChoice) backend() (runner.Backend, error) {
 // checkAddrs checks the addresses in a flag.
 func checkAddrs(flag string, addrs []string) error {
 	for i, addr := range addrs {
+		if shown := withoutUser(addr); shown != addr {
+			return fmt.Errorf("--%s %q: want host:port; a user and a password are given by --redis-user and --redis-password-file, or the variable %s", flag, shown, passwordEnv)
+		}
 		host, port, err := net.SplitHostPort(addr)
 		if err != nil || host == "" || port == "" {
 			return fmt.Errorf("--%s %q: want host:port", flag, addr)

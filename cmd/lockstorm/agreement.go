@@ -32,7 +32,7 @@ Exit codes: 1 a difference has no known reason, or a known difference did not oc
 3 a row was undecided or not run.`,
 		Example: `  lockstorm agreement results/reference results/process
   lockstorm agreement results/reference results/process --format markdown`,
-		Args: cobra.MinimumNArgs(2),
+		Args: takes(2, anyNumber),
 	}
 	cmd.Flags().StringVar(&format, "format", asText, "text or markdown")
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -131,25 +130,11 @@ func (c *backendChoice) able() (runner.Backend, error) {
 	return b, err
 }
 
-// words returns the flags that select the backend, without defaults.
-func (c *backendChoice) words() string {
-	if *c.name == backends[0].Name {
-		return ""
-	}
-	text := " --backend " + *c.name
-	if *c.clients != whatClientsAre[0].name {
-		text += " --clients " + *c.clients
-	}
-	c.set.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(c.own[*c.name], f.Name) {
-			return
-		}
-		text += " --" + f.Name
-		if f.Value.Type() != "bool" {
-			text += " " + textfmt.Quoted(strings.Trim(f.Value.String(), "[]"))
-		}
+// words returns the given flags that select the backend.
+func (c *backendChoice) words() []string {
+	return givenWords(c.set, func(name string) bool {
+		return name == "backend" || name == "clients" || slices.Contains(c.own[*c.name], name)
 	})
-	return text
 }
 
 // prepareOn prepares a scenario. If the backend cannot run it, the error names backends that can.

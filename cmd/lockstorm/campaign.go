@@ -35,7 +35,7 @@ another machine needs.`,
   lockstorm campaign start --nats nats://ci:4222 --out runs/delay sweep restart-delay
   lockstorm work --nats nats://ci:4222
   lockstorm campaign status --nats nats://ci:4222`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newCampaignStart(), newCampaignStatus(), newWork("lockstorm campaign work"), newCampaignMerge(), newCampaignStop(), newCampaignManifest(), newCampaignShards())
@@ -130,7 +130,7 @@ func newCampaignShards() *cobra.Command {
 		Short:   "Make shards for the process that has started this one",
 		Example: "  lockstorm campaign shards",
 		Hidden:  true,
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Ctrl-C and the end of a Slurm job reach all processes at once. The worker lets shards end.
 			signal.Ignore(os.Interrupt, syscall.SIGTERM)

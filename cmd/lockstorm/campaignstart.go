@@ -62,7 +62,7 @@ Exit codes are those of COMMAND; 1 also if two workers, or two builds, have foun
 different results of a shard; 3 if shards were set aside.`,
 		Example: `  lockstorm campaign start --out runs/delay sweep restart-delay --runs 1000000
   lockstorm campaign start --nats nats://ci:4222 --workers 0 --out runs/drift sweep drift`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)

@@ -152,7 +152,7 @@ process would have written. If shards are missing, nothing is written.
 
 Exit codes are those of the campaign's command; 3 if shards are missing.`,
 		Example: `  lockstorm campaign merge --nats nats://ci:4222 sweep-0a1b2c3d --out runs/delay`,
-		Args:    cobra.ExactArgs(1),
+		Args:    takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := writableDir("--out", dir); err != nil {
 				return err
@@ -202,7 +202,7 @@ func newCampaignStop() *cobra.Command {
 		Short: "Stop a campaign on your NATS servers: workers leave it, and its results stay",
 		Example: `  lockstorm campaign stop --nats nats://ci:4222 sweep-0a1b2c3d
   lockstorm campaign stop --nats nats://ci:4222 sweep-0a1b2c3d --remove`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := servers.connect(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {

@@ -45,7 +45,7 @@ Exit codes: 0 stopped, or with --once nothing left to do; 2 bad usage or input; 
 before --once had nothing left to do, so that a scheduler starts it again.`,
 		Example: `  ` + called + ` --nats nats://ci:4222
   ` + called + ` --nats tls://ci:4222 --creds ci.creds --campaign sweep-0a1b2c3d --once`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	f := cmd.Flags()
 	o.servers.flags(f)

@@ -68,7 +68,7 @@ applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
   zcat history.jsonl.gz | lockstorm check --json -
   lockstorm check store/latest/history.edn
   lockstorm check --model ownerless,fenced store/latest/history.edn`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 	}
 	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line for each history, and nothing else")
@@ -84,7 +84,7 @@ applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 		if o.report.path != "" && slices.Contains(args, standardInput) {
 			return errors.New("--report: standard input cannot be read twice: name a file")
 		}
-		only, err := findProperties(o.properties)
+		only, err := findProperties("property", o.properties)
 		if err != nil {
 			return err
 		}
@@ -112,14 +112,14 @@ applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 }
 
 // findProperties finds properties by their names or codes.
-func findProperties(names []string) ([]checker.Property, error) {
+func findProperties(flag string, names []string) ([]checker.Property, error) {
 	var found []checker.Property
 	for _, name := range names {
 		i := slices.IndexFunc(checker.Properties(), func(p checker.Property) bool {
 			return strings.EqualFold(name, p.Code()) || name == p.String()
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("--property: unknown property %q: want %s", name, summary.Codes())
+			return nil, fmt.Errorf("--%s: unknown property %q: want %s", flag, name, summary.Codes())
 		}
 		found = append(found, checker.Properties()[i])
 	}

@@ -29,7 +29,7 @@ type ciOptions struct {
 	rows        []string
 	runs        int
 	backend     runner.Backend
-	world       string // the flags that chose the backend
+	world       []string // the flags that chose the backend
 	hunt        huntOptions
 	out         string
 	junit       string
@@ -116,7 +116,7 @@ checked; 3 undecided: something was left open, or time ran out.`,
   lockstorm ci --rows deploy/lock.yaml,crash-restart --runs 50
   lockstorm ci --suites tests,cases,debate,explore,hunt --budget 20m --seed $BUILD_NUMBER
   lockstorm ci --suites hunt --lock single-node --hunt-runs 20000`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	backend := o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) (err error) {
@@ -185,7 +185,7 @@ func (o *ciOptions) settle(cmd *cobra.Command) error {
 		o.annotations = os.Getenv(onGitHub) == "true"
 	}
 	o.hunt.budget, o.hunt.out = o.budget, filepath.Join(o.out, "cases")
-	return errors.Join(writableDir("--out", o.out), writableFile("--junit", o.junit), writableFile("--summary", o.summary))
+	return errors.Join(writableDir("--out", o.out), writableFile("--junit", o.junit), appendableFile("--summary", o.summary))
 }
 
 // settleSuites checks the selected suites, and that no flag belongs to another one.
@@ -251,11 +251,15 @@ func (o *ciOptions) stages(ctx context.Context) ([]stage, error) {
 type deadline struct {
 	at     time.Time
 	budget time.Duration
+	orElse string // what else gives the debate and the suites behind it more time, as in " or lower --runs"
 }
+
+// early returns the deadline of a suite before the debate, whose runs have not used up the budget then.
+func (d deadline) early() deadline { return deadline{at: d.at, budget: d.budget} }
 
 // limit returns a context that ends with ctx or when the budget is spent.
 func (d deadline) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s is used up: raise --budget or lower --runs", textfmt.Whole(d.budget)))
+	return context.WithDeadlineCause(ctx, d.at, fmt.Errorf("the budget of %s is used up: raise --budget%s", textfmt.Whole(d.budget), d.orElse))
 }
 
 // whyEnded returns the reason why a context, and the work under it, has ended.
@@ -273,7 +277,10 @@ func whyEnded(ctx context.Context) string {
 // run runs the stages, prints the result of each, and then the whole report.
 func (o ciOptions) run(ctx context.Context, stages []stage, out, problems io.Writer) error {
 	began := time.Now()
-	d := deadline{began.Add(o.budget), o.budget}
+	d := deadline{at: began.Add(o.budget), budget: o.budget}
+	if slices.Contains(o.suites, debateSuite) { // no other suite has a number of runs
+		d.orElse = " or lower --runs"
+	}
 	report := ci.Report{Tested: o.user.tested(o.kinds, slices.Contains(o.suites, testsSuite)), With: o.with()}
 	_, _ = fmt.Fprintf(out, "tested: %s\n\n", report.Tested)
 	var failed error

@@ -207,8 +207,9 @@ func TestCIOutOfTime(t *testing.T) {
 	savedCaseHere(t, "", "")
 	code, out, _ := command(t, "ci", "--suites", strings.Join(allSuites, ","), "--rows", "calm,crash-restart", "--runs", "3", "--budget", "1ns", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
 	want(t, "exit code", code, exitUndecided)
-	const why = "the budget of 1ns is used up: raise --budget or lower --runs"
-	wantIn(t, out, "cases: 1 check, not run: "+why, "debate: 2 checks, not run: "+why, "hunt: 8 checks, not run: "+why,
+	const early = "the budget of 1ns is used up: raise --budget"
+	const why = early + " or lower --runs"
+	wantIn(t, out, "cases: 1 check, not run: "+early+"\n", "debate: 2 checks, not run: "+why, "hunt: 8 checks, not run: "+why,
 		"::warning title=lockstorm debate::2 checks not run: "+why, "\nci: undecided (13 checks, ")
 	all, byName := readJUnit(t, "junit.xml")
 	want(t, "skipped", all.Skipped, 13)
@@ -219,6 +220,9 @@ func TestCIOutOfTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, string(summary), "## Lockstorm: undecided\n", why+": calm, crash-restart\n")
+
+	_, out, _ = command(t, "ci", "--suites", "hunt", "--budget", "1ns") // which has no --runs
+	wantIn(t, out, "hunt: 8 checks, not run: "+early+"\n")
 }
 
 // stoppedAt is the simulator, which calls stop before it opens the n-th world.
@@ -302,7 +306,7 @@ func TestCIOfAHuntThatIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.Backend = stoppedAt(300, stop) // by then something is found, but not all
-	suite, err := o.hunted(context.WithValue(ctx, patientKey{}, t.Context()), q, deadline{time.Now().Add(time.Hour), time.Hour}, io.Discard)
+	suite, err := o.hunted(context.WithValue(ctx, patientKey{}, t.Context()), q, deadline{at: time.Now().Add(time.Hour), budget: time.Hour}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,7 +462,7 @@ func TestCIBadInput(t *testing.T) {
 	write(t, "calm.yaml", text)
 	path := savedCaseHere(t, "", "")
 	for _, c := range []struct{ args, want string }{
-		{"calm", `unknown command "calm"`},
+		{"calm", `unexpected argument "calm": want lockstorm ci`},
 		{"--budget 0s", "--budget 0s: want more than 0"},
 		{"--budget -1s", "--budget -1s: want more than 0"},
 		{"--runs 0", "--runs 0: want at least 1"},

@@ -57,7 +57,7 @@ func (o *ciOptions) caseStage() (stage, error) {
 		o.addKind(s.experiment.Scenario().Lock.Kind)
 	}
 	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
-		ctx, cancel := d.limit(ctx)
+		ctx, cancel := d.early().limit(ctx)
 		defer cancel()
 		bar := terminal.NewBar(problems, casesSuite, int64(len(saved)), terminal.Pieces)
 		defer bar.Done()
@@ -244,7 +244,7 @@ func (r rowChecks) name(s scenarios.Scenario) string { return cmp.Or(r.files[s.N
 
 // again returns the commands that repeat a run of a scenario.
 func (r rowChecks) again(s scenarios.Scenario) repetition {
-	return repetition{name: r.name(s), backend: r.backend, world: r.options.world}
+	return repetition{name: r.name(s), backend: r.backend, flags: r.options.world}
 }
 
 // check returns the check of a scenario; there may be no runs yet.
@@ -252,7 +252,7 @@ func (r rowChecks) check(ctx context.Context, t parts.Task, tally runner.Tally, 
 	again := r.again(t.Scenario)
 	check := ci.Check{
 		Name: again.name, File: r.files[t.Scenario.Name],
-		Command: textfmt.Command("run", again.name) + again.world + fmt.Sprintf(" --runs %d", t.Runs),
+		Command: textfmt.Command(slices.Concat([]string{"run", again.name}, again.flags, []string{"--runs", fmt.Sprint(t.Runs)})...),
 	}
 	if i := slices.IndexFunc(refused, func(no refusal) bool { return no.scenario == t.Scenario.Name }); i >= 0 {
 		check.Outcome, check.Summary, check.Command = ci.NotApplicable, refused[i].why.Error(), ""

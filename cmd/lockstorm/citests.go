@@ -119,7 +119,7 @@ func (o *ciOptions) testStage(ctx context.Context) (stage, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, d deadline, problems io.Writer) (ci.Suite, error) {
-		ctx, cancel := d.limit(ctx)
+		ctx, cancel := d.early().limit(ctx)
 		defer cancel()
 		line := terminal.NewBar(problems, testsSuite, 0, terminal.Steps)
 		defer line.Done()

@@ -55,7 +55,7 @@ did not violate a property that the literature says it violates.`,
   lockstorm compare --locks etcd,zookeeper --backend process
   lockstorm compare --from results/reference --format markdown
   lockstorm compare --from results/stores --beside results/reference`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	backend := backendFlags(cmd)
 	o.subjectFlags(cmd)
@@ -88,6 +88,7 @@ did not violate a property that the literature says it violates.`,
 			err = presentStored(location{dir: from, file: results.CompareFile}, &c, cmd.OutOrStdout())
 			return c.reported(cmd, o.report, err)
 		}
+		c.again = backend.words()
 		s := c.suite(o.backend, o.seed, o.runs)
 		s.sideBySide = cmp.Or(o.sideBySide, runtime.GOMAXPROCS(0))
 		err = s.present(cmd.Context(), &c, location{dir: o.save, file: results.CompareFile}, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -99,7 +100,7 @@ did not violate a property that the literature says it violates.`,
 // reported makes the page of the results.
 func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error {
 	return to.after(cmd, err, "the locks compared", func(_ context.Context, r *report.Report) error {
-		r.Comparison(c.Comparison, versions(backends[0].Backend), c.stopped)
+		r.Comparison(c.Comparison, c.versions, c.stopped)
 		return nil
 	})
 }
@@ -128,6 +129,10 @@ func (o *compareOptions) part() bool { return len(o.locks) > 0 || o.trial != "" 
 // saved: no backend has servers for all locks.
 func (o *compareOptions) settle(cmd *cobra.Command) error {
 	switch {
+	case isEmptyList(cmd.Flags(), "locks"): // an empty variable of a script, maybe
+		return errors.New("--locks: want at least one lock")
+	case cmd.Flags().Changed("trial") && o.trial == "":
+		return errors.New("--trial: want the name of a trial")
 	case cmd.Flags().Changed("runs") && o.runs < 1:
 		return fmt.Errorf("--runs %d: want at least 1", o.runs)
 	case cmd.Flags().Changed("parallel") && o.sideBySide < 1:
@@ -147,6 +152,7 @@ type comparison struct {
 	report.Comparison
 	format  string
 	byTrial bool
+	again   []string // flags that repeat a run, if they are not those of the stored results
 	known
 }
 
@@ -207,6 +213,9 @@ func (c comparison) suite(b runner.Backend, seed uint64, runs int) suite {
 
 // print prints the results so far.
 func (c comparison) print(out io.Writer, reference results.Reference) error {
+	if c.again == nil {
+		c.again = report.BackendArgs(reference.Backend, reference.Versions)
+	}
 	switch c.format {
 	case asJSON:
 		return reference.Print(out)
@@ -229,7 +238,7 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 		printTable(out, report.Firsts(records))
 		_, _ = fmt.Fprintln(out)
 	}
-	_, _ = fmt.Fprintln(out, c.Legend())
+	_, _ = fmt.Fprintln(out, c.Legend(tail(c.again)))
 	for _, d := range c.Deviations() {
 		_, _ = fmt.Fprintln(out, d.Text)
 	}
@@ -250,7 +259,7 @@ All locks go through the same trials on the %s backend: the same clients, and th
 	p.say("\n## All trials together")
 	records := c.Records(c.Trials)
 	p.table(report.Matrix(records))
-	for l := range strings.Lines(c.Legend()) {
+	for l := range strings.Lines(c.Legend(tail(c.again))) {
 		p.say("- %s", strings.TrimSpace(l))
 	}
 	p.table(report.Firsts(records))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
@@ -36,7 +37,8 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 // aScenario is one by its name, or a file.
 var aScenario = first(offers(scenarioNames, cobra.ShellCompDirectiveDefault))
 
-// flagChoices maps flags to the completions of their values. A flag means the same in all commands.
+// flagChoices maps flags to the completions of their values. A flag means the same in all commands in
+// which it is no number.
 var flagChoices = map[string]cobra.CompletionFunc{
 	colourFlag:    offers(fixedChoice(texts(terminal.Whens)...), cobra.ShellCompDirectiveNoFileComp),
 	"backend":     offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
@@ -44,7 +46,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"lock":        offers(lockKinds, cobra.ShellCompDirectiveNoFileComp),
 	"locks":       listed(contenders),
 	"trial":       offers(trials, cobra.ShellCompDirectiveNoFileComp),
-	"property":    listed(properties),
+	"property":    propertyNames,
 	"faults":      listed(faultKinds),
 	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
 	"guidance":    offers(fixedChoice(texts(fuzz.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
@@ -52,7 +54,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
 	"assume":      offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
 	"picture":     offers(fixedChoice(noPicture), cobra.ShellCompDirectiveDefault),
-	"suites":      listed(fixedChoice(casesSuite, debateSuite, huntSuite)),
+	"suites":      listed(fixedChoice(allSuites...)),
 	"rows":        rowsAndFiles,
 	"out":         output,
 	"save":        directories,
@@ -91,7 +93,11 @@ func completed(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = of
 	}
 	for name, of := range flagChoices {
-		if cmd.LocalFlags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
+		f := cmd.LocalFlags().Lookup(name)
+		if f == nil {
+			f = cmd.PersistentFlags().Lookup(name)
+		}
+		if f != nil && !isNumber(f) {
 			if err := cmd.RegisterFlagCompletionFunc(name, of); err != nil {
 				panic(err) // the flag is there, and nobody else completes it
 			}
@@ -100,6 +106,12 @@ func completed(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		completed(c)
 	}
+}
+
+// isNumber reports whether a flag has a number, such as --faults of explore and --clients of tune.
+func isNumber(f *pflag.Flag) bool {
+	kind, _ := pflag.UnquoteUsage(f)
+	return kind == "int" || kind == "number"
 }
 
 // offers completes one of some names.
@@ -257,6 +269,20 @@ func trials(cmd *cobra.Command) []cobra.Completion {
 
 func properties(cmd *cobra.Command) []cobra.Completion {
 	return described(checker.Properties(), func(p checker.Property) (string, string) { return p.String(), p.Code() + ", " + p.Title() })(cmd)
+}
+
+// propertyNames completes one property for a command that measures one, and otherwise the last of a list.
+func propertyNames(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	one := func(of candidates) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return offers(of, cobra.ShellCompDirectiveNoFileComp)(cmd, args, begun)
+	}
+	switch cmd.Name() {
+	case "rare":
+		return one(fixedChoice(checker.Lease.String(), checker.Section.String()))
+	case "sweep":
+		return one(properties)
+	}
+	return listed(properties)(cmd, args, begun)
 }
 
 func faultKinds(cmd *cobra.Command) []cobra.Completion {

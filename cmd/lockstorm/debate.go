@@ -24,9 +24,9 @@ import (
 // debateOptions are the flags of debate.
 type debateOptions struct {
 	backend runner.Backend
-	again   string // the flags that chose the backend
-	runs    int    // of each row
-	points  int    // of each point of a series; 0: no series
+	again   []string // the flags that chose the backend
+	runs    int      // of each row
+	points  int      // of each point of a series; 0: no series
 	seed    uint64
 	out     string
 	keep    string // which runs out gets
@@ -145,7 +145,7 @@ func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 		}
 		o.renew = err == nil
 	}
-	return writableDir("--save", o.save)
+	return cmp.Or(writableDir("--out", o.out), writableDir("--save", o.save))
 }
 
 // fill sets the numbers of runs that were not given.
@@ -165,7 +165,7 @@ func (o *debateOptions) fill(names []string) {
 type debate struct {
 	topics []scenarios.Topic
 	show   shown
-	again  string     // flags that repeat a run
+	again  []string   // flags that repeat a run, if they are not those of the stored results
 	main   *mainTable // nil: nothing of it is printed yet
 	known
 }
@@ -180,6 +180,9 @@ func among(topics []scenarios.Topic, names []string) (debate, error) {
 	}
 	known := all.names()
 	if err := allKnown("row", names, known); err != nil {
+		if file := slices.IndexFunc(names, isFile); file >= 0 {
+			err = fmt.Errorf("%s: a row is wanted, not a file: use lockstorm run", names[file])
+		}
 		return debate{}, err
 	}
 	var d debate

@@ -201,6 +201,23 @@ func TestDebateOnNamedRows(t *testing.T) {
 // knownRows is how many rows and series of the table have a name.
 func knownRows() int { return len(debate{topics: scenarios.Topics()}.names()) }
 
+// The commands that stored results of real servers are printed with run on those.
+func TestStoredResultsAreRepeatedOnTheirBackend(t *testing.T) {
+	dir := filepath.Join("..", "..", "results")
+	_, out, _ := command(t, "debate", "--from", filepath.Join(dir, "process"), "--short")
+	wantIn(t, out, `"lockstorm run ROW --seed SEED --backend process" repeats it`)
+	_, out, _ = command(t, "debate", "--from", filepath.Join(dir, "reference"), "--short")
+	wantIn(t, out, `"lockstorm run ROW --seed SEED" repeats it`)
+	page := filepath.Join(t.TempDir(), "page.html")
+	_, out, _ = command(t, "compare", "--from", filepath.Join(dir, "stores"), "--report", page)
+	wantIn(t, out, `"lockstorm run compare-crash-LOCK --seed 3 --backend process" repeats it`)
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(text), "etcd 3.4.23", "zookeeper 3.8.0") // what they were made with, and not what this program is
+}
+
 // A saved debate is printed again without a run, in every format.
 func TestDebateFromWhatWasSaved(t *testing.T) {
 	dir := t.TempDir()

@@ -17,6 +17,9 @@ import (
 
 // print prints the results of the debate so far.
 func (d debate) print(out io.Writer, reference results.Reference) error {
+	if d.again == nil {
+		d.again = report.BackendArgs(reference.Backend, reference.Versions)
+	}
 	switch {
 	case d.show.format == asJSON:
 		return reference.Print(out)
@@ -30,11 +33,11 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	terminal.Fit(out)
 	d.printMain(out)
 	_, _ = fmt.Fprintf(out, "\n%s\n%s\n", summary.SignLegend, summary.CodesWithin(terminal.On(out).Prose()))
-	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", summary.ShownLegend, d.again)
+	_, _ = fmt.Fprintf(out, "%s \"lockstorm run ROW --seed SEED%s\" repeats it.\n", summary.ShownLegend, tail(d.again))
 	if !d.show.short {
 		rows, curves := d.findings(d.topics...)
 		printRates(out, rows)
-		printSeries(out, curves)
+		printSeries(out, curves, tail(d.again))
 	}
 	d.printSlipped(out)
 	for _, r := range d.refused {
@@ -82,12 +85,12 @@ func printRates(out io.Writer, rows []finding) {
 }
 
 // printSeries prints a table for each series.
-func printSeries(out io.Writer, curves []report.Curve) {
+func printSeries(out io.Writer, curves []report.Curve, again string) {
 	for _, c := range curves {
 		_, _ = fmt.Fprintf(out, "\n%s: %s\n", report.SeriesName(c.Series), c.Summary)
 		printTable(out, c.Table())
 		_, _ = fmt.Fprintln(out, c.Threshold())
-		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s\".\n", c.Points[0].Value, c.Points[0].Name)
+		_, _ = fmt.Fprintf(out, "Point %s is \"lockstorm run %s%s\".\n", c.Points[0].Value, c.Points[0].Name, again)
 	}
 	if len(curves) > 0 {
 		_, _ = fmt.Fprintf(out, "\n%s\n", terminal.Flow(out, report.SeriesLegend))
@@ -96,7 +99,7 @@ func printSeries(out io.Writer, curves []report.Curve) {
 
 // page is the debate as a page of documentation.
 func (d debate) page(out io.Writer, reference results.Reference) error {
-	p := &page{out: out}
+	p := &page{out: out, again: tail(d.again)}
 	p.say(`# The debate, row by row
 
 Made by "make reference" from the results in results/reference; %s.
@@ -151,7 +154,7 @@ func (p *page) row(t runner.Tally) {
 	p.say("\nFound, %s in %d runs: %s.", t.Conclusion(), t.Runs, summary.Found(t))
 	p.say("\nMeasured over all runs: %s.", inWords(t.Measured.Figures()))
 	p.stories(t)
-	p.say("\n`lockstorm run %s --seed %d`", s.Name, t.Witness)
+	p.say("\n`lockstorm run %s%s --seed %d`", s.Name, p.again, t.Witness)
 	p.remark(s.Name)
 }
 
@@ -194,7 +197,7 @@ func (p *page) series(c report.Curve) {
 	p.say("%s", c.Threshold())
 	for _, t := range c.Tallies {
 		if r, ok := t.First[c.Property]; ok {
-			p.say("\nThe first violation, `lockstorm run %s --seed %d`: %s.", t.Scenario.Name, r.Seed, r.Report.Finding(c.Property).Story())
+			p.say("\nThe first violation, `lockstorm run %s%s --seed %d`: %s.", t.Scenario.Name, p.again, r.Seed, r.Report.Finding(c.Property).Story())
 			break
 		}
 	}

@@ -35,7 +35,11 @@ type exploreOptions struct {
 	full       bool
 	quick      bool
 	json       bool
+	given      []string // the flags that were given and change what is explored
 }
+
+// exploredOnce are the flags of explore that do not change what is explored.
+var exploredOnce = []string{"quick", "json", "budget", "workers", "state", "shard", "merge", colourFlag}
 
 // quickEvents is how many events there are with --quick in the runs with one choice of faults.
 const quickEvents = 400_000
@@ -119,6 +123,7 @@ func newExplore() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		o.given = givenWords(cmd.Flags(), but(exploredOnce...))
 		worlds, err := o.worlds(cmd.Context(), args)
 		switch {
 		case err != nil:
@@ -214,6 +219,8 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 		return nil, fmt.Errorf("--runs %d: want 0 or more", o.executions)
 	case o.workers < 1:
 		return nil, fmt.Errorf("--workers %d: want at least 1", o.workers)
+	case o.bounds.Deviations < -1:
+		return nil, fmt.Errorf("--deviations %d: want -1 or more", o.bounds.Deviations)
 	case o.bounds.Faults < everyFault:
 		return nil, fmt.Errorf("--faults %d: want -1 or more", o.bounds.Faults)
 	}
@@ -235,7 +242,7 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 	if len(o.properties) == 0 {
 		return checker.Properties(), nil
 	}
-	return findProperties(o.properties)
+	return findProperties("property", o.properties)
 }
 
 // exploreOne explores a scenario and prints what that shows.
@@ -295,7 +302,7 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	if err == nil {
 		err = state.write(outcome.State)
 	}
-	x := exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard.String()}
+	x := exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard.String(), given: o.given}
 	if limits.Resume != nil && limits.Resume.Complete {
 		x.from = o.state
 	}

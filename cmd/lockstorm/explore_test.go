@@ -118,7 +118,7 @@ func TestExploreUnfinished(t *testing.T) {
 	wantIn(t, out, "unfinished; not finished, about", "of the runs with 1 deviation done, about ", " left (", "lease exclusion    unfinished")
 	code, out, _ = command(t, "explore", "calm", "crash-restart", "--deviations", "-1", "--budget", "1ns")
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "calm: not finished; see lockstorm explore calm\ncrash-restart: not finished; see lockstorm explore crash-restart\n")
+	wantIn(t, out, "calm: not finished; see lockstorm explore calm --deviations -1\ncrash-restart: not finished; see lockstorm explore crash-restart --deviations -1\n")
 }
 
 // A named scenario is explored in its smallest world, unless its own is asked for.
@@ -317,7 +317,7 @@ func TestExploreBadInput(t *testing.T) {
 		"nothing to add":    {[]string{file, "--added", "2"}, "--added needs --add"},
 		"too few to add":    {[]string{file, "--add", "crash", "--added", "-1"}, "-1 added faults: want 0 or more"},
 		"random faults":     {[]string{worldFile(t, forgetful+"generate: {most: 2}\n")}, "generate: an exploration has no random faults"},
-		"shard 3 of 2":      {[]string{file, "--shard", "3/2"}, `"--shard" flag: the shard "3/2": want i/n`},
+		"shard 3 of 2":      {[]string{file, "--shard", "3/2"}, `--shard: the shard "3/2": want i/n`},
 		"too many shards":   {[]string{file, "--shard", "1/10001"}, "--shard 1/10001: want at most 10000 parts"},
 		"shard of nobody":   {[]string{file, "--shard", "auto/2"}, "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set"},
 		"no state":          {[]string{file, "--state", file}, "this is no state of an exploration"},

@@ -22,9 +22,10 @@ type exploration struct {
 	bounds  explore.Bounds
 	world   exploredWorld
 	took    time.Duration
-	quick   bool   // what the runs with fewer deviations show is enough
-	shard   string // as on the command line; "": all runs
-	from    string // the file whose state was complete before, so that nothing was run; "": there is none
+	quick   bool     // what the runs with fewer deviations show is enough
+	shard   string   // as on the command line; "": all runs
+	from    string   // the file whose state was complete before, so that nothing was run; "": there is none
+	given   []string // see [exploreOptions]
 }
 
 // command returns the command that repeats a find.

@@ -85,7 +85,7 @@ func (x exploration) deviations() string {
 
 // differs says which verdicts are not as expected, and how to see why.
 func (x exploration) differs() (lines []string) {
-	again, open := textfmt.Command("explore", x.world.name), false
+	again, open := textfmt.Command(append([]string{"explore", x.world.name}, x.given...)...), false
 	for _, j := range x.outcome.Judged {
 		match := x.against(j)
 		open = open || match == scenarios.Open

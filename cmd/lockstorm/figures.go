@@ -70,7 +70,7 @@ Exit codes: 0 the figures are written; 2 bad usage or input.`,
   lockstorm figures results/reference/drift --format pdf --width column
   lockstorm figures results/reference/restart-delay --only restart-delay-plain --title none
   lockstorm figures results/reference --format csv,pdf`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "figures", "directory for the files; existing files are replaced")

@@ -223,7 +223,7 @@ func (o *huntOptions) search(args []string) (q search, err error) {
 		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance), Depth: o.depth},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
-	if q.Wanted, err = findProperties(o.properties); err != nil {
+	if q.Wanted, err = findProperties("property", o.properties); err != nil {
 		return q, err
 	}
 	if q.Faults, err = nemesis.ParseWeights(o.faults); err != nil {

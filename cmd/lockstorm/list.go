@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -23,7 +25,7 @@ func newList() *cobra.Command {
 		Use:     "list",
 		Short:   "List scenarios, locks, workloads, faults, backends, properties and assumptions",
 		Example: "  lockstorm list",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return list(cmd.OutOrStdout())
 		},
@@ -164,10 +166,21 @@ func nameAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scena
 	if p, ok := findPoint(name); ok && err != nil {
 		s, err = p, nil
 	}
-	if err == nil {
-		err = check(s)
+	if err != nil {
+		if info, no := os.Stat(name); no == nil {
+			err = fmt.Errorf("%s is no scenario: want the name of one, or a YAML file with a dot or a slash in its name", pathKind(name, info))
+		}
+		return s, err
 	}
-	return s, err
+	return s, check(s)
+}
+
+// pathKind names a file or a directory with what it is.
+func pathKind(name string, info fs.FileInfo) string {
+	if info.IsDir() {
+		return "the directory " + name
+	}
+	return "the file " + name
 }
 
 // loadAnd loads a scenario from a file and checks it.
@@ -192,7 +205,7 @@ func newSchema() *cobra.Command {
 		Long: `Print the JSON schema of scenario files (draft 2020-12), with which an editor
 completes and checks them while they are written.`,
 		Example: `  lockstorm schema >scenario.schema.json`,
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(docs.ScenarioSchema)
 			return err

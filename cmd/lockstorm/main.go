@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -104,9 +104,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 	return exitBadInput
 }
 
-// complain prints an error in one line.
+// complain prints an error in one line. Its text may be a user's, a file's or a program's.
 func complain(problems io.Writer, err error) {
-	text := oneLine.Replace(strings.TrimSpace(err.Error()))
+	text := redacted(textfmt.Printable(oneLine.Replace(strings.TrimSpace(err.Error()))))
 	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
 		text += ` ("lockstorm list" names all)`
 	}
@@ -115,6 +115,11 @@ func complain(problems io.Writer, err error) {
 
 // oneLine puts an error of several lines into one.
 var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
+
+// redacted hides user names and passwords of URLs in a text.
+func redacted(text string) string { return credentials.ReplaceAllString(text, "://…@") }
+
+var credentials = regexp.MustCompile(`://[^\s"']*@`)
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -138,7 +143,7 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
-	root.SetFlagErrorFunc(nearFlags)
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
 	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
 	root.AddCommand(serverCommands()...)
@@ -158,36 +163,6 @@ func knownCommand(root *cobra.Command, args []string) error {
 		err = fmt.Errorf("%w: did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return err
-}
-
-// mostFlags is how many similar flags an error names.
-const mostFlags = 3
-
-// nearFlags adds the flags of similar names to the error about an unknown flag.
-func nearFlags(cmd *cobra.Command, err error) error {
-	unknown := new(pflag.NotExistError)
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
-		return err
-	}
-	var known []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			known = append(known, f.Name)
-		}
-	})
-	near := textfmt.Nearest(unknown.GetSpecifiedName(), known, mostFlags)
-	if len(near) == 0 {
-		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
-	}
-	return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
-}
-
-// scenarioName checks the argument of a command that takes one scenario.
-func scenarioName(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return fmt.Errorf("%s needs a SCENARIO: a name, such as calm, crash-restart or pause-then-write, or a YAML file (\"lockstorm list\" names all)", cmd.Name())
-	}
-	return cobra.ExactArgs(1)(cmd, args)
 }
 
 // colourFlag is the name of the flag for colours, spelt as other programs spell it.

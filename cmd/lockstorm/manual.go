@@ -14,7 +14,7 @@ func releaseCommands() []*cobra.Command {
 	return []*cobra.Command{{
 		Use:    "manual DIR",
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args:   takes(1, 1),
 		RunE:   func(cmd *cobra.Command, args []string) error { return manual.Write(cmd.Root(), args[0]) },
 	}}
 }

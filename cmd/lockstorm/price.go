@@ -55,7 +55,7 @@ of this machine, so compare the locks, and do not take the figures for those of 
 "lockstorm run price-N-LOCK", "… price-outage-LOCK" and "… price-syncs-LOCK" repeat a measurement.`, scenarios.PriceClients, scenarios.PriceTime),
 		Example: `  lockstorm price --locks redlock,single-node,etcd
   lockstorm price --runs 5 --format markdown`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	backend := backendFlags(cmd)
 	if err := cmd.Flags().Set("backend", "process"); err != nil {

@@ -61,7 +61,7 @@ that, and a run violates it; 2 bad usage or input; 3 no figure.`,
 		if err := checkBudget(cmd, o.budget); err != nil {
 			return err
 		}
-		wanted, err := findProperties([]string{o.property})
+		wanted, err := findProperties("property", []string{o.property})
 		if err != nil {
 			return err
 		}

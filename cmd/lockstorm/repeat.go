@@ -15,11 +15,11 @@ import (
 type repetition struct {
 	name    string // of the scenario, of its file, or of the run that is repeated
 	backend runner.Backend
-	world   string // the flags with which that was chosen, if it is not the default
-	stormy  bool   // the flags asked for the generator that the scenario has
-	inTable bool   // the scenario is one of the table, as a replay string wants it
-	inFile  bool   // it is that of the file
-	known   bool   // the user has just named the run
+	flags   []string // that were given and change the run, besides seed and generated faults
+	stormy  bool     // the flags asked for the generator that the scenario has
+	inTable bool     // the scenario is one of the table, as a replay string wants it
+	inFile  bool     // it is that of the file
+	known   bool     // the user has just named the run
 
 	part scenarios.Part // of the scenario that is run
 }
@@ -48,11 +48,11 @@ func (a repetition) command(r stored) string {
 	if a.backend.Exact && r.dir != "" && !r.Interrupted {
 		return textfmt.Command("replay", r.dir)
 	}
-	command := textfmt.Command("run", a.name) + a.world
-	if g := r.Scenario.Generate; a.stormy && g != nil {
-		command += fmt.Sprintf(" --faults %s --most %d", g.Faults, g.Most)
+	words := append([]string{"run", a.name}, a.flags...)
+	if g := r.Scenario.Generate; a.stormy && g != nil { // with all kinds, which a later program has more of
+		words = append(words, "--faults", g.Faults.String(), "--most", fmt.Sprint(g.Most))
 	}
-	return command + fmt.Sprintf(" --seed %d", r.Seed)
+	return textfmt.Command(append(words, "--seed", fmt.Sprint(r.Seed))...)
 }
 
 // failures lists runs that violated something, with the commands that repeat them: all those with

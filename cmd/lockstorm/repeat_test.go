@@ -49,8 +49,11 @@ func TestViolatedRunIsPrintedWithItsReplay(t *testing.T) {
 
 // A run of a scenario that flags have changed has no string; a run that violates nothing is not listed.
 func TestRunsWithoutAReplay(t *testing.T) {
-	_, printed, _ := command(t, "run", "crash-restart", "--max-events", "1000000", "--out", "")
-	wantIn(t, printed, "lockstorm run crash-restart --seed 1")
+	_, printed, _ := command(t, "run", "crash-restart", "--max-events", "9000", "--seed", "3", "--out", "")
+	const again = "run crash-restart --max-events 9000 --seed 3"
+	wantIn(t, printed, "lockstorm "+again+"\n")
+	_, repeated, _ := command(t, append(strings.Fields(again), "--out", "")...)
+	want(t, "the repetition", repeated, printed)
 	_, printed, _ = command(t, "run", "calm", "--out", "")
 	if strings.Contains(printed, "lockstorm replay") || strings.Contains(printed, "limit") {
 		t.Errorf("a calm run prints\n%s", printed)

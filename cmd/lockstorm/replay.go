@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ it jumps are what decided, and a but-for table says what each fault has to do wi
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --diagram crash.svg
   lockstorm replay runs/crash-restart-sim-1 --inevitable
   lockstorm replay --go mine.yaml >lock_case_test.go`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 	}
 	cmd.Flags().StringVar(&o.scenario, "scenario", "", "file of the scenario that the replay string is of")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored run")
@@ -96,7 +97,7 @@ it jumps are what decided, and a but-for table says what each fault has to do wi
 		if err := o.checkFutures(cmd); err != nil {
 			return err
 		}
-		if err := o.report.check("report"); err != nil {
+		if err := cmp.Or(writableDir("--out", o.out), writableFile("--diagram", o.svg), o.report.check("report")); err != nil {
 			return err
 		}
 		r, err := findReplay(args[0], o.scenario)
@@ -131,7 +132,7 @@ func findReplay(arg, file string) (replay, error) {
 	if isLink(arg) {
 		return replayOfLink(arg, file)
 	}
-	switch info, err := os.Stat(arg); {
+	switch info, err := files.Stat(arg); {
 	case file != "" && (err == nil || isCase(arg)):
 		return replay{}, errors.New("--scenario is for a replay string: a stored run and a case have their scenario")
 	case err == nil && info.IsDir():
@@ -289,7 +290,7 @@ func (o replayOptions) show(t *trace.Trace, f checker.Finding, stdout io.Writer)
 		return nil
 	}
 	if err := files.WriteWhole(o.svg, sequence.Of(t, f).SVG()); err != nil {
-		return err
+		return fmt.Errorf("--diagram: %w", err)
 	}
 	_, _ = fmt.Fprintf(stdout, "drawn to %s\n\n", o.svg)
 	return nil

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/report"
@@ -45,7 +44,7 @@ Exit codes: 0 the page is written; 2 bad usage or input.`,
 		Example: `  lockstorm report runs/crash-restart-sim-1
   lockstorm report results/reference results/process --out debate.html
   lockstorm report cases --format text | less`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 	}
 	cmd.Flags().StringVar(&to.path, "out", "report.html", "`file` for the page; an existing file is replaced (default for text: standard output)")
 	cmd.Flags().StringVar(&format, "format", asHTML, "html or text")
@@ -125,10 +124,7 @@ func (f reportFile) sign(r *report.Report, command string) {
 // typed returns the command with its arguments and the flags that were given.
 func typed(cmd *cobra.Command) string {
 	args := append(strings.Fields(cmd.CommandPath())[1:], cmd.Flags().Args()...)
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		args = append(args, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
-	})
-	return textfmt.Command(args...)
+	return textfmt.Command(append(args, givenWords(cmd.Flags(), but())...)...)
 }
 
 // save writes the page atomically.
@@ -169,8 +165,9 @@ func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func
 
 // page writes text for people, and returns the first write error at the end.
 type page struct {
-	out io.Writer
-	err error
+	out   io.Writer
+	again string // the flags that repeat a run, each after a space
+	err   error
 }
 
 func (p *page) say(format string, args ...any) {

@@ -46,7 +46,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantIn(t, string(page), "<!DOCTYPE html>", c.want, "lockstorm "+strings.Fields(c.line)[0]+" ", "--report="+file, "</html>")
+		wantIn(t, string(page), "<!DOCTYPE html>", c.want, "lockstorm "+strings.Fields(c.line)[0]+" ", "--report "+file, "</html>")
 	}
 	if left := inDir(t, filepath.Dir(file)); left != "report.html" {
 		t.Errorf("left behind: %s", left)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,7 +87,7 @@ to acquire after the return of a crashed node ("not exercised").`,
 		}
 		b, err := backend.backend()
 		if err == nil {
-			err = o.report.check("report")
+			err = cmp.Or(writableDir("--out", o.out), o.report.check("report"))
 		}
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ to acquire after the return of a crashed node ("not exercised").`,
 			}
 		}
 		_, other := scenarios.Find(args[0])
-		again := repetition{name: args[0], backend: b, world: backend.words(), stormy: generator != nil, inTable: other == nil && o.most == 0, inFile: isFile(args[0]) && o.most == 0}
+		again := repetition{name: args[0], backend: b, flags: givenWords(cmd.Flags(), but(oncePerRun...)), stormy: generator != nil, inTable: other == nil && o.most == 0, inFile: isFile(args[0]) && o.most == 0}
 		r, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err
@@ -127,6 +128,10 @@ to acquire after the return of a crashed node ("not exercised").`,
 	}
 	return cmd
 }
+
+// oncePerRun are the flags of run that the command which repeats one of its runs gives by itself, or
+// that do not change the run.
+var oncePerRun = []string{"seed", "runs", "faults", "most", "json", "format", "out", "report", colourFlag}
 
 // stored is a result and the directory that it was stored in.
 type stored struct {

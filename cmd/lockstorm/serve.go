@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/playground/front"
 	"github.com/lockstorm/lockstorm/internal/playground/host"
 )
@@ -38,7 +40,7 @@ servers while it goes on.
 Only this machine can reach the page, unless --address says otherwise. Ctrl-C ends it.`,
 		Example: `  lockstorm serve --open
   lockstorm serve --address 127.0.0.1:9000 --runs results/nightly`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd) },
 	}
 	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:8642", "address to listen on")
@@ -66,20 +68,45 @@ func (o serveOptions) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("--address %s: %w", o.address, err)
 	}
-	page := "http://" + listener.Addr().String() + "/"
-	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "the playground is at %s\n", page)
+	pages := pagesOf(name, listener.Addr())
+	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "the playground is at %s\n", strings.Join(pages, ", "))
 	if o.open {
-		if err := openPage(page); err != nil {
+		if err := openPage(pages[0]); err != nil {
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lockstorm: no browser was opened: %v\n", err)
 		}
 	}
 	return until(cmd.Context(), &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}, listener)
 }
 
+// pagesOf returns the addresses of the page of a server that listens on a host, or on all interfaces if
+// that is a wildcard. The first one is for this machine.
+func pagesOf(name string, at net.Addr) (pages []string) {
+	names := []string{name}
+	if host.IsWildcard(name) {
+		names = append([]string{"localhost"}, ownAddresses()...)
+	}
+	_, port, _ := net.SplitHostPort(at.String())
+	for _, n := range names {
+		pages = append(pages, "http://"+net.JoinHostPort(n, port)+"/")
+	}
+	return pages
+}
+
+// ownAddresses returns the addresses of this machine that others may reach.
+func ownAddresses() (list []string) {
+	all, _ := net.InterfaceAddrs() // without them there is still the page for this machine
+	for _, a := range all {
+		if n, is := a.(*net.IPNet); is && n.IP.IsGlobalUnicast() {
+			list = append(list, n.IP.String())
+		}
+	}
+	return list
+}
+
 // playground returns the files of the page.
 func (o serveOptions) playground() (fs.FS, error) {
 	if o.files != "" {
-		if _, err := os.Stat(o.files); err != nil {
+		if _, err := files.Stat(o.files); err != nil {
 			return nil, fmt.Errorf("--files: %w", err)
 		}
 		return os.DirFS(o.files), nil

@@ -11,33 +11,41 @@ import (
 	"testing"
 )
 
-// The page is served from a directory, or from the program if that was built with it, until the
-// context ends.
+// The page is served from a directory, or from the program if that was built with it, at each address that
+// is printed, until the context ends.
 func TestServe(t *testing.T) {
 	t.Parallel()
+	for _, address := range []string{"127.0.0.1:0", "localhost:0", "0.0.0.0:0", ":0"} {
+		t.Run(address, func(t *testing.T) { serves(t, address) })
+	}
+}
+
+func serves(t *testing.T, address string) {
 	ctx, stop := context.WithCancel(t.Context())
 	in, out := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		ended <- execute(ctx, []string{"serve", "--files", playgroundFiles(t), "--address", "127.0.0.1:0"}, strings.NewReader(""), out, io.Discard)
+		ended <- execute(ctx, []string{"serve", "--files", playgroundFiles(t), "--address", address}, strings.NewReader(""), out, io.Discard)
 	}()
 	said, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := strings.TrimSpace(strings.TrimPrefix(said, "the playground is at "))
-	response, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(response.Body)
-	_ = response.Body.Close()
-	if err != nil || !strings.Contains(string(text), `content="api/runs"`) {
-		t.Errorf("the page is %q, %v", text, err)
+	pages := strings.Split(strings.TrimSpace(strings.TrimPrefix(said, "the playground is at ")), ", ")
+	for _, page := range pages {
+		response, err := http.Get(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || !strings.Contains(string(text), `content="api/runs"`) {
+			t.Errorf("%s is %q, %v", page, text, err)
+		}
 	}
 	stop()
 	want(t, "exit code", <-ended, exitAsExpected)
-	if response, err := http.Get(address); err == nil {
+	if response, err := http.Get(pages[0]); err == nil {
 		_ = response.Body.Close()
 		t.Error("the page is still served")
 	}
@@ -53,7 +61,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--files", filepath.Join(dir, "none")}, "--files: "},
 		{[]string{"--files", dir}, "the files of the playground: "},
 		{[]string{"--address", "localhost"}, "--address localhost: want HOST:PORT"},
-		{[]string{"x"}, "unknown command"},
+		{[]string{"x"}, `unexpected argument "x": want lockstorm serve`},
 	} {
 		code, _, problems := command(t, append([]string{"serve", "--files", playgroundFiles(t)}, c.args...)...)
 		want(t, strings.Join(c.args, " "), code, exitBadInput)

@@ -221,6 +221,8 @@ type known struct {
 	refused []refusal // by the backend
 	stopped bool      // before the end
 	unsaved string    // the directory of --save, if that is why nothing was stored there
+
+	versions map[string]string // that the results were made with
 }
 
 // printStopped says that these are not all results.
@@ -272,8 +274,9 @@ func (s suite) conclude(of subject, save location, now known, out io.Writer) err
 	if now.stopped {
 		now.unsaved = save.dir
 	}
-	of.learn(now)
 	reference := s.reference(now.found)
+	now.versions = reference.Versions
+	of.learn(now)
 	var unsaved error
 	if save.dir != "" && !now.stopped {
 		if err := save.keep(reference); err != nil {
@@ -300,7 +303,7 @@ func presentStored(from location, of subject, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	of.learn(known{found: found})
+	of.learn(known{found: found, versions: reference.Versions})
 	if err := of.print(out, reference); err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or inpu
   lockstorm sweep restart-delay --backend process --points 1,7,12
   lockstorm sweep restart-boundary --show 3@0.95 >mine.yaml
   lockstorm sweep mine.yaml --vary plan[1].end.after=0s..1.5s:31 --vary lock.ttl=1s,2s`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	backend := backendFlags(cmd)
 	o.flags(cmd)
@@ -292,7 +292,7 @@ and writes nothing.
 
 Exit codes are those of sweep.`,
 		Example: `  lockstorm merge runs/part1 runs/part2 --out runs/restart-delay`,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    takes(1, anyNumber),
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "directory for the whole sweep")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")

@@ -276,17 +276,17 @@ func TestSweepsOfBadInput(t *testing.T) {
 	for args, says := range map[string]string{
 		"sweep none":                                     `unknown sweep "none": there is small`,
 		"sweep --runs 3":                                 "name a sweep",
-		"sweep small more":                               "accepts at most 1 arg",
+		"sweep small more":                               `unexpected argument "more": want lockstorm sweep [NAME|SCENARIO]`,
 		"sweep small --runs -3":                          "--runs -3: want at least 1",
 		"sweep small --runs 0":                           "--runs 0: want at least 1",
 		"sweep small --parallel -1":                      "--parallel -1: want at least 1",
-		"sweep small --seed -1":                          "invalid argument",
-		"sweep small --shard 3/2":                        `"--shard" flag: the shard "3/2": want i/n`,
-		"sweep small --shard 0/2":                        `"--shard" flag: the shard "0/2": want i/n`,
-		"sweep small --shard=":                           `"--shard" flag: the shard "": want i/n`,
+		"sweep small --seed -1":                          `--seed "-1": want a whole number from 0`,
+		"sweep small --shard 3/2":                        `--shard: the shard "3/2": want i/n`,
+		"sweep small --shard 0/2":                        `--shard: the shard "0/2": want i/n`,
+		"sweep small --shard=":                           `--shard: the shard "": want i/n`,
 		"sweep small --shard auto/2":                     "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set",
 		"sweep small --points 5":                         "no point 5: want 1 to 4",
-		"sweep small --points=":                          `invalid argument "" for "--points"`,
+		"sweep small --points=":                          `--points: "": want numbers from 1`,
 		"sweep small --points 3-2":                       `"3-2": want numbers from 1 to`,
 		"sweep small --points 1-999999999":               `"1-999999999": want numbers from 1 to`,
 		"sweep small --points 1-x":                       `"1-x": want numbers from 1 to`,
@@ -303,7 +303,7 @@ func TestSweepsOfBadInput(t *testing.T) {
 		"merge " + other:                                 "--out: want a directory",
 		"merge " + other + " --out " + dir:               other + " is no shard",
 		"merge " + dir + " --out " + dir:                 "is not the directory of a sweep",
-		"merge --out " + dir:                             "requires at least 1 arg",
+		"merge --out " + dir:                             "too few arguments: want lockstorm merge DIR…",
 	} {
 		code, out, problems := command(t, strings.Fields(args)...)
 		if code != exitBadInput || out != "" || !strings.Contains(problems, says) || strings.Count(problems, "\n") != 1 {

@@ -230,7 +230,7 @@ func (o *sweepOptions) ownSweep(name string) (sweep.Sweep, error) {
 		}
 	}
 	if o.property != "" {
-		list, err := findProperties([]string{o.property})
+		list, err := findProperties("property", []string{o.property})
 		if err != nil {
 			return sweep.Sweep{}, err
 		}

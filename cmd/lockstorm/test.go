@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
@@ -40,6 +41,14 @@ type testOptions struct {
 	out    string
 	again  string // directory of a stored run
 	json   bool
+
+	given []string // the flags that were given and change a run that is repeated
+}
+
+// storedInRun are the flags of test whose values a stored run has, or that do not change a run.
+var storedInRun = []string{
+	"nodes", "clients", "ttl", "rounds", "work", "think", "extend", "workload", "guard", "persistence", "bound", "storm", "drawn", "seed",
+	"again", "runs", "jobs", "out", "json", colourFlag,
 }
 
 func newTest() *cobra.Command {
@@ -67,7 +76,7 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 		Example: `  lockstorm test --nodes 1 -- python3 client.py
   lockstorm test --nodes 5 --ttl 500ms --storm calm,holder-stands-still -- node client.js
   lockstorm test --again runs/calm-process-1 --runs 10 -- python3 client.py`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 	}
 	set := cmd.Flags()
 	set.SetInterspersed(false) // what follows the program belongs to it
@@ -82,7 +91,7 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	set.DurationVar(&o.config.Patience, "patience", 0, "time after which a call is cancelled (default: 5 TTL)")
 	set.StringVar(&o.config.Workload, "workload", "section", "what a client does under the lock: section, checked, posted or hold")
 	set.StringVar(&guardMode, "guard", string(guard.Plain), "what the guarded resource checks: plain or fenced")
-	set.StringVar(&persistence, "persistence", string(nemesis.Nothing), "what a node keeps over a restart: none, everysec or always")
+	set.StringVar(&persistence, "persistence", string(nemesis.Nothing), "what a node keeps over a restart: none, aof-everysec or aof-always")
 	set.StringSliceVar(&promises, "promise", nil, "properties whose violation exits with 1 (default: V1, L1 and C; V2 if the lock tells losses; V4 if its grants have fences)")
 	set.StringToStringVar(&bounds, "bound", nil, "limits of C and L1, such as release=2s: acquire, extend and release, of a call (default: patience and 30s); grant, until somebody is granted a free lock after the faults (default: 5 TTL and 10s)")
 	set.StringSliceVar(&o.storms, "storm", nil, "only these storms, by name, or from YAML files (default: all)")
@@ -97,12 +106,16 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	cmd.MarkFlagsMutuallyExclusive("again", "storm")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		o.config.Guard, o.config.Persistence = guard.Mode(guardMode), nemesis.Persistence(persistence)
-		if o.promises, err = findProperties(promises); err != nil {
+		if err := notNothing(cmd.Flags(), o.config); err != nil {
+			return err
+		}
+		if o.promises, err = findProperties("promise", promises); err != nil {
 			return err
 		}
 		if o.config.Bounds, err = findBounds(bounds); err != nil {
 			return err
 		}
+		o.given = givenWords(cmd.Flags(), but(storedInRun...))
 		t, err := o.prepare(args)
 		if err != nil {
 			return err
@@ -110,6 +123,26 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 		return t.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
+}
+
+// notNothing returns an error for flags that were given without a value that means something: in the
+// configuration it would mean the default.
+func notNothing(set *pflag.FlagSet, c external.Config) error {
+	for _, n := range []struct {
+		flag  string
+		value int
+	}{{"nodes", c.Nodes}, {"clients", c.Clients}, {"rounds", c.Rounds}} {
+		if set.Changed(n.flag) && n.value == 0 {
+			return fmt.Errorf("--%s 0: want at least 1", n.flag)
+		}
+	}
+	switch {
+	case set.Changed("ttl") && c.TTL == 0:
+		return errors.New("--ttl 0s: want more than 0")
+	case isEmptyList(set, "storm"): // an empty variable of a script, maybe
+		return errors.New("--storm: want at least one storm")
+	}
+	return nil
 }
 
 // findBounds returns the bounds of --bound.
@@ -120,7 +153,7 @@ func findBounds(texts map[string]string) (b history.Bounds, err error) {
 		if !known {
 			return b, fmt.Errorf("--bound: unknown bound %q: want acquire, extend, release or grant", name)
 		}
-		if *field, err = time.ParseDuration(text); err != nil {
+		if *field, err = parseDuration(text); err != nil {
 			return b, fmt.Errorf("--bound %s: %w", name, err)
 		}
 	}
@@ -155,6 +188,9 @@ func (o testOptions) prepare(command []string) (*lockTest, error) {
 		if n.value < n.lowest {
 			return nil, fmt.Errorf("--%s %d: want at least %d", n.flag, n.value, n.lowest)
 		}
+	}
+	if err := writableDir("--out", o.out); err != nil {
+		return nil, err
 	}
 	t := &lockTest{testOptions: o, backend: processes(o.server, "").WithoutWatch()}
 	t.backend.Dialable = true

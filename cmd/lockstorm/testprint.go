@@ -27,7 +27,8 @@ type testPrinter struct {
 	failed  []testFailure // of each storm that violated a promise
 	defects external.Defects
 	open    bool  // some storm is undecided
-	idle    []int // nodes that no client has connected to
+	idle    []int // nodes that no client has connected to in any run
+	whole   int   // runs that came to their end
 	runs    int
 }
 
@@ -63,11 +64,23 @@ func (p *testPrinter) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.
 
 func (p *testPrinter) done() { p.bar.Done() }
 
+// unused adds the nodes that no client has connected to in a run. A run that was interrupted says only
+// which nodes are used.
+func (p *testPrinter) unused(r testedRun) {
+	if p.runs == 1 {
+		p.idle = r.unused
+	}
+	p.idle = slices.DeleteFunc(slices.Clone(p.idle), func(n int) bool { return !slices.Contains(r.unused, n) })
+	if !r.Interrupted {
+		p.whole++
+	}
+}
+
 // add adds a run. Runs of a storm come one after another.
 func (p *testPrinter) add(r testedRun) {
 	p.bar.Step()
 	p.runs++
-	p.idle = r.unused
+	p.unused(r)
 	if p.json {
 		_ = json.NewEncoder(p.out).Encode(testLine(r)) // the output keeps the error
 	}
@@ -131,7 +144,7 @@ func (p *testPrinter) finish(interrupted bool) {
 	for _, f := range p.failed {
 		f.print(p.out)
 	}
-	if len(p.idle) > 0 {
+	if len(p.idle) > 0 && p.whole > 0 {
 		p.printf("\nNo client has connected to nodes %v: is --nodes right? The lock is judged as one that needs a majority of the nodes.\n", p.idle)
 	}
 	if interrupted {
@@ -141,11 +154,7 @@ func (p *testPrinter) finish(interrupted bool) {
 
 // repeat returns the command that runs a stored run again.
 func (p *testPrinter) repeat(r testedRun) string {
-	args := []string{"test", "--again", r.dir}
-	if p.config.Patience != 5*p.config.TTL {
-		args = append(args, "--patience", p.config.Patience.String())
-	}
-	return textfmt.Command(append(append(args, "--"), p.Command...)...)
+	return textfmt.Command(slices.Concat([]string{"test", "--again", r.dir}, p.given, []string{"--"}, p.Command)...)
 }
 
 func (p *testPrinter) conclusion() runner.Conclusion {

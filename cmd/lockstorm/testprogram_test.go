@@ -63,14 +63,14 @@ func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 func TestACarelessProgramIsFound(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--work", "300ms", "--think", "1ms", "--runs", "4")
+	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--work", "300ms", "--think", "1ms", "--runs", "4", "--promise", "V1,C", "--patience", "7s")
 	want(t, "exit code", code, exitContradiction)
 	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
 	if seed == nil {
 		t.Fatal(out, problems)
 	}
 	stored := filepath.Join(dir, "writer-stands-still-process-"+seed[1])
-	again := "lockstorm test --again " + stored + " -- " + strings.Join(fakeCommand("careless"), " ")
+	again := "lockstorm test --again " + stored + " --patience 7s --promise V1,C -- " + strings.Join(fakeCommand("careless"), " ")
 	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
 	text, err := os.ReadFile(filepath.Join(stored, "failure.txt"))
 	if err != nil {
@@ -90,6 +90,40 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--out", dir, "--"}, fakeCommand("right")...)...)
 	if code != exitAsExpected {
 		t.Errorf("the same plan with a lock that is right: exit code %d\n%s", code, out)
+	}
+}
+
+// Law: nodes that no client uses are told after runs that could have used them, and not after an interrupt.
+func TestUnusedNodesAreTold(t *testing.T) {
+	lock, err := testOptions{config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(interrupted bool, unused ...int) (r testedRun) {
+		r.Interrupted, r.unused = interrupted, unused
+		return r
+	}
+	for name, c := range map[string]struct {
+		runs []testedRun
+		told string
+	}{
+		"unused in each run":               {[]testedRun{run(false, 2, 3), run(false, 3)}, "No client has connected to nodes [3]: is --nodes right?"},
+		"used in the first run alone":      {[]testedRun{run(false), run(false, 1)}, ""},
+		"used in an interrupted run":       {[]testedRun{run(false, 1), run(true)}, ""},
+		"interrupted before anything":      {[]testedRun{run(true, 1, 2, 3)}, ""},
+		"interrupted in the second of two": {[]testedRun{run(false, 3), run(true, 1, 2, 3)}, "nodes [3]"},
+	} {
+		var out bytes.Buffer
+		p := newTestPrinter(lock, &out, &out)
+		for _, r := range c.runs {
+			p.runs++
+			p.unused(r)
+		}
+		out.Reset()
+		p.finish(false)
+		if got := out.String(); c.told == "" && strings.Contains(got, "No client") || !strings.Contains(got, c.told) {
+			t.Errorf("%s: printed %q, want %q", name, got, c.told)
+		}
 	}
 }
 
@@ -273,9 +307,14 @@ func TestBadFlagsOfTestAreRefused(t *testing.T) {
 		"--promise L3 -- true":           "--promise: L3 (clean-up) cannot be judged",
 		"--again nothing -- true":        "nothing: no such directory",
 		"-- no-such-program-anywhere":    `exec: "no-such-program-anywhere": executable file not found`,
-		"--bound acquire=soon -- true":   `--bound acquire: time: invalid duration "soon"`,
+		"--bound acquire=soon -- true":   `--bound acquire: "soon": want a duration`,
 		"--bound tries=3s -- true":       `--bound: unknown bound "tries"`,
 		"--runs 0 -- true":               "--runs 0: want at least 1",
+		"--nodes 0 -- true":              "--nodes 0: want at least 1",
+		"--rounds 0 -- true":             "--rounds 0: want at least 1",
+		"--ttl 0s -- true":               "--ttl 0s: want more than 0",
+		"--storm= -- true":               "--storm: want at least one storm",
+		"--promise X9 -- true":           `--promise: unknown property "X9": want V1 lease exclusion`,
 		"--again x --storm calm -- true": "none of the others can be",
 		"--workload misuse true":         "--workload \"misuse\": want one of",
 	} {

@@ -68,7 +68,7 @@ input, or goals that contradict the facts; 3 interrupted.`,
     --clock-ppm 500 --pause-bound 50ms --hold 20ms..500ms --clients 8 --think 1s..5s \
     --violations 1 --acquire-p99 100ms
   lockstorm tune service.yaml --measure r1:6379,r2:6379,r3:6379 --out advice`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	known := knownFlags(cmd.Flags())
 	measure.flags(cmd.Flags())
@@ -93,7 +93,7 @@ input, or goals that contradict the facts; 3 interrupted.`,
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(checkFree(o.out), o.report.check("report")); err != nil {
+		if err := cmp.Or(checkFree(o.out), writableDir("--out", o.out), o.report.check("report")); err != nil {
 			return err
 		}
 		if err := measure.into(cmd.Context(), &q, cmd.ErrOrStderr()); err != nil {
@@ -132,9 +132,10 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 	if err != nil && !stopped {
 		return a, err
 	}
+	var unstored error
 	if o.out != "" && !stopped {
 		if err := storeAdvice(o.out, a); err != nil {
-			return a, fmt.Errorf("--out: %w", err)
+			unstored, o.out = fmt.Errorf("--out: %w", err), ""
 		}
 	}
 	if o.asJSON {
@@ -145,10 +146,12 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		terminal.Fit(out)
 		printTuning(out, a, o)
 	}
-	if stopped {
+	switch {
+	case unstored != nil: // after the advice, which is worth minutes
+		return a, unstored
+	case stopped:
 		return a, verdictError(exitUndecided)
-	}
-	if a.Refusal != "" {
+	case a.Refusal != "":
 		return a, verdictError(exitContradiction)
 	}
 	return a, nil
@@ -171,7 +174,7 @@ func checkFree(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("--out: %w", err)
+		return fmt.Errorf("--out %s: %w", dir, bare(err))
 	case len(entries) > 0:
 		return fmt.Errorf("--out %s: not empty; nothing is overwritten", dir)
 	}
@@ -273,7 +276,13 @@ func (c knownChoice) alternatives() error {
 }
 
 func aDuration(set func(*tune.Question, time.Duration)) func(*tune.Question, string) error {
-	return parsed(time.ParseDuration, "%q is not a duration, such as 1.5s", set)
+	return func(q *tune.Question, text string) error {
+		d, err := parseDuration(text)
+		if err == nil {
+			set(q, d)
+		}
+		return err
+	}
 }
 
 func wholeNumber(set func(*tune.Question, int)) func(*tune.Question, string) error {

@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/tune"
 )
@@ -36,6 +39,39 @@ func TestTune(t *testing.T) {
 		"edge: 0 of 5 violated lease exclusion", "acquire p99: measured", "validated by runs with seeds 1000001 to", "other TTLs and extensions")
 	_, again, _ := tuned(t)
 	want(t, "the same seed", again, out)
+}
+
+// An advice that cannot be stored is printed all the same: its validation may have taken minutes. What is
+// known before is no work.
+func TestAdviceThatCannotBeStored(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	below := filepath.Join(file, "below")
+	code, out, problems := tuned(t, "--out", below)
+	want(t, "exit code", code, exitBadInput)
+	want(t, "printed", out, "")
+	wantIn(t, problems, "--out "+below+": not a directory")
+
+	set := pflag.NewFlagSet("tune", pflag.ContinueOnError)
+	known := knownFlags(set)
+	if err := set.Parse(smallTune[1 : len(smallTune)-2]); err != nil { // without --runs
+		t.Fatal(err)
+	}
+	q, err := known.question(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	_, err = tuneOptions{runs: 5, most: tune.DefaultMaxRequests, seed: 1, out: below}.advise(t.Context(), q, &said, io.Discard)
+	if err == nil || !strings.HasPrefix(err.Error(), "--out: ") {
+		t.Errorf("the error is %v", err)
+	}
+	wantIn(t, said.String(), "recommended\n", "validated by runs")
+	if strings.Contains(said.String(), "stored in") {
+		t.Errorf("it is not stored, and says:\n%s", &said)
+	}
 }
 
 // Without bound, fence and wish the page does not put a number on what nobody knows.

@@ -147,7 +147,7 @@ func thinned(list []tune.Weighed) (some []tune.Weighed) {
 
 // printFront prints settings, the recommended one first and marked.
 func printFront(out io.Writer, list []tune.Weighed, recommended *tune.Weighed) {
-	t := &textfmt.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s"}}
+	t := &textfmt.Table{Head: []string{"", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹ ≤", "requests/s"}}
 	add := func(mark string, w tune.Weighed) {
 		t.Add(mark, w.TTL.String(), report.ReadableInterval(w.ExtendEvery), w.NodeTimeout.String(), fmt.Sprintf("%v–%v", w.RetryMin, w.RetryMax),
 			fmt.Sprintf("%.6f", w.Availability), textfmt.Duration(w.AcquireP99), fmt.Sprintf("%.3g", w.Risk.PerBillion()),

@@ -30,7 +30,7 @@ docs/scenario-format.md describes the format; "lockstorm schema" prints its JSON
 		Example: `  lockstorm validate mine.yaml
   lockstorm validate --backend process mine.yaml yours.yaml
   lockstorm show calm | lockstorm validate -`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, anyNumber),
 	}
 	backend := backendFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -45,7 +45,7 @@ func newVersion() *cobra.Command {
 		Long: `Print the versions of this program, Go and the libraries that judge runs. A program that
 was built in a checkout, as releases are, also has the revision and date of its commit.`,
 		Example: "  lockstorm version --json",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versions(runner.Backend{}) // of all libraries that matter on real servers
 			if date := setting("vcs.time"); date != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,18 @@ func writableDir(flag, dir string) error {
 	return nil
 }
 
-// writableFile is writableDir for a file, which may exist.
+// writableFile is writableDir for a file, which is replaced if it exists.
 func writableFile(flag, path string) error {
+	return writable(flag, path, func() error { return holds(filepath.Dir(path)) })
+}
+
+// appendableFile is writableDir for a file that grows if it exists.
+func appendableFile(flag, path string) error {
+	return writable(flag, path, func() error { return appendable(path) })
+}
+
+// writable returns an error if a file cannot be written. existing checks a file that exists.
+func writable(flag, path string, existing func() error) error {
 	if path == "" {
 		return nil
 	}
@@ -35,13 +46,17 @@ func writableFile(flag, path string) error {
 	case !info.Mode().IsRegular():
 		err = errors.New("exists and is not a regular file")
 	default:
-		err = appendable(path)
+		err = existing()
 	}
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	return nil
 }
+
+// room is how much is written to a directory to see whether it holds what a command writes. A full disk
+// still has empty files.
+const room = 64 << 10
 
 func holds(dir string) error {
 	at := filepath.Clean(dir)
@@ -52,8 +67,12 @@ func holds(dir string) error {
 	if err != nil {
 		return bare(err)
 	}
-	_ = f.Close()
-	return os.Remove(f.Name())
+	return errors.Join(fill(f), os.Remove(f.Name()))
+}
+
+func fill(f *os.File) error {
+	_, err := f.Write(make([]byte, room))
+	return bare(cmp.Or(err, f.Close()))
 }
 
 func appendable(path string) error {

@@ -18,6 +18,11 @@ func Stat(name string) (fs.FileInfo, error) {
 // missing is the path of a file that does not exist.
 type missing string
 
-func (m missing) Error() string { return string(m) + " does not exist" }
+func (m missing) Error() string {
+	if m == "" {
+		return `the file "" does not exist`
+	}
+	return string(m) + " does not exist"
+}
 
 func (m missing) Is(target error) bool { return target == fs.ErrNotExist }

@@ -18,4 +18,7 @@ func TestStat(t *testing.T) {
 	if _, err := files.Stat(none); !errors.Is(err, fs.ErrNotExist) || err.Error() != none+" does not exist" {
 		t.Errorf("of nothing: %v", err)
 	}
+	if _, err := files.Stat(""); err == nil || err.Error() != `the file "" does not exist` {
+		t.Errorf("of an empty name: %v", err)
+	}
 }

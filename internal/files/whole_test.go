@@ -1,32 +1,74 @@
-//go:build linux
+//go:build unix
 
 package files
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
 // A file that cannot be written completely stays as it was, and nothing is left beside it.
-func TestWriteWholeOnAFullDisk(t *testing.T) {
+func TestFailedWriteLeavesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")
 	if err := WriteWhole(path, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/dev/full", path+".new"); err != nil {
+	full := errors.New("the disk is full")
+	err := replace(path, func(f *os.File) error {
+		_, err := f.WriteString("ne")
+		return errors.Join(err, full)
+	})
+	if !errors.Is(err, full) {
+		t.Errorf("the error is %v", err)
+	}
+	wantFile(t, dir, path, "old")
+}
+
+// Processes that replace the same file at the same time do not write into each other's new file.
+func TestWritersDoNotMix(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.json")
+	texts := map[string]bool{}
+	var writers sync.WaitGroup
+	for i := range 8 {
+		text := bytes.Repeat([]byte{byte('a' + i)}, 1<<16)
+		texts[string(text)] = true
+		writers.Go(func() {
+			for range 20 {
+				if err := WriteWhole(path, text); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 50 {
+		if text, err := os.ReadFile(path); err == nil && !texts[string(text)] {
+			t.Errorf("%d bytes of several writers, such as %.8q", len(text), text)
+			break
+		}
+	}
+	writers.Wait()
+	last, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteWhole(path, []byte("new")); err == nil {
-		t.Error("no error of a full disk")
-	}
+	wantFile(t, dir, path, string(last))
+}
+
+// wantFile wants a file to have a text, and to be alone in its directory.
+func wantFile(t *testing.T, dir, path, text string) {
+	t.Helper()
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 {
 		t.Errorf("%v are left, %v", left, err)
 	}
-	if text, _ := os.ReadFile(path); string(text) != "old" {
-		t.Errorf("the file is %q now", text)
+	if got, _ := os.ReadFile(path); string(got) != text {
+		t.Errorf("the file is %.20q now, want %.20q", got, text)
 	}
 }
 

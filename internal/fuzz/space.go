@@ -1,7 +1,6 @@
 package fuzz
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/promises"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -34,7 +34,7 @@ func SpaceOfLock(kind string) (SearchSpace, error) {
 		for _, f := range families {
 			known = append(known, f.kind)
 		}
-		return nil, fmt.Errorf("unknown lock %q: want one of %v", kind, known)
+		return nil, &textfmt.UnknownError{What: "lock", Name: kind, Known: known}
 	}
 	return lockSpace{families[i]}, nil
 }

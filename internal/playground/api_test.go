@@ -12,7 +12,7 @@ import (
 )
 
 // The types of the page are those of the calls.
-func TestPageHasTheTypesOfTheCalls(t *testing.T) {
+func TestGoldenTypesOfCalls(t *testing.T) {
 	testkit.GoldenFile(t, "front/src/api.ts", declarations(), "the page and package playground disagree")
 }
 

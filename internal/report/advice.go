@@ -53,8 +53,20 @@ func (r *Report) Advice(a tune.Advice) error {
 	blocks = append(blocks, document.Heading("The question"), document.Code(asked))
 	r.Add("Advice", blocks...)
 	r.addFoot(fmt.Sprintf("The advice, %s a trial, seed %d", textfmt.Count(a.Runs, "run"), a.Seed), nil,
-		fmt.Sprintf("lockstorm tune FILE --runs %d --seed %d, with the question in FILE,", a.Runs, a.Seed))
+		tuneCommand(a, "FILE")+", with the question in FILE,")
 	return nil
+}
+
+// tuneCommand is the command line that makes the advice again from its question in a file.
+func tuneCommand(a tune.Advice, question string) string {
+	args := []string{"tune", question, "--runs", fmt.Sprint(a.Runs), "--seed", fmt.Sprint(a.Seed)}
+	if a.MaxRequests != 0 {
+		args = append(args, "--max-requests", fmt.Sprint(a.MaxRequests))
+	}
+	if a.Validation != nil && a.Validation.LateHolders != nil {
+		args = append(args, "--estimate")
+	}
+	return textfmt.Command(args...)
 }
 
 // Alternatives says how many there are, and where their figures come from.
@@ -121,7 +133,7 @@ func trialTable(v tune.Validation) document.Table {
 
 // frontTable has a line for each Pareto-optimal setting, the recommended one marked.
 func frontTable(a tune.Advice) document.Table {
-	t := document.Table{Filters: true, Columns: document.Named("", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹", "requests/s", "blocked by a death")}
+	t := document.Table{Filters: true, Columns: document.Named("", "TTL", "extended", "timeout", "retry", "availability", "acquire p99", "violations/10⁹ at most", "requests/s", "blocked by a death")}
 	for _, w := range a.Front {
 		mark := document.Cell{}
 		if a.Recommended != nil && w == *a.Recommended {
@@ -153,7 +165,7 @@ func FrontPicture(a tune.Advice) plots.Front {
 	f := plots.Front{
 		Title: "What a longer lease saves, and what it costs",
 		X:     plots.Axis{Name: "a dead holder blocks the others for at most", Unit: "s", Log: true},
-		Y:     plots.Axis{Name: "violations in 1e9 grants, by the model", Log: floor > 0},
+		Y:     plots.Axis{Name: "violations in 1e9 grants, at most, by the model", Log: floor > 0},
 	}
 	if floor > 0 && floor < leastRisk(shown) {
 		f.Y.Name += " (none: at the bottom)"
@@ -172,7 +184,7 @@ func FrontPicture(a tune.Advice) plots.Front {
 func FrontAbout(a tune.Advice) plots.About {
 	return plots.About{
 		Made:    fmt.Sprintf("tune: settings of a lock for a service, by the model; %s of each setting that was validated", textfmt.Count(a.Runs, "run")),
-		Command: fmt.Sprintf("lockstorm tune QUESTION --runs %d --seed %d --out DIR", a.Runs, a.Seed), Seed: a.Seed, Program: a.Program,
+		Command: tuneCommand(a, "QUESTION") + " --out DIR", Seed: a.Seed, Program: a.Program,
 		Runs: textfmt.Count(a.Runs, "run") + " per validated setting",
 	}
 }

@@ -296,13 +296,13 @@ func costScope(c Comparison) string {
 	return "A table of several trials takes these from " + c.Trials[0].Name + ", and the longest outage from all of them"
 }
 
-// Legend explains the tables, an entry a line.
-func (c Comparison) Legend() string {
+// Legend explains the tables, an entry a line. again is the flags that repeat a run, each after a space.
+func (c Comparison) Legend(again string) string {
 	return `✓ holds in every run; ✗ in 3 of 14: violated in some run of 3 trials, of the 14 in which it was judged
 ✗ 20.0 % [9, 39]: the share of one trial's runs that violate it, with its 95 % Wilson interval in percent
 ? left open: the runs do not suffice to tell; · nothing to judge: no trial is about it, or the lock has no such thing
 ` + c.costLegend() + costScope(c) + `
-"V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3" repeats it`
+"V1 crash 3": V1 is first violated in the trial crash by seed 3; "lockstorm run compare-crash-LOCK --seed 3` + again + `" repeats it`
 }
 
 // Conclusion compares the results with the claims about the locks.

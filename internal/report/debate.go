@@ -179,11 +179,7 @@ func (b *debatePage) row(ctx context.Context, row ComparedRow) (document.Fold, e
 
 // runCommand is the command line that runs a seed of a scenario.
 func runCommand(s Side, scenario string, seed uint64) string {
-	text := "lockstorm run " + scenario
-	if !s.Exact {
-		text += " --backend " + s.Name
-	}
-	return fmt.Sprintf("%s --seed %d", text, seed)
+	return textfmt.Command(append(append([]string{"run", scenario}, s.args()...), "--seed", fmt.Sprint(seed))...)
 }
 
 // witnessBlock shows the witness of a row: a stored run, or a repeated one.

@@ -61,10 +61,11 @@ func (c Curve) chart() (chart plots.Curves, ok bool) {
 // the command.
 func ReferenceAbout(f results.Reference, command string) plots.About {
 	about := plots.About{Made: fmt.Sprintf("the %s on the %s backend, 95 %% intervals by Wilson", command, f.Backend), Program: runner.Program(f.Versions)}
-	about.Command = "lockstorm " + command + " --save DIR"
+	args := append([]string{command}, BackendArgs(f.Backend, f.Versions)...)
 	if len(f.Rows) > 0 {
 		r := f.Rows[0]
-		about.Seed, about.Command = r.First, fmt.Sprintf("lockstorm %s --seed %d --runs %d --save DIR", command, r.First, r.Runs)
+		about.Seed, args = r.First, append(args, "--seed", fmt.Sprint(r.First), "--runs", fmt.Sprint(r.Runs))
 	}
+	about.Command = textfmt.Command(append(args, "--save", "DIR")...)
 	return about
 }

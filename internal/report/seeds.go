@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -73,7 +74,7 @@ func (d Debate) command(s Side) string {
 		return ""
 	}
 	args := append([]string{"debate"}, d.named(s)...)
-	args = append(args, backendArgs(s)...)
+	args = append(args, s.args()...)
 	first := rows.first
 	if rows.runs > 0 {
 		args = append(args, "--runs", fmt.Sprint(rows.runs))
@@ -113,16 +114,22 @@ func (d Debate) named(s Side) (names []string) {
 	return names
 }
 
-// backendArgs are the arguments that choose the backend of a side.
-func backendArgs(s Side) []string {
-	if s.Exact {
-		return nil
+// BackendArgs are the arguments that choose a backend, by its name and by the versions that its results
+// are stored with.
+func BackendArgs(name string, versions map[string]string) (args []string) {
+	if name != simulated.Backend().Name {
+		args = append(args, "--backend", name)
 	}
-	return []string{"--backend", s.Name}
+	if clients := versions["clients"]; clients != "" {
+		args = append(args, "--clients", clients)
+	}
+	return args
 }
+
+func (s Side) args() []string { return BackendArgs(s.Name, s.Versions) }
 
 // rateCommand is the command line that repeats all runs of a row on a side.
 func rateCommand(s Side, row string) string {
-	args := append([]string{"debate", row}, backendArgs(s)...)
+	args := append([]string{"debate", row}, s.args()...)
 	return textfmt.Command(append(args, "--runs", fmt.Sprint(s.Found[row].Runs), "--seed", fmt.Sprint(s.First[row]))...)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/sweep/plots"
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
@@ -300,11 +299,8 @@ func numberTexts(at []float64) (list []string) {
 // SweepCommand is the command line that repeats the sweep.
 func SweepCommand(h sweep.Head) string {
 	text := cmp.Or(h.Command, "lockstorm sweep "+h.Sweep)
-	if h.Backend != simulated.Backend().Name {
-		text += " --backend " + h.Backend
-	}
-	if clients := h.Versions["clients"]; clients != "" {
-		text += " --clients " + clients
+	for _, a := range BackendArgs(h.Backend, h.Versions) {
+		text += " " + a
 	}
 	if len(h.Only) > 0 {
 		text += " --points " + strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Only), "[]"), " ", ",")

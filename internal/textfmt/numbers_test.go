@@ -100,3 +100,19 @@ func TestName(t *testing.T) {
 		}
 	}
 }
+
+// What a terminal shows stays; what it obeys, or cannot show, is escaped.
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "",
+		"a b\tc\n✓ … 10⁹":           "a b\tc\n✓ … 10⁹",
+		"\x1b[31mred\x1b[0m":        `\x1b[31mred\x1b[0m`,
+		"over\rwritten\b":           `over\rwritten\b`,
+		"\u202eleft \u200b\u009b2J": `\u202eleft \u200b\u009b2J`,
+		"\xff\xc3(":                 `\xff\xc3(`,
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("of %q: %q, want %q", text, got, want)
+		}
+	}
+}

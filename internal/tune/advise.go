@@ -49,11 +49,12 @@ const DefaultMaxRequests = 20_000_000
 
 // Advice answers a question.
 type Advice struct {
-	// Question is the question, with the samples of the files that it names. Runs and Seed are
-	// those of the [Options]. These three determine the advice.
-	Question Question `json:"question"`
-	Runs     int      `json:"runs"`
-	Seed     uint64   `json:"seed"`
+	// Question is the question, with the samples of the files that it names. The others are those of
+	// the [Options]; MaxRequests is 0 if it was the default. These four determine the advice.
+	Question    Question `json:"question"`
+	Runs        int      `json:"runs"`
+	Seed        uint64   `json:"seed"`
+	MaxRequests int      `json:"max_requests,omitempty"`
 
 	// Program names the program that made the advice, with its version. It is empty if that is not known.
 	Program string `json:"program,omitempty"`
@@ -113,6 +114,9 @@ func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 	}
 	a, err := m.answer(ctx, q.Want, o, m.weigh(scouted))
 	a.Question, a.Runs, a.Seed = q, o.Runs, o.Seed
+	if o.MaxRequests != DefaultMaxRequests {
+		a.MaxRequests = o.MaxRequests
+	}
 	return a, err
 }
 

@@ -28,6 +28,7 @@
 //   - The risk of a grant: violations of effect exclusion by a holder that does not look at a
 //     clock, because another client may have read what it is about to write. It is an upper
 //     bound: somebody always waits, and a crashed node is always one that the holder needs.
+//     So is the share of late holds. Both can be a fifth too high.
 //     Pauses come at a constant rate from the request for a lease on, with independent lengths:
 //     their sum is a compound Poisson variable, computed by Panjer's recursion (ASTIN Bulletin
 //     12, 1981) on a grid of 256 cells. A read and a write of the resource, each a round trip,

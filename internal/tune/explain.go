@@ -60,10 +60,10 @@ func (m *model) whyUnmet(wish string, w Wanted, all []Weighed) string {
 		return fmt.Sprintf("%v is wanted, and the least in scouting runs was %v, with retries after %v to %v", w.AcquireP99, textfmt.Duration(b.AcquireP99), b.RetryMin, b.RetryMax)
 	case wishHold:
 		b := best(func(s Weighed) float64 { return s.Late })
-		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often with every setting: a share of %.2g with a TTL of %v, and %s", longest(m.Hold), b.Late, b.TTL, m.ttlLimit())
+		return fmt.Sprintf("holds of up to %v, with pauses, outlive their leases too often with every setting: a share of up to %.2g with a TTL of %v, and %s", longest(m.Hold), b.Late, b.TTL, m.ttlLimit())
 	}
 	b := best(func(s Weighed) float64 { return s.Risk.Total() })
-	return fmt.Sprintf("%g are wanted, and the least is %.3g, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.mainCause(b), m.longerAway(w, all), remedy)
+	return fmt.Sprintf("%g are wanted at most, and the lowest upper bound is %.3g, with a TTL of %v%s: %s%s. %s", *w.ViolationsPerBillion, b.Risk.PerBillion(), b.TTL, extended(b.Setting), m.mainCause(b), m.longerAway(w, all), remedy)
 }
 
 // ttlLimit names the field that limits the TTL.
@@ -255,12 +255,12 @@ func (k Known) delayRule() string {
 func (v Validation) seenOfRestarts() string { return v.seen("restart") + "; " + v.seen("too early") }
 
 func (m *model) riskBasis(w Weighed, v Validation) Basis {
-	value := fmt.Sprintf("%.3g", w.Risk.PerBillion())
+	value := fmt.Sprintf("at most %.3g", w.Risk.PerBillion())
 	if w.Risk.Total() == 0 && m.Pauses.Length != nil {
 		value = fmt.Sprintf("less than %.3g", 1e9*noise)
 	}
 	b := Basis{"violations per 10⁹ grants", value, m.pauseBasis() + "; a resource that replies as fast as a node", Modelled,
-		fmt.Sprintf("an upper bound: late holders %.2g, extensions %.2g, restarts %.2g; %s; %s", 1e9*w.Risk.Pauses, 1e9*w.Risk.Extensions, 1e9*w.Risk.Restarts, v.seen("everyday"), v.seen("slips"))}
+		fmt.Sprintf("upper bounds: late holders %.2g, extensions %.2g, restarts %.2g; %s; %s", 1e9*w.Risk.Pauses, 1e9*w.Risk.Extensions, 1e9*w.Risk.Restarts, v.seen("everyday"), v.seen("slips"))}
 	if late := v.LateHolders; late != nil {
 		b.How += "; " + late.Agreement()
 	}
@@ -269,7 +269,7 @@ func (m *model) riskBasis(w Weighed, v Validation) Basis {
 	}
 	switch {
 	case m.FenceChecked:
-		vain := fmt.Sprintf("a share of %.2g of the holds is wasted", w.Late)
+		vain := fmt.Sprintf("a share of at most %.2g of the holds is wasted", w.Late)
 		if m.Pauses.Unbounded {
 			vain = "without a bound of pauses the share of wasted holds is unknown"
 		}

@@ -36,7 +36,7 @@ type LateHolders struct {
 
 // Agreement says how the figures fit.
 func (l LateHolders) Agreement() string {
-	text := fmt.Sprintf("of 10⁹ holds of %v, %.2g are late as reckoned", textfmt.Duration(l.Hold), 1e9*l.Reckoned)
+	text := fmt.Sprintf("of 10⁹ holds of %v, at most %.2g are late as reckoned", textfmt.Duration(l.Hold), 1e9*l.Reckoned)
 	if len(l.Doubts) > 0 {
 		return text + "; not estimated: " + l.Doubts[0]
 	}

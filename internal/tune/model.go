@@ -11,10 +11,12 @@ import (
 type Figures struct {
 	Risk Risk `json:"risk"`
 
-	// Late is the probability that a hold outlives its lease. With a fence that is wasted
-	// work. Unbounded pauses are left out: nothing can be said of them.
+	// Late is an upper bound of the probability that a hold outlives its lease. With a fence that is
+	// wasted work. Unbounded pauses are left out: nothing can be said of them.
 	Late float64 `json:"late"`
 
+	// Availability is 1 minus the share of the time that is lost: the part of it that dead holders
+	// block is an upper bound.
 	Availability float64 `json:"availability"`
 
 	// AcquireP99 is measured by scouting runs.
@@ -28,7 +30,8 @@ type Figures struct {
 	RequestsPerSecond float64 `json:"requests_per_second"`
 }
 
-// Risk is the probability of a violation per grant, by its cause.
+// Risk is the probability of a violation per grant, by its cause. Each is an upper bound, which
+// can be a fifth too high.
 type Risk struct {
 	Pauses     float64 `json:"pauses"`     // the holder is late
 	Extensions float64 `json:"extensions"` // it could not extend in time
@@ -38,7 +41,7 @@ type Risk struct {
 // Total returns the sum, at most 1.
 func (r Risk) Total() float64 { return min(1, r.Pauses+r.Extensions+r.Restarts) }
 
-// PerBillion returns the expected number of violations in 10⁹ grants.
+// PerBillion returns how many violations are expected in 10⁹ grants at most.
 func (r Risk) PerBillion() float64 { return 1e9 * r.Total() }
 
 // model is the known facts, prepared for computing figures.
@@ -94,7 +97,7 @@ func (m *model) figures(s Setting) Figures {
 	return f
 }
 
-// lateHolder returns the probability that a holder continues beyond its validity because of
+// lateHolder returns an upper bound of the probability that a holder continues beyond its validity because of
 // pauses and the resource's round trips. A lease counts from its request, so pauses while the
 // holder waits for nodes or the resource count too.
 func (m *model) lateHolder(s Setting) float64 {
@@ -109,7 +112,7 @@ func (m *model) lateHolder(s Setting) float64 {
 	return sum
 }
 
-// lostExtensions returns the probability that a hold is lost because too many extensions in a
+// lostExtensions returns an upper bound of the probability that a hold is lost because too many extensions in a
 // row found no quorum, or no majority was up.
 func (m *model) lostExtensions(s Setting) float64 {
 	if s.ExtendEvery == 0 {

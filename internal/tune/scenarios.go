@@ -410,7 +410,7 @@ func (m *model) slips(s slip, d rng) scenarios.Scenario {
 		expect[checker.Effect] = checker.Holds
 	}
 	return scenarios.Scenario{
-		Name: "tune-slips", Summary: fmt.Sprintf("a holder is paused; %.3g of the runs may violate effect exclusion", s.predicted),
+		Name: "tune-slips", Summary: fmt.Sprintf("a holder is paused; at most %.3g of the runs violate effect exclusion", s.predicted),
 		Lock: lock, Setting: setting, Clients: []scenarios.Client{holder, rival}, Expect: expect,
 	}
 }

@@ -1,5 +1,6 @@
 // Package goredistest connects clients of go-redis to the nodes of locktest, with the options of
-// the user:
+// the user. These must not name an address or a dialer: the client connects to a node of locktest, and
+// a run with options that name another server ends with an error.
 //
 //	locktest.Run(t, locktest.Config{Nodes: 1}, func(env locktest.Env) locktest.Locker {
 //		return mine.NewLock(goredistest.Client(env, &redis.Options{MaxRetries: -1}), env.TTL)
@@ -7,6 +8,8 @@
 package goredistest
 
 import (
+	"fmt"
+
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
@@ -34,6 +37,9 @@ func dial(env locktest.Env, addr string, options *redis.Options) *redis.Client {
 	var o redis.Options
 	if options != nil {
 		o = *options
+	}
+	if o.Addr != "" || o.Dialer != nil {
+		env.Must(fmt.Errorf("goredistest: the options name the server %q or a dialer, but the client has to connect to a node of locktest: leave out Addr and Dialer", o.Addr))
 	}
 	o.Addr, o.Dialer = addr, env.Dial
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}

@@ -15,7 +15,7 @@ import (
 // Law: there is a client of each node in order, with the user's options, which stay as they are.
 func TestClients(t *testing.T) {
 	c := locktest.Config{Nodes: 3, Clients: 1, Rounds: 1, Runs: 1, Storms: []locktest.Storm{{Name: "calm"}}}
-	given := redis.Options{MaxRetries: 7, Addr: "db.example.com:6379"}
+	given := redis.Options{MaxRetries: 7}
 	locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
 		clients := append(goredistest.Clients(env, &given), goredistest.Client(env, nil))
 		var addrs []string
@@ -33,9 +33,22 @@ func TestClients(t *testing.T) {
 			return locktest.Hold{Release: func(context.Context) error { return nil }}, nil
 		})
 	})
-	if given.Addr != "db.example.com:6379" || given.Dialer != nil {
+	if given.Addr != "" || given.Dialer != nil {
 		t.Errorf("the options were changed: %q", given.Addr)
 	}
+}
+
+// Options that name another server are refused: whoever believes that this server is tested is wrong.
+func TestAnotherServerIsRefused(t *testing.T) {
+	if externaltest.Inner() {
+		c := locktest.Config{Nodes: 1, Clients: 1, Rounds: 1, Runs: 1, Storms: []locktest.Storm{{Name: "calm"}}}
+		locktest.Run(t, c, func(env locktest.Env) locktest.Locker {
+			goredistest.Client(env, &redis.Options{Addr: "db.example.com:6379"})
+			return nil
+		})
+		return
+	}
+	externaltest.Failing(t, "TestAnotherServerIsRefused", `goredistest: the options name the server "db.example.com:6379" or a dialer`)
 }
 
 func TestModules(t *testing.T) { externaltest.Modules(t, nil) }

@@ -54,8 +54,8 @@ func Config(c locktest.Config) locktest.Config {
 	return c
 }
 
-// Pools returns a pool for each node, of clients of go-redis with these options. Address and dialer
-// are those of env, and maintenance notifications are off.
+// Pools returns a pool for each node, of clients of go-redis with these options, which must not name an
+// address or a dialer: see package goredistest. Maintenance notifications are off.
 func Pools(env locktest.Env, options *redis.Options) (all []pools.Pool) {
 	for _, client := range goredistest.Clients(env, options) {
 		all = append(all, goredis.NewPool(client))

@@ -27,8 +27,9 @@ type Host struct {
 	Runs string
 
 	// Names are the names by which browsers may address the host, besides those of the loopback
-	// interface. Others are refused: a page of somebody else whose name leads to this machine must not
-	// read the runs.
+	// interface; with a wildcard (see [IsWildcard]) also by any IP address. Others are refused: a page of
+	// somebody else whose name leads to this machine must not read the runs. An IP address leads to one
+	// machine for everybody, so no page can have another's.
 	Names []string
 }
 
@@ -80,15 +81,22 @@ func (h Host) named(host string) bool {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+	ip := net.ParseIP(host)
+	if host == "localhost" || ip != nil && ip.IsLoopback() {
 		return true
 	}
 	for _, name := range h.Names {
-		if strings.EqualFold(host, name) {
+		if name != "" && strings.EqualFold(host, name) || ip != nil && IsWildcard(name) {
 			return true
 		}
 	}
 	return false
+}
+
+// IsWildcard reports whether a server that listens on a host listens on all interfaces.
+func IsWildcard(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
 func (h Host) list(w http.ResponseWriter, _ *http.Request) {

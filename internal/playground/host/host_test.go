@@ -99,6 +99,26 @@ func TestOtherNamesAreRefused(t *testing.T) {
 	}
 }
 
+// A server that listens on all interfaces can be reached by each address of the machine, and by no name of
+// another page.
+func TestWildcardServesEveryAddress(t *testing.T) {
+	for _, wildcard := range []string{"0.0.0.0", "::", ""} {
+		h := served(t, t.TempDir(), wildcard)
+		for host, code := range map[string]int{
+			"0.0.0.0:8642": 200, "[::]:8642": 200, "10.0.0.1:8642": 200, "[2001:db8::1]:8642": 200, "localhost:8642": 200,
+			"evil.example": 403, "10.0.0.1.evil.example": 403, "": 403,
+		} {
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != code {
+				t.Errorf("on %q, as %q: %d, want %d", wildcard, host, w.Code, code)
+			}
+		}
+	}
+}
+
 func TestPageKnowsWhereTheRunsAre(t *testing.T) {
 	h := served(t, t.TempDir())
 	if text := get(h, "localhost", "/").Body.String(); !strings.Contains(text, withRuns) {
