@@ -200,17 +200,14 @@ func (k *keyChange) votes() {
 	}
 }
 
-// misled notes that a node extended the key of a hold for a client that holds another, or takes it
-// that it does.
+// misled notes that a node extended the key of a hold for a client that has, or believes to have, another.
 func (k *keyChange) misled() {
 	for _, h := range k.about.holds {
 		if h.client.number != k.client || !h.returned || h.letGo || h == k.hold {
 			continue
 		}
-		if past := h.history(); len(past.misled) < maxInstead {
-			past.misled = append(past.misled, Statement{
-				Kind: ExtendedInstead, Node: k.node, Client: k.client, Other: k.hold.client.number, Token: k.token, At: k.at,
-			})
+		if past := h.history(); past.misled == nil {
+			past.misled = []Statement{{Kind: ExtendedInstead, Node: k.node, Client: k.client, Other: k.hold.client.number, Token: k.token, At: k.at}}
 		}
 	}
 }
@@ -285,7 +282,7 @@ type keyHistory struct {
 	lost    []keyLoss   // before its release
 	renewed []renewal   // by node
 	votes   []vote      // nodes that set its key after they had lost that of another hold
-	misled  []Statement // keys of other holds that were extended for the holder
+	misled  []Statement // the first key of another hold that was extended for the holder
 	instead []Statement // contract: other keys that were deleted for the holder since it called release
 }
 

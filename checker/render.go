@@ -469,6 +469,8 @@ func (s *Statement) lockItself() string {
 		return "the lock itself refused"
 	case LockLeftKey:
 		return "the lock itself did not see to it"
+	case NeverExpires:
+		return fmt.Sprintf("client %d's key on node %d (token %s) never got an expiry", s.Client, s.Node, short(s.Token))
 	case LockDrewFences:
 		return "no node is seen to have lost its state in between; the lock itself drew both fences"
 	case NobodyLate:

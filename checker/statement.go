@@ -183,6 +183,8 @@ const (
 	LockRefused StatementKind = "lock-refused"
 	// LockLeftKey: the lock itself did not delete the key.
 	LockLeftKey StatementKind = "lock-left-key"
+	// NeverExpires: the key of Client on Node, which has Token, never got an expiry.
+	NeverExpires StatementKind = "never-expires"
 	// LockDrewFences: no node lost its state; the lock itself drew both fences.
 	LockDrewFences StatementKind = "lock-drew-fences"
 	// NobodyLate: no write came late, and no two clients held the lock at once.
