@@ -458,13 +458,17 @@ func (w witness) counted(lost checker.NodeTime, p *checker.Pair, how string) str
 	ttl := time.Duration(0)
 	for i := range w.log {
 		e := &w.log[i]
-		switch {
-		case e.Token == holder.Token && e.Client == holder.Client && e.TTL > 0:
+		if e.Token == holder.Token && e.Client == holder.Client {
 			ttl = max(ttl, e.TTL)
-		case e.Node != lost.Node || e.Resource != holder.Resource:
-		case e.Token == holder.Token && (e.Kind == history.KeySet || e.Kind == history.KeyExtended) && e.Time <= lost.At:
+		}
+		if e.Node != lost.Node || e.Resource != holder.Resource {
+			continue
+		}
+		if e.Token == holder.Token && (e.Kind == history.KeySet || e.Kind == history.KeyExtended) && e.Time <= lost.At {
 			over = e.Time.Add(ttl)
-		case e.Token == other.Token && e.Kind == history.KeySet && e.Time >= lost.At && vote < 0:
+		}
+		// Clones have the same tokens.
+		if theirs := e.Client == other.Client || other.Token != holder.Token; theirs && e.Token == other.Token && e.Kind == history.KeySet && e.Time >= lost.At && vote < 0 {
 			vote = e.Time
 		}
 	}
