@@ -194,11 +194,15 @@ func (w witness) contradicts(s checker.Statement) string {
 			return "no extension returned then"
 		}
 	case checker.FencedGrant, checker.FencedAfter:
-		if !w.any(func(e *history.Event) bool { return e.Kind == history.Granted && e.Time == s.At && e.Token == s.Token && e.Fence == s.Fence }) {
+		if !w.any(func(e *history.Event) bool {
+			return e.Kind == history.Granted && e.Time == s.At && e.Token == s.Token && e.Fence == s.Fence
+		}) {
 			return "it was not granted with this fence"
 		}
 	case checker.Accessed:
-		if !w.any(func(e *history.Event) bool { return e.Kind == history.Write && e.Time == s.At && e.Client == s.Client && e.Value == s.Wrote }) {
+		if !w.any(func(e *history.Event) bool {
+			return e.Kind == history.Write && e.Time == s.At && e.Client == s.Client && e.Value == s.Wrote
+		}) {
 			return "it did not write this then"
 		}
 	case checker.KeyLeft:
@@ -281,7 +285,9 @@ func (w witness) contradicts(s checker.Statement) string {
 			return "it was not gone then"
 		}
 	case checker.Leads, checker.LeadsWithout:
-		if !w.any(func(e *history.Event) bool { return e.Time == s.At && (e.Kind == history.Leader || e.Kind == history.EntryGone) }) {
+		if !w.any(func(e *history.Event) bool {
+			return e.Time == s.At && (e.Kind == history.Leader || e.Kind == history.EntryGone)
+		}) {
 			return "the leader did not change then"
 		}
 	case checker.SentTwice:
