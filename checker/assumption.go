@@ -126,6 +126,17 @@ func (a Assumption) Explain() (text, brokenBy, remedy string) {
 	return string(a), "", ""
 }
 
+// Within returns the finding about a lock that promises to withstand what took place. Such a lock does
+// not rest on the assumptions that others would, so they are no causes: what took place is told, and
+// neither an assumption nor a remedy.
+func (f Finding) Within() Finding {
+	f.Causes = slices.Clone(f.Causes)
+	for i := range f.Causes {
+		f.Causes[i].Assumption = ""
+	}
+	return f
+}
+
 // Remedies says what helps against the broken assumptions of a finding, a sentence for each.
 func (f Finding) Remedies() (all []string) {
 	for _, c := range f.Causes {

@@ -74,6 +74,7 @@ type leftover struct {
 	token    string
 	asked    history.Time // when the request was sent that set it, or that was to delete it
 	late     bool         // it was set after its token was given up
+	endless  bool         // it has never had an expiry
 	twice    bool         // by a request that its node had carried out before
 	since    history.Time
 	due      history.Time
@@ -98,7 +99,7 @@ func (c *cleanup) wants() kinds {
 	if c.header.Bounds.Cleanup == 0 || !c.header.Entries && (!c.header.Keys || c.header.Keepers < 0) {
 		return 0
 	}
-	return kindSet(history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen, history.Leader) | kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
+	return kindSet(history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen, history.Leader) | kindSet(history.Refused, history.Released, history.KeySet, history.KeyExtended, history.KeyGone, history.NodeDown, history.LinkDown, history.Pause, history.Resume, history.Kill)
 }
 
 func (c *cleanup) observe(f *fact) {
@@ -117,6 +118,12 @@ func (c *cleanup) observe(f *fact) {
 		}
 	case history.KeySet:
 		c.keySet(f)
+	case history.KeyExtended:
+		for i := range c.leftovers {
+			if l := &c.leftovers[i]; l.node == f.Node && l.token == f.Token && l.resource == f.Resource {
+				l.endless = false
+			}
+		}
 	case history.KeyGone:
 		c.gone(f, f.Node)
 	case history.EntrySet:
@@ -245,7 +252,7 @@ func (c *cleanup) keySet(f *fact) {
 	}
 	twice := c.setTwice(f)
 	if givenUp(f.about, f.Token, f.Time) {
-		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, late: true, twice: twice})
+		c.late = append(c.late, leftover{client: f.client, node: f.Node, resource: f.Resource, token: f.Token, since: f.Time, asked: f.Sent, late: true, endless: f.Detail == history.NoExpiry, twice: twice})
 	}
 }
 
@@ -309,7 +316,7 @@ func (c *cleanup) settle() {
 		for rest := h.keys.set; rest != 0; {
 			n := rest.first()
 			rest = rest.without(n)
-			c.leave(leftover{client: h.client, node: n, resource: h.resource.name, token: h.token, asked: asked, since: h.ended})
+			c.leave(leftover{client: h.client, node: n, resource: h.resource.name, token: h.token, endless: h.keys.endless.has(n), asked: asked, since: h.ended})
 		}
 	}
 	for _, l := range c.late {
@@ -403,7 +410,11 @@ func (c *cleanup) expire(now history.Time) {
 
 func (c *cleanup) violate(l leftover) {
 	c.breaches.add(func() Finding {
-		causes := unbroken(c.faultLog, Statement{Kind: LockLeftKey})
+		left := []Statement{{Kind: LockLeftKey}}
+		if l.endless {
+			left = append(left, Statement{Kind: NeverExpires, Node: l.node, Client: l.client.number, Token: l.token})
+		}
+		causes := unbroken(c.faultLog, left...)
 		if l.twice {
 			causes = broken(ArrivesOnce, Statement{Kind: SentTwice, Node: l.node, Client: l.client.number, At: l.asked})
 		}

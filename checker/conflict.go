@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -24,9 +23,13 @@ type conflict struct {
 	lapse   history.Time
 	paused  clientPause // of the holder, during its hold
 	delayed clientPause // of the holder, before its grant
-	losses  []keyLoss
-	kept    nodes // nodes with the holder's key
-	came    nodes // nodes with the newcomer's key
+	losses  []countedLoss
+	fate    *keyHistory // of the holder
+	missed  bool        // nodes lost the holder's key whose votes the newcomer did not have
+	voted   nodes       // nodes that had the holder's key at its grant
+	elected nodes       // nodes that had the newcomer's key at its grant
+	kept    nodes       // nodes with the holder's key
+	came    nodes       // nodes with the newcomer's key
 	vouched extension
 	endless bool
 	behind  time.Duration // by how much the holder counted on more validity than it was granted, at least
@@ -46,15 +49,44 @@ type contender struct {
 	client int
 	token  string
 	kept   nodes       // nodes with its key
-	fate   *keyHistory // nil: it lost no key and no entry
+	voted  nodes       // nodes that had it at its grant
+	fate   *keyHistory // nil: nothing happened to its keys or its entry
 }
 
 func (h *hold) contender() contender {
-	return contender{client: h.client.number, token: h.token, kept: h.keys.set, fate: h.keys.fate}
+	return contender{client: h.client.number, token: h.token, kept: h.keys.set, voted: h.voted(), fate: h.keys.fate}
 }
 
 func (v *ended) contender() contender {
-	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, fate: v.fate}
+	return contender{client: v.grant.Client, token: v.grant.Token, kept: v.kept, voted: v.voted, fate: v.fate}
+}
+
+// countedLoss is a key that the holder lost on a node which then set the newcomer's.
+type countedLoss struct {
+	keyLoss
+	vote history.Time // when it did
+}
+
+// own reports whether the holder's own client did it.
+func (c *conflict) own(v countedLoss) bool {
+	return v.client == c.client && (v.reason == history.Deleted || v.reason == history.Overwritten)
+}
+
+// overAnyway reports whether the key's TTL would have been over before the node set the newcomer's key,
+// so that the loss changed nothing.
+func (v countedLoss) overAnyway() bool { return v.reason != history.Expired && v.due <= v.vote }
+
+// set returns when a node set the contender's key, after it had lost that of another hold.
+func (v contender) set(node int, lost history.Time) (at history.Time, is bool) {
+	if v.fate == nil || !v.voted.has(node) {
+		return 0, false
+	}
+	for _, set := range v.fate.votes {
+		if set.node == node && set.at >= lost {
+			return set.at, true
+		}
+	}
+	return 0, false
 }
 
 func (v contender) entry() (e entry) {
@@ -71,7 +103,7 @@ func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflic
 		faultLog: x.faultLog, stored: l.header.Keepers < 0, late: l.header.Keys && l.header.Watched,
 		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
 		since: a.acquire.at, until: now,
-		kept: a.keys.set, came: b.kept,
+		kept: a.keys.set, came: b.kept, voted: a.voted(), elected: b.voted, fate: a.history(),
 		endless: a.endless(),
 	}
 	if exactKeys(l.header) {
@@ -80,25 +112,44 @@ func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflic
 	if s := a.client.still; s.ever && a.acquire.at <= s.from && s.to <= a.granted {
 		c.delayed = s
 	}
-	if v := l.emptied; v.at > a.acquire.at && v.at <= now {
-		c.emptied = v
-	}
 	c.vouched, _ = a.vouched()
+	c.emptied = l.emptiedUnder(a, c.vouched, now)
 	c.entry, c.its = a.history().entry, b.entry()
 	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
 	}
 	for _, v := range a.history().lost {
-		if v.at <= now {
-			c.losses = append(c.losses, v)
+		if v.at > now {
+			continue
 		}
-	}
-	if where := slices.DeleteFunc(slices.Clone(c.losses), func(v keyLoss) bool { return !b.kept.has(v.node) }); len(where) > 0 {
-		c.losses = where
+		if at, is := b.set(v.node, v.at); is {
+			c.losses = append(c.losses, countedLoss{v, at})
+		} else {
+			c.missed = true
+		}
 	}
 	c.counted(a, now)
 	return c
+}
+
+// emptiedUnder returns the last node that came back without keys and may have had the key of a hold, as
+// far as is known without keys. It went down after the hold called acquire, came back before the TTL of
+// that key was over, and so did the other client get its vote.
+func (l *state) emptiedUnder(a *hold, vouched extension, now history.Time) (last comeback) {
+	if l.header.Keepers < 0 {
+		if v := l.emptied; v.at > a.acquire.at && v.at <= now {
+			last = v
+		}
+		return last
+	}
+	for _, v := range l.comebacks {
+		soon := a.ttl == 0 || v.at.Sub(v.down) < a.ttl && now < vouched.at.Add(max(a.ttl, a.asked))
+		if v.down > a.acquire.at && v.at <= now && soon {
+			last = v
+		}
+	}
+	return last
 }
 
 // counted measures how far the holder's clock is behind, at an instant at which its
@@ -167,28 +218,31 @@ func (c *conflict) storing() []Cause {
 	return broken(StoreAgrees, evidence...)
 }
 
-// voting returns the causes if no key of the holder was lost.
+// voting returns the causes if the newcomer did not get its votes by losses of the holder's keys.
 func (c *conflict) voting() []Cause {
 	for _, v := range []struct {
 		client int
 		keys   nodes
-	}{{c.other, c.came}, {c.client, c.kept}} {
+	}{{c.other, c.elected}, {c.client, c.voted}} {
 		if !c.quorum.has(v.keys) {
-			return unbroken(c.faultLog, Statement{Kind: FewVotes, Client: c.client, Other: v.client, Share: c.quorum.share(v.keys)})
+			return unbroken(c.faultLog, Statement{Kind: FewVotes, Client: c.client, Other: v.client, Share: c.quorum.share(v.keys), More: c.missed})
 		}
 	}
 	if both := c.kept & c.came; both != 0 {
 		return broken(OneMaster, Statement{Kind: TwoKeys, Nodes: both.listed(nil), Client: c.client, Other: c.other})
+	}
+	if c.missed {
+		return unbroken(c.faultLog, Statement{Kind: GrantedBoth})
 	}
 	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, Client: c.client})
 }
 
 // losing returns the causes if keys of the holder were lost, one for each kind of loss.
 func (c *conflict) losing() (causes []Cause) {
-	add := func(a Assumption, how, reason string, which func(keyLoss) bool, more ...Statement) {
+	add := func(a Assumption, how, reason string, which func(countedLoss) bool, more ...Statement) {
 		lost, when := nodes(0), map[int]history.Time{}
 		for _, v := range c.losses {
-			if which(v) {
+			if which(v) && !c.own(v) && !v.overAnyway() {
 				lost, when[v.node] = lost.with(v.node), v.at
 			}
 		}
@@ -200,16 +254,16 @@ func (c *conflict) losing() (causes []Cause) {
 			causes = append(causes, Cause{Assumption: a, Evidence: append([]Statement{key}, more...)})
 		}
 	}
-	because := func(reason string) func(keyLoss) bool {
-		return func(v keyLoss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
+	because := func(reason string) func(countedLoss) bool {
+		return func(v countedLoss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
 	}
 	add(KeepsOrStaysAway, "forgotten", "", because(history.Forgotten))
 	add(KeepsUntilExpiry, "evicted", "", because(history.Evicted))
 	add(KeepsAcknowledged, "rolled-back", "", because(history.RolledBack))
-	add(KeepsAcknowledged, "earlier-expiry", "", keyLoss.restored)
+	add(KeepsAcknowledged, "earlier-expiry", "", func(v countedLoss) bool { return v.restored() })
 	add(OnlyHolder, "deleted", history.Deleted, because(history.Deleted))
 	add(LookAndSet, "overwritten", history.Overwritten, because(history.Overwritten))
-	add(OnlyHolder, "expired-for", history.Expired, keyLoss.foreign)
+	add(OnlyHolder, "expired-for", history.Expired, func(v countedLoss) bool { return v.foreign() })
 	if clocks := c.wrongClocks(); len(clocks) > 0 {
 		add(ClocksAgree, "expired", "", because(history.Expired), clocks...)
 	}
@@ -219,12 +273,38 @@ func (c *conflict) losing() (causes []Cause) {
 	return causes
 }
 
-// unexplained returns the evidence if keys expired and no fault made a clock wrong.
+// unexplained returns the evidence if no fault explains that the keys were lost: the holder's client
+// deleted them, or they were over, because the lock did not renew them.
+func (c *conflict) unexplained() (told []Statement) {
+	var own, over nodes
+	when := map[int]history.Time{}
+	for _, v := range c.losses {
+		switch {
+		case c.own(v):
+			own, when[v.node] = own.with(v.node), v.at
+		case v.overAnyway():
+			over, when[v.node] = over.with(v.node), v.due
+		}
+	}
+	at := func(node int) history.Time { return when[node] }
+	if own != 0 {
+		told = append(told, Statement{Kind: KeyLost, Detail: "by-itself", Client: c.client, Other: c.client, Nodes: own.listed(at)})
+	}
+	if over != 0 {
+		told = append(told, Statement{Kind: NotRenewed, Client: c.client, Other: c.other, Nodes: over.listed(at)})
+	}
+	if len(told) == 0 {
+		told = c.expired()
+	}
+	return append(told, c.fate.misled...)
+}
+
+// expired returns the evidence if keys expired and no fault made a clock wrong.
 //
 // If the holder was paused before the grant, either its clock or the lock may have skipped
 // that time. The history cannot tell which, because it does not say when the lock reads its
 // clock.
-func (c *conflict) unexplained() []Statement {
+func (c *conflict) expired() []Statement {
 	var early time.Duration
 	for _, v := range c.losses {
 		early = max(early, v.early)
@@ -242,8 +322,11 @@ func (c *conflict) unexplained() []Statement {
 // asker is the client whose request lost the key; 0: unknown.
 func (c *conflict) asker(reason string) int {
 	for _, v := range c.losses {
-		if v.reason == reason && v.client != 0 {
-			return v.client
+		switch who := max(v.client, v.asked); {
+		case v.reason != reason || who == 0 || c.own(v):
+		case reason == history.Expired && !v.foreign():
+		default:
+			return who
 		}
 	}
 	return 0

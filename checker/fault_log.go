@@ -39,6 +39,21 @@ type subject struct {
 // none reports whether nothing was done to the world.
 func (n *faultLog) none() bool { return len(n.recent) == 0 }
 
+// correct corrects a finding that says that no fault took place, if one did after what it found.
+func (n *faultLog) correct(f *Finding) {
+	if n.none() {
+		return
+	}
+	for i := range f.Causes {
+		f.Causes[i].Faultless = false
+	}
+	for i := range f.Meanwhile {
+		if f.Meanwhile[i].Kind == NoFault {
+			f.Meanwhile[i].Kind = NoFaultThen
+		}
+	}
+}
+
 // maxNotes bounds the faults that are kept. Those that go on are kept longest.
 const maxNotes = 64
 

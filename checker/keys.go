@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -9,6 +10,8 @@ import (
 // keys are the nodes that changed the keys of a hold.
 type keys struct {
 	set       nodes // nodes that keep the token, as of the last instant
+	granted   nodes // nodes that kept it when it was granted
+	endless   nodes // nodes on which it has never had an expiry
 	claimed   nodes // nodes that kept it when release was called
 	deleted   nodes // nodes that deleted it since then
 	extended  nodes // nodes that extended its key since extend was called
@@ -16,6 +19,8 @@ type keys struct {
 	kept      nodes // nodes that kept it when extend was called
 
 	entry stored // in a store
+
+	lastSet history.Time // when a node last set it soon after acquire was called: see lateShare
 
 	fate *keyHistory // keys that were lost or renewed; nil: none
 }
@@ -30,6 +35,8 @@ type keyChange struct {
 	node   int
 	client int
 	at     history.Time
+
+	endless bool // the key has no expiry
 }
 
 // keyChanged notes that a node changed a key. The change is entered at the end of the
@@ -43,7 +50,7 @@ func (l *state) keyChanged(f *fact, _ bool) bool {
 	if !l.header.Keys {
 		return true
 	}
-	k := keyChange{about: f.about, token: f.Token, kind: f.Kind, reason: f.Reason, node: f.Node, client: f.Client, at: f.Time}
+	k := keyChange{about: f.about, token: f.Token, kind: f.Kind, reason: f.Reason, node: f.Node, client: f.Client, at: f.Time, endless: f.Detail == history.NoExpiry}
 	before := len(l.changes)
 	for _, h := range k.about.holds {
 		if h.token == k.token {
@@ -67,6 +74,7 @@ func (r *resource) watchedKey(f *fact) {
 			continue
 		}
 		keys := &h.keys
+		keys.expires(f.Kind, f.Node, f.Detail == history.NoExpiry)
 		switch f.Kind {
 		case history.KeyExtended:
 			keys.set, keys.extended = keys.set.with(f.Node), keys.extended.with(f.Node)
@@ -109,24 +117,97 @@ func (l *state) settleKeys() {
 	}
 }
 
+// voted returns the nodes that kept the key when the hold was granted, or keep it if its try has not
+// returned.
+func (h *hold) voted() nodes {
+	if !h.returned {
+		return h.keys.set
+	}
+	return h.keys.granted
+}
+
+// expires notes whether the key on a node has never had an expiry.
+func (k *keys) expires(change history.Kind, node int, endless bool) {
+	k.endless = k.endless.without(node)
+	if change == history.KeySet && endless {
+		k.endless = k.endless.with(node)
+	}
+}
+
 func (l *state) enter(k *keyChange) {
-	keys := &k.hold.keys
+	h := k.hold
+	keys := &h.keys
+	keys.expires(k.kind, k.node, k.endless)
 	switch k.kind {
 	case history.KeySet:
 		keys.set = keys.set.with(k.node)
-		if h := k.hold; k.client == h.client.number && k.at.Sub(h.acquire.at) > h.ttl/lateShare {
-			h.history().renew(renewal{node: k.node, client: k.client, at: k.at, ttl: h.ttl})
+		if h.returned && h.granted == k.at {
+			keys.granted = keys.granted.with(k.node)
+		}
+		k.votes()
+		if k.client != h.client.number {
+			return
+		}
+		if k.replaces() || k.at > h.extend.at {
+			keys.extended = keys.extended.with(k.node) // if an extension is under way
+		}
+		if k.at.Sub(h.acquire.at) > h.ttl/lateShare {
+			h.keyRenewed(k)
+		} else {
+			keys.lastSet = max(keys.lastSet, k.at)
 		}
 	case history.KeyExtended:
-		if k.client == k.hold.client.number {
+		if k.client == h.client.number {
 			keys.extended = keys.extended.with(k.node)
+		} else {
+			k.misled()
 		}
-		k.hold.keyRenewed(k)
+		h.keyRenewed(k)
 	case history.KeyGone:
 		keys.set = keys.set.without(k.node)
 		l.lose(k)
-		if k.reason == history.Deleted && k.hold.letGo && k.client == k.hold.client.number {
+		if k.reason == history.Deleted && h.letGo && k.client == h.client.number {
 			keys.deleted = keys.deleted.with(k.node)
+		}
+	}
+}
+
+// replaces reports whether a node sets the key in place of the same hold's, as for an extension that
+// gives it another value. Then the key was not lost.
+func (k *keyChange) replaces() bool {
+	past := k.hold.keys.fate
+	if past == nil {
+		return false
+	}
+	before := len(past.lost)
+	past.lost = without(past.lost, func(v *keyLoss) bool {
+		return v.node == k.node && v.at == k.at && v.client == k.client && v.reason == history.Overwritten
+	})
+	return len(past.lost) < before
+}
+
+// votes notes that a node has set the key of one hold after it had lost that of another.
+func (k *keyChange) votes() {
+	for _, h := range k.about.holds {
+		if h == k.hold || h.keys.fate == nil {
+			continue
+		}
+		if slices.ContainsFunc(h.keys.fate.lost, func(v keyLoss) bool { return v.node == k.node }) {
+			past := k.hold.history()
+			past.votes = append(without(past.votes, func(v *vote) bool { return v.node == k.node }), vote{k.node, k.at})
+			return
+		}
+	}
+}
+
+// misled notes that a node extended the key of a hold for a client that has, or believes to have, another.
+func (k *keyChange) misled() {
+	for _, h := range k.about.holds {
+		if h.client.number != k.client || !h.returned || h.letGo || h == k.hold {
+			continue
+		}
+		if past := h.history(); past.misled == nil {
+			past.misled = []Statement{{Kind: ExtendedInstead, Node: k.node, Client: k.client, Other: k.hold.client.number, Token: k.token, At: k.at}}
 		}
 	}
 }
@@ -136,9 +217,17 @@ type keyLoss struct {
 	node   int
 	reason string
 	at     history.Time
-	client int           // the client that deleted or overwrote it, or set its TTL, if not the holder
+	client int           // the client that deleted or overwrote it; 0: not known
 	early  time.Duration // by how much the key expired early, at least
 	back   bool          // the node came back after the TTL was set
+	asked  int           // the other client whose request made the key expire early
+	due    history.Time  // when its TTL would have been over, or was
+}
+
+// vote is the time when a node set a key.
+type vote struct {
+	node int
+	at   history.Time
 }
 
 // renewal is the last request that gave the key of a node its TTL: an extension, or a SET long after
@@ -148,24 +237,21 @@ type renewal struct {
 	client int
 	at     history.Time
 	ttl    time.Duration
+	own    history.Time // when the TTL is over that the holder gave it last
 }
 
 // lose notes that a node has lost the hold's key.
 func (l *state) lose(k *keyChange) {
 	h := k.hold
-	if h.letGo || k.reason == history.Deleted && k.client == h.client.number {
+	if h.letGo {
 		return
 	}
 	v := keyLoss{node: k.node, reason: k.reason, at: k.at, client: k.client}
+	given := h.given(k.node)
+	v.due = given.own
 	if k.reason == history.Expired {
-		given := renewal{client: h.client.number, at: h.acquire.at, ttl: h.ttl}
-		for _, r := range h.history().renewed {
-			if r.node == k.node {
-				given = r
-			}
-		}
-		if given.client != h.client.number {
-			v.client = given.client
+		if given.client != h.client.number && k.at < given.own {
+			v.asked = given.client
 		}
 		v.early = given.at.Add(given.ttl).Sub(k.at)
 		v.back = since(l.started, k.node, given.at)
@@ -173,12 +259,30 @@ func (l *state) lose(k *keyChange) {
 	h.history().lost = append(h.history().lost, v)
 }
 
-// keyHistory is what happened to the keys of a hold, or to its entry in a store, other than
-// by its holder. Few holds have one.
+// given returns the request that last gave the key of a node its TTL. If that is the request of the
+// try, it counts from the call of acquire on. A hold without a TTL has no end.
+func (h *hold) given(node int) renewal {
+	if h.keys.fate != nil {
+		for _, r := range h.keys.fate.renewed {
+			if r.node == node {
+				return r
+			}
+		}
+	}
+	first := renewal{node: node, client: h.client.number, at: h.acquire.at, ttl: h.ttl, own: forever}
+	if h.ttl > 0 && !h.keys.endless.has(node) {
+		first.own = max(h.keys.lastSet, h.acquire.at).Add(h.ttl)
+	}
+	return first
+}
+
+// keyHistory is what happened to the keys of a hold, or to its entry in a store. Few holds have one.
 type keyHistory struct {
 	entry   entry
 	lost    []keyLoss   // before its release
 	renewed []renewal   // by node
+	votes   []vote      // nodes that set its key after they had lost that of another hold
+	misled  []Statement // the first key of another hold that was extended for the holder
 	instead []Statement // contract: other keys that were deleted for the holder since it called release
 }
 
@@ -193,22 +297,24 @@ func (h *hold) history() *keyHistory {
 // the TTL divided by lateShare. So few holds need a history.
 const lateShare = 8
 
-// keyRenewed notes that a node extended the hold's key.
+// keyRenewed notes that a node gave the hold's key another TTL.
 func (h *hold) keyRenewed(k *keyChange) {
 	ttl := h.asked
 	if ttl == 0 {
 		ttl = h.ttl
 	}
-	h.history().renew(renewal{node: k.node, client: k.client, at: k.at, ttl: ttl})
+	last := renewal{node: k.node, client: k.client, at: k.at, ttl: ttl, own: h.given(k.node).own}
+	if k.client == h.client.number || k.client == 0 {
+		if last.own = forever; ttl > 0 && !k.endless {
+			last.own = k.at.Add(ttl)
+		}
+	}
+	past := h.history()
+	past.renewed = append(without(past.renewed, func(r *renewal) bool { return r.node == k.node }), last)
 }
 
-// renew replaces the last request that gave the key of a node its TTL.
-func (f *keyHistory) renew(last renewal) {
-	f.renewed = append(without(f.renewed, func(r *renewal) bool { return r.node == last.node }), last)
-}
-
-// foreign reports whether the key expired because another client had set its TTL.
-func (v keyLoss) foreign() bool { return v.reason == history.Expired && v.client != 0 }
+// foreign reports whether the key expired early because another client had set its TTL.
+func (v keyLoss) foreign() bool { return v.asked != 0 }
 
 // restored reports whether the node came back with an expiry from before.
 func (v keyLoss) restored() bool { return v.short() && v.back && !v.foreign() }

@@ -396,6 +396,11 @@ func (s *Statement) evidence() string {
 			counted = laterThanTTL
 		}
 		return fmt.Sprintf("client %d's key lived for its whole TTL, and %s", s.Client, counted)
+	case NotRenewed:
+		return fmt.Sprintf("the TTL of client %d's key on %v was over %s, nobody renewed it, and client %d's key was set there after that",
+			s.Client, setOf(s.Nodes), times(s.Nodes), s.Other)
+	case ExtendedInstead:
+		return fmt.Sprintf("a request of client %d extended client %d's key (token %s) on node %d at %s", s.Client, s.Other, short(s.Token), s.Node, at(s.At))
 	case DeadlineLate:
 		return laterThanTTL
 	case ClockReached:
@@ -434,6 +439,10 @@ func (s *Statement) evidence() string {
 func (s *Statement) lockItself() string {
 	switch s.Kind {
 	case FewVotes:
+		few := fmt.Sprintf("client %d was granted the lock with its key on %v", s.Other, s.Share)
+		if s.More || s.Client == s.Other {
+			return few
+		}
 		return fmt.Sprintf("no node had lost client %d's key, and client %d was granted the lock with its own on %v", s.Client, s.Other, s.Share)
 	case TwoKeys:
 		return fmt.Sprintf("%v kept client %d's key and client %d's at a time", setOf(s.Nodes), s.Client, s.Other)
@@ -460,6 +469,8 @@ func (s *Statement) lockItself() string {
 		return "the lock itself refused"
 	case LockLeftKey:
 		return "the lock itself did not see to it"
+	case NeverExpires:
+		return fmt.Sprintf("client %d's key on node %d (token %s) never got an expiry", s.Client, s.Node, short(s.Token))
 	case LockDrewFences:
 		return "no node is seen to have lost its state in between; the lock itself drew both fences"
 	case NobodyLate:
@@ -487,6 +498,8 @@ func (s *Statement) keyLost() string {
 		return fmt.Sprintf("%v deleted client %d's key %s for %s", lost, s.Client, when, by)
 	case "overwritten":
 		return fmt.Sprintf("%v overwrote client %d's key %s for %s", lost, s.Client, when, by)
+	case "by-itself":
+		return fmt.Sprintf("client %d's own request took its key away on %v %s, and it went on holding the lock", s.Client, lost, when)
 	case "expired-for":
 		return fmt.Sprintf("on %v client %d's key had expired %s, as %s had asked", lost, s.Client, when, by)
 	}

@@ -59,7 +59,7 @@ var entries = [1 << 8]func(l *state, f *fact, force bool) bool{
 	history.Kill:   (*state).kill,
 	history.Cancel: func(_ *state, f *fact, _ bool) bool { f.client.cancelled = f.Time; return true },
 
-	history.NodeDown: func(l *state, f *fact, _ bool) bool { l.down = l.down.with(f.Node); return true },
+	history.NodeDown: (*state).nodeDown,
 	history.NodeUp:   (*state).nodeUp,
 	history.LinkDown: (*state).linkDown,
 	history.LinkUp:   (*state).linkUp,
@@ -170,6 +170,7 @@ func (l *state) granted(f *fact, force bool) bool {
 	}
 	f.client.held++
 	h.returned, h.granted, h.validity = true, f.Time, f.Validity
+	h.keys.granted = h.keys.set
 	h.declare(validityEnd(f.Event), h.acquire.at)
 	h.fence = f.Fence
 	if f.TTL != 0 {
@@ -405,6 +406,14 @@ func (r *resource) find(token string) *hold {
 	return nil
 }
 
+func (l *state) nodeDown(f *fact, _ bool) bool {
+	if !l.down.has(f.Node) {
+		l.downed[f.Node] = f.Time
+	}
+	l.down = l.down.with(f.Node)
+	return true
+}
+
 func (l *state) nodeUp(f *fact, force bool) bool {
 	if !l.down.has(f.Node) {
 		if !force {
@@ -416,6 +425,8 @@ func (l *state) nodeUp(f *fact, force bool) bool {
 	l.started[f.Node] = f.Time
 	if f.Detail != "" && f.Detail != history.WithItsKeys {
 		l.emptied = comeback{node: f.Node, at: f.Time, how: f.Detail}
+		l.comebacks = append(without(l.comebacks, func(v *comeback) bool { return v.node == f.Node }), l.emptied)
+		l.comebacks[len(l.comebacks)-1].down = l.downed[f.Node]
 	}
 	return true
 }

@@ -43,6 +43,7 @@ type ended struct {
 	at    history.Time
 	by    history.Kind
 	kept  nodes       // nodes with the hold's key
+	voted nodes       // nodes that had it when it was granted
 	fate  *keyHistory // of the hold
 }
 
@@ -124,7 +125,7 @@ func (l *resourceWindows) remember(s span, t *windowEvent) {
 func (e *ended) note(s span, t *windowEvent) {
 	h := s.hold
 	e.from, e.at, e.by = s.from, t.at, t.by
-	e.acted, e.kept, e.fate = !h.returned, h.keys.set, h.keys.fate
+	e.acted, e.kept, e.voted, e.fate = !h.returned, h.keys.set, h.voted(), h.keys.fate
 	g := &e.grant
 	g.Client, g.Resource, g.Token = h.client.number, h.resource.name, h.token
 	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.validity

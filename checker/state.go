@@ -18,7 +18,9 @@ type state struct {
 	clients    []*client            // by number
 	down       nodes                // nodes whose server is not running
 	started    map[int]history.Time // by node: when its server last came up
+	downed     map[int]history.Time // by node: when its server last went down
 	emptied    comeback             // the last node that came back without all of its keys
+	comebacks  []comeback           // the last one of each such node
 	faults     map[int]bool         // faults that go on, by number
 	ended      []int                // faults that have ended since the last try or grant, at most maxNotes
 	forgetful  comeback             // the last node that came to lead a store without all acknowledged writes
@@ -55,7 +57,7 @@ type fact struct {
 }
 
 func newState(h history.Header) *state {
-	l := &state{header: h, started: map[int]history.Time{}, faults: map[int]bool{}, resources: map[string]*resource{}}
+	l := &state{header: h, started: map[int]history.Time{}, downed: map[int]history.Time{}, faults: map[int]bool{}, resources: map[string]*resource{}}
 	l.client(h.Clients)
 	if h.Watched {
 		l.seen = make([]history.Time, h.Nodes+1)
@@ -242,6 +244,7 @@ type comeback struct {
 	node int
 	at   history.Time
 	how  string
+	down history.Time // when it went down
 }
 
 // leads describes a node that came to lead a store.

@@ -122,8 +122,8 @@ const (
 	StoodBefore StatementKind = "stood-before"
 
 	// KeyLost: Nodes lost Client's key. Detail is how: "forgotten", "evicted", "rolled-back",
-	// "earlier-expiry", "deleted", "overwritten", "expired-for" or "expired"; by, or for,
-	// Other, where that is known.
+	// "earlier-expiry", "deleted", "overwritten", "expired-for", "expired" or "by-itself", if
+	// Client's own request took it away; by, or for, Other, where that is known.
 	KeyLost StatementKind = "key-lost"
 	// ClocksAhead: the clocks of Nodes got ahead by For or more.
 	ClocksAhead StatementKind = "clocks-ahead"
@@ -136,16 +136,21 @@ const (
 	// KeyLived: Client's key lived for its whole TTL, and the lock counted on it for longer.
 	// More: the lock's own deadline is later than its TTL allows.
 	KeyLived StatementKind = "key-lived"
+	// NotRenewed: Client's key on Nodes was lost, but its TTL, which nobody renewed, would have been over
+	// at their times, before they set Other's key.
+	NotRenewed StatementKind = "not-renewed"
+	// ExtendedInstead: at At a request of Client extended the key of Other on Node, which had Token.
+	ExtendedInstead StatementKind = "extended-instead"
 	// DeadlineLate: the lock's own deadline is later than its TTL allows.
 	DeadlineLate StatementKind = "deadline-late"
 	// ClockReached: the clock that the lock reads had come to the end of validity at At.
 	ClockReached StatementKind = "clock-reached"
-	// FewVotes: no node had lost Client's key, and Other was granted the lock with its own key
-	// on only Share of the nodes.
+	// FewVotes: Other was granted the lock with its own key on only Share of the nodes, and no node had
+	// lost Client's key; More: some had, but not those.
 	FewVotes StatementKind = "few-votes"
 	// TwoKeys: Nodes kept Client's key and Other's at a time.
 	TwoKeys StatementKind = "two-keys"
-	// GrantedBoth: the lock granted it to both. No node lost the key of Client, if Client is
+	// GrantedBoth: the lock granted it to both. No node had lost the key of Client, if Client is
 	// given. More: the history does not record keys; Detail "late": it does, too late for this.
 	GrantedBoth StatementKind = "granted-both"
 	// CameBackEmpty: Node came back at At, as Detail says, without its keys; the history
@@ -178,6 +183,8 @@ const (
 	LockRefused StatementKind = "lock-refused"
 	// LockLeftKey: the lock itself did not delete the key.
 	LockLeftKey StatementKind = "lock-left-key"
+	// NeverExpires: the key of Client on Node, which has Token, never got an expiry.
+	NeverExpires StatementKind = "never-expires"
 	// LockDrewFences: no node lost its state; the lock itself drew both fences.
 	LockDrewFences StatementKind = "lock-drew-fences"
 	// NobodyLate: no write came late, and no two clients held the lock at once.

@@ -92,8 +92,8 @@
 // L3: no key stays behind after a hold was released or a try has failed. It is judged on
 // [Memory] only, where every change of a key is recorded for the try during which the
 // client sent the request. The same records decide the rest of C: that a release reports
-// the truth, and that nothing else ends a hold. They contain strings with an expiry, and
-// every string that a client sets counts as its lock's. A lock that stores its holds
-// otherwise, in a hash or without an expiry, is judged without these records, as on
-// [Process].
+// the truth, and that nothing else ends a hold. They contain strings that have an expiry,
+// or are set by SETNX or SET with NX, and every such string that a client sets counts as
+// its lock's. A lock that stores its holds otherwise, as in a hash, is judged without these
+// records, as on [Process].
 package locktest

@@ -14,8 +14,8 @@ func (o runResult) judge(c Config) external.Judgment {
 }
 
 // keysUnrecorded reports whether a history records keys, but none of those that grants rely
-// on. Only strings with an expiry are recorded, so a lock that stores its holds otherwise
-// must not be judged by keys.
+// on. Only strings are recorded that have an expiry or are set if they are absent, so a
+// lock that stores its holds otherwise must not be judged by keys.
 func keysUnrecorded(h history.Header, events history.Log) bool {
 	granted := map[string]bool{}
 	for i := range events {

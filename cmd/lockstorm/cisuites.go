@@ -344,8 +344,8 @@ func tellRun(r runner.Result) (says, story string) {
 		titles[stand] = append(titles[stand], f.Property.Title())
 		if !checker.SameOverlap(before, f) {
 			lines := f.Lines()
-			if s := promises.Standing(r.Executed(), f.Property); s != "" && f.Verdict == checker.Violated {
-				lines = append(lines, textfmt.Sentence(s)+".")
+			if as, s := promises.Told(r.Executed(), f); s != "" && f.Verdict == checker.Violated {
+				lines = append(as.Lines(), textfmt.Sentence(s)+".")
 			}
 			stories = append(stories, told(lines...))
 		}
@@ -450,7 +450,7 @@ func (o *ciOptions) broken(c ci.Check, p checker.Property, shot fuzz.Run) ci.Che
 // found adds the find after it was shrunk. Its run is stored beside its case.
 func (o *ciOptions) found(ctx context.Context, c ci.Check, f find, problems io.Writer) (ci.Check, error) {
 	c.Summary += ": " + f.standing(o.hunt.assumed)
-	c.Story = f.shrunk() + "\n" + told(f.Small.Report.Finding(f.Property).Lines()...)
+	c.Story = f.shrunk() + "\n" + told(f.finding().Lines()...)
 	if f.path == "" { // it could not be kept, which is told by itself
 		return c, nil
 	}

@@ -189,10 +189,15 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds())
 func (f find) print(out io.Writer, assumed string) {
 	_, _ = fmt.Fprintf(out, "\n%s %s in run %d: %s\n", f.Property.Title(), terminal.On(out).Bad("violated"), f.Found.Number, f.standing(assumed))
 	_, _ = fmt.Fprintf(out, "%s\n", f.shrunk())
-	tell(out, f.Small.Report.Finding(f.Property).Lines()...)
+	tell(out, f.finding().Lines()...)
 	if f.path != "" {
 		_, _ = fmt.Fprintf(out, "%s   (--trace: step by step; --go: as a Go test)\n", textfmt.Command("replay", f.path))
 	}
+}
+
+// finding is what is told of the shrunk run.
+func (f find) finding() checker.Finding {
+	return promises.As(promises.StandingOf(f.Excuse), f.Small.Report.Finding(f.Property))
 }
 
 // standing says what the find means in a hunt under assumptions.
@@ -264,7 +269,7 @@ func scoreOf(q search, h haul, finds []find) haulScore {
 		one := scoredFind{
 			Find: fuzz.Find{
 				Property: f.Property, Run: f.Found.Number, Seconds: f.after.Seconds(),
-				Story: f.Small.Report.Finding(f.Property).Story(),
+				Story: f.finding().Story(),
 			},
 			Defect: f.Excuse == nil, Found: shrink.ExtentOf(f.Found.Result.Executed()), Shrunk: shrink.ExtentOf(f.Small.Executed()), Unfinished: f.Shrunk.Unfinished, Case: f.path,
 		}

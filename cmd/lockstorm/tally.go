@@ -45,11 +45,13 @@ func printJudged(out io.Writer, t runner.Tally, standing func(runner.Result, che
 	for _, p := range checker.Properties() {
 		if r, ok := t.First[p]; ok {
 			_, _ = fmt.Fprintf(out, "\n%s %s%s:\n", p.Title(), on.Bad("violated"), seeded(r))
-			tell(out, r.Report.Finding(p).Lines()...)
-			if s := standing(r, p); s != "" {
-				tell(out, textfmt.Sentence(s)+".")
+			stand := standing(r, p)
+			f := promises.As(stand, r.Report.Finding(p))
+			tell(out, f.Lines()...)
+			if stand != "" {
+				tell(out, textfmt.Sentence(stand)+".")
 			}
-			for _, remedy := range r.Report.Finding(p).Remedies() {
+			for _, remedy := range f.Remedies() {
 				if !helped[remedy] {
 					tell(out, "What helps: "+remedy)
 				}

@@ -38,6 +38,21 @@ func Standing(done scenarios.Scenario, p checker.Property) string {
 	return StandingOf(excuse)
 }
 
+// Told returns a finding of a run as it has to be told, with its standing. A lock promises to withstand
+// what causes a defect, so that no assumption of the lock is broken.
+func Told(done scenarios.Scenario, f checker.Finding) (told checker.Finding, standing string) {
+	standing = Standing(done, f.Property)
+	return As(standing, f), standing
+}
+
+// As returns a finding as it has to be told with its standing.
+func As(standing string, f checker.Finding) checker.Finding {
+	if standing == Defect {
+		return f.Within()
+	}
+	return f
+}
+
 // decidedBy names the bound in a scenario that decides a property.
 var decidedBy = map[checker.Property]string{checker.DeadlockFreedom: "grant", checker.FaultTolerance: "tries", checker.Cleanup: "cleanup"}
 

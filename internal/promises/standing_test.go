@@ -40,6 +40,32 @@ func TestStanding(t *testing.T) {
 	}
 }
 
+// A finding of a defect names no broken assumption, and no remedy for one: the lock promises to withstand
+// what took place. That of a limit does.
+func TestDefectNamesNoAssumption(t *testing.T) {
+	lost := checker.Statement{Kind: checker.KeyLost, Detail: "forgotten", Client: 1, Nodes: []checker.NodeTime{{Node: 3, At: 2}}}
+	found := checker.Finding{
+		Property: checker.Lease, Verdict: checker.Violated,
+		Causes: []checker.Cause{{Assumption: checker.KeepsOrStaysAway, Evidence: []checker.Statement{lost}}},
+	}
+	for name, want := range map[string]string{
+		"calm":          "No assumption is seen to be broken: node 3 forgot client 1's key at 2ns",
+		"crash-restart": "Broken assumption: a node that comes back keeps its keys, or stays away for the longest TTL (node 3 forgot client 1's key at 2ns)",
+	} {
+		s, err := scenarios.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, standing := promises.Told(s, found)
+		if advised := len(told.Remedies()) > 0; told.Story() != want || advised == (standing == promises.Defect) {
+			t.Errorf("%s, %s: %s %q, want %s", name, standing, told.Story(), told.Remedies(), want)
+		}
+	}
+	if found.Causes[0].Assumption == "" {
+		t.Error("the finding itself was changed")
+	}
+}
+
 // A reason numbers faults as a trace does, from 1, and leaves any other text alone.
 func TestReason(t *testing.T) {
 	in := func(path, why string) error { return &nemesis.FieldError{Path: path, Err: errors.New(why)} }

@@ -14,8 +14,11 @@ import (
 // call during which the client sent the request that set them.
 //
 // A call may try several times before it is granted the lock, each time with another
-// value. The last value is the one of the hold. When a later try sets a key, keys of
-// earlier tries get a token of their own, which nobody holds.
+// value. The last value is the one of the hold, unless more nodes have an earlier one when
+// the lock is granted. Keys of other tries have tokens of their own, which nobody holds: those
+// of earlier tries as soon as a later one sets a key. After the grant a new value is the
+// hold's if it replaces the hold's value on a node, as an extension may do. Otherwise a
+// request of an earlier try, which set no key before, has come late.
 type aliases struct {
 	next  history.Sink
 	calls map[int][]*lockCall // by client, the oldest first
@@ -29,9 +32,10 @@ type lockCall struct {
 	began           history.Time
 	granted         bool
 
-	value   string            // of the try under way, or of the hold; empty: no key has been set
-	sent    history.Time      // the first request that set it
-	earlier map[string]string // tokens, by the values of earlier tries
+	value  string            // of the try under way, or of the hold; empty: no key has been set
+	sent   history.Time      // the first request that set it
+	others map[string]string // tokens, by the values of other tries
+	former map[string]bool   // values of the hold that extensions have replaced
 }
 
 // keyLocation is the node and the real name of a key.
@@ -45,6 +49,8 @@ type aliasedKey struct {
 	call         *lockCall
 	value, token string
 	exists       bool
+	overwritten  bool   // the next key there has replaced it
+	detail       string // says that it has no expiry
 }
 
 // tokenOnNode identifies the keys that a node has under one token.
@@ -62,10 +68,11 @@ func (a *aliases) Record(e *history.Event) {
 	switch e.Kind {
 	case history.Acquire:
 		a.calls[e.Client] = append(a.calls[e.Client], &lockCall{
-			resource: e.Resource, token: e.Token, began: e.Time, earlier: map[string]string{},
+			resource: e.Resource, token: e.Token, began: e.Time, others: map[string]string{}, former: map[string]bool{},
 		})
 	case history.Granted:
 		if c := a.last(e.Client, e.Time); c != nil && c.token == e.Token {
+			a.decide(c, e)
 			c.granted = true
 		}
 	case history.KeySet:
@@ -73,12 +80,14 @@ func (a *aliases) Record(e *history.Event) {
 		return
 	case history.KeyExtended:
 		if k, known := a.keys[keyLocation{e.Node, e.Resource}]; known {
+			k.detail = e.Detail
 			a.pass(e, k)
 		}
 		return
 	case history.KeyGone:
 		if k, known := a.keys[keyLocation{e.Node, e.Resource}]; known {
 			a.vanished(e, k)
+			k.overwritten = e.Reason == history.Overwritten
 		}
 		return
 	}
@@ -105,51 +114,95 @@ func (a *aliases) set(e *history.Event) {
 			delete(a.keys, at)
 			return
 		}
-		a.keys[at] = &aliasedKey{call: c, value: e.Token, token: a.tokenOf(c, e)}
+		a.keys[at] = &aliasedKey{call: c, value: e.Token, token: a.tokenOf(c, e, a.keys[at])}
 	}
 	if k, known := a.keys[at]; known {
 		a.appeared(e, k)
 	}
 }
 
-// tokenOf returns the token of what a call has set.
-func (a *aliases) tokenOf(c *lockCall, e *history.Event) string {
+// tokenOf returns the token of what a call has set, where there was another key before or none.
+func (a *aliases) tokenOf(c *lockCall, e *history.Event, before *aliasedKey) string {
+	replaces := before != nil && before.overwritten && before.call == c && before.value == c.value
 	switch {
 	case c.value == "":
 		c.value, c.sent = e.Token, e.Sent
-	case e.Token == c.value:
-	case c.earlier[e.Token] != "" || e.Sent < c.sent:
-		return c.earlierToken(e.Token)
-	case !c.granted:
-		a.supersede(c, e)
-		c.value, c.sent = e.Token, e.Sent
+	case e.Token == c.value || c.former[e.Token]:
+	case c.granted && replaces:
+		c.former[c.value] = true
+		a.switchTo(c, e.Token, e)
+	case c.others[e.Token] != "" || c.granted || e.Sent < c.sent:
+		return c.tokenOfOther(e.Token)
+	default:
+		a.switchTo(c, e.Token, e)
+		c.sent = e.Sent
 	}
 	return c.token
 }
 
-// earlierToken returns the token of an earlier try.
-func (c *lockCall) earlierToken(value string) string {
-	if c.earlier[value] == "" {
-		c.earlier[value] = fmt.Sprintf("%s, try %d", c.token, len(c.earlier)+1)
+// tokenOfOther returns the token of another try.
+func (c *lockCall) tokenOfOther(value string) string {
+	if c.others[value] == "" {
+		c.others[value] = fmt.Sprintf("%s, try %d", c.token, len(c.others)+1)
 	}
-	return c.earlier[value]
+	return c.others[value]
 }
 
-// supersede gives the keys of the current try, which has failed, a token of their own. by
-// is the event of the next try's first key.
-func (a *aliases) supersede(c *lockCall, by *history.Event) {
+// decide gives the token of a call that is granted to the value that more nodes have than ever had the
+// last one: then that is of a late request.
+func (a *aliases) decide(c *lockCall, by *history.Event) {
+	had, have := map[int]bool{}, map[string]map[int]bool{}
+	for at, k := range a.keys {
+		switch {
+		case k.call != c:
+		case k.value == c.value:
+			had[at.node] = true
+		case k.exists:
+			if have[k.value] == nil {
+				have[k.value] = map[int]bool{}
+			}
+			have[k.value][at.node] = true
+		}
+	}
+	best, most := c.value, len(had)
+	for _, value := range slices.Sorted(maps.Keys(have)) {
+		if len(have[value]) > most {
+			best, most = value, len(have[value])
+		}
+	}
+	if best != c.value {
+		a.switchTo(c, best, by)
+	}
+}
+
+// switchTo makes a value that of the call. Keys with the value that was the call's, unless it was the
+// hold's, get a token of their own, and keys that have the new one the call's. by is the event that
+// shows it.
+func (a *aliases) switchTo(c *lockCall, value string, by *history.Event) {
+	was := c.value
+	c.value = value
+	if !c.former[was] {
+		a.rename(c, was, c.tokenOfOther(was), by)
+	}
+	if c.others[value] != "" {
+		a.rename(c, value, c.token, by)
+	}
+}
+
+// rename gives the keys of a call that have a value another token.
+func (a *aliases) rename(c *lockCall, value, token string, by *history.Event) {
 	var there []keyLocation
 	for _, at := range slices.SortedFunc(maps.Keys(a.keys), compareLocations) {
-		if k := a.keys[at]; k.call == c && k.value == c.value {
+		if k := a.keys[at]; k.call == c && k.value == value {
 			if k.exists {
 				there = append(there, at)
 				a.vanished(&history.Event{Time: by.Time, Kind: history.KeyGone, Node: at.node, Client: by.Client, Reason: history.Deleted}, k)
 			}
-			k.token = c.earlierToken(k.value)
+			k.token = token
 		}
 	}
 	for _, at := range there {
-		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent}, a.keys[at])
+		a.appeared(&history.Event{Time: by.Time, Kind: history.KeySet, Node: at.node, Client: by.Client, Sent: c.sent, Detail: a.keys[at].detail}, a.keys[at])
 	}
 }
 
@@ -161,7 +214,7 @@ func (k *aliasedKey) share(node int) tokenOnNode { return tokenOnNode{node, k.ca
 
 // appeared records a key if it is the first of its token on its node.
 func (a *aliases) appeared(e *history.Event, k *aliasedKey) {
-	k.exists = true
+	k.exists, k.detail = true, e.Detail
 	s := k.share(e.Node)
 	if a.count[s]++; a.count[s] == 1 {
 		a.pass(e, k)

@@ -19,6 +19,14 @@ func TestAliases(t *testing.T) {
 	gone := func(at history.Time, client, node int, name, value string) history.Event {
 		return history.Event{Time: at, Kind: history.KeyGone, Client: client, Node: node, Resource: name, Token: value, Reason: history.Deleted}
 	}
+	overwritten := func(at history.Time, client, node int, name, value string) history.Event {
+		e := gone(at, client, node, name, value)
+		e.Reason = history.Overwritten
+		return e
+	}
+	granted := func(at history.Time, client int, token string) history.Event {
+		return history.Event{Time: at, Kind: history.Granted, Client: client, Resource: "stock", Token: token}
+	}
 	for _, c := range []struct {
 		name   string
 		events []history.Event
@@ -60,6 +68,49 @@ func TestAliases(t *testing.T) {
 			"a try whose key comes behind that of a later one is an earlier one",
 			[]history.Event{acquire(1, 1, "1.1"), set(5, 4, 1, 1, "k", "y"), set(6, 2, 1, 2, "k", "x")},
 			"1 acquire 1.1, 5 key-set 1.1 on 1, 6 key-set 1.1, try 1 on 2",
+		},
+		{
+			"one of an earlier try that set no key before, and comes after the grant, is none of the hold",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(5, 4, 1, 1, "k", "y"), set(5, 4, 1, 2, "k", "y"), granted(6, 1, "1.1"),
+				set(8, 7, 1, 3, "k", "x"), gone(9, 1, 3, "k", "x"),
+			},
+			"1 acquire 1.1, 5 key-set 1.1 on 1, 5 key-set 1.1 on 2, 6 granted 1.1, 8 key-set 1.1, try 1 on 3, 9 key-gone 1.1, try 1 on 3",
+		},
+		{
+			"nor is one that comes just before the grant, and takes its place",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(5, 4, 1, 1, "k", "y"), set(5, 4, 1, 2, "k", "y"), set(6, 5, 1, 3, "k", "x"), granted(7, 1, "1.1"), gone(8, 1, 3, "k", "x"),
+			},
+			"1 acquire 1.1, 5 key-set 1.1 on 1, 5 key-set 1.1 on 2, 6 key-gone 1.1 on 1, 6 key-gone 1.1 on 2, 6 key-set 1.1, try 1 on 1, 6 key-set 1.1, try 1 on 2, 6 key-set 1.1 on 3, " +
+				"7 key-gone 1.1 on 3, 7 key-set 1.1, try 2 on 3, 7 key-gone 1.1, try 1 on 1, 7 key-gone 1.1, try 1 on 2, 7 key-set 1.1 on 1, 7 key-set 1.1 on 2, 7 granted 1.1, 8 key-gone 1.1, try 2 on 3",
+		},
+		{
+			"a hold whose keys are gone when it is granted does not take those of an earlier try",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 3, "k", "x"), set(5, 4, 1, 1, "k", "y"), set(5, 4, 1, 2, "k", "y"),
+				gone(6, 2, 1, "k", "y"), gone(6, 2, 2, "k", "y"), granted(7, 1, "1.1"), gone(8, 1, 3, "k", "x"),
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 3, 5 key-gone 1.1 on 3, 5 key-set 1.1, try 1 on 3, 5 key-set 1.1 on 1, 5 key-set 1.1 on 2, " +
+				"6 key-gone 1.1 on 1, 6 key-gone 1.1 on 2, 7 granted 1.1, 8 key-gone 1.1, try 1 on 3",
+		},
+		{
+			"a value that replaces the hold's is the hold's, and so is the old one elsewhere",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 1, "k", "x"), set(2, 1, 1, 2, "k", "x"), set(2, 1, 1, 3, "k", "x"), granted(3, 1, "1.1"),
+				overwritten(5, 1, 1, "k", "x"), set(5, 4, 1, 1, "k", "y"), overwritten(5, 1, 2, "k", "x"), set(5, 4, 1, 2, "k", "y"),
+				gone(7, 1, 1, "k", "y"), gone(7, 1, 3, "k", "x"),
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 2 key-set 1.1 on 2, 2 key-set 1.1 on 3, 3 granted 1.1, 5 key-gone 1.1 on 1, 5 key-set 1.1 on 1, 5 key-gone 1.1 on 2, 5 key-set 1.1 on 2, " +
+				"7 key-gone 1.1 on 1, 7 key-gone 1.1 on 3",
+		},
+		{
+			"a value that replaces another's is none of that hold",
+			[]history.Event{
+				acquire(1, 1, "1.1"), set(2, 1, 1, 1, "k", "x"), granted(3, 1, "1.1"), acquire(4, 2, "2.1"),
+				overwritten(5, 2, 1, "k", "x"), set(5, 4, 2, 1, "k", "y"),
+			},
+			"1 acquire 1.1, 2 key-set 1.1 on 1, 3 granted 1.1, 4 acquire 2.1, 5 key-gone 1.1 on 1, 5 key-set 2.1 on 1",
 		},
 		{
 			"what a node takes back is that of whom it was",

@@ -176,7 +176,7 @@ func outcomesIn(text string) string {
 // constants are the constants that comments name, with their values.
 var constants = strings.NewReplacer(
 	"[MaxNodes]", fmt.Sprint(history.MaxNodes), "[MaxClients]", fmt.Sprint(history.MaxClients), "[MaxVotes]", fmt.Sprint(history.MaxVotes),
-	"[Deleted]", code(history.Deleted), "[Overwritten]", code(history.Overwritten), "[Expired]", code(history.Expired), "[Evicted]", code(history.Evicted),
+	"[NoExpiry]", code(history.NoExpiry), "[Deleted]", code(history.Deleted), "[Overwritten]", code(history.Overwritten), "[Expired]", code(history.Expired), "[Evicted]", code(history.Evicted),
 	"[Forgotten]", code(history.Forgotten), "[RolledBack]", code(history.RolledBack), "[SessionOver]", code(history.SessionOver), "[Swept]", code(history.Swept),
 	"[BeforeSend]", code(history.BeforeSend), "[Queued]", code(history.Queued), "[Woken]", code(history.Woken),
 )

@@ -92,7 +92,11 @@ func (w *World) set(n *node, m *message, exists bool) env.Answer {
 func (w *World) create(n *node, m *message, expiry int64) {
 	command := &m.round.command
 	w.put(n, m.round.key, key{token: command.Token, expiry: expiry})
-	w.Record(history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Fault: w.injector.Cause()})
+	set := history.Event{Kind: history.KeySet, Node: n.id, Resource: command.Key, Token: command.Token, Client: int(m.client), Sent: history.Time(m.sent), Fault: w.injector.Cause()}
+	if expiry == unending {
+		set.Detail = history.NoExpiry
+	}
+	w.Record(set)
 }
 
 func (w *World) erase(n *node, m *message, mine bool) env.Answer {

@@ -63,6 +63,9 @@ func Assets() []document.Assets {
 func (s Shown) course(anchor string) ([]document.Block, error) {
 	found := s.Run.Report
 	found.Findings = slices.Clone(found.Findings)
+	for i, f := range found.Findings {
+		found.Findings[i] = s.told(f)
+	}
 	slices.SortStableFunc(found.Findings, func(a, b checker.Finding) int { return s.rank(a.Property) - s.rank(b.Property) })
 	if s.Slipped() {
 		found.Findings = nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -72,14 +73,24 @@ func codes(list []checker.Property) string {
 	return textfmt.List(all)
 }
 
+// told returns a finding as it has to be told with its standing.
+func (s Shown) told(f checker.Finding) checker.Finding {
+	if f.Verdict != checker.Violated || s.Run.Judged != nil {
+		return f
+	}
+	f, _ = promises.Told(s.result().Executed(), f)
+	return f
+}
+
 // findings are those of the run as they count: of a run that slipped, all are unknown, as in a tally.
 func (s Shown) findings() []checker.Finding {
 	why := s.Uncounted()
-	if why == "" {
-		return s.Run.Report.Findings
-	}
 	all := slices.Clone(s.Run.Report.Findings)
 	for i, f := range all {
+		if why == "" {
+			all[i] = s.told(f)
+			continue
+		}
 		all[i] = checker.Finding{Property: f.Property, Verdict: checker.Unknown, Undecided: why}
 	}
 	return all

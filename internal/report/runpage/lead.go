@@ -29,14 +29,15 @@ func (s Shown) lead(anchor string) (blocks []document.Block) {
 	}
 	l := lead{Mark: mark}
 	if violated := s.violated(); len(violated) > 0 {
-		l.Clauses = happened(s.Run.Report.Finding(violated[0]), anchor)
+		first := s.told(s.Run.Report.Finding(violated[0]))
+		l.Clauses = happened(first, anchor)
 		if s.Run.Judged != nil {
 			l.More = append(l.More, judged(*s.Run.Judged)...)
 		} else {
 			l.More = append(l.More, titles(violated)+areViolated(violated)+expected+".")
 			l.More = append(l.More, s.standings(violated)...)
 		}
-		if helps := s.Run.Report.Finding(violated[0]).Remedies(); len(helps) > 0 {
+		if helps := first.Remedies(); len(helps) > 0 {
 			l.More = append(l.More, "What helps: "+strings.Join(helps, " "))
 		}
 	} else {

@@ -13,7 +13,7 @@ type change struct {
 	db      int
 	key     string
 	value   string // of a key that is set
-	expiry  int64  // in milliseconds of the server's wall clock; 0: it has none, or it is not known
+	expiry  int64  // in milliseconds of the server's wall clock; 0: it is not known; or noExpiry
 	evicted bool   // the deletion was noted as an eviction: see [EvictionChannel]
 	offset  int64  // up to which the stream contains it
 }
@@ -26,6 +26,9 @@ const (
 	gone
 	flushed // all keys of the database; of all databases, if db is everyDB
 )
+
+// noExpiry is the expiry of a key that has none.
+const noExpiry = -1
 
 // everyDB stands for all databases.
 const everyDB = -1
@@ -87,13 +90,13 @@ func (p *parser) changes(name string, args []string) []change {
 	case "SET":
 		return []change{{what: set, key: args[0], value: args[1], expiry: expiryOf(args[2:])}}
 	case "SETNX", "GETSET":
-		return []change{{what: set, key: args[0], value: args[1]}}
+		return []change{{what: set, key: args[0], value: args[1], expiry: noExpiry}}
 	case "SETEX", "PSETEX":
 		return []change{{what: set, key: args[0], value: args[2]}}
 	case "MSET", "MSETNX":
 		var all []change
 		for i := 0; i+1 < len(args); i += 2 {
-			all = append(all, change{what: set, key: args[i], value: args[i+1]})
+			all = append(all, change{what: set, key: args[i], value: args[i+1], expiry: noExpiry})
 		}
 		return all
 	case "DEL", "UNLINK", "GETDEL":
@@ -106,8 +109,11 @@ func (p *parser) changes(name string, args []string) []change {
 		return []change{{what: flushed}}
 	default: // an expiry
 		c := change{what: extended, key: args[0]}
-		if name == "PEXPIREAT" {
+		switch name {
+		case "PEXPIREAT":
 			c.expiry, _ = strconv.ParseInt(args[1], 10, 64)
+		case "PERSIST":
+			c.expiry = noExpiry
 		}
 		return []change{c}
 	}
@@ -126,11 +132,16 @@ func (p *parser) deleted(keys []string) []change {
 // expiryOf returns the expiry that the options of SET state by the server's clock. Older servers
 // than Redis 7 pass on how long the key is to live.
 func expiryOf(options []string) int64 {
-	for i := 0; i+1 < len(options); i++ {
-		if strings.EqualFold(options[i], "PXAT") {
-			at, _ := strconv.ParseInt(options[i+1], 10, 64)
-			return at
+	for i, option := range options {
+		switch strings.ToUpper(option) {
+		case "PXAT":
+			if i+1 < len(options) {
+				at, _ := strconv.ParseInt(options[i+1], 10, 64)
+				return at
+			}
+		case "PX", "EX", "EXAT", "KEEPTTL":
+			return 0
 		}
 	}
-	return 0
+	return noExpiry
 }

@@ -45,7 +45,15 @@ type Watch struct {
 // held is a key.
 type held struct {
 	value  string
-	expiry int64 // in milliseconds of the server's wall clock; 0: it has none, or it is not known
+	expiry int64 // in milliseconds of the server's wall clock; 0: it is not known; or noExpiry
+}
+
+// detail says in the history that the key has no expiry.
+func (k held) detail() string {
+	if k.expiry == noExpiry {
+		return history.NoExpiry
+	}
+	return ""
 }
 
 // New returns a watch that knows no keys yet.
@@ -291,7 +299,7 @@ func (w *Watch) parseList(reply any) (clock int64, there map[string]held, err er
 			return 0, nil, malformed
 		}
 		name, _ := columns[0].(string)
-		k := held{}
+		k := held{expiry: noExpiry}
 		k.value, _ = columns[1].(string)
 		if left, _ := columns[2].(int64); left >= 0 {
 			k.expiry = clock + left
@@ -314,7 +322,7 @@ func (w *Watch) compare(there map[string]held, clock int64, lost string) {
 		}
 		delete(w.keys, name)
 		reason := lost
-		if was.expiry != 0 && was.expiry < clock {
+		if was.expiry > 0 && was.expiry < clock {
 			reason = history.Expired
 		}
 		w.log.Record(history.Event{Kind: history.KeyGone, Resource: name, Token: was.value, Reason: reason})
@@ -322,7 +330,7 @@ func (w *Watch) compare(there map[string]held, clock int64, lost string) {
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		if _, known := w.keys[name]; !known {
 			w.keys[name] = there[name]
-			w.log.Record(history.Event{Kind: history.KeySet, Resource: name, Token: there[name].value, Reason: history.RolledBack})
+			w.log.Record(history.Event{Kind: history.KeySet, Resource: name, Token: there[name].value, Reason: history.RolledBack, Detail: there[name].detail()})
 		}
 	}
 }
@@ -389,19 +397,19 @@ func (w *Watch) set(name string, is held) {
 	case known && was == is:
 		return
 	case known && was.value == is.value:
-		w.log.Record(history.Event{Kind: history.KeyExtended, Resource: name, Token: is.value})
+		w.log.Record(history.Event{Kind: history.KeyExtended, Resource: name, Token: is.value, Detail: is.detail()})
 		return
 	case known:
 		w.log.Record(history.Event{Kind: history.KeyGone, Resource: name, Token: was.value, Reason: history.Overwritten})
 	}
-	w.log.Record(history.Event{Kind: history.KeySet, Resource: name, Token: is.value})
+	w.log.Record(history.Event{Kind: history.KeySet, Resource: name, Token: is.value, Detail: is.detail()})
 }
 
 func (w *Watch) extended(name string, expiry int64) {
 	if is, known := w.keys[name]; known {
 		is.expiry = expiry
 		w.keys[name] = is
-		w.log.Record(history.Event{Kind: history.KeyExtended, Resource: name, Token: is.value})
+		w.log.Record(history.Event{Kind: history.KeyExtended, Resource: name, Token: is.value, Detail: is.detail()})
 	}
 }
 

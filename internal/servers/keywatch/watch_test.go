@@ -41,6 +41,9 @@ func (l *log) Record(e history.Event) {
 	if e.Reason != "" {
 		text += " " + e.Reason
 	}
+	if e.Detail != "" {
+		text += " " + e.Detail
+	}
 	l.events = append(l.events, text)
 }
 
@@ -115,7 +118,7 @@ func TestChanges(t *testing.T) {
 	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{All: true})
 	servertest.Do(t, s, "SET old there")
 	end, ended := follow(t, w, s.Addr(), "")
-	l.expect("key-set old there rolled back")
+	l.expect("key-set old there rolled back without an expiry")
 
 	servertest.Do(t, s, "SET k a NX PX 100000")
 	do(t, s, "SET", "k", "b", "NX", "PX", "100000") // changes nothing
@@ -124,7 +127,8 @@ func TestChanges(t *testing.T) {
 	l.expect("key-extended k a")
 	servertest.Do(t, s, "SET k b")
 	servertest.Do(t, s, "SET k b PX 100000")
-	l.expect("key-gone k a overwritten", "key-set k b", "key-extended k b")
+	servertest.Do(t, s, "PERSIST k")
+	l.expect("key-gone k a overwritten", "key-set k b without an expiry", "key-extended k b", "key-extended k b without an expiry")
 	servertest.Do(t, s, "UNLINK k nothing")
 	l.expect("key-gone k b deleted")
 	servertest.Do(t, s, "SET short c PX 1")

@@ -64,7 +64,10 @@ func (n *node) preHook(l *serverRun, c *server.Peer, command string, words []str
 // carryOut makes the server process a command of a peer as if it had a single thread, and
 // records how that has changed the keys.
 func (n *node) carryOut(l *serverRun, asker *conn, c *server.Peer, words []string) {
-	n.alone(asker, func() { l.withoutHook(n, c, func() { l.server.Dispatch(c, words) }) })
+	n.alone(asker, func() {
+		n.keys.note(words)
+		l.withoutHook(n, c, func() { l.server.Dispatch(c, words) })
+	})
 }
 
 // alone processes a command of a peer while no other is processed.

@@ -5,19 +5,22 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// keys are a node's keys as the history knows them: strings with a time to live. Others are
-// counters or data, not locks. They are used by whoever holds the node's thread lock.
+// keys are a node's keys as the history knows them: strings with a time to live, and those without one
+// whose name is that of a lock. Others are counters or data. They are used by whoever holds the node's
+// thread lock.
 type keys struct {
 	node        int
 	tell        func(e history.Event, sent env.Instant) // nil: keys are not recorded
 	known       map[keyID]key
-	expiryTimer *time.Timer // fires when the next key expires
+	locks       map[string]bool // names of keys that had a time to live, or were set if they were absent
+	expiryTimer *time.Timer     // fires when the next key expires
 }
 
 // keyID identifies a key.
@@ -28,7 +31,46 @@ type keyID struct {
 
 type key struct {
 	token  string
-	expiry int64 // the last millisecond of its life, by the node's clock
+	expiry int64 // the last millisecond of its life, by the node's clock, or unending
+}
+
+// unending is the expiry of a key without a time to live.
+const unending int64 = math.MaxInt64
+
+// detail says in the history that the key has no expiry.
+func (k key) detail() string {
+	if k.expiry == unending {
+		return history.NoExpiry
+	}
+	return ""
+}
+
+// note notes the keys that a command sets if they are absent, as locks do. A lock that gives its key a
+// time to live by a second command may fail in between. Counters are no locks.
+func (k *keys) note(words []string) {
+	args := words[1:]
+	switch words[0] {
+	case "SETNX":
+		k.ofLock(args[:min(len(args), 1)])
+	case "SET":
+		if len(args) > 2 && slices.ContainsFunc(args[2:], func(option string) bool { return strings.EqualFold(option, "NX") }) {
+			k.ofLock(args[:1])
+		}
+	case "MSETNX":
+		for pair := range slices.Chunk(args, 2) {
+			k.ofLock(pair[:1])
+		}
+	case "INCR", "INCRBY", "INCRBYFLOAT", "DECR", "DECRBY":
+		if len(args) > 0 {
+			delete(k.locks, args[0])
+		}
+	}
+}
+
+func (k *keys) ofLock(names []string) {
+	for _, name := range names {
+		k.locks[name] = true
+	}
 }
 
 // cause is why keys have changed.
@@ -49,7 +91,7 @@ func (c *conn) cause() cause {
 
 // newKeys returns the keys of an empty node. ending is called when one expires.
 func newKeys(node int, ending func()) *keys {
-	k := &keys{node: node, known: map[keyID]key{}, expiryTimer: time.AfterFunc(math.MaxInt64, ending)}
+	k := &keys{node: node, known: map[keyID]key{}, locks: map[string]bool{}, expiryTimer: time.AfterFunc(math.MaxInt64, ending)}
 	k.expiryTimer.Stop()
 	return k
 }
@@ -78,14 +120,14 @@ func (n *node) look(by cause) {
 			k.gone(at, was, by, now)
 		case is.token != was.token:
 			k.record(history.Event{Kind: history.KeyGone, Reason: history.Overwritten}, at, was, by)
-			k.record(history.Event{Kind: history.KeySet}, at, is, by)
+			k.record(history.Event{Kind: history.KeySet, Detail: is.detail()}, at, is, by)
 		case is.expiry != was.expiry:
-			k.record(history.Event{Kind: history.KeyExtended}, at, is, by)
+			k.record(history.Event{Kind: history.KeyExtended, Detail: is.detail()}, at, is, by)
 		}
 	}
 	for _, at := range sortedIDs(there) {
 		if _, old := k.known[at]; !old {
-			k.record(history.Event{Kind: history.KeySet}, at, there[at], by)
+			k.record(history.Event{Kind: history.KeySet, Detail: there[at].detail()}, at, there[at], by)
 		}
 	}
 	k.known = there
@@ -99,8 +141,14 @@ func (n *node) present(now int64) map[keyID]key {
 		db := n.redis.DB(number)
 		for _, name := range db.Keys() {
 			left := db.TTL(name)
-			if token, err := db.Get(name); err == nil && left > 0 {
+			token, err := db.Get(name)
+			switch {
+			case err != nil:
+			case left > 0:
+				n.keys.locks[name] = true
 				there[keyID{number, name}] = key{token, now + left.Milliseconds()}
+			case n.keys.locks[name]:
+				there[keyID{number, name}] = key{token, unending}
 			}
 		}
 	}
@@ -129,12 +177,12 @@ func (k *keys) record(e history.Event, at keyID, what key, by cause) {
 
 // awaitEnd sets the timer for the next key that expires.
 func (n *node) awaitEnd() {
-	first := int64(math.MaxInt64)
+	first := unending
 	for _, key := range n.keys.known {
 		first = min(first, key.expiry)
 	}
 	n.keys.expiryTimer.Stop()
-	if first == math.MaxInt64 {
+	if first == unending {
 		return
 	}
 	if wait := n.clock.until(first + 1); wait < math.MaxInt64 {

@@ -66,6 +66,46 @@ func TestKeysAreRecorded(t *testing.T) {
 5.351s key-gone d of 0 expired`)
 }
 
+// A lock's key is recorded before it gets an expiry, and if it never does. It is not gone when it
+// loses its expiry, or gets another value without one. Counters and data are no locks.
+func TestKeysWithoutExpiry(t *testing.T) {
+	w := try(t, nemesis.Setting{}, func(w *testWorld, client int) {
+		conn, err := w.Dial(w.t.Context(), 1, 1)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		for _, command := range []string{
+			"SETNX lock a", "PEXPIRE lock 10000", "PERSIST lock", "SETNX lock b", "GETSET lock c", "DEL lock", "SET lock d",
+			"INCR fence", "SETNX count 0", "INCR count", "INCR count", "SET data x", "SET other y NX", "MSETNX lock1 z lock2 z",
+		} {
+			w.sleep(1, time.Second)
+			words := strings.Fields(command)
+			_, _ = fmt.Fprintf(conn, "*%d\r\n", len(words))
+			for _, word := range words {
+				_, _ = fmt.Fprintf(conn, "$%d\r\n%s\r\n", len(word), word)
+			}
+		}
+		w.sleep(1, time.Second)
+	})
+	var got []string
+	for _, e := range *w.log {
+		if ofKeys(e.Kind) {
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%v %v %s %s %s%s", e.Time, e.Kind, e.Resource, e.Token, e.Reason, e.Detail)))
+		}
+	}
+	want := []string{
+		"1s key-set lock a without an expiry", "2s key-extended lock a", "3s key-extended lock a without an expiry",
+		"5s key-gone lock a overwritten", "5s key-set lock c without an expiry", "6s key-gone lock c deleted", "7s key-set lock d without an expiry",
+		"9s key-set count 0 without an expiry", "10s key-gone count 0 deleted",
+		"13s key-set other y without an expiry", "14s key-set lock1 z without an expiry", "14s key-set lock2 z without an expiry",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the history tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // A script changes keys on behalf of its client. Keys lost by a restart or an eviction are
 // recorded as such.
 func TestKeysThatFaultsTake(t *testing.T) {
