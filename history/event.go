@@ -87,12 +87,12 @@ const (
 	LinkUp
 
 	// KeySet: Node now stores Token under Resource, until its own expiry
-	// (Client: who set it, by a request of the time Sent or, if that is not known, by
+	// (Detail: [NoExpiry] if it has none; Client: who set it, by a request of the time Sent or, if that is not known, by
 	// a request of the try that began then; 0: a rollback brought it back).
 	KeySet
 	// KeyExtended: Node now keeps Token under Resource for longer or, if the
-	// request was not the holder's, until another time than before (Client:
-	// who requested it; 0: not known).
+	// request was not the holder's, until another time than before (Detail: [NoExpiry]
+	// if it has no expiry any more; Client: who requested it; 0: not known).
 	KeyExtended
 	// KeyGone: Node no longer stores it (Node, Resource, Token, Reason: [Deleted],
 	// [Overwritten], [Expired], [Evicted], [Forgotten] over a restart, or
@@ -320,6 +320,9 @@ const (
 	SessionOver = "session over"
 	Swept       = "swept" // an entry whose time to live was over
 )
+
+// NoExpiry is the Detail of [KeySet] and [KeyExtended] if the key stays until somebody deletes it.
+const NoExpiry = "without an expiry"
 
 // NoAnswer begins the Reason of [Refused] and [Released] if a store did not answer the lock. The checker
 // reads it where the store is a real one.
