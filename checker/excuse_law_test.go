@@ -2,12 +2,14 @@ package checker_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Of the five nodes of these histories three keep the lock. Client 8 never asks for it.
@@ -74,8 +76,7 @@ func TestFaultsOfOthersExcuseNoWait(t *testing.T) {
 }
 
 // Law: keys that outlive their TTL on nodes with right clocks neither excuse a wait that was too long nor
-// hide one, however late they expire; nor do faults of which the lock is not a part of the cause: with
-// such a key on its only node no end of a fault excuses the wait.
+// hide one, however late they expire.
 func TestKeysThatOutliveTheirTTLExcuseNoWait(t *testing.T) {
 	repeat(t, 3_000, func(t *rapid.T) {
 		q, _ := drawWaits(t, rapid.Bool().Draw(t, "planted"))
@@ -108,4 +109,29 @@ func TestKeysThatOutliveTheirTTLExcuseNoWait(t *testing.T) {
 			t.Fatalf("%v, %d violations (%s); with keys that stay %v, %d (%s)", before.Verdict, before.Count, before.Story(), after.Verdict, after.Count, after.Story())
 		}
 	})
+}
+
+// Law: of each kind of fault it is decided what it can excuse: what the history shows of it, a wrong clock,
+// nothing, or everybody's waits. A new kind counts as the last, and has to be added here.
+func TestEachKindOfFaultHasItsExcuse(t *testing.T) {
+	everybody := []nemesis.Kind{"evict", "script-flush", "cancel", "duplicate", "clone", "split-brain"}
+	known, _ := nemesis.Kinds()
+	shown := 0
+	for _, k := range known {
+		ways := 0
+		for _, is := range []bool{checker.ShownKinds()[string(k)], strings.HasPrefix(string(k), "clock-"), k == checker.Harmless, slices.Contains(everybody, k)} {
+			if is {
+				ways++
+			}
+		}
+		if ways != 1 {
+			t.Errorf("%s is in %d of the lists, want 1", k, ways)
+		}
+		if checker.ShownKinds()[string(k)] {
+			shown++
+		}
+	}
+	if shown != len(checker.ShownKinds()) {
+		t.Errorf("%d of the kinds that the history shows are kinds of faults, of %d", shown, len(checker.ShownKinds()))
+	}
 }

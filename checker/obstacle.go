@@ -18,6 +18,7 @@ type keptKey struct {
 	extended history.Time // when it was last; 0: never
 	by       int          // the client that extended it
 	endless  bool         // it has no expiry
+	late     bool         // no try for it was under way when it was set
 	passed   bool         // it stood in nobody's way: somebody was granted the lock beside it
 	end      *End         // how its try or hold ended
 	reason   string       // of a refusal
@@ -49,7 +50,8 @@ func (p *progress) key(n keyNews, now history.Time) {
 		k.extended, k.by, k.endless = now, n.client, n.endless
 		return
 	case n.kind == history.KeySet:
-		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, endless: n.endless}
+		h := n.resource.find(n.token)
+		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, endless: n.endless, late: h == nil || h.over && h.ended < now}
 		if i >= 0 {
 			k.set = w.kept[i].set
 			w.kept = slices.Delete(w.kept, i, i+1)
@@ -236,7 +238,7 @@ func (p *progress) tellKeys(h *hold, now history.Time) (told []Statement) {
 }
 
 func (p *progress) tellKey(k keptKey, now history.Time) Statement {
-	s := Statement{Kind: KeyInTheWay, Client: k.client, Token: k.token, Nodes: []NodeTime{{k.node, k.set}}, End: k.end, Left: k.reason}
+	s := Statement{Kind: KeyInTheWay, Client: k.client, Token: k.token, Nodes: []NodeTime{{k.node, k.set}}, More: k.late, End: k.end, Left: k.reason}
 	switch lived := now.Sub(k.given()); {
 	case k.endless:
 		s.Detail = withoutExpiry

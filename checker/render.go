@@ -455,6 +455,9 @@ func (s *Statement) keyInTheWay() string {
 	if s.Client == 0 {
 		text = fmt.Sprintf("%v kept a key (token %s), set %s", setOf(s.Nodes), short(s.Token), times(s.Nodes))
 	}
+	if s.More {
+		text += " with no try for it under way"
+	}
 	switch s.Detail {
 	case withoutExpiry:
 		text += ", which had no expiry"

@@ -170,7 +170,8 @@ const (
 	OldKeys StatementKind = "old-keys"
 	// KeyInTheWay: Nodes kept the key of Client's Token, each since its At. Detail is "no-expiry" if it
 	// had none, "extended" if Other last extended it at To, or "outlived" if it was there for For, longer
-	// than the longest TTL. End is what had ended its try or hold, and Left the reason of a refusal.
+	// than the longest TTL. More says that no try for it was under way when it was set. End is what had
+	// ended its try or hold, and Left the reason of a refusal.
 	KeyInTheWay StatementKind = "key-in-the-way"
 	// NoKeyInTheWay: as far as the history records keys, no node kept one of Resource that stood in the
 	// way.
