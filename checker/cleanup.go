@@ -21,7 +21,9 @@ const Cleanup Property = "cleanup"
 //
 // If a watch reports the keys, changes are recorded late, but in their order. Then a key counts as kept
 // only if all changes of its node up to the bound are recorded, and its deletion is not among them. And
-// the watch must have seen the node several times since it was given up: see [requiredLooks]. A token
+// the watch must have seen the node several times since it was given up: see [requiredLooks]. A node
+// that answers its watch late is not in reach meanwhile: of a key that it keeps then the verdict is
+// unknown. A token
 // that was given up counts only when the changes of all nodes up to then are recorded, so not if the
 // watch of one began anew in between. If it cannot be said either way, the verdict is unknown.
 //
@@ -48,6 +50,7 @@ type cleanup struct {
 
 	unconfirmed []givenUpToken           // if a watch reports the keys
 	unanswered  map[*client]history.Time // when a real store last did not answer a client
+	silent      map[int]history.Time     // by node: when it, or the store (0), last answered its watch late
 
 	given     int // up
 	confirmed int // of these, if a watch reports the keys
@@ -78,11 +81,12 @@ type leftover struct {
 	twice    bool         // by a request that its node had carried out before
 	since    history.Time
 	due      history.Time
-	looks    int // of a watch, since then
+	looks    int  // of a watch, since then
+	silent   bool // the node, or the store, has answered its watch late meanwhile
 }
 
 // requiredLooks is how often in a row a watch has to see a node, or the store, before a key counts as
-// kept. Together the looks must not have taken longer than the bound, with the way through the machine
+// kept. None of the looks may take longer than this part of the bound, with the way through the machine
 // of the clients. A client needs several requests to delete a key, connects again, and repeats them. On
 // a machine that is too busy each may take as long as the bound; but then so do the looks.
 const requiredLooks = 10
@@ -91,7 +95,7 @@ const requiredLooks = 10
 const forever history.Time = math.MaxInt64
 
 func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
-	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: map[asker]int{}, unanswered: map[*client]history.Time{}}
+	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: map[asker]int{}, unanswered: map[*client]history.Time{}, silent: map[int]history.Time{}}
 }
 
 // wants nothing if the history has no keys, or no bound for them.
@@ -133,6 +137,7 @@ func (c *cleanup) observe(f *fact) {
 	case history.EntryDeleted, history.EntryGone:
 		c.gone(f, 0)
 	case history.EntriesSeen:
+		c.answered(f)
 		c.looked(f)
 		c.confirm(f)
 		c.expire(f.Time)
@@ -162,14 +167,31 @@ func (c *cleanup) gone(f *fact, node int) {
 	c.leftovers, c.late = without(c.leftovers, gone), without(c.late, gone)
 }
 
-// looked notes that a watch has seen a node, or the store, since keys were left there. It has to answer as
-// promptly as a client needs it to.
+// answered excuses the keys on a node, or the entries in the store, that has answered its watch late: it
+// has answered its clients no sooner, so nobody can blame them for a key that it kept meanwhile.
+func (c *cleanup) answered(f *fact) {
+	if c.prompt(f) {
+		return
+	}
+	c.silent[f.Node] = f.Time
+	for i := range c.leftovers {
+		if l := &c.leftovers[i]; l.node == f.Node && f.waited <= l.due {
+			l.silent = true
+		}
+	}
+}
+
+// prompt reports whether a node, or the store, has answered its watch as promptly as a client needs it to.
+func (c *cleanup) prompt(f *fact) bool {
+	return f.silence() <= c.header.Bounds.Cleanup/requiredLooks
+}
+
+// looked notes that a watch has seen a node, or the store, since keys were left there.
 func (c *cleanup) looked(f *fact) {
-	prompt := f.Time.Sub(f.Sent) <= c.header.Bounds.Cleanup/requiredLooks
 	for i := range c.leftovers {
 		switch l := &c.leftovers[i]; {
 		case l.node != f.Node || f.Sent < l.since:
-		case prompt:
+		case c.prompt(f):
 			l.looks++
 		default:
 			l.looks = 0
@@ -358,7 +380,7 @@ func (c *cleanup) leave(l leftover) {
 	if l.node == 0 && !c.state.undisturbed(l.client, l.asked) || c.excused(l.client, l.node, l.asked) {
 		return
 	}
-	l.due = l.since.Add(c.header.Bounds.Cleanup)
+	l.due, l.silent = l.since.Add(c.header.Bounds.Cleanup), since(c.silent, l.node, l.asked)
 	if l.late && l.node == 0 {
 		l.due += l.since - l.asked
 	}
@@ -398,7 +420,11 @@ func (c *cleanup) expire(now history.Time) {
 		if c.header.Watched {
 			late = l.due < c.state.seenOf(l.node) && l.looks >= requiredLooks
 		}
-		if late {
+		switch {
+		case late && l.silent:
+			c.doubts++
+			continue
+		case late:
 			c.violate(l)
 			continue
 		}

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -70,21 +69,16 @@ type waiting struct {
 	tried history.Time // when a try last began or was refused
 	ever  bool         // there was a try
 	freed history.Time // when the last hold ended
-	clear history.Time // when the last old key expired
+	quiet history.Time // when something last began or ended that can keep its clients waiting, but no others
+	clear history.Time // when the last old key expired late, by a slow clock
 	open  int          // tries that have not returned
 	owed  bool         // nobody has been granted the resource since a try was refused
 	long  bool         // the wait has been found too long
 	kept  []keptKey    // keys on the nodes
+	users []uint64     // the clients that have asked for it, a bit each
 
+	ends     []tryEnd     // how tries ended since the last grant
 	outlived *outlivedTry // the last refused try that took longer than its TTL
-}
-
-// keptKey is a key of the resource on a node.
-type keptKey struct {
-	node     int
-	set      history.Time
-	extended history.Time // when it was last
-	by       int          // the client that extended it; 0: nobody did
 }
 
 // longWait is a wait that was too long.
@@ -92,47 +86,16 @@ type longWait struct {
 	resource *resource
 	at       history.Time
 	start    history.Time // when the wait began
+	links    []cutLinks   // that excuse it when they are up again
+	faults   []int        // that excuse it when they end
 	told     Finding
 }
 
-// key follows the keys on the nodes. If a key expires that was set before a wait began, then
-// by the clock of its node the longest TTL had not passed before.
-func (p *progress) key(k keyNews, now history.Time) {
-	w := &k.resource.waiting
-	if k.extended != 0 {
-		if i := w.find(k.node); i >= 0 {
-			w.kept[i].extended, w.kept[i].by = now, k.extended
-		}
-		return
-	}
-	set, i := now, w.find(k.node)
-	if i >= 0 {
-		set = w.kept[i].set
-		w.kept = slices.Delete(w.kept, i, i+1)
-	}
-	switch {
-	case k.set:
-		w.kept = append(w.kept, keptKey{node: k.node, set: now})
-	case k.expired:
-		if set <= p.start(w) {
-			w.clear, w.long = now, false
-		}
-		p.long = without(p.long, func(l *longWait) bool { return l.resource == k.resource && set <= l.start && l.at <= now })
-	}
-}
-
-// find returns the place of a node's key in the list, or -1.
-func (w *waiting) find(node int) int {
-	for i := range w.kept {
-		if w.kept[i].node == node {
-			return i
-		}
-	}
-	return -1
-}
-
 // start is when the present wait began.
-func (p *progress) start(w *waiting) history.Time { return max(p.quiet, w.since, w.freed) }
+func (p *progress) start(w *waiting) history.Time { return max(p.disturbed(w), w.since, w.freed) }
+
+// disturbed is when something last began or ended that can keep clients waiting for the resource.
+func (p *progress) disturbed(w *waiting) history.Time { return max(p.quiet, p.excuses.hidden, w.quiet) }
 
 func (h *hold) wait() {
 	if !h.client.dead {

@@ -1,6 +1,10 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"time"
+
+	"github.com/lockstorm/lockstorm/history"
+)
 
 // stored is what is known of the entry that a hold has in a store.
 type stored struct {
@@ -35,10 +39,41 @@ func (l *state) entryDeleted(f *fact, _ bool) bool {
 }
 
 func (l *state) entriesSeen(f *fact, _ bool) bool {
+	f.waited = f.Sent
 	if f.Node < len(l.seen) {
 		l.seen[f.Node] = max(l.seen[f.Node], f.Sent)
+		if f.Since > l.answered[f.Node] { // the watch had to begin anew
+			f.waited = l.answered[f.Node]
+		}
+		l.answered[f.Node] = f.Time
 	}
 	return true
+}
+
+// watched returns the nodes whose answers to a watch are recorded; all of them if the store's are.
+func (l *state) watched() nodes {
+	if l.header.Watched && (l.header.Keys || l.header.Entries) {
+		return allNodes(l.header.Nodes)
+	}
+	return 0
+}
+
+// silence returns how long a watch has waited for its answer.
+func (f *fact) silence() time.Duration { return f.Time.Sub(f.waited) }
+
+// silent returns the nodes that have not answered their watch for longer than a time: nobody can tell
+// whether they are in reach. If the store has not, they are all nodes.
+func (l *state) silent(now history.Time, patience time.Duration) (s nodes) {
+	for n, at := range l.answered {
+		switch {
+		case now.Sub(at) <= patience:
+		case n == 0 && l.header.Entries:
+			return allNodes(l.header.Nodes)
+		case n > 0 && l.header.Keys:
+			s = s.with(n)
+		}
+	}
+	return s
 }
 
 // seenOf returns up to when all changes of a node's keys, or of a store's entries (0), are recorded.

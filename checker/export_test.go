@@ -14,3 +14,9 @@ func (p *Checker) SetSegments(least, most, patience int) {
 
 // Places is how many holds the panel has had to remember at one time, at most.
 func (p *Checker) Places() int { return p.state.places }
+
+// ShownKinds are the kinds of faults of which the history shows what they do.
+func ShownKinds() map[string]bool { return shownKinds }
+
+// Harmless is the kind of fault that holds up nobody.
+const Harmless = harmless

@@ -14,10 +14,11 @@ const DeadlockFreedom Property = "deadlock_freedom"
 // the longest TTL has passed, some waiting client is granted the lock within the
 // bound.
 //
-// A wait begins at the latest of: the last effect of a fault, the end of the last
-// hold, the last grant, and the first of consecutive tries. It may last the longest
-// TTL, or until the last key that was set before has expired, if a node with a slow
-// clock keeps it longer; and then the bound.
+// A wait begins at the latest of: the last effect of a fault that can have caused it
+// (see [excuses]), the end of the last hold, the last grant, and the first of consecutive
+// tries. It may last the longest TTL, or until the last key that was set before has
+// expired, if a node whose clock a fault has made slow keeps it longer; and then the
+// bound.
 //
 // A wait is judged when a try is refused while nobody holds the resource. Tries under
 // way when the bound passes, queued or not, are judged when somebody is granted the
@@ -26,8 +27,9 @@ const DeadlockFreedom Property = "deadlock_freedom"
 // lock is kept elsewhere). A hold without a TTL counts as ended when its client is
 // dead.
 //
-// A wait that was too long during a fault is forgotten if that fault ends later. A
-// fault that never ends is no excuse.
+// A wait that was too long during a fault is forgotten if that fault ends later, and can
+// have caused the wait for as long as it lasted. A fault that never ends is no excuse, and
+// none is one for keys that outlive their TTL on nodes with right clocks.
 type progress struct {
 	bound  time.Duration // 0: not judged
 	ttl    time.Duration
@@ -36,9 +38,9 @@ type progress struct {
 	state    *state
 	faultLog *faultLog
 	instant  instant
-	quiet    history.Time         // the last effect of a fault
-	faults   map[int]history.Time // when the faults began that go on, by number
-	long     []longWait           // waits that were too long and are not excused
+	excuses  excuses
+	quiet    history.Time // the last effect of a fault that can have caused anybody's wait
+	long     []longWait   // waits that were too long and are not excused
 
 	tries  int
 	grants int
@@ -51,7 +53,7 @@ func newProgress(h history.Header, l *state, n *faultLog) propertyChecker {
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		state: l, faultLog: n, quiet: longAgo, faults: map[int]history.Time{},
+		state: l, faultLog: n, quiet: longAgo, excuses: newExcuses(needed.voters()),
 	}
 }
 
@@ -61,34 +63,36 @@ func (p *progress) wants() kinds {
 	}
 	keys := kindSet(history.KeySet, history.KeyGone, history.KeyExtended)
 	if p.state.header.Watched {
-		keys = 0 // they are recorded late
+		keys = kindSet(history.EntriesSeen) // keys are recorded late
 	}
 	return keys | kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
 		history.FaultStart, history.FaultEnd,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
 
-func (p *progress) observe(f *fact) { p.instant.add(f) }
-
 // settle judges the instant that is over. Ends of holds and faults count first, begins of
 // faults last: a client that is refused in the instant in which a node comes up has not
 // waited too long, and a client that has waited too long when a node goes down has.
 func (p *progress) settle() {
 	n := &p.instant
-	for _, h := range n.freed {
-		if h.returned && h.granted < n.now {
-			h.resource.waiting.freed = n.now
+	for _, f := range n.freed {
+		if h := f.hold; h.returned {
+			h.resource.waiting.endKeys(h, f.by, n.now, "")
+			if h.granted < n.now {
+				h.resource.waiting.freed = n.now
+			}
 		}
 	}
-	for _, number := range n.starts {
-		p.faults[number] = n.now
+	if len(n.starts)+len(n.over)+len(n.shown) > 0 {
+		p.excuses.shown(n.shown, n.over)
 	}
-	if n.ended {
-		p.quiet = n.now
+	for _, f := range n.over {
+		n.ended = append(n.ended, f.concern(p.state, p.excuses.voters))
 	}
-	for _, number := range n.ends {
-		p.excuse(number)
+	for _, c := range n.ended {
+		p.restart(c)
 	}
+	p.excuse()
 	for _, k := range n.keys {
 		p.key(k, n.now)
 	}
@@ -98,11 +102,30 @@ func (p *progress) settle() {
 			h.stopWaiting()
 		}
 	}
-	if n.began {
-		p.judgeAllOpen(n.now)
-		p.quiet = n.now
+	for _, f := range n.starts {
+		if !shownKinds[f.kind] {
+			n.began = append(n.began, f.concern(p.state, p.excuses.voters))
+		}
 	}
+	for _, c := range n.began {
+		p.judgeOpenOf(c)
+	}
+	for _, c := range n.began {
+		p.restart(c)
+	}
+	p.excuses.begun(n.linked)
 	n.clear()
+}
+
+// restart counts the waits anew that something in this instant can have caused.
+func (p *progress) restart(c concern) {
+	if c.everybody {
+		p.quiet = p.instant.now
+		return
+	}
+	for _, r := range p.excuses.concerned(p.state, c) {
+		r.waiting.quiet = p.instant.now
+	}
 }
 
 // judgeTries judges the tries that were called, or returned, in the instant.
@@ -110,6 +133,7 @@ func (p *progress) judgeTries() {
 	n := &p.instant
 	for _, h := range n.called {
 		p.tries++
+		p.excuses.use(h.client, h.resource)
 		h.resource.waiting.call(n.now, p.bound)
 		h.wait()
 	}
@@ -118,9 +142,12 @@ func (p *progress) judgeTries() {
 		h.stopWaiting()
 		p.judgeGrant(h, n.now)
 	}
-	for _, h := range n.refused {
+	for _, f := range n.refused {
+		h := f.hold
 		h.stopWaiting()
 		w := &h.resource.waiting
+		w.ended(f.reason)
+		w.endKeys(h, history.Refused, n.now, f.reason)
 		if o := h.outlived(p.needed, n.now); o != nil {
 			w.outlived = o
 		}
@@ -130,7 +157,8 @@ func (p *progress) judgeTries() {
 	}
 	for _, h := range n.granted {
 		w := &h.resource.waiting
-		w.since, w.owed, w.long = n.now, false, false
+		w.since, w.owed, w.long, w.ends = n.now, false, false, w.ends[:0]
+		w.pass(h.token)
 	}
 	for _, h := range n.left {
 		h.stopWaiting()
@@ -147,9 +175,16 @@ func (p *progress) late(h *hold, now history.Time, but *hold) bool {
 // able reports whether the client of the try runs and reaches a quorum. Fault tolerance
 // judges what a lock does without one.
 func (p *progress) able(h *hold) bool {
-	reached := p.needed.voters() &^ (p.state.down | h.client.cut)
-	return !h.client.dead && !h.client.paused && p.needed.has(reached)
+	return !h.client.dead && !h.client.paused && p.needed.has(p.reached(h))
 }
+
+// reached are the nodes that keep the lock and that the client of the try reaches.
+func (p *progress) reached(h *hold) nodes {
+	return p.needed.voters() &^ (p.state.down | h.client.cut | p.state.silent(p.instant.now, p.patience()))
+}
+
+// patience is how long a node may take to answer its watch. After that it is not in reach.
+func (p *progress) patience() time.Duration { return p.bound / requiredLooks }
 
 // judgeGrant judges the tries that were under way when the bound passed, because one
 // of them is granted.
@@ -173,11 +208,13 @@ func (p *progress) judgeOpen(r *resource, now history.Time, but *hold) {
 	}
 }
 
-func (p *progress) judgeAllOpen(now history.Time) {
+// judgeOpenOf judges the tries under way that something which begins now can hold up.
+func (p *progress) judgeOpenOf(c concern) {
+	now := p.instant.now
 	if now <= p.quiet.Add(p.ttl).Add(p.bound) {
 		return // nothing is due
 	}
-	for _, r := range p.state.inOrder() {
+	for _, r := range p.excuses.concerned(p.state, c) {
 		p.judgeOpen(r, now, nil)
 	}
 }
@@ -187,61 +224,37 @@ func (p *progress) violate(h *hold, now history.Time, how string) {
 	r := h.resource
 	start := p.start(&r.waiting)
 	r.waiting.long = true
-	p.long = append(p.long, longWait{resource: r, at: now, start: start, told: Finding{
+	l := longWait{resource: r, at: now, start: start, told: Finding{
 		Events: []Statement{
 			{Kind: WaitedLong, Detail: how, Client: h.client.number, Resource: r.name, At: now, Call: h.acquire.at},
 			{Kind: NobodyGranted, At: start, TTL: p.ttl, Bound: p.bound},
 		},
 		Meanwhile: statementsOf(p.faultLog.between(now, now), now-1, false),
-		Causes:    p.causes(r, now),
+		Causes:    p.causes(h, now),
 		Where:     &Place{Resource: r.name, From: start, To: now},
-	}})
+	}}
+	if !p.blocked(h) {
+		l.links, l.faults = p.excuses.present(p.state, r)
+	}
+	p.long = append(p.long, l)
 }
 
-// causes returns what prevented the grant.
-func (p *progress) causes(r *resource, now history.Time) []Cause {
-	for _, h := range r.holds {
-		if h.leased() && h.orphaned() {
-			return broken(Releases, Statement{Kind: DiedHolding, Client: h.client.number, From: h.granted, At: h.client.died})
-		}
+// excuse forgets the waits that were too long only while a link was down that is up now, or a fault
+// went on that has ended.
+func (p *progress) excuse() {
+	n := &p.instant
+	if len(p.long) == 0 || len(n.mended)+len(n.over) == 0 {
+		return
 	}
-	start, old, renewed := p.start(&r.waiting), nodes(0), keptKey{}
-	for _, k := range r.waiting.kept {
-		if k.set <= start {
-			old = old.with(k.node)
-			if k.extended > max(start, renewed.extended) {
-				renewed = k
-			}
-		}
-	}
-	switch left := (Statement{Kind: OldKeys, Nodes: old.listed(nil)}); {
-	case renewed.by != 0: // since nobody holds it
-		left.Client, left.At = renewed.by, renewed.extended
-		return unbroken(p.faultLog, left)
-	case old != 0:
-		return broken(KeysExpire, left)
-	}
-	if v := p.state.forgetful; v.node != 0 {
-		return broken(StoreKeeps, v.leads())
-	}
-	if clones := p.faultLog.clones(); len(clones) > 0 {
-		return broken(DelaysDiffer, clones...)
-	}
-	if o := p.lastOutlived(r, start, now); o != nil {
-		return unbroken(p.faultLog, o.statement())
-	}
-	return unbroken(p.faultLog, Statement{Kind: LockGrantedNone})
-}
-
-// excuse forgets the waits that were too long only during a fault that has ended.
-func (p *progress) excuse(fault int) {
-	began := p.faults[fault]
-	delete(p.faults, fault)
 	p.long = without(p.long, func(l *longWait) bool {
-		if l.at >= began {
+		up := slices.ContainsFunc(n.mended, func(m cutLinks) bool {
+			return slices.ContainsFunc(l.links, func(c cutLinks) bool { return c.client == m.client && c.nodes&m.nodes != 0 })
+		})
+		over := slices.ContainsFunc(n.over, func(f *ongoingFault) bool { return slices.Contains(l.faults, f.number) })
+		if up || over {
 			l.resource.waiting.long = false
 		}
-		return l.at >= began
+		return up || over
 	})
 }
 
@@ -249,7 +262,7 @@ func (p *progress) excuse(fault int) {
 // try was refused or is in progress.
 func (p *progress) owing() *resource {
 	for _, r := range p.state.inOrder() {
-		if p.quiet > r.waiting.since && (r.waiting.owed || p.awaited(r)) {
+		if p.disturbed(&r.waiting) > r.waiting.since && (r.waiting.owed || p.awaited(r)) {
 			return r
 		}
 	}
@@ -264,8 +277,10 @@ func (p *progress) awaited(r *resource) bool {
 
 func (p *progress) finding(end history.Time) Finding {
 	if p.bound > 0 {
-		p.judgeAllOpen(end)
+		p.instant.now = end
+		p.judgeOpenOf(concern{everybody: true})
 	}
+	silent := p.silentAt(end)
 	owing := p.owing()
 	switch {
 	case p.bound == 0:
@@ -281,15 +296,30 @@ func (p *progress) finding(end history.Time) Finding {
 		f.Where = &Place{From: end, To: end}
 		return f
 	case owing != nil:
-		s := Statement{Kind: TooSoon, Resource: owing.name, From: p.quiet, At: end}
+		quiet := p.disturbed(&owing.waiting)
+		s := Statement{Kind: TooSoon, Resource: owing.name, From: quiet, At: end}
 		if end > p.due(&owing.waiting) && !p.awaited(owing) {
-			s.Kind = OutOfReach
+			s.Kind, s.Nodes = OutOfReach, silent
 		}
 		f := because(Unknown, s)
-		f.Where = &Place{Resource: owing.name, From: p.quiet, To: end}
+		f.Where = &Place{Resource: owing.name, From: quiet, To: end}
 		return f
 	}
 	return because(Holds, Statement{Kind: WaitsBounded, Count: p.grants, Bound: p.bound})
+}
+
+// silentAt returns the nodes that do not answer their watch any more when the history ends, with when
+// they last did. Since then nothing is known of waits.
+func (p *progress) silentAt(end history.Time) (last []NodeTime) {
+	for rest := p.state.silent(end, p.patience()) & p.excuses.voters; rest != 0; rest = rest.without(rest.first()) {
+		n := NodeTime{Node: rest.first(), At: p.state.answered[0]}
+		if p.state.header.Keys {
+			n.At = p.state.answered[n.Node]
+		}
+		p.quiet = max(p.quiet, n.At)
+		last = append(last, n)
+	}
+	return last
 }
 
 // instant collects the events of one instant for the checker of deadlock freedom, because they
@@ -299,75 +329,113 @@ type instant struct {
 
 	called  []*hold // tries
 	granted []*hold
-	refused []*hold
+	refused []refusal
 	left    []*hold // holds whose release has returned, and tries that entered a hold again
-	freed   []*hold // holds that may have ended
+	freed   []freed
 	keys    []keyNews
 
-	began  bool // a fault or one of its effects
-	ended  bool
-	starts []int // numbers of faults
-	ends   []int
+	began  []concern // things that faults do
+	ended  []concern
+	starts []*ongoingFault
+	over   []*ongoingFault
+	shown  []int      // numbers of faults that show what they do
+	mended []cutLinks // links that are up again
+	linked []*client  // clients of which a link has changed
 	died   []*client
 }
 
-// keyNews is a key that a node set, lost or extended.
-type keyNews struct {
-	resource *resource
-	node     int
-	set      bool
-	expired  bool
-	extended int // the client that extended it; 0: it was set or lost
+// refusal is a try that was refused.
+type refusal struct {
+	hold   *hold
+	reason string
 }
 
-func (n *instant) add(f *fact) {
+// freed is a hold that may have ended.
+type freed struct {
+	hold *hold
+	by   history.Kind
+}
+
+// observe notes what happens in the instant.
+func (p *progress) observe(f *fact) {
+	n := &p.instant
 	n.now = f.Time
 	switch f.Kind {
 	case history.Acquire, history.Granted, history.Refused, history.Release, history.Released, history.Lost, history.Lapse:
 		if f.hold != nil {
-			n.addHold(f.Kind, f.hold)
+			n.addHold(f)
 		}
 	case reentered:
 		n.left = append(n.left, f.try)
-	case history.KeySet, history.KeyGone:
-		n.keys = append(n.keys, keyNews{resource: f.about, node: f.Node, set: f.Kind == history.KeySet, expired: f.Reason == history.Expired})
-	case history.KeyExtended:
-		n.keys = append(n.keys, keyNews{resource: f.about, node: f.Node, extended: f.Client})
+	case history.EntriesSeen:
+		if f.silence() > p.patience() {
+			n.ended = append(n.ended, concern{everybody: f.Node == 0 || p.excuses.voters.has(f.Node)})
+		}
+	case history.KeySet, history.KeyGone, history.KeyExtended:
+		n.keys = append(n.keys, keyNews{
+			resource: f.about, node: f.Node, token: f.Token, client: f.Client, kind: f.Kind,
+			expired: f.Reason == history.Expired, endless: f.Detail == history.NoExpiry,
+		})
 	default:
-		n.addFault(f)
+		p.observeFault(f)
 	}
 }
 
-func (n *instant) addHold(kind history.Kind, h *hold) {
-	switch kind {
-	case history.Acquire:
-		n.called = append(n.called, h)
-	case history.Granted:
-		n.granted = append(n.granted, h)
-	case history.Refused:
-		n.refused = append(n.refused, h)
-	case history.Released:
-		n.left = append(n.left, h)
-	default:
-		n.freed = append(n.freed, h)
-	}
-}
-
-func (n *instant) addFault(f *fact) {
+func (n *instant) addHold(f *fact) {
 	switch f.Kind {
+	case history.Acquire:
+		n.called = append(n.called, f.hold)
+	case history.Granted:
+		n.granted = append(n.granted, f.hold)
+	case history.Refused:
+		n.refused = append(n.refused, refusal{f.hold, f.Reason})
+	case history.Released:
+		n.left = append(n.left, f.hold)
+	default:
+		n.freed = append(n.freed, freed{f.hold, f.Kind})
+	}
+}
+
+// observeFault notes what befalls nodes, clients and links.
+func (p *progress) observeFault(f *fact) {
+	n, x := &p.instant, &p.excuses
+	var c concern
+	switch f.Kind {
+	case history.FaultStart:
+		n.starts = append(n.starts, x.starts(f))
+		return
+	case history.FaultEnd:
+		if over := x.ends(f); over != nil {
+			n.over = append(n.over, over)
+		}
+		return
+	case history.NodeDown, history.NodeUp:
+		c.everybody = x.voters.has(f.Node)
+	case history.LinkDown, history.LinkUp:
+		n.linked = append(n.linked, f.client)
+		if x.voters.has(f.Node) {
+			c.client = f.client
+		}
+		if f.Kind == history.LinkUp && f.changes {
+			n.mended = append(n.mended, cutLinks{f.client, node(f.Node)})
+		}
 	case history.Kill:
 		n.died = append(n.died, f.client)
-		n.began = true
-	case history.FaultStart:
-		n.starts = append(n.starts, f.Fault)
-		n.began = true
-	case history.NodeDown, history.LinkDown, history.Pause:
-		n.began = true
-	case history.FaultEnd:
-		n.ends = append(n.ends, f.Fault)
-		n.ended = true
+		c.client = f.client
 	default:
-		n.ended = true
+		c.client = f.client
+	}
+	if f.Fault != 0 {
+		n.shown = append(n.shown, f.Fault)
+	}
+	if c.none() {
+		return
+	}
+	switch f.Kind {
+	case history.NodeUp, history.LinkUp, history.Resume, history.Cancel:
+		n.ended = append(n.ended, c)
+	default:
+		n.began = append(n.began, c)
 	}
 }
 
@@ -379,6 +447,7 @@ func (n *instant) grants(r *resource) bool {
 // clear keeps the lists for the next instant.
 func (n *instant) clear() {
 	n.called, n.granted, n.refused, n.left = n.called[:0], n.granted[:0], n.refused[:0], n.left[:0]
-	n.freed, n.keys, n.starts, n.ends, n.died = n.freed[:0], n.keys[:0], n.starts[:0], n.ends[:0], n.died[:0]
-	n.began, n.ended = false, false
+	n.freed, n.keys, n.died = n.freed[:0], n.keys[:0], n.died[:0]
+	n.began, n.ended, n.starts, n.over = n.began[:0], n.ended[:0], n.starts[:0], n.over[:0]
+	n.shown, n.mended, n.linked = n.shown[:0], n.mended[:0], n.linked[:0]
 }

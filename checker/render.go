@@ -134,7 +134,7 @@ func (s *Statement) isClock() bool {
 
 // String puts a statement into words.
 func (s Statement) String() string {
-	for _, render := range []func(*Statement) string{(*Statement).event, (*Statement).breach, (*Statement).evidence, (*Statement).basis} {
+	for _, render := range []func(*Statement) string{(*Statement).event, (*Statement).breach, (*Statement).evidence, (*Statement).obstacle, (*Statement).basis} {
 		if text := render(&s); text != "" {
 			return text
 		}
@@ -287,7 +287,7 @@ func (s *Statement) breach() string {
 		}
 		return fmt.Sprintf("at %s client %d still waited for %q, having called acquire at %s", at(s.At), s.Client, s.resource(), at(s.Call))
 	case NobodyGranted:
-		return fmt.Sprintf("and nobody had been granted it since %s, though nobody held it, no fault began or ended, and the longest TTL, %v, and the bound, %v, had passed",
+		return fmt.Sprintf("and nobody had been granted it since %s, though nobody held it, no fault that can hold up a grant began or ended, and the longest TTL, %v, and the bound, %v, had passed",
 			at(s.At), s.TTL, s.Bound)
 	case RefusedInRow:
 		return fmt.Sprintf("client %d was refused %q at %s in a row, from %s to %s, though it reached %v and nobody competed",
@@ -426,13 +426,69 @@ func (s *Statement) evidence() string {
 	case DiedHolding:
 		return fmt.Sprintf("client %d, which was granted it at %s without an end, died at %s", s.Client, at(s.From), at(s.At))
 	case OldKeys:
-		text := fmt.Sprintf("%v still kept one from before", setOf(s.Nodes))
-		if s.Client != 0 {
-			text += fmt.Sprintf(", which client %d went on to extend, last at %s", s.Client, at(s.At))
-		}
-		return text
+		return fmt.Sprintf("%v still kept one from before", setOf(s.Nodes))
 	}
 	return s.lockItself()
+}
+
+// obstacle renders what stood in the way of those who wait.
+func (s *Statement) obstacle() string {
+	switch s.Kind {
+	case KeyInTheWay:
+		return s.keyInTheWay()
+	case NoKeyInTheWay:
+		return fmt.Sprintf("no recorded key of %q stood in the way", s.resource())
+	case TriesEnded:
+		text := "1 try was refused"
+		if s.Count != 1 {
+			text = fmt.Sprintf("%d tries in a row were refused", s.Count)
+		}
+		if s.Detail != "" {
+			text += ": " + s.Detail
+		}
+		return text
+	case StillWaits:
+		return fmt.Sprintf("client %d (token %s) still waited, having called acquire at %s", s.Client, short(s.Token), at(s.Call))
+	case LockGrantedNone:
+		return "the lock itself granted it to nobody"
+	}
+	return ""
+}
+
+func (s *Statement) keyInTheWay() string {
+	text := fmt.Sprintf("%v kept client %d's key (token %s), set %s", setOf(s.Nodes), s.Client, short(s.Token), times(s.Nodes))
+	if s.Client == 0 {
+		text = fmt.Sprintf("%v kept a key (token %s), set %s", setOf(s.Nodes), short(s.Token), times(s.Nodes))
+	}
+	if s.More {
+		text += " with no try for it under way"
+	}
+	switch s.Detail {
+	case withoutExpiry:
+		text += ", which had no expiry"
+	case extendedKey:
+		text += fmt.Sprintf(", which %s went on to extend, last at %s", clientOrSome(s.Other), at(s.To))
+	case outlivedTTL:
+		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", span4(s.For), s.TTL)
+	}
+	if s.End == nil {
+		return text
+	}
+	how := "had called release"
+	switch s.End.By {
+	case history.Refused.String():
+		how = "had been refused"
+		if s.Left != "" {
+			return text + fmt.Sprintf("; client %d had been refused at %s (%s)", s.End.Client, at(s.End.At), s.Left)
+		}
+	case history.Lost.String():
+		how = "had been told of its loss"
+	case history.Lapse.String():
+		return text + fmt.Sprintf("; its validity had ended at %s", at(s.End.At))
+	case history.Kill.String():
+		how = "had died"
+	}
+	return text + fmt.Sprintf("; client %d %s at %s", s.End.Client, how, at(s.End.At))
 }
 
 // lockItself renders what no fault explains.
@@ -463,8 +519,6 @@ func (s *Statement) lockItself() string {
 		}
 		return fmt.Sprintf("client %d's try, called at %s, %s %s, longer than its TTL, %v: %s on %v %s",
 			s.Client, at(s.Call), took, span4(s.For), s.TTL, textfmt.Plural(len(s.Nodes), "its key"), setOf(s.Nodes), gone)
-	case LockGrantedNone:
-		return "the lock itself granted it to nobody"
 	case LockRefused:
 		return "the lock itself refused"
 	case LockLeftKey:
@@ -596,6 +650,9 @@ func (s *Statement) basis() string {
 		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(s.At))
 		if s.Kind == OutOfReach {
 			why = "nobody who waits for it reaches a majority of the nodes"
+			if len(s.Nodes) > 0 {
+				why += fmt.Sprintf(": %v last answered their watch %s", setOf(s.Nodes), times(s.Nodes))
+			}
 		}
 		return fmt.Sprintf("nobody was granted %q after faults had last done something, at %s, and %s", s.resource(), at(s.From), why)
 	case WaitsBounded:

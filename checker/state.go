@@ -29,6 +29,7 @@ type state struct {
 	led        history.Time   // when the leader of a store last changed
 	leaderless bool           // the store has none
 	seen       []history.Time // by node: up to then all changes of its keys, or of a store's entries (0), are recorded; nil: no watch reports them
+	answered   []history.Time // by node: when it, or the store (0), last answered its watch; nil: there is none
 	changes    []keyChange    // of this instant, to be entered at its end
 	entered    history.Event  // made of a grant: see [reentered]
 	settling   []*hold        // holds that may be retired at the end of the instant
@@ -50,7 +51,8 @@ type fact struct {
 
 	replaced *section // the section that a read ends without a write
 
-	changes bool // the event changes the state of a link
+	changes bool         // the event changes the state of a link
+	waited  history.Time // since when a watch has waited for the answer that the event is
 
 	call call          // the call that the event returns from
 	took time.Duration // from call to return, without pauses of the client
@@ -60,7 +62,7 @@ func newState(h history.Header) *state {
 	l := &state{header: h, started: map[int]history.Time{}, downed: map[int]history.Time{}, faults: map[int]bool{}, resources: map[string]*resource{}}
 	l.client(h.Clients)
 	if h.Watched {
-		l.seen = make([]history.Time, h.Nodes+1)
+		l.seen, l.answered = make([]history.Time, h.Nodes+1), make([]history.Time, h.Nodes+1)
 	}
 	return l
 }

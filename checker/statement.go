@@ -171,13 +171,25 @@ const (
 	Unreached StatementKind = "unreached"
 	// DiedHolding: Client, which was granted it at From without an end, died at At.
 	DiedHolding StatementKind = "died-holding"
-	// OldKeys: Nodes still kept an older key. Client, if given, continued to extend one, last at
-	// At.
+	// OldKeys: Nodes, whose clocks were wrong, still kept an older key.
 	OldKeys StatementKind = "old-keys"
+	// KeyInTheWay: Nodes kept the key of Client's Token, each since its At. Detail is "no-expiry" if it
+	// had none, "extended" if Other last extended it at To, or "outlived" if it was there for For, longer
+	// than the longest TTL. More says that no try for it was under way when it was set. End is what had
+	// ended its try or hold, and Left the reason of a refusal.
+	KeyInTheWay StatementKind = "key-in-the-way"
+	// NoKeyInTheWay: as far as the history records keys, no node kept one of Resource that stood in the
+	// way.
+	NoKeyInTheWay StatementKind = "no-key-in-the-way"
+	// TriesEnded: since the last grant of Resource Count tries were refused. Detail lists the reasons,
+	// with the number of tries that each ended.
+	TriesEnded StatementKind = "tries-ended"
+	// StillWaits: Client's try under Token, called at Call, had not returned.
+	StillWaits StatementKind = "still-waits"
 	// TryOutlived: Client's try, called at Call, took For, more than its TTL. Its keys on Nodes
 	// had expired before it returned at At; More: it had not returned yet.
 	TryOutlived StatementKind = "try-outlived"
-	// LockGrantedNone: the lock itself granted it to nobody.
+	// LockGrantedNone: the lock granted it to nobody, and the history shows nothing in its way.
 	LockGrantedNone StatementKind = "lock-granted-none"
 	// LockRefused: the lock refused without a visible reason.
 	LockRefused StatementKind = "lock-refused"
@@ -205,7 +217,7 @@ const (
 	NobodyWaited     StatementKind = "nobody-waited"      // nobody waited for the lock
 	NobodyGrantedYet StatementKind = "nobody-granted-yet" // nobody was granted the lock yet, but nobody waited for long enough
 	TooSoon          StatementKind = "too-soon"           // Resource was not granted after faults did something at From; the history ends at At
-	OutOfReach       StatementKind = "out-of-reach"       // like TooSoon, but no waiting client reaches a majority
+	OutOfReach       StatementKind = "out-of-reach"       // like TooSoon, but no waiting client reaches a majority; Nodes have not answered their watch since their At
 	WaitsBounded     StatementKind = "waits-bounded"      // none of Count grants waited longer than Bound
 	NoTries          StatementKind = "no-tries"           // no number of tries is promised
 	AllReached       StatementKind = "all-reached"        // every client reached every node at all times

@@ -29,6 +29,10 @@ const FaultTolerance Property = "fault_tolerance"
 //   - the client was not paused, and did not cancel the call.
 //
 // As many fair tries in a row without a grant as the bound says are a violation.
+//
+// If a watch reports the nodes' keys, or a store's entries, it has to have got its answers meanwhile from
+// every node that the client reached, and none as late as a try takes on average: a node that answers
+// later is not in reach. That shows when the next answer comes.
 type tolerance struct {
 	tries int // how many must suffice; 0: not judged
 	ttl   time.Duration
@@ -45,6 +49,7 @@ type tolerance struct {
 	leaving  []departure    // in this instant
 	cleared  []orphanKey    // keys that went away in this instant
 	streaks  map[streakKey]streak
+	pending  []openStreak // violations that rest on answers to watches, which are not there yet
 
 	eligible int
 	granted  int // of the fair tries
@@ -69,6 +74,14 @@ func (a attempt) compare(b attempt) int {
 type streak struct {
 	tries int
 	since history.Time
+}
+
+// openStreak is a violation, if the nodes are known to have answered their watches meanwhile.
+type openStreak struct {
+	since, at history.Time
+	tries     int
+	awaited   nodes // whose next answers are not there yet
+	told      Finding
 }
 
 type streakKey struct {
@@ -98,7 +111,7 @@ func (t *tolerance) wants() kinds {
 	}
 	keys := kindSet(history.KeySet, history.KeyGone)
 	if t.state.header.Watched {
-		keys = 0 // they are recorded late
+		keys = kindSet(history.EntriesSeen) // keys are recorded late
 	}
 	return keys | kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp)
@@ -116,6 +129,8 @@ func (t *tolerance) observe(f *fact) {
 		t.keySet(f)
 	case history.KeyGone:
 		t.forget(f)
+	case history.EntriesSeen:
+		t.answered(f)
 	case history.Granted, history.Refused:
 		if f.hold != nil {
 			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted, f.Kind == history.Granted})
@@ -225,14 +240,55 @@ func (t *tolerance) fair(a attempt) bool {
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
-	t.breaches.add(func() Finding {
-		client, r := a.hold.client, a.hold.resource.name
-		reached := t.nodes.voters() &^ (t.state.down | client.cut)
+	client, r := a.hold.client, a.hold.resource.name
+	reached := t.nodes.voters() &^ (t.state.down | client.cut)
+	tell := func() Finding {
 		return Finding{
 			Events: []Statement{{Kind: RefusedInRow, Client: client.number, Resource: r, Count: s.tries, From: s.since, At: a.at, Share: t.nodes.share(reached)}},
 			Causes: t.causes(a, reached),
 			Where:  &Place{Resource: r, Client: client.number, From: s.since, To: a.at},
 		}
+	}
+	awaited := reached & t.state.watched()
+	if awaited == 0 {
+		t.breaches.add(tell)
+		return
+	}
+	t.pending = append(t.pending, openStreak{since: s.since, at: a.at, tries: s.tries, awaited: awaited, told: tell()})
+}
+
+// answered judges by an answer to the watch of a node, or of the store, whether the node was in reach
+// before: tries in a row do not count during which it answered as late as such a try takes on average.
+func (t *tolerance) answered(f *fact) {
+	whose := node(f.Node)
+	if f.Node == 0 {
+		whose = allNodes(t.state.header.Nodes)
+	}
+	late := func(since, at history.Time, tries int) bool {
+		overlap := min(f.Time, at).Sub(max(f.waited, since))
+		return overlap > 0 && overlap*time.Duration(tries) >= at.Sub(since)
+	}
+	for key, s := range t.streaks {
+		if late(s.since, f.Time, s.tries) {
+			t.eligible -= s.tries
+			delete(t.streaks, key)
+		}
+	}
+	t.pending = without(t.pending, func(c *openStreak) bool {
+		if c.awaited&whose == 0 {
+			return false
+		}
+		if late(c.since, c.at, c.tries) {
+			t.eligible -= c.tries
+			return true
+		}
+		if f.Sent >= c.at {
+			c.awaited &^= whose
+		}
+		if c.awaited == 0 {
+			t.breaches.add(func() Finding { return c.told })
+		}
+		return c.awaited == 0
 	})
 }
 
@@ -259,6 +315,8 @@ func (t *tolerance) finding(end history.Time) Finding {
 		return t.breaches.violated()
 	case !t.faulty:
 		return because(NotApplicable, Statement{Kind: AllReached})
+	case len(t.pending) > 0:
+		return unknown(Statement{Kind: KeysUnseen})
 	case t.eligible == 0:
 		return unknown(Statement{Kind: NoFairTry})
 	case t.granted == 0:

@@ -192,7 +192,8 @@ type Reset struct {
 
 	// Once resets on each link only the connection of the first message in each of the
 	// directions that comes after the start. So a client that tries again gets through, however
-	// soon it does.
+	// soon it does. The fault is over on a link when it has struck there, and as a whole when it
+	// has struck all of its links, if its end does not come before.
 	Once bool `yaml:"once,omitempty"`
 }
 

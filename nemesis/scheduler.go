@@ -142,6 +142,9 @@ func (s *Scheduler) Step(now time.Duration, client int, step env.Step, k int) er
 	return s.Advance(now)
 }
 
+// Over notes that the world has ended the fault of that number, before its planned end.
+func (s *Scheduler) Over(number int) { s.phases[number-1] = over }
+
 // end returns when the fault ends, by the plan or by itself; nil means never.
 func (f *Fault) end() *Trigger {
 	if lasts := f.Action.ending().after; lasts > 0 {

@@ -1,6 +1,7 @@
 package nemesis_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -101,5 +102,22 @@ func TestSchedulerRefuses(t *testing.T) {
 	const want = "fault 2 (node 1 crashes) begins while fault 1 still holds the server of node 1"
 	if _, err := conduct(t, plan, "0ms 1:granted"); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// A fault that its world has ended makes room for another, and its planned end does nothing.
+func TestSchedulerKnowsWhatIsOver(t *testing.T) {
+	var told notes
+	plan := nemesis.Plan{crash(1, nemesis.At(0), until(20*ms)), crash(1, nemesis.At(10*ms), until(30*ms))}
+	s := setting(plan[0], nemesis.Fault{Action: plan[1].Action, Start: nemesis.When(1, env.StepGranted, 0), End: plan[1].End})
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	c := nemesis.NewScheduler(s, &told)
+	errs := []error{c.Advance(0)}
+	c.Over(1)
+	errs = append(errs, c.Step(10*ms, 1, env.StepGranted, 0), c.Advance(20*ms), c.Advance(30*ms))
+	if err := errors.Join(errs...); err != nil || strings.Join(told, " ") != "+1 +2 -2" {
+		t.Errorf("%v, %v", told, err)
 	}
 }

@@ -24,7 +24,9 @@ type Assumptions struct {
 	NoPauses bool `yaml:"no_pauses,omitempty"`
 
 	// FaultsEnd says that no fault lasts for ever, except one after which a node or a client
-	// is gone or unreachable for good. A fault that ends at a client's step may last for ever.
+	// is gone or unreachable for good, and except slow accesses to the guarded resource, which
+	// hold up nothing that a lock does. A fault that ends at a client's step may last for ever,
+	// unless it strikes once.
 	// A client that is cut off for good from nodes that another reaches is not gone: it may
 	// keep trying in vain, and block others.
 	FaultsEnd bool `yaml:"faults_end,omitempty"`
@@ -149,8 +151,11 @@ func (a Assumptions) checkEnds(f *nemesis.Fault, s scenarios.Scenario) error {
 	if _, known := knownDuration(f); !a.FaultsEnd || known {
 		return nil
 	}
+	if r, is := f.Action.(*nemesis.Reset); is && r.Once {
+		return nil // it is over when it has struck, and does nothing before
+	}
 	switch k := f.Action.Kind(); k {
-	case "latency", "loss", "reset", "bandwidth", "guard-latency", "node-error", "clock-rate", "clock-strobe", "clock-freeze":
+	case "latency", "loss", "reset", "bandwidth", "node-error", "clock-rate", "clock-strobe", "clock-freeze":
 		return fmt.Errorf("this %s may last for ever, which is excluded (faults_end)", k)
 	case "partition", "split":
 		over, way := f.Action.(nemesis.Traffic).Over(s.World())

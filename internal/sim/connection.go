@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -288,7 +289,7 @@ func (w *World) endLinkFault(which nemesis.Links, mend func(client, node int)) {
 			l.batches.startFlushing()
 		}
 		if !held && len(l.draining) > 0 {
-			w.links.Disturb(oneLink(client, node), untouched)
+			w.links.Disturb(world.OneLink(client, node), untouched)
 		}
 	})
 }
@@ -299,7 +300,7 @@ func (w *World) drained(client, node int) {
 	l := w.network.link(client, node)
 	if len(l.draining) > 0 && !slices.ContainsFunc(l.draining, l.awaits) {
 		l.draining = nil
-		w.links.Mend(oneLink(client, node), untouched)
+		w.links.Mend(world.OneLink(client, node), untouched)
 	}
 }
 
@@ -325,8 +326,4 @@ func (l *link) awaits(r *round) bool {
 	return l.connection != nil && slices.Contains(l.connection.awaiting, r) ||
 		slices.ContainsFunc(l.pool.busy, func(q *poolRequest) bool { return q.round == r }) ||
 		l.batches != nil && l.batches.carry(r)
-}
-
-func oneLink(client, node int) nemesis.Links {
-	return nemesis.Links{Clients: []int{client}, Nodes: []int{node}}
 }

@@ -214,8 +214,10 @@ func (w *World) atNode(i int32) {
 		w.serve(&w.nodes[m.node-1], i)
 	case m.connection != nil && m.connection.broken:
 		w.network.messages.take(i)
-	case m.reset || w.network.link(int(m.client), int(m.node)).requests.resets.hit():
+	case m.reset:
 		w.resetConnection(i)
+	case w.network.link(int(m.client), int(m.node)).requests.resets != resetNone:
+		w.resetBy(&w.network.link(int(m.client), int(m.node)).requests, i)
 	default:
 		w.serve(w.reached(m), i)
 	}
@@ -235,8 +237,8 @@ func (w *World) reply(i int32) {
 	case c != nil && c.broken:
 		w.network.messages.take(i)
 		return
-	case !m.reset && l.replies.resets.hit():
-		w.resetConnection(i)
+	case !m.reset && l.replies.resets != resetNone:
+		w.resetBy(&l.replies, i)
 		return
 	case c != nil:
 		c.replies.push(i)

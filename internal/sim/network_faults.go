@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/world"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -165,7 +166,8 @@ var connectionFaults = handlers{
 		Begin: func(w *World, f injection[*nemesis.Reset]) error {
 			on := resetAll
 			if f.Action.Once {
-				on = resetNext
+				on = resetNext(f.Number)
+				w.strikes[f.Number] = world.NewStrikes(w.setting, f.Action.Links, f.Action.Way)
 			}
 			w.links.Disturb(f.Action.Links, func(client, node int) {
 				w.network.link(client, node).each(f.Action.Way, func(l *linkDirection) { l.resets = on })
@@ -176,28 +178,54 @@ var connectionFaults = handlers{
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Reset]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *linkDirection) { l.resets = resetNone })
+			over := []nemesis.Links{f.Action.Links}
+			if f.Action.Once {
+				over = w.strikes[f.Number].Pending()
+			}
+			for _, links := range over {
+				w.mend(links, f.Action.Way, stopResets)
+			}
 			return nil
 		},
 	},
 }
 
-// resets says which messages in a link direction reset their connection.
-type resets uint8
+// resets says which messages in a link direction reset their connection: those of [resetNone],
+// [resetAll], or [resetNext].
+type resets int32
 
 const (
-	resetNone resets = iota
-	resetNext        // the next one
-	resetAll
+	resetNone resets = 0
+	resetAll  resets = -1
 )
 
-// hit reports whether the message that has come resets its connection.
-func (r *resets) hit() bool {
-	was := *r
-	if was == resetNext {
-		*r = resetNone
+// resetNext is the next one only, by the fault of that number.
+func resetNext(fault int) resets { return resets(fault) }
+
+func stopResets(l *linkDirection) { l.resets = resetNone }
+
+// resetBy resets the connection of a message that is at the node, because its direction is reset.
+func (w *World) resetBy(l *linkDirection, i int32) {
+	by, m := l.resets, w.network.messages.at(i)
+	client, node := int(m.client), int(m.node)
+	w.resetConnection(i)
+	if by != resetAll {
+		l.resets = resetNone
+		w.struck(int(by), client, node)
 	}
-	return was != resetNone
+}
+
+// struck ends a fault that resets once on a link that it has struck, and as a whole after its last link.
+func (w *World) struck(fault, client, node int) {
+	link, all := w.strikes[fault].Strike(client, node)
+	mend := func() { w.endLinkFault(world.OneLink(client, node), untouched) }
+	switch {
+	case all:
+		w.scheduler.Over(fault)
+		w.injector.Finish(fault, mend)
+	case link:
+		w.injector.OnBehalf(fault, mend)
+	}
 }
 
 // loss loses transmissions over a link direction.

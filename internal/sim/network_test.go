@@ -269,6 +269,38 @@ func TestResetOnce(t *testing.T) {
 	sendAll(t, once(nemesis.Replies, ms/2), 1, three[1:]...).expect(t, "nothing meanwhile", "yes@7ms yes@12ms", "a@6ms b@11ms")
 }
 
+// A reset once is over on each link when it has struck there, and as a whole after its last link, however
+// late its planned end: the history says so. On a link that it does not strike it is over with its plan.
+func TestResetOnceIsOverWhenItHasStruck(t *testing.T) {
+	for way, want := range map[nemesis.Direction]string{
+		nemesis.Requests: "fault-start@0s link-down@0s link-down@0s link-up@1ms link-up@6ms fault-end@6ms",
+		nemesis.Both:     "fault-start@0s link-down@0s link-down@0s link-up@6ms link-up@50ms fault-end@50ms",
+	} {
+		log := play(t, setting(1, 2, fault(&nemesis.Reset{Way: way, Once: true}, 0, 50*ms)), func(w *World) {
+			expect(t, "node 1, first", ask(w, 1, 1, set, 10*ms), "lost")
+			sleep(w, 1, 3*ms)
+			if way == nemesis.Both {
+				expect(t, "node 1, again", ask(w, 1, 1, set, 10*ms), "lost")
+			} else {
+				expect(t, "node 2, first", ask(w, 1, 2, set, 10*ms), "lost")
+			}
+			sleep(w, 1, 60*ms)
+		})
+		expect(t, string(way), kinds(log, history.FaultStart, history.FaultEnd, history.LinkDown, history.LinkUp), want)
+	}
+}
+
+// Another fault may begin on a link where a reset once is over before its planned end.
+func TestResetOnceMakesRoomWhenItIsOver(t *testing.T) {
+	once := &nemesis.Reset{Way: nemesis.Requests, Once: true}
+	play(t, setting(1, 1, fault(once, 0, 50*ms), nemesis.Fault{Action: &nemesis.Reset{}, Start: nemesis.When(1, env.StepGranted, 0), End: &nemesis.Trigger{At: 60 * ms}}), func(w *World) {
+		expect(t, "first", ask(w, 1, 1, set, 10*ms), "lost")
+		expect(t, "again", ask(w, 1, 1, set, 10*ms), "yes")
+		w.Reach(1, env.StepGranted, 0)
+		expect(t, "by the other fault", ask(w, 1, 1, set, 10*ms), "lost")
+	})
+}
+
 // A SET of one byte of key and token has 56 bytes, its reply 5; at a byte a
 // millisecond messages leave one after another.
 func TestBandwidth(t *testing.T) {

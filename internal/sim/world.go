@@ -38,7 +38,8 @@ type World struct {
 	scheduler *nemesis.Scheduler
 	injector  *world.Injector
 	links     *world.Links
-	faultAt   int64 // ground time of the earliest faultDue in the queue
+	strikes   map[int]*world.Strikes // by number of the faults that strike once
+	faultAt   int64                  // ground time of the earliest faultDue in the queue
 	clocks    *world.Clocks
 
 	activities []*activity // by their numbers
@@ -71,7 +72,7 @@ const smallWorld = 32
 // faults than [Faults] and [Features]. Everything random in it follows from the
 // seed; its history goes to sink.
 func Open(_ context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*World, error) {
-	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
+	w := &World{setting: s, seed: seed, sink: sink, guard: guard.New(s.Guard), strikes: map[int]*world.Strikes{}, faultAt: math.MaxInt64, nextExpiry: math.MaxInt64}
 	w.group, _ = sink.(*history.Group)
 	w.leaseExpiries = world.NewLeaseExpiries(w.expiryTime, w.write)
 	w.queue = queue{timers: make(heap, 0, smallWorld), others: make(heap, 0, smallWorld)}

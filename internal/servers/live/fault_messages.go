@@ -45,15 +45,29 @@ var messageFaults = FaultHandlers{
 	},
 	handler[*nemesis.Reset]{
 		Begin: func(w *World, f injection[*nemesis.Reset]) error {
-			reset := func(l *wire.Direction) { l.Reset(true) }
-			if f.Action.Once {
-				reset = (*wire.Direction).ResetNext
+			if !f.Action.Once {
+				w.disturb(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Reset(true) })
+				return nil
 			}
-			w.disturb(f.Action.Links, f.Action.Way, reset)
+			w.strikes[f.Number] = world.NewStrikes(w.setting, f.Action.Links, f.Action.Way)
+			w.links.Disturb(f.Action.Links, func(client, node int) {
+				w.network.Link(client, node).Each(f.Action.Way, func(l *wire.Direction) {
+					l.ResetNext(func() {
+						w.tasks.start("end of a reset", func() { w.struck(f.Number, client, node) }, w.fail)
+					})
+				})
+			})
 			return nil
 		},
 		End: func(w *World, f injection[*nemesis.Reset]) error {
-			w.mend(f.Action.Links, f.Action.Way, func(l *wire.Direction) { l.Reset(false) })
+			over := []nemesis.Links{f.Action.Links}
+			if f.Action.Once {
+				over = w.strikes[f.Number].Pending()
+				delete(w.strikes, f.Number)
+			}
+			for _, links := range over {
+				w.mend(links, f.Action.Way, func(l *wire.Direction) { l.Reset(false) })
+			}
 			return nil
 		},
 	},
@@ -82,6 +96,28 @@ var messageFaults = FaultHandlers{
 			return nil
 		},
 	},
+}
+
+// struck ends a fault that resets once on a link that it has struck, and as a whole after its last link.
+// The message that was struck does not wait for this, because whoever holds the lock of the plan may
+// wait for a message.
+func (w *World) struck(fault, client, node int) {
+	w.plan.mu.Lock()
+	defer w.plan.mu.Unlock()
+	strikes, active := w.strikes[fault]
+	if !active {
+		return // its planned end has come
+	}
+	link, all := strikes.Strike(client, node)
+	mend := func() { w.links.Mend(world.OneLink(client, node), untouched) }
+	switch {
+	case all:
+		delete(w.strikes, fault)
+		w.plan.scheduler.Over(fault)
+		w.injector.Finish(fault, mend)
+	case link:
+		w.injector.OnBehalf(fault, mend)
+	}
 }
 
 // retransmission draws how much later a message arrives because of lost transmissions.

@@ -40,12 +40,13 @@ type World struct {
 	plan        *planRunner
 	injector    *world.Injector // used under the lock of plan, as are links, states and the fields below
 	links       *world.Links
-	states      []state       // of the nodes' servers, from 0
-	walls       []world.Clock // of the nodes, from 0
-	recoveries  []recovery    // likewise
-	watches     []*nodeWatch  // likewise; nil: keys are not watched
-	standing    []int         // by client, from 0: how many faults pause it
-	dead        []bool        // likewise
+	strikes     map[int]*world.Strikes // by number of the faults that strike once
+	states      []state                // of the nodes' servers, from 0
+	walls       []world.Clock          // of the nodes, from 0
+	recoveries  []recovery             // likewise
+	watches     []*nodeWatch           // likewise; nil: keys are not watched
+	standing    []int                  // by client, from 0: how many faults pause it
+	dead        []bool                 // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -108,6 +109,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 	w.over, w.end = context.WithCancel(context.Background())
 	w.injector = world.NewInjector(w, s.Plan, faults, w.history.worldEvent)
 	w.links = world.NewLinks(s.Clients, s.Nodes, w.injector.Record)
+	w.strikes = map[int]*world.Strikes{}
 	w.plan = newPlanRunner(w)
 	if err := w.injector.Prepare(); err != nil {
 		network.Close()

@@ -232,6 +232,24 @@ func TestResetOnce(t *testing.T) {
 	}
 }
 
+// A reset once is over when it has struck, although its planned end never comes.
+func TestResetOnceIsOverWhenItHasStruck(t *testing.T) {
+	s := nemesis.Setting{Plan: between(&nemesis.Reset{Way: nemesis.Replies, Once: true}), Latency: always(time.Millisecond)}
+	w := try(t, s, func(w *testWorld, client int) {
+		w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No)
+		w.Reach(1, begin, 0)
+		w.sleep(1, time.Second)
+		w.wantAnswers("reset", set("a"), env.Lost)
+		w.sleep(1, time.Minute)
+	})
+	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
+	for _, e := range *w.log {
+		if e.Kind == history.FaultEnd && (e.Fault != 1 || e.Time > history.Time(2*time.Second)) {
+			t.Errorf("%+v: it struck after a second", e)
+		}
+	}
+}
+
 // Law: a reset once that nothing has met is over when the fault is.
 func TestResetOnceEnds(t *testing.T) {
 	s := nemesis.Setting{Plan: between(&nemesis.Reset{Once: true}), Latency: always(time.Millisecond)}

@@ -174,10 +174,10 @@ type Direction struct {
 // directionFaults is what faults currently do to a direction.
 type directionFaults struct {
 	rules     world.Rules
-	resets    bool  // a message resets its connection
-	resetNext bool  // the next message to come does
-	silent    bool  // the machine at the other end is suspended
-	perSecond int64 // bytes; 0: unlimited
+	resets    bool   // a message resets its connection
+	resetNext func() // the next message to come does, and this is called; nil: it does not
+	silent    bool   // the machine at the other end is suspended
+	perSecond int64  // bytes; 0: unlimited
 
 	copies func() time.Duration // how much later a copy of each request arrives; nil: no copies
 }
@@ -203,20 +203,25 @@ func (d *Direction) Lift(fault int) {
 // Reset makes each message in this direction reset its connection, or stops that. A
 // request is lost before the node sees it, a reply after the node has applied it.
 func (d *Direction) Reset(on bool) {
-	d.change(func(g *directionFaults) { g.resets, g.resetNext = on, false })
+	d.change(func(g *directionFaults) { g.resets, g.resetNext = on, nil })
 }
 
-// ResetNext makes the next message in this direction reset its connection. Messages under way
-// do not.
-func (d *Direction) ResetNext() { d.change(func(g *directionFaults) { g.resetNext = true }) }
+// ResetNext makes the next message in this direction reset its connection, and calls struck when it
+// has come. Messages under way do not reset theirs.
+func (d *Direction) ResetNext(struck func()) {
+	d.change(func(g *directionFaults) { g.resetNext = struck })
+}
 
 // takeReset reports whether the message that has come is the one that [Direction.ResetNext] waits for.
 func (d *Direction) takeReset() bool {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	was := d.faults.resetNext
-	d.faults.resetNext = false
-	return was
+	struck := d.faults.resetNext
+	d.faults.resetNext = nil
+	d.mu.Unlock()
+	if struck != nil {
+		struck()
+	}
+	return struck != nil
 }
 
 // Silence says whether the machine at the other end is suspended. That matters only to

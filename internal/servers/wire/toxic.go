@@ -88,7 +88,7 @@ func (t *faultToxic) message(chunk *stream.StreamChunk) message {
 	if chunk != nil && g.perSecond > 0 {
 		m.leaves = t.direction.sentBy(len(chunk.Data))
 	}
-	m.resets = chunk != nil && g.resetNext && t.direction.takeReset()
+	m.resets = chunk != nil && g.resetNext != nil && t.direction.takeReset()
 	return m
 }
 

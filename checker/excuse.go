@@ -1,0 +1,206 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/history"
+)
+
+// excuses says which faults can have made clients wait for a resource. A fault that cannot have is no
+// reason to count a wait anew, and its end does not excuse a wait that was too long.
+//
+// What a fault does shows in the history: nodes that go down, links, pauses, deaths, and the machine
+// whose clocks it makes wrong. It concerns a resource if it befalls a node that keeps the lock, or a
+// client that has ever asked for the resource; of a link it has to befall both. A fault that shows nothing
+// of the kind, or is of an unknown kind, may concern everybody.
+//
+// When such a thing begins or ends, the wait counts anew. After that a node or a client that stays away
+// is no excuse, and so it is none when it comes back: a lock has to go on without it. What can keep
+// clients waiting for as long as it lasts is a link that is down, or a clock that is wrong.
+type excuses struct {
+	voters  nodes // that keep the lock
+	faults  map[int]*ongoingFault
+	cut     []nodes       // by client: the links that were down before this instant
+	uses    [][]*resource // by client: the resources that it has asked for
+	clocks  []clockFault  // of nodes that keep the lock
+	unnamed history.Time  // when a fault of unknown kind first began; forever: there was none
+	hidden  history.Time  // when the last fault began that goes on and shows nothing yet, although its kind does
+}
+
+// ongoingFault is a fault that has begun and not ended.
+type ongoingFault struct {
+	number  int
+	began   history.Time
+	kind    string
+	machine nodeOrClient
+	shown   bool // the history shows something that it does
+	begins  bool // in this instant
+}
+
+// clockFault is a time in which the clocks of a node may have been wrong.
+type clockFault struct {
+	node int
+	loggedFault
+}
+
+// concern is whose waits something can have caused.
+type concern struct {
+	everybody bool
+	client    *client // nil: nobody's, or everybody's
+}
+
+func (c concern) none() bool { return !c.everybody && c.client == nil }
+
+func newExcuses(voters nodes) excuses {
+	return excuses{voters: voters, faults: map[int]*ongoingFault{}, unnamed: forever, hidden: longAgo}
+}
+
+// use notes that a client asks for a resource.
+func (x *excuses) use(c *client, r *resource) {
+	word, bit := c.number/64, uint64(1)<<(c.number%64)
+	users := &r.waiting.users
+	for len(*users) <= word {
+		*users = append(*users, 0)
+	}
+	if (*users)[word]&bit != 0 {
+		return
+	}
+	(*users)[word] |= bit
+	for len(x.uses) <= c.number {
+		x.uses = append(x.uses, nil)
+	}
+	x.uses[c.number] = append(x.uses[c.number], r)
+}
+
+// usedBy reports whether a client has asked for the resource.
+func (w *waiting) usedBy(c *client) bool {
+	word := c.number / 64
+	return word < len(w.users) && w.users[word]>>(c.number%64)&1 != 0
+}
+
+// concerned lists the resources whose waits something can have caused, in the order of their names.
+func (x *excuses) concerned(l *state, c concern) []*resource {
+	if c.everybody {
+		return l.inOrder()
+	}
+	if c.client == nil || c.client.number >= len(x.uses) {
+		return nil
+	}
+	return slices.SortedFunc(slices.Values(x.uses[c.client.number]), func(a, b *resource) int { return strings.Compare(a.name, b.name) })
+}
+
+// shownKinds are the faults of which the history shows what they do.
+var shownKinds = map[string]bool{
+	"crash": true, "power-loss": true, "shutdown": true, "failover": true, "old-snapshot": true, "vm-restore": true,
+	"node-pause": true, "node-error": true, "peer-partition": true,
+	"partition": true, "split": true, "latency": true, "loss": true, "reset": true, "bandwidth": true,
+	"pause": true, "kill": true, "suspend": true, "snapshot": true,
+}
+
+// harmless is a fault that delays accesses to the guarded resource, and nothing that a lock does.
+const harmless = "guard-latency"
+
+// concern returns whose waits the fault can have caused, other than by what the history shows of it.
+func (f *ongoingFault) concern(l *state, voters nodes) concern {
+	switch {
+	case f.kind == harmless:
+		return concern{}
+	case f.isClock() && f.machine.node != 0:
+		return concern{everybody: voters.has(f.machine.node)}
+	case f.isClock() && f.machine.client != 0:
+		return concern{client: l.client(f.machine.client)}
+	}
+	return concern{everybody: !f.shown || !shownKinds[f.kind]}
+}
+
+func (f *ongoingFault) isClock() bool { return strings.HasPrefix(f.kind, "clock-") }
+
+// starts notes that a fault begins, and returns it.
+func (x *excuses) starts(f *fact) *ongoingFault {
+	on := &ongoingFault{number: f.Fault, began: f.Time, kind: f.Name, machine: nodeOrClient{f.Node, f.Client}, begins: true}
+	x.faults[f.Fault] = on
+	switch {
+	case f.Name == "":
+		x.unnamed = min(x.unnamed, f.Time)
+	case x.voters.has(f.Node):
+		x.clocks = append(x.clocks, clockFault{f.Node, loggedFault{about: f.subject(), kind: f.Name, from: f.Time, open: true}})
+	}
+	return on
+}
+
+// ends notes that a fault ends, and returns it.
+func (x *excuses) ends(f *fact) *ongoingFault {
+	on := x.faults[f.Fault]
+	delete(x.faults, f.Fault)
+	for i := range x.clocks {
+		if v := &x.clocks[i]; v.about.number == f.Fault && v.open {
+			v.open, v.ended, v.to = false, true, f.Time
+		}
+	}
+	return on
+}
+
+// shown notes what the history shows in an instant of faults, by their numbers, including those that
+// have ended in it.
+func (x *excuses) shown(numbers []int, over []*ongoingFault) {
+	for _, number := range numbers {
+		if on := x.faults[number]; on != nil {
+			on.shown = true
+		}
+		for _, on := range over {
+			on.shown = on.shown || on.number == number
+		}
+	}
+	x.hidden = longAgo
+	for _, on := range x.faults {
+		if shownKinds[on.kind] && !on.shown {
+			x.hidden = max(x.hidden, on.began)
+		}
+	}
+}
+
+// begun ends an instant: what has begun in it goes on from now on.
+func (x *excuses) begun(linked []*client) {
+	for _, on := range x.faults {
+		on.begins = false
+	}
+	for _, c := range linked {
+		for len(x.cut) <= c.number {
+			x.cut = append(x.cut, 0)
+		}
+		x.cut[c.number] = c.cut & x.voters
+	}
+}
+
+// cutLinks are the links of a client that are down.
+type cutLinks struct {
+	client *client
+	nodes  nodes
+}
+
+// present returns what goes on that can have made clients wait for a resource until now: links that are
+// down, and faults.
+func (x *excuses) present(l *state, r *resource) (links []cutLinks, faults []int) {
+	for number, cut := range x.cut {
+		if c := l.client(number); cut != 0 && r.waiting.usedBy(c) {
+			links = append(links, cutLinks{c, cut})
+		}
+	}
+	for number, on := range x.faults {
+		if c := on.concern(l, x.voters); !on.begins && (c.everybody || c.client != nil && r.waiting.usedBy(c.client)) {
+			faults = append(faults, number)
+		}
+	}
+	return links, faults
+}
+
+// slow reports whether the clock of a node may have been slow while it kept a key that was due at an
+// instant: a fault made it wrong before the key was due, and was not over when the key was given its
+// time to live.
+func (x *excuses) slow(node int, given, due history.Time) bool {
+	if x.unnamed <= due {
+		return true
+	}
+	return slices.ContainsFunc(x.clocks, func(v clockFault) bool { return v.node == node && v.from <= due && v.affects(given) })
+}

@@ -1,0 +1,137 @@
+package checker_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
+)
+
+// Of the five nodes of these histories three keep the lock. Client 8 never asks for it.
+const (
+	keepers  = 3
+	outsider = 8
+)
+
+// stranger is a fault that cannot make anybody wait for a lock, and what the history shows of it when it
+// begins and when it ends.
+type stranger struct {
+	start, begun, ended history.Event
+}
+
+var strangers = []stranger{
+	{start: history.Event{Name: "guard-latency"}},
+	{history.Event{Name: "partition"}, history.Event{Kind: history.LinkDown, Client: outsider, Node: 1}, history.Event{Kind: history.LinkUp, Client: outsider, Node: 1}},
+	{history.Event{Name: "latency"}, history.Event{Kind: history.LinkDown, Client: 5, Node: keepers + 1}, history.Event{Kind: history.LinkUp, Client: 5, Node: keepers + 1}},
+	{history.Event{Name: "pause"}, history.Event{Kind: history.Pause, Client: outsider}, history.Event{Kind: history.Resume, Client: outsider}},
+	{history.Event{Name: "crash"}, history.Event{Kind: history.NodeDown, Node: keepers + 2}, history.Event{Kind: history.NodeUp, Node: keepers + 2}},
+	{start: history.Event{Name: "clock-rate", Node: keepers + 1}},
+	{start: history.Event{Name: "clock-freeze", Client: outsider}},
+}
+
+// events places the fault in time, with a number of its own.
+func (s stranger) events(number int, from, to history.Time) (all []history.Event) {
+	add := func(e history.Event, kind history.Kind, at history.Time) {
+		if kind != 0 {
+			e.Kind, e.Time, e.Fault = kind, at, number
+			all = append(all, e)
+		}
+	}
+	add(s.start, history.FaultStart, from)
+	add(s.begun, s.begun.Kind, from)
+	add(s.ended, s.ended.Kind, to)
+	add(history.Event{}, history.FaultEnd, to)
+	return all
+}
+
+// Law: a fault that cannot have made anybody wait, wherever it begins and however late it ends, neither
+// excuses a wait that was too long nor hides one.
+func TestFaultsOfOthersExcuseNoWait(t *testing.T) {
+	repeat(t, 3_000, func(t *rapid.T) {
+		q, _ := drawWaits(t, rapid.Bool().Draw(t, "planted"))
+		seed := rapid.Uint64().Draw(t, "order of ties")
+		verdict := func(besides []history.Event) checker.Finding {
+			header, events := write(q.scripts, seed, besides...)
+			header.LongestTTL, header.Keepers = livenessTTL, keepers
+			header.Bounds = history.Bounds{Grant: grantBound}
+			return judge(header, events, checker.DeadlockFreedom).Finding(checker.DeadlockFreedom)
+		}
+		before := verdict(q.besides)
+		with := slices.Clone(q.besides)
+		drawn := rapid.Permutation(strangers).Draw(t, "faults")
+		for i, s := range drawn[:rapid.IntRange(1, len(drawn)).Draw(t, "how many")] {
+			from := history.Time(rapid.IntRange(0, 60).Draw(t, "from"))
+			with = append(with, s.events(100+i, from, from+history.Time(rapid.IntRange(0, 60).Draw(t, "lasts")))...)
+		}
+		after := verdict(with)
+		if before.Verdict != after.Verdict || before.Count != after.Count || before.Count > 0 && before.Where.From != after.Where.From {
+			t.Fatalf("%v, %d violations (%s); with faults of others %v, %d (%s)", before.Verdict, before.Count, before.Story(), after.Verdict, after.Count, after.Story())
+		}
+	})
+}
+
+// Law: keys that outlive their TTL on nodes with right clocks neither excuse a wait that was too long nor
+// hide one, however late they expire.
+func TestKeysThatOutliveTheirTTLExcuseNoWait(t *testing.T) {
+	repeat(t, 3_000, func(t *rapid.T) {
+		q, _ := drawWaits(t, rapid.Bool().Draw(t, "planted"))
+		seed := rapid.Uint64().Draw(t, "order of ties")
+		verdict := func(besides []history.Event) checker.Finding {
+			header, events := write(q.scripts, seed, besides...)
+			header.LongestTTL, header.Keys = livenessTTL, true
+			header.Bounds = history.Bounds{Grant: grantBound}
+			return judge(header, events, checker.DeadlockFreedom).Finding(checker.DeadlockFreedom)
+		}
+		named := slices.Clone(q.besides)
+		for i := range named { // a fault of unknown kind may have been one of a clock
+			if named[i].Kind == history.FaultStart {
+				named[i].Name = "duplicate"
+			}
+		}
+		before := verdict(named)
+		with := slices.Clone(named)
+		for node := range rapid.IntRange(1, 5).Draw(t, "nodes") {
+			set := history.Time(rapid.IntRange(0, 60).Draw(t, "set"))
+			e := history.Event{Time: set, Kind: history.KeySet, Client: 9, Node: node + 1, Resource: "r", Token: "stale"}
+			if rapid.Bool().Draw(t, "endless") {
+				e.Detail = history.NoExpiry
+			}
+			gone := history.Event{Time: set + history.Time(rapid.IntRange(livenessTTL, 60).Draw(t, "lives")), Kind: history.KeyGone, Node: node + 1, Resource: "r", Token: "stale", Reason: history.Expired}
+			with = append(with, e, gone)
+		}
+		after := verdict(with)
+		if before.Verdict != after.Verdict || before.Count > after.Count {
+			t.Fatalf("%v, %d violations (%s); with keys that stay %v, %d (%s)", before.Verdict, before.Count, before.Story(), after.Verdict, after.Count, after.Story())
+		}
+	})
+}
+
+// Law: of each kind of fault it is decided what it can excuse: what the history shows of it, a wrong clock,
+// nothing, or everybody's waits. A new kind counts as the last, and has to be added here.
+func TestEachKindOfFaultHasItsExcuse(t *testing.T) {
+	everybody := []nemesis.Kind{"evict", "script-flush", "cancel", "duplicate", "clone", "split-brain"}
+	known, _ := nemesis.Kinds()
+	shown := 0
+	for _, k := range known {
+		ways := 0
+		for _, is := range []bool{checker.ShownKinds()[string(k)], strings.HasPrefix(string(k), "clock-"), k == checker.Harmless, slices.Contains(everybody, k)} {
+			if is {
+				ways++
+			}
+		}
+		if ways != 1 {
+			t.Errorf("%s is in %d of the lists, want 1", k, ways)
+		}
+		if checker.ShownKinds()[string(k)] {
+			shown++
+		}
+	}
+	if shown != len(checker.ShownKinds()) {
+		t.Errorf("%d of the kinds that the history shows are kinds of faults, of %d", shown, len(checker.ShownKinds()))
+	}
+}
