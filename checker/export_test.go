@@ -5,7 +5,7 @@ package checker
 // ways that lead nowhere it tries, for each section, before it leaves the rest
 // to porcupine.
 func (p *Checker) SetSegments(least, most, patience int) {
-	for _, j := range p.checkers {
+	for _, j := range p.allCheckers() {
 		if e, ok := j.(*effect); ok {
 			e.minSegment, e.maxSegment, e.orders.patience = least, most, patience
 		}
@@ -14,3 +14,6 @@ func (p *Checker) SetSegments(least, most, patience int) {
 
 // Places is how many holds the panel has had to remember at one time, at most.
 func (p *Checker) Places() int { return p.state.places }
+
+// Deadlines is how many ends of validity are awaited.
+func (p *Checker) Deadlines() int { return len(p.state.deadlines) }

@@ -29,11 +29,12 @@ type state struct {
 	seen       []history.Time // by node: up to then all changes of its keys, or of a store's entries (0), are recorded; nil: no watch reports them
 	changes    []keyChange    // of this instant, to be entered at its end
 	entered    history.Event  // made of a grant: see [reentered]
-	settling   []*hold        // holds that may be retired at the end of the instant
-	spare      []*hold        // retired holds, to be reused with their numbers
-	stragglers bool           // they are asked for: see [straggler]
-	places     int            // how many holds have a number
-	serial     uint64         // of the newest hold
+	deadlines  deadlines
+	settling   []*hold // holds that may be retired at the end of the instant
+	spare      []*hold // retired holds, to be reused with their numbers
+	stragglers bool    // they are asked for: see [straggler]
+	places     int     // how many holds have a number
+	serial     uint64  // of the newest hold
 }
 
 // fact is an event and what it is about. Fields that do not apply are nil.
