@@ -51,7 +51,7 @@ func turnsOf(operations int) (history.Header, []history.Event) {
 			events = append(events, e)
 		}
 	}
-	return history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second}, append(events, history.Event{Time: e.Time, Kind: history.End})
+	return history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second, UntilClock: history.ClientClock}, append(events, history.Event{Time: e.Time, Kind: history.End})
 }
 
 // BenchmarkPorcupine is the same of porcupine alone, on the model of a lease lock. Its

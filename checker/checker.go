@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -21,6 +22,8 @@ type Checker struct {
 	settlers  []settler       // by observer; nil: it does nothing at the end of an instant
 	routes    [maxKinds]route // by kind of event
 	settling  uint64          // bits: which settlers run at the end of this instant
+
+	byClient *Checker // takes the same events with every until on its client's clock; nil: the clock is known
 
 	now history.Time
 
@@ -76,7 +79,19 @@ type propertyChecker interface {
 // New returns a checker of the history that begins with the header. It judges all
 // properties and measures. If properties are named, it judges these alone and
 // measures nothing.
+//
+// If the header does not name the clock of until, the events show it. Until they do, the checker
+// judges the history by either clock.
 func New(h history.Header, only ...Property) *Checker {
+	p := newChecker(h, only)
+	if h.UntilClock == "" {
+		h.UntilClock = history.ClientClock
+		p.byClient = newChecker(h, only)
+	}
+	return p
+}
+
+func newChecker(h history.Header, only []Property) *Checker {
 	p := &Checker{cut: endless, state: newState(h), faultLog: &faultLog{}}
 	most := len(properties) + len(meters)
 	p.observers, p.settlers = make([]observer, 0, most), make([]settler, 0, most)
@@ -115,6 +130,14 @@ func (p *Checker) checkerOf(asked Property) propertyChecker {
 	return p.checkers[p.silent()+i]
 }
 
+// allCheckers are those of the properties, by either clock.
+func (p *Checker) allCheckers() []propertyChecker {
+	if p.byClient == nil {
+		return p.checkers
+	}
+	return slices.Concat(p.checkers, p.byClient.checkers)
+}
+
 // silent is the number of leading checkers that the caller did not select.
 func (p *Checker) silent() int { return len(p.checkers) - len(p.asked) }
 
@@ -147,6 +170,13 @@ func (p *Checker) listen(o observer) {
 // token, and their returns; changes that a node makes to the keys of one resource; and
 // a grant that enters a hold again, before the release that leaves it.
 func (p *Checker) Record(e *history.Event) {
+	if p.byClient != nil {
+		p.byClient.Record(e)
+		if showsClientClock(e) {
+			*p = *p.byClient
+			return
+		}
+	}
 	p.state.docket.event++
 	if e.Kind == history.Step && !isTryStep(e.Name) {
 		return
@@ -156,10 +186,7 @@ func (p *Checker) Record(e *history.Event) {
 		return
 	}
 	if e.Time != p.now {
-		if p.unsettled() {
-			p.settle()
-		}
-		p.now, p.atInstant = e.Time, 0
+		p.pass(e.Time)
 	}
 	if p.atInstant++; p.atInstant > maxInstant {
 		p.state.refuse("more than %d events at one instant, %s", maxInstant, at(e.Time))
@@ -200,10 +227,16 @@ func (p *Checker) ended(e *history.Event) {
 	}
 }
 
+// ends are the kinds of events that can be taken before what they wait for: see [state.about].
+var ends = kindSet(history.Expiring, history.Lost, history.Lapse)
+
 // wait puts an event aside until others of its instant have come.
 func (p *Checker) wait(e *history.Event) {
 	if len(p.late) < maxLate {
 		p.late = append(p.late, late{*e, p.state.docket.event})
+		return
+	}
+	if ends.has(e.Kind) && p.take(e, true) {
 		return
 	}
 	p.state.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
@@ -213,7 +246,7 @@ func (p *Checker) wait(e *history.Event) {
 // nothing.
 func (p *Checker) unsettled() bool {
 	l := p.state
-	return len(p.late)|len(p.told)|len(l.changes)|len(l.settling)|int(p.settling) != 0
+	return len(p.late)|len(p.told)|len(l.changes)|len(l.settling)|int(p.settling) != 0 || l.nextDeadline() <= p.now
 }
 
 // settle closes an instant.
@@ -221,6 +254,7 @@ func (p *Checker) settle() {
 	if len(p.late) > 0 {
 		p.takeLate()
 	}
+	p.lapses()
 	p.told = p.told[:0]
 	if len(p.state.changes) > 0 {
 		p.state.settleKeys()
@@ -277,7 +311,7 @@ func (p *Checker) Finish() Report {
 	if d := p.state.docket; d.full && (p.cut == "" || p.cut == endless) {
 		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.first.Event, d.first.What)
 	}
-	r := Report{Cut: p.cut, Untried: p.state.untried()}
+	r := Report{Cut: p.cut, Untried: p.state.untried(), UntilClock: cmp.Or(p.state.header.UntilClock, history.FileClock)}
 	for i, j := range p.checkers {
 		f := j.finding(p.now)
 		if i < p.silent() {

@@ -119,6 +119,9 @@ func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflic
 	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
 	}
+	if open := a.openEnd; !c.lapsed && open != nil && open.left > 0 && now > open.at.Add(open.left) {
+		c.lapsed, c.lapse = true, open.at.Add(open.left)
+	}
 	for _, v := range a.history().lost {
 		if v.at > now {
 			continue
@@ -180,7 +183,7 @@ func (c *conflict) causes() []Cause {
 		return c.storing()
 	case c.slow():
 		return broken(ClocksAgree, c.slowHolder())
-	case c.overran() && c.at > c.vouched.at.Add(c.vouched.left):
+	case c.overran() && !c.vouched.agrees && c.at > c.vouched.at.Add(c.vouched.left):
 		return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
 	case c.stored && c.emptied.how == history.WithWhatItSynced: // nothing has watched the store's entries
 		return broken(StoreKeeps, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at})
@@ -312,7 +315,7 @@ func (c *conflict) expired() []Statement {
 	if early > noticeable {
 		return []Statement{{Kind: KeyEarly, Client: c.client, For: early}}
 	}
-	told := []Statement{{Kind: KeyLived, Client: c.client, More: c.overran()}}
+	told := []Statement{{Kind: KeyLived, Client: c.client, More: c.overran() && !c.vouched.agrees}}
 	if s := c.delayed; s.ever {
 		told = append(told, Statement{Kind: StoodBefore, Client: c.client, From: s.from, To: s.to})
 	}
@@ -371,14 +374,16 @@ func (c *conflict) slowHolder() Statement {
 
 // extension is the validity that was left when an extension, or the grant, returned.
 type extension struct {
-	at   history.Time
-	left time.Duration
+	at     history.Time
+	left   time.Duration // 0: it is not known
+	agrees bool          // its until is no later, as far as the history shows
 }
 
-// vouched returns the last extension, or the grant, if one has returned.
+// vouched returns the last extension, or the grant, and whether one has returned and says how much
+// validity was left.
 func (h *hold) vouched() (last extension, ever bool) {
 	if h.renewed.at != 0 {
-		return h.renewed, true
+		return h.renewed, h.renewed.left != 0
 	}
-	return extension{at: h.granted, left: h.validity}, h.returned
+	return h.first, h.returned && h.first.left != 0
 }

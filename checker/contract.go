@@ -229,14 +229,14 @@ func (c *contract) still(f *fact) {
 }
 
 // positive reports a grant without validity: by the lock's own figure, or by its clock
-// just before the lock read it.
+// just before the lock read it. A figure of 0 may have been left out.
 func (c *contract) positive(f *fact, what string) {
 	got := f.returning(NoValidity, what)
 	got.Validity = f.Validity
 	left := time.Duration(f.Until - f.Now)
 	switch {
 	case f.Until == 0:
-	case f.Validity <= 0:
+	case f.Validity < 0:
 		c.violate(f.calling(), got)
 	case f.Now == 0:
 	case left <= 0:

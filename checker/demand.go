@@ -27,6 +27,7 @@ type Outage struct {
 // ends those in progress. Call it before the first event. A checker of selected properties then
 // takes these two measurements and no others.
 func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
+	p.byOneClock()
 	if len(p.meters) == 0 {
 		for _, newMeter := range []func(history.Header, *state) meter{newWaitMeter, newOutageMeter} {
 			m := newMeter(p.state.header, p.state)

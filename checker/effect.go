@@ -45,7 +45,7 @@ func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
 // gives up halves the limit, so that all searches together take at most twice the limit. Call it
 // before the first event.
 func (p *Checker) SetSearchLimit(limit time.Duration) {
-	for _, j := range p.checkers {
+	for _, j := range p.allCheckers() {
 		if e, ok := j.(*effect); ok {
 			e.orders.limit = limit
 		}

@@ -227,6 +227,9 @@ const maxClashes = 16
 
 // violate counts a violation of (a) or (b): the window of the event overlaps a live one.
 func (x *exclusion) violate(held span, t *windowEvent) {
+	if x.undecided(held.hold, t.hold.client.number, t.at) {
+		return
+	}
 	if c := x.conflict(held.hold, t.hold.contender(), t.at); c != nil && x.first == nil {
 		x.first = newViolation(x.rule, held, t, x.faultLog, c)
 	}

@@ -5,7 +5,7 @@ package checker
 // ways that lead nowhere it tries, for each section, before it leaves the rest
 // to porcupine.
 func (p *Checker) SetSegments(least, most, patience int) {
-	for _, j := range p.checkers {
+	for _, j := range p.allCheckers() {
 		if e, ok := j.(*effect); ok {
 			e.minSegment, e.maxSegment, e.orders.patience = least, most, patience
 		}
@@ -20,3 +20,6 @@ func ShownKinds() map[string]bool { return shownKinds }
 
 // Harmless is the kind of fault that holds up nobody.
 const Harmless = harmless
+
+// Deadlines is how many ends of validity are awaited.
+func (p *Checker) Deadlines() int { return len(p.state.deadlines) }

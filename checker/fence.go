@@ -5,18 +5,30 @@ import "github.com/lockstorm/lockstorm/history"
 // Fence says that fencing tokens grow from hold to hold.
 const Fence Property = "fence"
 
-// fences judges whether fences grow. If the grant of hold g returned before acquire of
-// hold h was called, or g's window ended before h's began and neither is empty, then
-// g's fence is below h's. Grants without a fence are not judged.
+// fences judges whether fences grow. The fence of hold g is below that of hold h if
+//   - the grant of g returned before acquire of h was called;
+//   - the window of g ended before that of h began, and the latter is not empty. An empty window ends
+//     when its grant returns;
+//   - the window of h is empty, and g was granted before it ended: h was granted at a point from its
+//     end to the return (see [exclusion]).
+//
+// Grants without a fence are not judged.
 type fences struct {
 	state    *state
 	faultLog *faultLog
-	floors   perHold[mark] // the fence that a hold's fence has to exceed, as of its call
-	granted  []*hold       // in this instant, with a fence
-	ended    []*hold       // holds whose window may have ended in this instant
+	floors   perHold[floor]
+	granted  []*hold // in this instant, with a fence
+	ended    []*hold // holds whose window may have ended in this instant
 
 	judged   int
 	breaches violations
+}
+
+// floor is what a hold's fence has to exceed.
+type floor struct {
+	mark               // as of its call
+	late  bool         // its grant returned after its end
+	ended history.Time // then
 }
 
 // mark is the highest fence of some holds, and its hold.
@@ -29,8 +41,35 @@ type mark struct {
 
 // fenceMarks are the fences that the next holds of a resource have to exceed.
 type fenceMarks struct {
-	returned mark // of holds that have returned
-	ended    mark // of holds whose windows have ended
+	returned mark   // of holds that have returned
+	ended    mark   // of holds whose windows have ended
+	past     []mark // returned, as it was: the last maxMarks
+}
+
+// maxMarks bounds the marks that are kept for grants whose validity was over when they returned. An
+// older one than those is compared with the fences before its call.
+const maxMarks = 64
+
+// raiseReturned notes the fence of a hold that has returned.
+func (m *fenceMarks) raiseReturned(h *hold) {
+	if h.fence <= m.returned.fence {
+		return
+	}
+	m.returned.raise(h, h.fence)
+	if len(m.past) == maxMarks {
+		m.past = cut(m.past, 0)
+	}
+	m.past = append(m.past, m.returned)
+}
+
+// before returns the highest fence of the holds that were granted before an instant, or less.
+func (m *fenceMarks) before(t history.Time) (highest mark) {
+	for _, v := range m.past {
+		if v.at < t {
+			highest = v
+		}
+	}
+	return highest
 }
 
 func (m *mark) raise(h *hold, fence uint64) {
@@ -55,11 +94,15 @@ func (j *fences) observe(f *fact) {
 	switch f.Kind {
 	case history.Acquire:
 		if m := &h.resource.fences.returned; m.fence != 0 {
-			*j.floors.of(h) = *m
+			j.floors.of(h).mark = *m
 		}
 	case history.Granted:
 		if f.Fence != 0 {
-			j.granted = append(j.granted, h)
+			j.granted, j.ended = append(j.granted, h), append(j.ended, h) // its window may be empty
+			if w := &h.windows[leaseRule]; w.empty() && w.end < f.Time {  // an extension in this instant may begin it anew
+				late := j.floors.of(h)
+				late.late, late.ended = true, w.end
+			}
 		}
 	case history.Release, history.Lost, history.Lapse:
 		if h.fence != 0 {
@@ -70,9 +113,17 @@ func (j *fences) observe(f *fact) {
 
 func (j *fences) judge(h *hold) {
 	j.judged++
-	before, when := *j.floors.of(h), "called"
-	if ended := h.resource.fences.ended; ended.fence > before.fence && !h.expired() {
-		before, when = ended, "ended"
+	floor, m := *j.floors.of(h), &h.resource.fences
+	before, when := floor.mark, "called"
+	if w := &h.windows[leaseRule]; !floor.late && w.empty() {
+		floor.late, floor.ended = true, w.end
+	}
+	if floor.late {
+		if granted := m.before(floor.ended); granted.fence > before.fence {
+			before, when = granted, "over"
+		}
+	} else if m.ended.fence > before.fence {
+		before, when = m.ended, "ended"
 	}
 	if h.fence > before.fence {
 		return
@@ -115,10 +166,10 @@ func (j *fences) settle() {
 		j.judge(h)
 	}
 	for _, h := range j.granted {
-		h.resource.fences.returned.raise(h, h.fence)
+		h.resource.fences.raiseReturned(h)
 	}
 	for _, h := range j.ended {
-		if w := &h.windows[leaseRule]; w.begun && w.over && w.end > w.from {
+		if w := &h.windows[leaseRule]; w.begun && w.over {
 			h.resource.fences.ended.raise(h, h.fence)
 		}
 	}

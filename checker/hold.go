@@ -30,6 +30,7 @@ type hold struct {
 	returned   bool // the try was granted
 	letGo      bool // release was called
 	lost       bool // its holder was told of the loss
+	lostAt     history.Time
 	over       bool // it was refused, or its release has returned
 	retired    bool // no further event can concern it
 	references int  // exclusion: its live windows and waiting events
@@ -39,16 +40,17 @@ type hold struct {
 
 	ended history.Time
 
-	granted  history.Time
-	validity time.Duration // at the grant
-	fence    uint64        // of the grant; 0: none
+	granted history.Time
+	first   extension // the grant
+	fence   uint64    // of the grant; 0: none
 
 	asked   time.Duration // the TTL of the last extension; 0: that of the grant
 	renewed extension     // the last one; at 0: none
 
-	until  int64 // the present end of validity, on the client's clock
-	lapsed lapsed
-	writes int // writes that may still be applied
+	until   int64    // the present end of validity, on the clock that the header names
+	openEnd *openEnd // nil: the history tells the end of validity
+	lapsed  lapsed
+	writes  int // writes that may still be applied
 
 	windows    [ruleCount]window // exclusion
 	past       past              // lease exclusion
@@ -78,7 +80,7 @@ func (h *hold) leased() bool {
 }
 
 // endless reports whether nothing but a release ends the hold.
-func (h *hold) endless() bool { return h.returned && h.until == noEnd }
+func (h *hold) endless() bool { return h.returned && h.until == noEnd && !h.lapsed.over }
 
 // orphaned reports whether nothing can end the hold: it has no TTL and its client is dead.
 func (h *hold) orphaned() bool { return h.endless() && h.client.dead }
@@ -90,7 +92,7 @@ func (l *state) tied(h *hold) bool { return l.header.Keepers < 0 && h.endless() 
 func (h *hold) grant() Grant {
 	return Grant{
 		Client: h.client.number, Resource: h.resource.name, Token: h.token,
-		Call: h.acquire.at, Granted: h.granted, Validity: h.validity,
+		Call: h.acquire.at, Granted: h.granted, Validity: h.first.left,
 	}
 }
 
@@ -329,16 +331,18 @@ func (f *fact) releasedExtended() bool {
 const reentered history.Kind = maxKinds - 1
 
 // holding returns the client's hold that a grant enters again, or nil. The hold has the same
-// token and is not over. As for an extension, an end of validity in this very instant does
-// not count.
+// token and goes on.
 func (c *client) holding(f *fact) *hold {
 	if c.held == 0 {
 		return nil
 	}
-	now := f.Time
-	return c.find(f.Event, func(h *hold) bool {
-		return h.returned && !h.letGo && !h.lost && !h.over && !(h.expired() && h.expiry() < now)
-	})
+	return c.find(f.Event, func(h *hold) bool { return h.returned && h.goesOn(f.Time) })
+}
+
+// goesOn reports whether the hold goes on. As for an extension, a loss and an end of validity in this
+// very instant do not count.
+func (h *hold) goesOn(now history.Time) bool {
+	return !h.letGo && !h.over && !(h.lost && h.lostAt < now) && !(h.expired() && h.expiry() < now)
 }
 
 // reenter turns the grant of a try into one that enters a hold again.
@@ -350,8 +354,8 @@ func (l *state) reenter(f *fact, held *hold) {
 	f.Event, f.hold, f.try = &l.entered, held, f.hold
 	held.depth++
 	if until := validityEnd(f.Event); until > held.until {
-		held.declare(until, f.call.at)
-		held.renewed = extension{at: f.Time, left: f.Validity}
+		l.declare(f, held)
+		held.renewed = l.vouchedBy(f, held)
 	}
 }
 

@@ -49,7 +49,7 @@ func (h *hold) expiry() history.Time {
 func (h *hold) declare(until int64, called history.Time) {
 	h.until, h.lapsed.over = until, false
 	for _, l := range h.lapsed.recent {
-		if l.until == until && l.told >= called {
+		if l.ends(until) && l.told >= called {
 			h.lapsed.over, h.lapsed.at = true, l.at
 			return
 		}
@@ -62,14 +62,18 @@ func (h *hold) lapse(e *history.Event) {
 	if !l.any {
 		l.any, l.first = true, at
 	}
-	if until == h.until && !l.over {
+	now := lapse{until, at, e.Time}
+	if now.ends(h.until) && !l.over {
 		l.over, l.at = true, at
 	}
 	if len(l.recent) == maxLapses {
 		l.recent = append(l.recent[:0], l.recent[1:]...)
 	}
-	l.recent = append(l.recent, lapse{until, at, e.Time})
+	l.recent = append(l.recent, now)
 }
+
+// ends reports whether the lapse is that of an end of validity: of any, if it does not say which.
+func (l lapse) ends(until int64) bool { return l.until == until || l.until == 0 }
 
 // lapsedAt is when the lapse was. It is earlier than the event if the lock declared its
 // until only after the clock had reached it.

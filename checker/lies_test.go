@@ -58,7 +58,7 @@ func (l *ledgered) plantFence(t *rapid.T, i int) []string {
 	s, highest := &l.turns[i], -1
 	for _, j := range l.grants() {
 		g := &l.turns[j]
-		ended := g.shape != over && g.leaseEnd() < s.ret
+		ended := max(g.ret, g.leaseEnd()) < s.ret
 		if g.resource == s.resource && (g.ret < s.call || ended) && g.ret <= s.ret && g.hold != s.hold {
 			highest = j
 		}
@@ -99,7 +99,7 @@ func (l *ledgered) plantLate(t *rapid.T, i int) []string {
 }
 
 func (l *ledgered) plantNothingLeft(t *rapid.T, i int) []string {
-	left := -time.Duration(rapid.IntRange(0, 5).Draw(t, "left"))
+	left := -time.Duration(rapid.IntRange(1, 5).Draw(t, "left")) // 0 may have been left out
 	l.edit(history.Granted, i, func(e *history.Event) { e.Validity = left })
 	if l.turns[i].until >= never {
 		return nil

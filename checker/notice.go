@@ -179,6 +179,9 @@ func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	if wrong := c.faultLog.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
 		return broken(ClockCounts, wrong...)
 	}
+	if h.openEnd != nil {
+		return nil
+	}
 	return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
 }
 

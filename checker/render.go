@@ -184,11 +184,14 @@ func (s *Statement) event() string {
 	case FencedGrant:
 		return fmt.Sprintf("client %d was granted %s at %s with the fence %d", s.Client, s.lock(), at(s.At), s.Fence)
 	case FencedAfter:
-		when := "called acquire after that"
-		if s.Detail == "ended" {
-			when = fmt.Sprintf("came after client %d had ceased to hold it", s.Other)
+		when := "which called acquire after that"
+		switch s.Detail {
+		case "ended":
+			when = fmt.Sprintf("which came after client %d had ceased to hold it", s.Other)
+		case "over":
+			when = "whose hold ended after that and before its grant returned"
 		}
-		return fmt.Sprintf("client %d, which %s, was granted it (token %s) at %s with the fence %d", s.Client, when, short(s.Token), at(s.At), s.Fence)
+		return fmt.Sprintf("client %d, %s, was granted it (token %s) at %s with the fence %d", s.Client, when, short(s.Token), at(s.At), s.Fence)
 	case LostUpdate:
 		return fmt.Sprintf("lost update on %q", s.resource())
 	case StaleRead:
@@ -624,6 +627,18 @@ func (s *Share) String() string {
 	return fmt.Sprintf("%s (%d of %d votes)", text, s.Votes, s.OfVotes)
 }
 
+// endUnknown says which events are missing.
+func (s *Statement) endUnknown() string {
+	began := Statement{Kind: HoldBegan, Client: s.Client, Resource: s.Resource, Token: s.Token, Detail: "granted", At: s.At, Validity: s.Validity}
+	why, remedy := "without an until", "write until on the clock of t"
+	if s.More {
+		why = "with an until that is not on the clock of t"
+		remedy = `write a lapse event when the validity of a hold ends, with "until_clock":"client" in the header, or write until on the clock of t`
+	}
+	return fmt.Sprintf("%s, %s; client %d was granted it at %s, and whether client %d still held it then is not known: %s",
+		began.holdBegan(), why, s.Other, at(s.To), s.Client, remedy)
+}
+
 // basis renders what a verdict other than violated rests on.
 func (s *Statement) basis() string {
 	switch s.Kind {
@@ -636,6 +651,8 @@ func (s *Statement) basis() string {
 	case UndecidedOverlap:
 		return fmt.Sprintf("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
 			s.Client, at(s.At), s.lock(), s.Left, at(s.To), maxWaiting, s.Detail)
+	case EndUnknown:
+		return s.endUnknown()
 	case UndecidedOrder:
 		return fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before them",
 			s.resource(), at(s.At), counted(s.Count, "section"), s.Detail, s.Of)

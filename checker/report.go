@@ -21,6 +21,10 @@ type Report struct {
 	// Untried lists the numbers of the faults after which no client began a try to acquire, or was granted
 	// a lock, in order: also those that went on when the history ended.
 	Untried []int `json:"-"`
+
+	// UntilClock is the clock by which the history was judged: that of its header or, if it names none,
+	// that which the events show.
+	UntilClock history.UntilClock `json:"-"`
 }
 
 // Place is a part of a history: the events of one resource, or of all if none is

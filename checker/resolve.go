@@ -169,9 +169,10 @@ func (l *state) granted(f *fact, force bool) bool {
 		return true
 	}
 	f.client.held++
-	h.returned, h.granted, h.validity = true, f.Time, f.Validity
+	h.returned, h.granted = true, f.Time
 	h.keys.granted = h.keys.set
-	h.declare(validityEnd(f.Event), h.acquire.at)
+	l.declare(f, h)
+	h.first = l.vouchedBy(f, h)
 	h.fence = f.Fence
 	if f.TTL != 0 {
 		h.ttl = f.TTL
@@ -216,6 +217,9 @@ func (l *state) extend(f *fact, force bool) bool {
 	if f.Until != 0 && h.returned && f.Until < h.until {
 		h.declare(f.Until, f.Time)
 	}
+	if f.Until != 0 && h.openEnd == nil {
+		l.expect(h, f.Until)
+	}
 	return true
 }
 
@@ -234,8 +238,8 @@ func (l *state) extended(f *fact, force bool) bool {
 	}
 	f.close(&f.hold.extend)
 	f.hold.keys.confirmed = f.hold.keys.extended
-	f.hold.declare(validityEnd(f.Event), f.call.at)
-	f.hold.renewed = extension{at: f.Time, left: f.Validity}
+	l.declare(f, f.hold)
+	f.hold.renewed = l.vouchedBy(f, f.hold)
 	return true
 }
 
@@ -247,17 +251,24 @@ func (l *state) extendFailed(f *fact, force bool) bool {
 	return true
 }
 
-// about enters an event about a hold, which may be over by then.
+// about enters an event about a hold, which may be over by then. If it is, the event waits for a grant of
+// the same instant under the same token, which begins another hold.
 func (l *state) about(f *fact, force bool) bool {
-	f.hold = f.client.about(f.Event)
-	return f.hold != nil || force
+	h := f.client.about(f.Event)
+	if !force && (h == nil || h.returned && !h.goesOn(f.Time)) {
+		return false
+	}
+	f.hold = h
+	return true
 }
 
 func (l *state) lost(f *fact, force bool) bool {
 	if !l.about(f, force) || f.hold == nil {
 		return force
 	}
-	f.hold.lost = true
+	if h := f.hold; !h.lost {
+		h.lost, h.lostAt = true, f.Time
+	}
 	return true
 }
 

@@ -128,7 +128,7 @@ func (e *ended) note(s span, t *windowEvent) {
 	e.acted, e.kept, e.voted, e.fate = !h.returned, h.keys.set, h.voted(), h.keys.fate
 	g := &e.grant
 	g.Client, g.Resource, g.Token = h.client.number, h.resource.name, h.token
-	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.validity
+	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.first.left
 }
 
 // interrupted returns the window that ended last, if it ended after the last window of a

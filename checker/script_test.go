@@ -134,7 +134,7 @@ func (s *script) drawGranted(t *rapid.T) {
 
 // drawAgain draws a grant to the owner while it holds, if there is room for one.
 func (s *script) drawAgain(t *rapid.T) {
-	last := min(s.until, s.lost-1, s.release-2, horizon+8)
+	last := min(s.until, s.lost, s.release-2, horizon+8)
 	if last <= s.ret {
 		return
 	}
@@ -313,7 +313,7 @@ func write(scripts []script, seed uint64, besides ...history.Event) (history.Hea
 		end = max(end, events[len(events)-1].Time+1)
 	}
 	events = append(events, history.Event{Time: end, Kind: history.End})
-	return history.Header{Nodes: 5, Clients: len(scripts) + 1, LongestTTL: time.Millisecond}, events
+	return history.Header{Nodes: 5, Clients: len(scripts) + 1, LongestTTL: time.Millisecond, UntilClock: history.ClientClock}, events
 }
 
 // shuffleTies draws another order of simultaneous events. A node's changes of one resource's keys

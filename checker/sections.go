@@ -184,7 +184,10 @@ type Access struct {
 // Accesses calls each for every access when its outcome is known, or is known to stay
 // unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
 // it before the first event.
-func (p *Checker) Accesses(each func(Access)) { p.checkerOf(Effect).(*effect).each = each }
+func (p *Checker) Accesses(each func(Access)) {
+	p.byOneClock()
+	p.checkerOf(Effect).(*effect).each = each
+}
 
 func (s *section) told(o history.Outcome) Access {
 	return Access{

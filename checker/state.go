@@ -32,11 +32,12 @@ type state struct {
 	answered   []history.Time // by node: when it, or the store (0), last answered its watch; nil: there is none
 	changes    []keyChange    // of this instant, to be entered at its end
 	entered    history.Event  // made of a grant: see [reentered]
-	settling   []*hold        // holds that may be retired at the end of the instant
-	spare      []*hold        // retired holds, to be reused with their numbers
-	stragglers bool           // they are asked for: see [straggler]
-	places     int            // how many holds have a number
-	serial     uint64         // of the newest hold
+	deadlines  deadlines
+	settling   []*hold // holds that may be retired at the end of the instant
+	spare      []*hold // retired holds, to be reused with their numbers
+	stragglers bool    // they are asked for: see [straggler]
+	places     int     // how many holds have a number
+	serial     uint64  // of the newest hold
 }
 
 // fact is an event and what it is about. Fields that do not apply are nil.

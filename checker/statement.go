@@ -34,7 +34,8 @@ const (
 	// FencedGrant: Client was granted Resource under Token at At with Fence.
 	FencedGrant StatementKind = "fenced-grant"
 	// FencedAfter: like FencedGrant, for the later grant. Detail is "called" if acquire was called
-	// after the first grant had returned, or "ended" if Other had ceased to hold the lock.
+	// after the first grant had returned, "ended" if Other had ceased to hold the lock, or "over" if its
+	// hold ended after the first grant and before its own.
 	FencedAfter StatementKind = "fenced-after"
 
 	// LostUpdate: two sections of Resource read one value, and both wrote.
@@ -208,6 +209,7 @@ const (
 	NoGrant          StatementKind = "no-grant"           // nobody was granted the lock
 	NoOverlap        StatementKind = "no-overlap"         // Count windows, or sections if Detail says so, do not overlap; Of were empty
 	UndecidedOverlap StatementKind = "undecided-overlap"  // Client acted (Left) at At as the holder of Resource under Token; its success became known only at To
+	EndUnknown       StatementKind = "end-unknown"        // Client was granted Resource under Token at At, with Validity left; its end is not told, or, if More, on another clock than the history's, and Other was granted it at To
 	NoWrite          StatementKind = "no-write"           // no write to a guarded resource
 	UndecidedOrder   StatementKind = "undecided-order"    // the order of Count sections of Resource from At on is undecided, as Detail says; Of others are decided
 	InOrder          StatementKind = "in-order"           // Count accepted sections are in order; Of in all, if some are undecided

@@ -65,7 +65,7 @@ func trafficOf(calls, unknown int) (history.Header, []history.Event) {
 	}
 	t.events = append(t.events, history.Event{Time: t.now + 1, Kind: history.End})
 	return history.Header{
-		Nodes: 5, Clients: trafficClients, LongestTTL: time.Second,
+		Nodes: 5, Clients: trafficClients, LongestTTL: time.Second, UntilClock: history.ClientClock,
 		Bounds: history.Bounds{Acquire: time.Second, Release: time.Second, Extend: time.Second, Grant: time.Minute, Tries: 3},
 	}, t.events
 }

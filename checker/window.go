@@ -29,6 +29,9 @@ type window struct {
 	end  history.Time
 }
 
+// empty reports whether the window ended before it began, or when it did.
+func (w *window) empty() bool { return w.begun && w.over && w.end <= w.from }
+
 // past is the last ended window of a hold, for lease exclusion.
 type past struct {
 	ever bool
@@ -216,8 +219,11 @@ func (w *Window) Ending() string {
 
 // Windows calls each for every window of lease or section exclusion when it ends, and in
 // Finish for those that are open. It panics if New was not asked for the property. Call it
-// before the first event.
-func (p *Checker) Windows(of Property, each func(Window)) { p.checkerOf(of).(*exclusion).each = each }
+// before the first event. See [Checker.byOneClock].
+func (p *Checker) Windows(of Property, each func(Window)) {
+	p.byOneClock()
+	p.checkerOf(of).(*exclusion).each = each
+}
 
 // windowOf returns a live window that lasts until to.
 func (x *exclusion) windowOf(s span, to history.Time, by history.Kind) Window {

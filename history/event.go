@@ -251,8 +251,8 @@ type Event struct {
 	Token string `json:"token,omitempty"`
 	// TTL is the requested time to live.
 	TTL time.Duration `json:"ttl,omitempty"`
-	// Until is the end of validity, on the client's clock that the lock reads. The clock's
-	// origin is arbitrary.
+	// Until is the end of validity, on the clock that the header names as until_clock. The origin of
+	// a client's own clock is arbitrary.
 	Until int64 `json:"until,omitempty"` // ns
 	// Validity is the validity left at a grant, on that clock.
 	Validity time.Duration `json:"validity,omitempty"`

@@ -48,6 +48,12 @@ type Header struct {
 	// Allowance is the part of LongestTTL that the lock sets aside for clock errors.
 	Allowance time.Duration `json:"allowance"`
 
+	// UntilClock is the clock of the ends of validity (until). "file": that of the events' times. A
+	// hold then ends when they reach its until. "client": each client's own. A hold then ends with
+	// its lapse event, and the history has every lapse. By default it is "client" if the history has
+	// a lapse event or a fault on a client's clock, otherwise "file".
+	UntilClock UntilClock `json:"until_clock,omitempty"`
+
 	// Keys says that the history records every change of the nodes' keys.
 	Keys bool `json:"keys"`
 
@@ -73,6 +79,16 @@ type Header struct {
 	Bounds Bounds `json:"bounds"`
 }
 
+// UntilClock is the clock on which the ends of validity of a history are meant. The zero value leaves it
+// to the events.
+type UntilClock string
+
+// The clocks.
+const (
+	FileClock   UntilClock = "file"   // that of the events' times
+	ClientClock UntilClock = "client" // the client's own
+)
+
 // The largest numbers of nodes and clients of a history.
 const (
 	MaxNodes   = 64
@@ -90,6 +106,8 @@ func (h Header) validate() error {
 		return fmt.Errorf("%d clients: want 1 to %d", h.Clients, MaxClients)
 	case h.LongestTTL < 0 || h.Allowance < 0:
 		return fmt.Errorf("a longest TTL of %v and an allowance of %v: want neither below 0", h.LongestTTL, h.Allowance)
+	case h.UntilClock != "" && h.UntilClock != FileClock && h.UntilClock != ClientClock:
+		return fmt.Errorf("unknown until_clock %q: want %q or %q", h.UntilClock, FileClock, ClientClock)
 	case h.Keepers < -1 || h.Keepers > h.Nodes:
 		return fmt.Errorf("%d keepers of %d nodes: want -1 (none) to %d", h.Keepers, h.Nodes, h.Nodes)
 	}

@@ -1,6 +1,7 @@
 package counterexample
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -63,6 +64,7 @@ func (p Picture) excerpt(open func() (io.ReadCloser, error)) (e *excerpt, err er
 }
 
 func newExcerpt(p Picture, h history.Header) *excerpt {
+	h.UntilClock = cmp.Or(h.UntilClock, p.clock)
 	e := &excerpt{property: p.shownProperty(), first: p.Findings[0], both: p.cut == "" && len(p.Findings) > 1, cut: p.cut != "", header: h}
 	for _, f := range p.Findings {
 		e.codes = append(e.codes, f.Property.Code())

@@ -26,7 +26,8 @@ type Picture struct {
 	// Findings has at least one finding. The first one determines the place.
 	Findings []checker.Finding
 
-	cut string // why the history is truncated, if the picture is about that
+	cut   string             // why the history is truncated, if the picture is about that
+	clock history.UntilClock // by which the history was judged
 }
 
 // Cut is the name of the picture of the end of a truncated history, for all that is unknown for
@@ -52,6 +53,9 @@ func Of(r checker.Report) []Picture {
 	}
 	if len(cut.Findings) > 0 {
 		all = append(all, cut)
+	}
+	for i := range all {
+		all[i].clock = r.UntilClock
 	}
 	return all
 }

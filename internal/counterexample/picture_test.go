@@ -451,16 +451,26 @@ func TestOneOverlapIsOnePicture(t *testing.T) {
 }
 
 // For a late extension both windows of its hold are drawn, and what lay in between. Porcupine
-// finds no order of them.
+// finds no order of them. So it is if until is on the clock of the events' times and the history has no
+// lapses, which its header does not say.
 func TestInterruptedHoldIsDrawn(t *testing.T) {
+	for _, lapses := range []bool{true, false} {
+		t.Run(fmt.Sprint("lapses ", lapses), func(t *testing.T) { testInterruptedHold(t, lapses) })
+	}
+}
+
+func testInterruptedHold(t *testing.T, lapses bool) {
 	e := history.Event{Client: 1, Resource: "r", Token: "a"}
 	at := func(t history.Time, k history.Kind, until history.Time) history.Event {
-		e.Time, e.Kind, e.Until, e.Validity = t, k, int64(until), time.Millisecond
+		e.Time, e.Kind, e.Until, e.Validity = t, k, int64(until), max(until, t).Sub(t)
 		return e
 	}
 	first := []history.Event{
 		at(0, history.Acquire, 0), at(ms, history.Granted, 5*ms), at(5*ms, history.Lapse, 5*ms),
 		at(10*ms, history.Extend, 20*ms), at(11*ms, history.Extended, 20*ms), at(20*ms, history.Lapse, 20*ms),
+	}
+	if !lapses {
+		first = slices.DeleteFunc(first, func(e history.Event) bool { return e.Kind == history.Lapse })
 	}
 	h := write(history.Header{Nodes: 1, Clients: 3}, story(first, hold(2, "r", "b", 6*ms, 8*ms), hold(3, "r", "c", 30*ms, 40*ms))...)
 	p := h.draw(t)["lease"]

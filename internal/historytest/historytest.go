@@ -35,7 +35,7 @@ const EventsPerGrant = 4
 // under a new token of 40 digits. It violates nothing.
 func Grants(w io.Writer, n int) error {
 	out := history.NewWriter(w, history.Header{
-		Scenario: "grants", Lock: "redlock", Nodes: 5, Clients: 10, LongestTTL: time.Second, Allowance: 12 * time.Millisecond,
+		Scenario: "grants", Lock: "redlock", Nodes: 5, Clients: 10, LongestTTL: time.Second, Allowance: 12 * time.Millisecond, UntilClock: history.ClientClock,
 		Bounds: history.Bounds{Acquire: 300 * time.Millisecond, Release: 300 * time.Millisecond, Tries: 3},
 	})
 	e := history.Event{Resource: "invoice-7"}

@@ -21,10 +21,11 @@ import (
 // are in milliseconds. The defaults of outcome, ttl and left are ok, 10 and 5. A # starts a
 // comment.
 //
-// A line "header key=value ..." sets nodes, ttl, allowance, keys, keepers, votes (by node:
-// 3,1,1), and each bound by its name in history files.
+// A line "header key=value ..." sets nodes, ttl, allowance, clock (of until: file, client or nothing;
+// the default is client), keys, keepers, votes (by node: 3,1,1), and each bound by its name in history
+// files.
 func Parse(text string) (history.Header, []history.Event, error) {
-	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond}
+	h := history.Header{Nodes: 5, Clients: 3, LongestTTL: 10 * time.Millisecond, UntilClock: history.ClientClock}
 	var events []history.Event
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
@@ -62,6 +63,8 @@ func parseHeader(h *history.Header, words []string) error {
 			if err := json.Unmarshal([]byte("["+value+"]"), &h.Votes); err != nil {
 				return err
 			}
+		case key == "clock":
+			h.UntilClock = history.UntilClock(value)
 		case err != nil:
 			return err
 		case key == "keepers":

@@ -164,7 +164,7 @@ func TestHeader(t *testing.T) {
 	got := prepared(t, simulator, s).Header(7)
 	want := history.Header{
 		Format: history.Format, Version: history.Version, Scenario: s.Name, Lock: "redlock", Backend: "sim", Seed: 7,
-		Nodes: 5, Clients: 2, LongestTTL: time.Second, Allowance: 12 * ms, Keys: true, Bounds: s.Bounds,
+		Nodes: 5, Clients: 2, LongestTTL: time.Second, Allowance: 12 * ms, UntilClock: history.ClientClock, Keys: true, Bounds: s.Bounds,
 	}
 	if !reflect.DeepEqual(got, want) || got.Bounds.Tries == 0 {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -68,6 +68,7 @@ type builder struct {
 }
 
 func newBuilder(run Run, h history.Header, shown eventRange) *builder {
+	h.UntilClock = cmp.Or(h.UntilClock, run.Report.UntilClock)
 	b := &builder{
 		run: run, header: h, shown: shown, lanes: laneBuilders{}, affected: map[int]*affected{},
 		leaderless: -1, dead: map[int]bool{},

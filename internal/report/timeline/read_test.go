@@ -102,6 +102,22 @@ func TestWaitingHoldingOverdue(t *testing.T) {
 	}
 }
 
+// Without lapses, and with a header that names no clock, a hold ends at its until.
+func TestHoldWithoutALapseEndsAtItsUntil(t *testing.T) {
+	m := checkModel(t, parse(t, `header clock=
+		0 acquire c1 A
+		2 granted c1 A until=8 left=6
+		8 acquire c2 B
+		9 granted c2 B until=15 left=6
+		12 release c2 B
+		13 end`))
+	want(t, m, timeline.Clients, "client 1", `
+0-2 waiting A: 1 try, granted
+2-8 holding A: until validity ends
+8-13 overdue A: until the history ends
+9-12 clash A: V2`)
+}
+
 // An extension that is granted after the lapse continues the hold; in between it is overdue.
 func TestExtensionsAndLosses(t *testing.T) {
 	m := checkModel(t, parse(t, `header nodes=3 ttl=10
