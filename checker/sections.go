@@ -31,11 +31,11 @@ type section struct {
 type stage uint8
 
 const (
-	reading  stage = iota + 1 // the read has not returned
-	holding                   // it has, and no write was called
-	writing                   // the write has not returned
-	returned                  // the write has returned, and was accepted
-	unanswered                // the outcome of the write is unknown
+	reading    stage = iota + 1 // the read has not returned
+	holding                     // it has, and no write was called
+	writing                     // the write has not returned
+	returned                    // the write has returned, and was accepted
+	unanswered                  // the outcome of the write is unknown
 )
 
 // find returns the section that the access belongs to, if it is at one of the stages.
