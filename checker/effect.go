@@ -9,7 +9,8 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// Effect says that the guarded resource is as if its accepted sections had run one after another.
+// Effect says that the guarded resource, which is 0 at first, is as if its accepted sections had run
+// one after another. A section is a read and the next write under the same token.
 const Effect Property = "effect"
 
 // effect judges effect exclusion. It cuts the sections of a resource into segments at quiescent
@@ -20,6 +21,7 @@ type effect struct {
 	orders     orders
 	minSegment int
 	maxSegment int
+	maxWait    int
 
 	now     history.Time
 	leaving []*hold     // holds whose release has returned in this instant
@@ -37,7 +39,7 @@ type effect struct {
 }
 
 func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
-	return &effect{state: l, faultLog: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment}
+	return &effect{state: l, faultLog: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
 }
 
 // SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
@@ -53,7 +55,7 @@ func (p *Checker) SetSearchLimit(limit time.Duration) {
 }
 
 func (*effect) wants() kinds {
-	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Released, history.Kill)
+	return kindSet(history.Read, history.ReadDone, history.Write, history.WriteDone, history.Apply, history.Released, history.Kill)
 }
 
 func (j *effect) observe(f *fact) {
@@ -76,6 +78,8 @@ func (j *effect) observe(f *fact) {
 		}
 	case history.WriteDone:
 		j.written(s, f.Outcome)
+	case history.Apply:
+		j.applied(s)
 	case history.Released:
 		if f.hold != nil {
 			j.leaving = append(j.leaving, f.hold)
@@ -88,10 +92,12 @@ func (j *effect) observe(f *fact) {
 // open begins a section. Its call may show that the resource was quiescent until now.
 func (j *effect) open(s *section) {
 	g := &s.resource.register
-	if g.quiescent(s.call) {
-		if g.lost {
+	if g.quiescent(s.call) && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)) {
+		j.stopWaiting(s.resource)
+		switch {
+		case g.lost:
 			g.find()
-		} else if len(g.segment) >= j.minSegment {
+		case g.quiescent(s.call): // though some writes have become unknown
 			j.judge(s.resource)
 		}
 	}
@@ -102,20 +108,92 @@ func (j *effect) written(s *section, o history.Outcome) {
 	if s == nil {
 		return
 	}
-	if j.each != nil && o != history.Declined {
-		j.each(s.told(o))
-	}
-	g := &s.resource.register
-	g.close(j.now)
+	s.resource.register.close(j.now)
 	switch o {
 	case history.OK:
-		j.sections++
-		g.accept(s)
-		if len(g.segment) >= j.maxSegment {
-			j.long = append(j.long, s.resource)
-		}
+		j.accept(s)
 	case history.Unknown:
-		g.unknown.add(s)
+		j.unanswered(s)
+	case history.Declined:
+		if s.arrived != 0 { // another write was applied
+			j.cannotTell(s)
+		}
+	}
+}
+
+// accept adds a section whose write was accepted.
+func (j *effect) accept(s *section) {
+	if j.each != nil {
+		j.each(s.told(false))
+	}
+	j.sections++
+	g := &s.resource.register
+	g.accept(s)
+	if len(g.segment) >= j.maxSegment {
+		j.long = append(j.long, s.resource)
+	}
+}
+
+// unanswered adds a section whose write has an unknown outcome. If it was applied it was accepted,
+// and ended then.
+func (j *effect) unanswered(s *section) {
+	switch g := &s.resource.register; {
+	case s.arrived == 0:
+		s.waits = true
+		g.waiting = append(g.waiting, s)
+	case s.guessed:
+		j.giveUpOn(s)
+		j.cannotTell(s)
+	default:
+		j.accept(s)
+	}
+}
+
+// applied decides the outcome of a section that waits for its apply.
+func (j *effect) applied(s *section) {
+	if s == nil {
+		return
+	}
+	s.resource.register.applies = true
+	switch {
+	case s.stage != unanswered:
+		return
+	case s.waits && !s.guessed:
+		s.waits = false
+		j.accept(s)
+	case s.waits:
+		s.waits = false
+		j.giveUpOn(s)
+		j.cannotTell(s)
+	default:
+		j.undecidable(s.resource, []*section{s}, fmt.Sprintf("was over when its write was applied, at %s", at(s.arrived)))
+	}
+}
+
+// cannotTell records that the section is only one of several whose write may have been applied.
+func (j *effect) cannotTell(s *section) {
+	j.undecidable(s.resource, []*section{s}, fmt.Sprintf("has to guess which of the client's writes of %d was applied at %s", s.wrote, at(s.arrived)))
+}
+
+// stopWaiting makes the sections that wait for their apply unknown: each may take effect at any
+// time after its call, or never.
+func (j *effect) stopWaiting(r *resource) {
+	g := &r.register
+	for _, s := range g.waiting {
+		if s.waits {
+			s.waits = false
+			j.giveUpOn(s)
+		}
+	}
+	clear(g.waiting)
+	g.waiting = g.waiting[:0]
+}
+
+// giveUpOn adds a section that may have taken effect or not.
+func (j *effect) giveUpOn(s *section) {
+	s.resource.register.unknown.add(s)
+	if j.each != nil {
+		j.each(s.told(true))
 	}
 }
 
@@ -124,7 +202,9 @@ func (j *effect) drop(c *client, s *section) {
 	s.resource.register.close(j.now)
 }
 
-func (*effect) settles() kinds { return kindSet(history.Released, history.Kill, history.WriteDone) }
+func (*effect) settles() kinds {
+	return kindSet(history.Released, history.Kill, history.WriteDone, history.Apply)
+}
 
 // settle drops the sections that will never write, because their lock was released or their client
 // has died. (A dead client's write may still arrive.) The length of a segment is checked only at
@@ -159,11 +239,8 @@ func (j *effect) surrender(c *client) {
 	for len(c.sections) > 0 {
 		s := c.sections[len(c.sections)-1]
 		j.drop(c, s)
-		if s.stage == writing {
-			s.resource.register.unknown.add(s)
-			if j.each != nil {
-				j.each(s.told(history.Unknown))
-			}
+		if s.stage == unanswered {
+			j.unanswered(s)
 		}
 	}
 }
@@ -182,9 +259,9 @@ func (j *effect) judge(r *resource) {
 	case illegal:
 		j.violate(r)
 	case undecided:
-		j.undecidable(r, fmt.Sprintf("takes more than %s", j.orders.waited))
+		j.undecidable(r, g.segment, fmt.Sprintf("takes more than %s", j.orders.waited))
 	case untried:
-		j.undecidable(r, "has to try too many unknown writes")
+		j.undecidable(r, g.segment, "has to try too many unknown writes")
 	}
 	g.next(found)
 }
@@ -193,18 +270,18 @@ func (j *effect) violate(r *resource) {
 	j.breaches.add(func() Finding { return j.explain(r) })
 }
 
-// undecidable records why the resource's segment cannot be decided.
-func (j *effect) undecidable(r *resource, why string) {
-	g := &r.register
+// undecidable records why the order of some sections of the resource cannot be decided.
+func (j *effect) undecidable(r *resource, sections []*section, why string) {
 	if j.doubt == nil {
-		j.uncertain = placeOf(r.name, g.segment)
-		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: g.segment[0].call, Count: len(g.segment), Detail: why, Of: g.decided}
+		j.uncertain = placeOf(r.name, sections)
+		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: sections[0].call, Count: len(sections), Detail: why, Of: r.register.decided}
 	}
 }
 
 // giveUp skips a segment whose sections overlap without end, unless counting is enough to refute
 // it.
 func (j *effect) giveUp(r *resource) {
+	j.stopWaiting(r)
 	g := &r.register
 	var ongoing []*section
 	for _, c := range j.state.clients {
@@ -217,7 +294,7 @@ func (j *effect) giveUp(r *resource) {
 	if g.crowded(ongoing) {
 		j.violate(r)
 	} else {
-		j.undecidable(r, "that overlap one another is not begun")
+		j.undecidable(r, g.segment, "that overlap one another is not begun")
 	}
 	g.lose()
 }
@@ -227,6 +304,7 @@ func (j *effect) finding(history.Time) Finding {
 		j.surrender(c)
 	}
 	for _, r := range j.state.inOrder() {
+		j.stopWaiting(r)
 		j.judge(r)
 	}
 	switch {
@@ -235,7 +313,11 @@ func (j *effect) finding(history.Time) Finding {
 	case j.writes == 0:
 		return because(NotApplicable, Statement{Kind: NoWrite})
 	case j.doubt != nil:
-		f := because(Unknown, *j.doubt, Statement{Kind: InOrder, Count: j.ordered, Of: j.sections, More: true})
+		why := []Statement{*j.doubt}
+		if j.sections > 0 {
+			why = append(why, Statement{Kind: InOrder, Count: j.ordered, Of: j.sections, More: true})
+		}
+		f := because(Unknown, why...)
 		f.Where = &j.uncertain
 		return f
 	}
@@ -284,6 +366,9 @@ func (g *register) before(s *section) Statement {
 			told.Detail = "before"
 			return told
 		}
+	}
+	if len(g.segment) == g.accepted {
+		return Statement{Kind: ValueBefore, Detail: "first"}
 	}
 	return Statement{Kind: ValueBefore, Read: g.value()}
 }

@@ -41,6 +41,7 @@ func TestIncrementsAgreeWithPorcupineOnCounter(t *testing.T) {
 // drawIncrements draws sections most of which read the current value.
 func drawIncrements(t *rapid.T) []visit {
 	visits := make([]visit, rapid.IntRange(1, 30).Draw(t, "sections"))
+	recorded := rapid.Bool().Draw(t, "applies are recorded")
 	value, now := int64(0), 0
 	for i := range visits {
 		v := &visits[i]
@@ -55,6 +56,9 @@ func drawIncrements(t *rapid.T) []visit {
 		now = max(now, v.ret)
 		if v.outcome == history.OK || v.outcome == history.Unknown && rapid.Bool().Draw(t, "took effect") {
 			value = v.wrote
+			if recorded {
+				v.drawApplied(t)
+			}
 		}
 	}
 	return visits
@@ -120,15 +124,21 @@ func (a *fencedAccess) arriveAt(g *guard.Guard) {
 	a.declined = !ok
 }
 
+// applied reports whether the history has an apply of the access.
+func (a *fencedAccess) applied() bool { return a.write && !a.lost && !a.declined }
+
 func fencedOperations(accesses []*fencedAccess) []porcupine.Operation {
 	var ops []porcupine.Operation
 	for _, a := range accesses {
 		op := porcupine.Operation{
 			Input:  model.FencedAccess{Resource: "r", Fence: uint64(a.client), Write: a.write, Wrote: a.value},
-			Output: model.FencedAnswer{Read: a.value, Declined: a.declined, Unknown: a.unknown},
+			Output: model.FencedAnswer{Read: a.value, Declined: a.declined, Unknown: a.unknown && !a.applied()},
 			Call:   int64(a.call), Return: int64(a.ret),
 		}
-		if a.unknown {
+		switch {
+		case a.unknown && a.applied():
+			op.Return = int64(a.arrive)
+		case a.unknown:
 			op.Return = lateness
 		}
 		ops = append(ops, op)
@@ -155,6 +165,9 @@ func fencedEvents(accesses []*fencedAccess) []history.Event {
 		}
 		if a.unknown {
 			ret = history.Kill
+		}
+		if a.applied() {
+			add(a.arrive, history.Apply)
 		}
 		add(a.ret, ret)
 	}

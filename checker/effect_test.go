@@ -26,6 +26,26 @@ type visit struct {
 	wrote     int64
 	outcome   history.Outcome
 	killed    bool // the client dies instead of hearing of the write
+	applied   int  // when the write was applied; 0: that is not recorded
+}
+
+// writeAt is when the write is called.
+func (v visit) writeAt() int {
+	if v.blind {
+		return v.call
+	}
+	return v.call + 2
+}
+
+// accepted reports whether the write was accepted, and until when the section lasts then.
+func (v visit) accepted() (until int, is bool) {
+	switch {
+	case v.outcome == history.OK:
+		return v.ret, true
+	case v.outcome == history.Unknown && v.applied > 0:
+		return v.applied, true
+	}
+	return 0, false
 }
 
 // mixture is what the sections of a random history are like.
@@ -52,6 +72,7 @@ var mixtures = []mixture{
 func drawVisits(t *rapid.T) []visit {
 	m := rapid.SampledFrom(mixtures).Draw(t, "mixture")
 	visits := make([]visit, rapid.IntRange(m.most/4, m.most).Draw(t, "sections"))
+	recorded := rapid.Bool().Draw(t, "applies are recorded")
 	value, now := int64(0), 0
 	for i := range visits {
 		v := &visits[i]
@@ -67,9 +88,20 @@ func drawVisits(t *rapid.T) []visit {
 		}
 		if v.outcome == history.OK || v.outcome == history.Unknown && rapid.Bool().Draw(t, "took effect") {
 			value = v.wrote
+			if recorded {
+				v.drawApplied(t)
+			}
 		}
 	}
 	return visits
+}
+
+// drawApplied draws when the write is applied. Of an unknown one that may be long after.
+func (v *visit) drawApplied(t *rapid.T) {
+	v.applied = max(1, rapid.IntRange(v.writeAt(), v.ret).Draw(t, "applied"))
+	if isUnknown(*v) {
+		v.applied += rapid.SampledFrom([]int{0, 0, 3, 10, 40}).Draw(t, "late")
+	}
 }
 
 func visitEvents(visits []visit) []history.Event {
@@ -86,6 +118,10 @@ func visitEvents(visits []visit) []history.Event {
 			add(v.call, history.Read, 0)
 			add(v.call+1, history.ReadDone, v.read)
 			add(v.call+2, history.Write, v.wrote)
+		}
+		e.Outcome = 0
+		if v.applied > 0 {
+			add(v.applied, history.Apply, v.wrote)
 		}
 		e.Outcome = v.outcome
 		if v.killed {
@@ -104,13 +140,14 @@ func visitOperations(visits []visit) []porcupine.Operation {
 		if v.outcome == history.Declined {
 			continue
 		}
+		until, accepted := v.accepted()
+		if !accepted {
+			until = 1 << 30
+		}
 		op := porcupine.Operation{
 			Input:  model.SectionInput{Resource: "r", Blind: v.blind, Read: v.read, Wrote: v.wrote},
-			Output: model.SectionOutput{Unknown: v.outcome == history.Unknown},
-			Call:   int64(v.call), Return: int64(v.ret),
-		}
-		if v.outcome == history.Unknown {
-			op.Return = 1 << 30
+			Output: model.SectionOutput{Unknown: !accepted},
+			Call:   int64(v.call), Return: int64(until),
 		}
 		ops = append(ops, op)
 	}
@@ -118,7 +155,7 @@ func visitOperations(visits []visit) []porcupine.Operation {
 }
 
 // effects is how often histories were what a law is about.
-type effects struct{ all, illegal, unknown, undecided int }
+type effects struct{ all, illegal, unknown, applied, undecided int }
 
 func (n *effects) count(visits []visit, legal bool, v checker.Verdict) {
 	n.all++
@@ -127,6 +164,9 @@ func (n *effects) count(visits []visit, legal bool, v checker.Verdict) {
 	}
 	if slices.ContainsFunc(visits, isUnknown) {
 		n.unknown++
+	}
+	if slices.ContainsFunc(visits, func(v visit) bool { return isUnknown(v) && v.applied > 0 }) {
+		n.applied++
 	}
 	if v == checker.Unknown {
 		n.undecided++
@@ -145,8 +185,8 @@ func (n *effects) check(t *testing.T) {
 	if n.illegal*5 < n.all || (n.all-n.illegal)*5 < n.all {
 		t.Error("want at least a fifth of the histories legal, and a fifth illegal")
 	}
-	if n.unknown*2 < n.all {
-		t.Error("want unknown writes in at least half of the histories")
+	if n.unknown*2 < n.all || n.applied*4 < n.all {
+		t.Error("want unknown writes in at least half of the histories, and some that are applied in a quarter")
 	}
 }
 
@@ -231,6 +271,31 @@ func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
 	seen.check(t)
 	if !t.Failed() && (seen.undecided*10 < seen.all || after*100 < seen.all) {
 		t.Errorf("want a tenth of the histories undecided, and a hundredth refuted by later sections, which were %d", after)
+	}
+}
+
+// Law: a segment that is cut although a write may still be applied makes neither "holds" nor
+// "violated" wrong. If the write is applied after that, the verdict is unknown.
+func TestApplyThatComesTooLateRefutesNothing(t *testing.T) {
+	var seen effects
+	repeat(t, *histories/5, func(t *rapid.T) {
+		visits := drawVisits(t)
+		panel := checker.New(history.Header{Nodes: 5, Clients: len(visits)}, checker.Effect)
+		panel.SetSegments(1, unlimited, 4)
+		panel.SetWait(rapid.IntRange(0, 3).Draw(t, "wait"))
+		for _, e := range visitEvents(visits) {
+			panel.Record(&e)
+		}
+		f := panel.Finish().Findings[0]
+		legal := hasOrder(visits)
+		if f.Verdict == checker.Holds && !legal || f.Verdict == checker.Violated && legal {
+			t.Fatalf("%v (%s), but porcupine finds legal = %v in %+v", f.Verdict, f.Story(), legal, visits)
+		}
+		seen.count(visits, legal, f.Verdict)
+	})
+	seen.check(t)
+	if !t.Failed() && seen.undecided*50 < seen.all {
+		t.Error("want a fiftieth of the histories undecided")
 	}
 }
 
@@ -322,7 +387,7 @@ func after(first, then []visit) []visit {
 	}
 	all := slices.Clone(first)
 	for _, v := range then {
-		v.client, v.call, v.ret = len(all)+1, v.call+last+1, v.ret+last+1
+		v.client, v.call, v.ret = len(all)+1, v.call+last+1, v.ret+last+1 // no apply is recorded
 		all = append(all, v)
 	}
 	return all

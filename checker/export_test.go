@@ -12,6 +12,10 @@ func (p *Checker) SetSegments(least, most, patience int) {
 	}
 }
 
+// SetWait says how many accepted sections a segment has at most while it is not cut because a write
+// of unknown outcome may still be applied.
+func (p *Checker) SetWait(most int) { p.checkerOf(Effect).(*effect).maxWait = most }
+
 // Places is how many holds the panel has had to remember at one time, at most.
 func (p *Checker) Places() int { return p.state.places }
 

@@ -155,7 +155,10 @@ type client struct {
 
 	cancelled history.Time // when one of its calls was last cancelled
 
-	writes int          // writes that may still be applied
+	writes     int                   // writes that may still be applied
+	unanswered map[string][]*section // by token: whose write has an unknown outcome and was not applied yet
+	accepted   *section              // the last one whose write was accepted
+
 	adrift adrift       // calls that may still return
 	parted releasedHold // the last hold that it released
 

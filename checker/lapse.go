@@ -86,26 +86,28 @@ func lapsedAt(e *history.Event) history.Time {
 
 // lateness says how a section's write was late.
 type lateness struct {
-	over  bool // the hold had ended when the write was called, or before it returned
+	over  bool // the hold had ended when the write was called, or before it took effect
 	told  bool // the holder was told of the loss; else its validity had ended
+	died  bool // the hold had ended with its holder
 	since history.Time
 	stood clientPause
-	// else the hold was over before the write returned
+	// else the holder had called release before the write took effect
 }
 
-// look notes whether a write is late when it is called, or returns.
-func (s *section) look(h *hold, c *client, returns bool) {
+// look notes whether a write is late: when it is called, and when it is applied or, if the history
+// does not record that, returns. A hold that is forgotten was looked at before: see [client.leaveAll].
+func (s *section) look(h *hold, c *client, effective bool) {
 	switch {
-	case s.late != nil:
-	case h == nil || h.letGo:
-		if s.held && returns {
+	case s.late != nil || h == nil:
+	case h.letGo:
+		if s.held && effective {
 			s.late = &lateness{}
 		}
 	default:
 		s.held = true
-		if w := &h.windows[leaseRule]; w.begun && w.over && (w.by == history.Lapse || w.by == history.Lost) {
+		if w := &h.windows[leaseRule]; w.begun && w.over && (w.by == history.Lapse || w.by == history.Lost || w.by == history.Kill) {
 			told := w.by == history.Lost && !(h.expired() && h.expiry() <= w.end)
-			s.late = &lateness{over: true, told: told, since: w.end, stood: c.still.since(s.call)}
+			s.late = &lateness{over: true, told: told, died: w.by == history.Kill, since: w.end, stood: c.still.since(s.call)}
 		}
 	}
 }
@@ -121,12 +123,19 @@ func (j *effect) causes(r *resource, culprits []*section) []Cause {
 	for _, s := range culprits {
 		if s.late != nil && s.late.over {
 			late := Statement{Kind: WriteLate, Client: s.client, At: s.writeAt, To: s.late.since, More: s.late.told}
+			if s.late.died {
+				late.Detail = "died"
+			}
 			return broken(RefusesLate, append([]Statement{late}, s.late.stood.tell()...)...)
 		}
 	}
 	for _, s := range culprits {
 		if s.late != nil {
-			return broken(WritesArrive, Statement{Kind: WriteOpen, Client: s.client, At: s.writeAt})
+			late := Statement{Kind: WriteOpen, Client: s.client, At: s.writeAt}
+			if s.stage == unanswered {
+				late.To = s.arrived
+			}
+			return broken(WritesArrive, late)
 		}
 	}
 	return unbroken(j.faultLog, Statement{Kind: NobodyLate})

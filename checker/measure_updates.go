@@ -8,7 +8,8 @@ import (
 
 // UpdateLosses is the updates of guarded resources that were lost. An update reads the value and
 // writes it plus one. It is lost if the final value lacks it, because a later write came from a
-// client that had read before it. Resources with other writes are left out.
+// client that had read before it. Resources with other writes are left out, and those whose
+// accepted writes are not all recorded as applied.
 type UpdateLosses struct {
 	// Updates counts the updates that took effect, acknowledged or not.
 	Updates int `json:"updates,omitempty" runs:"sum"`
@@ -39,24 +40,31 @@ type updateMeter struct {
 
 // counter is what is known of one resource.
 type counter struct {
-	updates int
-	before  int64 // the value before the first update
-	value   int64 // after the last
-	other   bool  // a write was not an update
+	updates    int
+	before     int64 // the value before the first update
+	value      int64 // after the last
+	other      bool  // a write was not an update, or is not known
+	unrecorded int   // writes that were accepted, and are not recorded as applied
 }
 
 func (c *counter) lost() int { return c.updates - int(c.value-c.before) }
 
 func newUpdateMeter(_ history.Header, l *state) meter { return &updateMeter{state: l} }
 
-func (*updateMeter) wants() kinds { return kindSet(history.Apply) }
+func (*updateMeter) wants() kinds { return kindSet(history.WriteDone, history.Apply) }
 
 func (m *updateMeter) observe(f *fact) {
-	c := m.resources.of(m.state.resource(f.Resource))
-	if f.Client != 0 {
-		s := f.client.section(f.Event, writing)
-		c.other = c.other || s != nil && (s.blind || s.wrote != s.read+1)
+	c, s := m.resources.of(m.state.resource(f.Resource)), f.section
+	if f.Kind == history.WriteDone {
+		if f.Outcome == history.OK && s != nil && s.arrived == 0 {
+			c.unrecorded++
+		}
+		return
 	}
+	if s != nil && s.stage == returned {
+		c.unrecorded--
+	}
+	c.other = c.other || s == nil || s.blind || s.wrote != s.read+1
 	if c.updates == 0 {
 		c.before = f.Value - 1
 	}
@@ -67,7 +75,7 @@ func (m *updateMeter) measure(all *Measurements, _ history.Time) {
 	u := &all.UpdateLosses
 	*u = UpdateLosses{}
 	for _, c := range m.resources.list {
-		if !c.other {
+		if !c.other && c.unrecorded == 0 {
 			u.Updates += c.updates
 			u.LostUpdates += c.lost()
 		}

@@ -15,15 +15,17 @@ import (
 // then it is what that section wrote. It is also known if every section has read: each section
 // removes one value and adds one, so that the remaining value follows from all reads and writes.
 //
-// Only sections whose write has an unknown outcome reach beyond a cut. Each takes effect in one
-// segment or in none; one that would come after the last section of a segment counts for the next
-// segment. See [unknowns].
+// A section whose write has an unknown outcome is accepted if the write is applied, and ends then. In
+// a history that records applies no segment is cut while it may still be. Other sections of unknown
+// outcome reach beyond a cut. Each takes effect in one segment or in none; one that would come after
+// the last section of a segment counts for the next segment. See [unknowns].
 type register struct {
 	states  []registerState // that are possible at the start of the segment; nil: as it was made
 	segment []*section
 
-	last   history.Time // the latest return of an accepted section
-	wrote  int64        // by the section that returned then
+	last   history.Time // the latest end of an accepted section
+	called history.Time // the call of the section that ended then
+	wrote  int64        // by that section
 	alone  bool         // nothing overlaps it
 	blind  bool         // some section of the segment has not read
 	change int64        // of the value, by all of the segment, if none is blind
@@ -31,6 +33,8 @@ type register struct {
 	open   int          // sections in progress
 	rested history.Time // when the last of them came to its end
 
+	applies  bool       // the history records when writes are applied
+	waiting  []*section // of an unknown outcome that an apply may still decide, and some that it has decided
 	unknown  unknowns
 	accepted int
 	decided  int  // of them
@@ -52,19 +56,38 @@ const (
 	maxSegment = 10_000
 	// maxStates bounds the states that are followed in parallel.
 	maxStates = 64
+	// maxWait bounds the accepted sections for which a segment is not cut, because a write of
+	// unknown outcome may still be applied.
+	maxWait = 1000
 )
 
-// accept adds an accepted section.
+// accept adds an accepted section. If its write was applied, and did not return, other sections may
+// have returned since.
 func (g *register) accept(s *section) {
-	g.alone = g.accepted == 0 || s.call > g.last
+	if g.accepted == 0 || s.ret >= g.last {
+		g.alone = g.accepted == 0 || s.call > g.last
+		g.last, g.called, g.wrote = s.ret, s.call, s.wrote
+	} else {
+		g.alone = g.alone && s.ret < g.called
+	}
 	g.accepted++
-	g.last, g.wrote = s.ret, s.wrote
 	if g.lost {
 		return
 	}
-	g.segment = append(g.segment, s)
+	place := len(g.segment)
+	for place > 0 && g.segment[place-1].ret > s.ret {
+		place--
+	}
+	g.segment = slices.Insert(g.segment, place, s)
 	g.blind = g.blind || s.blind
 	g.change += s.wrote - s.read
+}
+
+// awaitsApply reports whether the segment is to grow until a write of unknown outcome is applied.
+// Where it is cut, that write may have taken effect before, so that its apply says nothing any
+// more.
+func (g *register) awaitsApply(most int) bool {
+	return g.applies && len(g.segment) < most && slices.ContainsFunc(g.waiting, func(s *section) bool { return s.waits })
 }
 
 // close ends a section. If one section ends and another begins in one instant, the point between

@@ -199,6 +199,9 @@ func (s *Statement) event() string {
 	case Accessed:
 		return s.accessed()
 	case ValueBefore:
+		if s.Detail == "first" {
+			return fmt.Sprintf("a guarded resource is %d at first", s.Read)
+		}
 		return fmt.Sprintf("it was %d before", s.Read)
 	case NoOrder:
 		return fmt.Sprintf("no order of these sections of %q, from the value %d on, explains what they read", s.resource(), s.Read)
@@ -271,7 +274,7 @@ func (s *Statement) accessed() string {
 	}
 	switch s.Detail {
 	case "stale":
-		text += fmt.Sprintf(", but %d was not the value at any time then", s.Count)
+		text += fmt.Sprintf(", but %d was not the value at any time then", s.Read)
 	case "before":
 		text += " before it"
 	}
@@ -370,11 +373,17 @@ func (s *Statement) evidence() string {
 		return fmt.Sprintf("client %d's was over at %s", s.Client, at(s.At))
 	case WriteLate:
 		how := fmt.Sprintf("the validity of client %d was over at %s", s.Client, at(s.To))
-		if s.More {
+		switch {
+		case s.Detail == "died":
+			how = fmt.Sprintf("client %d died at %s", s.Client, at(s.To))
+		case s.More:
 			how = fmt.Sprintf("client %d was told at %s that it had lost the lock", s.Client, at(s.To))
 		}
 		return fmt.Sprintf("%s, and its write, called at %s, was accepted", how, at(s.At))
 	case WriteOpen:
+		if s.To != 0 {
+			return fmt.Sprintf("client %d's, called at %s, arrived at %s, after it had called release", s.Client, at(s.At), at(s.To))
+		}
 		return fmt.Sprintf("client %d's, called at %s, had not returned when it released", s.Client, at(s.At))
 	case StoodStill:
 		if s.To == forever {
@@ -654,7 +663,7 @@ func (s *Statement) basis() string {
 	case EndUnknown:
 		return s.endUnknown()
 	case UndecidedOrder:
-		return fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before them",
+		return fmt.Sprintf("%q is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before",
 			s.resource(), at(s.At), counted(s.Count, "section"), s.Detail, s.Of)
 	case InOrder:
 		if s.More {

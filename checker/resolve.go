@@ -393,8 +393,8 @@ func (l *state) apply(f *fact, force bool) bool {
 		f.hold = l.resource(f.Resource).find(f.Token)
 	}
 	due := f.Client == 0 || f.client.writes > 0
-	called := f.hold != nil && (f.hold.returned || f.hold.client.wrote(f.Event) != nil)
-	if !force && !(due && called) {
+	section, guessed := l.applied(f)
+	if !force && !(due && f.hold != nil && section != nil) {
 		return false
 	}
 	if !due {
@@ -402,8 +402,9 @@ func (l *state) apply(f *fact, force bool) bool {
 	} else if f.Client != 0 {
 		f.client.writes--
 	}
-	if s := f.client.section(f.Event, writing); s != nil {
-		s.arrived = f.Time
+	if section != nil {
+		f.section = section
+		l.clients[section.client].arrive(section, f, guessed)
 	}
 	return true
 }

@@ -4,7 +4,9 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// section is one read and one write of the guarded resource by a client under one token.
+// section is one read of the guarded resource by a client and the next write under the same
+// token, called before the release of that hold has returned. A write without such a read is a
+// section of its own, which is blind.
 type section struct {
 	client   int
 	token    string
@@ -17,8 +19,10 @@ type section struct {
 	readAt  history.Time // return of the read
 	wrote   int64
 	writeAt history.Time // call of the write
-	arrived history.Time // when the write took effect; 0: that is not known
-	ret     history.Time // return of the write
+	arrived history.Time // when the write was applied; 0: that is not known
+	ret     history.Time // return of the write, or arrived if its outcome is unknown
+	guessed bool         // arrived may be that of another write of the same value
+	waits   bool         // effect: its apply may still decide its outcome
 	late    *lateness    // nil: its write was not late
 	held    bool         // there was a hold when the write was called
 }
@@ -27,9 +31,11 @@ type section struct {
 type stage uint8
 
 const (
-	reading stage = iota + 1 // the read has not returned
-	holding                  // it has, and no write was called
-	writing                  // the write has not returned
+	reading    stage = iota + 1 // the read has not returned
+	holding                     // it has, and no write was called
+	writing                     // the write has not returned
+	returned                    // the write has returned, and was accepted
+	unanswered                  // the outcome of the write is unknown
 )
 
 // find returns the section that the access belongs to, if it is at one of the stages.
@@ -51,12 +57,58 @@ func (c *client) section(e *history.Event, stages ...stage) *section {
 // wrote returns the section whose write of that value is in progress.
 func (c *client) wrote(e *history.Event) *section {
 	for i := len(c.sections) - 1; i >= 0; i-- {
-		s := c.sections[i]
-		if s.stage == writing && s.wrote == e.Value && s.token == e.Token && s.resource.name == e.Resource {
+		if s := c.sections[i]; s.stage == writing && s.wrote == e.Value && s.under(e) {
 			return s
 		}
 	}
 	return nil
+}
+
+// under reports whether the section has the event's token and resource.
+func (s *section) under(e *history.Event) bool {
+	return s.token == e.Token && s.resource.name == e.Resource
+}
+
+// unapplied returns a section of the client whose write an apply may be about, and how many such
+// sections there are. The section is one that has not returned, or that was accepted, if there is
+// one: an accepted write was applied in any case.
+func (c *client) unapplied(e *history.Event, anyValue bool) (found *section, all int) {
+	consider := func(s *section) {
+		if s != nil && s.stage >= writing && s.arrived == 0 && s.under(e) && (anyValue || s.wrote == e.Value) {
+			found = s
+			all++
+		}
+	}
+	for _, s := range c.unanswered[e.Token] {
+		consider(s)
+	}
+	for _, s := range c.sections {
+		consider(s)
+	}
+	consider(c.accepted)
+	return found, all
+}
+
+// applied finds the section whose write is applied, and whether it may be another one. The resource
+// may not know the client, and the event may leave the value out.
+func (l *state) applied(f *fact) (found *section, guessed bool) {
+	clients := l.clients
+	if f.Client != 0 {
+		clients = clients[f.Client : f.Client+1]
+	}
+	for _, anyValue := range []bool{false, true} {
+		sum := 0
+		for _, c := range clients {
+			if s, all := c.unapplied(f.Event, anyValue); s != nil {
+				found = s
+				sum += all
+			}
+		}
+		if found != nil || f.Value != 0 {
+			return found, sum > 1
+		}
+	}
+	return nil, false
 }
 
 func (l *state) openSection(f *fact, at stage) *section {
@@ -82,20 +134,64 @@ func (l *state) read(f *fact, force bool) bool {
 	return true
 }
 
-// leave forgets a section that will not write.
+// leave forgets a section that will not write. A write under way has an unknown outcome from then
+// on: it may still be applied.
 func (c *client) leave(s *section) {
 	c.sections = remove(c.sections, s)
-	if s.stage == reading {
+	switch s.stage {
+	case reading:
 		c.adrift.reads++
+	case writing:
+		c.keep(s)
+	}
+}
+
+// keep makes the outcome of a section's write unknown. The section is kept until the write is
+// applied.
+func (c *client) keep(s *section) {
+	s.stage, s.ret = unanswered, s.arrived
+	if s.arrived != 0 {
+		return
+	}
+	if c.unanswered == nil {
+		c.unanswered = map[string][]*section{}
+	}
+	c.unanswered[s.token] = append(c.unanswered[s.token], s)
+}
+
+// arrive enters that the section's write is applied.
+func (c *client) arrive(s *section, f *fact, guessed bool) {
+	s.arrived, s.guessed = f.Time, guessed
+	if s.stage == returned {
+		return
+	}
+	s.look(f.hold, c, true)
+	if s.stage == writing {
+		return
+	}
+	s.ret = f.Time
+	if c.unanswered[s.token] = remove(c.unanswered[s.token], s); len(c.unanswered[s.token]) == 0 {
+		delete(c.unanswered, s.token)
 	}
 }
 
 // leaveAll forgets the sections that will not write because their hold is over, or that will do
-// nothing because their client is dead. The property checkers have seen them by then.
+// nothing because their client is dead. The property checkers have seen them by then. A try that
+// was refused, or that entered a hold again, ends no section.
 func (c *client) leaveAll(h *hold) {
 	for i := len(c.sections) - 1; i >= 0; i-- {
-		if s := c.sections[i]; c.dead || s.stage != writing && s.token == h.token && s.resource == h.resource {
+		s := c.sections[i]
+		ends := h.returned && s.token == h.token && s.resource == h.resource
+		if ends && s.stage == writing && s.arrived == 0 {
+			s.look(h, c, true)
+		}
+		if c.dead || ends && s.stage != writing {
 			c.leave(s)
+		}
+	}
+	for _, s := range c.unanswered[h.token] {
+		if h.returned && s.resource == h.resource {
+			s.look(h, c, true)
 		}
 	}
 }
@@ -145,12 +241,24 @@ func (l *state) writeDone(f *fact, force bool) bool {
 		}
 	}
 	s := f.section
+	if f.Outcome == history.Declined && s.arrived != 0 && !s.guessed {
+		l.contradict("a write of client %d to %s is declined at %s, but was applied at %s", f.Client, f.lock(), at(f.Time), at(s.arrived))
+	}
 	s.ret = f.Time
 	f.client.sections = remove(f.client.sections, s)
 	f.hold = f.client.about(f.Event)
-	s.look(f.hold, f.client, true)
-	if f.Outcome == history.Declined && f.client.writes > 0 {
-		f.client.writes--
+	if s.arrived == 0 {
+		s.look(f.hold, f.client, true)
+	}
+	switch f.Outcome {
+	case history.OK:
+		s.stage, f.client.accepted = returned, s
+	case history.Unknown:
+		f.client.keep(s)
+	case history.Declined:
+		if f.client.writes > 0 {
+			f.client.writes--
+		}
 	}
 	if f.hold != nil && f.Outcome != history.Unknown {
 		f.hold.writes--
@@ -176,7 +284,7 @@ type Access struct {
 
 	Call    history.Time // of the read, or of the write if there was none
 	WriteAt history.Time // call of the write
-	Return  history.Time // of the write; 0: it did not return
+	Return  history.Time // of the write, or its apply if its outcome is unknown; 0: neither came
 
 	Unknown bool // the write may or may not have been applied
 }
@@ -189,11 +297,11 @@ func (p *Checker) Accesses(each func(Access)) {
 	p.checkerOf(Effect).(*effect).each = each
 }
 
-func (s *section) told(o history.Outcome) Access {
+func (s *section) told(unknown bool) Access {
 	return Access{
 		Client: s.client, Resource: s.resource.name, Token: s.token,
 		Blind: s.blind, Read: s.read, Wrote: s.wrote,
 		Call: s.call, WriteAt: s.writeAt, Return: s.ret,
-		Unknown: o != history.OK,
+		Unknown: unknown,
 	}
 }

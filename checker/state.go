@@ -179,7 +179,7 @@ func (l *state) retire(h *hold) {
 	h.retired = true
 	h.client.drop(h)
 	h.client.strand(h)
-	if len(h.client.sections) > 0 {
+	if len(h.client.sections)+len(h.client.unanswered) > 0 {
 		h.client.leaveAll(h)
 	}
 	h.client.holds = remove(h.client.holds, h)

@@ -47,7 +47,8 @@ const (
 	// at At under Token; the write arrived at To, if that was later. Detail "before" says
 	// that it did so before the statement before.
 	Accessed StatementKind = "accessed"
-	// ValueBefore: Read is the value before these writes.
+	// ValueBefore: Read is the value before these writes; Detail "first" says that it is the first
+	// one.
 	ValueBefore StatementKind = "value-before"
 	// NoOrder: no sequential order of the following sections of Resource, from the value Read
 	// on, explains their reads.
@@ -112,10 +113,12 @@ const (
 const (
 	// ValidityEnded: the validity of Client was over at At.
 	ValidityEnded StatementKind = "validity-ended"
-	// WriteLate: the write of Client, called at At, was accepted after its validity had ended or,
-	// if More, after it was notified of the loss at To.
+	// WriteLate: the write of Client, called at At, was accepted after its validity had ended at To
+	// or, if More, after it was notified of the loss then; Detail "died" says that it died then, and
+	// its hold ended with it.
 	WriteLate StatementKind = "write-late"
-	// WriteOpen: the write of Client, called at At, had not returned when it released.
+	// WriteOpen: the write of Client, called at At, had not returned when it released or, if its
+	// outcome is unknown, was applied after that, at To.
 	WriteOpen StatementKind = "write-open"
 	// StoodStill: it was paused from From to To; to the end if To is 0.
 	StoodStill StatementKind = "stood-still"

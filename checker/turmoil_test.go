@@ -91,7 +91,16 @@ func drawSection(t *rapid.T, s *script) []history.Event {
 	add(history.Read, 0, 0)
 	add(history.ReadDone, int64(rapid.IntRange(0, 1).Draw(t, "read")), history.OK)
 	add(history.Write, wrote, 0)
-	add(history.WriteDone, wrote, history.Outcome(rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(t, "outcome")))
+	outcome := history.Outcome(rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(t, "outcome"))
+	applied := outcome != history.Declined && rapid.Bool().Draw(t, "applied")
+	early := rapid.Bool().Draw(t, "before the return")
+	if applied && early {
+		add(history.Apply, wrote, 0)
+	}
+	add(history.WriteDone, wrote, outcome)
+	if applied && !early && outcome == history.Unknown {
+		add(history.Apply, wrote, 0)
+	}
 	return events
 }
 

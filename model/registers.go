@@ -67,9 +67,9 @@ type SectionOutput struct {
 // initially 0, whose accepted sections run one after another.
 //
 // An accepted section is an operation over [call of the read, return of the
-// write]; if its write has an unknown outcome, it lasts until after the last
-// operation of the history. Sections that the register rejected, and reads without
-// a write, are no operations.
+// write]. If its write has an unknown outcome, it lasts until the write was applied
+// or, if that is not known, until after the last operation of the history. Sections
+// that the register rejected, and reads without a write, are no operations.
 var GuardedRegister = porcupine.NondeterministicModel{
 	Partition:         byKey(func(input any) string { return input.(SectionInput).Resource }),
 	Init:              func() []any { return []any{int64(0)} },

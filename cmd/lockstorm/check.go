@@ -74,7 +74,7 @@ applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line for each history, and nothing else")
 	cmd.Flags().StringVar(&o.picture, "picture", "", `directory for the pictures, or "none"`)
 	cmd.Flags().DurationVar(&o.jepsen.Limit, "limit", time.Minute, "for a history of Jepsen: time limit of the search; then the verdict is unknown")
-	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "nil", "for a history of Jepsen: initial value of the registers, as EDN")
+	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "", "for a history of Jepsen: initial value of the registers, as EDN (default: what an operation found before any could have written it, otherwise nil)")
 	cmd.Flags().StringSliceVar(&models, "model", nil, "for a history of Jepsen: judge only these models: ownerless, owner-aware, fenced, register")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -42,6 +42,8 @@ func TestCheckOfJepsen(t *testing.T) {
 		{heldOnce, []string{"--limit", "1ns"}, exitUndecided, []string{"ownerless mutex    unknown", "undecided after 0 of 1 operations"}},
 		{"{:type :info :f :start :process :nemesis}", nil, exitAsExpected, []string{"workload none: 0 operations", "any    n/a", "any n/a:\n  the history holds no operation"}},
 		{"{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 3}", []string{"--initial", "3"}, exitAsExpected, []string{"register  holds"}},
+		{"{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 3}", nil, exitAsExpected, []string{"register  holds", "The register is taken to have held 3 at first", "--initial"}},
+		{"{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 3}", []string{"--initial", "nil"}, exitContradiction, []string{"register  violated"}},
 	}
 	for _, c := range cases {
 		code, out, problems := command(t, append([]string{"check", jepsenFile(t, c.text)}, c.args...)...)

@@ -174,16 +174,33 @@ func TestPictureEscapes(t *testing.T) {
 	}
 }
 
-// Law: the initial value of a register is the one that is given.
+// Law: the initial value of a register is the one that is given, or else one that was found before
+// it can have been written, which the story says.
 func TestInitial(t *testing.T) {
 	const history = "{:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 0}"
-	for initial, want := range map[string]checker.Verdict{"": checker.Violated, "0": checker.Holds, "0N": checker.Holds, "0.0": checker.Violated} {
-		report, err := Judge(context.Background(), strings.NewReader(history), Options{Initial: initial})
+	const cas = "{:type :invoke :f :cas :process 0 :value [0 1]} {:type :ok :f :cas :process 0 :value [0 1]}"
+	const nilThen0 = "{:type :invoke :f :cas :process 0 :value [nil 1]} {:type :ok :f :cas :process 0 :value [nil 1]} {:type :invoke :f :read :process 0} {:type :ok :f :read :process 0 :value 0}"
+	for _, c := range []struct {
+		history, initial string
+		want             checker.Verdict
+		said             bool
+	}{
+		{history, "", checker.Holds, true},
+		{history, "0", checker.Holds, false},
+		{history, "0N", checker.Holds, false},
+		{history, "0.0", checker.Violated, false},
+		{cas, "", checker.Holds, true},
+		{cas + history, "", checker.Violated, true},
+		{"{:type :invoke :f :write :process 1 :value 0}" + history, "", checker.Holds, false}, // it may have been written
+		{nilThen0, "", checker.Violated, false},
+	} {
+		report, err := Judge(context.Background(), strings.NewReader(c.history), Options{Initial: c.initial})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := report.Findings[0].Verdict; got != want {
-			t.Errorf("from %q: %s, want %s", initial, got, want)
+		f := report.Findings[0]
+		if said := strings.Contains(f.Story, "held 0 at first"); f.Verdict != c.want || said != c.said {
+			t.Errorf("%s from %q: %s (%s), want %s", c.history, c.initial, f.Verdict, f.Story, c.want)
 		}
 	}
 	if _, err := Judge(context.Background(), strings.NewReader(history), Options{Initial: "{"}); err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -18,8 +19,8 @@ type Options struct {
 	// Limit bounds the search, over all models and keys together; undecided ones are unknown. 0 or
 	// less means no limit.
 	Limit time.Duration
-	// Initial is the initial value of each register as EDN; "" means nil, as in most of Jepsen's
-	// tests.
+	// Initial is the initial value of each register as EDN. "" means nil, as in most of Jepsen's
+	// tests, or a value that was found before any operation could have written it.
 	Initial string
 	// Models names the models to judge, as [Model] returns them. It is an error if none of them
 	// belongs to the history's workload. Empty means all.
@@ -52,7 +53,7 @@ var idle = Report{Workload: "none", Findings: []Finding{{
 type Finding struct {
 	Model   string          `json:"model"`
 	Verdict checker.Verdict `json:"verdict"`
-	Story   string          `json:"story,omitempty"` // why it is violated or n/a, or how far the judge came
+	Story   string          `json:"story,omitempty"` // why it is violated or n/a, how far the judge came, or what it took for granted
 
 	workload string
 	window   *window
@@ -116,6 +117,7 @@ type trial struct {
 	holds    int
 	violated []*window
 	unknown  []*window
+	begins   []string // the initial values that follow from the history
 }
 
 func (spec specification) judge(ctx context.Context, rec *recording, parts []part, o Options) (Finding, error) {
@@ -141,6 +143,12 @@ func (t *trial) add(ctx context.Context, spec specification, p part, o Options) 
 	if err != nil {
 		return err
 	}
+	if spec.initial != nil && o.Initial == "" {
+		if value, found := spec.initial(steps); found {
+			o.Initial = value
+			t.begins = append(t.begins, value)
+		}
+	}
 	w, verdict, stuck := decide(ctx, spec.model(o), steps, beam)
 	switch verdict {
 	case checker.Holds:
@@ -163,5 +171,20 @@ func (t *trial) finding(spec specification) Finding {
 		f.Verdict, f.window = checker.Unknown, t.unknown[0]
 		f.Story = f.window.giving() + t.reach()
 	}
+	if begins := t.initial(); begins != "" {
+		f.Story = strings.TrimPrefix(f.Story+". "+begins, ". ")
+	}
 	return f
+}
+
+// initial says which initial values the judge took from the history.
+func (t *trial) initial() string {
+	const why = "which was found before any operation could have written it; --initial names another value"
+	switch {
+	case len(t.begins) == 0:
+		return ""
+	case len(t.parts) == 1:
+		return fmt.Sprintf("The register is taken to have held %s at first, %s", t.begins[0], why)
+	}
+	return fmt.Sprintf("The registers of %d of %d keys are taken to have held a value at first, such as %s, %s", len(t.begins), len(t.parts), t.begins[0], why)
 }

@@ -32,6 +32,8 @@ func (s *step) looks() bool { return s.gives == "" || s.gives == s.needs }
 type specification struct {
 	name  string
 	model func(Options) porcupine.Model
+	// initial returns the initial state that follows from the steps, if one does; nil means none ever does.
+	initial func([]step) (string, bool)
 	// steps converts the operations on one key into steps, in the order of their calls. It omits
 	// those that cannot make a difference.
 	steps func([]operation) ([]step, error)
@@ -312,9 +314,34 @@ func (s set) meet(t set, say func(i int, shared bool)) {
 }
 
 var register = specification{
-	name:  "register",
-	model: func(o Options) porcupine.Model { return model.Register(o.initial()) },
-	steps: registerSteps,
+	name:    "register",
+	model:   func(o Options) porcupine.Model { return model.Register(o.initial()) },
+	initial: initialValue,
+	steps:   registerSteps,
+}
+
+// initialValue returns a value that a step found although it returned before any step that gives
+// that value was called: the register must have held it at first.
+func initialValue(steps []step) (string, bool) {
+	given := map[string]int{} // by value: when a step that gives it was first called
+	for _, s := range steps {
+		if at, known := given[s.gives]; !s.looks() && (!known || s.call < at) {
+			given[s.gives] = s.call
+		}
+	}
+	var first *step
+	for i := range steps {
+		s := &steps[i]
+		at, known := given[s.needs]
+		if s.needs == "" || s.unknown || known && at < s.ret || first != nil && first.ret < s.ret {
+			continue
+		}
+		first = s
+	}
+	if first == nil {
+		return "", false
+	}
+	return first.needs, first.needs != "nil"
 }
 
 // registerSteps converts reads, writes and compare-and-sets into steps. A read of nil constrains
