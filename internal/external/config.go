@@ -187,27 +187,31 @@ var usualLatency = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisec
 // Scenario returns the scenario of a storm. Its parameters of the lock do not apply to the
 // user's lock.
 func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
-	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
+	work, think, rounds, ttl := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds), cmp.Or(s.TTL, c.TTL)
+	extend := c.Extend
+	if s.Claimed {
+		extend = cmp.Or(extend, ttl/4)
+	}
 	clients := make([]scenarios.Client, c.Clients)
 	for i := range clients {
 		clients[i] = scenarios.Client{
-			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
+			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: extend, Claimed: s.Claimed,
 			Work:  nemesis.Range{Min: work / 2, Max: work},
 			Think: nemesis.Range{Min: think / 2, Max: think},
 		}
 	}
 	made := scenarios.Scenario{
 		Name: s.Name, Summary: s.Summary, Clients: clients, Bounds: c.Bounds, Generate: s.Generate,
-		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
+		Lock: scenarios.Lock{Kind: c.Name, TTL: ttl, NodeTimeout: ttl},
 		Setting: nemesis.Setting{
 			Nodes: c.Nodes, Persistence: c.Persistence, Store: c.Store, Guard: c.Guard, Plan: s.Plan,
 			Latency: nemesis.Distribution{Range: usualLatency},
 		},
 	}
-	if c.Extend > 0 {
+	if extend > 0 {
 		work += c.Patience // a client also waits for extensions
 	}
-	made.Horizon = total(span{20, c.TTL}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
+	made.Horizon = total(span{20, max(ttl, c.TTL)}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
 	return made
 }
 
