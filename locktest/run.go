@@ -222,8 +222,8 @@ func improper(s Storm, o runResult, err error) error {
 // summary sums up the runs of a storm.
 type summary struct {
 	external.Outcome
-	idle     []int                    // nodes that no client connected to
-	blind    bool                     // some run was judged without keys
+	idle     []int // nodes that no client connected to
+	blind    bool  // some run was judged without keys
 	accept   []Accepted
 	accepted map[checker.Property]int // runs with violations that are accepted
 }

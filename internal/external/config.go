@@ -100,8 +100,8 @@ func (c Config) Validate() error {
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
 	case c.Clients < 1 || c.Clients > maxClients:
 		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
-	case c.TTL < 10*time.Millisecond || c.TTL > maxTime || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(maxTime))
+	case checkTTL(c.TTL) != nil:
+		return &FieldError{"TTL", checkTTL(c.TTL)}
 	case c.Rounds < 1 || c.Rounds > maxRounds:
 		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case !slices.Contains(workloads, c.Workload):
@@ -114,6 +114,14 @@ func (c Config) Validate() error {
 		return &FieldError{"Bounds", c.Bounds.Validate()}
 	}
 	return c.validateTimes()
+}
+
+// checkTTL returns an error unless a lock can have that TTL.
+func checkTTL(ttl time.Duration) error {
+	if ttl < 10*time.Millisecond || ttl > maxTime || ttl%time.Millisecond != 0 {
+		return fmt.Errorf("%v: want whole milliseconds, from 10ms to %s", ttl, textfmt.Whole(maxTime))
+	}
+	return nil
 }
 
 func (c Config) validateTimes() error {
@@ -171,6 +179,8 @@ func ValidateStorms(storms []scenarios.Storm) error {
 			return wrong(field, "the name %q is used twice", s.Name)
 		case within != nil:
 			return wrong(field, "%s: %w", s.Name, within)
+		case s.TTL != 0 && checkTTL(s.TTL) != nil:
+			return wrong(field, "%s: ttl: %w", s.Name, checkTTL(s.TTL))
 		}
 		seen[s.Name] = true
 	}
