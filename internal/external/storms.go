@@ -58,7 +58,7 @@ func (c Config) every() []scenarios.Storm {
 		{Name: "holder-dies", Summary: "a client dies after it was granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
 		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
 		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
-		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded", Plan: s.scripts()},
+		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
 	}
@@ -137,10 +137,13 @@ func (s stormParams) fractional() time.Duration {
 	return s.ttl - time.Second/2
 }
 
-// scripts makes each node forget its scripts when clients have used them for a while.
+// scripts makes each node forget its scripts, several times: whichever client comes first loads them for
+// all, and one that loads them once only is seen when it comes first again.
 func (s stormParams) scripts() (plan nemesis.Plan) {
-	for _, n := range numbers(1, s.nodes) {
-		plan = append(plan, nemesis.Fault{Action: &nemesis.ScriptFlush{Node: n}, Start: nemesis.At(2 * s.ttl)})
+	for after := 2; after <= 5; after++ {
+		for _, n := range numbers(1, s.nodes) {
+			plan = append(plan, nemesis.Fault{Action: &nemesis.ScriptFlush{Node: n}, Start: nemesis.At(time.Duration(after) * s.ttl)})
+		}
 	}
 	return plan
 }
