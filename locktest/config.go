@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -85,14 +86,19 @@ type Config struct {
 	Bounds history.Bounds
 
 	// Storms are the plans of faults, at least one. Default (nil): [Storms] of this
-	// configuration, and Drawn generated ones.
+	// configuration.
 	Storms []Storm
 
-	// Drawn is the number of generated plans in the default. Default 5; negative: none.
+	// Drawn is the number of generated plans, in the storm drawn. Default 5; negative: none. If
+	// Storms are set, they are run as well only if Drawn is set.
 	Drawn int
 
+	// Accept are known weaknesses of the lock. They do not fail the test as long as they occur.
+	Accept []Accepted
+
 	// Promises are the properties whose violation fails the test. Default (nil): V1, L1 and
-	// C; also V2 if the lock reports losses, and V4 if its grants have fences. With an
+	// C; also V2 if the lock reports losses, V4 if its grants have fences, and on [Memory] L3 under
+	// plans that lose no message, cancel no call and kill nobody. With an
 	// empty list nothing fails, but see [Survey]. A promise covers the following plans; a
 	// violation under other plans is a limit:
 	//
@@ -136,6 +142,15 @@ type Config struct {
 	// Dir is where failed runs are stored, relative to the directory of the test. Default
 	// testdata/locktest. Nothing is written unless a run fails.
 	Dir string
+}
+
+// Accepted is a known weakness of a lock: the violation of a property in a storm, which does not fail
+// the test. If no run of the storm shows it any more, the test fails until it is taken from
+// [Config.Accept].
+type Accepted struct {
+	Storm    string // its name
+	Property checker.Property
+	Reason   string // why it is accepted
 }
 
 // FieldError is the error of a field of a [Config].
@@ -187,6 +202,28 @@ func (c Config) validate() error {
 		return err
 	}
 	return inConfig(external.ValidateStorms(c.Storms))
+}
+
+// validateAccept returns a [FieldError] for the first accepted weakness that cannot be. The storms are
+// known.
+func (c Config) validateAccept() error {
+	for i, a := range c.Accept {
+		field := fmt.Sprintf("Accept[%d]", i)
+		switch {
+		case !slices.ContainsFunc(c.Storms, func(s Storm) bool { return s.Name == a.Storm }):
+			return wrong(field, "there is no storm %q: want one of %s", a.Storm, stormNames(c.Storms))
+		case !slices.Contains(checker.Properties(), a.Property):
+			return wrong(field, "unknown property %q: want one of %q", a.Property, checker.Properties())
+		case a.Reason == "":
+			return wrong(field, "no reason why %s may be violated in %s", external.Named(a.Property), a.Storm)
+		}
+	}
+	return nil
+}
+
+// accepted returns the weaknesses that are accepted in a storm.
+func (c Config) accepted(s Storm) []Accepted {
+	return slices.DeleteFunc(slices.Clone(c.Accept), func(a Accepted) bool { return a.Storm != s.Name })
 }
 
 // inConfig returns an error of a field as that of the field of the same name here.

@@ -35,6 +35,7 @@ func TestFieldsThatCannotBe(t *testing.T) {
 		"Promises":    {Backend: locktest.Process, Promises: []checker.Property{checker.Cleanup}},
 		"Storms":      {Storms: []locktest.Storm{}},
 		"Storms[0]":   {Storms: []locktest.Storm{{Name: "a", Runs: -1}}},
+		"Storms[2]":   {Storms: []locktest.Storm{{Name: "a"}, {Name: "b"}, {Name: "c", TTL: time.Microsecond}}},
 		"Storms[1]":   {Storms: []locktest.Storm{{Name: "a"}, {Name: "a"}}},
 	} {
 		err := locktest.Try(t, c, locktest.Storm{Name: "calm"}, 1, nil).Err

@@ -132,12 +132,39 @@ generate: {most: 2, faults: {latency: 1}}
 			return onOneNode(env)
 		})
 	},
+	"never grants":                inStorms(locktest.Config{Storms: []locktest.Storm{{Name: "calm"}, {Name: "again"}}}, refuses("")),
+	"never grants, and sets keys": inStorms(locktest.Config{Storms: []locktest.Storm{{Name: "calm"}, {Name: "again"}}}, refuses("mine")),
+	"cut off for good": func(t *testing.T) {
+		cut := loaded(t, "name: cut-off\nplan: [{partition: {nodes: [1]}, start: {at: 0s}}]")
+		inStorms(locktest.Config{Patience: time.Second, Storms: []locktest.Storm{cut}}, anExtension(func(*oneNode) {}))(t)
+	},
+	"no fences": inStorms(locktest.Config{Storms: calm, Promises: []checker.Property{checker.Fence}}, anExtension(func(*oneNode) {})),
+	"accepted": inStorms(locktest.Config{
+		Storms: []locktest.Storm{{Name: "one"}}, Accept: []locktest.Accepted{{"one", checker.Contract, "as agreed"}},
+	}, overdue),
+	"accepted no more": inStorms(locktest.Config{
+		Storms: []locktest.Storm{{Name: "one"}}, Accept: []locktest.Accepted{{"one", checker.Contract, "as agreed"}},
+	}, withoutExtend),
+	"accepted nowhere": inStorms(locktest.Config{
+		Storms: []locktest.Storm{{Name: "one"}}, Accept: []locktest.Accepted{{"two", checker.Contract, "as agreed"}},
+	}, overdue),
+	"chosen and drawn": inStorms(locktest.Config{Storms: calm, Drawn: 1}, withoutExtend),
+	"plain":            inStorms(locktest.Config{Storms: calm}, withoutExtend),
+	"extending": inStorms(locktest.Config{
+		Storms: []locktest.Storm{{Name: "long", Work: 6 * time.Second, Claimed: true}},
+	}, anExtension(func(*oneNode) {})),
+	"reporting": inStorms(locktest.Config{Work: 4 * time.Second, Storms: calm}, func(env locktest.Env) locktest.Locker {
+		return lossReporter{onOneNode(env), 0}
+	}),
 	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 	"missing": func(t *testing.T) {
 		locktest.Run(t, locktest.Config{Backend: locktest.Process, Store: shop}, func(env locktest.Env) locktest.Locker { return onOneNode(env) })
 	},
 }
+
+// calm is a storm without faults.
+var calm = []locktest.Storm{{Name: "calm"}}
 
 // outside is a channel that was not made within a run.
 var outside = make(chan int)
@@ -513,12 +540,12 @@ func wantReadable(t *testing.T, dir string) {
 // A lock that cannot be built and an invalid configuration are reported as such.
 func TestWhatCannotBeIsTold(t *testing.T) {
 	for name, wants := range map[string][]string{
-		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 17 storms more not tried"},
+		"fatal":  {"no lock today", "client 1: the function that makes the lock has ended its goroutine, as t.Fatal does", "without any fault: 22 storms more not tried"},
 		"within": {"locktest: called within a run, or another bubble of testing/synctest"},
 		"none":   {"locktest: the function that makes the lock is nil"},
 		"handshakes": {
 			"virtual time has stood still for ", "_test.go:", "and the run was abandoned: a goroutine of the lock waits for a mutex", "MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}",
-			"without any fault: 14 storms more not tried",
+			"without any fault: 19 storms more not tried",
 		},
 		"nodes": {"locktest.Config.Nodes: 65: want 1 to 64"},
 	} {

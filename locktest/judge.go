@@ -10,7 +10,7 @@ import (
 
 // judge compares the findings of a run with what is promised under its plan.
 func (o runResult) judge(c Config) external.Judgment {
-	return external.Judge(o.Result, o.traits, external.Promised(c.Promises, o.traits), o.header.Keys)
+	return external.Judge(o.Result, o.traits, c.Promises, o.header.Keys)
 }
 
 // keysUnrecorded reports whether a history records keys, but none of those that grants rely

@@ -29,6 +29,11 @@ type oneNode struct {
 	forever  bool // tries for ever, whatever becomes of the context
 	fenced   bool // draws a fence
 	stale    bool // draws it before it waits for the lock
+	anybody  bool // extends whoever's key it is
+	seconds  bool // cuts the TTL of its keys to whole seconds
+
+	loadsOnce bool // sends a script once, and its hash from then on
+	loaded    bool
 
 	tries int
 }
@@ -100,6 +105,9 @@ func (l *oneNode) try(ctx context.Context, resource, token string) (h locktest.H
 
 func (l *oneNode) set(ctx context.Context, resource, token string) error {
 	ttl := l.ttl
+	if l.seconds {
+		ttl = ttl.Truncate(time.Second)
+	}
 	if l.noExpiry {
 		ttl = 0
 	}
@@ -128,7 +136,14 @@ func (l *oneNode) release(ctx context.Context, resource, token string) error {
 	if l.plainDel {
 		return l.client.Del(ctx, resource).Err()
 	}
-	n, err := deleteMine.Run(ctx, l.client, []string{resource}, token).Int()
+	run := deleteMine.Run
+	if l.loadsOnce {
+		if run = deleteMine.Eval; l.loaded {
+			run = deleteMine.EvalSha
+		}
+		l.loaded = true
+	}
+	n, err := run(ctx, l.client, []string{resource}, token).Int()
 	if err == nil && n == 0 && !l.lies {
 		err = locktest.ErrNotHeld
 	}
@@ -141,6 +156,9 @@ func (l *oneNode) extend(ctx context.Context, resource, token string) (time.Time
 	sent := time.Now()
 	if l.hollow {
 		return sent.Add(l.ttl), nil
+	}
+	if l.anybody {
+		return sent.Add(l.ttl), l.client.PExpire(ctx, resource, l.ttl).Err()
 	}
 	n, err := extendMine.Run(ctx, l.client, []string{resource}, token, l.ttl.Milliseconds()).Int()
 	if err == nil && n == 0 {

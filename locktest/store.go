@@ -68,12 +68,19 @@ func (c Config) validateStore() error {
 	case c.Persistence != nemesis.Always:
 		return wrong("Persistence", "%q: the servers of %s keep what they have acknowledged: want nothing, or %q", c.Persistence, s.Product, nemesis.Always)
 	}
-	if s.CheckTTL != nil {
-		if err := s.CheckTTL(c.TTL); err != nil {
-			return &FieldError{"TTL", err}
-		}
+	if err := c.Store.checkTTL(c.TTL); err != nil {
+		return &FieldError{"TTL", err}
 	}
 	return nil
+}
+
+// checkTTL returns an error if the store cannot keep locks for a TTL. 0 is the one that it is asked for
+// anyway.
+func (s Store) checkTTL(ttl time.Duration) error {
+	if !s.is() || s.servers.CheckTTL == nil || ttl == 0 {
+		return nil
+	}
+	return s.servers.CheckTTL(ttl)
 }
 
 // installed returns an error if the store's servers are missing.

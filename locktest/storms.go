@@ -1,6 +1,9 @@
 package locktest
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -21,7 +24,24 @@ func Storms(c Config) []Storm {
 
 // storms returns the default storms, and why others are left out.
 func storms(c Config) (list []Storm, refused []string) {
-	return c.what().Storms(c.world().Ability, c.Drawn)
+	all, refused := c.what().Storms(c.world().Ability, c.Drawn)
+	for _, s := range all {
+		if err := c.Store.checkTTL(s.TTL); err != nil {
+			refused = append(refused, fmt.Sprintf("%s (%v)", s.Name, err))
+			continue
+		}
+		list = append(list, s)
+	}
+	return list, refused
+}
+
+// withDrawn returns chosen storms with so many generated plans, unless the storm of these is among them.
+func withDrawn(chosen []Storm, plans int) []Storm {
+	drawn := external.Drawn(plans)
+	if slices.ContainsFunc(chosen, func(s Storm) bool { return s.Name == drawn.Name }) {
+		return chosen
+	}
+	return append(slices.Clone(chosen), drawn)
 }
 
 // what returns the part of the configuration that says what is run.

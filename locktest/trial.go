@@ -26,6 +26,7 @@ type trial struct {
 type runResult struct {
 	runner.Result
 	traits  external.Capabilities
+	did     external.Exercised
 	idle    []int // nodes that no client connected to
 	header  history.Header
 	history history.Log
@@ -36,6 +37,7 @@ type runResult struct {
 // run runs a scenario once. An error means that the run itself failed.
 func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResult, err error) {
 	u := external.NewUsage()
+	tr.TTL = s.Lock.TTL // a storm may have another
 	logged := new(clientlog.Log)
 	build := func(st runner.ClientEnv) (runner.Lock, error) { return tr.build(st, u, logged, tr.make) }
 	e, err := runner.PrepareExternal(tr.world().Backend, s, tr.external(build))
@@ -62,6 +64,7 @@ func (tr trial) run(t *testing.T, s scenarios.Scenario, seed uint64) (o runResul
 	} else {
 		err = errors.Join(u.Unreturned(), err)
 	}
+	o.did = u.Exercised()
 	if o.traits, o.idle = u.Seen(s.Nodes); tr.Store.is() {
 		o.idle = nil // the members replicate what a client asks one of them
 	}

@@ -186,6 +186,11 @@ type Client struct {
 	// extend.
 	ExtendEvery time.Duration `yaml:"extend_every,omitempty" want:"0s.."`
 
+	// Claimed makes the client work no longer than the lock claims that it holds: until the notice of
+	// a loss or, if the lock reports no losses, until the end of validity. If that ends the work, the
+	// client writes nothing.
+	Claimed bool `yaml:"claimed,omitempty"`
+
 	// ExtendTTL is the TTL of an extension, drawn anew for each; from 1 ms on in whole
 	// milliseconds, and a lock rejects less. After an extension that is longer than the lock's own
 	// TTL the next one is later by the difference. Nothing means the lock's own.

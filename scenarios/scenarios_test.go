@@ -125,7 +125,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"resource: r", "resource: 7", "line 4: clients[0].resource: 7 is not text: want it in quotes"},
 		{"expect:", "drift_factor: 0.1\nexpect:", "line 12: unknown field drift_factor: it belongs in lock"},
 		{"expect:", "variant_of: calm\nexpect:", "line 12: unknown field variant_of: it belongs in debate"},
-		{"rounds: 1", "round: 1", "line 4: clients[0]: unknown field round; the nearest of 10: rounds"},
+		{"rounds: 1", "round: 1", "line 4: clients[0]: unknown field round; the nearest of 11: rounds"},
 		{"rounds: 1", "rounds: 1, work: 1.7s", "line 4: clients[0].work: there is text: want {min: …, max: …}"},
 		{"rounds: 1", "rounds: true", "line 4: clients[0].rounds: true is not a whole number"},
 		{"  - {workload: hold, resource: r, rounds: 1}", "  first: {workload: hold}", "line 4: clients: there is a mapping: want a list"},
@@ -186,7 +186,7 @@ func TestAliases(t *testing.T) {
 		t.Errorf("got %+v, %v", s.Clients, err)
 	}
 	_, err = scenarios.Parse([]byte(strings.Replace(text, "{<<: *one, rounds: 2}", "{<<: {rownds: 2}}", 1)))
-	if err == nil || err.Error() != "line 6: clients[2]: unknown field rownds; the nearest of 10: rounds" {
+	if err == nil || err.Error() != "line 6: clients[2]: unknown field rownds; the nearest of 11: rounds" {
 		t.Errorf("got %v", err)
 	}
 	many := func(what string) string { return "[" + strings.Repeat(what+",", 400) + what + "]" }

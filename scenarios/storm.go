@@ -27,6 +27,14 @@ type Storm struct {
 	// Rounds replaces Config.Rounds unless it is 0.
 	Rounds int `yaml:"rounds,omitempty" want:"0.."`
 
+	// TTL replaces Config.TTL unless it is 0.
+	TTL time.Duration `yaml:"ttl,omitempty" want:"0s.."`
+
+	// Claimed makes clients work no longer than the lock claims that they hold it: until the notice
+	// of a loss or, if the lock reports no losses, until the end of validity. Where a hold can be
+	// extended, they extend it each quarter of the TTL.
+	Claimed bool `yaml:"claimed,omitempty"`
+
 	// Plan is the faults and when they happen.
 	Plan nemesis.Plan `yaml:"plan,omitempty"`
 

@@ -125,6 +125,7 @@ func (o *ciOptions) testStage(ctx context.Context) (stage, error) {
 		defer line.Done()
 		suite := ci.Suite{Name: testsSuite, Note: "go test"}
 		tests, failed := gotool.RunTests(ctx, o.user.packages, o.budget+time.Minute, func(name string) { line.Call("%s", name) })
+		var summaries []string
 		for _, t := range tests {
 			if t.Name == "" { // it does not compile, for example
 				text, _ := t.Lines()
@@ -135,11 +136,17 @@ func (o *ciOptions) testStage(ctx context.Context) (stage, error) {
 				failed = errors.Join(failed, fmt.Errorf("%s: %s", what, text))
 				continue
 			}
+			if tried := t.Attrs[summaryAttr]; tried != "" {
+				summaries = append(summaries, fmt.Sprintf("%s %s: %s", shortDir(t.Package.Dir), t.Name, tried))
+			}
+			if t.OnlyAttrs {
+				continue
+			}
 			check, err := o.checkTest(ctx, t, problems)
 			failed = errors.Join(failed, err)
 			suite.Checks = append(suite.Checks, check)
 		}
-		suite.Note += limitsNote(suite)
+		suite.Note = strings.Join(append([]string{suite.Note + limitsNote(suite)}, summaries...), "\n  ")
 		if len(tests) == 0 {
 			suite.Checks = append(suite.Checks, leftOut(ctx, ci.Check{Name: "go test"}))
 		}
@@ -147,8 +154,11 @@ func (o *ciOptions) testStage(ctx context.Context) (stage, error) {
 	}, nil
 }
 
-// skippedOpen begins the reason with which locktest skips a storm that it could not decide.
-const skippedOpen = "undecided, which is not a pass:"
+// The attributes of locktest's tests.
+const (
+	summaryAttr   = "locktest.summary"   // what was tried of a lock, and what was not
+	undecidedAttr = "locktest.undecided" // why a storm could not be decided
+)
 
 // checkTest returns the check of a test, and keeps the run that locktest stored.
 func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Writer) (ci.Check, error) {
@@ -165,8 +175,8 @@ func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Wr
 		return ci.Check{Name: check.Name, Outcome: ci.AsExpected, Took: t.Took, Summary: strings.Join(limitLine.FindAllString(text, -1), "; ")}, nil
 	case t.Result == gotool.Unfinished:
 		return leftOut(ctx, check), nil
-	case t.Result == gotool.Skipped && strings.HasPrefix(first, skippedOpen):
-		check.Outcome, check.Summary = ci.Undecided, strings.TrimSpace(strings.TrimPrefix(first, skippedOpen))
+	case t.Result == gotool.Skipped && t.Attrs[undecidedAttr] != "":
+		check.Outcome, check.Summary = ci.Undecided, t.Attrs[undecidedAttr]
 		return check, nil
 	case t.Result == gotool.Skipped:
 		check.Outcome, check.Summary, check.Command = ci.NotApplicable, cmp.Or("skipped: "+first, "skipped"), ""

@@ -54,6 +54,23 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 	wantIn(t, string(summary), "Tested: your code (the tests in ./testdata/locks) and Lockstorm's own locks (redlock).\n")
 }
 
+// A lock that is never granted is a contradiction, and a storm that has judged nothing is undecided. What
+// a test has tried and what not is said of it, though it passes or is skipped.
+func TestCIOfTestsThatJudgeNothing(t *testing.T) {
+	for tests, wanted := range map[string]struct {
+		code int
+		said []string
+	}{
+		"./testdata/barren":   {exitContradiction, []string{"tests: 1 contradiction", "TestRefused/calm, contradiction\nnobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: taken"}},
+		"./testdata/unjudged": {exitUndecided, []string{"tests: 1 undecided", "TestUnjudged/calm, undecided\nno run could violate what is promised", "  ./testdata/unjudged TestUnjudged: ", " of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, generated faults; undecided: calm\n"}},
+	} {
+		code, out, problems := command(t, "ci", "--suites", "tests", "--tests", tests, "--out", filepath.Join(t.TempDir(), "kept"))
+		want(t, "exit code", code, wanted.code)
+		want(t, "problems", problems, "")
+		wantIn(t, out, wanted.said...)
+	}
+}
+
 // wantFailureFiles compares the commands in the files about failures with where the files are.
 func wantFailureFiles(t *testing.T, dir string) {
 	t.Helper()

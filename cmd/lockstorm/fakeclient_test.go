@@ -94,7 +94,7 @@ func (f *fakeClient) hello(m program.ToProgram) {
 		DialTimeout: f.ttl / 4, ReadTimeout: f.ttl / 4, WriteTimeout: f.ttl / 4,
 	})
 	now := fakeNow()
-	ready := program.FromProgram{Type: program.Ready, Version: program.Version, NowMS: &now, TellsLost: f.behaviour == "tells"}
+	ready := program.FromProgram{Type: program.Ready, Version: program.Version, NowMS: &now, TellsLost: f.behaviour == "tells", Extends: f.behaviour == "extends"}
 	switch f.behaviour {
 	case "deaf":
 		return
@@ -132,6 +132,10 @@ func (f *fakeClient) acquire(m program.ToProgram) {
 		fmt.Println(`{"type": "refused", "id": 1, "error": "` + strings.Repeat("a", program.MaxLine) + `"}`)
 		return
 	case "hangs":
+		return
+	case "refuses":
+		_ = f.client.Ping(context.Background())
+		f.say(program.FromProgram{Type: program.Refused, ID: m.ID, Error: "not today"})
 		return
 	case "idle":
 		f.say(program.FromProgram{Type: program.Refused, ID: m.ID})

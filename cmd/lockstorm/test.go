@@ -35,6 +35,7 @@ type testOptions struct {
 
 	storms []string // names, or files; empty: all
 	drawn  int
+	draws  bool // drawn is set
 	seed   uint64
 	runs   int
 	jobs   int
@@ -95,7 +96,7 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	set.StringSliceVar(&promises, "promise", nil, "properties whose violation exits with 1 (default: V1, L1 and C; V2 if the lock tells losses; V4 if its grants have fences)")
 	set.StringToStringVar(&bounds, "bound", nil, "limits of C and L1, such as release=2s: acquire, extend and release, of a call (default: patience and 30s); grant, until somebody is granted a free lock after the faults (default: 5 TTL and 10s)")
 	set.StringSliceVar(&o.storms, "storm", nil, "only these storms, by name, or from YAML files (default: all)")
-	set.IntVar(&o.drawn, "drawn", 5, "number of generated plans in the storm drawn; 0: none")
+	set.IntVar(&o.drawn, "drawn", 5, "number of generated plans in the storm drawn; 0: none; with --storm only if it is set")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the first run of each storm; later runs use the following numbers")
 	set.IntVar(&o.runs, "runs", 1, "number of runs of each storm, or of the run of --again")
 	set.IntVar(&o.jobs, "jobs", 2, "number of runs at a time")
@@ -109,6 +110,7 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 		if err := notNothing(cmd.Flags(), o.config); err != nil {
 			return err
 		}
+		o.draws = cmd.Flags().Changed("drawn")
 		if o.promises, err = findProperties("promise", promises); err != nil {
 			return err
 		}
@@ -282,6 +284,9 @@ func (t *lockTest) selected() ([]scenarios.Storm, error) {
 			return nil, fmt.Errorf("--storm: %w", err)
 		}
 		list = append(list, s)
+	}
+	if t.draws && t.drawn > 0 && !slices.ContainsFunc(list, func(s scenarios.Storm) bool { return s.Name == "drawn" }) {
+		list = append(list, external.Drawn(t.drawn))
 	}
 	return list, inFlags(external.ValidateStorms(list))
 }

@@ -26,7 +26,9 @@ type testPrinter struct {
 	storm   stormResult   // the one whose runs are being added
 	failed  []testFailure // of each storm that violated a promise
 	defects external.Defects
-	open    bool  // some storm is undecided
+	barren  bool // in some storm without faults nobody was granted the lock
+	open    bool // some storm is undecided
+	all     external.Summary
 	idle    []int // nodes that no client has connected to in any run
 	whole   int   // runs that came to their end
 	runs    int
@@ -88,7 +90,7 @@ func (p *testPrinter) add(r testedRun) {
 	if s.Runs == 0 || s.number != r.storm {
 		*s = stormResult{number: r.storm}
 	}
-	s.Add(r.Result, r.Judgment)
+	s.Add(r.Result, r.Judgment, r.did)
 	if s.broken == nil && len(r.Broken) > 0 {
 		s.broken = &r
 	}
@@ -99,23 +101,32 @@ func (p *testPrinter) add(r testedRun) {
 
 // conclude prints the line of a storm all of whose runs are made.
 func (p *testPrinter) conclude(s *stormResult) {
-	undecided, open := s.Undecided()
-	verdict := runner.AsExpected
+	verdict, why := runner.AsExpected, s.NothingJudged()
+	if undecided, open := s.Undecided(); open {
+		why = fmt.Sprintf("%s: %s", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
+	}
+	nobody, barren := s.NothingGranted()
 	switch {
 	case s.broken != nil:
 		verdict = runner.Contradiction
 		p.fail(*s.broken)
-	case open:
+	case barren:
+		p.barren, verdict, why = true, runner.Contradiction, nobody
+	case why != "":
 		p.open, verdict = true, runner.Undecided
 	}
+	p.all.Add(&s.Outcome, verdict == runner.Undecided)
 	if p.json {
 		return
 	}
 	on := terminal.On(p.out)
 	word := map[runner.Conclusion]string{runner.AsExpected: "ok", runner.Contradiction: "VIOLATED", runner.Undecided: "undecided"}[verdict]
+	if barren && s.broken == nil {
+		word = "FAILED"
+	}
 	p.printf("%s  %-22s %s\n", colored(on, verdict, fmt.Sprintf("%-9s", word)), s.Scenario.Name, s.line())
-	if verdict == runner.Undecided {
-		p.printf("           %s: %s\n", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
+	if verdict != runner.AsExpected && s.broken == nil {
+		p.printf("           %s\n", textfmt.Sentence(why))
 	}
 	for _, q := range checker.Properties() {
 		if l, is := s.Limits[q]; is {
@@ -128,7 +139,7 @@ func (p *testPrinter) conclude(s *stormResult) {
 // known of clean-up.
 func (s *stormResult) line() string {
 	known := slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return p == checker.Cleanup })
-	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Measured.All().Grants, "grant"), strings.Join(s.Verdicts(known), ", "))
+	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Grants, "grant"), strings.Join(s.Verdicts(known), ", "))
 }
 
 // finish draws the violations, and prints them and how to go on from them.
@@ -150,6 +161,9 @@ func (p *testPrinter) finish(interrupted bool) {
 	if interrupted {
 		p.printf("\nStopped before the end: the other runs are not made.\n")
 	}
+	if p.all.Runs() > 0 {
+		p.printf("\n%v\n", &p.all)
+	}
 }
 
 // repeat returns the command that runs a stored run again.
@@ -159,7 +173,7 @@ func (p *testPrinter) repeat(r testedRun) string {
 
 func (p *testPrinter) conclusion() runner.Conclusion {
 	switch {
-	case len(p.failed) > 0:
+	case len(p.failed) > 0 || p.barren:
 		return runner.Contradiction
 	case p.open:
 		return runner.Undecided

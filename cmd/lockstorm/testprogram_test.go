@@ -214,6 +214,35 @@ func TestAProgramTellsLosses(t *testing.T) {
 	}
 }
 
+// A lock that never grants fails without faults, and is undecided with faults. The last line says what
+// was tried and what was not.
+func TestAProgramThatNeverGrants(t *testing.T) {
+	t.Parallel()
+	for storm, wanted := range map[string]int{"calm": exitContradiction, "node-stands-still": exitUndecided} {
+		code, out, problems := testProgram(t, "refuses", "--rounds", "3", "--storm", storm, "--out", t.TempDir())
+		if code != wanted {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", storm, code, wanted, out, problems)
+		}
+		wantIn(t, out, "Nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: not today",
+			"\n0 grants in 1 run of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, generated faults")
+	}
+}
+
+// A program that can extend is asked to where work outlasts the TTL. One that cannot is not, and is not
+// blamed for it.
+func TestAProgramIsAskedToExtendLongHolds(t *testing.T) {
+	t.Parallel()
+	for behaviour, said := range map[string]string{
+		"extends": ` extensions, \d+ holds beyond the TTL; not exercised: notices`,
+		"right":   ` of 1 storm; not exercised: extensions, holds beyond the TTL, notices`,
+	} {
+		code, out, problems := testProgram(t, behaviour, "--storm", "long-work", "--promise", "V1,V2,V3,C", "--out", t.TempDir())
+		if code != exitAsExpected || !regexp.MustCompile(said).MatchString(out) {
+			t.Errorf("%s: exit code %d, want %q\n%s%s", behaviour, code, said, out, problems)
+		}
+	}
+}
+
 // Holds are extended.
 func TestAProgramExtends(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ import (
 type testedRun struct {
 	stored
 	external.Judgment
+	did    external.Exercised
 	storm  int // its number, from 0
 	unused []int
 }
@@ -74,7 +75,9 @@ func (t *lockTest) settled(ctx context.Context, s scenarios.Scenario, seed uint6
 // once makes a run, stores it with what the programs have written to their standard error, and
 // judges it.
 func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) (r testedRun, err error) {
-	p := t.NewRun(seed)
+	lock := t.Lock
+	lock.Config.TTL = s.Lock.TTL // a storm may have another
+	p := lock.NewRun(seed)
 	defer p.Close()
 	e, err := runner.PrepareExternal(t.backend, s, p.External())
 	if err != nil {
@@ -86,14 +89,14 @@ func (t *lockTest) once(ctx context.Context, s scenarios.Scenario, seed uint64) 
 	}
 	keeper = keeper.Judging(func(result runner.Result) *runner.Judged {
 		seen := p.Seen()
-		r.Judgment = external.Judge(result, seen, external.Promised(t.promises, seen), e.Header(seed).Keys)
+		r.Judgment = external.Judge(result, seen, t.promises, e.Header(seed).Keys)
 		return r.Stored()
 	})
 	r.Result, r.dir, err = keeper.Run(ctx, seed)
 	if err = cmp.Or(err, p.Err()); err != nil {
 		return r, err
 	}
-	r.unused = p.Unused()
+	r.did, r.unused = p.Exercised(), p.Unused()
 	return r, storeStderr(p, r.dir)
 }
 

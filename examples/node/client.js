@@ -25,7 +25,7 @@ const calls = {
     });
     redlock = new Redlock(nodes);
     redlock.on("error", () => {}); // one for each node that does not vote for us
-    say("ready", { version: 1, now_ms: now() });
+    say("ready", { version: 1, now_ms: now(), extends: true });
   },
   async acquire({ id, resource, timeout_ms }) {
     try {

@@ -56,7 +56,7 @@ host, port = hello["addresses"][0].split(":")
 # Without a timeout redis-py waits for a reply for ever.
 limit = None if "--wait-for-ever" in sys.argv else ttl / 4
 client = redis.Redis(host, int(port), socket_timeout=limit, socket_connect_timeout=limit)
-say("ready", version=1, now_ms=now())
+say("ready", version=1, now_ms=now(), extends=True)
 
 calls = {"acquire": acquire, "extend": extend, "release": release}
 for line in sys.stdin:

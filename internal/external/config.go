@@ -100,8 +100,8 @@ func (c Config) Validate() error {
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
 	case c.Clients < 1 || c.Clients > maxClients:
 		return wrong("Clients", "%d: want 1 to %d", c.Clients, maxClients)
-	case c.TTL < 10*time.Millisecond || c.TTL > maxTime || c.TTL%time.Millisecond != 0:
-		return wrong("TTL", "%v: want whole milliseconds, from 10ms to %s", c.TTL, textfmt.Whole(maxTime))
+	case checkTTL(c.TTL) != nil:
+		return &FieldError{"TTL", checkTTL(c.TTL)}
 	case c.Rounds < 1 || c.Rounds > maxRounds:
 		return wrong("Rounds", "%d: want 1 to %d", c.Rounds, maxRounds)
 	case !slices.Contains(workloads, c.Workload):
@@ -114,6 +114,14 @@ func (c Config) Validate() error {
 		return &FieldError{"Bounds", c.Bounds.Validate()}
 	}
 	return c.validateTimes()
+}
+
+// checkTTL returns an error unless a lock can have that TTL.
+func checkTTL(ttl time.Duration) error {
+	if ttl < 10*time.Millisecond || ttl > maxTime || ttl%time.Millisecond != 0 {
+		return fmt.Errorf("%v: want whole milliseconds, from 10ms to %s", ttl, textfmt.Whole(maxTime))
+	}
+	return nil
 }
 
 func (c Config) validateTimes() error {
@@ -171,6 +179,8 @@ func ValidateStorms(storms []scenarios.Storm) error {
 			return wrong(field, "the name %q is used twice", s.Name)
 		case within != nil:
 			return wrong(field, "%s: %w", s.Name, within)
+		case s.TTL != 0 && checkTTL(s.TTL) != nil:
+			return wrong(field, "%s: ttl: %w", s.Name, checkTTL(s.TTL))
 		}
 		seen[s.Name] = true
 	}
@@ -187,27 +197,31 @@ var usualLatency = nemesis.Range{Min: 200 * time.Microsecond, Max: time.Millisec
 // Scenario returns the scenario of a storm. Its parameters of the lock do not apply to the
 // user's lock.
 func (c Config) Scenario(s scenarios.Storm) scenarios.Scenario {
-	work, think, rounds := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds)
+	work, think, rounds, ttl := cmp.Or(s.Work, c.Work), cmp.Or(s.Think, c.Think), cmp.Or(s.Rounds, c.Rounds), cmp.Or(s.TTL, c.TTL)
+	extend := c.Extend
+	if s.Claimed {
+		extend = cmp.Or(extend, ttl/4)
+	}
 	clients := make([]scenarios.Client, c.Clients)
 	for i := range clients {
 		clients[i] = scenarios.Client{
-			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: c.Extend,
+			Workload: c.Workload, Resource: resource, Rounds: rounds, ExtendEvery: extend, Claimed: s.Claimed,
 			Work:  nemesis.Range{Min: work / 2, Max: work},
 			Think: nemesis.Range{Min: think / 2, Max: think},
 		}
 	}
 	made := scenarios.Scenario{
 		Name: s.Name, Summary: s.Summary, Clients: clients, Bounds: c.Bounds, Generate: s.Generate,
-		Lock: scenarios.Lock{Kind: c.Name, TTL: c.TTL, NodeTimeout: c.TTL},
+		Lock: scenarios.Lock{Kind: c.Name, TTL: ttl, NodeTimeout: ttl},
 		Setting: nemesis.Setting{
 			Nodes: c.Nodes, Persistence: c.Persistence, Store: c.Store, Guard: c.Guard, Plan: s.Plan,
 			Latency: nemesis.Distribution{Range: usualLatency},
 		},
 	}
-	if c.Extend > 0 {
+	if extend > 0 {
 		work += c.Patience // a client also waits for extensions
 	}
-	made.Horizon = total(span{20, c.TTL}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
+	made.Horizon = total(span{20, max(ttl, c.TTL)}, span{1, c.Bounds.Acquire}, span{1, c.Bounds.Grant}, span{float64(rounds), think}, span{float64(rounds) * float64(c.Clients), work})
 	return made
 }
 

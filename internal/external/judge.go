@@ -8,6 +8,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Judgment is the result of a run compared with the promises.
@@ -15,6 +16,10 @@ type Judgment struct {
 	Broken []checker.Finding // promised under the plan and violated
 	Open   []checker.Finding // promised under the plan and undecided
 	Limits []Limit
+
+	promised bool // something is promised
+	covered  bool // something is promised under the plan
+	decided  bool // something that is promised under the plan is decided
 }
 
 // Limit is a violation of a property that is not promised under the plan.
@@ -23,13 +28,24 @@ type Limit struct {
 	Why string // it is not promised, as a clause
 }
 
-// Promised returns the properties whose violation is a failure: the ones that are named, or if that is
-// nil those that a lock with these capabilities is expected to have.
-func Promised(named []checker.Property, t Capabilities) []checker.Property {
+// harmless are the kinds of faults that lose no message, cancel no call and kill nobody. Under them
+// any lock can clean up.
+var harmless = []nemesis.Kind{
+	"pause", "latency", "guard-latency", "node-pause", "script-flush",
+	"clock-jump", "clock-rate", "clock-slew", "clock-strobe", "clock-freeze",
+}
+
+// promisedBy returns the properties whose violation is a failure: the ones that are named, or if that is
+// nil those that a lock with these capabilities is expected to have under a plan. keys says whether the
+// nodes' keys are known.
+func promisedBy(named []checker.Property, t Capabilities, plan nemesis.Plan, keys bool) []checker.Property {
 	if named != nil {
 		return named
 	}
 	list := []checker.Property{checker.Lease, checker.DeadlockFreedom, checker.Contract}
+	if keys && !slices.ContainsFunc(plan, func(f nemesis.Fault) bool { return !slices.Contains(harmless, f.Action.Kind()) }) {
+		list = append(list, checker.Cleanup)
+	}
 	if t.Tells {
 		list = append(list, checker.Section)
 	}
@@ -49,15 +65,21 @@ func Beyond(r runner.Result, t Capabilities, p checker.Property) error {
 	return promises.OfExternal(done, t.Endless).Excuse(p, done)
 }
 
-// Judge compares the findings of a run with what is promised under its plan. keys says whether the
-// run recorded the nodes' keys.
-func Judge(r runner.Result, t Capabilities, promised []checker.Property, keys bool) (j Judgment) {
+// Judge compares the findings of a run with what is promised under its plan: the named properties or, if
+// that is nil, those that a lock with these capabilities is expected to have. keys says whether the run
+// recorded the nodes' keys.
+func Judge(r runner.Result, t Capabilities, named []checker.Property, keys bool) (j Judgment) {
 	done := r.Executed()
-	terms := promises.OfExternal(done, t.Endless)
+	terms, promised := promises.OfExternal(done, t.Endless), promisedBy(named, t, done.Plan, keys)
+	j.promised = len(promised) > 0
 	for _, f := range r.Report.Findings {
 		why := terms.Excuse(f.Property, done)
 		if !slices.Contains(promised, f.Property) {
 			why = errNotPromised
+		}
+		if why == nil {
+			j.covered = true
+			j.decided = j.decided || !r.Slipped() && (f.Verdict == checker.Holds || f.Verdict == checker.Violated)
 		}
 		switch {
 		case r.Slipped() && why == nil && f.Verdict != checker.NotApplicable:

@@ -73,14 +73,14 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 	returned := m.withPatience(ctx, cancel)
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
-	m.usage.answered(m.client)
+	m.usage.answered(m.client, err)
 	if returned(); err != nil {
 		h.end()
 		m.Observe(env.Event{Step: env.StepRefused, Resource: resource, Token: h.token, Err: err})
 		return nil, err
 	}
 	m.usage.granted(granted)
-	h.Hold = granted
+	h.Hold, h.granted = granted, now
 	until, validity := m.clock.instantOf(granted.Until, now)
 	m.Observe(env.Event{Step: env.StepGranted, Resource: resource, Token: h.token, TTL: m.ttl, Until: until, Validity: validity, Fence: granted.Fence})
 	if granted.Lost != nil {
@@ -122,6 +122,7 @@ type hold struct {
 	*Adapter
 	Hold
 	resource, token string
+	granted         time.Time
 
 	life context.Context // ends with the hold; the context passed to the lock may end earlier
 	end  context.CancelFunc
@@ -129,7 +130,7 @@ type hold struct {
 	held context.Context // the context of the work, which also ends with the notice of a loss
 	lose context.CancelFunc
 
-	alone    chanMutex // held while the loss or the release is reported
+	alone    chanMutex // held while the loss or the release is reported, and while Until changes
 	released bool
 }
 
@@ -157,8 +158,27 @@ func (h *hold) Check() error {
 	return h.held.Err()
 }
 
+// claimMargin is the part of the TTL for which a client stops working before the end of validity.
+const claimMargin = 20
+
+// ClaimEnd returns when a client stops working that works no longer than the lock claims, or
+// [env.Never] if the lock reports that a hold is over, or gives it no end.
+func (h *hold) ClaimEnd() env.Instant {
+	end, _ := h.clock.instantOf(h.Until, time.Now())
+	if h.Lost != nil || end == env.Never {
+		return env.Never
+	}
+	return end.Add(-h.ttl / claimMargin)
+}
+
+// errNoExtension is the error of a hold that cannot be extended.
+var errNoExtension = errors.New("the lock cannot extend a hold")
+
 // Extend implements [runner.Hold].
 func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
+	if h.Hold.Extend == nil {
+		return errNoExtension
+	}
 	defer h.usage.calls("Hold.Extend", h.client)()
 	asked, _ := h.clock.instantOf(time.Now().Add(ttl), time.Now())
 	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
@@ -173,7 +193,9 @@ func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 		return err
 	}
 	h.usage.extended(until)
+	h.alone.lock()
 	h.Until = until
+	h.alone.unlock()
 	e := env.Event{Step: env.StepExtended, Resource: h.resource, Token: h.token, TTL: ttl}
 	e.Until, e.Validity = h.clock.instantOf(until, now)
 	h.Observe(e)
@@ -210,6 +232,9 @@ func (h *hold) beginRelease() {
 	h.alone.lock()
 	defer h.alone.unlock()
 	h.released = true
+	if h.held.Err() == nil {
+		h.usage.ended(h.beyondTTL(), false)
+	}
 	h.Observe(env.Event{Step: env.StepBeforeRelease, Resource: h.resource, Token: h.token})
 }
 
@@ -229,7 +254,17 @@ func (h *hold) reportLoss() {
 	h.alone.lock()
 	defer h.alone.unlock()
 	if !h.released {
+		h.usage.ended(h.beyondTTL(), true)
 		h.Observe(env.Event{Step: env.StepLost, Resource: h.resource, Token: h.token, Err: errLost})
 		h.lose()
 	}
+}
+
+// beyondTTL reports whether the hold has lasted longer than the TTL until now, by what the lock claims.
+func (h *hold) beyondTTL() bool {
+	end := time.Now()
+	if !h.Until.IsZero() && h.Until.Before(end) {
+		end = h.Until
+	}
+	return end.Sub(h.granted) > h.ttl
 }

@@ -5,12 +5,16 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // Outcome sums up the runs of a storm.
 type Outcome struct {
 	runner.Tally
+	Exercised
 	Limits map[checker.Property]Limit // the first one for each property
+
+	promised, covered, judged bool // in some run: see [Judgment]
 
 	open    map[checker.Property]Undecided // the first run for each property
 	decided map[checker.Property]bool      // in some run
@@ -22,8 +26,8 @@ type Undecided struct {
 	Seed uint64 // of the run
 }
 
-// Add adds a run and its judgment.
-func (o *Outcome) Add(r runner.Result, j Judgment) {
+// Add adds a run, its judgment, and what it has tried.
+func (o *Outcome) Add(r runner.Result, j Judgment, did Exercised) {
 	if o.Runs == 0 {
 		*o = Outcome{
 			Tally: runner.NewTally(r.Scenario), Limits: map[checker.Property]Limit{},
@@ -31,6 +35,8 @@ func (o *Outcome) Add(r runner.Result, j Judgment) {
 		}
 	}
 	o.Tally.Add(r)
+	o.Exercised.Add(did)
+	o.promised, o.covered, o.judged = o.promised || j.promised, o.covered || j.covered, o.judged || j.decided
 	for _, l := range j.Limits {
 		if _, seen := o.Limits[l.Property]; !seen {
 			o.Limits[l.Property] = l
@@ -57,6 +63,32 @@ func (o *Outcome) Undecided() (Undecided, bool) {
 		}
 	}
 	return Undecided{}, false
+}
+
+// Unpromised reports whether no promise covers the faults of any run.
+func (o *Outcome) Unpromised() bool { return o.promised && !o.covered }
+
+// NothingGranted says that nobody was granted the lock, if so. Without faults that is a failure.
+func (o *Outcome) NothingGranted() (said string, fails bool) {
+	if o.Grants > 0 || o.Slipped == o.Runs {
+		return "", false
+	}
+	said = fmt.Sprintf("nobody was granted the lock in %s", textfmt.Count(o.Runs, "run"))
+	if o.Refusals > 0 {
+		said += fmt.Sprintf(": %s of Lock failed, the last one with: %s", textfmt.Count(o.Refusals, "call"), o.Refusal)
+	}
+	return said, len(o.Scenario.Plan) == 0 && o.Scenario.Generate == nil
+}
+
+// NothingJudged says why the runs have judged nothing, or "".
+func (o *Outcome) NothingJudged() string {
+	if said, _ := o.NothingGranted(); said != "" {
+		return said
+	}
+	if o.covered && !o.judged {
+		return "no run could violate what is promised"
+	}
+	return ""
 }
 
 // Verdicts lists what was observed of properties that some run could violate, such as V1 holds.

@@ -20,18 +20,23 @@ func (c Config) Storms(able nemesis.Ability, drawn int) (list []scenarios.Storm,
 		list = append(list, s)
 	}
 	if drawn > 0 {
-		list = append(list, scenarios.Storm{
-			Name: "drawn", Summary: "generated faults of any kind, different ones in each run",
-			Generate: &nemesis.Generator{Most: 4}, Runs: drawn,
-		})
+		list = append(list, Drawn(drawn))
 	}
 	return list, refused
+}
+
+// Drawn returns the storm of generated plans.
+func Drawn(plans int) scenarios.Storm {
+	return scenarios.Storm{
+		Name: "drawn", Summary: "generated faults of any kind, different ones in each run",
+		Generate: &nemesis.Generator{Most: 4}, Runs: plans,
+	}
 }
 
 // every returns the storms for a configuration, even those that its backend does not
 // support.
 func (c Config) every() []scenarios.Storm {
-	s := stormParams{c.Nodes, c.TTL}
+	s := stormParams{c.Nodes, c.Clients, c.TTL}
 	emptied := " without its keys"
 	if c.Persistence != nemesis.Nothing { // a crash of the process alone loses nothing then
 		emptied = ""
@@ -39,21 +44,23 @@ func (c Config) every() []scenarios.Storm {
 	list := []scenarios.Storm{
 		{Name: "calm", Summary: "no faults"},
 		{Name: "contention", Summary: "no faults, and all clients compete without pause", Think: time.Millisecond},
+		{Name: "long-work", Summary: "no faults, and work that outlasts the TTL if the lock renews itself or can be extended", Claimed: true, Work: s.ttl * 3, Rounds: 3},
+		{Name: "fractional-ttl", Summary: "no faults, a TTL that is no whole number of seconds, and work that takes nearly all of it", TTL: s.fractional(), Work: s.fractional() * 24 / 25, Rounds: 6},
 		{Name: "majority-cut-off", Summary: "no client reaches a majority of the nodes for some TTLs", Plan: s.cut(s.most())},
 		{Name: "node-comes-back-late", Summary: "a node crashes during a hold, and comes back" + emptied + " after its keys would have expired", Plan: s.restart(s.ttl * 5 / 4)},
 		{Name: "node-comes-back-soon", Summary: "a node crashes during a hold, and comes back at once" + emptied, Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.restart(0)},
 		{Name: "node-stands-still", Summary: "a node is paused for a while", Plan: s.nodePaused()},
 		{Name: "node-clock-jumps", Summary: "the clock of a node with the lock's key jumps forward by a TTL", Work: s.ttl * 3 / 4, Rounds: 8, Plan: s.clockJump()},
 		{Name: "holder-stands-still", Summary: "a client is paused for longer than the TTL after it was granted the lock", Plan: s.pause(nemesis.When(1, env.StepGranted, 0))},
+		{Name: "extender-stands-still", Summary: "a client is paused for longer than the TTL before it extends", Claimed: true, Work: s.ttl * 3, Rounds: 4, Plan: s.firstHolder(s.pause(nemesis.When(1, env.StepExtend, 0))...)},
 		{Name: "writer-stands-still", Summary: "a client is paused for longer than the TTL before it writes", Plan: s.pause(nemesis.When(1, env.StepBeforeWrite, 0))},
 		{Name: "caller-stands-still", Summary: "a client is paused for longer than the TTL while it acquires the lock", Plan: s.pause(nemesis.When(1, env.StepAcquire, 0))},
 		{Name: "holder-dies", Summary: "a client dies after it was granted the lock", Plan: nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: second(nemesis.When(1, env.StepGranted, 0))}}},
 		{Name: "call-is-cancelled", Summary: "the context of a call ends while the lock is acquired", Plan: nemesis.Plan{{Action: &nemesis.Cancel{Client: 1}, Start: second(nemesis.When(1, env.StepAcquire, 0))}}},
+		{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for as long as the lock claims", Claimed: true, Work: s.ttl * 4, Rounds: 4, Plan: s.firstHolder(s.holderCutOff())},
+		{Name: "scripts-are-forgotten", Summary: "the nodes forget the scripts that clients have loaded, several times", Plan: s.scripts()},
 		{Name: "slow-network", Summary: "messages take up to half a TTL, for some TTLs", Plan: s.slow()},
 		{Name: "replies-are-lost", Summary: "connections break after requests have taken effect", Work: max(c.Work, s.ttl/10), Think: max(c.Think, s.ttl/5), Plan: s.resets(c.Clients)},
-	}
-	if c.Store != nil {
-		list = append(list, scenarios.Storm{Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for longer than the TTL", Work: s.ttl * 4, Rounds: 3, Plan: s.holderCutOff()})
 	}
 	if minority := s.fewest(); len(minority) > 0 {
 		list = append(list,
@@ -67,8 +74,8 @@ func (c Config) every() []scenarios.Storm {
 
 // stormParams is what the plans of the storms depend on.
 type stormParams struct {
-	nodes int
-	ttl   time.Duration
+	nodes, clients int
+	ttl            time.Duration
 }
 
 // most returns a majority of the nodes, and fewest the other nodes, which are the last
@@ -107,9 +114,38 @@ func (s stormParams) cut(nodes []int) nemesis.Plan {
 	return nemesis.Plan{{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: nodes}}, Start: s.begin(), End: s.long()}}
 }
 
-func (s stormParams) holderCutOff() nemesis.Plan {
+func (s stormParams) holderCutOff() nemesis.Fault {
 	alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}
-	return nemesis.Plan{{Action: alone, Start: nemesis.When(1, env.StepGranted, s.ttl/10), End: nemesis.After(3 * s.ttl)}}
+	return nemesis.Fault{Action: alone, Start: nemesis.When(1, env.StepGranted, s.ttl/10), End: nemesis.After(3 * s.ttl)}
+}
+
+// firstHolder keeps the other clients away at the beginning, so that client 1 is the first holder. What
+// happens to it then is over long before the others have made their rounds.
+func (s stormParams) firstHolder(plan ...nemesis.Fault) nemesis.Plan {
+	if s.clients > 1 {
+		others := &nemesis.Partition{Links: nemesis.Links{Clients: numbers(2, s.clients)}}
+		plan = append(nemesis.Plan{{Action: others, Start: nemesis.At(0), End: nemesis.After(s.ttl / 20)}}, plan...)
+	}
+	return plan
+}
+
+// fractional returns a TTL that is no whole number of seconds: the TTL itself, or a shorter one.
+func (s stormParams) fractional() time.Duration {
+	if s.ttl%time.Second != 0 {
+		return s.ttl
+	}
+	return s.ttl - time.Second/2
+}
+
+// scripts makes each node forget its scripts, several times: whichever client comes first loads them for
+// all, and one that loads them once only is seen when it comes first again.
+func (s stormParams) scripts() (plan nemesis.Plan) {
+	for after := 2; after <= 5; after++ {
+		for _, n := range numbers(1, s.nodes) {
+			plan = append(plan, nemesis.Fault{Action: &nemesis.ScriptFlush{Node: n}, Start: nemesis.At(time.Duration(after) * s.ttl)})
+		}
+	}
+	return plan
 }
 
 func (s stormParams) down(nodes []int) (plan nemesis.Plan) {

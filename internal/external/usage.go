@@ -30,6 +30,7 @@ func (t *Capabilities) Merge(more Capabilities) {
 type Usage struct {
 	mu     sync.Mutex
 	traits Capabilities
+	did    Exercised
 	misuse error // the first error
 
 	dials map[int]int // by client
@@ -53,16 +54,21 @@ func (u *Usage) Dialled(client, node int) {
 }
 
 // answered records a call of Lock that has returned.
-func (u *Usage) answered(client int) {
+func (u *Usage) answered(client int, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.locks[client]++
+	if err != nil {
+		u.did.Refusals++
+		u.did.Refusal = err.Error()
+	}
 }
 
 // granted records a grant.
 func (u *Usage) granted(h Hold) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.did.Grants++
 	u.traits.Merge(Capabilities{Fences: h.Fence != 0, Tells: h.Lost != nil, Endless: h.Until.IsZero()})
 }
 
@@ -70,7 +76,21 @@ func (u *Usage) granted(h Hold) {
 func (u *Usage) extended(until time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.did.Extensions++
 	u.traits.Merge(Capabilities{Endless: until.IsZero()})
+}
+
+// ended records the end of a hold: whether it was longer than the TTL, and whether it was reported as a
+// loss.
+func (u *Usage) ended(beyondTTL, lost bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if beyondTTL {
+		u.did.BeyondTTL++
+	}
+	if lost {
+		u.did.Losses++
+	}
 }
 
 // calls records a call of the lock. The returned function records its end.
@@ -137,4 +157,11 @@ func (u *Usage) Seen(nodes int) (t Capabilities, idle []int) {
 		}
 	}
 	return u.traits, idle
+}
+
+// Exercised returns what the run has tried of the lock.
+func (u *Usage) Exercised() Exercised {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.did
 }

@@ -29,7 +29,7 @@ func inModule(t *testing.T, files map[string]string) {
 
 var module = map[string]string{
 	"go.mod":            "module example.com/m\n\ngo 1.26\n",
-	"a/a_test.go":       "package a\n\nimport (\n\t_ \"strings\"\n\t\"testing\"\n)\n\nfunc TestGood(t *testing.T) { t.Log(\"fine\") }\n\nfunc TestBad(t *testing.T) {\n\tt.Run(\"sub\", func(t *testing.T) { t.Error(\"one\\ntwo\") })\n\tt.Run(\"other\", func(t *testing.T) {})\n}\n\nfunc TestParent(t *testing.T) {\n\tt.Run(\"sub\", func(t *testing.T) {})\n\tt.Error(\"outside\")\n}\n\nfunc TestSkip(t *testing.T) { t.Skip(\"why\") }\n",
+	"a/a_test.go":       "package a\n\nimport (\n\t_ \"strings\"\n\t\"testing\"\n)\n\nfunc TestGood(t *testing.T) { t.Log(\"fine\") }\n\nfunc TestBad(t *testing.T) {\n\tt.Run(\"sub\", func(t *testing.T) { t.Error(\"one\\ntwo\") })\n\tt.Run(\"other\", func(t *testing.T) {})\n}\n\nfunc TestParent(t *testing.T) {\n\tt.Run(\"sub\", func(t *testing.T) {})\n\tt.Error(\"outside\")\n}\n\nfunc TestSkip(t *testing.T) { t.Skip(\"why\") }\n\nfunc TestSaid(t *testing.T) {\n\tt.Run(\"sub\", func(t *testing.T) {})\n\tt.Attr(\"said\", \"one thing\")\n}\n",
 	"b/b_test.go":       "package b_test\n\nimport \"strings\"\n\nvar _ = strings.NoSuchThing\n",
 	"c/c.go":            "package c\n\nimport _ \"strings\"\n",
 	"slow/slow_test.go": "package slow\n\nimport (\n\t_ \"strings\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestSlow(t *testing.T) { time.Sleep(time.Hour) }\n",
@@ -98,6 +98,14 @@ func TestRunTests(t *testing.T) {
 	}
 	if broken := got["example.com/m/b "]; !strings.HasPrefix(broken, "fail|") || !strings.Contains(broken, "undefined: strings.NoSuchThing") {
 		t.Errorf("the package that does not compile: %q", broken)
+	}
+	if i := slices.IndexFunc(tests, func(one Test) bool { return one.Name == "TestSaid" }); i < 0 || !tests[i].OnlyAttrs || tests[i].Attrs["said"] != "one thing" {
+		t.Errorf("the attribute of a test with subtests is not there: %+v", tests)
+	}
+	for _, one := range tests {
+		if one.OnlyAttrs && one.Name != "TestSaid" {
+			t.Errorf("%s is listed for its attributes", one.Name)
+		}
 	}
 	if !slices.Contains(began, "TestBad/sub") {
 		t.Errorf("began: %q", began)

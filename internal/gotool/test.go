@@ -24,15 +24,17 @@ const (
 	Unfinished Result = ""
 )
 
-// Test is one test without subtests, a test that failed outside its subtests, or, without a name,
-// a package that failed outside its tests: it does not compile, for example.
+// Test is one test without subtests, a test with attributes or that failed outside its subtests, or,
+// without a name, a package that failed outside its tests: it does not compile, for example.
 type Test struct {
 	Package Package
 	Name    string
 	Result  Result
 	Output  string // without the lines of the test framework
+	Attrs   map[string]string
 	Took    time.Duration
 
+	OnlyAttrs   bool // it is listed for its attributes: it has subtests, and has not failed outside them
 	BuildFailed bool // the package could not be built; Output says why
 }
 
@@ -86,6 +88,7 @@ type event struct {
 	Package     string
 	Test        string
 	Output      string
+	Key, Value  string  // an attribute
 	Elapsed     float64 // seconds
 	ImportPath  string  // what build-output is about
 	FailedBuild string  // the ImportPath whose compilation failed the package
@@ -133,6 +136,11 @@ func (c *collector) take(e event) {
 		if !ofFramework(e.Output) {
 			t.Output += e.Output
 		}
+	case "attr":
+		if t.Attrs == nil {
+			t.Attrs = map[string]string{}
+		}
+		t.Attrs[e.Key] = e.Value
 	case string(Passed), string(Failed), string(Skipped):
 		t.Result, t.Took = Result(e.Action), time.Duration(e.Elapsed*float64(time.Second))
 		if e.FailedBuild != "" {
@@ -171,11 +179,13 @@ func ofFramework(line string) bool {
 	return false
 }
 
-// leaves returns the tests without subtests, and what failed although all of its tests passed.
+// leaves returns the tests without subtests, those with attributes, and what failed although all of its
+// tests passed.
 func (c *collector) leaves() (list []Test) {
 	for _, t := range c.tests {
 		id := testID{t.Package.ImportPath, t.Name}
-		if (t.Name != "" && !c.parents[id]) || t.Result == Failed && !c.failedBelow(id) {
+		t.OnlyAttrs = c.parents[id] && (t.Result != Failed || c.failedBelow(id))
+		if (t.Name != "" && !c.parents[id]) || t.Attrs != nil || t.Result == Failed && !c.failedBelow(id) {
 			list = append(list, t)
 		}
 	}

@@ -29,6 +29,7 @@ type client struct {
 
 	ready chan FromProgram // the answer to hello
 	tells bool             // it reports losses
+	more  bool             // it can extend a hold
 	clock bool             // it has shown that it reads the clock of until_ms
 	left  chan struct{}    // closed when the run is over
 	calls calls
@@ -41,7 +42,7 @@ func open(f *child.Forker, command []string, c external.Config, s runner.ClientE
 		return nil, errors.New("a program needs real servers, whose nodes have addresses")
 	}
 	k := &client{
-		number: s.Client, patience: c.Patience, usage: u, runtime: s.Runtime, world: s.Process, nodes: s.Nodes,
+		number: s.Client, more: c.Extend > 0, patience: c.Patience, usage: u, runtime: s.Runtime, world: s.Process, nodes: s.Nodes,
 		ready: make(chan FromProgram, 1), left: make(chan struct{}),
 	}
 	k.Adapter = c.NewAdapter(s, u, locker{k})
@@ -108,6 +109,7 @@ func (k *client) receive(m FromProgram) error {
 			return errors.New("nothing was asked that ready answers")
 		}
 		k.calls.greeted, k.tells, k.clock = true, m.TellsLost, m.NowMS != nil
+		k.more = k.more || m.Extends
 		k.ready <- m
 		return nil
 	case Lost:
@@ -176,7 +178,9 @@ func (k locker) Lock(ctx context.Context, resource string) (external.Hold, error
 	h := external.Hold{
 		Until: instant(m.UntilMS), Fence: m.Fence,
 		Release: func(ctx context.Context) error { return k.release(ctx, id) },
-		Extend:  func(ctx context.Context) (time.Time, error) { return k.extend(ctx, id) },
+	}
+	if k.more {
+		h.Extend = func(ctx context.Context) (time.Time, error) { return k.extend(ctx, id) }
 	}
 	if k.tells {
 		h.Lost = lost

@@ -95,6 +95,10 @@ type FromProgram struct {
 	// TellsLost is whether the lock reports losses, by lost. V2 is promised then. Default false. In ready.
 	TellsLost bool `json:"tells_lost,omitempty"`
 
+	// Extends is whether the lock can extend a hold. Storms with long work ask for extensions then.
+	// Default false. In ready.
+	Extends bool `json:"extends,omitempty"`
+
 	// ID is the number of the hold. In all but ready.
 	ID int64 `json:"id,omitempty"`
 

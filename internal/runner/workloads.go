@@ -136,22 +136,42 @@ func (u *user) holdOnly(h Hold) {
 }
 
 // work passes the time of the work, and extends the lock meanwhile if the
-// client does so.
-func (u *user) work(ctx context.Context, h Hold) {
+// client does so. It returns false if the work of a client that works no longer than the lock claims
+// was cut short.
+func (u *user) work(ctx context.Context, h Hold) (whole bool) {
+	if u.client.Claimed {
+		ctx = h.Context()
+	}
 	end := u.runtime.Now(env.Monotonic).Add(u.draw(u.client.Work))
 	for every := u.client.ExtendEvery; every > 0; {
 		next := u.runtime.Now(env.Monotonic).Add(every)
-		if next >= end {
+		if next >= u.claimed(h, end) {
 			break
 		}
 		if u.runtime.Sleep(ctx, next) != nil {
-			return
+			return !u.client.Claimed
 		}
 		ttl := u.extension()
 		u.extend(ctx, h, ttl)
 		every = u.nextExtension(ttl)
 	}
-	_ = u.runtime.Sleep(ctx, end)
+	last := u.claimed(h, end)
+	cut := u.runtime.Sleep(ctx, last) != nil || last < end
+	return !cut || !u.client.Claimed
+}
+
+// claimEnder is a hold that may end without a notice.
+type claimEnder interface {
+	// ClaimEnd returns the end of validity, or [env.Never] if the lock reports the end of the hold.
+	ClaimEnd() env.Instant
+}
+
+// claimed returns when work ends that would last until end.
+func (u *user) claimed(h Hold, end env.Instant) env.Instant {
+	if c, ends := h.(claimEnder); ends && u.client.Claimed {
+		return min(end, c.ClaimEnd())
+	}
+	return end
 }
 
 // nextExtension returns how long the client waits after an extension before it requests
@@ -262,7 +282,7 @@ func (u *user) finish(ctx context.Context) {
 }
 
 // prepare reads the resource and works. It returns the access and the value to be written;
-// ok is false if the resource rejected the read.
+// ok is false if the resource rejected the read, or if the work was cut short.
 func (u *user) prepare(h Hold) (a env.Access, value int64, ok bool) {
 	ctx := context.Background()
 	a = env.Access{Resource: h.Resource(), Token: h.Token()}
@@ -277,8 +297,7 @@ func (u *user) prepare(h Hold) (a env.Access, value int64, ok bool) {
 	if err != nil {
 		return a, 0, false
 	}
-	u.work(ctx, h)
-	return a, value + 1, true
+	return a, value + 1, u.work(ctx, h)
 }
 
 // write writes and waits for the answer. The call was recorded before.

@@ -30,13 +30,10 @@ import (
 	"errors"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/redis/rueidis/rueidislock"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Run tests a lock on one node in memory, as [locktest.Run] does. open is called for each client of
@@ -46,26 +43,11 @@ func Run(t *testing.T, open func(locktest.Env) rueidislock.LockerOption) {
 	locktest.Run(t, Config(locktest.Config{}), func(env locktest.Env) locktest.Locker { return New(env, open(env)) })
 }
 
-// Config returns the configuration with one node and a TTL of 2 s, unless it names others, and with
-// one storm more than the default ones, holder-cut-off, unless it names storms. The lock uses the
+// Config returns the configuration with one node, unless it names another number. The lock uses the
 // first node only, because its keys are in one deployment.
 func Config(c locktest.Config) locktest.Config {
-	c.Nodes, c.TTL = cmp.Or(c.Nodes, 1), cmp.Or(c.TTL, 2*time.Second)
-	if c.Storms == nil {
-		c.Storms = append(locktest.Storms(c), holderCutOff(c.TTL))
-	}
+	c.Nodes = cmp.Or(c.Nodes, 1)
 	return c
-}
-
-// holderCutOff is a storm for a lock that is extended until it is released: its holder has to be
-// told that it is not extended any more.
-func holderCutOff(ttl time.Duration) locktest.Storm {
-	alone := &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}}}
-	return locktest.Storm{
-		Name: "holder-cut-off", Summary: "a client reaches no node for some TTLs after it was granted the lock, and works for longer than the TTL",
-		Work: 4 * ttl, Rounds: 3,
-		Plan: nemesis.Plan{{Action: alone, Start: nemesis.When(1, env.StepGranted, ttl/10), End: nemesis.After(3 * ttl)}},
-	}
 }
 
 // New returns the lock of a client, for [locktest.Run]. The locker is closed after the run.

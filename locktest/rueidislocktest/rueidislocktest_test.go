@@ -24,10 +24,7 @@ var brief = rueidislocktest.Config(locktest.Config{Runs: 3, Rounds: 12})
 // Law: the lock keeps its promises, but for the storm in which a holder is cut off: its context ends
 // after others have the lock.
 func TestHolderIsToldLate(t *testing.T) {
-	c := brief
-	c.Storms = slices.DeleteFunc(slices.Clone(c.Storms), func(s locktest.Storm) bool {
-		return !slices.Contains([]string{"contention", "majority-cut-off", "node-comes-back-late", "holder-cut-off"}, s.Name)
-	})
+	c := externaltest.Named(t, brief, "contention", "long-work", "majority-cut-off", "node-comes-back-late", "holder-cut-off")
 	if got := externaltest.Broken(t, c, open); !slices.Equal(got, []string{"holder-cut-off V1"}) {
 		t.Errorf("%q is broken, not V1 in holder-cut-off alone", got)
 	}

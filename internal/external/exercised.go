@@ -1,0 +1,97 @@
+package external
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// Exercised is what runs have tried of a lock.
+type Exercised struct {
+	Grants     int
+	Extensions int // by the holder, that the lock has granted
+	BeyondTTL  int // holds that were longer than the TTL, by what the lock claims
+	Losses     int // notices of a loss
+
+	Refusals int    // calls of Lock that have failed
+	Refusal  string // the last error of Lock
+}
+
+// Add adds what other runs have tried.
+func (e *Exercised) Add(more Exercised) {
+	e.Grants += more.Grants
+	e.Extensions += more.Extensions
+	e.BeyondTTL += more.BeyondTTL
+	e.Losses += more.Losses
+	e.Refusals += more.Refusals
+	if more.Refusal != "" {
+		e.Refusal = more.Refusal
+	}
+}
+
+// Summary is what all storms of a lock have shown of it. A test that passes shows it in one line.
+type Summary struct {
+	Exercised
+	storms, runs int
+	generated    bool     // some storm has generated faults
+	idle         []string // storms none of whose faults took place
+	unpromised   []string // storms in which no promise covers the faults
+	open         []string // storms that are undecided
+}
+
+// Add adds a storm all of whose runs are made. open says that it is undecided.
+func (s *Summary) Add(o *Outcome, open bool) {
+	s.Exercised.Add(o.Exercised)
+	s.storms++
+	s.runs += o.Runs
+	name := o.Scenario.Name
+	s.generated = s.generated || o.Scenario.Generate != nil
+	if len(o.Scenario.Plan) > 0 && o.Faultless+o.Slipped == o.Runs && o.Runs > o.Slipped {
+		s.idle = append(s.idle, name)
+	}
+	if o.Unpromised() {
+		s.unpromised = append(s.unpromised, name)
+	}
+	if open {
+		s.open = append(s.open, name)
+	}
+}
+
+// Runs returns how many runs were added.
+func (s *Summary) Runs() int { return s.runs }
+
+// String says in one line what was tried, and what was not.
+func (s *Summary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s in %s of %s", textfmt.Count(s.Grants, "grant"), textfmt.Count(s.runs, "run"), textfmt.Count(s.storms, "storm"))
+	var missing []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{{s.Extensions, "extension", "extensions"}, {s.BeyondTTL, "hold beyond the TTL", "holds beyond the TTL"}, {s.Losses, "notice of a loss", "notices of a loss"}} {
+		switch part.n {
+		case 0:
+			missing = append(missing, part.many)
+		case 1:
+			fmt.Fprintf(&b, ", 1 %s", part.one)
+		default:
+			fmt.Fprintf(&b, ", %d %s", part.n, part.many)
+		}
+	}
+	if !s.generated {
+		missing = append(missing, "generated faults")
+	}
+	if len(s.idle) > 0 {
+		missing = append(missing, "the faults of "+textfmt.List(s.idle))
+	}
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"not exercised", missing}, {"no promise covers", s.unpromised}, {"undecided", s.open}} {
+		if len(list.names) > 0 {
+			fmt.Fprintf(&b, "; %s: %s", list.what, strings.Join(list.names, ", "))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,291 @@
+package locktest_test
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/locktest"
+)
+
+// watchdog is a lock that renews its holds by itself. Its grants have no end of validity.
+type watchdog struct {
+	*oneNode
+	plain    bool // renews whoever's key it is, and reports no loss
+	renewals int  // of a hold; 0: no limit
+}
+
+func (w watchdog) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
+	h, err := w.oneNode.Lock(ctx, resource)
+	if err != nil {
+		return h, err
+	}
+	life, end := context.WithCancel(context.Background())
+	lost := make(chan struct{})
+	var running sync.WaitGroup
+	inner := h
+	running.Go(func() { w.renew(life, resource, inner, lost) })
+	h.Until, h.Extend, h.Lost = time.Time{}, nil, lost
+	h.Release = func(ctx context.Context) error {
+		end()
+		running.Wait()
+		return inner.Release(ctx)
+	}
+	return h, nil
+}
+
+// renew renews a hold until its life ends. A right watchdog reports the loss before the key can be gone.
+func (w watchdog) renew(life context.Context, resource string, h locktest.Hold, lost chan struct{}) {
+	until := h.Until
+	for n := 1; w.renewals == 0 || n <= w.renewals; n++ {
+		select {
+		case <-life.Done():
+			return
+		case <-time.After(w.ttl / 4):
+		}
+		if w.plain {
+			w.client.PExpire(life, resource, w.ttl)
+			continue
+		}
+		call, stop := context.WithTimeout(life, w.ttl/4)
+		next, err := h.Extend(call)
+		if stop(); err == nil {
+			until = next
+		} else if errors.Is(err, locktest.ErrNotHeld) || time.Until(until) <= w.ttl/2 {
+			close(lost)
+			return
+		}
+	}
+}
+
+// brokenIn returns the promises that some of five runs of a storm break.
+func brokenIn(t *testing.T, c locktest.Config, storm string, open func(locktest.Env) locktest.Locker) (broken []checker.Property) {
+	t.Helper()
+	for seed := uint64(1); seed <= 5; seed++ {
+		tried := locktest.Try(t, c, stormOf(t, c, storm), seed, open)
+		if tried.Err != nil {
+			t.Fatal(tried.Err)
+		}
+		for _, f := range tried.Broken {
+			t.Logf("%s, seed %d: %s: %s", storm, seed, f.Property.Code(), f.Story())
+			broken = append(broken, f.Property)
+		}
+	}
+	slices.Sort(broken)
+	return slices.Compact(broken)
+}
+
+// anExtension is a lock that is held until a time that holders can extend.
+func anExtension(change func(*oneNode)) func(locktest.Env) locktest.Locker {
+	return func(env locktest.Env) locktest.Locker {
+		l := onOneNode(env)
+		change(l)
+		return l
+	}
+}
+
+// aWatchdog is a lock that renews itself.
+func aWatchdog(w watchdog) func(locktest.Env) locktest.Locker {
+	return func(env locktest.Env) locktest.Locker {
+		w := w
+		w.oneNode = onOneNode(env)
+		return w
+	}
+}
+
+// Law: the default storms find, without any setting, defects that only holds beyond the TTL, lost
+// holds and odd TTLs show.
+func TestLongHoldsAreTriedByDefault(t *testing.T) {
+	for name, c := range map[string]struct {
+		storm string
+		open  func(locktest.Env) locktest.Locker
+	}{
+		"a watchdog that reports no loss":    {"holder-cut-off", aWatchdog(watchdog{plain: true})},
+		"a watchdog that stops":              {"long-work", aWatchdog(watchdog{plain: true, renewals: 2})},
+		"an extension that is none":          {"long-work", anExtension(func(l *oneNode) { l.hollow = true })},
+		"an extension of whoever's key":      {"extender-stands-still", anExtension(func(l *oneNode) { l.anybody = true })},
+		"an end of validity that no key has": {"long-work", anExtension(func(l *oneNode) { l.endless = true; l.hollow = true })},
+		"a TTL that is cut to whole seconds": {"fractional-ttl", anExtension(func(l *oneNode) { l.seconds = true })},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := locktest.Config{Nodes: 1}
+			if broken := brokenIn(t, config, c.storm, c.open); !slices.Contains(broken, checker.Lease) {
+				t.Errorf("%s breaks %v: want V1", c.storm, broken)
+			}
+			if broken := brokenIn(t, config, "calm", c.open); len(broken) > 0 {
+				t.Errorf("calm breaks %v: want nothing", broken)
+			}
+		})
+	}
+}
+
+// withoutExtend is a correct lock whose holds end with their validity.
+func withoutExtend(env locktest.Env) locktest.Locker {
+	l := onOneNode(env)
+	return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+		h, err := l.Lock(ctx, resource)
+		h.Extend = nil
+		return h, err
+	})
+}
+
+// Law: none of the storms with long work blames a correct lock for holding longer than it claims, also
+// not one of which V2 and V3 are requested: a client stops before the end of what the lock claims.
+func TestLongHoldsBlameNoCorrectLock(t *testing.T) {
+	all := []checker.Property{checker.Lease, checker.Section, checker.Effect, checker.DeadlockFreedom, checker.Contract}
+	for name, open := range map[string]func(locktest.Env) locktest.Locker{
+		"that ends":            withoutExtend,
+		"that can be extended": anExtension(func(*oneNode) {}),
+		"that renews itself":   aWatchdog(watchdog{}),
+		"that reports losses":  func(env locktest.Env) locktest.Locker { return lossReporter{onOneNode(env), 0} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, storm := range []string{"long-work", "fractional-ttl", "holder-cut-off", "extender-stands-still", "scripts-are-forgotten"} {
+				c := locktest.Config{Nodes: 1, Promises: all}
+				if broken := brokenIn(t, c, storm, open); len(broken) > 0 {
+					t.Errorf("%s breaks %v", storm, broken)
+				}
+			}
+		})
+	}
+}
+
+// Law: a key that is left behind breaks a promise of every lock where no message is lost and nobody
+// dies, and elsewhere on request only.
+func TestKeysLeftInCalmBreakAPromise(t *testing.T) {
+	open := func(env locktest.Env) locktest.Locker {
+		l := onAllNodes(env)
+		l.litters = true
+		return l
+	}
+	c := locktest.Config{Nodes: 4, Rounds: 10, Patience: 300 * time.Millisecond}
+	for storm, want := range map[string]bool{"contention": true, "holder-stands-still": true, "holder-dies": false, "majority-cut-off": false} {
+		storm := stormOf(t, c, storm)
+		storm.Think = time.Millisecond // so that the clients compete
+		tried := locktest.Try(t, c, storm, 1, open)
+		if tried.Err != nil {
+			t.Fatal(tried.Err)
+		}
+		is := func(f checker.Finding) bool { return f.Property == checker.Cleanup }
+		if broken := slices.ContainsFunc(tried.Broken, is); broken != want || !want && !slices.ContainsFunc(tried.Limits, is) {
+			t.Errorf("%s: L3 is broken: %v, want %v; limits %v", storm.Name, broken, want, tried.Limits)
+		}
+	}
+	if broken := brokenIn(t, locktest.Config{Nodes: 1}, "scripts-are-forgotten", anExtension(func(l *oneNode) { l.loadsOnce = true })); !slices.Contains(broken, checker.Cleanup) {
+		t.Errorf("a lock that loads a script once breaks %v: want L3", broken)
+	}
+}
+
+// inStorms runs a lock on one node in some storms, in a process of its own.
+func inStorms(c locktest.Config, open func(locktest.Env) locktest.Locker) func(t *testing.T) {
+	return func(t *testing.T) {
+		c.Nodes, c.Rounds, c.Dir, c.Again = 1, 3, t.TempDir(), -1
+		locktest.Run(t, c, open)
+	}
+}
+
+// refuses is a lock that never grants. With a token it sets the key all the same.
+func refuses(token string) func(locktest.Env) locktest.Locker {
+	return func(env locktest.Env) locktest.Locker {
+		l := onOneNode(env)
+		return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
+			if token != "" {
+				_ = l.set(ctx, resource, token)
+			}
+			return locktest.Hold{}, errors.Join(errTaken, l.client.Ping(ctx).Err())
+		})
+	}
+}
+
+// output runs an inner test and returns its output and whether it has passed.
+func output(t *testing.T, name string, verbose bool) (text string, passed bool) {
+	t.Helper()
+	cmd := innerCommand(t, name, t.TempDir())
+	if !verbose {
+		cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "-test.v" })
+	}
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), err == nil
+}
+
+// Law: a lock that never grants fails without faults, with its own error, and what follows is not
+// tried, whatever else is wrong with it.
+func TestLockThatNeverGrants(t *testing.T) {
+	for name, want := range map[string]string{
+		"never grants":                `nobody was granted the lock in 3 runs: 27 calls of Lock failed, the last one with: somebody else holds it`,
+		"never grants, and sets keys": `(?s)nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: somebody else holds it.*L3 \(clean-up\) is violated`,
+	} {
+		text, passed := output(t, name, true)
+		wantMatches(t, text, want, `--- FAIL: TestInner/calm`, `failed without any fault: 1 storm more not tried`)
+		if passed {
+			t.Errorf("%s: the test has passed", name)
+		}
+	}
+}
+
+// Law: a storm in which nobody is granted the lock, or nothing that is promised can be violated, is
+// undecided and says so.
+func TestStormThatJudgesNothing(t *testing.T) {
+	for name, want := range map[string]string{
+		"cut off for good": `=== ATTR\s+TestInner/cut-off locktest\.undecided .*nobody`,
+		"no fences":        `=== ATTR\s+TestInner/calm locktest\.undecided no run could violate what is promised`,
+	} {
+		text, passed := output(t, name, true)
+		wantMatches(t, text, want, `undecided, which is not a pass: `, `--- SKIP: TestInner/`, `; undecided: c`)
+		if !passed {
+			t.Errorf("%s: the test has failed", name)
+		}
+	}
+}
+
+// Law: an accepted weakness does not fail the test. One that does not occur does, and so does one
+// of a storm that there is not.
+func TestAcceptedWeakness(t *testing.T) {
+	for name, want := range map[string][]string{
+		"accepted":         {`limit: C \(contract\) was violated in 3/3 runs, which Config\.Accept accepts: as agreed`, `--- PASS: TestInner/one`},
+		"accepted no more": {`C \(contract\) is violated no more, in 3 runs: take it from Config\.Accept \(as agreed\)`, `--- FAIL: TestInner/one`},
+		"accepted nowhere": {`locktest\.Config\.Accept\[0\]: there is no storm "two": want one of one`},
+	} {
+		text, passed := output(t, name, true)
+		wantMatches(t, text, want...)
+		if passed != (name == "accepted") {
+			t.Errorf("%s: passed: %v", name, passed)
+		}
+	}
+}
+
+// Law: generated plans are run beside chosen storms if their number is set, and are missed otherwise.
+func TestDrawnPlansBesideChosenStorms(t *testing.T) {
+	text, _ := output(t, "chosen and drawn", true)
+	wantMatches(t, text, `=== RUN   TestInner/calm\n`, `=== RUN   TestInner/drawn\n`)
+	if strings.Contains(text, "generated faults; ") || strings.Contains(text, "generated faults\n") {
+		t.Errorf("generated faults are missed\n%s", text)
+	}
+	text, _ = output(t, "no fences", false)
+	wantMatches(t, text, `not exercised: .*generated faults`)
+}
+
+// Law: a test that passes says in one line what was tried and what was not, also without -v.
+func TestLastLine(t *testing.T) {
+	for name, want := range map[string]string{
+		"plain":     `(?m)^TestInner: 27 grants in 3 runs of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, generated faults$`,
+		"extending": `(?m)^TestInner: \d+ grants in 3 runs of 1 storm, \d+ extensions, \d+ holds beyond the TTL; not exercised: notices of a loss, generated faults$`,
+		"reporting": `(?m)^TestInner: \d+ grants in 3 runs of 1 storm, \d+ notices of a loss; not exercised: extensions, holds beyond the TTL, generated faults$`,
+	} {
+		text, passed := output(t, name, false)
+		wantMatches(t, text, want)
+		if !passed {
+			t.Errorf("%s: the test has failed", name)
+		}
+	}
+}
