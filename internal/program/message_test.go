@@ -10,7 +10,7 @@ import (
 func TestMessagesAreParsed(t *testing.T) {
 	for line, said := range map[string]string{
 		`{"type": "ready", "version": 1}`:                                     "",
-		`{"type": "ready", "version": 1, "now_ms": 12.5, "tells_lost": true}`: "",
+		`{"type": "ready", "version": 1, "now_ms": 12.5, "tells_lost": true, "extends": true}`: "",
 		`{"type": "granted", "id": 1, "until_ms": 3.25, "fence": 7}`:          "",
 		`{"type": "refused", "id": 1, "error": "taken"}`:                      "",
 		`{"type": "lost", "id": 1}`:                                           "",
