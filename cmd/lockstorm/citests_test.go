@@ -57,6 +57,7 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 // A lock that is never granted is a contradiction, and a storm that has judged nothing is undecided. What
 // a test has tried and what not is said of it, though it passes or is skipped.
 func TestCIOfTestsThatJudgeNothing(t *testing.T) {
+	t.Setenv("LOCKS_DIR", t.TempDir())
 	for tests, wanted := range map[string]struct {
 		code int
 		said []string

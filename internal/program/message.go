@@ -118,7 +118,7 @@ type FromProgram struct {
 
 // fields are the fields of each message from the program besides its type; true: required.
 var fields = map[Type]map[string]bool{
-	Ready:    {"version": true, "now_ms": false, "tells_lost": false},
+	Ready:    {"version": true, "now_ms": false, "tells_lost": false, "extends": false},
 	Granted:  {"id": true, "until_ms": false, "fence": false},
 	Refused:  {"id": true, "error": false},
 	Extended: {"id": true, "until_ms": false},

@@ -195,7 +195,14 @@ func (u *user) extension() time.Duration {
 	return ttl
 }
 
+// extend extends the hold. A client that works no longer than the lock claims waits for the extension no
+// longer than that, either.
 func (u *user) extend(ctx context.Context, h Hold, ttl time.Duration) {
+	if last := u.claimed(h, env.Never); last != env.Never {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, time.Duration(last-u.runtime.Now(env.Monotonic)))
+		defer stop()
+	}
 	u.call(ctx, func(ctx context.Context) { _ = h.Extend(ctx, ttl) })
 }
 
