@@ -143,7 +143,7 @@ func (s *Scheduler) Step(now time.Duration, client int, step env.Step, k int) er
 }
 
 // Over notes that the world has ended the fault of that number, before its planned end.
-func (s *Scheduler) Over(number int) { s.phases[number-1] = over }
+func (s *Scheduler) Over(number int) { s.release(number - 1) }
 
 // end returns when the fault ends, by the plan or by itself; nil means never.
 func (f *Fault) end() *Trigger {
@@ -179,10 +179,7 @@ func (c *Scheduler) apply(t transition) error {
 	was := c.phases[t.fault]
 	switch {
 	case t.end && was == active:
-		c.phases[t.fault] = over
-		for _, target := range f.Action.claims(c.setting) {
-			delete(c.holders, target)
-		}
+		c.release(t.fault)
 		return c.target.End(number)
 	case t.end || was == over:
 		c.phases[t.fault] = over
@@ -216,6 +213,16 @@ func (c *Scheduler) take(fault int, claims []string) {
 	}
 	for _, target := range claims {
 		c.holders[target] = fault
+	}
+}
+
+// release notes that a fault is over, and holds nothing any more.
+func (c *Scheduler) release(fault int) {
+	c.phases[fault] = over
+	for _, target := range c.setting.Plan[fault].Action.claims(c.setting) {
+		if c.holders[target] == fault {
+			delete(c.holders, target)
+		}
 	}
 }
 

@@ -236,12 +236,12 @@ func TestExploreEditedState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit := func(old, new string) {
+	edit := func(from, to string) {
 		t.Helper()
-		if !strings.Contains(string(text), old) {
-			t.Fatalf("no %s in %s", old, text)
+		if !strings.Contains(string(text), from) {
+			t.Fatalf("no %s in %s", from, text)
 		}
-		if err := os.WriteFile(state, []byte(strings.Replace(string(text), old, new, 1)), 0o600); err != nil {
+		if err := os.WriteFile(state, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

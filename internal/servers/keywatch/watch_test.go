@@ -290,7 +290,7 @@ func TestOfARun(t *testing.T) {
 	} {
 		do(t, s, "EVAL", script, "0")
 	}
-	l.expect("key-set k a", "key-gone k a deleted")
+	l.expect("key-set k a without an expiry", "key-gone k a deleted")
 }
 
 // A server that does not allow what a watch does is refused in words.
