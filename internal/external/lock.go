@@ -70,7 +70,7 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 	ctxOfHold, cancel := context.WithCancel(h.life)
 	m.Observe(env.Event{Step: env.StepAcquire, Resource: resource, Token: h.token, TTL: m.ttl})
 	defer m.usage.calls("Lock", m.client)()
-	returned := m.withPatience(ctx, cancel)
+	returned := m.withPatience(ctx, cancel, m.patience)
 	granted, err := m.locker.Lock(ctxOfHold, resource)
 	now := time.Now()
 	m.usage.answered(m.client, err)
@@ -89,11 +89,11 @@ func (m *Adapter) Lock(ctx context.Context, resource string) (runner.Hold, error
 	return h, nil
 }
 
-// withPatience calls stop when ctx ends or Config.Patience has passed. The returned
+// withPatience calls stop when ctx ends or the patience has passed. The returned
 // function cancels that.
-func (m *Adapter) withPatience(ctx context.Context, stop func()) (returned func()) {
+func (m *Adapter) withPatience(ctx context.Context, stop func(), patience time.Duration) (returned func()) {
 	withCall := context.AfterFunc(ctx, stop)
-	timer := time.AfterFunc(m.patience, stop)
+	timer := time.AfterFunc(patience, stop)
 	return func() {
 		withCall()
 		timer.Stop()
@@ -176,6 +176,11 @@ var errNoExtension = errors.New("the lock cannot extend a hold")
 
 // Extend implements [runner.Hold].
 func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
+	return h.ExtendWithin(ctx, ttl, h.patience)
+}
+
+// ExtendWithin extends the hold, and cancels the call after a time.
+func (h *hold) ExtendWithin(ctx context.Context, ttl, limit time.Duration) error {
 	if h.Hold.Extend == nil {
 		return errNoExtension
 	}
@@ -184,7 +189,7 @@ func (h *hold) Extend(ctx context.Context, ttl time.Duration) error {
 	h.Observe(env.Event{Step: env.StepExtend, Resource: h.resource, Token: h.token, TTL: ttl, Until: asked})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	returned := h.withPatience(ctx, stop)
+	returned := h.withPatience(ctx, stop, min(limit, h.patience))
 	until, err := h.Hold.Extend(ctx)
 	now := time.Now()
 	returned()
@@ -209,7 +214,7 @@ func (h *hold) Release(ctx context.Context) error {
 	defer h.end()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	returned := h.withPatience(ctx, stop)
+	returned := h.withPatience(ctx, stop, h.patience)
 	err := h.Hold.Release(ctx)
 	returned()
 	h.Observe(env.Event{Step: env.StepReleased, Resource: h.resource, Token: h.token, Answer: answer(err), Err: err})

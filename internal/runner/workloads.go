@@ -164,6 +164,9 @@ func (u *user) work(ctx context.Context, h Hold) (whole bool) {
 type claimEnder interface {
 	// ClaimEnd returns the end of validity, or [env.Never] if the lock reports the end of the hold.
 	ClaimEnd() env.Instant
+
+	// ExtendWithin is Extend, whose context ends after a time that does not count a pause before it.
+	ExtendWithin(ctx context.Context, ttl, limit time.Duration) error
 }
 
 // claimed returns when work ends that would last until end.
@@ -199,9 +202,9 @@ func (u *user) extension() time.Duration {
 // longer than that, either.
 func (u *user) extend(ctx context.Context, h Hold, ttl time.Duration) {
 	if last := u.claimed(h, env.Never); last != env.Never {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, time.Duration(last-u.runtime.Now(env.Monotonic)))
-		defer stop()
+		limit := time.Duration(last - u.runtime.Now(env.Monotonic))
+		u.call(ctx, func(ctx context.Context) { _ = h.(claimEnder).ExtendWithin(ctx, ttl, limit) })
+		return
 	}
 	u.call(ctx, func(ctx context.Context) { _ = h.Extend(ctx, ttl) })
 }
