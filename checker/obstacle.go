@@ -86,10 +86,10 @@ func (w *waiting) endKeys(h *hold, by history.Kind, at history.Time, reason stri
 	}
 }
 
-// pass notes that a token was granted the lock beside the keys of others.
-func (w *waiting) pass(token string) {
+// pass notes that a hold was granted beside the keys of others, which were there when it was called.
+func (w *waiting) pass(h *hold) {
 	for i := range w.kept {
-		if k := &w.kept[i]; k.token != token {
+		if k := &w.kept[i]; k.token != h.token && k.set < h.acquire.at {
 			k.passed = true
 		}
 	}

@@ -158,7 +158,7 @@ func (p *progress) judgeTries() {
 	for _, h := range n.granted {
 		w := &h.resource.waiting
 		w.since, w.owed, w.long, w.ends = n.now, false, false, w.ends[:0]
-		w.pass(h.token)
+		w.pass(h)
 	}
 	for _, h := range n.left {
 		h.stopWaiting()
