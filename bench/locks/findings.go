@@ -110,7 +110,7 @@ var redisFindings = []Finding{
 	},
 	{
 		Name: "redsync-extends-what-was-lost", Kind: Defect,
-		Shows: []Shown{{Subjects: all("redsync-setnx"), Storms: all("extends-too-late"), Properties: all(v1, v2, v3, contract)}},
+		Shows: []Shown{{Subjects: all("redsync-setnx"), Storms: all("extends-too-late"), Properties: all(v1, v2, v3)}},
 		What:  "WithSetNXOnExtend sets keys anew that are gone, also where all of them are, because the lock ran out and another had it and let it go. The late Extend returns true, and its holder goes on with what it read before the other wrote: the other's update is lost, though both asked the lock before they wrote.",
 		Says:  "“Obtain a lock for our given mutex. After this is successful, no one else can obtain the same lock (the same mutex name) until we unlock it” (README); “tries to set a new key in redis” (documentation of the option).",
 		Link:  "https://github.com/go-redsync/redsync/pull/149",
@@ -175,6 +175,7 @@ var redisFindings = []Finding{
 			{Subjects: all("rueidislock"), Storms: all("clocks-ahead"), Properties: all(v1, v2, v3)},
 			{Subjects: all("rueidislock"), Storms: all("long-work-clocks-ahead"), Properties: all(v1, v2)},
 			{Subjects: all("rueidislock"), Storms: all("long-work-clocks-ahead"), Properties: all(v3), Seldom: true},
+			{Subjects: all("rueidislock"), Storms: all("node-clock-jumps"), Properties: all(contract), Seldom: true},
 		},
 		What: "Keys expire at an instant that the client computes from its own wall clock (SET PXAT). A server whose clock is ahead of the client's by the KeyValidity removes the key as it is set, and answers OK: everybody is granted the lock. Nothing has to jump for it, and no other lock here minds: they say for how long, not until when.",
 		Says: "Nothing about clocks; that FallbackSETPX is “to be compatible with Redis < 6.2”.",

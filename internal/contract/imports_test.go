@@ -70,7 +70,7 @@ var rules = []rule{
 	{"internal/runner", []string{"env", "nemesis", "history", "checker", "scenarios", "redlock", "internal/rivals"}, "the runner sees worlds only through the interface that it defines"},
 	{"internal/external", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/promises"}, "what is asked of a lock does not depend on where its nodes are, or on its language"},
 	{"internal/program", []string{"env", "internal/runner", "internal/external", "internal/servers/child"}, "a program is a lock of one client, whatever the run"},
-	{"internal/explore", []string{"nemesis", "history", "checker", "scenarios", "internal/sim", "internal/runner", "internal/runner/simulated"}, "to choose what happens in a world takes the simulator itself"},
+	{"internal/explore", []string{"nemesis", "history", "checker", "scenarios", "internal/parts", "internal/sim", "internal/runner", "internal/runner/simulated"}, "to choose what happens in a world takes the simulator itself, and a stored state is sealed like a part"},
 	{"internal/inevitable", []string{"nemesis", "history", "checker", "scenarios", "internal/runner", "internal/trace", "internal/textfmt"}, "futures are runs, of any backend that can branch"},
 	{"internal/rare", []string{"nemesis", "history", "checker", "scenarios", "internal/sim", "internal/runner", "internal/runner/simulated"}, "to replace random numbers of a world takes the simulator itself"},
 	{"internal/jepsen", []string{"model", "checker", "internal/page"}, "histories of Jepsen need specifications and verdicts, and nothing else of ours"},
