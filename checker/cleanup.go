@@ -95,7 +95,7 @@ const requiredLooks = 10
 const forever history.Time = math.MaxInt64
 
 func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
-	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: map[asker]int{}, unanswered: map[*client]history.Time{}, silent: map[int]history.Time{}}
+	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
 // wants nothing if the history has no keys, or no bound for them.
@@ -113,6 +113,9 @@ func (c *cleanup) observe(f *fact) {
 	switch f.Kind {
 	case history.Refused, history.Released:
 		if c.header.Entries && c.header.Watched && strings.HasPrefix(f.Reason, history.NoAnswer) {
+			if c.unanswered == nil {
+				c.unanswered = map[*client]history.Time{}
+			}
 			c.unanswered[f.client] = f.Time
 			c.excuses = append(c.excuses, excuse{f.Kind, 0, f.client, f.Time})
 		}
@@ -172,6 +175,9 @@ func (c *cleanup) gone(f *fact, node int) {
 func (c *cleanup) answered(f *fact) {
 	if c.prompt(f) {
 		return
+	}
+	if c.silent == nil {
+		c.silent = map[int]history.Time{}
 	}
 	c.silent[f.Node] = f.Time
 	for i := range c.leftovers {

@@ -112,7 +112,7 @@ const formatPage = "../docs/history-format.md"
 // The table of the page says what ends the validity of a hold, for each combination of what a history
 // tells of it. Another client is granted the lock after the validity, and the hold is released only
 // after that.
-func TestEndsOfValidity(t *testing.T) {
+func TestEndsOfValidityIsCurrent(t *testing.T) {
 	const onClock, foreign = 8, 5_434_859_048_163
 	words := map[checker.Verdict]string{checker.Holds: "", checker.Violated: "not before the release", checker.Unknown: "not known"}
 	var b strings.Builder

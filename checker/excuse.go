@@ -52,8 +52,12 @@ type concern struct {
 
 func (c concern) none() bool { return !c.everybody && c.client == nil }
 
-func newExcuses(voters nodes) excuses {
-	return excuses{voters: voters, faults: map[int]*ongoingFault{}, unnamed: forever, hidden: longAgo}
+func newExcuses(voters nodes, clients int) excuses {
+	room := 1 + min(clients, 64)
+	return excuses{
+		voters: voters, faults: map[int]*ongoingFault{}, unnamed: forever, hidden: longAgo,
+		cut: make([]nodes, 0, room), uses: make([][]*resource, 0, room),
+	}
 }
 
 // use notes that a client asks for a resource.

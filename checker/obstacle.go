@@ -20,7 +20,7 @@ type keptKey struct {
 	endless  bool         // it has no expiry
 	late     bool         // no try for it was under way when it was set
 	passed   bool         // it stood in nobody's way: somebody was granted the lock beside it
-	end      *End         // how its try or hold ended
+	end      End          // how its try or hold ended; the zero value: it goes on
 	reason   string       // of a refusal
 }
 
@@ -56,6 +56,9 @@ func (p *progress) key(n keyNews, now history.Time) {
 			k.set = w.kept[i].set
 			w.kept = slices.Delete(w.kept, i, i+1)
 		}
+		if w.kept == nil {
+			w.kept = make([]keptKey, 0, p.excuses.voters.count())
+		}
 		w.kept = append(w.kept, k)
 		return
 	case i < 0 || n.kind != history.KeyGone:
@@ -80,8 +83,8 @@ func (p *progress) slow(k *keptKey) bool {
 // endKeys notes on the keys of a token how its try or hold ended.
 func (w *waiting) endKeys(h *hold, by history.Kind, at history.Time, reason string) {
 	for i := range w.kept {
-		if k := &w.kept[i]; k.token == h.token && k.end == nil {
-			k.end, k.reason = &End{By: by.String(), Client: h.client.number, At: at}, reason
+		if k := &w.kept[i]; k.token == h.token && k.end == (End{}) {
+			k.end, k.reason = End{By: by.String(), Client: h.client.number, At: at}, reason
 		}
 	}
 }
@@ -136,6 +139,9 @@ func (w *waiting) ended(reason string) {
 		w.ends[maxEnds-1].reason = otherReasons
 		w.ends[maxEnds-1].count++
 		return
+	}
+	if w.ends == nil {
+		w.ends = make([]tryEnd, 0, maxEnds)
 	}
 	w.ends = append(w.ends, tryEnd{reason, 1})
 }
@@ -238,7 +244,10 @@ func (p *progress) tellKeys(h *hold, now history.Time) (told []Statement) {
 }
 
 func (p *progress) tellKey(k keptKey, now history.Time) Statement {
-	s := Statement{Kind: KeyInTheWay, Client: k.client, Token: k.token, Nodes: []NodeTime{{k.node, k.set}}, More: k.late, End: k.end, Left: k.reason}
+	s := Statement{Kind: KeyInTheWay, Client: k.client, Token: k.token, Nodes: []NodeTime{{k.node, k.set}}, More: k.late, Left: k.reason}
+	if k.end != (End{}) {
+		s.End = &k.end
+	}
 	switch lived := now.Sub(k.given()); {
 	case k.endless:
 		s.Detail = withoutExpiry

@@ -53,7 +53,8 @@ func newProgress(h history.Header, l *state, n *faultLog) propertyChecker {
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		state: l, faultLog: n, quiet: longAgo, excuses: newExcuses(needed.voters()),
+		state: l, faultLog: n, quiet: longAgo, excuses: newExcuses(needed.voters(), l.header.Clients),
+		instant: instant{called: make([]*hold, 0, 4)},
 	}
 }
 
