@@ -41,7 +41,7 @@ OWN = ^Test(OnATerminal|CtrlCOnATerminal|Interrupt.*|.*OnRealServers|ClientsAsPr
 
 # These tests need a Docker engine.
 CONTAINERS = ^TestContainer
-CONTAINED = ./internal/servers/container ./internal/contract ./cmd/lockstorm
+CONTAINED = ./internal/servers/container ./internal/contract ./internal/cli
 
 # These tests need etcd, NATS, PostgreSQL and ZooKeeper, or the clients of these, which take minutes to
 # compile. In other packages than STORES they are recognized by their names.
@@ -91,7 +91,7 @@ test-raced:
 	$(EACH) $(ADAPTERS); do (cd $$module && $(TEST) ./...); done
 
 test-race: deps ## run the command's concurrent tests and campaigns under the race detector (4 minutes, half of it building)
-	$(TEST) -race -run '$(OWN)' ./cmd/lockstorm
+	$(TEST) -race -run '$(OWN)' ./internal/cli
 	$(TEST) -race ./internal/campaign/...
 
 test-container: deps ## run the tests on Redis in containers (4 minutes); without a Docker engine, root starts one for them
@@ -133,8 +133,8 @@ test-languages: languages ## run the examples in Python and JavaScript on real s
 	$(GO) -C bench test $(FRESH) ./languages -timeout 30m -run '^TestFindings$$' -args -languages
 
 test-slurm: deps ## run the tests on Slurm (a minute); root starts it for them
-	$(TEST) -run '^$$' ./cmd/lockstorm
-	sh scripts/slurm.sh $(TEST) -v -run '$(SCHEDULED)' ./cmd/lockstorm
+	$(TEST) -run '^$$' ./internal/cli
+	sh scripts/slurm.sh $(TEST) -v -run '$(SCHEDULED)' ./internal/cli
 
 stores: ## run the locks in a store on real servers, and compare them with the simulated store (20 minutes, RUNS=1: 10, on an idle machine); commit results and docs/evidence/stores.md
 	@sh scripts/deps.sh stores
@@ -160,11 +160,11 @@ flake: deps ## run all tests FLAKE_RUNS times (30) under each stress, or for FLA
 
 # The packages whose tests have golden files, and so the flag -update. The command's are renewed by
 # themselves, because only few of its tests have one.
-GOLDEN = $$(grep -rlE --include='*_test.go' 'testkit\.(GoldenFile|WriteGolden)\(' . | xargs -n1 dirname | sort -u | grep -vxF ./cmd/lockstorm)
+GOLDEN = $$(grep -rlE --include='*_test.go' 'testkit\.(GoldenFile|WriteGolden)\(' . | xargs -n1 dirname | sort -u | grep -vxF ./internal/cli)
 
 bless: ## renew golden files: testdata, pages generated from types, command output in README.md and docs (half a minute)
 	$(GO) test $(GOLDEN) -run 'Golden|IsCurrent' -args -update
-	$(GO) test ./cmd/lockstorm -run 'ShowsWhatIsPrinted$$|IsCurrent$$' -args -update
+	$(GO) test ./internal/cli -run 'ShowsWhatIsPrinted$$|IsCurrent$$' -args -update
 
 pictures: browser front ## renew the screenshots in docs/img
 	$(GO) test ./internal/report -run '^TestPictures$$' -args -update

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Every lock can be run in every trial.
+func TestEveryContenderCanRun(t *testing.T) {
+	for _, trial := range scenarios.Trials() {
+		for _, c := range scenarios.Contenders() {
+			if _, err := runner.Prepare(backends[0].Backend, trial.Enter(c)); err != nil {
+				t.Errorf("%s in %s: %v", c.Name, trial.Name, err)
+			}
+		}
+	}
+}
+
+func TestCompareInOneTrial(t *testing.T) {
+	code, out, _ := command(t, "compare", "--trial", "crash", "--locks", "redlock-quarantine,redlock", "--runs", "5")
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "redlock-quarantine       ✓ ", "  WAITING", "  REQUESTS PER GRANT")
+	wantMatch(t, out, `\na quorum of Redis nodes\nredlock                  ✗ [0-9.]+ % \[[0-9.]+, [0-9.]+\]`)
+	first := regexp.MustCompile(`\nredlock                  V1 crash (\d+), V2 crash \d+, V3 crash \d+\n`).FindStringSubmatch(out)
+	if first == nil {
+		t.Fatalf("the first violations are not named:\n%s", out)
+	}
+	if strings.Contains(out, "redlock-fenced") {
+		t.Errorf("a lock that was not named:\n%s", out)
+	}
+	wantNarrow(t, out)
+	code, out, _ = command(t, "run", "compare-crash-redlock", "--seed", first[1], "--out", "")
+	want(t, "exit code of the repetition", code, exitContradiction)
+	wantIn(t, out, "lease exclusion violated (seed "+first[1]+"):\n  nodes 4 and 5 are cut off, from client 1")
+	_, out, _ = command(t, "show", "compare-crash-single-node")
+	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
+	code, _, problems := command(t, "compare", "--locks", "redlock,bluelock")
+	want(t, "exit code of a lock that there is not", code, exitBadInput)
+	wantIn(t, problems, fmt.Sprintf(`unknown lock "bluelock"; none of %d resembles it`, len(scenarios.Contenders())))
+	code, _, problems = command(t, "compare", "--trial", "trail")
+	want(t, "exit code of a trial that there is not", code, exitBadInput)
+	wantIn(t, problems, fmt.Sprintf(`unknown trial "trail"; none of %d resembles it`, len(scenarios.Trials())))
+}
+
+func TestCompareByTrial(t *testing.T) {
+	_, out, _ := command(t, "compare", "--locks", "redlock", "--runs", "1", "--by-trial")
+	for _, trial := range scenarios.Trials() {
+		wantIn(t, out, trial.Name+": "+trial.Summary+"\nLOCK ")
+	}
+}
+
+// compareSome compares redlock, of which something else is said, in some trials.
+func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (comparison, string) {
+	t.Helper()
+	c, err := compared([]string{"redlock"}, trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Locks[0].Expect = expect
+	s := c.suite(backends[0].Backend, 1, 2)
+	found, _, err := s.run(context.Background(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.learn(known{found: found})
+	var out bytes.Buffer
+	if err := c.print(&out, s.reference(c.found)); err != nil {
+		t.Fatal(err)
+	}
+	return c, out.String()
+}
+
+// The stated expectations of a lock are compared with the results: properties that it keeps in
+// every trial, and those that it breaks in some.
+func TestDeviations(t *testing.T) {
+	c, out := compareSome(t, scenarios.Expectations{checker.Lease: checker.Holds}, "crash")
+	want(t, "conclusion", c.Conclusion(), runner.Contradiction)
+	wantIn(t, out, "redlock violates lease exclusion, which it is said to keep: ✗ 100 % [34.2, 100]\n")
+
+	c, out = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "")
+	want(t, "conclusion", c.Conclusion(), runner.Undecided)
+	wantIn(t, out, "redlock was not seen to violate contract, which it is said not to keep: ✓\n")
+
+	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
+	want(t, "conclusion of one trial, which need not show it", c.Conclusion(), runner.AsExpected)
+}
+
+func TestCells(t *testing.T) {
+	tally := func(counts map[checker.Verdict]int) runner.Tally {
+		t := runner.NewTally(scenarios.Scenario{})
+		t.Seen[checker.Lease], t.Runs = counts, 1
+		return t
+	}
+	cases := []struct {
+		shown []runner.Tally
+		want  string
+	}{
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.NotApplicable: 10})}, "·"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? in 1 of 10 runs"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ in 1 of 2"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Violated: 1})}, "✗ 10.0 % [1.8, 40.4]"},
+		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Unknown: 3})}, "?"},
+	}
+	for _, c := range cases {
+		want(t, c.want, report.Record{Shown: c.shown}.Cell(checker.Lease), c.want)
+	}
+}
+
+func TestInterruptedComparison(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, problems bytes.Buffer
+	dir := t.TempDir()
+	code := execute(ctx, []string{"compare", "--save", dir}, strings.NewReader(""), &out, &problems)
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out.String(), stoppedLine)
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// completions returns the completions of a command line whose last word is incomplete.
+func completions(t *testing.T, words ...string) (names []string, directive string) {
+	t.Helper()
+	code, out, problems := command(t, append([]string{cobra.ShellCompNoDescRequestCmd}, words...)...)
+	want(t, "exit code "+problems, code, exitAsExpected)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return lines[:len(lines)-1], lines[len(lines)-1]
+}
+
+const (
+	filesToo  = ":0"
+	nothing4  = ":4"
+	goesOn    = ":6"
+	fileKinds = ":8"
+	onlyDirs  = ":16"
+)
+
+func TestCompletion(t *testing.T) {
+	for _, c := range []struct {
+		line, directive string
+		names           string // some of those that are offered
+	}{
+		{"run crash-r", filesToo, "crash-restart"},
+		{"run crash-restart ", nothing4, ""},
+		{"show delayed-restart", filesToo, "delayed-restart delayed-restart-jump"},
+		{"debate pause-then", nothing4, "pause-then-write"},
+		{"debate calm c", nothing4, "crash-restart"},
+		{"hunt crash-r", filesToo, "crash-restart"},
+		{"hunt --debate pause-then", nothing4, "pause-then-write"},
+		{"hunt --lock single", nothing4, "single-node"},
+		{"hunt --guidance ", nothing4, "full aim priorities none"},
+		{"report --format ", nothing4, "html text"},
+		{"report --out ", filesToo, ""},
+		{"ci --suites cases,", goesOn, "cases,tests cases,debate cases,explore cases,hunt"},
+		{"explore calm --faults ", filesToo, ""},
+		{"tune --clients ", filesToo, ""},
+		{"rare calm --property ", nothing4, "lease section"},
+		{"sweep calm --property lease,", nothing4, ""},
+		{"ci --rows calm,crash-r", ":2", "calm,crash-restart"},
+		{"hunt --format ", nothing4, "text markdown"},
+		{"hunt --assume p", filesToo, "promised"},
+		{"hunt --property lease,fen", goesOn, "lease,fence"},
+		{"run calm --faults crash,parti", goesOn, "crash,partition"},
+		{"run calm --faults a", goesOn, "all"},
+		{"run calm --backend p", nothing4, "process"},
+		{"run calm --clients ", nothing4, "goroutines processes"},
+		{"run calm --out ", onlyDirs, ""},
+		{"sweep restart-b", nothing4, "restart-boundary"},
+		{"sweep --backend ", nothing4, "sim process container addr"},
+		{"compare --locks redlock,single", goesOn, "redlock,single-node"},
+		{"compare --trial ca", nothing4, "calm"},
+		{"compare --format ", nothing4, "text markdown json"},
+		{"check --model own", goesOn, "ownerless owner-aware"},
+		{"check --picture n", filesToo, "none"},
+		{"tune ", fileKinds, "yaml yml"},
+		{"tune --persistence aof", nothing4, "aof-everysec aof-always"},
+		{"validate ", fileKinds, "yaml yml"},
+		{"mutants 0 7", nothing4, "7a"},
+		{"merge ", onlyDirs, ""},
+		{"agreement ", onlyDirs, ""},
+		{"list --color ", nothing4, "auto always never"},
+		{"completion b", nothing4, "bash"},
+		{"deb", nothing4, "debate"},
+	} {
+		names, directive := completions(t, strings.Split(c.line, " ")...)
+		want(t, "what the shell does with "+c.line, directive, c.directive)
+		for _, n := range strings.Fields(c.names) {
+			if !slices.Contains(names, n) {
+				t.Errorf("%s: no %s among %v", c.line, n, names)
+			}
+		}
+		if c.names == "" && len(names) > 0 {
+			t.Errorf("%s: offers %v", c.line, names)
+		}
+	}
+	if names, _ := completions(t, "debate", "calm", "c"); slices.Contains(names, "calm") {
+		t.Error("a row that is there is offered again")
+	}
+}
+
+// Law: a command accepts every value that is offered for one of its flags.
+func TestOfferedValuesAreAccepted(t *testing.T) {
+	elsewhere(t)
+	usual := map[string]string{ // what else the command needs
+		"run": "calm", "sweep": "calm --vary lock.ttl=1s,2s", "rare": "calm", "explore": "calm", "debate": "calm", "check": "none.jsonl",
+		"hunt": "calm", "tune": "none.yaml", "validate": "none.yaml", "report": "none", "test": "-- true",
+	}
+	goes := map[string]bool{"figures": true, "agreement": true, "published": true, "price": true, "mutants": true, "work": true} // their commands are about to go
+	stopped, stop := context.WithCancel(t.Context())
+	stop() // what is accepted need not be done
+	offered := 0
+	walk(newRoot(), func(c *cobra.Command) {
+		if goes[c.Name()] || c.Parent() != c.Root() {
+			return
+		}
+		for name := range flagChoices {
+			of, is := c.GetFlagCompletionFunc(name)
+			if !is || c.Name() == "hunt" && name == "format" { // which needs --debate
+				continue
+			}
+			values, _ := of(c, nil, "")
+			for _, v := range values {
+				value := nameOf(v)
+				if name == "lock" || value == "addr" || value == asProcesses { // need more than a value
+					continue
+				}
+				if name == colourFlag && c.Name() != "list" { // it is one flag of all commands
+					continue
+				}
+				offered++
+				var problems bytes.Buffer
+				args := append([]string{c.Name(), "--" + name, value}, strings.Fields(usual[c.Name()])...)
+				execute(stopped, args, strings.NewReader(""), io.Discard, &problems)
+				if strings.Contains(problems.String(), "impossible here") { // which depends on the scenario
+					continue
+				}
+				if strings.Contains(problems.String(), "--"+name) || strings.Contains(problems.String(), strconv.Quote(value)) {
+					t.Errorf("%s --%s %s: %s", c.Name(), name, value, &problems)
+				}
+			}
+		}
+	})
+	if offered < 100 {
+		t.Errorf("%d values were offered", offered)
+	}
+}
+
+// Every flag that takes names is completed. A new flag with a known name needs no further code.
+func TestEachFlagOfANameIsCompleted(t *testing.T) {
+	for name := range flagChoices {
+		found := false
+		walk(newRoot(), func(c *cobra.Command) {
+			if f := c.LocalFlags().Lookup(name); f == nil || isNumber(f) {
+				return
+			}
+			found = true
+			if _, is := c.GetFlagCompletionFunc(name); !is {
+				t.Errorf("%s --%s is not completed", c.CommandPath(), name)
+			}
+		})
+		if !found {
+			t.Errorf("no command has --%s", name)
+		}
+	}
+}
+
+func walk(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, below := range c.Commands() {
+		walk(below, visit)
+	}
+}
+
+// Law: the help of every command has an example. Its lines use existing commands and flags, and fit
+// into 100 columns.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	lines := 0
+	walk(newRoot(), func(c *cobra.Command) {
+		if c.Example == "" {
+			t.Errorf("%s: no example", c.CommandPath())
+		}
+		mine := false
+		for _, l := range strings.Split(strings.ReplaceAll(c.Example, "\\\n", " "), "\n") {
+			for _, part := range strings.FieldsFunc(l, func(r rune) bool { return r == '|' || r == '&' }) {
+				words := strings.Fields(os.Expand(part, func(string) string { return "1" })) // a variable of a CI system
+				if len(words) == 0 || words[0] != "lockstorm" {
+					continue
+				}
+				lines++
+				is := exemplified(t, words[1:])
+				mine = mine || strings.HasPrefix(is+" ", c.CommandPath()+" ")
+			}
+		}
+		if !mine {
+			t.Errorf("%s: no example is of it:\n%s", c.CommandPath(), c.Example)
+		}
+		for l := range strings.Lines(c.Example) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > 100 {
+				t.Errorf("%s: %d columns: %s", c.CommandPath(), n, l)
+			}
+		}
+	})
+	if lines < 40 {
+		t.Errorf("%d lines of examples were looked at", lines)
+	}
+}
+
+// quoted is what a shell takes for one word.
+var quoted = regexp.MustCompile(`'[^']*'`)
+
+// exemplified parses the words of an example and returns the path of its command.
+func exemplified(t *testing.T, words []string) string {
+	t.Helper()
+	for i, w := range words { // where it goes is the shell's affair
+		if strings.HasPrefix(w, ">") {
+			words = words[:i]
+			break
+		}
+	}
+	words = strings.Fields(quoted.ReplaceAllString(strings.Join(words, " "), "quoted"))
+	of, rest, err := newRoot().Find(words)
+	if err != nil {
+		t.Errorf("%v: %v", words, err)
+		return ""
+	}
+	if err := of.ParseFlags(rest); err != nil {
+		t.Errorf("%v: %v", words, err)
+	}
+	if err := of.ValidateArgs(of.Flags().Args()); err != nil {
+		t.Errorf("%v: %v", words, err)
+	}
+	return of.CommandPath()
+}

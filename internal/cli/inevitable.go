@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/inevitable"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// checkFutures checks the flags of --inevitable.
+func (o replayOptions) checkFutures(cmd *cobra.Command) error {
+	switch {
+	case cmd.Flags().Changed("futures") && !o.inevitable:
+		return errors.New("--futures needs --inevitable")
+	case o.futures < 1 || o.futures > mostFutures:
+		return fmt.Errorf("--futures %d: want 1 to %d", o.futures, mostFutures)
+	}
+	return nil
+}
+
+const mostFutures = 1_000_000
+
+// decided prints how the violation of the run became inevitable, if that is wanted.
+func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, problems io.Writer) error {
+	if !o.inevitable || done.tally.Interrupted {
+		return nil
+	}
+	f := r.about(done.last.Result)
+	line := terminal.NewBar(problems, "futures", 0, terminal.Told)
+	defer line.Done()
+	options := inevitable.Options{Futures: o.futures, Runs: inevitable.DefaultRuns * max(1, o.futures/inevitable.DefaultFutures), Messages: inevitable.DefaultMessages}
+	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.course, f.Property, options, func(now inevitable.Analysis) {
+		if line.Due() {
+			line.Say("")
+			line.Left("%s runs from %s", textfmt.Grouped(now.Runs), textfmt.Count(len(now.Points), "event"))
+		}
+	})
+	line.Done()
+	if err != nil {
+		return fmt.Errorf("--inevitable: %w", err)
+	}
+	if r.kept == nil {
+		_, _ = fmt.Fprintln(out)
+	}
+	printInevitable(out, a, o.futures)
+	for i := range done.subjects {
+		done.subjects[i].Inevitable = &a
+	}
+	return nil
+}
+
+// printInevitable prints the curve where it changes, what decided, and the but-for table.
+func printInevitable(out io.Writer, a inevitable.Analysis, futures int) {
+	_, _ = fmt.Fprintf(out, "How the violation of %s became inevitable (%s from each of %s, %s runs):\n\n", a.Property.Title(),
+		textfmt.Count(futures, "future"), textfmt.Count(len(a.Points), "event"), textfmt.Grouped(a.Runs))
+	t := textfmt.Table{Head: []string{"time", "probability", "", "what has just happened"}}
+	for _, p := range a.Decisive() {
+		t.Add(textfmt.Duration(p.Time.Sub(0)), inevitable.Bar(p.Violated.Share(), 20), p.Violated.Percent()+" "+p.Violated.Interval(), p.Text())
+	}
+	t.Text(out, textfmt.Look{})
+	_, _ = fmt.Fprintln(out)
+	tell(out, a.Sentences()...)
+	if len(a.ButFor) > 0 {
+		_, _ = fmt.Fprintln(out)
+		b := textfmt.Table{Head: []string{"without fault", "violated", "with it", "role"}}
+		for _, x := range a.ButFor {
+			b.Add(fmt.Sprintf("%d: %s", x.Fault, x.What), x.Violated.Percent(), x.With.Percent(), string(x.Role))
+		}
+		b.Text(out, textfmt.Look{})
+	}
+	if n := len(a.Messages) + a.Others; n > 0 {
+		_, _ = fmt.Fprintf(out, "\nIf one of the last %s before the violation had taken another time: %s.\n", textfmt.Count(n, "message"), a.MessagesSentence())
+		m := textfmt.Table{Head: []string{"sent", "message", "violated", "role"}}
+		for _, x := range a.Messages {
+			m.Add(textfmt.Duration(x.Sent.Sub(0)), x.Message.String(), x.Violated.Percent(), string(x.Role))
+		}
+		if len(a.Messages) > 0 {
+			m.Text(out, textfmt.Look{})
+		}
+	}
+	if a.Stopped {
+		_, _ = fmt.Fprintln(out, "Stopped: events, futures or faults are missing.")
+	}
+	_, _ = fmt.Fprintln(out)
+}

@@ -1,0 +1,8 @@
+//go:build !manual
+
+package cli
+
+import "github.com/spf13/cobra"
+
+// releaseCommands returns nothing: see manual.go.
+func releaseCommands() []*cobra.Command { return nil }

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/sweep/series"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// namedSweep is a sweep by the name that it gives itself.
+type namedSweep struct {
+	name string
+	make func() (sweep.Sweep, error)
+}
+
+// sweeps are those that there are, in the order in which they are listed.
+var sweeps = []namedSweep{
+	{"restart-delay", fixed(series.RestartDelay)},
+	{"restart-delay-price", fixed(series.RestartDelayPrice)},
+	{"restart-delay-reference", fixed(series.RestartDelayReference)},
+	{"restart-boundary", fixed(series.RestartBoundary)},
+	{"drift", fixed(series.Drift)},
+	{"drift-edge", fixed(series.DriftEdge)},
+}
+
+// fixed returns a sweep that cannot fail to be made.
+func fixed(s func() sweep.Sweep) func() (sweep.Sweep, error) {
+	return func() (sweep.Sweep, error) { return s(), nil }
+}
+
+// findSweep makes the sweep of a name.
+func findSweep(name string) (sweep.Sweep, error) {
+	var known []string
+	for _, s := range sweeps {
+		if s.name == name {
+			return s.make()
+		}
+		known = append(known, s.name)
+	}
+	return sweep.Sweep{}, &textfmt.UnknownError{What: "sweep", Name: name, Known: known}
+}
+
+// findPoint finds a point of any sweep by the name of its scenario.
+func findPoint(name string) (scenarios.Scenario, bool) {
+	for _, known := range sweeps {
+		s, err := known.make()
+		if err != nil { // which is told to whoever runs the sweep
+			continue
+		}
+		for _, p := range s.Points {
+			if p.Scenario.Name == name {
+				return p.Scenario, true
+			}
+		}
+	}
+	return scenarios.Scenario{}, false
+}
+
+// mostShown is the largest x for which the scenario of a boundary is shown.
+const mostShown = 1000
+
+// showUnit prints the scenario of a point, or that of a boundary at some x: "7", "3@0.95".
+func showUnit(s sweep.Sweep, which string, out io.Writer) error {
+	number, at, isAt := strings.Cut(which, "@")
+	n, err := strconv.Atoi(number)
+	x := 0.0
+	if err == nil && isAt {
+		x, err = strconv.ParseFloat(at, 64)
+	}
+	if err != nil || !(0 <= x && x <= mostShown) {
+		return fmt.Errorf("--show %s: want the number of a point, or a boundary and an x from 0 to %d, such as 3@0.95", which, mostShown)
+	}
+	shown, err := s.At(n, x)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--show %s: %w", which, err)
+	case isAt == (n <= len(s.Points)):
+		return fmt.Errorf("--show %s: numbers up to %d are points; the rest are boundaries, which need an x, such as %d@0.95", which, len(s.Points), len(s.Points)+1)
+	}
+	return shown.Print(out)
+}
+
+// listSweeps prints the sweeps.
+func listSweeps(out io.Writer) error {
+	terminal.Fit(out)
+	t := &textfmt.Table{Head: []string{"sweep", "points", "boundaries", "what it shows"}}
+	for _, known := range sweeps {
+		s, err := known.make()
+		if err != nil {
+			return err
+		}
+		t.Add(s.Name, fmt.Sprint(len(s.Points)), fmt.Sprint(len(s.Boundaries)), s.Summary)
+	}
+	printTable(out, t)
+	return nil
+}

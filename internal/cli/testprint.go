@@ -1,0 +1,207 @@
+//go:build !simulated
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// testPrinter prints the runs of a lock as they are decided.
+type testPrinter struct {
+	*lockTest
+	out, problems io.Writer
+	bar           *terminal.Bar
+	album         violations
+
+	storm   stormResult   // the one whose runs are being added
+	failed  []testFailure // of each storm that violated a promise
+	defects external.Defects
+	barren  bool // in some storm without faults nobody was granted the lock
+	open    bool // some storm is undecided
+	all     external.Summary
+	idle    []int // nodes that no client has connected to in any run
+	whole   int   // runs that came to their end
+	runs    int
+}
+
+// stormResult is the runs of a storm.
+type stormResult struct {
+	external.Outcome
+	number int
+	broken *testedRun // the first run that violated a promise
+}
+
+func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
+	total := 0
+	for _, s := range t.storms {
+		total += len(s.seeds)
+	}
+	p := &testPrinter{
+		lockTest: t, out: out, problems: problems, album: violations{seen: map[pictured]bool{}}, defects: external.Defects{},
+		bar: terminal.NewBar(problems, t.config.Name, int64(total), terminal.Pieces),
+	}
+	terminal.Fit(out)
+	if t.json {
+		return p
+	}
+	p.printf("%s: %s, %s, TTL %v, %s in %s\n", t.config.Name, textfmt.Count(t.config.Nodes, "node"), textfmt.Count(t.config.Clients, "client"), t.config.TTL, textfmt.Count(total, "run"), textfmt.Count(len(t.storms), "storm"))
+	if len(t.refused) > 0 {
+		p.printf("left out: %s\n", strings.Join(t.refused, "; "))
+	}
+	p.printf("\n")
+	return p
+}
+
+func (p *testPrinter) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.out, format, args...) }
+
+func (p *testPrinter) done() { p.bar.Done() }
+
+// unused adds the nodes that no client has connected to in a run. A run that was interrupted says only
+// which nodes are used.
+func (p *testPrinter) unused(r testedRun) {
+	if p.runs == 1 {
+		p.idle = r.unused
+	}
+	p.idle = slices.DeleteFunc(slices.Clone(p.idle), func(n int) bool { return !slices.Contains(r.unused, n) })
+	if !r.Interrupted {
+		p.whole++
+	}
+}
+
+// add adds a run. Runs of a storm come one after another.
+func (p *testPrinter) add(r testedRun) {
+	p.bar.Step()
+	p.runs++
+	p.unused(r)
+	if p.json {
+		_ = json.NewEncoder(p.out).Encode(testLine(r)) // the output keeps the error
+	}
+	s := &p.storm
+	if s.Runs == 0 || s.number != r.storm {
+		*s = stormResult{number: r.storm}
+	}
+	s.Add(r.Result, r.Judgment, r.did)
+	if s.broken == nil && len(r.Broken) > 0 {
+		s.broken = &r
+	}
+	if s.Runs == len(p.storms[r.storm].seeds) || r.Interrupted {
+		p.conclude(s)
+	}
+}
+
+// conclude prints the line of a storm all of whose runs are made.
+func (p *testPrinter) conclude(s *stormResult) {
+	verdict, why := runner.AsExpected, s.NothingJudged()
+	if undecided, open := s.Undecided(); open {
+		why = fmt.Sprintf("%s: %s", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
+	}
+	nobody, barren := s.NothingGranted()
+	switch {
+	case s.broken != nil:
+		verdict = runner.Contradiction
+		p.fail(*s.broken)
+	case barren:
+		p.barren, verdict, why = true, runner.Contradiction, nobody
+	case why != "":
+		p.open, verdict = true, runner.Undecided
+	}
+	p.all.Add(&s.Outcome, verdict == runner.Undecided)
+	if p.json {
+		return
+	}
+	on := terminal.On(p.out)
+	word := map[runner.Conclusion]string{runner.AsExpected: "ok", runner.Contradiction: "VIOLATED", runner.Undecided: "undecided"}[verdict]
+	if barren && s.broken == nil {
+		word = "FAILED"
+	}
+	p.printf("%s  %-22s %s\n", colored(on, verdict, fmt.Sprintf("%-9s", word)), s.Scenario.Name, s.line())
+	if verdict != runner.AsExpected && s.broken == nil {
+		p.printf("           %s\n", textfmt.Sentence(why))
+	}
+	for _, q := range checker.Properties() {
+		if l, is := s.Limits[q]; is {
+			p.printf("           limit: %s was violated in %v runs, which no promise covers: %v.\n", external.Named(q), s.Rate(q), l.Why)
+		}
+	}
+}
+
+// line returns the grants and the verdicts of a storm in one line. Nobody watches the keys, so nothing is
+// known of clean-up.
+func (s *stormResult) line() string {
+	known := slices.DeleteFunc(checker.Properties(), func(p checker.Property) bool { return p == checker.Cleanup })
+	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Grants, "grant"), strings.Join(s.Verdicts(known), ", "))
+}
+
+// finish draws the violations, and prints them and how to go on from them.
+func (p *testPrinter) finish(interrupted bool) {
+	p.bar.Done()
+	if interrupted {
+		p.open = true
+	}
+	if p.json {
+		return
+	}
+	p.album.draw(p.problems)
+	for _, f := range p.failed {
+		f.print(p.out)
+	}
+	if len(p.idle) > 0 && p.whole > 0 {
+		p.printf("\nNo client has connected to nodes %v: is --nodes right? The lock is judged as one that needs a majority of the nodes.\n", p.idle)
+	}
+	if interrupted {
+		p.printf("\nStopped before the end: the other runs are not made.\n")
+	}
+	if p.all.Runs() > 0 {
+		p.printf("\n%v\n", &p.all)
+	}
+}
+
+// repeat returns the command that runs a stored run again.
+func (p *testPrinter) repeat(r testedRun) string {
+	return textfmt.Command(slices.Concat([]string{"test", "--again", r.dir}, p.given, []string{"--"}, p.Command)...)
+}
+
+func (p *testPrinter) conclusion() runner.Conclusion {
+	switch {
+	case len(p.failed) > 0 || p.barren:
+		return runner.Contradiction
+	case p.open:
+		return runner.Undecided
+	}
+	return runner.AsExpected
+}
+
+// testJSON is what test --json prints of a run.
+type testJSON struct {
+	jsonLine
+	Broken []checker.Property          `json:"broken"`    // promised and violated
+	Open   []checker.Property          `json:"undecided"` // promised and unknown
+	Limits map[checker.Property]string `json:"limits"`    // violated and not promised, with the reason
+	Why    map[checker.Property]string `json:"stories"`   // of what was violated
+}
+
+func testLine(r testedRun) testJSON {
+	l := testJSON{jsonLine: line(r.stored), Broken: []checker.Property{}, Open: []checker.Property{}, Limits: map[checker.Property]string{}, Why: map[checker.Property]string{}}
+	for _, f := range r.Broken {
+		l.Broken = append(l.Broken, f.Property)
+		l.Why[f.Property] = f.Story()
+	}
+	for _, f := range r.Open {
+		l.Open = append(l.Open, f.Property)
+	}
+	for _, f := range r.Limits {
+		l.Limits[f.Property] = f.Why
+		l.Why[f.Property] = f.Story()
+	}
+	return l
+}

@@ -1,0 +1,397 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/external"
+	userlock "github.com/lockstorm/lockstorm/locktest"
+)
+
+// testProgram runs a fake program through a storm.
+func testProgram(t *testing.T, behaviour string, flags ...string) (code int, out, problems string) {
+	t.Helper()
+	args := append([]string{"test", "--ttl", "400ms", "--rounds", "10"}, flags...)
+	return decided(t, append(append(args, "--"), fakeCommand(behaviour)...)...)
+}
+
+// A lock that is right passes storms, some of which need a restart of its server or a pause of itself.
+func TestARightProgramPasses(t *testing.T) {
+	t.Parallel()
+	code, out, problems := testProgram(t, "right", "--ttl", "1s", "--rounds", "5", "--storm", "calm,holder-stands-still,node-comes-back-late", "--out", t.TempDir())
+	want(t, "exit code", code, exitAsExpected)
+	wantIn(t, out, "ok         calm", "ok         holder-stands-still", "ok         node-comes-back-late")
+	if t.Failed() {
+		t.Log(out, problems)
+	}
+}
+
+// The default storms are those of locktest on the same nodes.
+func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
+	for _, nodes := range []int{1, 5} {
+		lock, err := testOptions{config: external.Config{Nodes: nodes}, runs: 1, jobs: 1, drawn: 5}.prepare(fakeCommand("right"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, wanted []string
+		for _, s := range lock.storms {
+			got = append(got, s.scenario.Name)
+		}
+		for _, s := range userlock.Storms(userlock.Config{Backend: userlock.Process, Nodes: nodes}) {
+			wanted = append(wanted, s.Name)
+		}
+		want(t, fmt.Sprintf("storms on %d nodes", nodes), strings.Join(got, " "), strings.Join(wanted, " "))
+	}
+}
+
+// A program that deletes the key of others is found, its run is stored, and the command that is
+// printed runs it again.
+func TestACarelessProgramIsFound(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--work", "300ms", "--think", "1ms", "--runs", "4", "--promise", "V1,C", "--patience", "7s")
+	want(t, "exit code", code, exitContradiction)
+	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
+	if seed == nil {
+		t.Fatal(out, problems)
+	}
+	stored := filepath.Join(dir, "writer-stands-still-process-"+seed[1])
+	again := "lockstorm test --again " + stored + " --patience 7s --promise V1,C -- " + strings.Join(fakeCommand("careless"), " ")
+	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
+	text, err := os.ReadFile(filepath.Join(stored, "failure.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantIn(t, string(text), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
+	if _, err := os.Stat(filepath.Join(stored, "counterexample-lease.html")); err != nil {
+		t.Error(err)
+	}
+
+	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "4", "--out", dir, "--json", "--"}, fakeCommand("careless")...)...)
+	want(t, "exit code of the repetition", code, exitContradiction)
+	wantIn(t, out, `"scenario":"writer-stands-still"`, `"broken":["lease"`)
+	code, out, _ = command(t, "check", stored)
+	want(t, "exit code of check, which expects nothing of the run", code, exitContradiction)
+	wantIn(t, out, "lease exclusion violated")
+	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--out", dir, "--"}, fakeCommand("right")...)...)
+	if code != exitAsExpected {
+		t.Errorf("the same plan with a lock that is right: exit code %d\n%s", code, out)
+	}
+}
+
+// Law: nodes that no client uses are told after runs that could have used them, and not after an interrupt.
+func TestUnusedNodesAreTold(t *testing.T) {
+	lock, err := testOptions{config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(interrupted bool, unused ...int) (r testedRun) {
+		r.Interrupted, r.unused = interrupted, unused
+		return r
+	}
+	for name, c := range map[string]struct {
+		runs []testedRun
+		told string
+	}{
+		"unused in each run":               {[]testedRun{run(false, 2, 3), run(false, 3)}, "No client has connected to nodes [3]: is --nodes right?"},
+		"used in the first run alone":      {[]testedRun{run(false), run(false, 1)}, ""},
+		"used in an interrupted run":       {[]testedRun{run(false, 1), run(true)}, ""},
+		"interrupted before anything":      {[]testedRun{run(true, 1, 2, 3)}, ""},
+		"interrupted in the second of two": {[]testedRun{run(false, 3), run(true, 1, 2, 3)}, "nodes [3]"},
+	} {
+		var out bytes.Buffer
+		p := newTestPrinter(lock, &out, &out)
+		for _, r := range c.runs {
+			p.runs++
+			p.unused(r)
+		}
+		out.Reset()
+		p.finish(false)
+		if got := out.String(); c.told == "" && strings.Contains(got, "No client") || !strings.Contains(got, c.told) {
+			t.Errorf("%s: printed %q, want %q", name, got, c.told)
+		}
+	}
+}
+
+// failureLines is how many lines a failure has at most: a terminal shows 24.
+const failureLines = 16
+
+// Law: the first failure of its kind fits a screen, one that looks like it has two lines.
+func TestFailuresOfAProgramFitAScreen(t *testing.T) {
+	lock, err := testOptions{config: external.Config{Nodes: 1}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, problems bytes.Buffer
+	p := newTestPrinter(lock, &out, &problems)
+	for i, storm := range []string{"one", "two"} {
+		r := testedRun{storm: i, Judgment: external.Judgment{Broken: []checker.Finding{longFinding(checker.Lease, i), longFinding(checker.Contract, i)}}}
+		r.dir, r.Scenario.Name = t.TempDir(), storm
+		p.fail(r)
+	}
+	out.Reset()
+	p.finish(false)
+	first, second, found := strings.Cut(out.String(), "\nV1 (lease exclusion) is violated in two, seed 0, 2 times.\n")
+	if lines := strings.Count(first, "\n"); !found || lines > failureLines {
+		t.Errorf("the first has %d lines, want at most %d\n%s", lines, failureLines, &out)
+	}
+	if !strings.HasPrefix(second, "  As in storm one; stored in ") || strings.Count(second, "\n") != 1 {
+		t.Errorf("the second is %q", second)
+	}
+	text, err := os.ReadFile(filepath.Join(p.failed[0].dir, "failure.txt"))
+	if err != nil || !strings.Contains(string(text), "client 39") || strings.Contains(first, "client 39") {
+		t.Errorf("the file should have what the screen has not: %v\n%s", err, text)
+	}
+}
+
+// longFinding is a violation with a story that does not fit a screen.
+func longFinding(p checker.Property, number int) checker.Finding {
+	f := checker.Finding{Property: p, Verdict: checker.Violated, Count: 1 + number}
+	for client := range 40 {
+		f.Events = append(f.Events, checker.Statement{Kind: checker.KeyDeleted, Node: 1, Client: client, Other: client + 1, Resource: "invoice-7"})
+	}
+	return f
+}
+
+// A program that breaks the protocol, or ends, is one error that names the program and what it did.
+func TestABrokenProgramIsNamed(t *testing.T) {
+	t.Parallel()
+	for behaviour, said := range map[string]string{
+		"garbage":    `line 2 of its standard output, "connected to redis": want a JSON object in each line`,
+		"exits":      "it exited (exit status 7) during the run; the end of its standard error: a stack trace",
+		"other-id":   `: the open call is acquire 1: want one of ["granted" "refused"] with its id`,
+		"long-line":  "longer than 65536 bytes",
+		"wall-clock": "and the monotonic clock of the machine showed",
+		"version-2":  "version 2: want 1",
+		"idle":       "has connected to none of the addresses of its hello",
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			code, _, problems := command(t, append([]string{"test", "--ttl", "100ms", "--rounds", "3", "--storm", "calm", "--out", dir, "--"}, fakeCommand(behaviour)...)...)
+			want(t, "exit code", code, exitBadInput)
+			wantIn(t, problems, "lockstorm: storm calm, seed 1: client ", fakeProgram+" "+behaviour, said)
+			want(t, "lines", strings.Count(problems, "\n"), 1)
+		})
+	}
+}
+
+// A call that never returns is a violation of the contract, by the bounds of its run, and not an error.
+func TestAHangingProgramViolatesTheContract(t *testing.T) {
+	t.Parallel()
+	code, out, problems := testProgram(t, "hangs", "--ttl", "1s", "--rounds", "2", "--storm", "calm", "--bound", "acquire=1s,grant=2s", "--out", t.TempDir())
+	if code != exitContradiction {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+	wantIn(t, out, "L1 (deadlock freedom) is violated in calm, seed 1.\n", "\n  Violated, too: C (contract).\n")
+}
+
+// A lock that tells losses is promised to tell them in time. One that does not is not.
+func TestAProgramTellsLosses(t *testing.T) {
+	t.Parallel()
+	long := []string{"--storm", "calm", "--rounds", "2", "--work", "1600ms", "--promise", "V2"}
+	code, out, problems := testProgram(t, "tells", append(long, "--out", t.TempDir())...)
+	if code != exitAsExpected {
+		t.Errorf("tells: exit code %d\n%s%s", code, out, problems)
+	}
+	code, out, problems = testProgram(t, "right", append(long, "--out", t.TempDir())...)
+	if code != exitContradiction {
+		t.Errorf("does not tell: exit code %d\n%s%s", code, out, problems)
+	}
+}
+
+// A lock that never grants fails without faults, and is undecided with faults. The last line says what
+// was tried and what was not.
+func TestAProgramThatNeverGrants(t *testing.T) {
+	t.Parallel()
+	code, out, problems := testProgram(t, "refuses", "--rounds", "3", "--storm", "calm", "--out", t.TempDir())
+	if code != exitContradiction {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+	wantIn(t, out, "FAILED     calm", "Nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: not today",
+		"\n0 grants in 1 run of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, generated faults")
+	args := append([]string{"test", "--ttl", "400ms", "--rounds", "3", "--storm", "node-stands-still", "--out", t.TempDir(), "--"}, fakeCommand("refuses")...)
+	code, out, problems = command(t, args...)
+	if code != exitUndecided {
+		t.Errorf("with faults: exit code %d\n%s%s", code, out, problems)
+	}
+}
+
+// A program that can extend is asked to where work outlasts the TTL. One that cannot is not, and is not
+// blamed for it.
+func TestAProgramIsAskedToExtendLongHolds(t *testing.T) {
+	t.Parallel()
+	for behaviour, said := range map[string]string{
+		"extends": ` extensions, \d+ holds beyond the TTL; not exercised: notices`,
+		"right":   ` of 1 storm; not exercised: extensions, holds beyond the TTL, notices`,
+	} {
+		code, out, problems := testProgram(t, behaviour, "--storm", "long-work", "--promise", "V1,V2,V3,C", "--out", t.TempDir())
+		if code != exitAsExpected || !regexp.MustCompile(said).MatchString(out) {
+			t.Errorf("%s: exit code %d, want %q\n%s%s", behaviour, code, said, out, problems)
+		}
+	}
+}
+
+// Holds are extended.
+func TestAProgramExtends(t *testing.T) {
+	t.Parallel()
+	code, out, problems := testProgram(t, "right", "--storm", "calm", "--rounds", "2", "--work", "1600ms", "--extend", "100ms", "--promise", "V1,V2", "--out", t.TempDir())
+	if code != exitAsExpected {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+}
+
+// A pause stops the program itself: whatever it does meanwhile waits, too.
+func TestAPauseStopsTheProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	code, out, problems := testProgram(t, "beats", "--storm", "holder-stands-still", "--out", dir)
+	if code != exitAsExpected {
+		t.Errorf("exit code %d\n%s%s", code, out, problems)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "holder-stands-still-process-1", "client-1.stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest, last := 0, 0
+	for _, beat := range strings.Fields(string(text)) {
+		now, err := strconv.Atoi(beat)
+		if err != nil {
+			continue // where lines are left out
+		}
+		if last > 0 {
+			longest = max(longest, now-last)
+		}
+		last = now
+	}
+	if longest < 600 { // the pause is one and a half TTL
+		t.Errorf("the longest silence of the paused program was %d ms\n%s", longest, text)
+	}
+}
+
+// Law: when the command ends, however it does, no program is left: also none that ignores the end
+// of its input.
+func TestNoProgramIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, behaviour := range []string{"pid", "stays"} {
+		dir := t.TempDir()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		o := testOptions{config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
+		lock, err := o.prepare(fakeCommand(behaviour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { // stopped while it runs: when something is recorded
+			for t.Context().Err() == nil {
+				if text, _ := os.ReadFile(filepath.Join(dir, "calm-process-1", "history.jsonl")); bytes.Contains(text, []byte(`"granted"`)) {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			stop()
+		}()
+		var out bytes.Buffer
+		if err := lock.run(ctx, &out, &out); !errors.Is(err, verdictError(exitUndecided)) {
+			t.Errorf("%v\n%s", err, &out)
+		}
+		wantIn(t, out.String(), "Stopped before the end")
+		told, err := filepath.Glob(filepath.Join(dir, "*", "client-*.stderr"))
+		if err != nil || len(told) != 3 {
+			t.Fatalf("%v: %v", told, err)
+		}
+		for _, file := range told {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pid int
+			if _, err := fmt.Sscanf(string(text), "pid %d", &pid); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(pid, 0); err == nil {
+				t.Errorf("%s: process %d is left", behaviour, pid)
+			}
+		}
+	}
+}
+
+func TestBadFlagsOfTestAreRefused(t *testing.T) {
+	for line, said := range map[string]string{
+		"--nodes 99 -- true":             "--nodes 99: want 1 to 64",
+		"--ttl 1ms -- true":              "--ttl 1ms: want whole milliseconds",
+		"--storm thunder -- true":        `--storm: unknown storm "thunder": want a YAML file, or one of calm,`,
+		"--storm missing.yaml -- true":   "--storm: open missing.yaml: no such file or directory",
+		"--promise L3 -- true":           "--promise: L3 (clean-up) cannot be judged",
+		"--again nothing -- true":        "nothing: no such directory",
+		"-- no-such-program-anywhere":    `exec: "no-such-program-anywhere": executable file not found`,
+		"--bound acquire=soon -- true":   `--bound acquire: "soon": want a duration`,
+		"--bound tries=3s -- true":       `--bound: unknown bound "tries"`,
+		"--runs 0 -- true":               "--runs 0: want at least 1",
+		"--nodes 0 -- true":              "--nodes 0: want at least 1",
+		"--rounds 0 -- true":             "--rounds 0: want at least 1",
+		"--ttl 0s -- true":               "--ttl 0s: want more than 0",
+		"--storm= -- true":               "--storm: want at least one storm",
+		"--promise X9 -- true":           `--promise: unknown property "X9": want V1 lease exclusion`,
+		"--again x --storm calm -- true": "none of the others can be",
+		"--workload misuse true":         "--workload \"misuse\": want one of",
+	} {
+		code, _, problems := command(t, append([]string{"test"}, strings.Fields(line)...)...)
+		want(t, line, code, exitBadInput)
+		wantIn(t, problems, said)
+	}
+	if checker.Cleanup.Code() != "L3" {
+		t.Error("the test names another property")
+	}
+}
+
+// Law: the kernel kills the programs when the command is killed.
+func TestAKilledCommandLeavesNoProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	args := []string{"test", "--ttl", "100ms", "--rounds", "10000", "--storm", "calm", "--out", dir, "--"}
+	cmd := exec.Command(os.Args[0], append(args, fakeCommand("stays")...)...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var programs []string
+	for t.Context().Err() == nil && len(programs) < 3 {
+		programs = programs[:0]
+		for _, pid := range childrenOf(cmd.Process.Pid) {
+			if runsFake(pid) {
+				programs = append(programs, pid)
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for _, pid := range programs {
+		for t.Context().Err() == nil && runsFake(pid) {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// runsFake reports whether a process is a fake program that is alive.
+func runsFake(pid string) bool {
+	line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // that of a dead one is empty
+	return bytes.Contains(line, []byte(fakeProgram))
+}

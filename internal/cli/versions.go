@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockstorm/lockstorm/internal/parts"
+	"github.com/lockstorm/lockstorm/internal/runner"
+)
+
+// version returns the version of this program.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	return info.Main.Version
+}
+
+// setting returns what this program was built with. That of the checkout, such as vcs.time, is empty if
+// the program was built elsewhere, as by go install MODULE@VERSION.
+func setting(key string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+func newVersion() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of this program, Go and the libraries that judge runs",
+		Long: `Print the versions of this program, Go and the libraries that judge runs. A program that
+was built in a checkout, as releases are, also has the revision and date of its commit.`,
+		Example: "  lockstorm version --json",
+		Args:    takes(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := versions(runner.Backend{}) // of all libraries that matter on real servers
+			if date := setting("vcs.time"); date != "" {
+				v["lockstorm date"] = date
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), v)
+			}
+			first := []string{runner.ProgramVersion, runner.ProgramRevision, "lockstorm date", "go"}
+			for _, what := range append(first, slices.Sorted(maps.Keys(v))...) {
+				if v[what] == "" {
+					continue
+				}
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", what, v[what])
+				delete(v, what)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, and nothing else")
+	return cmd
+}
+
+// The libraries that judge, and that talk to servers.
+const judgeModule = "github.com/anishathalye/porcupine"
+
+var serverModules = []string{"github.com/redis/go-redis/v9", "github.com/Shopify/toxiproxy/v2"}
+
+// versions returns the versions that a run on the backend is made with.
+func versions(b runner.Backend) map[string]string {
+	v := map[string]string{"go": runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v[runner.ProgramVersion] = info.Main.Version
+		if commit := setting("vcs.revision"); commit != "" {
+			v[runner.ProgramRevision] = commit
+		}
+		for _, dep := range info.Deps {
+			if dep.Path == judgeModule || !b.Exact && slices.Contains(serverModules, dep.Path) {
+				v[dep.Path] = dep.Version
+			}
+		}
+	}
+	if b.Versions != nil {
+		maps.Copy(v, b.Versions())
+	}
+	if b.ClientProcesses {
+		v["clients"] = asProcesses
+	}
+	return v
+}
+
+// lastingVersions returns the versions for results that are the same wherever and whenever this
+// program makes them: with the kind of processor, and with this program's version if it was built
+// with one.
+func lastingVersions(b runner.Backend) map[string]string { return lasting(versions(b)) }
+
+func lasting(v map[string]string) map[string]string {
+	if runner.Program(v) == "" {
+		v = runner.WithoutProgram(v)
+	}
+	v["arch"] = runtime.GOARCH
+	return v
+}
+
+// thisProgram names this program in what it stores; "" if it was built without a version.
+func thisProgram() string { return runner.Program(versions(runner.Backend{Exact: true})) }
+
+// versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
+// the backend cannot run use nothing.
+func versionsOf(b runner.Backend, all []parts.Task) map[string]string {
+	v, seen := map[string]string{}, map[string]bool{} // by product: some take a second to print their version
+	for _, t := range all {
+		if e, err := runner.Prepare(b, t.Scenario); err == nil && !seen[e.Backend().Product] {
+			seen[e.Backend().Product] = true
+			maps.Copy(v, lastingVersions(e.Backend()))
+		}
+	}
+	return v
+}
