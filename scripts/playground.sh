@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the playground: static files in internal/playground/front/dist, for any host, and for
-# "lockstorm serve" of a program that is built with -tags playground. Needs Node.js with npm.
+# "lockstorm serve" of a program that is built afterwards. Needs Node.js with npm.
 set -eu
 cd "$(dirname "$0")/../internal/playground"
 command -v npm >/dev/null || { echo "playground.sh: npm is missing (Debian: nodejs, npm)" >&2; exit 1; }
@@ -25,5 +25,6 @@ cd front
 if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
 	npm ci --no-audit --no-fund
 fi
+rm -rf dist/* # but not .keep
 npm run --silent build
 wc -c dist/lockstorm.wasm.gz dist/assets/* | sed 's/^/  /'
