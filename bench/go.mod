@@ -4,12 +4,10 @@ go 1.26.0
 
 replace (
 	github.com/lockstorm/lockstorm => ..
-	github.com/lockstorm/lockstorm/locktest/etcdlocktest => ../locktest/etcdlocktest
-	github.com/lockstorm/lockstorm/locktest/leaderelectiontest => ../locktest/leaderelectiontest
 	github.com/lockstorm/lockstorm/locktest/redislocktest => ../locktest/redislocktest
 	github.com/lockstorm/lockstorm/locktest/redsynctest => ../locktest/redsynctest
 	github.com/lockstorm/lockstorm/locktest/rueidislocktest => ../locktest/rueidislocktest
-	github.com/lockstorm/lockstorm/locktest/zookeeperlocktest => ../locktest/zookeeperlocktest
+	github.com/lockstorm/lockstorm/stores => ../stores
 )
 
 require (
@@ -21,12 +19,10 @@ require (
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/lib/pq v1.12.3
 	github.com/lockstorm/lockstorm v0.0.0
-	github.com/lockstorm/lockstorm/locktest/etcdlocktest v0.0.0
-	github.com/lockstorm/lockstorm/locktest/leaderelectiontest v0.0.0
 	github.com/lockstorm/lockstorm/locktest/redislocktest v0.0.0
 	github.com/lockstorm/lockstorm/locktest/redsynctest v0.0.0
 	github.com/lockstorm/lockstorm/locktest/rueidislocktest v0.0.0
-	github.com/lockstorm/lockstorm/locktest/zookeeperlocktest v0.0.0
+	github.com/lockstorm/lockstorm/stores v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 	go.etcd.io/etcd/client/v3 v3.7.3
@@ -77,7 +73,6 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/googleapis/gax-go/v2 v2.24.1 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
-	github.com/hanwen/go-fuse/v2 v2.12.1 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/pgx/v5 v5.12.0 // indirect

@@ -11,7 +11,6 @@ import (
 func ComparisonDifferences() []Difference { return comparisonDifferences }
 
 var comparisonDifferences = slices.Concat(
-	slowElections("crash", "restart", "one-down", "leader-isolated", "storm"),
 	otherMasters("crash", "restart"),
 	otherPrimaries("crash", "restart", "one-down", "leader-isolated", "storm"),
 	lostHandshakes("lost-replies", "storm"),
@@ -20,18 +19,6 @@ var comparisonDifferences = slices.Concat(
 		{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Lease, Reason: stepped},
 		{Row: "compare-storm-advisory-transaction", Backend: "process", Property: checker.Section, Reason: stepped},
 	})
-
-// slowElections are the differences of a lock on NATS in trials in which the leader can be lost.
-// The bound of a grant is less than an election of nats-server 2.9 can take.
-func slowElections(trials ...string) (list []Difference) {
-	for _, t := range trials {
-		list = append(list, Difference{
-			Row: ComparisonName(t, "expiring-key"), Backend: "process", Property: checker.DeadlockFreedom,
-			Reason: "nats-server begins to elect a leader 4 to 9 s after the last one is lost, even if that is back at once; the bound of a grant is 4 s",
-		})
-	}
-	return list
-}
 
 // otherPrimaries are the differences of locks on PostgreSQL in trials in which the primary can be
 // lost: not the next standby takes its place, but the one with the most WAL, which gives other

@@ -53,7 +53,7 @@ var publishedNames = []string{
 	"etcd-lost-updates", "etcd-lost-updates-mended", "etcd-lost-updates-verified",
 	"redis-failover", "redis-sentinel-failover", "redis-sentinel-failover-wait", "redis-cluster-failover", "redis-cluster-failover-wait",
 	"postgresql-failover", "postgresql-commit-off", "postgresql-failover-synchronous",
-	"nats-power-loss", "etcd-power-loss",
+	"etcd-power-loss",
 }
 
 // Published returns the scenarios that repeat published results.

@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/locktest/etcdtest"
-	"github.com/lockstorm/lockstorm/locktest/leaderelectiontest"
+	"github.com/lockstorm/lockstorm/stores/etcdtest"
+	"github.com/lockstorm/lockstorm/stores/leaderelectiontest"
 )
 
 const kubernetes = "k8s.io/client-go"

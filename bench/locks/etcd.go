@@ -4,8 +4,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/locktest/etcdlocktest"
-	"github.com/lockstorm/lockstorm/locktest/etcdtest"
+	"github.com/lockstorm/lockstorm/stores/etcdlocktest"
+	"github.com/lockstorm/lockstorm/stores/etcdtest"
 )
 
 // openEtcd is the mutex of etcd's client with a session for each hold, whose end it reports as the

@@ -12,7 +12,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/locktest/postgrestest"
+	"github.com/lockstorm/lockstorm/stores/postgrestest"
 )
 
 // connect connects a client to the primary, by the driver that both libraries name.

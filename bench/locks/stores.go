@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockstorm/lockstorm/internal/servers/stores"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/locktest/etcdtest"
-	"github.com/lockstorm/lockstorm/locktest/postgrestest"
-	"github.com/lockstorm/lockstorm/locktest/zookeepertest"
+	"github.com/lockstorm/lockstorm/stores"
+	"github.com/lockstorm/lockstorm/stores/etcdtest"
+	"github.com/lockstorm/lockstorm/stores/postgrestest"
+	"github.com/lockstorm/lockstorm/stores/zookeepertest"
 )
 
 // InStores are all locks that are kept in stores. Time is real there, so each is tried in few
@@ -58,10 +58,13 @@ A property is *violated* if some run violated it, and *holds* if no run violated
 
 // storeSetting names the TTL and the servers with their versions.
 func storeSetting(map[string]string) string {
+	versions := map[string]string{}
+	for _, p := range stores.Products() {
+		versions[p.Product] = p.Version(context.Background())
+	}
 	var servers []string
 	for _, s := range InStores() {
-		p, _ := stores.Named(s.Store.String())
-		if text := fmt.Sprintf("%s %s", p.Product, p.Version(context.Background())); !slices.Contains(servers, text) {
+		if text := s.Store.String() + " " + versions[s.Store.String()]; !slices.Contains(servers, text) {
 			servers = append(servers, text)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/locktest/zookeeperlocktest"
+	"github.com/lockstorm/lockstorm/stores/zookeeperlocktest"
 )
 
 // connectZooKeeper opens a session with the library's defaults.

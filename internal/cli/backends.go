@@ -23,6 +23,10 @@ type backendKind struct {
 
 	linux bool // it needs Linux
 
+	// with makes the backend with an argument: --backend NAME:ARGUMENT. nil: it has none.
+	with     func(argument string) runner.Backend
+	argument string // what that is, in capitals
+
 	// flags declares the flags of this backend, and returns a function that makes the backend
 	// from them. nil means that it has none.
 	flags func(*pflag.FlagSet) func() (runner.Backend, error)
@@ -47,20 +51,28 @@ func backendNames() string {
 	list := make([]string, len(backends))
 	for i, b := range backends {
 		list[i] = b.Name
+		if b.with != nil {
+			list[i] += "[:" + b.argument + "]"
+		}
 	}
 	return strings.Join(list, ", ")
 }
 
-func findBackend(name string) (backendKind, error) {
+// findBackend returns the backend NAME or NAME:ARGUMENT.
+func findBackend(text string) (backendKind, error) {
+	name, argument, given := strings.Cut(text, ":")
 	for _, b := range backends {
-		if b.Name == name {
-			return b, nil
+		switch {
+		case b.Name != name:
+			continue
+		case given && (b.with == nil || argument == ""):
+			return b, fmt.Errorf("unknown backend %q: want %s", text, backendNames())
+		case given:
+			b.Backend = b.with(argument)
 		}
+		return b, nil
 	}
-	if slices.Contains(absentBackends, name) {
-		return backendKind{}, absentError("--backend " + name)
-	}
-	return backendKind{}, fmt.Errorf("unknown backend %q: want %s", name, backendNames())
+	return backendKind{}, fmt.Errorf("unknown backend %q: want %s", text, backendNames())
 }
 
 // backendChoice is the flags that select and configure a backend.
@@ -155,7 +167,7 @@ func whoCan(unable string, s scenarios.Scenario) string {
 			continue
 		}
 		if b.Name == unable {
-			able = append(able, b.Name+" with other flags")
+			able = append(able, b.Name+" without :"+b.argument)
 			continue
 		}
 		able = append(able, b.Name)
@@ -194,11 +206,4 @@ func withClients(b runner.Backend, what string) (runner.Backend, error) {
 	}
 	b.ClientProcesses = true
 	return b, supported("--clients "+asProcesses, true)
-}
-
-// absentError is the error of something that was left out of this program when it was built.
-type absentError string
-
-func (e absentError) Error() string {
-	return fmt.Sprintf("%s is not in this lockstorm, which was built with -tags simulated: build it without", string(e))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -54,8 +55,10 @@ func exitFor(o runner.Conclusion) error {
 // megabyte or two, and a collection every four megabytes would take a seventh of the time.
 const gcPercent = 800
 
-// Main runs the command line of this process, and ends the process with its exit code.
-func Main() {
+// Main runs the command line of this process, and ends the process with its exit code. Locks in those
+// stores can run on real servers.
+func Main(known ...*live.StoreServers) {
+	stores = known
 	beClient()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -146,8 +149,7 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
-	root.AddCommand(serverCommands()...)
+	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion(), newCampaign(), newWork("lockstorm work"), newTest())
 	root.AddCommand(releaseCommands()...)
 	ownCommands(root)
 	completed(root)

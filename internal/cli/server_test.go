@@ -20,7 +20,7 @@ func TestServerByItsPathOnRealServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "runs")
-	if code, printed, said := command(t, "run", "calm", "--backend", "process", "--redis-server", other, "--out", out); code != exitAsExpected && code != exitUndecided { // on a busy machine clean-up is unknown
+	if code, printed, said := command(t, "run", "calm", "--backend", "process:"+other, "--out", out); code != exitAsExpected && code != exitUndecided { // on a busy machine clean-up is unknown
 		t.Fatalf("exit code %d: %s\n%s", code, said, printed)
 	}
 	stored, err := os.ReadFile(filepath.Join(out, "calm-process-1", "run.json"))
@@ -37,9 +37,9 @@ func TestServerThatIsNone(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--backend", "process", "--redis-server", "/nowhere/valkey-server"}, "/nowhere/valkey-server"},
-		{[]string{"--backend", "process", "--redis-server", "/bin/true"}, "true on 127.0.0.1:"},
-		{[]string{"--redis-server", "/bin/true"}, "--redis-server needs --backend process, not sim"},
+		{[]string{"--backend", "process:/nowhere/valkey-server"}, "/nowhere/valkey-server"},
+		{[]string{"--backend", "process:/bin/true"}, "true on 127.0.0.1:"},
+		{[]string{"--backend", "sim:/bin/true"}, "want sim, process[:SERVER], container[:IMAGE]"},
 	} {
 		code, _, said := command(t, append([]string{"run", "calm", "--out", ""}, c.args...)...)
 		if code != exitBadInput || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {

@@ -1,5 +1,3 @@
-//go:build !simulated
-
 package cli
 
 import (
@@ -21,7 +19,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/servers/process"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -30,7 +27,7 @@ import (
 // testOptions are the flags of test.
 type testOptions struct {
 	config   external.Config
-	server   process.Backend
+	on       string             // the backend
 	promises []checker.Property // nil: those of a lock with its capabilities
 
 	storms []string // names, or files; empty: all
@@ -102,7 +99,7 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	set.IntVar(&o.jobs, "jobs", 2, "number of runs at a time")
 	set.StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	set.StringVar(&o.again, "again", "", "run only the run stored in this directory, with its plan and seed")
-	set.StringVar(&o.server.Binary, "redis-server", "", "path of another server than the redis-server in PATH, such as valkey-server")
+	set.StringVar(&o.on, "backend", "process", "where to run: process[:SERVER]")
 	set.BoolVar(&o.json, "json", false, "print one JSON object per line for each run, and nothing else")
 	cmd.MarkFlagsMutuallyExclusive("again", "storm")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -194,7 +191,14 @@ func (o testOptions) prepare(command []string) (*lockTest, error) {
 	if err := writableDir("--out", o.out); err != nil {
 		return nil, err
 	}
-	t := &lockTest{testOptions: o, backend: processes(o.server, "").WithoutWatch()}
+	kind, err := findBackend(o.on)
+	if err == nil && kind.Name != "process" {
+		err = fmt.Errorf("--backend %s: want process[:SERVER], where programs can lock", o.on)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &lockTest{testOptions: o, backend: kind.WithoutWatch()}
 	t.backend.Dialable = true
 	if t.config.Name == "" {
 		t.config.Name = strings.Join(command, " ")

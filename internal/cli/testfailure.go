@@ -1,5 +1,3 @@
-//go:build !simulated
-
 package cli
 
 import (

@@ -5,6 +5,7 @@ package contract
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,17 +85,21 @@ func TestRealNodesRecordKeys(t *testing.T) {
 			if c.leaves == 0 {
 				header.Bounds.Cleanup = patience // however slow the machine is
 			}
-			sinks := &keySink{entrySink{Checker: checker.New(header), promptly: promptly(bound)}, map[int]*entrySink{}}
-			w, err := process.Backend{WatchKeys: true}.Open(t.Context(), s, 1, sinks)
+			sink := &keySink{Checker: checker.New(header), promptly: promptly(bound), nodes: map[int]*nodeLooks{}}
+			w, err := process.Backend{WatchKeys: true}.Open(t.Context(), s, 1, sink)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer closeStore(t, w)
+			defer func() {
+				if err := w.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
 			err = w.Run(t.Context(), func(int) {
 				if err := (keyLock{w, c.leaves}).use("token"); err != nil {
 					t.Error(err)
 				}
-				for !sinks.saw(s.Nodes, bound) {
+				for !sink.saw(s.Nodes, bound) {
 					if w.Runtime(1).Sleep(context.Background(), w.Runtime(1).Now(env.Monotonic).Add(10*ms)) != nil {
 						return
 					}
@@ -103,7 +108,7 @@ func TestRealNodesRecordKeys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report := sinks.Finish()
+			report := sink.Finish()
 			for property, want := range map[checker.Property]checker.Verdict{checker.Cleanup: c.cleanup, checker.Contract: c.contract} {
 				if f := report.Finding(property); f.Verdict != want {
 					t.Errorf("%v: %v, not %v: %v", property, f.Verdict, want, f.Story())
@@ -113,40 +118,57 @@ func TestRealNodesRecordKeys(t *testing.T) {
 	}
 }
 
+// promptly is how long a look of the watch may take: a bit less than a tenth of the bound of clean-up,
+// because ten looks in a row have to be as fast before a key counts as kept.
+func promptly(bound time.Duration) time.Duration { return bound / 12 }
+
 // keySink passes a history to a checker, and knows up to when all changes of each node are recorded.
 type keySink struct {
-	entrySink
-	nodes map[int]*entrySink
+	*checker.Checker
+	promptly time.Duration
+
+	mu       sync.Mutex
+	released history.Time // or the last change of a key, which a late watch reports after the release
+	nodes    map[int]*nodeLooks
+}
+
+// nodeLooks are the looks of the watch at a node.
+type nodeLooks struct {
+	prompt int // in a row, since the last release or change
+	end    history.Time
 }
 
 func (s *keySink) Record(e *history.Event) {
-	s.entrySink.Record(e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch e.Kind {
-	case history.KeySet, history.KeyGone: // which a late watch reports after the release
-		s.released, s.looks = e.Time, 0
-		clear(s.nodes)
-	case history.Released:
+	case history.KeySet, history.KeyGone, history.Released:
+		s.released = e.Time
 		clear(s.nodes)
 	case history.EntriesSeen:
 		n := s.nodes[e.Node]
 		if n == nil {
-			n = &entrySink{released: s.released, promptly: s.promptly}
+			n = new(nodeLooks)
 			s.nodes[e.Node] = n
 		}
-		n.looked(e)
+		switch n.end = e.Sent; {
+		case e.Time.Sub(e.Sent) > s.promptly:
+			n.prompt = 0
+		case e.Sent >= s.released:
+			n.prompt++
+		}
 	}
+	s.Checker.Record(e)
 }
 
-// saw reports whether the watch has seen every node for so long after the last release or report, and
+// saw reports whether the watch has seen every node for so long after the last release or change, and
 // so often and promptly that clean-up can be judged.
 func (s *keySink) saw(nodes int, after time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const enough = 20
 	for _, n := range s.nodes {
-		if n.looks < enough || n.end <= s.released.Add(after) {
+		if n.prompt < enough || n.end <= s.released.Add(after) {
 			return false
 		}
 	}

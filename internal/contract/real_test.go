@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/servers/container"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
-	"github.com/lockstorm/lockstorm/internal/testkit"
-	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
@@ -22,23 +19,15 @@ const patience = 2 * time.Minute
 
 func soon() env.Instant { return env.System().Now(env.Monotonic).Add(patience) }
 
-// server is a real server, in a process or a container.
-type server interface {
-	live.Server
-	live.Crasher
-	live.Stopper
-	live.Commander
-}
-
 // on plays scripts on a server.
-func on(server server) player {
+func on(server *redisserver.Server) player {
 	return func(t *testing.T, name string, script []step) ([]string, time.Duration) {
 		return onRedis(t, server, name, script)
 	}
 }
 
 // onRedis plays the script on a real server, under its own keys.
-func onRedis(t *testing.T, server server, prefix string, script []step) ([]string, time.Duration) {
+func onRedis(t *testing.T, server *redisserver.Server, prefix string, script []step) ([]string, time.Duration) {
 	t.Helper()
 	// Go-redis leaves a connection on which it has read READONLY, and may make the next one
 	// to a server that stands still, for longer than a second where the machine is slow.
@@ -70,7 +59,7 @@ func onRedis(t *testing.T, server server, prefix string, script []step) ([]strin
 // hand carries out steps on a real server.
 type hand struct {
 	t      *testing.T
-	server server
+	server *redisserver.Server
 	prefix string // of keys
 	ask    func(env.Command) env.Reply
 	ping   func() // sends PING over the script's connection
@@ -145,10 +134,10 @@ func (h *hand) stop(length time.Duration) {
 // admin returns the server's operator.
 type admin struct {
 	t      *testing.T
-	server server
+	server *redisserver.Server
 }
 
-func newAdmin(t *testing.T, server server) admin { return admin{t, server} }
+func newAdmin(t *testing.T, server *redisserver.Server) admin { return admin{t, server} }
 
 // do sends a command that must succeed.
 func (a admin) do(words ...string) string {
@@ -190,49 +179,4 @@ func (a admin) evict(policy, mark string) {
 func portOf(addr string) string {
 	_, port, _ := net.SplitHostPort(addr)
 	return port
-}
-
-// startsFew limits the number of starts in a script, because containers start slowly.
-func startsFew(script []step) bool {
-	starts := 0
-	for _, s := range script {
-		if s.what == restarts || s.what == shutDown {
-			starts++
-		}
-	}
-	return starts > 0 && starts <= 2
-}
-
-// Law: a server in a container replies as one in a process of this machine.
-func TestContainerSuffersAsSimulatedNode(t *testing.T) {
-	testkit.NeedEngine(t)
-	all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows).Filter(startsFew)
-	const servers, each = 3, 2
-	const boot = time.Second
-	modes := []struct {
-		persistence nemesis.Persistence
-		options     container.Options
-	}{
-		{nemesis.Nothing, container.Options{Nodes: servers}},
-		{nemesis.Always, container.Options{Nodes: servers, AppendOnly: true}},
-	}
-	var fleets []*container.Fleet
-	for _, m := range modes {
-		fleet, err := container.OpenFleet(t.Context(), m.options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := fleet.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		fleets = append(fleets, fleet)
-	}
-	var judged atomic.Int64
-	sideBySide(len(modes)*servers, func(i int) {
-		m, server := i/servers, i%servers
-		judged.Add(int64(compareMany(t, on(fleets[m].Server(server+1)), boot, modes[m].persistence, all, i*each, each)))
-	})
-	enough(t, int(judged.Load()), len(modes)*servers*each)
 }

@@ -11,8 +11,8 @@ import (
 // expiringKey is a key for each resource, which the store deletes when its time is over.
 type expiringKey struct{}
 
-// NewExpiringKey returns the lock of stores whose keys expire by themselves, such as a
-// key-value bucket of NATS JetStream with a maximum age: the client creates the key with its
+// NewExpiringKey returns the lock of stores whose keys expire by themselves, such as
+// Redis with failover: the client creates the key with its
 // token, extends the hold by an update at the key's revision, and deletes the key at its latest
 // revision to release the lock. If the key exists, the client retries after a random delay. The
 // fence is the revision that created the key.

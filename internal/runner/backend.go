@@ -32,10 +32,6 @@ type Backend struct {
 	// Product is the product of the store on whose servers it runs. Empty: none.
 	Product string
 
-	// Floor measures how long creations of a key take on the servers of that product, by some
-	// clients for so long: no lock can be cheaper. nil: it has no product.
-	Floor func(ctx context.Context, s nemesis.Setting, clients int, during time.Duration) ([]time.Duration, error)
-
 	// ClientProcesses says that clients run in processes of their own: its worlds are
 	// [ProcessWorld]s.
 	ClientProcesses bool
@@ -155,10 +151,6 @@ type Counter interface {
 	// so far that have travelled over them.
 	Varying() (directions, messages int)
 }
-
-// SyncCounter is a [World] that counts how often nodes have synced their disks. Only the members of a store
-// count, and only if the plan cuts power.
-type SyncCounter interface{ Syncs() int64 }
 
 // ProcessWorld is a [World] that can run its clients in processes of their own.
 type ProcessWorld interface {

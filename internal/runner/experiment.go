@@ -256,9 +256,6 @@ func (e Experiment) runClients(ctx context.Context, world World) (result Result,
 		result.Events = counts.Events()
 		result.Directions, result.Messages = counts.Varying()
 	}
-	if counts, ok := world.(SyncCounter); ok {
-		result.Syncs = counts.Syncs()
-	}
 	result.SchedulingLag = world.SchedulingLag()
 	return result, err
 }
@@ -317,9 +314,6 @@ type Result struct {
 	// TraceHash is the hash of everything that happened if a repetition must have the same
 	// hash; otherwise 0.
 	TraceHash uint64
-
-	// Syncs is how often nodes have synced their disks. 0: nobody has counted.
-	Syncs int64
 
 	// SchedulingLag is by how much events came later than planned, at most.
 	SchedulingLag time.Duration

@@ -117,7 +117,7 @@ var lockKinds = []lockKind{
 	oneKey("single-node", "SET NX PX on one node, released by compare-and-delete", rivals.NewSingleNode),
 	storeKind("database-row", "a row with a time to live, which others sweep", []string{"postgresql"}, "", rivalConfig, mutexBuilder(rivals.NewRow)),
 	expiringKind("expiring-key", "a key that expires by itself, extended and released by its revision", mutexBuilder(rivals.NewExpiringKey)),
-	storeKind("kubernetes-lease", "a record that its holder renews by compare-and-swap, as client-go's leader election does", []string{"etcd", "zookeeper", "postgresql", "nats", "redis-sentinel", "redis-cluster"}, "heartbeat", leaseConfig, mutexBuilder(rivals.NewKubernetesLease)),
+	storeKind("kubernetes-lease", "a record that its holder renews by compare-and-swap, as client-go's leader election does", []string{"etcd", "zookeeper", "postgresql", "redis-sentinel", "redis-cluster"}, "heartbeat", leaseConfig, mutexBuilder(rivals.NewKubernetesLease)),
 	connectionKind("advisory", "an advisory lock of the holder's connection, without a deadline", advisoryConfig(false)),
 	connectionKind("advisory-transaction", "an advisory lock of the holder's transaction, which ends if it is idle for a TTL", advisoryConfig(true)),
 	storeKind("zookeeper", "an ephemeral sequential node, and a watch on the one before it", []string{"zookeeper"}, "heartbeat", sessionConfig, mutexBuilder(rivals.NewZooKeeper)),
@@ -166,7 +166,7 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 	case !ok && product == "":
 		return unfit("lock.kind", "%s is only simulated: no store of the %s backend can keep it", k.name, b.Name)
 	case !ok:
-		return unfit("store.product", "the %s backend has no %s", b.Name, product)
+		return unfit("store.product", "the %s backend of this lockstorm has no %s", b.Name, product)
 	case !in.Exact && product != "postgresql" && !onRedis(product) && s.Store.Asynchronous:
 		return unfit("store.asynchronous", "%s has no asynchronous replicas", product)
 	case !in.Exact && onRedis(product) && s.Store.Durability != "":
@@ -305,7 +305,7 @@ func storeKind[C config](name, what string, products []string, fields string, ma
 
 // expiringKind is a lock of package rivals whose entry expires by itself.
 func expiringKind(name, what string, build func(rivals.Config, ports) (Lock, error)) lockKind {
-	k := storeKind(name, what, []string{"nats", "nats-markers", "postgresql", "redis-sentinel", "redis-cluster"}, "", rivalConfig, build)
+	k := storeKind(name, what, []string{"redis-sentinel", "redis-cluster", "postgresql"}, "", rivalConfig, build)
 	k.unwatched = true
 	return k
 }

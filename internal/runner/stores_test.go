@@ -330,7 +330,6 @@ func TestProductsRejectModesTheyDoNotHave(t *testing.T) {
 		{"etcd", nemesis.Store{Asynchronous: true}, "store.asynchronous"},
 		{"expiring-key", nemesis.Store{Durability: nemesis.Off}, "store.durability"},
 		{"expiring-key", nemesis.Store{Durability: nemesis.Off, Product: "postgresql"}, ""},
-		{"expiring-key", nemesis.Store{Asynchronous: true, Product: "nats"}, "store.asynchronous"},
 		{"expiring-key", nemesis.Store{Asynchronous: true, Product: "redis-sentinel"}, ""},
 		{"expiring-key", nemesis.Store{Asynchronous: true, Product: "redis-cluster"}, ""},
 		{"expiring-key", nemesis.Store{Durability: nemesis.Flushed, Product: "redis-cluster"}, "store.durability"},

@@ -3,7 +3,6 @@ package child
 import (
 	"context"
 	_ "embed" // the script
-	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,7 +20,7 @@ type Group struct {
 	forker  *Forker
 	daemons []*Daemon
 	died    chan error
-	release []func() error
+	release []func()
 
 	closing sync.Once
 	err     error
@@ -78,7 +77,7 @@ func (g *Group) Report(death error) {
 
 // OnClose adds what Close calls when all servers are gone, before it removes their files. It may not be
 // called if this program dies.
-func (g *Group) OnClose(do func() error) { g.release = append(g.release, do) }
+func (g *Group) OnClose(do func()) { g.release = append(g.release, do) }
 
 // Died delivers an error when a server has died and nobody ended it. The error contains the
 // end of the server's log.
@@ -100,9 +99,9 @@ func (g *Group) Close() error {
 		all.Wait()
 		g.forker.Close()
 		for _, do := range g.release {
-			g.err = errors.Join(g.err, do())
+			do()
 		}
-		g.err = errors.Join(g.err, g.reaper.Close())
+		g.err = g.reaper.Close()
 	})
 	return g.err
 }

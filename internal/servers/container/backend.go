@@ -14,13 +14,9 @@ import (
 // Backend opens worlds on Redis in containers.
 type Backend struct {
 	// Image is the image to run. It must have redis-server in its PATH, and is pulled if
-	// necessary. If it is empty, an image is built from the redis-server in our PATH.
+	// necessary. Clocks of its nodes cannot be set. If it is empty, an image is built from the
+	// redis-server in our PATH.
 	Image string
-
-	// Preload is what redis-server has to preload in that image to have its own clock: the
-	// paths of libfaketime and of the C library, separated by a colon. If it is empty,
-	// clocks of nodes cannot be set. It is not used for an image that we build.
-	Preload string
 
 	// WatchKeys says that the changes of the nodes' keys are recorded, as a watch reports them.
 	WatchKeys bool
@@ -37,7 +33,7 @@ func (b Backend) Features() []nemesis.Feature { return b.handlers().Features() }
 
 func (b Backend) handlers() live.FaultHandlers {
 	var features []nemesis.Feature
-	if b.Image == "" || b.Preload != "" {
+	if b.Image == "" {
 		features = append(features, nemesis.NodeClockFeature)
 	}
 	return slices.Concat(live.Anywhere(features...), live.Outages(), live.PowerLosses(nemesis.StuckSyncFeature, nemesis.TornLoadFeature), live.OldSnapshots(), live.Failovers(), live.Stops(), live.Commands(), live.Duplicates())

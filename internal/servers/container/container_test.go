@@ -16,7 +16,6 @@ import (
 
 	"github.com/moby/moby/client"
 
-	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
@@ -169,23 +168,10 @@ func TestContainerStandsStill(t *testing.T) {
 	}
 }
 
-// The clock shows the time that was set, also after a restart, and also in an image of the
-// user with Preload.
+// The clock shows the time that was set, also after a restart.
 func TestContainerHasAClockOfItsOwn(t *testing.T) {
 	testkit.NeedEngine(t)
-	preload, err := redisserver.FindFakeTime()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := e.ownImage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := openFleet(t, Options{Backend: Backend{Image: image, Preload: preload}, Nodes: 2, Clocks: true})
+	f := openFleet(t, Options{Nodes: 2, Clocks: true})
 	ahead := func(s *Server) time.Duration {
 		shown, err := s.operator().Time(t.Context())
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package container runs experiments on Redis in containers, through testcontainers: a
-// world of package live with one container for each node.
+// Package container runs experiments on Redis in containers: a world of
+// package live with one container for each node.
 //
 //	world, err := Backend{Image: "redis:7"}.Open(ctx, setting, seed, sink)
 //
@@ -20,10 +20,8 @@
 // # Loopback
 //
 // Containers publish their port on 127.0.0.1, or bind it there, at a number that stays
-// reserved. The engine is reached over a Unix socket of this machine. If testcontainers
-// believes that it runs in a container, it dials the gateway of the engine; it is
-// configured not to, the address it would use is checked, and this package dials loopback
-// addresses only.
+// reserved. The engine is reached over a Unix socket of this machine. This package dials
+// loopback addresses only.
 //
 // # Clean-up
 //

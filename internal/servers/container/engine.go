@@ -6,17 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 
 	"github.com/moby/moby/client"
-	"github.com/testcontainers/testcontainers-go"
-	"github.com/testcontainers/testcontainers-go/log"
-
-	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 )
 
 // label marks everything that this package creates. Its value names the owner.
@@ -24,17 +19,11 @@ const label = "lockstorm"
 
 // engine is the Docker engine of this machine.
 type engine struct {
-	provider *testcontainers.DockerProvider
-	client   client.APIClient
-	socket   string // its path
+	client client.APIClient
+	socket string // its path
 }
 
 const unix = "unix://"
-
-// testcontainersEnv is the environment for testcontainers: containers are reached on
-// loopback only, and testcontainers does not clean up itself, which would need an image
-// from a registry.
-var testcontainersEnv = map[string]string{"TESTCONTAINERS_HOST_OVERRIDE": "127.0.0.1", "TESTCONTAINERS_RYUK_DISABLED": "true"}
 
 // connect finds the engine. Its errors are one line.
 func connect(ctx context.Context) (*engine, error) {
@@ -44,46 +33,15 @@ func connect(ctx context.Context) (*engine, error) {
 	if err := checkLocal(os.Getenv("DOCKER_HOST")); err != nil {
 		return nil, err
 	}
-	for name, value := range testcontainersEnv {
-		if err := os.Setenv(name, value); err != nil {
-			return nil, err
-		}
-	}
-	log.SetDefault(log.NewNoopLogger())
-	provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()))
-	if err != nil {
-		return nil, fmt.Errorf("no Docker engine found (%w): start one, or name its socket in DOCKER_HOST=unix:///path", unreachable(err))
-	}
-	host := provider.Client().DaemonHost()
-	if err := checkLocal(host); err != nil {
-		return nil, err
-	}
-	where, err := provider.DaemonHost(ctx)
+	docker, err := client.New(client.WithHostFromEnv())
 	if err == nil {
-		err = redisserver.CheckLoopback(where)
+		_, err = docker.Ping(ctx, client.PingOptions{})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("where containers publish their ports: %w", err)
+		return nil, fmt.Errorf("no Docker engine found (%w): start one, or name its socket in DOCKER_HOST=unix:///path", oneLine(err))
 	}
-	return &engine{provider: provider, client: provider.Client(), socket: strings.TrimPrefix(host, unix)}, nil
+	return &engine{client: docker, socket: strings.TrimPrefix(docker.DaemonHost(), unix)}, nil
 }
-
-// unreachable says why the engine cannot be reached.
-func unreachable(err error) error {
-	host := os.Getenv("DOCKER_HOST")
-	if host == "" {
-		host = unix + defaultSocket
-	}
-	conn, dialling := net.Dial("unix", strings.TrimPrefix(host, unix))
-	if dialling != nil {
-		return oneLine(dialling)
-	}
-	_ = conn.Close()
-	return oneLine(err) // something listens on the socket
-}
-
-// defaultSocket is where an engine listens by default.
-const defaultSocket = "/var/run/docker.sock"
 
 // checkLocal returns an error unless the engine is reached over a socket of this machine.
 // The ports of an engine elsewhere would not be on this machine either.

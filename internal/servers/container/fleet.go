@@ -29,7 +29,7 @@ const closeTimeout = time.Minute
 type Fleet struct {
 	options Options
 	image   string
-	preload string // see Backend.Preload; empty without Options.Clocks
+	preload string // libfaketime in the image; empty without Options.Clocks
 	engine  *engine
 	reaper  *child.Reaper
 	servers []*Server // by node, from 0
@@ -47,8 +47,10 @@ type Fleet struct {
 func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	f := &Fleet{options: o, died: make(chan error, 1), watch: aof.NewWatch()}
 	var err error
-	if f.preload, err = o.preload(); err != nil {
-		return nil, err
+	if o.Clocks {
+		if f.preload, err = redisserver.FindFakeTime(); err != nil {
+			return nil, err
+		}
 	}
 	if f.engine, err = connect(ctx); err != nil {
 		return nil, err
@@ -72,17 +74,6 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// preload returns what the servers have to preload, or "" if their clocks cannot be set.
-func (o Options) preload() (string, error) {
-	switch {
-	case !o.Clocks:
-		return "", nil
-	case o.Image != "":
-		return o.Preload, nil
-	}
-	return redisserver.FindFakeTime()
 }
 
 func (f *Fleet) start(ctx context.Context) error {

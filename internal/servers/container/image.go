@@ -8,8 +8,10 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed" // the script
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -21,8 +23,8 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/jsonstream"
 	"github.com/moby/moby/client"
-	"github.com/testcontainers/testcontainers-go"
 
 	"github.com/lockstorm/lockstorm/internal/servers/child"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
@@ -45,11 +47,14 @@ func (e *engine) ensureImage(ctx context.Context, image string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
-	if err := e.provider.PullImage(ctx, image); err != nil {
+	pull, err := e.client.ImagePull(ctx, image, client.ImagePullOptions{})
+	if err == nil {
+		err = pull.Wait(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("image %s not found, and pulling it failed: %w", image, oneLine(err))
 	}
-	_, err = e.client.ImageInspect(ctx, image) // a pull that failed half-way is not reported as an error
-	return err
+	return nil
 }
 
 // built is the image that this program has built. Other programs build their own.
@@ -96,21 +101,33 @@ func (e *engine) ownImage(ctx context.Context) (tag string, err error) {
 const ownImageName = "lockstorm-redis"
 
 func (e *engine) build(ctx context.Context, archive []byte, version string) (tag string, err error) {
-	tag, err = e.provider.BuildImage(ctx, &testcontainers.ContainerRequest{
-		FromDockerfile: testcontainers.FromDockerfile{
-			ContextArchive: bytes.NewReader(archive),
-			Repo:           ownImageName,
-			Tag:            version,
-			KeepImage:      true,
-			BuildOptionsModifier: func(o *client.ImageBuildOptions) {
-				o.Labels = map[string]string{label: version}
-			},
-		},
+	tag = ownImageName + ":" + version
+	build, err := e.client.ImageBuild(ctx, bytes.NewReader(archive), client.ImageBuildOptions{
+		Tags: []string{tag}, Labels: map[string]string{label: version}, Remove: true, ForceRemove: true,
 	})
+	if err == nil {
+		err = buildError(build.Body)
+	}
 	if err != nil {
 		return "", fmt.Errorf("build an image from the local redis-server: %w", oneLine(err))
 	}
 	return tag, nil
+}
+
+// buildError reads the progress of a build to its end, and returns the error in it.
+func buildError(progress io.ReadCloser) error {
+	defer func() { _ = progress.Close() }()
+	for decoder := json.NewDecoder(progress); ; {
+		var step jsonstream.Message
+		switch err := decoder.Decode(&step); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case step.Error != nil:
+			return step.Error
+		}
+	}
 }
 
 // inImage is the path of redis-server in an image that we build.

@@ -21,7 +21,6 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/lockstorm/lockstorm/internal/servers/preflight"
-	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
@@ -63,7 +62,6 @@ func TestContainerOfABadImage(t *testing.T) {
 		"without redis, and a script finds that out": {image: scratch("script", shell, sh), want: []string{"has no redis-server in its PATH", "exit status 127"}},
 		"ends at once":          {image: scratch("cat", "", program{"/bin/cat", inImage}), want: []string{"redis-server in the image", "does not start", "exit status 1", "--port"}},
 		"does not understand":   {image: onRedis("nonsense", with("--nonsense 1"), sh), want: []string{"redis-server in the image", "does not start", "Bad directive"}},
-		"has no clock":          {options: Options{Clocks: true, Backend: Backend{Preload: "/nowhere/libfaketime.so.1:/nowhere/libc.so.6"}}, image: own, why: redisserver.ErrFakeTimeIgnored, want: []string{"/nowhere/libfaketime.so.1"}},
 		"too old":               {image: onRedis("old", "ENV "+posingEnv+"=5.0.14", self), why: preflight.ErrTooOld, want: []string{"5.0.14", "6.0"}},
 		"too old to lose power": {options: Options{Journal: true}, image: onRedis("older", "ENV "+posingEnv+"=6.2.14", self), want: []string{"6.2.14, which is too old to be restored", "at least 7.0 is needed"}},
 		"a node of a cluster":   {image: onRedis("cluster", with("--cluster-enabled yes"), sh), why: preflight.ErrCluster},
@@ -110,13 +108,9 @@ func TestContainerOfAGoodImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	image := build(t, e, "nobody", "FROM "+own+"\nUSER 65534:65534\n"+`ENTRYPOINT ["/bin/sh", "-c", "exec \"$@\"", "start"]`, program{"/bin/sh", "/bin/sh"})
-	preload, err := redisserver.FindFakeTime()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, o := range map[string]Options{"with a clock": {Clocks: true}, "with a journal": {Journal: true}, "linked": {Linked: []int{1}}} {
 		t.Run(name, func(t *testing.T) {
-			o.Image, o.Preload, o.Nodes = image, preload, 1
+			o.Image, o.Nodes = image, 1
 			s := openFleet(t, o).Server(1)
 			if o.Clocks {
 				mustSetClock(t, s)

@@ -19,7 +19,6 @@ import (
 	"github.com/moby/moby/api/types/mount"
 	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
-	"github.com/testcontainers/testcontainers-go"
 
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
@@ -37,6 +36,8 @@ const engineTimeout = 30 * time.Second
 
 // redisPort is the port on which a server listens in its container.
 const redisPort = "6379"
+
+var inContainer = network.MustParsePort(redisPort + "/tcp")
 
 // These directories below the server's own are shared with its container: one with the file
 // of its clock, which is replaced at every change, and one that the server works in, if we
@@ -88,43 +89,31 @@ func (s *Server) makeDirs() error {
 // create creates the container.
 func (s *Server) create(ctx context.Context) error {
 	f := s.fleet
-	request := testcontainers.ContainerRequest{
-		Image:              f.image,
-		Name:               s.name,
-		Labels:             map[string]string{label: s.name},
-		Cmd:                s.command(),
-		HostConfigModifier: s.configureHost,
-	}
-	if s.linked {
-		request.EndpointSettingsModifier = func(all map[string]*network.EndpointSettings) { clear(all) }
-	} else {
-		request.ExposedPorts = []string{redisPort + "/tcp"} // none of the image's other ports
+	config := &container.Config{Image: f.image, Labels: map[string]string{label: s.name}, Cmd: s.command()}
+	if !s.linked {
+		config.ExposedPorts = network.PortSet{inContainer: {}}
 	}
 	if s.clock != nil {
-		request.Env = map[string]string{}
-		for _, line := range redisserver.FakeTimeEnv(f.preload, mountPoint(clockDir)+"/"+clockFile) {
-			name, value, _ := strings.Cut(line, "=")
-			request.Env[name] = value
-		}
+		config.Env = redisserver.FakeTimeEnv(f.preload, mountPoint(clockDir)+"/"+clockFile)
 	}
 	if f.options.sharesFiles() { // the image's own entry point may switch to another user
-		request.Entrypoint, request.Cmd = request.Cmd[:1], request.Cmd[1:]
-		request.ConfigModifier = func(c *container.Config) { c.User = f.user }
+		config.Entrypoint, config.Cmd, config.User = config.Cmd[:1], config.Cmd[1:], f.user
 	}
-	made, err := f.engine.provider.CreateContainer(ctx, request)
+	made, err := s.engine().ContainerCreate(ctx, client.ContainerCreateOptions{Name: s.name, Config: config, HostConfig: s.hostConfig()})
 	if err != nil {
 		return fmt.Errorf("create a container of the image %s: %w", f.image, oneLine(err))
 	}
-	s.id = made.GetContainerID()
+	s.id = made.ID
 	return nil
 }
 
-// configureHost sets the container's network, ports and shared directories.
-func (s *Server) configureHost(h *container.HostConfig) {
+// hostConfig returns the container's network, ports and shared directories.
+func (s *Server) hostConfig() *container.HostConfig {
+	h := new(container.HostConfig)
 	if s.linked {
 		h.NetworkMode = network.NetworkHost
 	} else {
-		h.PortBindings = network.PortMap{network.MustParsePort(redisPort + "/tcp"): {{
+		h.PortBindings = network.PortMap{inContainer: {{
 			HostIP: netip.MustParseAddr("127.0.0.1"), HostPort: strconv.Itoa(s.port.Number()),
 		}}}
 	}
@@ -137,6 +126,7 @@ func (s *Server) configureHost(h *container.HostConfig) {
 	if s.fleet.options.sharesFiles() {
 		share(dataDir, false)
 	}
+	return h
 }
 
 // command returns the command that starts the server. In a container with its own network
@@ -185,9 +175,6 @@ func (s *Server) Start(ctx context.Context) error {
 	err := s.readyError(l, l.ready(ctx))
 	if err == nil && s.clock != nil {
 		err = s.clock.Settle(func() (time.Time, error) { return s.operator().Time(ctx) })
-	}
-	if errors.Is(err, redisserver.ErrFakeTimeIgnored) {
-		err = fmt.Errorf("redis-server in the image %s, with %s preloaded: %w", s.fleet.image, s.fleet.preload, err)
 	}
 	if err != nil {
 		l.expected.Store(true)

@@ -127,11 +127,8 @@ type Powered interface {
 	LosePower(aof.Loss) error
 }
 
-// SyncCounter is a [Powered] server that counts how often it has synced its disk, if the plan cuts power.
-type SyncCounter interface{ Syncs() int64 }
-
 // Syncer is a [Powered] server that syncs its writes once a second where the setting's persistence
-// says so. Another one, such as a member of a store, syncs as it sees fit.
+// says so.
 type Syncer interface {
 	Powered
 

@@ -19,14 +19,17 @@ type StoreServers struct {
 	Port     int    // on which its servers usually listen
 	MaxNodes int    // 0: no limit
 
+	// Clients are the kinds of clients of these servers. Processes of clients find theirs by its name.
+	Clients []Store
+
 	// Handlers lists how each kind of fault is injected.
 	Handlers FaultHandlers
 
-	// Disks: each member has a disk of its own, which loses what was not synced if the plan cuts power.
-	Disks bool
-
 	// Start starts the servers of a setting. After an error nothing is left behind.
 	Start func(ctx context.Context, s nemesis.Setting, seed uint64) (Fleet, error)
+
+	// WithRedis returns the servers with the redis-server of that path. nil: they are not of Redis.
+	WithRedis func(binary string) *StoreServers
 
 	// Version returns the version of the installed servers, or "" if there are none. Oldest is the
 	// first one with what is used of them.

@@ -35,7 +35,6 @@ type World struct {
 	calls       *world.Calls
 	tasks       taskGroup
 	probe       probe
-	syncsBefore int64 // when the world was opened
 	clocks      *world.Clocks
 	plan        *planRunner
 	injector    *world.Injector // used under the lock of plan, as are links, states and the fields below
@@ -130,7 +129,6 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		w.clients, w.hosts = append(w.clients, c), append(w.hosts, localHost{c, w})
 		w.history.hands = append(w.history.hands, c.clocks.hands)
 	}
-	w.syncsBefore = w.syncs()
 	return w, nil
 }
 
@@ -174,19 +172,6 @@ func (w *World) client(number int) *client { return w.clients[number-1] }
 func (w *World) host(client int) clientHost { return w.hosts[client-1] }
 
 func (w *World) server(node int) Server { return w.fleet.Servers[node-1] }
-
-// Syncs returns how often nodes have synced their disks since the world was opened, as far as they are
-// [SyncCounter]s.
-func (w *World) Syncs() int64 { return w.syncs() - w.syncsBefore }
-
-func (w *World) syncs() (total int64) {
-	for _, s := range w.fleet.Servers {
-		if counts, ok := s.(SyncCounter); ok {
-			total += counts.Syncs()
-		}
-	}
-	return total
-}
 
 // Runtime returns the client's runtime.
 func (w *World) Runtime(client int) env.Runtime { return clientRuntime{w.client(client)} }

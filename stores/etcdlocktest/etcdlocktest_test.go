@@ -1,0 +1,51 @@
+//go:build linux
+
+package etcdlocktest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/externaltest"
+	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/stores/etcdlocktest"
+	"github.com/lockstorm/lockstorm/stores/etcdtest"
+)
+
+func open(env locktest.Env) locktest.Locker {
+	return etcdlocktest.New(env, etcdtest.Client(env, clientv3.Config{}))
+}
+
+// Law: the mutex keeps its promises while a leader is down, with fences that grow. Whether it does
+// where a holder is cut off is a matter of half a second, see docs/evidence/scoreboard-stores.md.
+func TestRealStoreKeepsTheMutex(t *testing.T) {
+	c := externaltest.LeaderDown(t, etcdtest.Store)
+	c.Promises = []checker.Property{checker.Lease, checker.Fence, checker.DeadlockFreedom, checker.Contract}
+	locktest.Run(t, c, open)
+}
+
+// Law: who does not look at the end of the session breaks V1. So it is by Lost that a holder is told.
+func TestRealStoreShowsAHolderThatIsNotTold(t *testing.T) {
+	externaltest.Wrong(t, etcdtest.Store, externaltest.Untold(open))
+}
+
+// TestNoLock has to fail: [TestRealStoreRunFails] runs it.
+func TestNoLock(t *testing.T) {
+	if !externaltest.Inner() {
+		return
+	}
+	etcdlocktest.Run(t, func(env locktest.Env) *clientv3.Client {
+		client := etcdtest.Client(env, clientv3.Config{})
+		reply, err := client.MemberList(context.Background())
+		env.Must(err)
+		env.Must(fmt.Errorf("no lock on %d nodes", len(reply.Members)))
+		return client
+	})
+}
+
+// Law: Run tests the lock that the function makes, on 3 members.
+func TestRealStoreRunFails(t *testing.T) { externaltest.Failing(t, "TestNoLock", "no lock on 3 nodes") }

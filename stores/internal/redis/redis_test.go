@@ -1,0 +1,605 @@
+//go:build linux
+
+package redis
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/servers/live"
+	"github.com/lockstorm/lockstorm/internal/servers/resp"
+	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/stores/internal/storetest"
+)
+
+type opener = func(context.Context) (live.Fleet, error)
+
+// opens returns how a product is opened, with as many members as it needs.
+func opens(kind Store) opener {
+	s := nemesis.Setting{Nodes: 3, Persistence: nemesis.Always}
+	if kind.Cluster {
+		s.Nodes = 5
+	}
+	return func(ctx context.Context) (live.Fleet, error) { return kind.Open(ctx, s, 1) }
+}
+
+// each runs a test for both products.
+func each(t *testing.T, test func(t *testing.T, kind Store)) {
+	for _, kind := range []Store{{}, {Cluster: true}} {
+		t.Run(kind.Name(), func(t *testing.T) { test(t, kind) })
+	}
+}
+
+func TestMain(m *testing.M) { storetest.OrphanMain(m, opens(Store{})) }
+
+// A program that is killed leaves no servers, no Sentinels, and no files.
+func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
+	storetest.NothingSurvives(t, 3)
+	tmp := os.Getenv("TMPDIR")
+	storetest.Eventually(t, "no process works below "+tmp, func() bool {
+		links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+		for _, link := range links {
+			if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, tmp) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+var listA = env.StoreRequest{Op: env.StoreList, Key: "a/"}
+
+// Keys are created once, renewed and deleted at their latest revision, and created again.
+// Revisions grow over all keys.
+func TestKeys(t *testing.T) {
+	each(t, func(t *testing.T, kind Store) {
+		f := storetest.Open(t, opens(kind))
+		if reply := f.Ask(listA); !reply.Done || len(reply.Entries) > 0 {
+			t.Errorf("an empty store lists %+v", reply)
+		}
+		f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
+		first := f.Create(expiring("a/x", "first value\r\n", long))
+		if there := f.Declined(expiring("a/x", "again", long)); !reflect.DeepEqual(there.Entries, []env.Entry{first}) {
+			t.Errorf("a create of a taken key shows %+v, not %+v", there.Entries, first)
+		}
+		other := f.Create(expiring("b %=é.*>{}[", "", long))
+		renewed := f.Done(renewal(first, long)).Entries[0]
+		if renewed.Revision <= other.Revision || other.Revision <= first.Revision || renewed.Key != first.Key || renewed.Value != first.Value {
+			t.Errorf("%+v, then %+v, then renewed as %+v", first, other, renewed)
+		}
+		f.Declined(renewal(first, long))
+		f.Declined(deletion(first))
+		f.Declined(renewal(env.Entry{Key: "a/none", Revision: 1}, long))
+		if got := f.Ask(env.StoreRequest{Op: env.StoreList}).Entries; !reflect.DeepEqual(got, []env.Entry{other, renewed}) {
+			t.Errorf("listed %+v", got)
+		}
+		f.Done(deletion(renewed))
+		f.Declined(deletion(renewed))
+		f.Declined(renewal(renewed, long))
+		again := f.Create(expiring("a/x", "third", long))
+		if got := f.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{again}) || again.Revision <= renewed.Revision {
+			t.Errorf("listed %+v, after %+v was created", got, again)
+		}
+		f.Done(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
+		f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
+	})
+}
+
+// A key expires by itself. A renewal prolongs its life, and never shortens it.
+func TestKeyExpires(t *testing.T) {
+	each(t, func(t *testing.T, kind Store) {
+		f := storetest.Open(t, opens(kind))
+		short := f.Create(expiring("a/short", "", time.Millisecond/2))
+		storetest.Eventually(t, "the key is gone", func() bool { return len(f.Ask(listA).Entries) == 0 })
+		f.Declined(renewal(short, long))
+		f.Declined(deletion(short))
+		kept := f.Create(expiring("a/kept", "", long))
+		kept = f.Done(renewal(kept, time.Millisecond)).Entries[0]
+		brief := f.Create(expiring("a/brief", "", 2*time.Second))
+		reply := f.Ask(renewal(brief, long))
+		time.Sleep(3 * time.Second)
+		want := []env.Entry{kept}
+		if reply.Done { // it is declined on a machine that took two seconds for it
+			want = append(want, reply.Entries...)
+		}
+		if got := f.Ask(listA).Entries; !reflect.DeepEqual(got, want) {
+			t.Errorf("there are %+v, not %+v", got, want)
+		}
+	})
+}
+
+// Await replies when the entry is deleted or renewed, and at once if it is gone.
+func TestAwait(t *testing.T) {
+	f := storetest.Open(t, opens(Store{}))
+	e := f.Create(expiring("a/x", "v", long))
+	f.Create(expiring("a/x/y", "v", long))
+	await := env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision}
+	if _, err := storetest.Try(t, f.Connect(), 50*time.Millisecond, await); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the wait for an entry that is there ended with %v", err)
+	}
+	waiter, awaited := f.Connect(), make(chan error, 1)
+	go func() {
+		_, err := storetest.Try(t, waiter, storetest.Patience, await)
+		awaited <- err
+	}()
+	f.Done(deletion(e))
+	if err := <-awaited; err != nil {
+		t.Error(err)
+	}
+	f.Done(await)
+}
+
+// settle waits until all replicas follow one master and have everything that it has. It returns the
+// master.
+func settle(f *storetest.Fleet, kind Store) (master *Server) {
+	f.T.Helper()
+	storetest.Eventually(f.T, "all replicas follow one master", func() bool {
+		for _, server := range f.Servers {
+			s := server.(*Server)
+			role, err := s.ask(f.T.Context(), "ROLE") // "master", offset, replicas as host, port and offset
+			fields, _ := role.([]any)
+			if err != nil || len(fields) != 3 {
+				continue
+			}
+			replicas, _ := fields[2].([]any)
+			behind := 0
+			for _, r := range replicas {
+				if fmt.Sprint(r.([]any)[2]) != fmt.Sprint(fields[1]) {
+					behind++
+				}
+			}
+			if len(replicas) == kind.copies(len(f.Servers))-1 && behind == 0 {
+				master = s
+				return true
+			}
+		}
+		return false
+	})
+	return master
+}
+
+// The master is killed, shut down or stopped. A replica with all keys takes its place, and the
+// former master becomes a replica when it is back.
+func TestFailover(t *testing.T) {
+	each(t, func(t *testing.T, kind Store) {
+		for _, c := range []struct {
+			name   string
+			rounds int
+			leave  func(*Server) error
+			comeIn func(*Server) error
+		}{
+			{"killed", 2, func(s *Server) error { s.Kill(); return nil }, func(s *Server) error { return s.Start(t.Context()) }},
+			{"shutdown", 1, func(s *Server) error { s.Quit(); return nil }, func(s *Server) error { return s.Start(t.Context()) }},
+			{"stopped", 1, (*Server).Stop, (*Server).Continue},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				f := storetest.Open(t, opens(kind))
+				want := []env.Entry{f.Create(expiring("a/0", "first", long))}
+				if first := settle(f, kind); first != f.Servers[0] {
+					t.Fatalf("%s is the master", first.Name)
+				}
+				for round := range c.rounds {
+					away := settle(f, kind)
+					if err := c.leave(away); err != nil {
+						t.Fatal(err)
+					}
+					key := fmt.Sprintf("a/%d", round+1)
+					f.Insist(expiring(key, "", long)) // perhaps twice
+					got := f.Insist(listA).Entries
+					if len(got) != len(want)+1 || !reflect.DeepEqual(got[:len(want)], want) || got[len(want)].Key != key {
+						t.Fatalf("there are %+v, not %+v and %s", got, want, key)
+					}
+					want = got
+					if err := c.comeIn(away); err != nil {
+						t.Fatal(err)
+					}
+					if now := settle(f, kind); now == away {
+						t.Errorf("%s is the master again", now.Name)
+					}
+				}
+				if got := f.Insist(listA).Entries; !reflect.DeepEqual(got, want) {
+					t.Errorf("there are %+v, not %+v", got, want)
+				}
+			})
+		}
+	})
+}
+
+// cutOff holds back what a member sends to the others.
+func cutOff(s *Server) { s.link.Replies.Impose(cutOffRule, nemesis.HoldAll()) }
+
+const cutOffRule = killRule + 1
+
+// waitsOrNot returns two clients of a fleet that are connected to its master: one that waits for
+// replicas, and one that does not.
+func waitsOrNot(f *storetest.Fleet, kind Store) (clients map[bool]live.StoreClient) {
+	f.T.Helper()
+	clients = map[bool]live.StoreClient{}
+	for _, waits := range []bool{true, false} {
+		own := *f
+		kind.Asynchronous = !waits
+		own.Store = kind
+		own.Client = own.Connect()
+		own.Ask(listA)
+		clients[waits] = own.Client
+	}
+	return clients
+}
+
+// createUnreplicated creates keys on a master that no replica follows. A client that waits for
+// replicas does not get its key.
+func createUnreplicated(t *testing.T, clients map[bool]live.StoreClient) {
+	t.Helper()
+	for waits, c := range clients {
+		reply, err := storetest.Try(t, c, time.Second, expiring(fmt.Sprintf("a/waits=%t", waits), "of the old master", long))
+		if reply.Done == waits || errors.Is(err, env.ErrNoLeader) {
+			t.Errorf("waits for replicas: %t, reply %+v, error %v", waits, reply, err)
+		}
+	}
+}
+
+// A key that no replica has received is lost with the master. Its holder does not delete the key of
+// the next holder, although that has the same revision.
+func TestFailoverLosesKey(t *testing.T) {
+	each(t, func(t *testing.T, kind Store) {
+		f := storetest.Open(t, opens(kind))
+		clients := waitsOrNot(f, kind)
+		f.Create(expiring("a/old", "", long))
+		master := settle(f, kind)
+		cutOff(master)
+		createUnreplicated(t, clients)
+		holder := *f
+		holder.Client = clients[false]
+		lost := holder.Create(expiring("b/lost", "of the old master", long))
+		for range 100 { // so that the next master's counter is behind this one's for long enough
+			lost = holder.Done(renewal(lost, long)).Entries[0]
+		}
+		master.Kill()
+		if got := f.Insist(env.StoreRequest{Op: env.StoreList}).Entries; len(got) != 1 || got[0].Key != "a/old" {
+			t.Errorf("the next master has %+v", got)
+		}
+		filler := f.Create(expiring("c/filler", "", long))
+		for filler.Revision < lost.Revision-1 {
+			filler = f.Done(renewal(filler, long)).Entries[0]
+		}
+		next := f.Create(expiring("b/lost", "of the new master", long))
+		if next.Revision != lost.Revision {
+			t.Errorf("%+v, want the revision of %+v", next, lost)
+		}
+		holder.Insist(listA) // connects it to the new master
+		holder.Declined(renewal(lost, long))
+		holder.Declined(deletion(lost))
+		f.Done(deletion(next))
+	})
+}
+
+// Sentinel replaces a master that the other members cannot reach. Until it is demoted, clients that are
+// connected to it use it: both masters give away one key.
+func TestTwoMasters(t *testing.T) {
+	kind := Store{}
+	f := storetest.Open(t, opens(kind))
+	clients := waitsOrNot(f, kind)
+	old := f.Servers[0].(*Server)
+	cutOff(old)
+	elsewhere := *f
+	elsewhere.Client = f.ConnectTo(f.Servers[1].Addr(), f.Servers[2].Addr())
+	elsewhere.Insist(expiring("a/waits=false", "of the new master", long))
+	createUnreplicated(t, clients)
+	old.link.Replies.Lift(cutOffRule)
+	if now := settle(f, kind); now == old {
+		t.Error("the old master has not been demoted")
+	}
+	if got := f.Insist(listA).Entries; len(got) != 1 || got[0].Value != "of the new master" {
+		t.Errorf("there are %+v", got)
+	}
+}
+
+// The slot of the keys moves to another master while a key is held. The holder keeps it, and nobody
+// else gets it: the client follows ASK while the slot is on its way, and MOVED afterwards. A new key has
+// to wait, because its script uses the counter as well, and the two are on different members
+// (TRYAGAIN). Clients do not wait for replicas here: the other master has none.
+func TestResharding(t *testing.T) {
+	kind := Store{Cluster: true}
+	f := storetest.Open(t, opens(kind))
+	f.Store = Store{Cluster: true, Asynchronous: true}
+	f.Client = f.Connect()
+	rival := *f
+	rival.Client = f.ConnectTo(f.Servers[4].Addr(), f.Servers[3].Addr(), f.Servers[2].Addr(), f.Servers[1].Addr(), f.Servers[0].Addr())
+	held := f.Create(expiring("a/x", "v", long))
+	from, to := f.Servers[0].(*Server), f.Servers[1].(*Server)
+	do := func(s *Server, command ...string) any {
+		t.Helper()
+		reply, err := s.ask(t.Context(), command...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	slot := fmt.Sprint(do(from, "CLUSTER", "KEYSLOT", counter))
+	check := func(when string, newKey bool) {
+		t.Helper()
+		rival.Declined(expiring("a/x", "of the rival", long))
+		held = f.Done(renewal(held, long)).Entries[0]
+		if got := rival.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{held}) {
+			t.Errorf("%s: there are %+v, not %+v", when, got, held)
+		}
+		other := expiring("b/y", "", long)
+		if newKey {
+			f.Create(other)
+			f.Done(env.StoreRequest{Op: env.StoreDelete, Key: other.Key})
+		} else if _, err := storetest.Try(t, f.Client, storetest.Patience, other); !errors.Is(err, env.ErrNoLeader) || !strings.Contains(err.Error(), "TRYAGAIN") {
+			t.Errorf("%s: a new key: %v", when, err)
+		}
+	}
+	check("before", true)
+	do(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", identity(0))
+	do(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", identity(1))
+	check("on its way, with the keys here", false)
+	do(from, "MIGRATE", "127.0.0.1", strconv.Itoa(to.Ports[0].Number()), "", "0", "5000", "KEYS", counter, entryPrefix+held.Key)
+	check("on its way, with the keys there", false)
+	for _, s := range []*Server{to, from} {
+		do(s, "CLUSTER", "SETSLOT", slot, "NODE", identity(1))
+	}
+	check("afterwards", true)
+	f.Done(deletion(held))
+	rival.Create(expiring("a/x", "of the rival", long))
+}
+
+// A client goes on from members that are down, and requests that they refuse have no effect.
+func TestNoMaster(t *testing.T) {
+	each(t, func(t *testing.T, kind Store) {
+		f := storetest.Open(t, opens(kind))
+		for _, s := range f.Servers[1:] { // no majority is left
+			s.(*Server).Kill()
+		}
+		f.Servers[0].(*Server).Kill()
+		for range f.Servers {
+			if _, err := storetest.Try(t, f.Client, storetest.Patience, expiring("a/x", "", long)); !errors.Is(err, env.ErrNoLeader) {
+				t.Errorf("without a server: %v", err)
+			}
+		}
+		for _, s := range f.Servers {
+			if err := s.(*Server).Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.Insist(expiring("a/x", "", long))
+	})
+}
+
+// A server that keeps nothing is empty when it is back, also if it has synced replicas from its
+// disk.
+func TestPersistence(t *testing.T) {
+	for persistence, kept := range map[nemesis.Persistence]bool{nemesis.Nothing: false, nemesis.EverySecond: true, nemesis.Always: true} {
+		t.Run(string(persistence), func(t *testing.T) {
+			kind := Store{}
+			f := storetest.Open(t, func(ctx context.Context) (live.Fleet, error) {
+				return kind.Open(ctx, nemesis.Setting{Nodes: 3, Persistence: persistence}, 1)
+			})
+			f.Create(expiring("a/x", "", long))
+			settle(f, kind)
+			for _, s := range f.Servers {
+				s.(*Server).Kill()
+			}
+			for _, s := range f.Servers {
+				if err := s.(*Server).Start(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			settle(f, kind)
+			if got := len(f.Insist(listA).Entries) > 0; got != kept {
+				t.Errorf("the key is there: %t", got)
+			}
+		})
+	}
+}
+
+func TestUnsupportedRequests(t *testing.T) {
+	f := storetest.Open(t, opens(Store{}))
+	for _, r := range []env.StoreRequest{
+		{Op: env.StoreOpen, TTL: time.Second},
+		{Op: env.StoreSweep, Key: "a"},
+		{Op: env.StoreCreate, Key: "a", TTL: long},
+		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Sequential: true},
+		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Session: 1},
+	} {
+		if _, err := storetest.Try(t, f.Client, storetest.Patience, r); !errors.Is(err, live.ErrStoreOp) {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+func TestNumberOfMembers(t *testing.T) {
+	for kind, want := range map[Store]string{{}: "2 nodes: redis-sentinel needs at least 3", {Cluster: true}: "2 nodes: redis-cluster needs at least 4"} {
+		if _, err := kind.Open(t.Context(), nemesis.Setting{Nodes: 2}, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestMissingServer(t *testing.T) {
+	t.Setenv("PATH", "")
+	_, err := opens(Store{})(t.Context())
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install redis-server") {
+		t.Errorf("no line that says what to do: %v", err)
+	}
+	if v := new(Store).Version(t.Context()); v != "" {
+		t.Errorf("version %q of nothing", v)
+	}
+}
+
+// Servers that are too old, or do not start, are named.
+func TestUnfitServers(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo Redis server v=6.2.7 sha=0":                                        "redis-sentinel 6.2.7 is too old: want 7.0 or newer",
+		`[ "$1" = --version ] && echo v=7.0.1 && exit; echo out of luck; exit 1`: "out of luck",
+	} {
+		tmp := storetest.OwnTemp(t)
+		bin := t.TempDir()
+		if err := os.WriteFile(filepath.Join(bin, "redis-server"), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+		_, err := Store{}.Servers().Fleet(t.Context(), nemesis.Setting{Nodes: 3}, 1)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if left := storetest.Entries(t, tmp); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+// Another server is found by its path.
+func TestBinary(t *testing.T) {
+	found, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", "/usr/bin:/bin") // for the shell
+	other := filepath.Join(t.TempDir(), "other-server")
+	if err := os.WriteFile(other, []byte("#!/bin/sh\nexec "+found+" \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	kind := Store{Binary: other}
+	f := storetest.Open(t, func(ctx context.Context) (live.Fleet, error) {
+		return kind.Open(ctx, nemesis.Setting{Nodes: 3}, 1)
+	})
+	f.Create(expiring("a/x", "", long))
+	if name := f.Servers[0].(*Server).Name; !strings.HasPrefix(name, "other-server") || kind.Version(t.Context()) == "" {
+		t.Errorf("%s, version %q", name, kind.Version(t.Context()))
+	}
+	if _, err := (Store{Binary: "/nowhere/valkey-server"}).Open(t.Context(), nemesis.Setting{Nodes: 3}, 1); err == nil || !strings.HasPrefix(err.Error(), "/nowhere/valkey-server not found") {
+		t.Errorf("a missing server: %v", err)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if v := new(Store).Version(t.Context()); v == "" {
+		t.Error("no version")
+	}
+}
+
+// A client finds its entry by the value that it has remembered. An entry of its own replaces a lost one
+// that had the same revision; an entry of somebody else does not.
+func TestRememberedValues(t *testing.T) {
+	c := &client{values: map[name]string{}, own: map[string]bool{"first": true, "second": true}}
+	want := func(when, how, entry string) {
+		t.Helper()
+		if gotHow, got := c.expected(env.StoreRequest{Op: env.StoreDelete, Key: "x", Revision: 7}); gotHow != how || got != entry {
+			t.Errorf("%s: %s %q, want %s %q", when, gotHow, got, how, entry)
+		}
+	}
+	see := func(r env.StoreRequest, done bool, value string) {
+		c.remember(r, env.StoreReply{Done: done, Entries: []env.Entry{{Key: "x", Value: value, Revision: 7}}})
+	}
+	want("at first", "revision", "7 ")
+	see(env.StoreRequest{Op: env.StoreCreate, Key: "x", Value: "first"}, true, "first")
+	want("created", "value", "7 first")
+	see(env.StoreRequest{Op: env.StoreCreate, Key: "x", Value: "third"}, false, "of somebody else")
+	want("somebody else's is there", "value", "7 first")
+	see(listA, true, "second") // whose creation got no reply
+	want("found", "value", "7 second")
+	c.remember(env.StoreRequest{Op: env.StoreDelete, Key: "x", Revision: 7}, env.StoreReply{Done: true})
+	want("deleted", "revision", "7 ")
+	if len(c.values) != 0 || len(c.own) != 1 {
+		t.Errorf("remembered are %v and %v", c.values, c.own)
+	}
+}
+
+// Only errors after which a command certainly has no effect are [env.ErrNoLeader].
+func TestRefusals(t *testing.T) {
+	for text, noEffect := range map[resp.Error]bool{
+		"READONLY You can't write against a read only replica.": true,
+		"CLUSTERDOWN The cluster is down":                       true,
+		"LOADING Redis is loading the dataset in memory":        true,
+		"UNBLOCKED force unblock from blocking operation":       false,
+		"ERR something else":                                    false,
+		"MOVED":                                                 false,
+	} {
+		if err := refusal(text); errors.Is(err, env.ErrNoLeader) != noEffect || !strings.Contains(err.Error(), string(text)) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	to := redirection{}
+	if err := refusal("MOVED 866 127.0.0.1:7001"); !errors.As(err, &to) || to != (redirection{port: 7001}) {
+		t.Errorf("MOVED: %v", err)
+	}
+	if err := refusal("ASK 866 127.0.0.1:7002"); !errors.As(err, &to) || to != (redirection{7002, true}) {
+		t.Errorf("ASK: %v", err)
+	}
+}
+
+// A reply that is malformed or cut off is an error, and so is one that takes too long.
+func TestReplies(t *testing.T) {
+	type failed string // what the error contains
+	for text, want := range map[string]any{
+		"+OK\r\n":                      "OK",
+		"-ERR no\r\n":                  resp.Error("ERR no"),
+		":42\r\n":                      int64(42),
+		"$3\r\na\nb\r\n":               "a\nb",
+		"$-1\r\n":                      nil,
+		"*2\r\n$0\r\n\r\n*1\r\n:1\r\n": []any{"", []any{int64(1)}},
+		"":                             failed("EOF"),
+		"*2\r\n:1\r\n":                 failed("EOF"),
+		"$5\r\nab\r\n":                 failed("EOF"),
+		"\r\n":                         failed("unexpected"),
+		"+OK\n":                        failed("unexpected"),
+		":x\r\n":                       failed("unexpected"),
+		"?1\r\n":                       failed("unexpected"),
+	} {
+		ours, theirs := net.Pipe()
+		go func() {
+			_, _ = bufio.NewReader(theirs).ReadString('G') // of PING
+			_, _ = theirs.Write([]byte(text))
+			_ = theirs.Close()
+		}()
+		m := &conn{Conn: ours, in: resp.NewReader(ours)}
+		got, err := m.call(t.Context(), []string{"PING"})
+		if failure, is := want.(failed); is {
+			if err == nil || !strings.Contains(err.Error(), string(failure)) {
+				t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+			}
+		} else if err != nil || !reflect.DeepEqual(got, []any{want}) {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	m := &conn{Conn: ours, in: resp.NewReader(ours)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := m.call(ctx, []string{"PING"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("no reply: %v", err)
+	}
+}
+
+// long is a TTL that no key of a test reaches.
+const long = 10 * time.Minute
+
+// expiring returns the request that creates a key which expires by itself.
+func expiring(key, value string, ttl time.Duration) env.StoreRequest {
+	return env.StoreRequest{Op: env.StoreCreate, Key: key, Value: value, TTL: ttl, Expires: true}
+}
+
+// renewal returns the request that renews an entry at its revision.
+func renewal(e env.Entry, ttl time.Duration) env.StoreRequest {
+	return env.StoreRequest{Op: env.StoreRenew, Key: e.Key, Revision: e.Revision, TTL: ttl}
+}
+
+// deletion returns the request that deletes an entry at its revision.
+func deletion(e env.Entry) env.StoreRequest {
+	return env.StoreRequest{Op: env.StoreDelete, Key: e.Key, Revision: e.Revision}
+}

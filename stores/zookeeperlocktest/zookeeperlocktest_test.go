@@ -1,0 +1,48 @@
+//go:build linux
+
+package zookeeperlocktest_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/lockstorm/lockstorm/internal/externaltest"
+	"github.com/lockstorm/lockstorm/locktest"
+	"github.com/lockstorm/lockstorm/stores/zookeeperlocktest"
+	"github.com/lockstorm/lockstorm/stores/zookeepertest"
+)
+
+func connect(env locktest.Env) (*zk.Conn, <-chan zk.Event, error) {
+	return zk.Connect(env.Addrs, env.TTL, zk.WithDialer(env.DialWithin), zk.WithLogger(zookeeperlocktest.Silent))
+}
+
+// Law: a holder that takes the loss of the connection for the loss of the lock keeps its promises.
+func TestRealStoreKeepsTheWatchedLock(t *testing.T) {
+	externaltest.Correct(t, zookeepertest.Store, func(env locktest.Env) locktest.Locker {
+		return zookeeperlocktest.NewWatched(env, connect)
+	})
+}
+
+// Law: one that does not breaks V1 when it is cut off.
+func TestRealStoreShowsAHolderThatIsNotTold(t *testing.T) {
+	externaltest.Wrong(t, zookeepertest.Store, func(env locktest.Env) locktest.Locker {
+		return zookeeperlocktest.New(env, connect)
+	})
+}
+
+// TestNoLock has to fail: [TestRealStoreRunFails] runs it.
+func TestNoLock(t *testing.T) {
+	if !externaltest.Inner() {
+		return
+	}
+	zookeeperlocktest.Run(t, func(env locktest.Env) (*zk.Conn, <-chan zk.Event, error) {
+		return nil, nil, errors.New("no session")
+	})
+}
+
+// Law: Run tests the lock of the sessions that the function makes: here it makes none.
+func TestRealStoreRunFails(t *testing.T) {
+	externaltest.Failing(t, "TestNoLock", "has called Lock 5 times without using env.Dial")
+}
