@@ -125,7 +125,7 @@ func startStorm(t *testing.T, lossy bool) *storm {
 	for i, one := range s.servers {
 		addrs[i] = one.Ports[0].Addr()
 	}
-	links, err := wire.Open(stormWorkers+1, addrs, "")
+	links, err := wire.Open(stormWorkers+1, addrs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type backendKind struct {
 	flags func(*pflag.FlagSet) func() (runner.Backend, error)
 }
 
-// unreadyError is the reason why a backend cannot be opened yet. Its abilities are known.
+// unreadyError is the reason why a backend cannot be opened here. Its abilities are known.
 type unreadyError struct {
 	runner.Backend
 	why error

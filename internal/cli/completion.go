@@ -30,7 +30,7 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 	"mutants":   others(mutantNumbers),
 	"merge":     directories,
 	"agreement": directories,
-	"tune":      first(scenarioFiles),
+	"tune":      factsAndFiles,
 	"validate":  scenarioFiles,
 }
 
@@ -50,7 +50,6 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"faults":      listed(faultKinds),
 	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
 	"guidance":    offers(fixedChoice(texts(fuzz.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
-	"persistence": offers(fixedChoice(texts(nemesis.Persistences)...), cobra.ShellCompDirectiveNoFileComp),
 	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
 	"assume":      offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
 	"picture":     offers(fixedChoice(noPicture), cobra.ShellCompDirectiveDefault),
@@ -300,6 +299,10 @@ func formats(cmd *cobra.Command) []cobra.Completion {
 		return []cobra.Completion{asHTML, asText}
 	case "run":
 		return []cobra.Completion{asText, asJSON, asCSV}
+	case "tune":
+		return []cobra.Completion{asText, asJSON}
+	case "doctor":
+		return []cobra.Completion{asText, asJSON, asMarkdown}
 	}
 	return []cobra.Completion{asText, asMarkdown, asJSON, asCSV}
 }

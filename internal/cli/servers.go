@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/servers/address"
 	"github.com/lockstorm/lockstorm/internal/servers/container"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/process"
@@ -42,11 +41,6 @@ var serverBackends = []backendKind{
 		Backend: contained(container.Backend{}),
 		flags:   containerFlags,
 		linux:   true,
-	},
-	{
-		what:    "your own Redis servers (--redis), behind the same proxies; only faults of messages and clients",
-		Backend: addressed(address.Backend{}),
-		flags:   addrFlags,
 	},
 }
 

@@ -3,23 +3,17 @@
 package cli
 
 import (
-	"context"
-	"io"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/lockstorm/lockstorm/internal/tune"
 )
 
 var serverBackends []backendKind
 
-var absentBackends = []string{"process", "container", "addr"}
+var absentBackends = []string{"process", "container"}
 
 func beClient() {}
 
 func serverCommands() (all []*cobra.Command) {
-	for _, name := range []string{"campaign", "work", "test"} {
+	for _, name := range []string{"campaign", "work", "doctor", "test"} {
 		all = append(all, &cobra.Command{
 			Use:                name,
 			Hidden:             true,
@@ -28,21 +22,4 @@ func serverCommands() (all []*cobra.Command) {
 		})
 	}
 	return all
-}
-
-// measuring is the flag of tune that measures servers.
-type measuring struct{ addrs []string }
-
-func (m *measuring) flags(set *pflag.FlagSet) {
-	set.StringSliceVar(&m.addrs, "measure", nil, "")
-	set.Lookup("measure").Hidden = true
-}
-
-func (*measuring) asked(*pflag.FlagSet) error { return nil }
-
-func (m *measuring) into(context.Context, *tune.Question, io.Writer) error {
-	if len(m.addrs) > 0 {
-		return absentError("--measure")
-	}
-	return nil
 }

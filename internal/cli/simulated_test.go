@@ -46,9 +46,6 @@ func TestSimulatedBuild(t *testing.T) {
 		want(t, "exit code of "+b.Name, code, exitBadInput)
 		want(t, b.Name, out, "lockstorm: --backend "+b.Name+" is not in this lockstorm, which was built with -tags simulated: build it without\n")
 	}
-	code, out = run("tune", "--measure", "127.0.0.1:1")
-	want(t, "exit code of --measure", code, exitBadInput)
-	wantIn(t, out, "--measure is not in this lockstorm")
 }
 
 // goTool runs the go command in this package and returns what it prints.

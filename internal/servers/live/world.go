@@ -87,7 +87,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		fleet:      fleet,
 		network:    network,
 		resource:   resource{state: guard.New(s.Guard), rules: make([]world.Rules, s.Clients)},
-		ground:     newGround(fleet.Connect.Runtime),
+		ground:     newGround(fleet.Runtime),
 		calls:      world.NewCalls(s.Clients),
 		broken:     make(chan error, 1),
 		done:       make(chan struct{}),
@@ -137,7 +137,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 // connect returns the options for a client's connections. If the fleet has its own network,
 // only that can dial.
 func (w *World) connect(client int) redisnode.Options {
-	connect := w.fleet.Connect
+	connect := redisnode.Options{Runtime: w.fleet.Runtime}
 	switch c := w.setting.Connections; {
 	case c.Batched: // as the options have it
 	case c.Limit > 0:

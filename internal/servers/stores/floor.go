@@ -29,7 +29,7 @@ func (p Product) Floor(ctx context.Context, s nemesis.Setting, clients int, duri
 	for i, server := range fleet.Servers {
 		addrs[i] = server.Addr()
 	}
-	network, err := wire.Open(clients, addrs, "")
+	network, err := wire.Open(clients, addrs)
 	if err != nil {
 		return nil, err
 	}
