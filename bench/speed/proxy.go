@@ -94,7 +94,7 @@ func ServeProxy() bool {
 // serve is a proxy to the node. It says where it is found; each line that comes in is the
 // order to strike, and is answered with a line.
 func (n Network) serve(node string, orders io.Reader, says io.Writer) error {
-	way, err := wire.Open(1, []string{node}, "")
+	way, err := wire.Open(1, []string{node})
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,7 @@ import (
 type backendKind struct {
 	what string
 
-	// Backend is the backend without its own flags.
+	// Backend is the backend without an argument.
 	runner.Backend
 
 	linux bool // it needs Linux
@@ -26,20 +25,7 @@ type backendKind struct {
 	// with makes the backend with an argument: --backend NAME:ARGUMENT. nil: it has none.
 	with     func(argument string) runner.Backend
 	argument string // what that is, in capitals
-
-	// flags declares the flags of this backend, and returns a function that makes the backend
-	// from them. nil means that it has none.
-	flags func(*pflag.FlagSet) func() (runner.Backend, error)
 }
-
-// unreadyError is the reason why a backend cannot be opened yet. Its abilities are known.
-type unreadyError struct {
-	runner.Backend
-	why error
-}
-
-func (e *unreadyError) Error() string { return e.why.Error() }
-func (e *unreadyError) Unwrap() error { return e.why }
 
 // backends lists the backends; the first is the default.
 var backends = append([]backendKind{{
@@ -80,73 +66,41 @@ type backendChoice struct {
 	set     *pflag.FlagSet
 	name    *string
 	clients *string
-	own     map[string][]string                       // the flags of a backend, by its name
-	made    map[string]func() (runner.Backend, error) // what makes it of them
 }
 
 func backendFlags(cmd *cobra.Command) *backendChoice {
-	c := &backendChoice{
+	return &backendChoice{
 		set:     cmd.Flags(),
 		name:    cmd.Flags().String("backend", backends[0].Name, "where to run: "+backendNames()),
 		clients: clientsFlag(cmd.Flags()),
-		own:     map[string][]string{},
-		made:    map[string]func() (runner.Backend, error){},
 	}
-	for _, b := range backends {
-		if b.flags == nil {
-			continue
-		}
-		own := pflag.NewFlagSet(b.Name, pflag.ContinueOnError)
-		c.made[b.Name] = b.flags(own)
-		own.VisitAll(func(f *pflag.Flag) {
-			f.Usage = "with --backend " + b.Name + ": " + f.Usage
-			c.own[b.Name] = append(c.own[b.Name], f.Name)
-		})
-		cmd.Flags().AddFlagSet(own)
-	}
-	return c
 }
 
 // backend returns the selected backend.
 func (c *backendChoice) backend() (runner.Backend, error) {
 	b, err := findBackend(*c.name)
+	if err == nil {
+		err = supported("--backend "+b.Name, b.linux)
+	}
 	if err != nil {
 		return runner.Backend{}, err
-	}
-	for _, other := range backends {
-		for _, flag := range c.own[other.Name] {
-			if other.Name != b.Name && c.set.Changed(flag) {
-				return runner.Backend{}, fmt.Errorf("--%s needs --backend %s, not %s", flag, other.Name, b.Name)
-			}
-		}
-	}
-	if made := c.made[b.Name]; made != nil {
-		if b.Backend, err = made(); err != nil {
-			return runner.Backend{}, err
-		}
-	}
-	if err := supported("--backend "+b.Name, b.linux); err != nil {
-		return runner.Backend{}, &unreadyError{b.Backend, err}
 	}
 	return withClients(b.Backend, *c.clients)
 }
 
-// able returns the selected backend for a caller that only needs its abilities: it need not be
-// ready to open a world.
+// able returns the selected backend for a caller that only needs its abilities: it need not run on
+// this system.
 func (c *backendChoice) able() (runner.Backend, error) {
-	b, err := c.backend()
-	var unready *unreadyError
-	if errors.As(err, &unready) {
-		return unready.Backend, nil
+	b, err := findBackend(*c.name)
+	if err != nil {
+		return runner.Backend{}, err
 	}
-	return b, err
+	return withClients(b.Backend, *c.clients)
 }
 
 // words returns the given flags that select the backend.
 func (c *backendChoice) words() []string {
-	return givenWords(c.set, func(name string) bool {
-		return name == "backend" || name == "clients" || slices.Contains(c.own[*c.name], name)
-	})
+	return givenWords(c.set, func(name string) bool { return name == "backend" || name == "clients" })
 }
 
 // prepareOn prepares a scenario. If the backend cannot run it, the error names backends that can.

@@ -30,7 +30,7 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 	"mutants":   others(mutantNumbers),
 	"merge":     directories,
 	"agreement": directories,
-	"tune":      first(scenarioFiles),
+	"tune":      factsAndFiles,
 	"validate":  scenarioFiles,
 }
 
@@ -40,25 +40,24 @@ var aScenario = first(offers(scenarioNames, cobra.ShellCompDirectiveDefault))
 // flagChoices maps flags to the completions of their values. A flag means the same in all commands in
 // which it is no number.
 var flagChoices = map[string]cobra.CompletionFunc{
-	colourFlag:    offers(fixedChoice(texts(terminal.Whens)...), cobra.ShellCompDirectiveNoFileComp),
-	"backend":     offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
-	"clients":     offers(clientChoices, cobra.ShellCompDirectiveNoFileComp),
-	"lock":        offers(lockKinds, cobra.ShellCompDirectiveNoFileComp),
-	"locks":       listed(contenders),
-	"trial":       offers(trials, cobra.ShellCompDirectiveNoFileComp),
-	"property":    propertyNames,
-	"faults":      listed(faultKinds),
-	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
-	"guidance":    offers(fixedChoice(texts(fuzz.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
-	"persistence": offers(fixedChoice(texts(nemesis.Persistences)...), cobra.ShellCompDirectiveNoFileComp),
-	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
-	"assume":      offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
-	"picture":     offers(fixedChoice(noPicture), cobra.ShellCompDirectiveDefault),
-	"suites":      listed(fixedChoice(allSuites...)),
-	"rows":        rowsAndFiles,
-	"out":         output,
-	"save":        directories,
-	"from":        directories,
+	colourFlag: offers(fixedChoice(texts(terminal.Whens)...), cobra.ShellCompDirectiveNoFileComp),
+	"backend":  offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
+	"clients":  offers(clientChoices, cobra.ShellCompDirectiveNoFileComp),
+	"lock":     offers(lockKinds, cobra.ShellCompDirectiveNoFileComp),
+	"locks":    listed(contenders),
+	"trial":    offers(trials, cobra.ShellCompDirectiveNoFileComp),
+	"property": propertyNames,
+	"faults":   listed(faultKinds),
+	"model":    listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
+	"guidance": offers(fixedChoice(texts(fuzz.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
+	"format":   offers(formats, cobra.ShellCompDirectiveNoFileComp),
+	"assume":   offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
+	"picture":  offers(fixedChoice(noPicture), cobra.ShellCompDirectiveDefault),
+	"suites":   listed(fixedChoice(allSuites...)),
+	"rows":     rowsAndFiles,
+	"out":      output,
+	"save":     directories,
+	"from":     directories,
 }
 
 // shells are how the scripts are installed that cobra makes for shells.
@@ -300,6 +299,10 @@ func formats(cmd *cobra.Command) []cobra.Completion {
 		return []cobra.Completion{asHTML, asText}
 	case "run":
 		return []cobra.Completion{asText, asJSON, asCSV}
+	case "tune":
+		return []cobra.Completion{asText, asJSON}
+	case "doctor":
+		return []cobra.Completion{asText, asJSON, asMarkdown}
 	}
 	return []cobra.Completion{asText, asMarkdown, asJSON, asCSV}
 }

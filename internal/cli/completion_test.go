@@ -50,7 +50,7 @@ func TestCompletion(t *testing.T) {
 		{"report --out ", filesToo, ""},
 		{"ci --suites cases,", goesOn, "cases,tests cases,debate cases,explore cases,hunt"},
 		{"explore calm --faults ", filesToo, ""},
-		{"tune --clients ", filesToo, ""},
+		{"tune clients=", nothing4, ""},
 		{"rare calm --property ", nothing4, "lease section"},
 		{"sweep calm --property lease,", nothing4, ""},
 		{"ci --rows calm,crash-r", ":2", "calm,crash-restart"},
@@ -63,14 +63,14 @@ func TestCompletion(t *testing.T) {
 		{"run calm --clients ", nothing4, "goroutines processes"},
 		{"run calm --out ", onlyDirs, ""},
 		{"sweep restart-b", nothing4, "restart-boundary"},
-		{"sweep --backend ", nothing4, "sim process container addr"},
+		{"sweep --backend ", nothing4, "sim process container"},
 		{"compare --locks redlock,single", goesOn, "redlock,single-node"},
 		{"compare --trial ca", nothing4, "calm"},
 		{"compare --format ", nothing4, "text markdown json"},
 		{"check --model own", goesOn, "ownerless owner-aware"},
 		{"check --picture n", filesToo, "none"},
-		{"tune ", fileKinds, "yaml yml"},
-		{"tune --persistence aof", nothing4, "aof-everysec aof-always"},
+		{"tune pause", ":2", "pause-bound="},
+		{"tune persistence=aof", nothing4, "persistence=aof-everysec persistence=aof-always"},
 		{"validate ", fileKinds, "yaml yml"},
 		{"mutants 0 7", nothing4, "7a"},
 		{"merge ", onlyDirs, ""},
@@ -118,7 +118,7 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 			values, _ := of(c, nil, "")
 			for _, v := range values {
 				value := nameOf(v)
-				if name == "lock" || value == "addr" || value == asProcesses { // need more than a value
+				if name == "lock" || value == asProcesses { // need more than a value
 					continue
 				}
 				if name == colourFlag && c.Name() != "list" { // it is one flag of all commands

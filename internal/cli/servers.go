@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/servers/address"
 	"github.com/lockstorm/lockstorm/internal/servers/container"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/process"
@@ -32,11 +31,6 @@ var serverBackends = []backendKind{
 		Backend:  contained(""),
 		with:     contained,
 		linux:    true,
-	},
-	{
-		what:    "your own Redis servers (--redis), behind the same proxies; only faults of messages and clients",
-		Backend: addressed(address.Backend{}),
-		flags:   addrFlags,
 	},
 }
 

@@ -39,7 +39,7 @@ var longCommands = []longCommand{
 	{short: "compare --trial calm --runs 3 --report r.html", long: "compare --trial calm --runs 10000000 --report r.html"},
 	{short: "sweep calm --vary lock.ttl=1s..2s:3 --runs 3 --report r.html", long: "sweep calm --vary lock.ttl=1s..2s:3 --runs 10000000 --report r.html"},
 	{short: "tune TUNED --runs 10", long: "tune TUNED --runs 100000000 --report r.html", told: "not validated by runs: stopped"},
-	{short: "tune TUNED --runs 10 --json", long: "tune TUNED --runs 100000000 --json", json: true},
+	{short: "tune TUNED --runs 10 --format json", long: "tune TUNED --runs 100000000 --format json", json: true},
 	{short: "hunt crash-restart --property V1 --runs 300 --out=", long: "hunt calm --property V4 --budget 1h --out= --report r.html"},
 	{short: "hunt crash-restart --property V1 --runs 300 --hunts 2", long: "hunt calm --property V4 --runs 10000000 --hunts 3"},
 	{short: "hunt --debate crash-restart --runs 300 --hunts 2", long: "hunt --debate crash-restart --runs 10000000 --hunts 100000"},
@@ -47,7 +47,7 @@ var longCommands = []longCommand{
 }
 
 // tuneFacts are facts for tune.
-const tuneFacts = "--round-trip=1ms..5ms --hold=100ms --pause-bound=50ms --clock-ppm=500"
+const tuneFacts = "round-trip=1ms..5ms hold=100ms pause-bound=50ms clock-ppm=500"
 
 // onSignal runs a command that receives SIGINT when the returned function is first called.
 func onSignal(t *testing.T, line string, out func(interrupt func()) io.Writer, after time.Duration) (code int, problems string) {

@@ -10,24 +10,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/lockstorm/lockstorm/internal/tune"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // smallTune is a question with a quick answer.
-var smallTune = []string{"tune", "--nodes", "3", "--round-trip", "500us..1500us", "--clock-ppm", "500", "--pause-bound", "10ms",
-	"--hold", "20ms", "--clients", "2", "--think", "20ms..60ms", "--violations", "1", "--acquire-p99", "50ms", "--availability", "0.99", "--runs", "5"}
+var smallTune = []string{"tune", "nodes=3", "round-trip=500us..1500us", "clock-ppm=500", "pause-bound=10ms",
+	"hold=20ms", "clients=2", "think=20ms..60ms", "violations=1", "acquire-p99=50ms", "availability=0.99", "--runs", "5"}
 
 func tuned(t *testing.T, more ...string) (code int, out, problems string) {
 	t.Helper()
 	return command(t, append(slices.Clone(smallTune), more...)...)
 }
 
-// instead is smallTune with other flags in place of one.
-func instead(name string, flags ...string) []string {
-	i := slices.Index(smallTune, name)
-	return slices.Concat(smallTune[:i], smallTune[i+2:], flags)
+// instead is smallTune with other facts in place of one.
+func instead(name string, others ...string) []string {
+	all := slices.DeleteFunc(slices.Clone(smallTune), func(arg string) bool { return strings.HasPrefix(arg, name+"=") })
+	return append(all, others...)
 }
 
 // The page shows the setting, the basis of each figure, the validation, and the alternatives.
@@ -54,17 +53,12 @@ func TestAdviceThatCannotBeStored(t *testing.T) {
 	want(t, "printed", out, "")
 	wantIn(t, problems, "--out "+below+": not a directory")
 
-	set := pflag.NewFlagSet("tune", pflag.ContinueOnError)
-	known := knownFlags(set)
-	if err := set.Parse(smallTune[1 : len(smallTune)-2]); err != nil { // without --runs
-		t.Fatal(err)
-	}
-	q, err := known.question(nil)
+	q, err := question(smallTune[1 : len(smallTune)-2]) // without --runs
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	_, err = tuneOptions{runs: 5, most: tune.DefaultMaxRequests, seed: 1, out: below}.advise(t.Context(), q, &said, io.Discard)
+	_, err = tuneOptions{runs: 5, seed: 1, out: below}.advise(t.Context(), q, &said, io.Discard)
 	if err == nil || !strings.HasPrefix(err.Error(), "--out: ") {
 		t.Errorf("the error is %v", err)
 	}
@@ -76,37 +70,36 @@ func TestAdviceThatCannotBeStored(t *testing.T) {
 
 // Without bound, fence and wish the page does not put a number on what nobody knows.
 func TestTuneTellsWhatIsUnknown(t *testing.T) {
-	args := instead("--pause-bound", "--pauses-unbounded", "true")
-	i := slices.Index(args, "--violations")
-	code, out, _ := command(t, slices.Delete(args, i, i+2)...)
+	args := slices.DeleteFunc(instead("pause-bound", "pauses-unbounded=true"), func(arg string) bool { return arg == "violations=1" })
+	code, out, _ := command(t, args...)
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "violations per 10⁹ grants  unknown: any number", "availability               unknown: no crashes were stated", "a lock to save work")
 }
 
-// Each fact can be in the file, in a flag, or left out where it has a default: validation comes after
-// defaults and flags.
-func TestTuneFactsInFileOrFlag(t *testing.T) {
-	facts := []struct{ yaml, flag, value string }{ // the flag and the line state the same
-		{"nodes: 3", "--nodes", "3"},
-		{"round_trip: {min: 500us, max: 1500us}", "--round-trip", "500us..1500us"},
-		{"clocks: {rate_ppm: 500}", "--clock-ppm", "500"},
-		{"pauses: {bound: 10ms}", "--pause-bound", "10ms"},
-		{"hold: {min: 20ms, max: 20ms}", "--hold", "20ms"},
-		{"contention: {clients: 2, think: {min: 20ms, max: 60ms}}", "--think", "20ms..60ms"},
-		{"want: {violations_per_billion: 1}", "--violations", "1"},
+// Each fact can be in the file, in an argument, or left out where it has a default: validation comes after
+// defaults and arguments.
+func TestTuneFactsInFileOrArgument(t *testing.T) {
+	facts := []struct{ yaml, name, value string }{ // the argument and the line state the same
+		{"nodes: 3", "nodes", "3"},
+		{"round_trip: {min: 500us, max: 1500us}", "round-trip", "500us..1500us"},
+		{"clocks: {rate_ppm: 500}", "clock-ppm", "500"},
+		{"pauses: {bound: 10ms}", "pause-bound", "10ms"},
+		{"hold: {min: 20ms, max: 20ms}", "hold", "20ms"},
+		{"contention: {clients: 2, think: {min: 20ms, max: 60ms}}", "think", "20ms..60ms"},
+		{"want: {violations_per_billion: 1}", "violations", "1"},
 	}
 	needed := map[string]string{
-		"--round-trip": "round_trip: missing", "--hold": "hold: missing", "--pause-bound": "pauses: want one of length (with every), bound, unbounded",
+		"round-trip": "round_trip: missing", "hold": "hold: missing", "pause-bound": "pauses: want one of length (with every), bound, unbounded",
 	}
 	file := filepath.Join(t.TempDir(), "service.yaml")
 	run := func(omit, both string) (string, string) {
 		var lines, args []string
 		for _, f := range facts {
-			if f.flag != omit {
+			if f.name != omit {
 				lines = append(lines, f.yaml)
 			}
-			if f.flag == both {
-				args = append(args, f.flag, f.value)
+			if f.name == both {
+				args = append(args, f.name+"="+f.value)
 			}
 		}
 		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
@@ -118,16 +111,16 @@ func TestTuneFactsInFileOrFlag(t *testing.T) {
 	whole, problems := run("", "")
 	want(t, "problems", problems, "")
 	for _, f := range facts {
-		if f.flag != "--think" { // the line has clients, too
-			given, problems := run(f.flag, f.flag)
-			want(t, "advice with "+f.flag, given, whole)
-			want(t, "problems with "+f.flag, problems, "")
+		if f.name != "think" { // the line has clients, too
+			given, problems := run(f.name, f.name)
+			want(t, "advice with "+f.name, given, whole)
+			want(t, "problems with "+f.name, problems, "")
 		}
-		both, _ := run("", f.flag)
-		want(t, "advice with "+f.flag+" and the file", both, whole)
-		_, problems = run(f.flag, "")
-		if expected := needed[f.flag]; expected == "" {
-			want(t, "problems without "+f.flag, problems, "")
+		both, _ := run("", f.name)
+		want(t, "advice with "+f.name+" and the file", both, whole)
+		_, problems = run(f.name, "")
+		if expected := needed[f.name]; expected == "" {
+			want(t, "problems without "+f.name, problems, "")
 		} else {
 			wantIn(t, problems, expected)
 		}
@@ -142,7 +135,7 @@ func TestTuneFactsInFileOrFlag(t *testing.T) {
 
 // A TTL that is given is the only one that is weighed, and the advice says what it is for.
 func TestTuneWithTheUsersTTL(t *testing.T) {
-	code, out, problems := tuned(t, "--ttl", "770ms", "--json")
+	code, out, problems := tuned(t, "ttl=770ms", "--format", "json")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
 	var advice tune.Advice
@@ -155,21 +148,21 @@ func TestTuneWithTheUsersTTL(t *testing.T) {
 	}
 	wantIn(t, advice.Basis[0].How, "; given;")
 
-	code, out, _ = tuned(t, "--ttl", "50ms", "--hold", "10s", "--no-extension", "false", "--pause-bound", "60ms")
+	code, out, _ = tuned(t, "ttl=50ms", "hold=10s", "no-extension=false", "pause-bound=60ms")
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, strings.Join(strings.Fields(out), " "), "with a TTL of 50ms, and ttl fixes it")
 }
 
 // An even number of nodes tolerates no more than one node less.
 func TestTuneOfAnEvenNumberOfNodes(t *testing.T) {
-	_, out, _ := command(t, instead("--nodes", "--nodes", "4")...)
+	_, out, _ := command(t, instead("nodes", "nodes=4")...)
 	wantIn(t, strings.Join(strings.Fields(out), " "), "4 nodes tolerate 1 that are down; so do 3", "no crash rate of nodes was stated: whenever a node crashes, it stays away for the restart delay")
 }
 
 // tune stores the advice, the front and scenarios that run accepts, and overwrites nothing.
 func TestTuneStores(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "advice")
-	code, out, _ := tuned(t, "--out", dir, "--json")
+	code, out, _ := tuned(t, "--out", dir, "--format", "json")
 	want(t, "exit code", code, exitAsExpected)
 	var advice tune.Advice
 	if err := json.Unmarshal([]byte(out), &advice); err != nil || advice.Recommended == nil || len(advice.Basis) == 0 {
@@ -200,16 +193,16 @@ func TestTuneStores(t *testing.T) {
 
 // Goals that no setting meets end with exit code 1 and the reason.
 func TestTuneRefuses(t *testing.T) {
-	code, out, _ := tuned(t, "--acquire-p99", "501us")
+	code, out, _ := command(t, instead("acquire-p99", "acquire-p99=501us")...)
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "no setting is recommended", "acquire_p99: 501µs is wanted")
 
 	// A restart delay that is given stands in the way of a TTL that would do.
-	code, out, _ = command(t, instead("--acquire-p99", "--node-crash-every", "1h", "--restart-delay", "50ms", "--pause-bound", "300ms")...)
+	code, out, _ = command(t, instead("acquire-p99", "node-crash-every=1h", "restart-delay=50ms", "pause-bound=300ms")...)
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, strings.Join(strings.Fields(out), " "), "would do if nodes without their keys stayed away for", "not 50ms")
 
-	code, out, _ = command(t, instead("--availability", "--node-crash-every", "1h", "--availability", "1")...)
+	code, out, _ = command(t, instead("availability", "node-crash-every=1h", "availability=1")...)
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "availability: 1 is wanted, so that 0 of the time may be lost")
 }
@@ -226,40 +219,59 @@ func TestTuneBadInput(t *testing.T) {
 			t.Errorf("%v: exit code %d, %q, %q, want %q", args, code, out, problems, said)
 		}
 	}
-	bad(instead("--pause-bound", "--pauses-unbounded", "true"), "no setting meets it: pauses are unbounded")
-	bad(instead("--round-trip", "--round-trip-samples", samples), "rtt.txt:2: \"NaN\" is not a duration")
-	for said, flags := range map[string][]string{
-		"--measure \"nowhere\": want host:port":            {"nowhere"},
-		"--every 0s: want at least 1ms":                    {"localhost:1", "--every", "0"},
-		"--samples 0: want at least 1":                     {"localhost:1", "--samples", "0"},
-		"localhost:1: ":                                    {"localhost:1"},
-		"--redis-ca, --redis-cert and --redis-key need --": {"localhost:1", "--redis-ca", "x"},
+	bad(instead("pause-bound", "pauses-unbounded=true"), "no setting meets it: pauses are unbounded")
+	bad(instead("round-trip", "round-trip={samples_from: "+samples+"}"), "rtt.txt:2: \"NaN\" is not a duration")
+	for said, arg := range map[string]string{
+		"hold: \"long\" is no distribution":                           "hold=long",
+		"clock-ppm: \"many\" is not a whole number":                   "clock-ppm=many",
+		"want.availability: 1.5":                                      "availability=1.5",
+		"want.acquire_p99: 1µs is shorter":                            "acquire-p99=1us",
+		"clocks.rate_ppm: -1":                                         "clock-ppm=-1",
+		"--runs 0: want at least 1":                                   "--runs=0",
+		"--budget 0s: want more than 0":                               "--budget=0",
+		"pause-every and pause-bound: want one of them":               "pause-every=1s",
+		"pause-bound and pauses-unbounded: want one of them":          "pauses-unbounded=true",
+		"ttl: 10ms: the shortest":                                     "ttl=10ms",
+		"ttl: 100.5ms: want whole milliseconds":                       "ttl=100500us",
+		"longest_ttl: 10ms: the shortest":                             "longest-ttl=10ms",
+		"hold: up to 1000h0m0s: want at most 240h0m0s":                "hold=1000h",
+		"contention.think: up to 1000h0m0s: want at most":             "think=1000h",
+		"unknown fact \"pause-bond\"; the nearest of 22: pause-bound": "pause-bond=1s",
+		"fence: want fence=VALUE":                                     "fence",
+		"open nowhere.yaml: no such file":                             "nowhere.yaml",
 	} {
-		bad(instead("--round-trip", append([]string{"--measure"}, flags...)...), said)
+		bad(append(slices.Clone(smallTune), arg), said)
 	}
-	for said, flags := range map[string][]string{
-		"--hold: \"long\" is no distribution":                     {"--hold", "long"},
-		"--clock-ppm: \"many\" is not a whole number":             {"--clock-ppm", "many"},
-		"want.availability: 1.5":                                  {"--availability", "1.5"},
-		"want.acquire_p99: 1µs is shorter":                        {"--acquire-p99", "1us"},
-		"clocks.rate_ppm: -1":                                     {"--clock-ppm", "-1"},
-		"--runs 0: want at least 1":                               {"--runs", "0"},
-		"--round-trip and --round-trip-samples: want one of them": {"--round-trip-samples", samples},
-		"--measure and --round-trip: want one of them":            {"--measure", "localhost:1"},
-		"--pause-every and --pause-bound: want one of them":       {"--pause-every", "1s"},
-		"--pause-bound and --pauses-unbounded: want one of them":  {"--pauses-unbounded", "true"},
-		"--samples needs --measure":                               {"--samples", "3"},
-		"--redis-tls needs --measure":                             {"--redis-tls"},
-		"ttl: 10ms: the shortest":                                 {"--ttl", "10ms"},
-		"ttl: 100.5ms: want whole milliseconds":                   {"--ttl", "100500us"},
-		"ttl: 2s is longer than longest_ttl, 1s":                  {"--ttl", "2s", "--longest-ttl", "1s"},
-		"longest_ttl: 10ms: the shortest":                         {"--longest-ttl", "10ms"},
-		"hold: up to 1000h0m0s: want at most 240h0m0s":            {"--hold", "1000h"},
-		"contention.think: up to 1000h0m0s: want at most":         {"--think", "1000h"},
+	bad(append(slices.Clone(smallTune), "ttl=2s", "longest-ttl=1s"), "ttl: 2s is longer than longest_ttl, 1s")
+}
+
+// A later file overrides an earlier one; a distribution and the pauses as a whole.
+func TestTuneFiles(t *testing.T) {
+	elsewhere(t)
+	for name, text := range map[string]string{
+		"servers.json": `{"findings": [], "facts": {"nodes": 3, "round_trip": {"samples": ["1ms", "2ms"]}, "crashes": {"persistence": "aof-always"}}}`,
+		"service.yaml": "hold: {max: 20ms}\npauses: {bound: 10ms}\ncrashes: {node_every: 1h}",
+		"other.yaml":   "round_trip: {max: 5ms}\npauses: {unbounded: true}",
 	} {
-		bad(append(slices.Clone(smallTune), flags...), said)
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	code, _, problems := command(t, "tune", "nowhere.yaml")
-	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, "nowhere.yaml")
+	q, err := question([]string{"servers.json", "clients=2", "service.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(q.RoundTrip.Samples) != 2 || q.Nodes != 3 || q.Crashes.Persistence != nemesis.Always || q.Crashes.NodeEvery != time.Hour || q.Contention.Clients != 2 {
+		t.Errorf("read %+v", q)
+	}
+	if q, err = question([]string{"servers.json", "service.yaml", "other.yaml"}); err != nil || len(q.RoundTrip.Samples) != 0 || q.Pauses.Bound != nil || !q.Pauses.Unbounded || q.Hold.Max != 20*time.Millisecond {
+		t.Errorf("read %+v, %v", q, err)
+	}
+}
+
+// When the budget is used up, the advice is what the model recommends.
+func TestTuneBudget(t *testing.T) {
+	code, out, _ := tuned(t, "--runs", "1000000", "--budget", "2s")
+	want(t, "exit code", code, exitUndecided)
+	wantIn(t, out, "recommended by the model, not validated by runs")
 }

@@ -58,7 +58,7 @@ func printRecommended(out io.Writer, a tune.Advice) {
 		p("recommended by the model, not validated by runs: %s\n\n", a.Unvalidated)
 	case a.Unvalidated != "":
 		p("recommended, validated in part\n")
-		printProse(out, a.Unvalidated+" (--max-requests)")
+		printProse(out, a.Unvalidated)
 		p("\n")
 	default:
 		p("recommended\n\n")

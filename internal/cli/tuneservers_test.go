@@ -14,8 +14,8 @@ import (
 func TestTuneOnRealServers(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "advice")
-	code, _, problems := command(t, "tune", "--nodes", "3", "--round-trip", "10ms..30ms", "--clock-ppm", "500", "--pause-bound", "10ms",
-		"--hold", "500ms", "--violations", "1", "--runs", "2", "--out", dir)
+	code, _, problems := command(t, "tune", "nodes=3", "round-trip=10ms..30ms", "clock-ppm=500", "pause-bound=10ms",
+		"hold=500ms", "violations=1", "--runs", "2", "--out", dir)
 	if code != exitAsExpected {
 		t.Fatalf("exit code %d: %s", code, problems)
 	}

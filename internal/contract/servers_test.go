@@ -8,10 +8,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/servers/address"
 	"github.com/lockstorm/lockstorm/internal/servers/memory"
-	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
-	"github.com/lockstorm/lockstorm/internal/servertest"
 	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
@@ -162,49 +159,4 @@ func TestNodeInMemoryAnswersAsSimulatedNode(t *testing.T) {
 		})
 	}
 	t.Run("values anew", func(t *testing.T) { expiring(t, inMemory(nemesis.Nothing)) })
-}
-
-// onUserServer plays scripts on a server of the user, each in its own world: through a proxy,
-// with a time to live for every key.
-func onUserServer(addr string) player {
-	b := address.Backend{Addrs: []string{addr}}
-	s := nemesis.Setting{Nodes: 1, Clients: 1, Persistence: nemesis.Nothing, Horizon: 2 * patience}
-	return func(t *testing.T, _ string, script []step) (answers []string, late time.Duration) {
-		t.Helper()
-		w, err := b.Open(t.Context(), s, 1, new(history.Log))
-		if err != nil {
-			t.Error(err)
-			return nil, 0
-		}
-		err = w.Run(t.Context(), func(int) {
-			r := w.Runtime(1)
-			ask := func(c env.Command) env.Reply {
-				return only(w.Nodes(1).Send(1, c, r.Now(env.Monotonic).Add(patience)))
-			}
-			ask(env.Command{Op: env.OpDelete, Key: "warm-up", Token: "-"})
-			start := r.Now(env.Monotonic)
-			answers, late = play(script, node{
-				now:   func() time.Duration { return r.Now(env.Monotonic).Sub(start) },
-				sleep: func(d time.Duration) { _ = r.Sleep(context.Background(), r.Now(env.Monotonic).Add(d)) },
-				ask:   ask,
-				begin: func(step) {}, // such a server is not changed
-				end:   func(step) {},
-			})
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-		return answers, late
-	}
-}
-
-// Law: a server of the user also does, behind a proxy and with a time to live for every
-// key.
-func TestSimulatedNodeAnswersAsAServerOfTheUsersOwn(t *testing.T) {
-	served := onUserServer(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1).Addr())
-	t.Run("at random", func(t *testing.T) { answering(t, served, 5) })
-	t.Run("values anew", func(t *testing.T) { expiring(t, served) })
 }

@@ -60,9 +60,6 @@ func (r *Report) Advice(a tune.Advice) error {
 // tuneCommand is the command line that makes the advice again from its question in a file.
 func tuneCommand(a tune.Advice, question string) string {
 	args := []string{"tune", question, "--runs", fmt.Sprint(a.Runs), "--seed", fmt.Sprint(a.Seed)}
-	if a.MaxRequests != 0 {
-		args = append(args, "--max-requests", fmt.Sprint(a.MaxRequests))
-	}
 	if a.Validation != nil && a.Validation.LateHolders != nil {
 		args = append(args, "--estimate")
 	}

@@ -46,9 +46,6 @@ type Backend struct {
 	// Alone says that runs disturb each other, so that a suite makes one at a time.
 	Alone bool
 
-	// Nodes is the largest number of nodes in its worlds; 0: no limit.
-	Nodes int
-
 	Open OpenFunc
 
 	// Branching opens worlds whose runs take a course. nil: its runs cannot branch.

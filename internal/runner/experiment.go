@@ -49,9 +49,6 @@ func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, 
 	if b, err = c.lock.on(b, s); err != nil {
 		return Experiment{}, err
 	}
-	if b.Nodes > 0 && s.Nodes > b.Nodes {
-		return Experiment{}, &UnfitError{"nodes", fmt.Errorf("the %s backend has too few servers: %d for %d nodes", b.Name, b.Nodes, s.Nodes)}
-	}
 	if err := checkPlan(b, s.Plan); err != nil {
 		return Experiment{}, err
 	}

@@ -18,8 +18,7 @@ type Options struct {
 	Runs    int            // of each trial that validates a setting, at least 1
 	Seed    uint64         // the same seed gives the same advice
 
-	// MaxRequests bounds the requests of a trial, about; 0 means [DefaultMaxRequests].
-	MaxRequests int
+	maxRequests int // of a trial, about; 0 means defaultMaxRequests
 
 	// Estimate adds an estimate of late holders by multilevel splitting: see [LateHolders]. It takes
 	// minutes.
@@ -43,18 +42,17 @@ func (o Options) step(what string, runs int) func() {
 	}
 }
 
-// DefaultMaxRequests is the default of MaxRequests. Two cores simulate as many in about half a
-// minute.
-const DefaultMaxRequests = 20_000_000
+// defaultMaxRequests bounds the requests of a trial: with long holds there are fewer runs, or none. Two
+// cores simulate as many in about half a minute.
+const defaultMaxRequests = 20_000_000
 
 // Advice answers a question.
 type Advice struct {
 	// Question is the question, with the samples of the files that it names. The others are those of
-	// the [Options]; MaxRequests is 0 if it was the default. These four determine the advice.
-	Question    Question `json:"question"`
-	Runs        int      `json:"runs"`
-	Seed        uint64   `json:"seed"`
-	MaxRequests int      `json:"max_requests,omitempty"`
+	// the [Options]. These three determine the advice.
+	Question Question `json:"question"`
+	Runs     int      `json:"runs"`
+	Seed     uint64   `json:"seed"`
 
 	// Program names the program that made the advice, with its version. It is empty if that is not known.
 	Program string `json:"program,omitempty"`
@@ -114,9 +112,6 @@ func Advise(ctx context.Context, q Question, o Options) (Advice, error) {
 	}
 	a, err := m.answer(ctx, q.Want, o, m.weigh(scouted))
 	a.Question, a.Runs, a.Seed = q, o.Runs, o.Seed
-	if o.MaxRequests != DefaultMaxRequests {
-		a.MaxRequests = o.MaxRequests
-	}
 	return a, err
 }
 

@@ -392,7 +392,7 @@ func TestLongHoldsAreBounded(t *testing.T) {
 	q.Want = Wanted{ViolationsPerBillion: ptr(1.0)}
 	for most, skipped := range map[int]bool{3_000_000: false, 100_000: true} {
 		o := options(40)
-		o.MaxRequests = most
+		o.maxRequests = most
 		a, err := Advise(t.Context(), q, o)
 		if err != nil || a.Recommended == nil || a.Validation == nil {
 			t.Fatalf("%v: %+v", err, a)

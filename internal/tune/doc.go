@@ -68,7 +68,7 @@
 //     is tried at its bound, with the recommended TTL.
 //
 // Requests cost time, and clients that hold the lock for an hour send many. Everyday and slips
-// have as many runs as fit into [Options.MaxRequests]. If not even two fit, the trial is
+// have as many runs as fit into 20 million requests. If not even two fit, the trial is
 // skipped, and [Advice.Unvalidated] says so.
 //
 // With [Options.Estimate], multilevel splitting also estimates how many of the longest holds are late

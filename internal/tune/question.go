@@ -250,31 +250,65 @@ func Usual() Question {
 	return Question{Known: Known{Nodes: 5, Contention: Contention{Clients: 1}}}
 }
 
-// Load reads a question from a YAML file. Omitted fields have the values of [Usual]. Files of samples are relative to it. The question
-// may be incomplete if flags complete it: call [Question.Validate] afterwards. Errors name the
-// file and, if possible, the line.
-func Load(path string) (q Question, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return q, err
-	}
-	defer func() { _ = file.Close() }()
-	text, err := scenarios.ReadText(file)
-	if err == nil {
-		q = Usual()
-		err = scenarios.Decode(text, "question", &q)
-	}
-	if err == nil {
-		err = scenarios.Locate(text, nemesis.Bounded(&q))
-	}
-	if err == nil {
-		err = scenarios.Locate(text, q.readSamples(filepath.Dir(path)))
-	}
-	if err != nil {
-		return q, fmt.Errorf("%s: %w", path, err)
+// Load reads a question from YAML files, of which a later one overrides an earlier one. The JSON of
+// "lockstorm doctor" is such a file: its facts are read. Omitted fields have the values of [Usual]. Files
+// of samples are relative to the file that names them. The question may be incomplete if something
+// else completes it: call [Question.Validate] afterwards. Errors name the file and, if possible, the
+// line.
+func Load(paths ...string) (Question, error) {
+	q := Usual()
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err != nil {
+			return q, err
+		}
+		text, err := scenarios.ReadText(file)
+		_ = file.Close()
+		if err == nil {
+			err = q.decode(text, filepath.Dir(path))
+		}
+		if err != nil {
+			return q, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return q, nil
 }
+
+// decode reads a file in a directory into the question.
+func (q *Question) decode(text []byte, dir string) error {
+	var report struct{ Facts json.RawMessage }
+	if json.Unmarshal(text, &report) == nil && report.Facts != nil {
+		text = report.Facts
+	}
+	var given Question
+	if err := scenarios.Decode(text, "question", &given); err != nil {
+		return err
+	}
+	q.forget(given)
+	if err := scenarios.Decode(text, "question", q); err != nil {
+		return err
+	}
+	if err := scenarios.Locate(text, nemesis.Bounded(q)); err != nil {
+		return err
+	}
+	return scenarios.Locate(text, q.readSamples(dir))
+}
+
+// forget removes the distributions and pauses for which there are others: two forms do not mix.
+func (q *Question) forget(others Question) {
+	given := others.distributions()
+	for i, d := range q.distributions()[:fixedDistributions] {
+		if o := given[i].of; o.SamplesFrom != "" || len(o.Samples) > 0 || o.Range != (nemesis.Range{}) {
+			*d.of = nemesis.Distribution{}
+		}
+	}
+	if others.Pauses != (Pauses{}) {
+		q.Pauses = Pauses{}
+	}
+}
+
+// fixedDistributions is how many distributions every question has.
+const fixedDistributions = 3
 
 // readSamples reads the files of samples into their distributions.
 func (q *Question) readSamples(dir string) error {
@@ -319,7 +353,7 @@ func parseSample(text string) (time.Duration, error) {
 	return time.Duration(ns), nil
 }
 
-// ParseDistribution reads a distribution from a flag: 500us, constant; 1ms..5ms, uniform; or
+// ParseDistribution reads a distribution from an argument: 500us, constant; 1ms..5ms, uniform; or
 // in braces as in a file, {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}. A file of
 // samples is relative to the working directory.
 func ParseDistribution(text string) (d nemesis.Distribution, err error) {

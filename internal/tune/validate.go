@@ -112,10 +112,10 @@ func (m *model) slipRequests(s slip) float64 {
 	return time.Duration(m.withHolds(s.longest).hold).Seconds() * (m.waiterRequests(s.Setting) + m.holderRequests(s.Setting))
 }
 
-// fitting returns how many of the runs of a trial fit into MaxRequests, if each takes some
+// fitting returns how many of the runs of a trial fit into maxRequests, if each takes some
 // requests. A trial of which less than two runs fit is skipped.
 func (o Options) fitting(runs int, requests float64) int {
-	n := int(min(float64(runs), float64(cmp.Or(o.MaxRequests, DefaultMaxRequests))/requests))
+	n := int(min(float64(runs), float64(cmp.Or(o.maxRequests, defaultMaxRequests))/requests))
 	if n < min(2, runs) {
 		return 0
 	}

@@ -4,7 +4,6 @@ package redisnode_test
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"os"
@@ -28,7 +27,7 @@ import (
 func TestConnectionOutlivesTheRequestItWasMadeFor(t *testing.T) {
 	const giveUp = 100 * time.Millisecond
 	b := newBench(t, 1, redisnode.Options{})
-	network, err := wire.Open(1, []string{b.fleet.Server(1).Addr()}, "")
+	network, err := wire.Open(1, []string{b.fleet.Server(1).Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,15 +197,6 @@ func TestNodesAreDialledByWhomever(t *testing.T) {
 	}
 	if got := <-asked; got != "tcp "+called {
 		t.Errorf("asked for %s", got)
-	}
-}
-
-func TestDialAndTLSAreRefused(t *testing.T) {
-	dial := new(net.Dialer).DialContext
-	for _, o := range []redisnode.Options{{Dial: dial, TLS: new(tls.Config)}, {Dial: dial, Certificates: new(redisnode.Certificates)}} {
-		if _, err := redisnode.New([]string{"a:1"}, o); err == nil || !strings.Contains(err.Error(), "Dial and TLS") {
-			t.Errorf("%v", err)
-		}
 	}
 }
 

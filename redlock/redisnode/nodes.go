@@ -17,10 +17,9 @@ import (
 // Nodes are independent Redis masters, as one client sees them. It is safe for
 // concurrent use.
 type Nodes struct {
-	runtime    env.Runtime
-	nodes      []*node // by node, from 0
-	prefix     string
-	defaultTTL int64 // milliseconds; see [Options.DefaultTTL]
+	runtime env.Runtime
+	nodes   []*node // by node, from 0
+	prefix  string
 
 	identities *identities
 
@@ -41,14 +40,11 @@ func New(addrs []string, opts Options) (*Nodes, error) {
 	if err := checkAddrs(addrs); err != nil {
 		return nil, err
 	}
-	if err := opts.check(len(addrs)); err != nil {
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	opts, err := opts.withDefaults().Resolved()
-	if err != nil {
-		return nil, err
-	}
-	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, defaultTTL: opts.DefaultTTL.Milliseconds(), identities: newIdentities(slices.Clone(addrs))}
+	opts = opts.withDefaults()
+	n := &Nodes{runtime: opts.Runtime, prefix: opts.Prefix, identities: newIdentities(slices.Clone(addrs))}
 	n.life, n.end = context.WithCancel(context.Background())
 	for i, addr := range addrs {
 		n.nodes = append(n.nodes, n.node(i+1, addr, opts))
@@ -74,7 +70,7 @@ func checkAddrs(addrs []string) error {
 func (n *Nodes) node(number int, addr string, opts Options) *node {
 	options := clientOptions(opts, addr)
 	handshaker := newHandshaker(number, opts, n.identities)
-	options.Dialer = newDialer(opts, opts.tls(number-1), handshaker, n.life, &n.dials).open
+	options.Dialer = newDialer(opts, opts.TLS, handshaker, n.life, &n.dials).open
 	return newNode(n, number, redis.NewClient(options), opts)
 }
 

@@ -436,26 +436,7 @@ func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
 
 // The plain commands do what Redis' own commands do, under the prefix, and return what they found.
 func TestPlainCommands(t *testing.T) {
-	plainCommands(t, redisnode.Options{Prefix: "lock:"})
-}
-
-// Giving keys an expiry that no command asks for changes nothing else.
-func TestKeysThatWouldLiveForEver(t *testing.T) {
-	plainCommands(t, redisnode.Options{Prefix: "lock:", DefaultTTL: 5 * time.Hour})
-
-	b := newBench(t, 1, redisnode.Options{DefaultTTL: 5 * time.Hour})
-	b.want(env.Command{Op: env.OpRaise, Key: "fence", Count: 7}, env.Yes)
-	b.want(env.Command{Op: env.OpRaise, Key: "fence", Count: 6}, env.No)
-	b.holds("fence", "7")
-	b.want(vouch("run", time.Minute), env.Yes)
-	for _, key := range []string{"fence", "watched for 60000ms"} {
-		b.lives(key, 4*time.Hour, 5*time.Hour)
-	}
-}
-
-func plainCommands(t *testing.T, o redisnode.Options) {
-	t.Helper()
-	b := newBench(t, 1, o)
+	b := newBench(t, 1, redisnode.Options{Prefix: "lock:"})
 	ask := func(op env.Op, token string) string {
 		c := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
 		r, err := b.nodes.Send(1, c, in(patience)).Next(context.Background(), env.Never)
@@ -491,8 +472,6 @@ func plainCommands(t *testing.T, o redisnode.Options) {
 		switch {
 		case s.life > 0:
 			b.lives("lock:key", s.life-time.Minute, s.life)
-		case s.life < 0 && o.DefaultTTL > 0:
-			b.lives("lock:key", o.DefaultTTL-time.Minute, o.DefaultTTL)
 		case s.life < 0:
 			b.lives("lock:key", -1, -1)
 		}

@@ -33,24 +33,12 @@ type Options struct {
 	Password string
 	DB       int
 
-	// TLS, or the configuration that Certificates stand for, secures the connections. Only
-	// Certificates can be passed to another process. If both are set, TLS is used.
-	TLS          *tls.Config `json:"-"`
-	Certificates *Certificates
+	// TLS secures the connections. It cannot be passed to another process.
+	TLS *tls.Config `json:"-"`
 
 	// Dial, if it is not nil, makes the connections to the nodes. Its arguments are "tcp" and
 	// the address of the node. It cannot be combined with TLS.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error) `json:"-"`
-
-	// ServerNames are the host names, by node from 0, that the nodes' certificates are
-	// verified against. nil means those of the addresses, or of TLS.
-	ServerNames []string
-
-	// DefaultTTL is the TTL of keys for which a command sets none: the counters of fences,
-	// the notes of a quarantine, and keys of some compared locks. It is a whole number
-	// of milliseconds. It must be longer than these keys are needed: an expired counter starts
-	// again at 0. 0 means no TTL.
-	DefaultTTL time.Duration
 
 	// PoolSize is the largest number of connections to one node. Requests beyond them wait,
 	// at most until they expire. At most 65,535; 0 means 64.
@@ -103,16 +91,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// tls returns the TLS configuration of a node, from 0; nil means no TLS.
-func (o Options) tls(node int) *tls.Config {
-	if o.TLS == nil || o.ServerNames == nil {
-		return o.TLS
-	}
-	config := o.TLS.Clone()
-	config.ServerName = o.ServerNames[node]
-	return config
-}
-
 // clientOptions returns the options of the client of one node, without its dialer. It is no
 // method: who compiles against Options would compile parts of go-redis again, which takes
 // seconds.
@@ -146,8 +124,8 @@ func clientOptions(o Options, addr string) *redis.Options {
 const maxPoolSize = 1<<16 - 1
 
 // check returns an error that names the first option out of range.
-func (o Options) check(nodes int) error {
-	return cmp.Or(o.checkLogin(), o.checkConnection(nodes), o.checkLimits())
+func (o Options) check() error {
+	return cmp.Or(o.checkLogin(), o.checkLimits())
 }
 
 func (o Options) checkLogin() error {
@@ -156,15 +134,7 @@ func (o Options) checkLogin() error {
 		return fmt.Errorf("redisnode: Username %q without a Password", o.Username)
 	case o.DB < 0:
 		return fmt.Errorf("redisnode: DB %d: want 0 or more", o.DB)
-	}
-	return nil
-}
-
-func (o Options) checkConnection(nodes int) error {
-	switch {
-	case o.ServerNames != nil && len(o.ServerNames) != nodes:
-		return fmt.Errorf("redisnode: ServerNames: %d names for %d nodes", len(o.ServerNames), nodes)
-	case o.Dial != nil && (o.TLS != nil || o.Certificates != nil):
+	case o.Dial != nil && o.TLS != nil:
 		return errors.New("redisnode: Dial and TLS: want one of them")
 	}
 	return nil
@@ -172,8 +142,6 @@ func (o Options) checkConnection(nodes int) error {
 
 func (o Options) checkLimits() error {
 	switch {
-	case o.DefaultTTL < 0 || o.DefaultTTL%time.Millisecond != 0:
-		return fmt.Errorf("redisnode: DefaultTTL %v: %w", o.DefaultTTL, ErrTTL)
 	case o.PoolSize < 0 || o.PoolSize > maxPoolSize:
 		return fmt.Errorf("redisnode: PoolSize %d: want 0 (for %d) to %d", o.PoolSize, defaultPoolSize, maxPoolSize)
 	case o.MaxInFlight != 0 && o.Abreast != 0:

@@ -38,9 +38,6 @@ var extendSource string
 //go:embed raise.lua
 var raiseSource string
 
-//go:embed increment.lua
-var incrementSource string
-
 // script is the source of a script, and its hash, by which a node that has run it knows it.
 type script struct{ source, name string }
 
@@ -50,8 +47,6 @@ var (
 	deleteScript = newScript(deleteSource)
 	extendScript = newScript(extendSource)
 	raiseScript  = newScript(raiseSource)
-
-	incrementScript = newScript(incrementSource)
 )
 
 // check returns an error for a command that must not be sent.
@@ -110,9 +105,9 @@ func (n *Nodes) query(cmd env.Command) *query {
 	case env.OpCount:
 		return single(readCount, "get", key)
 	case env.OpRaise:
-		return runScript(readRaise, raiseScript, key, n.withDefaultTTL(cmd.Count)...)
+		return runScript(readRaise, raiseScript, key, cmd.Count)
 	case env.OpVouch:
-		return n.overwrite(n.noteKey(cmd.TTL), cmd.Token)
+		return overwrite(n.noteKey(cmd.TTL), cmd.Token)
 	}
 	return n.plainQuery(key, cmd)
 }
@@ -121,26 +116,8 @@ func set(key string, cmd env.Command) []any {
 	return []any{"set", key, cmd.Token, "nx", "px", cmd.TTL.Milliseconds()}
 }
 
-// overwrite sets a key with no TTL but [Options.DefaultTTL].
-func (n *Nodes) overwrite(key, value string) *query {
-	return single(readDone, append([]any{"set", key, value}, n.px()...)...)
-}
-
-// px returns the arguments of SET for [Options.DefaultTTL].
-func (n *Nodes) px() []any {
-	if n.defaultTTL > 0 {
-		return []any{"px", n.defaultTTL}
-	}
-	return nil
-}
-
-// withDefaultTTL appends [Options.DefaultTTL] to the arguments of a script, unless it is 0.
-func (n *Nodes) withDefaultTTL(arguments ...any) []any {
-	if n.defaultTTL > 0 {
-		arguments = append(arguments, n.defaultTTL)
-	}
-	return arguments
-}
+// overwrite sets a key without a TTL.
+func overwrite(key, value string) *query { return single(readDone, "set", key, value) }
 
 // yesOrNo returns the reply Yes or No.
 func yesOrNo(yes bool, err error) (env.Reply, error) {
@@ -244,19 +221,13 @@ func (n *Nodes) plainQuery(key string, cmd env.Command) *query {
 	case env.OpGet:
 		return single(readToken, "get", key)
 	case env.OpPut:
-		return n.overwrite(key, cmd.Token)
+		return overwrite(key, cmd.Token)
 	case env.OpAdd:
-		if n.defaultTTL > 0 {
-			return single(readSet, append([]any{"set", key, cmd.Token, "nx"}, n.px()...)...)
-		}
 		return single(readBool, "setnx", key, cmd.Token)
 	case env.OpExpire:
 		return single(readBool, "pexpire", key, cmd.TTL.Milliseconds())
 	case env.OpRemove:
 		return single(readBool, "del", key)
-	}
-	if n.defaultTTL > 0 {
-		return runScript(readIncrement, incrementScript, key, n.defaultTTL)
 	}
 	return single(readIncrement, "incr", key)
 }

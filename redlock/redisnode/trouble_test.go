@@ -163,7 +163,7 @@ func failSnapshots(b *bench, node int) string {
 // overWire is a bench with one node behind a link.
 func overWire(t *testing.T) (*bench, *wire.Link) {
 	b := newBench(t, 1, redisnode.Options{})
-	network, err := wire.Open(1, []string{b.fleet.Server(1).Addr()}, "")
+	network, err := wire.Open(1, []string{b.fleet.Server(1).Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}

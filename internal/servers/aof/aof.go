@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// LeastMajor is the oldest major version of Redis that writes the file where this package
+// OldestVersion is the oldest version of Redis that writes the file where this package
 // truncates it.
-const LeastMajor = 7
+const OldestVersion = "7.0"
 
 // name is the path of the file below the server's directory, as Redis 7 names it and as
 // long as the server has not rewritten it.

@@ -45,8 +45,7 @@ func (b Backend) handlers() live.FaultHandlers {
 // sink one at a time. ctx bounds the start only.
 //
 // The error is one line that says what is missing (an engine, the image, redis-server in
-// it) or what is wrong with a server (see package preflight), or it contains the end of the
-// log of a container that ended. After an error nothing is left behind.
+// it) or what is wrong with a server, or it contains the end of the log of a container that ended. After an error nothing is left behind.
 func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (*live.World, error) {
 	kinds, failing := s.Plan.Kinds(), live.FailoverNodes(s.Plan)
 	o := Options{
@@ -71,7 +70,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		return nil, errors.Join(err, fleet.Close())
 	}
 	if b.WatchKeys {
-		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(keywatch.Options{All: true}, log) }
+		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(log) }
 	}
 	return live.Open(s, seed, sink, fleet, b.handlers())
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/moby/moby/client"
 
-	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
@@ -53,7 +52,6 @@ func TestContainerOfABadImage(t *testing.T) {
 	for name, c := range map[string]struct {
 		options Options
 		image   string
-		why     error
 		want    []string
 	}{
 		"not there":       {image: "127.0.0.1:1/redis:none", want: []string{"image 127.0.0.1:1/redis:none not found, and pulling it failed"}},
@@ -62,11 +60,11 @@ func TestContainerOfABadImage(t *testing.T) {
 		"without redis, and a script finds that out": {image: scratch("script", shell, sh), want: []string{"has no redis-server in its PATH", "exit status 127"}},
 		"ends at once":          {image: scratch("cat", "", program{"/bin/cat", inImage}), want: []string{"redis-server in the image", "does not start", "exit status 1", "--port"}},
 		"does not understand":   {image: onRedis("nonsense", with("--nonsense 1"), sh), want: []string{"redis-server in the image", "does not start", "Bad directive"}},
-		"too old":               {image: onRedis("old", "ENV "+posingEnv+"=5.0.14", self), why: preflight.ErrTooOld, want: []string{"5.0.14", "6.0"}},
+		"too old":               {image: onRedis("old", "ENV "+posingEnv+"=5.0.14", self), want: []string{"5.0.14", "6.0"}},
 		"too old to lose power": {options: Options{Journal: true}, image: onRedis("older", "ENV "+posingEnv+"=6.2.14", self), want: []string{"6.2.14, which is too old to be restored", "at least 7.0 is needed"}},
-		"a node of a cluster":   {image: onRedis("cluster", with("--cluster-enabled yes"), sh), why: preflight.ErrCluster},
-		"evicts":                {image: onRedis("evicts", with("--maxmemory 100mb --maxmemory-policy allkeys-lru"), sh), why: preflight.ErrEvicts, want: []string{"allkeys-lru"}},
-		"wants a password":      {image: onRedis("password", with("--requirepass secret"), sh), why: preflight.ErrPassword},
+		"a node of a cluster":   {image: onRedis("cluster", with("--cluster-enabled yes"), sh), want: []string{"node of a Redis cluster"}},
+		"evicts":                {image: onRedis("evicts", with("--maxmemory 100mb --maxmemory-policy allkeys-lru"), sh), want: []string{"allkeys-lru"}},
+		"wants a password":      {image: onRedis("password", with("--requirepass secret"), sh), want: []string{"NOAUTH"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.options.Image, c.options.Nodes = c.image, 1
@@ -75,9 +73,6 @@ func TestContainerOfABadImage(t *testing.T) {
 				err = errors.Join(errors.New("it starts"), f.Close())
 			}
 			t.Log(err)
-			if c.why != nil && (!errors.Is(err, c.why) || strings.Contains(err.Error(), "\n")) {
-				t.Errorf("got %v, want that it %v, in a line", err, c.why)
-			}
 			for _, want := range append(c.want, c.image) {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("no %q in: %v", want, err)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,11 +18,8 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
-	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
-	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // containerRun is one run of a container, from a start to its end. It implements
@@ -179,20 +177,32 @@ func (s *Server) readyError(l *containerRun, err error) error {
 // check returns an error if a running server cannot be a node. An image may contain any
 // Redis and start it in any way.
 func (s *Server) check(ctx context.Context) error {
-	c, err := preflight.Open(ctx, s.Addr(), redisnode.Options{Prefix: label + ":"})
+	restored := s.fleet.options.rollsBack()
+	info, err := s.operator().Info(ctx)
+	if err == nil {
+		err = checkInfo(info, restored)
+	}
 	if err != nil {
 		return fmt.Errorf("a server of the image %s cannot be a node: %w", s.fleet.image, err)
 	}
-	_ = c.Close()
-	if !s.fleet.options.rollsBack() {
+	if !restored {
 		return nil
-	}
-	least := preflight.Version{Major: aof.LeastMajor}
-	if v, err := preflight.ParseVersion(c.Server.Version); err == nil && v.Before(least) {
-		return fmt.Errorf("the image %s has Redis %s, which is too old to be restored to an earlier state of its disk: at least %v is needed", s.fleet.image, c.Server.Version, least)
 	}
 	if err := s.file.Writable(); err != nil {
 		return fmt.Errorf("the append-only file of a server of the image %s cannot be truncated from outside its container: %w", s.fleet.image, err)
+	}
+	return nil
+}
+
+func checkInfo(info map[string]string, restored bool) error {
+	if err := redisserver.CheckVersion(info["redis_version"], restored); err != nil {
+		return fmt.Errorf("it is %w", err)
+	}
+	switch policy := info["maxmemory_policy"]; {
+	case info["cluster_enabled"] == "1":
+		return errors.New("it is a node of a Redis cluster")
+	case policy != "" && policy != "noeviction" && info["maxmemory"] != "0": // the lock's loss would be blamed on the plan's faults
+		return fmt.Errorf("it may evict a lock's keys: maxmemory is %s and maxmemory-policy %s", info["maxmemory"], policy)
 	}
 	return nil
 }

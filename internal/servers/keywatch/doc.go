@@ -3,13 +3,12 @@
 // made them, with the value and the expiry of each key: neither the commands that changed nothing,
 // nor who sent a command, nor when.
 //
-//	w := New(Options{Connect: connect, All: true}, log)
+//	w := New(log)
 //	err := w.Follow(ctx, addr, "", func() {})
 //
 // The watch changes nothing that a lock can notice. It acknowledges offset 0 only, so WAIT never counts
-// it; a server that needs replicas to accept writes (min-replicas-to-write) would count it, and is
-// refused ([ErrCountsReplicas]). A clean shutdown waits for a replica that is behind, so the watch
-// has to end before. It asks for a copy without keys (Redis 7 and later), which the server sends from
+// it. (A server with min-replicas-to-write would count it; no server of a run has that.) A clean shutdown
+// waits for a replica that is behind, so the watch has to end before. It asks for a copy without keys (Redis 7 and later), which the server sends from
 // a child process without writing a file.
 //
 // The stream does not say why a key is gone. The server counts keys that expired and keys that it

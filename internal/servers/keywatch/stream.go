@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/servers/resp"
 )
 
 // stream is a connection on which a master sends its changes.
 type stream struct {
-	conn *preflight.Conn
+	conn net.Conn
 	in   resp.Reader
 	read *counter // of what the connection has delivered
 
@@ -54,9 +54,9 @@ const (
 var nothing = resp.Encode("REPLCONF", "ACK", "0")
 
 // openStream makes a connection a replica's. The server then sends changes of all databases.
-func openStream(ctx context.Context, conn *preflight.Conn) (*stream, error) {
+func openStream(ctx context.Context, conn net.Conn) (*stream, error) {
 	s := &stream{conn: conn, news: make(chan bool, 1)}
-	s.read = &counter{from: conn.Raw()}
+	s.read = &counter{from: conn}
 	s.in = resp.NewReader(s.read)
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := s.handshake(); err != nil {
@@ -66,7 +66,7 @@ func openStream(ctx context.Context, conn *preflight.Conn) (*stream, error) {
 }
 
 func (s *stream) send(words ...string) error {
-	_, err := io.WriteString(s.conn.Raw(), resp.Encode(words...))
+	_, err := io.WriteString(s.conn, resp.Encode(words...))
 	return err
 }
 
@@ -104,7 +104,7 @@ func (s *stream) handshake() error {
 
 func (s *stream) acknowledge() error {
 	s.acknowledged = time.Now()
-	_, err := io.WriteString(s.conn.Raw(), nothing)
+	_, err := io.WriteString(s.conn, nothing)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,9 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 	"github.com/lockstorm/lockstorm/internal/servers/resp"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // Log records what a watch reports. It is [live.EntryLog].
@@ -25,21 +24,10 @@ type Log interface {
 	Now() env.Instant
 }
 
-// Options says what a [Watch] watches.
-type Options struct {
-	// Connect says how to connect. Only keys of its DB that begin with its Prefix are recorded.
-	Connect redisnode.Options
-
-	// All says that the server has no other keys than those of the run: then all of them are listed
-	// when the watch begins. Otherwise only the known ones are looked at.
-	All bool
-}
-
 // Watch watches the keys of a node, over all servers that the node has had.
 type Watch struct {
-	options Options
-	log     Log
-	keys    map[string]held // as recorded, by their names without the prefix
+	log  Log
+	keys map[string]held // as recorded, by their names
 }
 
 // held is a key.
@@ -57,7 +45,7 @@ func (k held) detail() string {
 }
 
 // New returns a watch that knows no keys yet.
-func New(o Options, log Log) *Watch { return &Watch{options: o, log: log, keys: map[string]held{}} }
+func New(log Log) *Watch { return &Watch{log: log, keys: map[string]held{}} }
 
 // lookInterval is the time between two looks at the server's counters. lookTimeout bounds how long a
 // server may take to answer, or the stream to catch up; a server that is stopped takes longer, and
@@ -67,40 +55,11 @@ const (
 	lookTimeout  = time.Minute
 )
 
-// ErrCountsReplicas is the error of a server that accepts writes only with replicas: it would count
-// the watch.
-var ErrCountsReplicas = errors.New("min-replicas-to-write is set: the server would count the watch of its keys as a replica")
-
-// Check returns an error if keys of the server at an address cannot be watched: the user may not do
-// what a watch does (PSYNC, REPLCONF, MULTI, EXEC, EVAL, INFO, TIME and TYPE), or the server counts its
-// replicas. The server makes one copy for it.
-func Check(ctx context.Context, addr string, connect redisnode.Options) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("waited for %v", checkTimeout))
-	defer cancel()
-	w := New(Options{Connect: connect}, nil)
-	asking, s, err := w.open(ctx, addr)
-	if err == nil {
-		defer func() { _, _ = asking.Close(), s.conn.Close() }()
-		_, _, err = w.list(ctx, asking)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w: %w", addr, ErrUnwatchable, err)
-	}
-	return nil
-}
-
-// ErrUnwatchable is the error of a server whose keys cannot be watched.
-var ErrUnwatchable = errors.New("its keys cannot be watched")
-
-// checkTimeout bounds a check. A server may wait for further replicas before it makes a copy, by
-// default for five seconds.
-const checkTimeout = 20 * time.Second
-
 // Follow records changes of the keys at a server until that fails or ctx ends. It first records how
 // the keys differ from those that it has recorded before: lost is the reason why keys are gone that
 // have not expired, or "". Then it calls began.
 func (w *Watch) Follow(ctx context.Context, addr, lost string, began func()) error {
-	asking, s, err := w.open(ctx, addr)
+	asking, s, err := open(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -113,17 +72,11 @@ func (w *Watch) Follow(ctx context.Context, addr, lost string, began func()) err
 }
 
 // open makes a connection for questions, and one that is a replica's.
-func (w *Watch) open(ctx context.Context, addr string) (asking *preflight.Conn, s *stream, err error) {
-	if asking, err = preflight.Connect(ctx, addr, w.options.Connect); err != nil {
+func open(ctx context.Context, addr string) (asking *conn, s *stream, err error) {
+	if asking, err = dial(ctx, addr); err != nil {
 		return nil, nil, err
 	}
-	if err = w.selectDB(ctx, asking); err == nil {
-		err = mayFollow(ctx, asking)
-	}
-	var observer *preflight.Conn
-	if err == nil {
-		observer, err = preflight.Connect(ctx, addr, w.options.Connect)
-	}
+	observer, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err == nil {
 		if s, err = openStream(ctx, observer); err != nil {
 			_ = observer.Close()
@@ -135,28 +88,8 @@ func (w *Watch) open(ctx context.Context, addr string) (asking *preflight.Conn, 
 	return asking, s, err
 }
 
-func (w *Watch) selectDB(ctx context.Context, asking *preflight.Conn) error {
-	if w.options.Connect.DB == 0 {
-		return nil
-	}
-	_, err := asking.Ask(ctx, "SELECT", strconv.Itoa(w.options.Connect.DB))
-	return err
-}
-
-// mayFollow returns an error if the watch would change how the server behaves.
-func mayFollow(ctx context.Context, asking *preflight.Conn) error {
-	reply, err := asking.Ask(ctx, "INFO", "replication")
-	if err != nil {
-		return err
-	}
-	if text, _ := reply.(string); field(text, "min_slaves_good_slaves") != "" {
-		return ErrCountsReplicas
-	}
-	return nil
-}
-
-func (w *Watch) follow(ctx context.Context, asking *preflight.Conn, s *stream, lost string, began func()) error {
-	last, there, err := w.list(ctx, asking)
+func (w *Watch) follow(ctx context.Context, asking *conn, s *stream, lost string, began func()) error {
+	last, there, err := list(ctx, asking)
 	if err != nil {
 		return err
 	}
@@ -204,10 +137,10 @@ type look struct {
 }
 
 // lookAt looks at the server.
-func lookAt(ctx context.Context, asking *preflight.Conn) (look, error) {
+func lookAt(ctx context.Context, asking *conn) (look, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	reply, err := asking.Ask(ctx, "INFO")
+	reply, err := asking.ask(ctx, "INFO")
 	if err != nil {
 		return look{}, err
 	}
@@ -234,11 +167,9 @@ func field(info, name string) string {
 	return value
 }
 
-// listScript returns the server's clock, and the name, value and remaining life of strings: of those
-// that match a pattern, or of the named ones.
-const listScript = `local names, found, now = KEYS, {}, redis.call('TIME')
-if ARGV[1] ~= '' then names = redis.call('KEYS', ARGV[1]) end
-for _, name in ipairs(names) do
+// listScript returns the server's clock, and the name, value and remaining life of all strings.
+const listScript = `local found, now = {}, redis.call('TIME')
+for _, name in ipairs(redis.call('KEYS', '*')) do
   if redis.call('TYPE', name).ok == 'string' then
     found[#found + 1] = {name, redis.call('GET', name), redis.call('PTTL', name)}
   end
@@ -246,21 +177,12 @@ end
 return {now[1], now[2], found}`
 
 // list returns the present keys, and the offset of the stream at that instant.
-func (w *Watch) list(ctx context.Context, asking *preflight.Conn) (at look, there map[string]held, err error) {
+func list(ctx context.Context, asking *conn) (at look, there map[string]held, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	list := []string{"EVAL", listScript, "0", w.options.Connect.Prefix + "*"}
-	if !w.options.All {
-		names := slices.Sorted(maps.Keys(w.keys))
-		list = []string{"EVAL", listScript, strconv.Itoa(len(names))}
-		for _, name := range names {
-			list = append(list, w.options.Connect.Prefix+name)
-		}
-		list = append(list, "")
-	}
 	var reply any
-	for _, words := range [][]string{{"MULTI"}, {"INFO"}, list, {"EXEC"}} {
-		if reply, err = asking.Ask(ctx, words...); err != nil {
+	for _, words := range [][]string{{"MULTI"}, {"INFO"}, {"EVAL", listScript, "0"}, {"EXEC"}} {
+		if reply, err = asking.ask(ctx, words...); err != nil {
 			return at, nil, err
 		}
 	}
@@ -272,11 +194,11 @@ func (w *Watch) list(ctx context.Context, asking *preflight.Conn) (at look, ther
 	if at, err = parseLook(info); err != nil {
 		return at, nil, err
 	}
-	at.clock, there, err = w.parseList(replies[1])
+	at.clock, there, err = parseList(replies[1])
 	return at, there, err
 }
 
-func (w *Watch) parseList(reply any) (clock int64, there map[string]held, err error) {
+func parseList(reply any) (clock int64, there map[string]held, err error) {
 	if no, is := reply.(resp.Error); is {
 		return 0, nil, fmt.Errorf("EVAL: %w", no)
 	}
@@ -304,9 +226,7 @@ func (w *Watch) parseList(reply any) (clock int64, there map[string]held, err er
 		if left, _ := columns[2].(int64); left >= 0 {
 			k.expiry = clock + left
 		}
-		if short, ours := strings.CutPrefix(name, w.options.Connect.Prefix); ours {
-			there[short] = k
-		}
+		there[name] = k
 	}
 	return clock, there, nil
 }
@@ -363,8 +283,8 @@ func reasonOf(from, to look, changes []change) string {
 func (w *Watch) record(changes []change, reason string) {
 	for i := range changes {
 		c := &changes[i]
-		if c.db != w.options.Connect.DB && c.db != everyDB {
-			continue
+		if c.db != 0 && c.db != everyDB {
+			continue // the run's keys are in database 0
 		}
 		if c.what == flushed {
 			for _, name := range slices.Sorted(maps.Keys(w.keys)) {
@@ -372,20 +292,16 @@ func (w *Watch) record(changes []change, reason string) {
 			}
 			continue
 		}
-		name, ours := strings.CutPrefix(c.key, w.options.Connect.Prefix)
-		if !ours {
-			continue
-		}
 		switch why := reason; c.what {
 		case set:
-			w.set(name, held{c.value, c.expiry})
+			w.set(c.key, held{c.value, c.expiry})
 		case extended:
-			w.extended(name, c.expiry)
+			w.extended(c.key, c.expiry)
 		case gone:
 			if c.evicted {
 				why = history.Evicted
 			}
-			w.gone(name, why)
+			w.gone(c.key, why)
 		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/servertest"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // log keeps what a watch records.
@@ -134,18 +133,18 @@ func follow(t *testing.T, w *keywatch.Watch, addr, lost string) (cancel func(), 
 	return cancel, returned
 }
 
-func begin(t *testing.T, o redisserver.Options, watch keywatch.Options) (*redisserver.Server, *keywatch.Watch, *log) {
+func begin(t *testing.T, o redisserver.Options) (*redisserver.Server, *keywatch.Watch, *log) {
 	t.Helper()
 	o.Nodes = 1
 	s := servertest.Open(t, o).Server(1)
 	l := &log{t: t, began: time.Now()}
-	return s, keywatch.New(watch, l), l
+	return s, keywatch.New(l), l
 }
 
 // A server that stands still shows in the instants that the watch records: what it saw was asked for as
 // long before as the server took to answer.
 func TestAServerThatStandsStillAnswersLate(t *testing.T) {
-	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{All: true})
+	s, w, l := begin(t, redisserver.Options{})
 	follow(t, w, s.Addr(), "")
 	l.expect()
 	if err := s.Stop(); err != nil {
@@ -164,7 +163,7 @@ func TestAServerThatStandsStillAnswersLate(t *testing.T) {
 
 // Each change is recorded once, with its value and, where it can be known, its reason.
 func TestChanges(t *testing.T) {
-	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{All: true})
+	s, w, l := begin(t, redisserver.Options{})
 	servertest.Do(t, s, "SET old there")
 	end, ended := follow(t, w, s.Addr(), "")
 	l.expect("key-set old there rolled back without an expiry")
@@ -227,7 +226,7 @@ func do(t *testing.T, s *redisserver.Server, words ...string) any {
 
 // A watch that begins anew records what differs.
 func TestBeginsAnew(t *testing.T) {
-	s, w, l := begin(t, redisserver.Options{AppendOnly: true}, keywatch.Options{All: true})
+	s, w, l := begin(t, redisserver.Options{AppendOnly: true})
 	end, ended := follow(t, w, s.Addr(), "")
 	servertest.Do(t, s, "SET stays a PX 100000")
 	servertest.Do(t, s, "SET goes b PX 100000")
@@ -255,9 +254,9 @@ func TestBeginsAnew(t *testing.T) {
 	}
 }
 
-// A lock notices nothing of the watch: no WAIT counts it, and a server that would is refused.
+// A lock notices nothing of the watch: no WAIT counts it.
 func TestIsNoReplica(t *testing.T) {
-	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{All: true})
+	s, w, l := begin(t, redisserver.Options{})
 	follow(t, w, s.Addr(), "")
 	l.expect()
 	client := redis.NewClient(&redis.Options{Addr: s.Addr(), PoolSize: 1})
@@ -271,42 +270,19 @@ func TestIsNoReplica(t *testing.T) {
 	if err != nil || acknowledged.Val() != int64(0) {
 		t.Errorf("WAIT counts %v replicas, %v", acknowledged.Val(), err)
 	}
-	servertest.Do(t, s, "CONFIG SET min-replicas-to-write 1")
-	if err := keywatch.Check(t.Context(), s.Addr(), redisnode.Options{}); !errors.Is(err, keywatch.ErrCountsReplicas) || !errors.Is(err, keywatch.ErrUnwatchable) {
-		t.Errorf("got %v", err)
-	}
 }
 
-// Only keys with the prefix, in the database, are recorded.
-func TestOfARun(t *testing.T) {
-	connect := redisnode.Options{Prefix: "run:", DB: 3}
-	s, w, l := begin(t, redisserver.Options{}, keywatch.Options{Connect: connect})
+// Only keys in database 0 are recorded.
+func TestOtherDatabases(t *testing.T) {
+	s, w, l := begin(t, redisserver.Options{})
 	follow(t, w, s.Addr(), "")
 	for _, script := range []string{
-		`redis.call('SET', 'run:k', 'elsewhere')`,
-		`redis.call('SELECT', 3) redis.call('SET', 'k', 'other') redis.call('SET', 'run:k', 'a')`,
-		`redis.call('DEL', 'run:k')`,
-		`redis.call('SELECT', 3) redis.call('DEL', 'run:k')`,
+		`redis.call('SELECT', 3) redis.call('SET', 'k', 'elsewhere')`,
+		`redis.call('SET', 'k', 'a')`,
+		`redis.call('SELECT', 3) redis.call('DEL', 'k')`,
+		`redis.call('DEL', 'k')`,
 	} {
 		do(t, s, "EVAL", script, "0")
 	}
 	l.expect("key-set k a without an expiry", "key-gone k a deleted")
-}
-
-// A server that does not allow what a watch does is refused in words.
-func TestRights(t *testing.T) {
-	s, _, _ := begin(t, redisserver.Options{}, keywatch.Options{})
-	connect := redisnode.Options{Username: "locker", Password: "secret", Prefix: "run:"}
-	const rights = "~run:* resetchannels -@all +hello +info +eval +psync +replconf +multi +exec +time +type"
-	servertest.Do(t, s, "ACL SETUSER locker on >secret "+rights)
-	if err := keywatch.Check(t.Context(), s.Addr(), connect); err != nil {
-		t.Error(err)
-	}
-	for _, right := range []string{"psync", "replconf", "multi", "time", "eval"} {
-		servertest.Do(t, s, "ACL SETUSER locker reset on >secret "+rights+" -"+right)
-		err := keywatch.Check(t.Context(), s.Addr(), connect)
-		if !errors.Is(err, keywatch.ErrUnwatchable) || !strings.Contains(err.Error(), "NOPERM") && !strings.Contains(err.Error(), "can't run this command") {
-			t.Errorf("without %s: %v", right, err)
-		}
-	}
 }

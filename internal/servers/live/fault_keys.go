@@ -20,7 +20,7 @@ func Commands() FaultHandlers {
 			Features: []nemesis.Feature{nemesis.OneKeyFeature},
 			Begin: func(w *World, f injection[*nemesis.Evict]) error {
 				if f.Action.Resource != "" {
-					return w.command(f.Action.Node, evictOne(f.Action.Policy, w.fleet.Connect.Prefix+f.Action.Resource))
+					return w.command(f.Action.Node, evictOne(f.Action.Policy, f.Action.Resource))
 				}
 				return w.command(f.Action.Node, evictAll(f.Action.Policy))
 			},

@@ -8,7 +8,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // Fleet describes the servers of a world.
@@ -16,10 +15,9 @@ type Fleet struct {
 	// Servers are the nodes' servers, by node, from 0.
 	Servers []Server
 
-	// Connect says how clients connect to the servers. Its Runtime is the machine of this
-	// world: the ground clock, and the clocks of clients and nodes that no fault has
-	// changed, come from it. Its Dial is set by the network.
-	Connect redisnode.Options
+	// Runtime is the machine of this world: the ground clock, and the clocks of clients and nodes
+	// that no fault has changed, come from it. nil is the machine of this program.
+	Runtime env.Runtime
 
 	// Network makes the links of clients to the servers. nil means proxies on loopback,
 	// whose latency is real. Any other network has the latency of the setting.
@@ -34,7 +32,7 @@ type Fleet struct {
 
 	// Keys is called before anything is sent to the nodes. Each change of the nodes' keys
 	// is then reported with tell: the event, and when the request was sent that caused it,
-	// by the Runtime of Connect. nil means that changes are not known.
+	// by Runtime. nil means that changes are not known.
 	Keys func(tell func(e history.Event, sent env.Instant))
 
 	// Watch watches the entries of the store from before the run, past the clients' links, and
@@ -78,7 +76,7 @@ func (f Fleet) network(clients int) (*wire.Network, error) {
 	for i, server := range f.Servers {
 		addrs[i] = server.Addr()
 	}
-	return wire.Open(clients, addrs, f.Connect.Prefix)
+	return wire.Open(clients, addrs)
 }
 
 // Server is a node's server. The interfaces that its type implements say which faults

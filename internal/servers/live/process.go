@@ -30,14 +30,10 @@ const readyTimeout = 30 * time.Second
 //
 // When RunProcesses returns, or this program dies, no process is left. It returns an error if a
 // client cannot start or dies by itself; the error contains the end of its standard error.
-// It is not available if servers are reached over TLS that is not given as
-// [redisnode.Certificates].
 func (w *World) RunProcesses(ctx context.Context, brief []byte) error {
 	switch {
 	case w.fleet.Network != nil:
 		return errors.New("clients cannot run as processes: the network is in the memory of this one")
-	case w.fleet.Connect.TLS != nil && w.fleet.Connect.Certificates == nil || w.fleet.Connect.Runtime != nil:
-		return errors.New("clients cannot run as processes: the TLS configuration of the servers can only be passed on if it is given as certificates")
 	case os.Getenv(clientEnv) != "":
 		return fmt.Errorf("%s is set, but this program does not call BeClient", clientEnv)
 	}
@@ -104,7 +100,7 @@ type process struct {
 
 // startProcess starts the process of a client and sends its setup.
 func startProcess(w *World, c *client, forker *child.Forker, brief []byte) (*process, error) {
-	connect, err := json.Marshal(w.fleet.Connect)
+	connect, err := json.Marshal(w.connect(c.number))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ package live
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // lives are what clients in their own processes do in these tests. The brief names one of
@@ -312,30 +310,6 @@ func TestClientApartThatDiesOfItself(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A client process gets all options for connections, except those that cannot be passed to
-// another process.
-func TestConnectionOfAClientApart(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{})
-	w.fleet.Connect = redisnode.Options{Prefix: "mine:", DB: 3, PoolSize: 2, DialTimeout: time.Second}
-	w.mustRunProcesses("says what it has", "")
-	keys, err := w.server(1).(Commander).Do(t.Context(), "SCAN", "0")
-	if err != nil || !strings.Contains(fmt.Sprint(keys), "[]") {
-		t.Errorf("in the first database: %v, %v", keys, err)
-	}
-	keys, err = w.server(1).(Commander).Do(t.Context(), "EVAL", "redis.call('SELECT', 3) return redis.call('KEYS', '*')", "0")
-	if got := fmt.Sprint(keys, err); got != "[mine:key] <nil>" {
-		t.Errorf("in the third: %s", got)
-	}
-}
-
-func TestClientsApartCannotHaveAnyTLS(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{})
-	w.fleet.Connect.TLS = new(tls.Config)
-	if err := w.RunProcesses(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {
-		t.Error(err)
 	}
 }
 

@@ -122,7 +122,7 @@ func WithReplicas(ctx context.Context, s nemesis.Setting, seed uint64, fleet Fle
 	for i, node := range failing {
 		masters[i] = fleet.Servers[node-1].Addr()
 	}
-	streams, err := wire.Open(1, masters, "")
+	streams, err := wire.Open(1, masters)
 	if err != nil {
 		return fleet, err
 	}

@@ -26,26 +26,26 @@ type World struct {
 	seed    uint64
 	ground  ground
 
-	fleet       Fleet
-	network     *wire.Network
-	clients     []*client    // from 0; if they are processes, only their clocks are used
-	hosts       []clientHost // likewise
-	resource    resource
-	history     *recorder
-	calls       *world.Calls
-	tasks       taskGroup
-	probe       probe
-	clocks      *world.Clocks
-	plan        *planRunner
-	injector    *world.Injector // used under the lock of plan, as are links, states and the fields below
-	links       *world.Links
-	strikes     map[int]*world.Strikes // by number of the faults that strike once
-	states      []state                // of the nodes' servers, from 0
-	walls       []world.Clock          // of the nodes, from 0
-	recoveries  []recovery             // likewise
-	watches     []*nodeWatch           // likewise; nil: keys are not watched
-	standing    []int                  // by client, from 0: how many faults pause it
-	dead        []bool                 // likewise
+	fleet      Fleet
+	network    *wire.Network
+	clients    []*client    // from 0; if they are processes, only their clocks are used
+	hosts      []clientHost // likewise
+	resource   resource
+	history    *recorder
+	calls      *world.Calls
+	tasks      taskGroup
+	probe      probe
+	clocks     *world.Clocks
+	plan       *planRunner
+	injector   *world.Injector // used under the lock of plan, as are links, states and the fields below
+	links      *world.Links
+	strikes    map[int]*world.Strikes // by number of the faults that strike once
+	states     []state                // of the nodes' servers, from 0
+	walls      []world.Clock          // of the nodes, from 0
+	recoveries []recovery             // likewise
+	watches    []*nodeWatch           // likewise; nil: keys are not watched
+	standing   []int                  // by client, from 0: how many faults pause it
+	dead       []bool                 // likewise
 
 	over   context.Context // ends with the run
 	end    context.CancelFunc
@@ -86,7 +86,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 		fleet:      fleet,
 		network:    network,
 		resource:   resource{state: guard.New(s.Guard), rules: make([]world.Rules, s.Clients)},
-		ground:     newGround(fleet.Connect.Runtime),
+		ground:     newGround(fleet.Runtime),
 		calls:      world.NewCalls(s.Clients),
 		broken:     make(chan error, 1),
 		done:       make(chan struct{}),
@@ -135,7 +135,7 @@ func newWorld(s nemesis.Setting, seed uint64, sink history.Sink, fleet Fleet, fa
 // connect returns the options for a client's connections. If the fleet has its own network,
 // only that can dial.
 func (w *World) connect(client int) redisnode.Options {
-	connect := w.fleet.Connect
+	connect := redisnode.Options{Runtime: w.fleet.Runtime}
 	switch c := w.setting.Connections; {
 	case c.Batched: // as the options have it
 	case c.Limit > 0:

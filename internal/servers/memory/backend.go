@@ -11,7 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 // Backend opens worlds on nodes in memory.
@@ -52,13 +51,13 @@ func (Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink hi
 		nodes, hosts = append(nodes, n), append(hosts, n)
 	}
 	fleet := live.NewFleet(nodes, nil, func() error { return stopAll(nodes) })
-	fleet.Connect = redisnode.Options{Runtime: m}
+	fleet.Runtime = m
 	fleet.Keys = func(tell func(history.Event, env.Instant)) {
 		for _, n := range nodes {
 			n.keys.tell = tell
 		}
 	}
-	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts, "") }
+	fleet.Network = func(clients int) (*wire.Network, error) { return wire.OpenInMemory(clients, hosts) }
 	return live.Open(s, seed, sink, fleet, handlers)
 }
 

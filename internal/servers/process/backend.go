@@ -61,7 +61,7 @@ func (b Backend) Open(ctx context.Context, s nemesis.Setting, seed uint64, sink 
 		return nil, errors.Join(err, fleet.Close())
 	}
 	if b.WatchKeys {
-		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(keywatch.Options{All: true}, log) }
+		fleet.WatchKeys = func(log live.EntryLog) live.KeyWatch { return keywatch.New(log) }
 	}
 	return live.Open(s, seed, sink, fleet, handlers)
 }

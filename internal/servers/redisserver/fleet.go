@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/lockstorm/lockstorm/internal/servers/aof"
 	"github.com/lockstorm/lockstorm/internal/servers/child"
-	"github.com/lockstorm/lockstorm/internal/servers/preflight"
 )
 
 // Fleet is a number of servers below one directory.
@@ -25,8 +26,8 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkVersion(ctx, binary, o); err != nil {
-		return nil, err
+	if err := CheckVersion(ServerVersion(ctx, binary), o.EverySecond || o.Journal || o.Torn); err != nil {
+		return nil, fmt.Errorf("%s is %w", binary, err)
 	}
 	o.Binary = binary
 	preload := ""
@@ -85,20 +86,20 @@ func (f *Fleet) Close() error {
 	return f.group.Close()
 }
 
-// checkVersion returns an error if a redis-server binary is too old. A binary that prints
-// no version passes; starting it shows what it is.
-func checkVersion(ctx context.Context, binary string, o Options) error {
-	version := ServerVersion(ctx, binary)
-	v, err := preflight.ParseVersion(version)
-	if err != nil {
-		return nil
+// OldestVersion is the oldest Redis that a lock can use: HELLO came with 6.0. [aof.OldestVersion] is
+// the oldest one whose disk can be restored to an earlier state.
+const OldestVersion = "6.0"
+
+// CheckVersion returns an error if a version of Redis, such as "7.0.15", is too old: for a lock, or with
+// restored, to be restored to an earlier state of its disk. What is no version passes: starting the
+// server shows what it is.
+func CheckVersion(version string, restored bool) error {
+	oldest, why := OldestVersion, "to be a node of a lock"
+	if restored {
+		oldest, why = aof.OldestVersion, "to be restored to an earlier state of its disk"
 	}
-	least, why := preflight.LeastVersion, "to be a node of a lock"
-	if o.EverySecond || o.Journal || o.Torn {
-		least, why = preflight.Version{Major: aof.LeastMajor}, "to be restored to an earlier state of its disk"
-	}
-	if v.Before(least) {
-		return fmt.Errorf("%s is Redis %s, which is too old %s: at least %v is needed", binary, version, why, least)
+	if semver.IsValid("v"+version) && semver.Compare("v"+version, "v"+oldest) < 0 {
+		return fmt.Errorf("Redis %s, which is too old %s: at least %s is needed", version, why, oldest)
 	}
 	return nil
 }

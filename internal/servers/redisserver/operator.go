@@ -41,6 +41,21 @@ func (o Operator) Time(ctx context.Context) (time.Time, error) {
 	return client.Time(ctx).Result()
 }
 
+// Info returns the fields of the server's INFO.
+func (o Operator) Info(ctx context.Context) (map[string]string, error) {
+	reply, err := o.Do(ctx, "INFO")
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]string{}
+	for line := range strings.Lines(fmt.Sprint(reply)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields, nil
+}
+
 // newClient returns a client that sends each command once and waits until the context ends.
 // It is a function instead of a method because packages that use Operator would otherwise
 // compile parts of go-redis again, which takes seconds.

@@ -39,8 +39,8 @@ type Session interface {
 // Faults act on its directions as on those of proxies. Its goroutines block on channels and
 // timers only, so it may live in a bubble of testing/synctest, where time is virtual.
 // Connecting takes no time; a node that is down refuses at once.
-func OpenInMemory(clients int, nodes []Host, prefix string) (*Network, error) {
-	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
+func OpenInMemory(clients int, nodes []Host) (*Network, error) {
+	return newNetwork().connect(clients, len(nodes), func(l *Link, client, node int) error {
 		l.path = &memoryPath{
 			link: l, client: client, host: nodes[node-1],
 			requests: &faultToxic{l.Requests}, replies: &faultToxic{l.Replies},

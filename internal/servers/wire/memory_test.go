@@ -41,7 +41,7 @@ func (s session) Ask(piece []byte, _ time.Time) error {
 func inBubble(t *testing.T, test func(t *testing.T, c *pair)) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(pair)
-		n, err := OpenInMemory(1, []Host{c}, "")
+		n, err := OpenInMemory(1, []Host{c})
 		if err != nil {
 			t.Fatal(err)
 		}

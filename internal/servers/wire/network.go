@@ -80,14 +80,12 @@ func (l *Link) Each(direction nemesis.Direction, do func(*Direction)) {
 // Network holds the links of all clients to all nodes.
 type Network struct {
 	links  [][]*Link // by client and node, from 0
-	prefix string    // of keys
 	closed chan struct{}
 }
 
-// newNetwork returns a network without links. Rules see keys without prefix, which the
-// clients put in front of them.
-func newNetwork(prefix string) *Network {
-	return &Network{prefix: prefix, closed: make(chan struct{})}
+// newNetwork returns a network without links.
+func newNetwork() *Network {
+	return &Network{closed: make(chan struct{})}
 }
 
 // connect gives each client a link to each node. Clients and nodes are numbered from 1.
@@ -157,7 +155,6 @@ func (n *Network) Close() {
 // Direction is one direction of a link. It is safe for concurrent use.
 type Direction struct {
 	base   nemesis.Message // what all its messages have in common
-	prefix string          // of keys
 	closed <-chan struct{} // closed when the network closes
 	copier *copier         // duplicates requests; nil in the direction of replies
 
@@ -185,7 +182,7 @@ type directionFaults struct {
 func (n *Network) newDirection(client, node int, direction nemesis.Direction) *Direction {
 	return &Direction{
 		base:   nemesis.Message{Client: client, Node: node, Way: direction},
-		prefix: n.prefix, closed: n.closed, changed: make(chan struct{}),
+		closed: n.closed, changed: make(chan struct{}),
 	}
 }
 

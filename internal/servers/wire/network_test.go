@@ -108,28 +108,28 @@ func slower(by time.Duration) nemesis.Rule {
 	return nemesis.Rule{Delay: func(nemesis.Message) time.Duration { return by }}
 }
 
-// opener opens a network of clients to servers, with a prefix of keys.
-type opener func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network
+// opener opens a network of clients to servers.
+type opener func(t *testing.T, clients int, nodes ...*echo) *Network
 
 // networks are the two kinds of networks.
 var networks = map[string]opener{
-	"proxies": func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network {
+	"proxies": func(t *testing.T, clients int, nodes ...*echo) *Network {
 		addrs := make([]string, len(nodes))
 		for i, e := range nodes {
 			addrs[i] = e.addr()
 		}
-		n, err := Open(clients, addrs, prefix)
+		n, err := Open(clients, addrs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return n
 	},
-	"memory": func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network {
+	"memory": func(t *testing.T, clients int, nodes ...*echo) *Network {
 		hosts := make([]Host, len(nodes))
 		for i, e := range nodes {
 			hosts[i] = e
 		}
-		n, err := OpenInMemory(clients, hosts, prefix)
+		n, err := OpenInMemory(clients, hosts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,8 +141,8 @@ var networks = map[string]opener{
 func onEach(t *testing.T, test func(t *testing.T, open opener)) {
 	for name, open := range networks {
 		t.Run(name, func(t *testing.T) {
-			test(t, func(t *testing.T, clients int, prefix string, nodes ...*echo) *Network {
-				n := open(t, clients, prefix, nodes...)
+			test(t, func(t *testing.T, clients int, nodes ...*echo) *Network {
+				n := open(t, clients, nodes...)
 				t.Cleanup(n.Close)
 				return n
 			})
@@ -189,7 +189,7 @@ func mustHearNothing(t *testing.T, conn net.Conn) {
 func TestLinksCarryBothWays(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		conn := dial(t, open(t, 1, "", server).Link(1, 1))
+		conn := dial(t, open(t, 1, server).Link(1, 1))
 		for i := range 100 {
 			say(t, conn, fmt.Sprint(i))
 			mustHear(t, conn, fmt.Sprint(i))
@@ -200,7 +200,7 @@ func TestLinksCarryBothWays(t *testing.T) {
 // A client's dialer knows its nodes by their addresses.
 func TestDialer(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
-		n := open(t, 2, "", startEcho(t), startEcho(t))
+		n := open(t, 2, startEcho(t), startEcho(t))
 		conn, err := n.Dialer(2)(t.Context(), "tcp", n.Link(2, 1).Addr())
 		if err != nil {
 			t.Fatal(err)
@@ -218,7 +218,7 @@ func TestDialer(t *testing.T) {
 func TestHeldRequestTakesEffectLater(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		link := open(t, 1, "", server).Link(1, 1)
+		link := open(t, 1, server).Link(1, 1)
 		conn := dial(t, link)
 		link.Requests.Impose(1, cut)
 		say(t, conn, "one")
@@ -236,7 +236,7 @@ func TestHeldRequestTakesEffectLater(t *testing.T) {
 func TestHeldRequestOutlivesItsSender(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		link := open(t, 1, "", server).Link(1, 1)
+		link := open(t, 1, server).Link(1, 1)
 		conn := dial(t, link)
 		link.Requests.Impose(1, cut)
 		say(t, conn, "will")
@@ -256,7 +256,7 @@ func TestHeldRequestOutlivesItsSender(t *testing.T) {
 func TestHeldReplyBelongsToARequestThatTookEffect(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		link := open(t, 1, "", server).Link(1, 1)
+		link := open(t, 1, server).Link(1, 1)
 		conn := dial(t, link)
 		link.Replies.Impose(1, cut)
 		say(t, conn, "one")
@@ -270,7 +270,7 @@ func TestHeldReplyBelongsToARequestThatTookEffect(t *testing.T) {
 func TestCutIsOfOneLinkOnly(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		a, b := startEcho(t), startEcho(t)
-		n := open(t, 2, "", a, b)
+		n := open(t, 2, a, b)
 		n.Link(1, 1).Requests.Impose(1, cut)
 		n.Link(1, 1).Replies.Impose(1, cut)
 		cut := dial(t, n.Link(1, 1))
@@ -288,7 +288,7 @@ func TestDelayIsOfEveryMessageAndKeepsTheOrder(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		const delay = 80 * time.Millisecond
 		server := startEcho(t)
-		link := open(t, 1, "", server).Link(1, 1)
+		link := open(t, 1, server).Link(1, 1)
 		conn := dial(t, link)
 		link.Requests.Impose(2, slower(delay))
 		link.Replies.Impose(2, slower(delay))
@@ -313,7 +313,7 @@ func TestDelayIsOfEveryMessageAndKeepsTheOrder(t *testing.T) {
 func TestNodeThatIsDownIsNoUse(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		link := open(t, 1, "", server).Link(1, 1)
+		link := open(t, 1, server).Link(1, 1)
 		server.leave()
 		mustBeRefused(t, link)
 	})
@@ -340,7 +340,7 @@ func mustBeRefused(t *testing.T, link *Link) {
 func TestLinkThatRefuses(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		link := open(t, 1, "", server).Link(1, 1)
+		link := open(t, 1, server).Link(1, 1)
 		before := dial(t, link)
 		say(t, before, "before")
 		mustHear(t, before, "before")
@@ -360,7 +360,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := startEcho(t)
 			before := runtime.NumGoroutine()
-			n := open(t, 3, "", server, server)
+			n := open(t, 3, server, server)
 			for client := 1; client <= 3; client++ {
 				for node := 1; node <= 2; node++ {
 					l := n.Link(client, node)
@@ -390,7 +390,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 // has held back.
 func TestLeadElsewhere(t *testing.T) {
 	before, after := startEcho(t), startEcho(t)
-	n := networks["proxies"](t, 1, "", before)
+	n := networks["proxies"](t, 1, before)
 	defer n.Close()
 	l := n.Link(1, 1)
 	held, addr := dial(t, l), l.Addr()
@@ -430,7 +430,7 @@ func TestWholeCommands(t *testing.T) {
 func TestCopyOutlivesItsSender(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		link := open(t, 1, "", server).Link(1, 1)
+		link := open(t, 1, server).Link(1, 1)
 		conn := dial(t, link)
 		link.Requests.Copy(func() time.Duration { return moment })
 		const ping = "*1\r\n$4\r\nPING\r\n"
@@ -469,7 +469,7 @@ func TestKeepAlive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer node.Close()
-		network, err := Open(1, []string{node.Addr().String()}, "")
+		network, err := Open(1, []string{node.Addr().String()})
 		if err != nil {
 			t.Fatal(err)
 		}

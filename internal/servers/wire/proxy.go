@@ -13,9 +13,9 @@ import (
 )
 
 // Open makes a network of proxies on loopback: for each client a link to every node, given
-// as host:port. Rules see keys without prefix, which the clients put in front of them.
-func Open(clients int, nodes []string, prefix string) (*Network, error) {
-	return newNetwork(prefix).connect(clients, len(nodes), func(l *Link, client, node int) error {
+// as host:port.
+func Open(clients int, nodes []string) (*Network, error) {
+	return newNetwork().connect(clients, len(nodes), func(l *Link, client, node int) error {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return fmt.Errorf("proxy of client %d and node %d: %w", client, node, err)

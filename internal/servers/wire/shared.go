@@ -10,7 +10,7 @@ import (
 // client that has made a connection, from 1; a connection of anybody else (0) is closed.
 func OpenShared(clients int, nodes []string, dialler func(conn net.Conn) int) (*Network, error) {
 	listeners := make([]net.Listener, len(nodes))
-	n, err := newNetwork("").connect(clients, len(nodes), func(l *Link, client, node int) (err error) {
+	n, err := newNetwork().connect(clients, len(nodes), func(l *Link, client, node int) (err error) {
 		if client == 1 { // the others use the same one
 			if listeners[node-1], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 				return fmt.Errorf("proxy of node %d: %w", node, err)

@@ -67,7 +67,7 @@ func TestRetry(t *testing.T) {
 	}
 	addr := down.Addr().String()
 	down.Close()
-	n, err := Open(1, []string{addr}, "")
+	n, err := Open(1, []string{addr})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestRetry(t *testing.T) {
 // A link can change what its client sends, and nothing else.
 func TestRewrite(t *testing.T) {
 	e := startEcho(t)
-	n, err := Open(2, []string{e.addr()}, "")
+	n, err := Open(2, []string{e.addr()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (t *faultToxic) copy(chunk *stream.StreamChunk) {
 func (t *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
 	seen := t.direction.base
 	if chunk != nil && seen.Way == nemesis.Requests {
-		seen.Key = strings.TrimPrefix(keyOf(chunk.Data), t.direction.prefix)
+		seen.Key = keyOf(chunk.Data)
 	}
 	return seen
 }

@@ -47,28 +47,28 @@ func TestKeyOfARequest(t *testing.T) {
 	}
 }
 
-// A rule sees the sender, the receiver, and keys as a plan knows them.
+// A rule sees the sender, the receiver, and the key.
 func TestRuleOfOneKey(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
-		n := open(t, 2, "ours:", server)
+		n := open(t, 2, server)
 		slow := nemesis.Rule{Holds: func(m nemesis.Message) bool { return m.Client == 2 && m.Node == 1 && m.Key == "a" }}
 		for client, held := range map[int]bool{1: false, 2: true} {
 			l := n.Link(client, 1)
 			l.Each(nemesis.Both, func(w *Direction) { w.Impose(1, slow) })
 			conn := dial(t, l)
-			if _, err := conn.Write(spoken("GET ours:b")); err != nil {
+			if _, err := conn.Write(spoken("GET b")); err != nil {
 				t.Fatal(err)
 			}
-			mustHear(t, conn, "*2\n$3\nGET\n$6\nours:b")
-			if _, err := conn.Write(spoken("GET ours:a")); err != nil {
+			mustHear(t, conn, "*2\n$3\nGET\n$1\nb")
+			if _, err := conn.Write(spoken("GET a")); err != nil {
 				t.Fatal(err)
 			}
 			if held {
 				mustHearNothing(t, conn)
 				l.Each(nemesis.Both, func(w *Direction) { w.Lift(1) })
 			}
-			mustHear(t, conn, "*2\n$3\nGET\n$6\nours:a")
+			mustHear(t, conn, "*2\n$3\nGET\n$1\na")
 		}
 	})
 }
@@ -77,7 +77,7 @@ func TestRuleOfOneKey(t *testing.T) {
 func TestRulesAddUp(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		const delay = 40 * time.Millisecond
-		link := open(t, 1, "", startEcho(t)).Link(1, 1)
+		link := open(t, 1, startEcho(t)).Link(1, 1)
 		conn := dial(t, link)
 		link.Requests.Impose(1, slower(delay))
 		link.Requests.Impose(2, slower(delay))

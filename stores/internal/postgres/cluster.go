@@ -112,7 +112,7 @@ func (c *cluster) connect(seed uint64) (err error) {
 	for i := range first {
 		first[i] = c.servers[0].Addr()
 	}
-	if c.streams, err = wire.Open(1, first, ""); err != nil {
+	if c.streams, err = wire.Open(1, first); err != nil {
 		return err
 	}
 	lag := (&nemesis.Latency{Add: c.setting.Commit}).Rule(live.Draws(seed, "replication"))

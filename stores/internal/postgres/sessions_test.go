@@ -120,7 +120,7 @@ func TestIdleTransactionEnds(t *testing.T) {
 // gives it to another then. The client learns of it when the link is back.
 func TestUnreachableClientLosesItsLock(t *testing.T) {
 	f := openFleet(t, setting(1))
-	network, err := wire.Open(1, []string{f.server(1).Addr()}, "")
+	network, err := wire.Open(1, []string{f.server(1).Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}

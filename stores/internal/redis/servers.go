@@ -165,7 +165,7 @@ func (d *deployment) open(ctx context.Context, seed uint64) (err error) {
 		}
 		d.servers, addrs = append(d.servers, s), append(addrs, s.Addr())
 	}
-	if d.links, err = wire.Open(1, addrs, ""); err != nil {
+	if d.links, err = wire.Open(1, addrs); err != nil {
 		return err
 	}
 	for i, s := range d.servers {

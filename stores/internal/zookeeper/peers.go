@@ -25,7 +25,7 @@ func connect(servers []*Server) (links live.PeerLinks, err error) {
 		quorum, votes = append(quorum, s.Ports[1].Addr()), append(votes, s.Ports[2].Addr())
 	}
 	for _, addrs := range [][]string{quorum, votes} {
-		network, err := wire.Open(len(servers), addrs, "")
+		network, err := wire.Open(len(servers), addrs)
 		if err != nil {
 			links.Close()
 			return nil, err
