@@ -20,7 +20,6 @@ type Group struct {
 	forker  *Forker
 	daemons []*Daemon
 	died    chan error
-	release []func()
 
 	closing sync.Once
 	err     error
@@ -75,10 +74,6 @@ func (g *Group) Report(death error) {
 	}
 }
 
-// OnClose adds what Close calls when all servers are gone, before it removes their files. It may not be
-// called if this program dies.
-func (g *Group) OnClose(do func()) { g.release = append(g.release, do) }
-
 // Died delivers an error when a server has died and nobody ended it. The error contains the
 // end of the server's log.
 func (g *Group) Died() <-chan error { return g.died }
@@ -98,9 +93,6 @@ func (g *Group) Close() error {
 		}
 		all.Wait()
 		g.forker.Close()
-		for _, do := range g.release {
-			do()
-		}
 		g.err = g.reaper.Close()
 	})
 	return g.err

@@ -204,6 +204,9 @@ func (c *cluster) close() error {
 	c.tasks.Wait()
 	var err error
 	if c.group != nil {
+		for _, s := range c.servers {
+			s.kill() // with its shared memory, which is not below the group's directory
+		}
 		err = c.group.Close()
 	}
 	if c.streams != nil {

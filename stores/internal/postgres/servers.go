@@ -62,7 +62,6 @@ func (c *cluster) newServer(node int, clock bool) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Daemon: d, cluster: c, node: node}
-	c.group.OnClose(s.forgetMemory)
 	if clock {
 		s.clock = redisserver.NewFakeClock(s.clockFile())
 	}
