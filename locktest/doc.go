@@ -1,4 +1,4 @@
-// Package locktest tests any Go lock that uses Redis, etcd, NATS, PostgreSQL or ZooKeeper against
+// Package locktest tests any Go lock that uses Redis, etcd, PostgreSQL or ZooKeeper against
 // faults: servers crash, links break and clients are paused. The lock is used as it is, and its
 // behaviour is judged by the checker that judges the locks of Lockstorm.
 //
@@ -45,8 +45,8 @@
 // On [Process] nodes are redis-server processes and time is real.
 //
 // A lock in a replicated store is tested on servers of that store, with [Config.Store] set to
-// the Store of the package etcdtest, natstest, postgrestest or zookeepertest. These packages
-// show how a client of the store dials. They are separate, so that a test compiles the client
+// the Store of the package etcdtest, postgrestest or zookeepertest of the module stores. These
+// packages show how a client of the store dials. They are separate, so that a test compiles the client
 // of the store that it uses, and no other. The servers have to be installed. There is no store in
 // memory.
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Store is a replicated store that keeps the lock. The packages etcdtest, natstest, postgrestest
+// Store is a replicated store that keeps the lock. The packages etcdtest, postgrestest
 // and zookeepertest have one each. The zero value means that the nodes are independent Redis
 // servers.
 type Store struct{ servers *live.StoreServers }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs redis-server and libfaketime, and what the arguments name (docker.io, mmdebstrap, chromium, npm,
-# languages: npm, and redis-py for Python, stores: etcd, NATS, PostgreSQL and ZooKeeper, slurm: Slurm and
+# languages: npm, and redis-py for Python, stores: etcd, PostgreSQL and ZooKeeper, slurm: Slurm and
 # MUNGE), from the distribution's packages if they are missing. Without the rights to do so it prints the
 # command to run. If Chromium cannot be installed, it prints the reason and does not fail: the tests that
 # need it are skipped.
@@ -16,7 +16,6 @@ for extra; do
 	chromium) sh "$(dirname "$0")/browser.sh" >/dev/null || wished=' chromium' ;;
 	stores)
 		command -v etcd >/dev/null || missing="$missing etcd-server"
-		command -v nats-server >/dev/null || ls /usr/sbin/nats-server >/dev/null 2>&1 || missing="$missing nats-server"
 		command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 		command -v java >/dev/null || missing="$missing default-jre-headless"
 		ls /usr/share/java/zookeeper.jar >/dev/null 2>&1 || missing="$missing zookeeper"

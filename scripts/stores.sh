@@ -8,10 +8,10 @@ set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
+go -C stores build -buildvcs=false -o "$work/lockstorm" ./cmd/lockstorm
 PATH=$work:$PATH
 
-locks=database-row,database-row-asynchronous,advisory,advisory-checked,advisory-transaction,expiring-key,redis-sentinel,redis-cluster,kubernetes-lease,kubernetes-lease-fenced,zookeeper,zookeeper-fenced,etcd,etcd-unchecked,fenced
+locks=database-row,database-row-asynchronous,advisory,advisory-checked,advisory-transaction,redis-sentinel,redis-cluster,kubernetes-lease,kubernetes-lease-fenced,zookeeper,zookeeper-fenced,etcd,etcd-unchecked,fenced
 stores=${FROM:-}
 if test -z "$stores"; then
 	stores=$(mktemp -d)

@@ -27,7 +27,7 @@
 // has ended its transaction and somebody else has the row. The storm holder-cut-off shows this by a
 // violation of V1: such a lock protects what the transaction itself writes, and nothing else. For
 // what is outside of the database use a row with an expiry, as in the example of
-// [github.com/lockstorm/lockstorm/locktest/postgrestest].
+// [github.com/lockstorm/lockstorm/stores/postgrestest].
 package sqllocktest
 
 import (
