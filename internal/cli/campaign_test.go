@@ -224,7 +224,7 @@ func TestCampaignRejectsBadInput(t *testing.T) {
 	asWorker(t)
 	url, dir := startNATS(t), t.TempDir()
 	for want, args := range map[string][]string{
-		`unknown command of a campaign "swep": there is sweep, debate, compare, explore, hunt`: {"start", "--out", dir + "/x", "swep"},
+		`unknown command of a campaign "swep": there is sweep, debate, compare, explore`: {"start", "--out", dir + "/x", "swep"},
 		`sweep: unknown sweep "restart-dela"`:                                                  {"start", "--out", dir + "/x", "sweep", "restart-dela"},
 		"flags of a campaign come before its command":                                          {"start", "--out", dir + "/x", "sweep", "drift", "--out", dir + "/x"},
 		"--out: want a directory":                                                              {"start", "sweep", "drift"},

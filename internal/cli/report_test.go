@@ -119,7 +119,6 @@ func TestReportsThatCannotBe(t *testing.T) {
 		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,
 		"report ../../testdata/cases --details -1":                      "--details -1: want at least 0",
 		"check - --report " + filepath.Join(dir, "r.html"):              "standard input cannot be read twice",
-		"hunt --debate --report " + filepath.Join(dir, "r.html"):        "debate",
 		"sweep drift-edge --show 1 --report " + filepath.Join(dir, "r"): "show",
 	} {
 		code, _, problems := command(t, strings.Fields(line)...)
