@@ -24,7 +24,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		want string
 	}{
 		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "their windows overlap by"},
-		{"run calm --out= --seed 7", exitAsExpected, "lockstorm replay v2.calm.7."},
+		{"run calm --out= --seed 7", exitAsExpected, "lockstorm replay v1.calm.7."},
 		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "their windows overlap by"},
 		{"check --picture none " + filepath.Join(runs, "crash-restart-sim-2"), exitAsExpected, "crash-restart, sim, seed 2"},
 		{"debate crash-restart calm --runs 3", exitAsExpected, `<details id="witness-crash-restart">`},
