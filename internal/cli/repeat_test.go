@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var replayCommand = regexp.MustCompile(`lockstorm (replay v2\.\S+(?: --scenario \S+)?)`)
+var replayCommand = regexp.MustCompile(`lockstorm (replay v1\.\S+(?: --scenario \S+)?)`)
 
 // Law: run prints the command that repeats a run that violates something, of a scenario by name and in
 // a file, and whether that is a limit or a defect. The repetition says the same.
