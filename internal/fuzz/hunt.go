@@ -55,8 +55,7 @@ type Hunt struct {
 // Run is one run of a hunt.
 type Run struct {
 	Number int // from 1, or from Before+1
-	Candidate
-	Result runner.Result
+	runner.Result
 	Broken []checker.Property // the wanted properties that it breaks
 
 	// Tested are the wanted properties that are promised, that the run could have broken, and
@@ -106,7 +105,7 @@ func (h Hunt) Run(ctx context.Context) error {
 		o := <-ahead[0]
 		ahead = ahead[1:]
 		switch {
-		case ctx.Err() != nil || o.run.Result.Interrupted:
+		case ctx.Err() != nil || o.run.Interrupted:
 			return nil
 		case o.err != nil:
 			return fmt.Errorf("run %d of the hunt with seed %d: %w", n, h.Seed, o.err)
@@ -120,27 +119,26 @@ func (h Hunt) Run(ctx context.Context) error {
 // try makes the run with a number.
 func (h Hunt) try(ctx context.Context, number int) (Run, error) {
 	run := Run{Number: number}
-	var err error
-	if run.Candidate, err = h.draw(rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", number)))); err != nil {
+	s, seed, err := h.draw(rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", number))))
+	if err != nil {
 		return run, err
 	}
-	e, err := runner.Prepare(h.Backend, run.Scenario)
+	e, err := runner.Prepare(h.Backend, s)
 	if err != nil {
 		return run, err
 	}
 	contention := newContention()
-	run.Result, err = e.WithEventLimit(MaxEvents).Run(ctx, run.Candidate.Seed, contention)
-	if err != nil || run.Result.Interrupted {
+	run.Result, err = e.WithEventLimit(MaxEvents).Run(ctx, seed, contention)
+	if err != nil || run.Interrupted {
 		return run, err
 	}
 	run.Contended = contention.seen
-	report := run.Result.Report
-	for _, p := range h.Terms(run.Scenario).Tests(run.Scenario, report) {
+	for _, p := range h.Terms(s).Tests(s, run.Report) {
 		if !h.wants(p) {
 			continue
 		}
 		run.Tested = append(run.Tested, p)
-		if report.Finding(p).Verdict == checker.Violated {
+		if run.Report.Finding(p).Verdict == checker.Violated {
 			run.Broken = append(run.Broken, p)
 		}
 	}

@@ -96,7 +96,7 @@ func TestRunsDependOnTheirNumbers(t *testing.T) {
 		h := around(t, "crash-restart", nil, n, checker.Lease)
 		h.Before, h.SideBySide = before, cores
 		h.Each = func(s fuzz.Run) bool {
-			all = append(all, fmt.Sprintf("%d: %d %v %x %v", s.Number, s.Candidate.Seed, s.Scenario.Plan, s.Result.TraceHash, s.Broken))
+			all = append(all, fmt.Sprintf("%d: %d %v %x %v", s.Number, s.Seed, s.Scenario.Plan, s.Result.TraceHash, s.Broken))
 			return true
 		}
 		if err := h.Run(t.Context()); err != nil {
@@ -128,11 +128,11 @@ func TestHuntEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Law: Each gets the same result as the candidate run by itself.
-func TestRunsAreThoseOfTheirCandidates(t *testing.T) {
+// Law: a run of a hunt is repeated by its scenario and its seed.
+func TestRunsAreRepeated(t *testing.T) {
 	h := around(t, "crash-restart", nil, 100, checker.Lease)
 	h.Each = func(s fuzz.Run) bool {
-		again, err := s.Candidate.Run(t.Context(), simulated.Backend(), nil)
+		again, err := runner.Run(t.Context(), simulated.Backend(), s.Scenario, s.Seed, nil)
 		if err != nil || again.TraceHash != s.Result.TraceHash || s.Scenario.Generate != nil {
 			t.Fatalf("run %d: %x, again %x (%v)", s.Number, s.Result.TraceHash, again.TraceHash, err)
 		}

@@ -95,13 +95,12 @@ func TestOrdersReplaceCuts(t *testing.T) {
 func byItself(t *testing.T, s scenarios.Scenario, p checker.Property) fuzz.Run {
 	t.Helper()
 	for seed := uint64(1); seed <= 100; seed++ {
-		c := fuzz.Candidate{Scenario: s, Seed: seed}
-		r, err := c.Run(t.Context(), minimizer.Backend, nil)
+		r, err := runner.Run(t.Context(), minimizer.Backend, s, seed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Report.Finding(p).Verdict == checker.Violated {
-			return fuzz.Run{Number: int(seed), Candidate: c, Result: r}
+			return fuzz.Run{Number: int(seed), Result: r}
 		}
 	}
 	t.Fatal("no seed shows it")

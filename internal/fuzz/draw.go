@@ -1,34 +1,20 @@
 package fuzz
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/promises"
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Candidate is a possible run: a scenario whose plan has all faults, and a seed.
-type Candidate struct {
-	Scenario scenarios.Scenario `json:"scenario"`
-	Seed     uint64             `json:"seed"`
-}
-
-// Run makes the run. The history is also recorded in keep, unless that is nil.
-func (c Candidate) Run(ctx context.Context, b runner.Backend, keep history.Sink) (runner.Result, error) {
-	return runner.Run(ctx, b, c.Scenario, c.Seed, keep)
-}
-
-// draw draws a candidate.
-func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
+// draw draws a scenario whose plan has all faults, and a seed for its run.
+func (h Hunt) draw(random *rand.Rand) (scenarios.Scenario, uint64, error) {
 	s, g, err := h.drawScenario(random)
 	if err != nil {
-		return Candidate{}, err
+		return s, 0, err
 	}
 	seed := random.Uint64() >> 32
 	a, promised := h.assumed(s, random)
@@ -37,7 +23,7 @@ func (h Hunt) draw(random *rand.Rand) (Candidate, error) {
 	if promised {
 		s = a.Keep(s) // faults can be excluded together
 	}
-	return Candidate{h.withPromisedBounds(s), seed}, nil
+	return h.withPromisedBounds(s), seed, nil
 }
 
 // maxScenarios is how many scenarios are drawn until one admits some kind of fault.
