@@ -57,5 +57,3 @@ say . "What a quarantine costs" go test ./internal/runner -run TestCostOfQuarant
 say . "Simulated cycles" go test ./internal/runner -run '^$' -bench . -count=3
 
 mv "$work/campaign.md" "$out"
-
-sh scripts/hunt.sh

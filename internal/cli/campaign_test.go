@@ -224,21 +224,21 @@ func TestCampaignRejectsBadInput(t *testing.T) {
 	asWorker(t)
 	url, dir := startNATS(t), t.TempDir()
 	for want, args := range map[string][]string{
-		`unknown command of a campaign "swep": there is sweep, debate, compare, explore, hunt`: {"start", "--out", dir + "/x", "swep"},
-		`sweep: unknown sweep "restart-dela"`:                                                  {"start", "--out", dir + "/x", "sweep", "restart-dela"},
-		"flags of a campaign come before its command":                                          {"start", "--out", dir + "/x", "sweep", "drift", "--out", dir + "/x"},
-		"--out: want a directory":                                                              {"start", "sweep", "drift"},
-		"--workers 0: want at least 1":                                                         {"start", "--out", dir + "/x", "--workers", "0", "sweep", "drift"},
-		"--bucket needs --nats":                                                                {"start", "--out", dir + "/x", "--bucket", "mem://", "sweep", "drift"},
-		"--shard-runs 0: want at least 1":                                                      {"start", "--out", dir + "/x", "--shard-runs", "0", "sweep", "drift"},
-		"shards of up to 1 run: want at most 100,000":                                          {"start", "--out", dir + "/x", "--shard-runs", "1", "sweep", "restart-delay"},
-		"debate: --runs 0: want at least 1":                                                    {"start", "--out", dir + "/x", "debate", "--runs", "0"},
-		"campaign none: there is no such campaign":                                             {"merge", "--nats", url, "none"},
-		`campaign "../x": want a name`:                                                         {"stop", "--nats", url, "../x"},
-		"--nats: want the URL":                                                                 {"status"},
-		"other users can see a password":                                                       {"status", "--nats", "nats://me:secret@127.0.0.1:1"},
-		"--nats: nats://127.0.0.1:1: nats: no servers available":                               {"status", "--nats", "nats://127.0.0.1:1"},
-		"--creds needs --nats":                                                                 {"status", "--creds", "x"},
+		`unknown command of a campaign "swep": there is sweep, debate, compare, explore`: {"start", "--out", dir + "/x", "swep"},
+		`sweep: unknown sweep "restart-dela"`:                                            {"start", "--out", dir + "/x", "sweep", "restart-dela"},
+		"flags of a campaign come before its command":                                    {"start", "--out", dir + "/x", "sweep", "drift", "--out", dir + "/x"},
+		"--out: want a directory":                                                        {"start", "sweep", "drift"},
+		"--workers 0: want at least 1":                                                   {"start", "--out", dir + "/x", "--workers", "0", "sweep", "drift"},
+		"--bucket needs --nats":                                                          {"start", "--out", dir + "/x", "--bucket", "mem://", "sweep", "drift"},
+		"--shard-runs 0: want at least 1":                                                {"start", "--out", dir + "/x", "--shard-runs", "0", "sweep", "drift"},
+		"shards of up to 1 run: want at most 100,000":                                    {"start", "--out", dir + "/x", "--shard-runs", "1", "sweep", "restart-delay"},
+		"debate: --runs 0: want at least 1":                                              {"start", "--out", dir + "/x", "debate", "--runs", "0"},
+		"campaign none: there is no such campaign":                                       {"merge", "--nats", url, "none"},
+		`campaign "../x": want a name`:                                                   {"stop", "--nats", url, "../x"},
+		"--nats: want the URL":                                                           {"status"},
+		"other users can see a password":                                                 {"status", "--nats", "nats://me:secret@127.0.0.1:1"},
+		"--nats: nats://127.0.0.1:1: nats: no servers available":                         {"status", "--nats", "nats://127.0.0.1:1"},
+		"--creds needs --nats":                                                           {"status", "--creds", "x"},
 	} {
 		code, _, problems := command(t, append([]string{"campaign"}, args...)...)
 		if code != exitBadInput || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, want) || strings.Contains(problems, "secret") {

@@ -50,8 +50,6 @@ var dividedKinds = []dividedKind{
 	{"debate", divideDebate},
 	{"compare", divideCompare},
 	{"explore", divideExplore},
-	{"hunt", divideHunt},
-	{"mutants", divideMutants},
 }
 
 // dividedNames returns their names.

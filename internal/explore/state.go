@@ -16,7 +16,7 @@ import (
 // The format of a stored [State], and its version.
 const (
 	StateFormat  = "lockstorm-exploration"
-	StateVersion = 3
+	StateVersion = 1
 )
 
 // MaxShards is the largest number of shards of an exploration.

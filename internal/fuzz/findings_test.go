@@ -55,15 +55,15 @@ func checkRun(t *testing.T, h fuzz.Run, seen map[checker.StatementKind]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := e.Run(t.Context(), h.Candidate.Seed, &log)
+	result, err := e.Run(t.Context(), h.Seed, &log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range h.Broken {
 		f := result.Report.Finding(p)
-		w := witness{log: log, header: e.Header(h.Candidate.Seed), finding: f}
+		w := witness{log: log, header: e.Header(h.Seed), finding: f}
 		fail := func(what string) {
-			t.Errorf("%s of lock %s, scenario %s with seed %d: %s\n%s\n%v", p.Title(), h.Scenario.Lock.Kind, h.Scenario.Name, h.Candidate.Seed, what, f.Story(), h.Scenario.Plan)
+			t.Errorf("%s of lock %s, scenario %s with seed %d: %s\n%s\n%v", p.Title(), h.Scenario.Lock.Kind, h.Scenario.Name, h.Seed, what, f.Story(), h.Scenario.Plan)
 		}
 		for _, s := range w.statements() {
 			seen[s.Kind]++

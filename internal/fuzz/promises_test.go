@@ -102,7 +102,7 @@ func TestPromisesHold(t *testing.T) {
 						all.add(h)
 						for _, p := range h.Broken {
 							t.Errorf("%s breaks %s inside its assumptions (run %d of the hunt with seed %d, %s with seed %d): %s\n%v",
-								kind, p.Title(), h.Number, seed, h.Scenario.Name, h.Candidate.Seed, h.Result.Report.Finding(p).Story(), h.Scenario.Plan)
+								kind, p.Title(), h.Number, seed, h.Scenario.Name, h.Seed, h.Result.Report.Finding(p).Story(), h.Scenario.Plan)
 						}
 						return all.runs < *promiseRuns && h.Number < 100_000
 					},

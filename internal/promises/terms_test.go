@@ -168,17 +168,6 @@ func TestExamplesOfThePage(t *testing.T) {
 	}
 }
 
-// Law: the page explains each field.
-func TestThePageHasEveryField(t *testing.T) {
-	text := readPage(t)
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[promises.Assumptions]()) {
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if !strings.Contains(text, "\n| `"+name+"` |") {
-			t.Errorf("%s does not say what %s means", page, name)
-		}
-	}
-}
-
 // load reads a text as a file.
 func load(t *testing.T, text string) (func(scenarios.Scenario) promises.Terms, error) {
 	t.Helper()

@@ -143,10 +143,6 @@ type World interface {
 type Counter interface {
 	// Events returns the number of events so far.
 	Events() int
-
-	// Varying returns the number of link directions whose latency is a range, and of the messages
-	// so far that have travelled over them.
-	Varying() (directions, messages int)
 }
 
 // ProcessWorld is a [World] that can run its clients in processes of their own.

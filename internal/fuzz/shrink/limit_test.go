@@ -178,8 +178,7 @@ func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 		s := hostiletest.Draw(t)
 		s.MaxEvents = each
 		var cost careless
-		c := fuzz.Candidate{Scenario: s, Seed: 1}
-		r, err := c.Run(t.Context(), cost.backend(), nil)
+		r, err := runner.Run(t.Context(), cost.backend(), s, 1, nil)
 		if err != nil {
 			return
 		}
@@ -190,7 +189,7 @@ func TestShrinkingHostileScenariosIsBounded(t *testing.T) {
 		cost = careless{}
 		p := r.Report.Findings[broken].Property
 		minimizer := shrink.Minimizer{Backend: cost.backend(), Terms: promises.Unconditional, Promised: promises.Of, Events: events}
-		got, err := minimizer.Minimize(t.Context(), p, fuzz.Run{Number: 1, Candidate: c, Result: r, Broken: []checker.Property{p}})
+		got, err := minimizer.Minimize(t.Context(), p, fuzz.Run{Number: 1, Result: r, Broken: []checker.Property{p}})
 		if err != nil {
 			t.Fatalf("%v: %s", err, hostiletest.Describe(s))
 		}

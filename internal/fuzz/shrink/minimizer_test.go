@@ -10,6 +10,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/fuzz/shrink"
 	"github.com/lockstorm/lockstorm/internal/promises"
+	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -24,12 +25,11 @@ func crash(t *testing.T) fuzz.Run {
 	}
 	s.Expect = nil
 	s.Plan = append(s.Plan[:len(s.Plan):len(s.Plan)], nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(s.Horizon / 2)})
-	c := fuzz.Candidate{Scenario: s, Seed: 1}
-	r, err := c.Run(t.Context(), simulated.Backend(), nil)
+	r, err := runner.Run(t.Context(), simulated.Backend(), s, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fuzz.Run{Number: 7, Candidate: c, Result: r, Broken: []checker.Property{checker.Lease}}
+	return fuzz.Run{Number: 7, Result: r, Broken: []checker.Property{checker.Lease}}
 }
 
 // Law: a reduced run is smaller, violates the same property, and is the run of its scenario
@@ -44,7 +44,7 @@ func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
 	if shrink.ExtentOf(got.Small.Executed()).Faults >= len(found.Scenario.Plan) {
 		t.Errorf("it is not smaller: %v", got.Small.Plan)
 	}
-	again, err := fuzz.Candidate{Scenario: got.Small.Executed(), Seed: got.Small.Seed}.Run(t.Context(), simulated.Backend(), nil)
+	again, err := runner.Run(t.Context(), simulated.Backend(), got.Small.Executed(), got.Small.Seed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,6 @@ type Shows func(ctx context.Context, s scenarios.Scenario, seed uint64) (bool, e
 
 // Shrinker has the limits of a reduction. The zero value has none.
 type Shrinker struct {
-	// Runs is how many runs it may make; 0: no limit.
-	Runs int
-
 	// Events is how many events its runs, and the making of candidates, may cost; 0: no limit.
 	// Unlike a time limit it ends at the same candidate on every machine.
 	Events int
@@ -35,10 +32,6 @@ type Shrinker struct {
 	// PlanOnly removes faults from the plan and changes nothing else, with the given seed. It is
 	// for runs that do not repeat exactly: Shows may then make a run several times.
 	PlanOnly bool
-
-	// KeepSeed keeps the given seed. Otherwise it is replaced by a small one, which may change
-	// with the scenario.
-	KeepSeed bool
 
 	// Progress, unless nil, is called with every smaller scenario that is kept.
 	Progress func(Reduced)
@@ -59,19 +52,16 @@ type Reduced struct {
 // Shrink makes a scenario smaller until no pass makes it smaller. The scenario must be valid,
 // and have a plan and no generator. If it does not show anything in the first place, it is
 // returned unchanged. If ctx ends or Shows fails, Shrink returns the smallest so far with that
-// error. If the runs or events are used up, it returns it without an error.
+// error. If the events are used up, it returns it without an error.
 func (h Shrinker) Shrink(ctx context.Context, s scenarios.Scenario, seed uint64, shows Shows) (Reduced, error) {
 	k := &reduction{Shrinker: h, ctx: ctx, shows: shows, best: s, size: SizeOf(s), seeds: []uint64{seed}}
 	k.disjoint = s.Plan.Disjoint(s.World())
-	if h.PlanOnly {
-		k.KeepSeed = true
-	}
 	if !k.runShows(s, seed) {
 		return k.result(), k.err
 	}
 	k.updateSeeds()
 	k.repeatPasses()
-	if !k.KeepSeed && len(k.seeds) > 1 {
+	if !k.PlanOnly && len(k.seeds) > 1 {
 		k.otherSeeds = true
 		k.repeatPasses()
 	}
@@ -191,12 +181,10 @@ func (k *reduction) updateSeeds() {
 			k.seeds = append(k.seeds, seed)
 		}
 	}
-	if !k.KeepSeed && len(k.seeds) > 1 && k.seeds[0] > seedCount {
+	if len(k.seeds) > 1 && k.seeds[0] > seedCount {
 		k.seeds = k.seeds[1:]
 	}
-	if !k.KeepSeed {
-		slices.Sort(k.seeds)
-	}
+	slices.Sort(k.seeds)
 }
 
 // seedsShowing returns the seeds with which a scenario shows the same as the best: all of
@@ -207,7 +195,7 @@ func (k *reduction) seedsShowing(s scenarios.Scenario) (seeds []uint64, shows bo
 	if !failed {
 		return k.seeds, true
 	}
-	if k.KeepSeed || len(k.seeds) > 1 && !k.otherSeeds {
+	if k.PlanOnly || len(k.seeds) > 1 && !k.otherSeeds {
 		return nil, false
 	}
 	need := min(len(k.seeds), seedCount)
@@ -224,7 +212,7 @@ func (k *reduction) exhausted() bool {
 	if k.err == nil {
 		k.err = k.ctx.Err()
 	}
-	return k.err != nil || k.Runs > 0 && k.runs >= k.Runs || k.Events > 0 && k.spent() >= k.Events
+	return k.err != nil || k.Events > 0 && k.spent() >= k.Events
 }
 
 // spent returns how many events the reduction has cost: those of its runs, and the cost of
@@ -256,8 +244,6 @@ func (k *reduction) reason() string {
 		return "time limit"
 	case k.err != nil:
 		return "stopped"
-	case k.Runs > 0 && k.runs >= k.Runs:
-		return fmt.Sprintf("limit of %d runs", k.Runs)
 	case k.Events > 0 && k.spent() >= k.Events:
 		return fmt.Sprintf("limit of %d events", k.Events)
 	}

@@ -200,25 +200,10 @@ func TestShrinksToTheSame(t *testing.T) {
 	})
 }
 
-// shrunk reduces a scenario without limits, with a fixed seed.
+// shrunk reduces a scenario without limits.
 func shrunk(t *testing.T, s scenarios.Scenario, seed uint64, shows shrink.Shows) (scenarios.Scenario, error) {
-	r, err := shrink.Shrinker{KeepSeed: true}.Shrink(t.Context(), s, seed, shows)
+	r, err := shrink.Shrinker{}.Shrink(t.Context(), s, seed, shows)
 	return r.Scenario, err
-}
-
-// With KeepSeed a violation that only one seed shows is still shown by that seed.
-func TestKeepsTheSeed(t *testing.T) {
-	s := scenarios.All()[0]
-	s.Plan = nemesis.Plan{
-		{Action: &nemesis.Crash{Node: 2}, Start: nemesis.At(0)},
-		{Action: &nemesis.Crash{Node: 3}, Start: nemesis.At(0)},
-	}
-	got, err := shrunk(t, s, 77, func(_ context.Context, s scenarios.Scenario, seed uint64) (bool, error) {
-		return seed <= 3 || seed == 77 && has(s, "crash", 1), nil
-	})
-	if err != nil || len(got.Plan) != 1 {
-		t.Errorf("%d faults remain, and %v: want one crash, without which seed 77 shows nothing", len(got.Plan), err)
-	}
 }
 
 // A violation that only one seed shows depends on chance: with other clients another seed will
@@ -236,36 +221,33 @@ func TestAnotherSeedDoesWhereOneAloneShowsIt(t *testing.T) {
 }
 
 // A scenario that does not show it is unchanged; an error of a run ends the reduction, unless
-// the scenario cannot be run; the number of runs is limited.
+// the scenario cannot be run.
 func TestEndsOfShrinking(t *testing.T) {
 	s := scenarios.All()[0]
 	s.Plan = nemesis.Plan{{Action: &nemesis.Crash{Node: 2}, Start: nemesis.At(0)}}
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
-		shows   func(run int) (bool, error)
-		runs    int // at most
-		want    int // runs
-		changed bool
-		err     error
+		shows func(run int) (bool, error)
+		want  int // runs at least
+		err   error
 	}{
-		"shows nothing": {func(int) (bool, error) { return false, nil }, 0, 1, false, nil},
-		"breaks":        {func(run int) (bool, error) { return run == 1, map[bool]error{true: broken}[run == 3] }, 0, 3, false, broken},
+		"shows nothing": {func(int) (bool, error) { return false, nil }, 1, nil},
+		"breaks":        {func(run int) (bool, error) { return run == 1, map[bool]error{true: broken}[run == 3] }, 3, broken},
 		"impossible": {func(run int) (bool, error) {
 			return run == 1, map[bool]error{true: &nemesis.FieldError{Path: "lock", Err: broken}}[run > 1]
-		}, 10, 10, false, nil},
-		"a few runs": {func(int) (bool, error) { return true, nil }, 12, 12, true, nil},
+		}, 10, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := 0
-			r, err := shrink.Shrinker{Runs: c.runs}.Shrink(t.Context(), s, 1, func(context.Context, scenarios.Scenario, uint64) (bool, error) {
+			r, err := shrink.Shrinker{}.Shrink(t.Context(), s, 1, func(context.Context, scenarios.Scenario, uint64) (bool, error) {
 				run++
 				return c.shows(run)
 			})
-			if !errors.Is(err, c.err) || run != c.want || r.Runs != c.want {
+			if !errors.Is(err, c.err) || run < c.want || c.err != nil && run > c.want || r.Runs != run {
 				t.Errorf("%v after %d runs, %d of them counted: want %v after %d", err, run, r.Runs, c.err, c.want)
 			}
-			if changed := !reflect.DeepEqual(r.Scenario, s); changed != c.changed {
-				t.Errorf("it has changed: %t", changed)
+			if !reflect.DeepEqual(r.Scenario, s) {
+				t.Error("it has changed")
 			}
 		})
 	}
