@@ -68,7 +68,6 @@ func TestCompletion(t *testing.T) {
 		{"compare --trial ca", nothing4, "calm"},
 		{"compare --format ", nothing4, "text markdown json"},
 		{"check --model own", goesOn, "ownerless owner-aware"},
-		{"check --picture n", filesToo, "none"},
 		{"tune ", fileKinds, "yaml yml"},
 		{"tune --persistence aof", nothing4, "aof-everysec aof-always"},
 		{"validate ", fileKinds, "yaml yml"},

@@ -145,7 +145,6 @@ type ran struct {
 	tally   runner.Tally
 	last    stored
 	list    failures
-	drawn   []results.Drawn
 
 	deviations []runner.Deviation // of a run with choices that is repeated
 
@@ -172,7 +171,6 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	defer bar.Done()
 	r := ran{options: o, list: failures{again: again, seen: map[checker.Property]bool{}}}
 	printRun := o.printer(again, out)
-	album := violations{seen: map[pictured]bool{}}
 	tally, err := batch{
 		experiment: e,
 		first:      o.seed,
@@ -182,7 +180,6 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 			r.last = one
 			bar.Step()
 			r.list.add(one)
-			album.add(one)
 			if o.report.path != "" {
 				r.subjects = append(r.subjects, runpage.Of(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
 			}
@@ -191,9 +188,6 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	}.run(ctx)
 	bar.Done()
 	r.tally = tally
-	if err == nil {
-		r.drawn = album.draw(problems)
-	}
 	return r, err
 }
 
@@ -222,9 +216,8 @@ func (r ran) print(out io.Writer) {
 	r.printStored(out)
 }
 
-// printStored prints the paths of the runs and their pictures.
+// printStored prints the paths of the runs.
 func (r ran) printStored(out io.Writer) {
-	printDrawn(out, r.drawn)
 	if r.last.dir != "" {
 		_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(r.options, r.last))
 	}
