@@ -140,19 +140,19 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 
 // A file can be checked for such servers without any.
 func TestValidateForServersOfTheUsersOwn(t *testing.T) {
-	_, text, _ := command(t, "show", "crash-restart")
+	_, text, _ := command(t, "list", "crash-restart")
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, out, _ := command(t, "validate", "--backend", "addr", file)
+	code, out, _ := command(t, "run", "--check-only", "--backend", "addr", file)
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, out, "the addr backend cannot carry out fault 2 of the plan, a crash (who can: ")
-	_, text, _ = command(t, "show", "calm")
+	_, text, _ = command(t, "list", "calm")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, out, _ = command(t, "validate", "--backend", "addr", file)
+	code, out, _ = command(t, "run", "--check-only", "--backend", "addr", file)
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "ok")
 }

@@ -23,7 +23,7 @@ type candidates func(cmd *cobra.Command) []cobra.Completion
 // shell completes files if no name fits.
 var argumentsOf = map[string]cobra.CompletionFunc{
 	"run":       aScenario,
-	"show":      aScenario,
+	"list":      listArguments,
 	"hunt":      huntArguments,
 	"debate":    others(rowNames),
 	"sweep":     first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
@@ -31,7 +31,6 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 	"merge":     directories,
 	"agreement": directories,
 	"tune":      first(scenarioFiles),
-	"validate":  scenarioFiles,
 }
 
 // aScenario is one by its name, or a file.
@@ -48,7 +47,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"trial":       offers(trials, cobra.ShellCompDirectiveNoFileComp),
 	"property":    propertyNames,
 	"faults":      listed(faultKinds),
-	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "reentrant", "semaphore=")),
+	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "reentrant", "semaphore=2")),
 	"guidance":    offers(fixedChoice(texts(fuzz.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
 	"persistence": offers(fixedChoice(texts(nemesis.Persistences)...), cobra.ShellCompDirectiveNoFileComp),
 	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
@@ -184,6 +183,16 @@ func huntArguments(cmd *cobra.Command, args []string, begun string) ([]cobra.Com
 	return aScenario(cmd, args, begun)
 }
 
+// listArguments completes a section of list, or a scenario.
+var listArguments = first(offers(func(cmd *cobra.Command) (names []cobra.Completion) {
+	all, _ := sections() // running the command reports the error
+	for _, s := range all {
+		names = append(names, s.name())
+	}
+	slices.Sort(names)
+	return append(slices.Compact(names), scenarioNames(cmd)...)
+}, cobra.ShellCompDirectiveNoFileComp))
+
 // beginning returns the completions with a prefix.
 func beginning(all []cobra.Completion, begun string) []cobra.Completion {
 	return slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, begun) })
@@ -300,6 +309,8 @@ func formats(cmd *cobra.Command) []cobra.Completion {
 		return []cobra.Completion{asHTML, asText}
 	case "run":
 		return []cobra.Completion{asText, asJSON, asCSV}
+	case "check", "list":
+		return []cobra.Completion{asText, asJSON}
 	}
 	return []cobra.Completion{asText, asMarkdown, asJSON, asCSV}
 }

@@ -139,7 +139,7 @@ func TestImageOfTheUserHasNoClock(t *testing.T) {
 		want(t, "lines", strings.Count(problems, "\n"), 1)
 		wantIn(t, problems, c.want...)
 	}
-	_, _, problems := command(t, "validate", "../../scenarios/testdata/nothing", "--backend", "process", "--redis-image", "redis:7")
+	_, _, problems := command(t, "run", "--check-only", "../../scenarios/testdata/nothing", "--backend", "process", "--redis-image", "redis:7")
 	wantIn(t, problems, "--redis-image needs --backend container")
 }
 

@@ -109,7 +109,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 func complain(problems io.Writer, err error) {
 	text := redacted(textfmt.Printable(oneLine.Replace(strings.TrimSpace(err.Error()))))
 	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
-		text += ` ("lockstorm list" names all)`
+		text += fmt.Sprintf(` ("lockstorm %s" names all)`, listOf(unknown.What))
 	}
 	_, _ = fmt.Fprintln(problems, "lockstorm:", text)
 }
@@ -146,9 +146,9 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
+	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList())
 	root.AddCommand(serverCommands()...)
-	root.AddCommand(releaseCommands()...)
+	root.SetVersionTemplate(versionText())
 	ownCommands(root)
 	completed(root)
 	return root
