@@ -136,7 +136,7 @@ func (w *window) story(p part) string {
 	describe := func(o porcupine.Operation) string {
 		return fmt.Sprintf("%s (%s)", w.model.DescribeOperation(o.Input, o.Output), p.operations[o.ClientId].lines())
 	}
-	state, last := w.state(3)
+	state, last := w.state()
 	key := ""
 	if w.key != "" {
 		key = "key " + w.key + ": "

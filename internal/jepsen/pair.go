@@ -50,7 +50,7 @@ type recording struct {
 // load reads a history.
 func load(from io.Reader) (*recording, error) {
 	rec := &recording{open: map[int64]int{}, gone: map[int64]int{}}
-	in, last := newReader(from), record{index: -1}
+	in := newReader(from)
 	for at := 0; ; at++ {
 		r, err := in.read()
 		if errors.Is(err, io.EOF) {
@@ -58,12 +58,6 @@ func load(from io.Reader) (*recording, error) {
 				return nil, wrong(max(in.lines.line, 1), "the history is empty")
 			}
 			break
-		}
-		if err == nil && r.index >= 0 {
-			if r.index <= last.index {
-				err = wrong(r.line, ":index %d follows %d of line %d: the history is not in its order", r.index, last.index, last.line)
-			}
-			last = r
 		}
 		switch {
 		case err != nil || !r.client:

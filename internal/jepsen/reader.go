@@ -26,22 +26,13 @@ func wrong(line int, format string, args ...any) error {
 }
 
 // Looks reports whether a file that begins with prefix looks like a Jepsen history, and not like
-// JSON. Every line of a history of Lockstorm is a JSON object.
+// JSON: a map of EDN begins with a keyword.
 func Looks(prefix []byte) bool {
-	rest := bytes.TrimLeft(prefix, blanks)
-	if bytes.HasPrefix(rest, []byte("[")) { // a vector, or an array
-		if rest = bytes.TrimLeft(rest[1:], blanks); len(rest) == 0 || rest[0] == ']' {
-			return len(rest) > 0
-		}
+	rest := bytes.TrimLeft(prefix, blanks+"[(")
+	if in, is := bytes.CutPrefix(rest, []byte("{")); is {
+		return bytes.HasPrefix(bytes.TrimLeft(in, blanks), []byte(":"))
 	}
-	switch {
-	case len(rest) == 0:
-		return false
-	case rest[0] == '{':
-		rest = bytes.TrimLeft(rest[1:], blanks)
-		return len(rest) > 0 && rest[0] != '"' && rest[0] != '}'
-	}
-	return bytes.IndexByte([]byte("#(;"), rest[0]) >= 0
+	return len(rest) > 0 && (rest[0] == '#' || rest[0] == ';')
 }
 
 // lines hands out a text line by line, so that the decoder has never read further than the line of
@@ -124,13 +115,17 @@ func (r *reader) next() (f fields, line int, err error) {
 	case err != nil:
 		return nil, 0, err
 	case c == r.shut:
-		return nil, 0, r.end()
+		_, _ = r.text.Discard(1)
+		if _, err = r.peek(); err == nil {
+			err = errors.New("something follows the end of the history")
+		}
+		return nil, 0, err
 	}
 	line = r.lines.line
-	if err = r.edn.Decode(&f); errors.Is(err, io.EOF) && r.shut != 0 { // only a comment was left
-		return nil, 0, fmt.Errorf("the history ends without %q", r.shut)
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch err = r.edn.Decode(&f); {
+	case errors.Is(err, io.EOF) && r.shut != 0: // only a comment was left
+		err = fmt.Errorf("the history ends without %q", r.shut)
+	case err != nil && !errors.Is(err, io.EOF):
 		err = fmt.Errorf("cannot be read as EDN: %w", err)
 	}
 	return f, line, err
@@ -151,15 +146,6 @@ func (r *reader) peek() (byte, error) {
 	}
 }
 
-// end returns io.EOF if nothing follows the end of the vector.
-func (r *reader) end() error {
-	_, _ = r.text.Discard(1)
-	if _, err := r.peek(); err != nil {
-		return err
-	}
-	return errors.New("something follows the end of the history")
-}
-
 // record is one map of a history: an invocation, a completion, or an action of the nemesis.
 type record struct {
 	line    int
@@ -169,7 +155,6 @@ type record struct {
 	f       string
 	value   any  // of a client
 	valued  bool // it has a :value, if only nil
-	index   int64
 }
 
 // read returns the next record, or io.EOF.
@@ -178,7 +163,7 @@ func (r *reader) read() (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	rec := record{line: line, index: -1}
+	rec := record{line: line}
 	if err := rec.set(f); err != nil {
 		return record{}, wrong(line, "%w", err)
 	}
@@ -186,7 +171,7 @@ func (r *reader) read() (record, error) {
 }
 
 func (rec *record) set(f fields) (err error) {
-	process, index := text(f["process"]), text(f["index"])
+	process := text(f["process"])
 	rec.kind, rec.f = word(f["type"]), word(f["f"])
 	switch {
 	case rec.kind == "":
@@ -195,11 +180,6 @@ func (rec *record) set(f fields) (err error) {
 		return fmt.Errorf(":type %.64s: want :invoke, :ok, :fail or :info", rec.kind)
 	case process == "":
 		return errors.New("an operation without :process")
-	}
-	if index != "" && index != "nil" {
-		if rec.index, err = strconv.ParseInt(index, 10, 64); err != nil {
-			return fmt.Errorf(":index %.64q is no number", index)
-		}
 	}
 	rec.process, err = strconv.ParseInt(process, 10, 64)
 	rec.client = err == nil

@@ -136,8 +136,8 @@ func narrow(ctx context.Context, s search, key string) *window {
 }
 
 // state returns the state after an order of all steps that certainly took effect before stuck, and
-// the last of these, at most most.
-func (w *window) state(most int) (state any, last []porcupine.Operation) {
+// the last of these steps.
+func (w *window) state() (state any, last []porcupine.Operation) {
 	state = w.model.Init()
 	for i, at := range w.past {
 		if o := w.steps[at]; o.Return < w.stuck.Return {
@@ -145,7 +145,7 @@ func (w *window) state(most int) (state any, last []porcupine.Operation) {
 			_, state = w.model.Step(w.before[i], o.Input, o.Output)
 		}
 	}
-	return state, last[max(0, len(last)-most):]
+	return state, last[max(0, len(last)-3):]
 }
 
 // excerpt returns the last steps before the violation, at most most, and the model from the state
