@@ -241,6 +241,9 @@ func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.once && c.picture != "" {
+		return nil, fmt.Errorf("--picture: %s cannot be read twice: name a file", name)
+	}
 	stored, err := in.read(ctx, c.problems)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -278,7 +281,7 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: runner.NewTally(s), promised: in.run.Judged}
 	j.tally.Add(r)
 	if stopped {
-		return j, nil // what is drawn goes on behind the violation
+		return j, nil
 	}
 	j.differs = differing(in.run.Verdicts, report.Verdicts())
 	for _, p := range picture.Properties {

@@ -20,6 +20,7 @@ type input struct {
 	name string      // as the command line has it
 	run  results.Run // of a run's directory, or else empty
 	size int64       // in bytes; 0: not known
+	once bool        // it cannot be read again
 	open func() (io.ReadCloser, error)
 }
 
@@ -44,7 +45,7 @@ func findInput(ctx context.Context, name string, stdin io.Reader) (input, error)
 	}
 	open := func() (io.ReadCloser, error) { return os.Open(file) }
 	if !info.Mode().IsRegular() { // a pipe that has a name
-		in.open = interruptible(ctx, open)
+		in.once, in.open = true, interruptible(ctx, open)
 		return in, nil
 	}
 	in.open, in.size = open, info.Size()
