@@ -20,7 +20,7 @@ var dependencies = map[string]string{
 	"github.com/rs/zerolog":             "toxiproxy's toxics",
 	"github.com/mattn/go-colorable":     "zerolog",
 	"github.com/mattn/go-isatty":        "zerolog",
-	"github.com/anishathalye/porcupine": "V3, and the picture of a counterexample",
+	"github.com/anishathalye/porcupine": "V3",
 	"go.yaml.in/yaml/v3":                "storms in files",
 	"github.com/agnivade/levenshtein":   "the nearest name where a storm has a wrong one",
 	"golang.org/x/mod":                  "versions of installed servers are compared",

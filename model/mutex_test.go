@@ -55,34 +55,25 @@ func TestMutexes(t *testing.T) {
 	}
 }
 
-func TestRegister(t *testing.T) {
-	op := func(step model.RegisterStep, from, to string, call, ret int64) porcupine.Operation {
-		return porcupine.Operation{Input: model.RegisterInput{Step: step, From: from, To: to}, Output: model.Outcome{}, Call: call, Return: ret}
-	}
-	read := func(v string, call int64) porcupine.Operation { return op(model.Read, v, "", call, call+1) }
-	write := func(v string, call int64) porcupine.Operation { return op(model.Write, "", v, call, call+1) }
-	set := func(from, to string, call int64) porcupine.Operation {
-		return op(model.CompareAndSet, from, to, call, call+1)
-	}
+func TestReentrantMutexAndSemaphore(t *testing.T) {
 	cases := []struct {
-		name  string
-		ops   []porcupine.Operation
-		legal bool
+		name                 string
+		ops                  []porcupine.Operation
+		reentrant, semaphore bool // with two permits
 	}{
-		{"the initial value", []porcupine.Operation{read("nil", 0)}, true},
-		{"another", []porcupine.Operation{read("1", 0)}, false},
-		{"what was written", []porcupine.Operation{write("1", 0), read("1", 2)}, true},
-		{"what was written before", []porcupine.Operation{write("1", 0), write("2", 2), read("1", 4)}, false},
-		{"compare and set", []porcupine.Operation{write("1", 0), set("1", "2", 2), read("2", 4)}, true},
-		{"compare with another", []porcupine.Operation{write("1", 0), set("3", "2", 2)}, false},
-		{"at the same time", []porcupine.Operation{op(model.Write, "", "1", 0, 9), op(model.Write, "", "2", 0, 9), read("2", 10)}, true},
-		{"perhaps written, late", []porcupine.Operation{perhaps(write("1", 0)), write("2", 2), read("1", 4)}, true},
-		{"perhaps written, not twice", []porcupine.Operation{perhaps(write("1", 0)), write("2", 2), read("1", 4), write("2", 6), read("1", 8)}, false},
-		{"perhaps set, not from another", []porcupine.Operation{perhaps(set("3", "1", 0)), read("1", 4)}, false},
+		{"held twice by one", []porcupine.Operation{acquired("a", 0, 0), acquired("a", 0, 2), released("a", 4), released("a", 6)}, true, true},
+		{"held by two", []porcupine.Operation{acquired("a", 0, 0), acquired("b", 0, 2), released("a", 4)}, false, true},
+		{"held by three", []porcupine.Operation{acquired("a", 0, 0), acquired("b", 0, 2), acquired("c", 0, 4)}, false, false},
+		{"released once, and held by another", []porcupine.Operation{acquired("a", 0, 0), acquired("a", 0, 2), released("a", 4), acquired("b", 0, 6)}, false, true},
+		{"released too often", []porcupine.Operation{acquired("a", 0, 0), released("a", 2), released("a", 4)}, false, false},
+		{"released by another", []porcupine.Operation{acquired("a", 0, 0), released("b", 2)}, false, false},
 	}
 	for _, c := range cases {
-		if got := porcupine.CheckOperations(model.Register("nil"), c.ops); got != c.legal {
-			t.Errorf("%s: legal %v, want %v", c.name, got, c.legal)
+		if got := porcupine.CheckOperations(model.ReentrantMutex, c.ops); got != c.reentrant {
+			t.Errorf("%s, reentrant mutex: legal %v", c.name, got)
+		}
+		if got := porcupine.CheckOperations(model.Semaphore(2), c.ops); got != c.semaphore {
+			t.Errorf("%s, semaphore: legal %v", c.name, got)
 		}
 	}
 }

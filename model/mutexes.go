@@ -2,12 +2,14 @@ package model
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// MutexInput is one operation on [Mutex], [OwnedMutex] or [FencedMutex]: an
-// acquire or a release that succeeded, or may have succeeded.
+// MutexInput is one operation on [Mutex], [OwnedMutex], [FencedMutex], [ReentrantMutex] or
+// [Semaphore]: an acquire or a release that succeeded, or may have succeeded.
 type MutexInput struct {
 	Release bool   // a release; otherwise an acquire
 	Owner   string // who calls; [Mutex] pays no heed to it, elsewhere it must not be empty
@@ -97,6 +99,67 @@ func stepFencedMutex(state, input, output any) (bool, any) {
 		next.highest = in.Fence
 	}
 	return output.(Outcome).step(legal, state, next)
+}
+
+// ReentrantMutex specifies an [OwnedMutex] whose owner can acquire it again, and that is free after
+// as many releases.
+var ReentrantMutex = porcupine.Model{
+	Init: func() any { return reentrantState{} },
+	Step: func(state, input, output any) (bool, any) {
+		in, s := input.(MutexInput), state.(reentrantState)
+		legal, next := s.step(in)
+		return output.(Outcome).step(legal, state, next)
+	},
+	DescribeOperation: describeMutex,
+	DescribeState: func(state any) string {
+		s := state.(reentrantState)
+		return fmt.Sprintf("%s, %d times", describeHolder(s.owner), s.holds)
+	},
+}
+
+// reentrantState is the state of a [ReentrantMutex].
+type reentrantState struct {
+	owner string // "" while it is free
+	holds int
+}
+
+func (s reentrantState) step(in MutexInput) (bool, reentrantState) {
+	switch {
+	case !in.Release:
+		return s.owner == "" || s.owner == in.Owner, reentrantState{in.Owner, s.holds + 1}
+	case s.holds > 1:
+		return s.owner == in.Owner, reentrantState{s.owner, s.holds - 1}
+	}
+	return s.owner == in.Owner, reentrantState{}
+}
+
+// Semaphore specifies a semaphore with a number of permits. An acquire takes one permit, and a
+// release gives back one that its owner holds. Its state is the owners of permits, one per line,
+// sorted.
+func Semaphore(permits int) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return "" },
+		Step: func(state, input, output any) (bool, any) {
+			owners := strings.FieldsFunc(state.(string), func(r rune) bool { return r == '\n' })
+			legal, next := input.(MutexInput).permit(permits, owners)
+			return output.(Outcome).step(legal, state, strings.Join(next, "\n"))
+		},
+		DescribeOperation: describeMutex,
+		DescribeState:     func(state any) string { return describeHolder(strings.ReplaceAll(state.(string), "\n", ", ")) },
+	}
+}
+
+// permit returns whether the operation is legal while owners hold permits, and the next owners.
+func (in MutexInput) permit(permits int, owners []string) (bool, []string) {
+	if !in.Release {
+		at, _ := slices.BinarySearch(owners, in.Owner)
+		return len(owners) < permits, slices.Insert(owners, at, in.Owner)
+	}
+	at, holds := slices.BinarySearch(owners, in.Owner)
+	if !holds {
+		return false, owners
+	}
+	return true, slices.Delete(owners, at, at+1)
 }
 
 // FencedLockInput is the input of an operation on [FencedLock]: that of a lease lock, and the

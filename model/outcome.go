@@ -1,7 +1,6 @@
 package model
 
-// Outcome is the output of an operation on [Mutex], [OwnedMutex],
-// [FencedMutex] and [Register].
+// Outcome is the output of an operation on [Mutex] and its like.
 //
 // An operation with an unknown outcome may have taken effect at any time after
 // its call, or not at all. It lasts until after the last operation of the

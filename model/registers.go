@@ -116,64 +116,6 @@ func describeSection(in SectionInput, out SectionOutput) string {
 	return s
 }
 
-// RegisterStep is the effect of one operation on a register.
-type RegisterStep uint8
-
-// The steps.
-const (
-	// Read reads the value From.
-	Read RegisterStep = iota + 1
-	// Write writes the value To.
-	Write
-	// CompareAndSet replaces the value From by To.
-	CompareAndSet
-)
-
-// RegisterInput is one operation on [Register] that succeeded, or may
-// have succeeded. Values are compared as text.
-type RegisterInput struct {
-	Step     RegisterStep
-	From, To string
-}
-
-// Register specifies one register with compare-and-set and an initial value. Its state is its
-// value.
-func Register(initial string) porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return initial },
-		Step: func(state, input, output any) (bool, any) {
-			legal, next := input.(RegisterInput).apply(state.(string))
-			return output.(Outcome).step(legal, state, next)
-		},
-		DescribeOperation: func(input, output any) string { return output.(Outcome).describe(input.(RegisterInput).String()) },
-		DescribeState:     func(state any) string { return state.(string) },
-	}
-}
-
-func (in RegisterInput) apply(value string) (bool, string) {
-	switch in.Step {
-	case Read:
-		return value == in.From, value
-	case Write:
-		return true, in.To
-	case CompareAndSet:
-		return value == in.From, in.To
-	}
-	panic(fmt.Sprintf("model: register step %d", in.Step))
-}
-
-func (in RegisterInput) String() string {
-	switch in.Step {
-	case Read:
-		return "read " + in.From
-	case Write:
-		return "write " + in.To
-	case CompareAndSet:
-		return "cas " + in.From + " to " + in.To
-	}
-	return fmt.Sprintf("RegisterStep(%d)", uint8(in.Step))
-}
-
 // FencedAccess is one access to a [FencedRegister], with the fence that it
 // presents.
 type FencedAccess struct {

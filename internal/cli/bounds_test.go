@@ -32,7 +32,7 @@ horizon: 200ms
 // and when, and is no success.
 func TestSpinningScenarios(t *testing.T) {
 	file := spinning(t)
-	code, out, _ := command(t, "validate", file)
+	code, out, _ := command(t, "run", "--check-only", file)
 	want(t, "exit code of validate", code, exitAsExpected)
 	wantIn(t, out, file+": ok (", file+": warning: lock.retry: 0s, and messages take no time either: a client that finds the lock taken tries again at the same instant, so time does not move")
 	code, out, _ = command(t, "run", file, "--out", "")

@@ -53,7 +53,7 @@ func wantSameTree(t *testing.T, a, b string) {
 // Law: a campaign writes and prints the same bytes as one process.
 func TestCampaignIsAsOneProcess(t *testing.T) {
 	asWorker(t)
-	_, text, _ := command(t, "show", "crash-restart")
+	_, text, _ := command(t, "list", "crash-restart")
 	mine := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(mine, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

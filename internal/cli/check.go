@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/jepsen"
+	"github.com/lockstorm/lockstorm/internal/picture"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
@@ -31,19 +33,15 @@ import (
 
 // checkOptions are the flags of check.
 type checkOptions struct {
-	properties []string
-	json       bool
-	picture    string // where pictures go: "" beside what was judged
-	jepsen     jepsen.Options
-	report     reportFile
+	format  string
+	picture string // directory for pictures; "": none are made
+	jepsen  jepsen.Options
+	report  reportFile
 }
-
-// noPicture is the value of --picture for no pictures.
-const noPicture = "none"
 
 func newCheck() *cobra.Command {
 	var o checkOptions
-	var models []string
+	var models, properties []string
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Judge stored histories",
@@ -52,54 +50,47 @@ history.edn of Jepsen; plain or compressed with gzip or zstd), or - for standard
 Verdicts of a run's directory are compared with its scenario's expectations; for a
 history alone any violation exits with 1.
 
-Histories of Jepsen are judged against models: locks as ownerless, owner-aware and
-fenced mutexes, registers as linearizable registers (docs/your-history.md). --model
-selects the models that the lock promises.
+Histories of Jepsen are judged if they are of a lock, as an ownerless, an owner-aware and
+a fenced mutex (docs/your-history.md). --model selects what the lock promises: these, a
+reentrant mutex, or a semaphore with N permits.
 
-For each property that is violated or undecided, a picture of the operations, windows
-and faults around the first violation is written as HTML: counterexample-lease.html in
-a run's directory, history.jsonl.counterexample-lease.html beside a history file, and
-in the current directory for standard input.
+--picture writes porcupine's visualisation of the operations around a violation of V1 to
+V4, or of a model, as an HTML page: FILE.PROPERTY.html.
 
 All files are judged, even if one is bad. The exit code is the first of these that
 applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 		Example: `  lockstorm check runs/crash-restart-sim-1
   lockstorm check --property lease,fence history.jsonl.zst
-  zcat history.jsonl.gz | lockstorm check --json -
-  lockstorm check store/latest/history.edn
+  zcat history.jsonl.gz | lockstorm check --format json -
   lockstorm check --model ownerless,fenced store/latest/history.edn`,
 		Args: takes(1, anyNumber),
 	}
-	cmd.Flags().StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line for each history, and nothing else")
-	cmd.Flags().StringVar(&o.picture, "picture", "", `directory for the pictures, or "none"`)
-	cmd.Flags().DurationVar(&o.jepsen.Limit, "limit", time.Minute, "for a history of Jepsen: time limit of the search; then the verdict is unknown")
-	cmd.Flags().StringVar(&o.jepsen.Initial, "initial", "", "for a history of Jepsen: initial value of the registers, as EDN (default: what an operation found before any could have written it, otherwise nil)")
-	cmd.Flags().StringSliceVar(&models, "model", nil, "for a history of Jepsen: judge only these models: ownerless, owner-aware, fenced, register")
+	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these properties, by name or code: lease,V4")
+	cmd.Flags().StringVar(&o.format, "format", asText, "text, or json: one object per line for each history, and nothing else")
+	cmd.Flags().StringVar(&o.picture, "picture", "", "directory for pictures of violations")
+	cmd.Flags().DurationVar(&o.jepsen.Budget, "budget", time.Minute, "for a history of Jepsen: time limit of the search; then the verdict is unknown")
+	cmd.Flags().StringSliceVar(&models, "model", nil, "for a history of Jepsen: judge only these models: ownerless, owner-aware, fenced, reentrant, semaphore=N")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.report.check("report"); err != nil {
-			return err
+		c := checking{checkOptions: o, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr()}
+		err := cmp.Or(checkFormat(o.format, asText, asJSON), checkBudget(cmd, o.jepsen.Budget), o.report.check("report"))
+		if err == nil {
+			c.only, err = findProperties("property", properties)
 		}
-		if o.report.path != "" && slices.Contains(args, standardInput) {
-			return errors.New("--report: standard input cannot be read twice: name a file")
+		if err == nil {
+			c.jepsen.Models, err = findModels(models)
 		}
-		only, err := findProperties("property", o.properties)
+		if err == nil {
+			err = readOnce(o, args)
+		}
+		if err == nil && o.picture != "" {
+			if err = os.MkdirAll(o.picture, 0o755); err != nil {
+				err = fmt.Errorf("--picture: %w", err)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		if o.jepsen.Models, err = findModels(models); err != nil {
-			return err
-		}
-		if first := slices.Index(args, standardInput); first >= 0 && slices.Contains(args[first+1:], standardInput) {
-			return fmt.Errorf("%s: standard input can be read only once", standardInput)
-		}
-		if o.picture != "" && o.picture != noPicture {
-			if err := os.MkdirAll(o.picture, 0o755); err != nil {
-				return fmt.Errorf("--picture: %w", err)
-			}
-		}
-		c := checking{options: o, only: only, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr(), used: map[string]bool{}}
 		read, err := c.all(cmd.Context(), args)
 		if len(read) == 0 {
 			return err
@@ -109,6 +100,21 @@ applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 		})
 	}
 	return cmd
+}
+
+// readOnce returns an error if standard input would have to be read twice.
+func readOnce(o checkOptions, args []string) error {
+	switch first := slices.Index(args, standardInput); {
+	case first < 0:
+		return nil
+	case o.report.path != "":
+		return errors.New("--report: standard input cannot be read twice: name a file")
+	case o.picture != "":
+		return errors.New("--picture: standard input cannot be read twice: name a file")
+	case slices.Contains(args[first+1:], standardInput):
+		return fmt.Errorf("%s: standard input can be read only once", standardInput)
+	}
+	return nil
 }
 
 // findProperties finds properties by their names or codes.
@@ -126,14 +132,25 @@ func findProperties(flag string, names []string) ([]checker.Property, error) {
 	return found, nil
 }
 
+// findModels finds models of Jepsen's histories by their names.
+func findModels(names []string) (models []jepsen.Model, err error) {
+	for _, name := range names {
+		m, err := jepsen.FindModel(name)
+		if err != nil {
+			return nil, fmt.Errorf("--model: %w", err)
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
 // checking is one call of check.
 type checking struct {
-	options  checkOptions
+	checkOptions
 	only     []checker.Property // empty: all
 	stdin    io.Reader
 	out      io.Writer
 	problems io.Writer
-	used     map[string]bool // the files of pictures, where those of all inputs go into one directory
 }
 
 // severity lists the exit codes by precedence. Bad input does not hide a violation in another input.
@@ -164,14 +181,14 @@ func (c checking) one(ctx context.Context, name string, titled, later bool) int 
 	if err == nil {
 		j, err = c.judge(ctx, name)
 	}
-	if err == nil {
-		if !c.options.json {
-			terminal.Fit(c.out)
-		}
-		if titled && !c.options.json {
+	if err == nil && c.format == asJSON {
+		err = json.NewEncoder(c.out).Encode(j.line())
+	} else if err == nil {
+		terminal.Fit(c.out)
+		if titled {
 			c.title(name, later)
 		}
-		err = c.print(j)
+		j.tell(c.out)
 	}
 	switch {
 	case err == nil:
@@ -209,7 +226,13 @@ type judged struct {
 	tally    runner.Tally
 	promised *runner.Judged // what the test of a lock stored with the run, or nil
 	differs  []string       // the verdicts that were stored with the run, where they were others
-	drawn    []results.Drawn
+	pictures []pictureFile
+}
+
+// pictureFile is a picture of a violation of a property or a model.
+type pictureFile struct {
+	Of   string `json:"of"`
+	Path string `json:"path"`
 }
 
 // judge judges an input of any kind.
@@ -218,9 +241,8 @@ func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.options.picture != noPicture {
-		in.keep()
-		defer func() { _ = in.spooled.Close() }()
+	if in.once && c.picture != "" {
+		return nil, fmt.Errorf("--picture: %s cannot be read twice: name a file", name)
 	}
 	stored, err := in.read(ctx, c.problems)
 	if err != nil {
@@ -242,7 +264,7 @@ func (c checking) judge(ctx context.Context, name string) (verdicted, error) {
 
 // judgeOurs judges a history of Lockstorm.
 func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verdicted, error) {
-	if len(c.options.jepsen.Models) > 0 {
+	if len(c.jepsen.Models) > 0 {
 		return nil, errors.New("--model applies to histories of Jepsen; this is one of Lockstorm")
 	}
 	header, report, err := results.Judge(text, c.only...)
@@ -259,25 +281,36 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 	j := judged{name: in.name, header: header, bare: in.run.Version == 0, result: r, tally: runner.NewTally(s), promised: in.run.Judged}
 	j.tally.Add(r)
 	if stopped {
-		return j, nil // what is drawn goes on behind the violation
+		return j, nil
 	}
 	j.differs = differing(in.run.Verdicts, report.Verdicts())
-	j.drawn = c.draw(in, report)
+	for _, p := range picture.Properties {
+		if c.picture != "" && report.Finding(p).Verdict == checker.Violated {
+			j.pictures = append(j.pictures, c.draw(in, p.String(), func() (picture.Excerpt, error) {
+				from, err := in.read(ctx, io.Discard)
+				if err != nil {
+					return picture.Excerpt{}, err
+				}
+				defer func() { _ = from.Close() }()
+				return picture.Of(report, p, from)
+			})...)
+		}
+	}
 	return j, nil
 }
 
-// draw draws the pictures of the report. A failure changes no verdict.
-func (c checking) draw(in input, report checker.Report) []results.Drawn {
-	if c.options.picture == noPicture {
-		return nil
+// draw writes a picture and returns its place. A failure changes no verdict.
+func (c checking) draw(in input, of string, excerpt func() (picture.Excerpt, error)) []pictureFile {
+	path := filepath.Join(c.picture, strings.NewReplacer("/", "-", "\\", "-", ":", "-", " ", "-").Replace(strings.Trim(in.name, "./\\")+"."+of)+".html")
+	x, err := excerpt()
+	if err == nil {
+		err = x.Write(path)
 	}
-	bar := terminal.NewBar(c.problems, "drawing "+in.title(), 0, terminal.Steps)
-	defer bar.Done()
-	drawn, err := results.Draw(report, in.again, func(name string) string { return c.free(in.picture(c.options.picture, name)) })
 	if err != nil {
 		complain(c.problems, fmt.Errorf("no picture: %w", err))
+		return nil
 	}
-	return drawn
+	return []pictureFile{{of, path}}
 }
 
 // expected returns the expected verdicts of the selected properties.
@@ -290,14 +323,6 @@ func (c checking) expected(all scenarios.Expectations) scenarios.Expectations {
 	return asked
 }
 
-func (c checking) print(f verdicted) error {
-	if c.options.json {
-		return json.NewEncoder(c.out).Encode(f.line())
-	}
-	f.tell(c.out)
-	return nil
-}
-
 func (j judged) tell(out io.Writer) {
 	printJudged(out, j.tally, j.standing)
 	if len(j.differs) > 0 {
@@ -306,7 +331,7 @@ func (j judged) tell(out io.Writer) {
 	if j.bare {
 		printPlaces(out, j.result.Report)
 	}
-	printDrawn(out, j.drawn)
+	printDrawn(out, j.pictures)
 }
 
 // standing says whether a violation is a limit of the lock or a defect: of a lock that was tested, as the
@@ -336,17 +361,14 @@ func printPlaces(out io.Writer, r checker.Report) {
 	}
 }
 
-// free returns the path, with a number appended if another input's picture has this path.
-func (c checking) free(path string) string {
-	if c.options.picture == "" {
-		return path
+// printDrawn prints the paths of the pictures.
+func printDrawn(out io.Writer, list []pictureFile) {
+	for i, d := range list {
+		if i == 0 {
+			_, _ = fmt.Fprintln(out)
+		}
+		_, _ = fmt.Fprintf(out, "picture of %s: %s\n", d.Of, d.Path)
 	}
-	free := path
-	for n := 2; c.used[free]; n++ {
-		free = fmt.Sprintf("%s.%d.html", strings.TrimSuffix(path, ".html"), n)
-	}
-	c.used[free] = true
-	return free
 }
 
 func (j judged) code() int {
@@ -359,19 +381,19 @@ func (j judged) code() int {
 	return exitUndecided
 }
 
-// checkedLine is what --json prints of a history.
+// checkedLine is what --format json prints of a history.
 type checkedLine struct {
 	Name string `json:"name"`
 	jsonLine
 	Findings []checker.Finding `json:"findings"`
 	Differs  []string          `json:"differs,omitempty"` // from what was stored with the run
-	Pictures []results.Drawn   `json:"pictures,omitempty"`
+	Pictures []pictureFile     `json:"pictures,omitempty"`
 }
 
 func (j judged) line() any {
 	l := line(stored{Result: j.result})
 	l.Scenario = j.header.Scenario // and not what stands in for it in words
-	return checkedLine{Name: j.name, jsonLine: l, Findings: j.result.Report.Findings, Differs: j.differs, Pictures: j.drawn}
+	return checkedLine{Name: j.name, jsonLine: l, Findings: j.result.Report.Findings, Differs: j.differs, Pictures: j.pictures}
 }
 
 // differing names the properties whose stored verdict is not the new one.
@@ -384,4 +406,63 @@ func differing(stored, now checker.Verdicts) []string {
 		}
 	}
 	return list
+}
+
+// jepsenJudged is the result for a history of Jepsen.
+type jepsenJudged struct {
+	Name string `json:"name"`
+	jepsen.Report
+	Pictures []pictureFile `json:"pictures,omitempty"`
+}
+
+// judgeJepsen judges a history of Jepsen.
+func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (verdicted, error) {
+	switch {
+	case len(c.only) > 0:
+		return nil, errors.New("--property applies to histories of Lockstorm; this is one of Jepsen")
+	case c.report.path != "":
+		return nil, errors.New("--report applies to histories of Lockstorm; this is one of Jepsen")
+	}
+	report, err := jepsen.Judge(ctx, text, c.jepsen)
+	if err != nil {
+		return nil, err
+	}
+	j := jepsenJudged{Name: in.name, Report: report}
+	for _, f := range report.Findings {
+		if m, list := f.Excerpt(); c.picture != "" && len(list) > 0 {
+			j.Pictures = append(j.Pictures, c.draw(in, f.Model, func() (picture.Excerpt, error) { return picture.Excerpt{Model: m, Operations: list}, nil })...)
+		}
+	}
+	return j, nil
+}
+
+func (j jepsenJudged) tell(out io.Writer) {
+	_, _ = fmt.Fprintf(out, "A history of Jepsen, workload %s: %d operations, %d of unknown outcome, keys: %d\n\n", j.Workload, j.Operations, j.Infos, j.Keys)
+	verdicts := &textfmt.Table{Head: []string{"model", "verdict"}}
+	for _, f := range j.Findings {
+		verdicts.Add(f.Model, fmt.Sprint(f.Verdict))
+	}
+	printTable(out, verdicts)
+	for _, f := range j.Findings {
+		if f.Story != "" {
+			_, _ = fmt.Fprintf(out, "\n%s %s:\n", f.Model, terminal.On(out).Verdicts(f.Verdict.String()))
+			tell(out, f.Story)
+		}
+	}
+	printDrawn(out, j.Pictures)
+}
+
+func (j jepsenJudged) line() any { return j }
+
+func (j jepsenJudged) code() int {
+	code := exitAsExpected
+	for _, f := range j.Findings {
+		switch f.Verdict {
+		case checker.Violated:
+			return exitContradiction
+		case checker.Unknown:
+			code = exitUndecided
+		}
+	}
+	return code
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/results"
 )
 
@@ -57,25 +58,67 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// A history is judged alike from a file, compressed, and from standard input.
-func TestCheckReadsWhatThereIs(t *testing.T) {
-	dir := storedRun(t, "crash-restart")
-	text := historyOf(t, dir)
-	_, plain, _ := command(t, "check", filepath.Join(dir, "history.jsonl"))
-	wantIn(t, plain, "lease exclusion violated")
-	plain, _, _ = strings.Cut(plain, "\npicture of")
-	t.Chdir(t.TempDir())
-	file := filepath.Join(t.TempDir(), "history")
-	if err := os.WriteFile(file, []byte(zipped(t, text)), 0o644); err != nil {
+// What check prints of each kind of history, and its exit codes.
+func TestCheckGolden(t *testing.T) {
+	runs := t.TempDir()
+	for _, row := range []string{"calm", "crash-restart"} {
+		command(t, "run", row, "--out", runs)
+	}
+	for name, text := range map[string]string{
+		"twice.edn": heldTwice, "garbage": "\x00\x01\x02",
+		"broken.edn": heldOnce[:len(heldOnce)-20], "register.edn": "{:type :invoke, :f :read, :process 0}",
+	} {
+		if err := os.WriteFile(filepath.Join(runs, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := filepath.Abs("testdata/check.txt")
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []struct{ name, stdin string }{{file, ""}, {"-", text}, {"-", zipped(t, text)}} {
-		code, out, problems := commandReading(t, of.stdin, "check", of.name)
-		want(t, "exit code", code, exitContradiction)
-		want(t, "on stderr", problems, "")
-		out, pictures, _ := strings.Cut(out, "\npicture of")
-		want(t, "out", out, plain)
-		wantIn(t, pictures, "counterexample-lease.html")
+	t.Chdir(runs)
+	var all strings.Builder
+	for _, args := range []string{
+		"calm-sim-1",
+		"crash-restart-sim-1 --picture pictures",
+		"crash-restart-sim-1/history.jsonl --property v4,contract",
+		"crash-restart-sim-1/history.jsonl --property V1",
+		"crash-restart-sim-1 --property safety",
+		"calm-sim-1 --model fenced",
+		"calm-sim-1 --format xml",
+		"nowhere garbage .",
+		"- --report page.html",
+		"twice.edn --picture pictures",
+		"twice.edn --model semaphore=2",
+		"twice.edn --model ownerless,mutex",
+		"twice.edn --budget 1ns",
+		"twice.edn --property lease",
+		"twice.edn --format json",
+		"broken.edn register.edn",
+	} {
+		code, out, problems := command(t, append([]string{"check"}, strings.Fields(args)...)...)
+		fmt.Fprintf(&all, "$ lockstorm check %s\n%s%sexit code %d\n\n", args, out, problems, code)
+	}
+	fmt.Fprintf(&all, "pictures: %s\n", inDir(t, "pictures"))
+	testkit.GoldenFile(t, golden, all.String(), "check prints something else.")
+}
+
+// A history is judged alike from a file, compressed, and from standard input.
+func TestCheckReadsWhatThereIs(t *testing.T) {
+	for _, text := range []string{historyOf(t, storedRun(t, "crash-restart")), heldTwice} {
+		file := filepath.Join(t.TempDir(), "history")
+		if err := os.WriteFile(file, []byte(zipped(t, text)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var first string
+		for i, of := range []struct{ name, stdin string }{{"-", text}, {"-", zipped(t, text)}, {file, ""}} {
+			code, out, problems := commandReading(t, of.stdin, "check", of.name)
+			want(t, "exit code"+problems, code, exitContradiction)
+			if i == 0 {
+				first = out
+			}
+			want(t, "out", out, first)
+		}
 	}
 }
 
@@ -104,25 +147,11 @@ func TestCheckOfSeveral(t *testing.T) {
 	wantIn(t, problems, "standard input can be read only once")
 }
 
-// Properties that are asked for are judged alone, and nothing is expected of the others.
-func TestCheckOfSomeProperties(t *testing.T) {
-	dir := storedRun(t, "crash-restart")
-	code, out, _ := command(t, "check", dir, "--property", "v4,contract")
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "V4        fence order", "C         contract")
-	if strings.Contains(out, "V1") || strings.Contains(out, "lease") {
-		t.Errorf("told of what nobody asked for:\n%s", out)
-	}
-	code, _, problems := command(t, "check", dir, "--property", "safety")
-	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, `unknown property "safety": want V1 lease exclusion, `)
-}
-
-// Law: --json prints an object for each history, with its complete findings.
+// Law: --format json prints an object for each history, with its complete findings.
 func TestCheckPrintsJSON(t *testing.T) {
 	dir := storedRun(t, "crash-restart")
 	t.Chdir(t.TempDir())
-	code, out, problems := commandReading(t, historyOf(t, dir), "check", "--json", dir, "-")
+	code, out, problems := commandReading(t, historyOf(t, dir), "check", "--format", "json", dir, "-")
 	want(t, "exit code", code, exitContradiction)
 	want(t, "on stderr", problems, "")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -133,7 +162,6 @@ func TestCheckPrintsJSON(t *testing.T) {
 			Verdicts map[string]string `json:"verdicts"`
 			Findings []checker.Finding `json:"findings"`
 			AsIs     bool              `json:"as_expected"`
-			Pictures []results.Drawn   `json:"pictures"`
 		}
 		if err := json.Unmarshal([]byte(lines[i]), &l); err != nil {
 			t.Fatal(err)
@@ -142,8 +170,6 @@ func TestCheckPrintsJSON(t *testing.T) {
 		want(t, "lease", l.Verdicts["lease"], "violated")
 		want(t, "findings", len(l.Findings), len(checker.Properties()))
 		want(t, "as expected", l.AsIs, name == dir)
-		want(t, "pictures", len(l.Pictures), 2)
-		want(t, "picture of", fmt.Sprint(l.Pictures[0].Properties), "[lease section]")
 		want(t, "pair", l.Findings[0].First.Second.Client, 2)
 	}
 }
@@ -171,7 +197,7 @@ func TestCheckOfATestSaysLimitOrDefect(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, out, _ := command(t, "check", "--picture", "none", dir)
+	_, out, _ := command(t, "check", dir)
 	wantIn(t, out, "  A limit: fault 2: nodes forget.\n", "  A defect: the lock promises this, and the run stays within its assumptions.\n")
 	if strings.Contains(out, "restart_delay") {
 		t.Errorf("check judges the run by the promises of another lock:\n%s", out)
@@ -192,90 +218,9 @@ func inDir(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-// A violation or an unknown verdict gets a picture, beside the history or in --out. Nothing else is
-// written.
-func TestCheckDrawsWhatIsWrong(t *testing.T) {
-	temporary, here := t.TempDir(), t.TempDir()
-	dir, good := storedRun(t, "crash-restart"), storedRun(t, "calm")
-	text := historyOf(t, dir)
-	t.Setenv("TMPDIR", temporary)
-	t.Chdir(here)
-	const pictures = "counterexample-effect.html counterexample-lease.html"
-	want(t, "in the run's directory, after the run", inDir(t, dir), pictures+" history.jsonl run.json")
-	before, err := os.ReadFile(filepath.Join(dir, "counterexample-lease.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIn(t, string(before), "<title>crash-restart: lease exclusion and section exclusion violated (sim, seed 1)</title>")
-
-	commandReading(t, text, "check", dir, good, "-")
-	want(t, "in the run's directory", inDir(t, dir), pictures+" history.jsonl run.json")
-	want(t, "in that of a run in which all held", inDir(t, good), "history.jsonl run.json")
-	want(t, "here", inDir(t, here), pictures)
-	want(t, "among temporary files", inDir(t, temporary), "")
-
-	all := t.TempDir()
-	_, out, _ := command(t, "check", "--property", "V1", "--picture", all, filepath.Join(dir, "history.jsonl"), filepath.Join(dir, "history.jsonl"))
-	want(t, "in one directory", inDir(t, all), "history.jsonl.counterexample-lease.2.html history.jsonl.counterexample-lease.html")
-	wantIn(t, out, "\npicture of V1: "+filepath.Join(all, "history.jsonl.counterexample-lease.html")+"\n")
-
-	_, out, _ = command(t, "check", "--picture", "none", filepath.Join(dir, "history.jsonl"))
-	if strings.Contains(out, "picture") {
-		t.Errorf("a picture that nobody wanted:\n%s", out)
-	}
-	want(t, "in the run's directory", inDir(t, dir), pictures+" history.jsonl run.json")
-}
-
-// If a picture cannot be written, one line says so, and no verdict changes.
-func TestCheckThatCannotDraw(t *testing.T) {
-	dir := storedRun(t, "crash-restart")
-	history := filepath.Join(dir, "history.jsonl")
-	_, plain, _ := command(t, "check", "--property", "V1", "--picture", "none", history)
-	pictures := filepath.Join(dir, "pictures")
-	if err := os.MkdirAll(filepath.Join(pictures, "history.jsonl.counterexample-lease.html"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	code, out, problems := command(t, "check", "--property", "V1", "--picture", pictures, history)
-	want(t, "exit code", code, exitContradiction)
-	want(t, "out", out, plain)
-	want(t, "lines on stderr", strings.Count(problems, "\n"), 1)
-	wantIn(t, problems, "lockstorm: no picture: ", "history.jsonl.counterexample-lease.html", "file exists")
-
-	code, out, problems = command(t, "check", "--picture", filepath.Join(history, "nowhere"), dir)
-	want(t, "exit code where there can be no such directory", code, exitBadInput)
-	want(t, "out", out, "")
-	wantIn(t, problems, "lockstorm: --picture: ", "not a directory")
-}
-
-// A history of somebody else's has no name but that of its file, no seed, and where
-// something is wrong in it is said in its own numbers.
-func TestCheckOfAHistoryFromElsewhere(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "theirs.jsonl")
-	const theirs = `{"format":"lockstorm-history","version":1,"nodes":1,"clients":2}
-{"t":1,"kind":"acquire","client":1,"resource":"r","token":"order-service-1"}
-{"t":2,"kind":"granted","client":1,"resource":"r","token":"order-service-1"}
-{"t":3,"kind":"acquire","client":2,"resource":"r","token":"order-service-2"}
-{"t":4,"kind":"granted","client":2,"resource":"r","token":"order-service-2"}
-{"t":9,"kind":"end"}
-`
-	if err := os.WriteFile(file, []byte(theirs), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, out, _ := command(t, "check", "--picture", "none", file)
-	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, file+": violations in 1 of 1 run; no verdict was expected\n",
-		"lease exclusion violated:\n  client 1 was granted \"r\" (token order-service-1)",
-		"in the history: V1 from \"t\":4 to \"t\":9\n")
-	_, out, _ = command(t, "check", "--picture", "none", "--property", "V1", "--json", file)
-	wantIn(t, out, `"scenario":""`)
-	if strings.Contains(out, "measurements") || strings.Contains(out, "grants\":") {
-		t.Errorf("nothing is measured where one property is asked for, and figures are told: %s", out)
-	}
-}
-
 // If the output cannot be written, the command fails.
 func TestOutputThatIsLost(t *testing.T) {
-	for _, args := range [][]string{{"list"}, {"run", "calm", "--out", ""}, {"check", "--picture", "none", "../../docs/two-holders.jsonl"}} {
+	for _, args := range [][]string{{"list"}, {"run", "calm", "--out", ""}, {"check", "../../docs/two-holders.jsonl"}} {
 		var problems bytes.Buffer
 		code := execute(context.Background(), args, strings.NewReader(""), full{}, &problems)
 		want(t, "exit code of "+args[0], code, exitBadInput)
@@ -287,6 +232,12 @@ func TestOutputThatIsLost(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+const (
+	heldOnce = "{:type :invoke, :f :acquire, :process 0, :value nil}\n{:type :ok, :f :acquire, :process 0, :value nil}\n"
+	// heldTwice breaks mutual exclusion.
+	heldTwice = heldOnce + "{:type :invoke, :f :acquire, :process 1, :value nil}\n{:type :ok, :f :acquire, :process 1, :value nil}\n"
+)
 
 // A check that is stopped tells what it knows and which inputs it has not judged, and its exit code is that
 // of what is open.

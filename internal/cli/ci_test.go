@@ -77,7 +77,7 @@ var sources = func() string {
 // tooSoon is delayed-restart with a delay that does not suffice, which it should.
 func tooSoon(t *testing.T) string {
 	t.Helper()
-	_, text, _ := command(t, "show", "delayed-restart")
+	_, text, _ := command(t, "list", "delayed-restart")
 	write(t, "too-soon.yaml", strings.Replace(text, "after: 1.1s", "after: 600ms", 1))
 	return "too-soon.yaml"
 }
@@ -196,8 +196,8 @@ func wantKept(t *testing.T, text string) {
 			histories++
 		}
 	}
-	if histories != 1 || !strings.Contains(list, "counterexample-") {
-		t.Errorf("kept are %q: want a run with its history and a picture", paths)
+	if histories != 1 {
+		t.Errorf("kept are %q: want a run with its history", paths)
 	}
 }
 
@@ -425,7 +425,7 @@ func TestCIOfAFindThatIsNotShrunk(t *testing.T) {
 // An expected violation that no run shows is undecided, with the command for the runs.
 func TestCIOfWhatIsNotShown(t *testing.T) {
 	elsewhere(t)
-	_, text, _ := command(t, "show", "calm")
+	_, text, _ := command(t, "list", "calm")
 	write(t, "calmer.yaml", strings.Replace(text, "lease: holds", "lease: violated", 1))
 	code, out, _ := command(t, "ci", "--suites", "debate", "--rows", "./calmer.yaml", "--runs", "2")
 	want(t, "exit code", code, exitUndecided)
@@ -458,7 +458,7 @@ func TestCIBadInput(t *testing.T) {
 	write(t, "empty/README.md", "")
 	write(t, "mixed/a.yaml", "name: calm\n")
 	write(t, "file", "")
-	_, text, _ := command(t, "show", "calm")
+	_, text, _ := command(t, "list", "calm")
 	write(t, "calm.yaml", text)
 	path := savedCaseHere(t, "", "")
 	for _, c := range []struct{ args, want string }{

@@ -20,7 +20,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/gotool"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
@@ -142,7 +141,7 @@ func (o *ciOptions) testStage(ctx context.Context) (stage, error) {
 			if t.OnlyAttrs {
 				continue
 			}
-			check, err := o.checkTest(ctx, t, problems)
+			check, err := o.checkTest(ctx, t)
 			failed = errors.Join(failed, err)
 			suite.Checks = append(suite.Checks, check)
 		}
@@ -161,7 +160,7 @@ const (
 )
 
 // checkTest returns the check of a test, and keeps the run that locktest stored.
-func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Writer) (ci.Check, error) {
+func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test) (ci.Check, error) {
 	dir := shortDir(t.Package.Dir)
 	check := ci.Check{Name: dir + " " + t.Name, Took: t.Took, Command: testCommand(dir, t.Name)}
 	text, source := t.Lines()
@@ -183,7 +182,7 @@ func (o *ciOptions) checkTest(ctx context.Context, t gotool.Test, problems io.Wr
 		return check, nil
 	}
 	check.Outcome, check.Summary, check.Story = ci.Contradiction, cmp.Or(strings.TrimSuffix(first, "."), "failed"), strings.TrimSpace(rest)
-	return o.keepTest(check, text, t, problems)
+	return o.keepTest(check, text, t)
 }
 
 // Lines that locktest prints about limits and stored runs.
@@ -207,9 +206,9 @@ func limitsNote(s ci.Suite) string {
 	return fmt.Sprintf("; %d as expected with limits, which the JUnit file and the summary name", n)
 }
 
-// keepTest copies the run that a failed test stored, with its pictures, and shortens the story to
+// keepTest copies the run that a failed test stored, and shortens the story to
 // what is not said elsewhere. The commands are about the copy: in CI it is all that remains.
-func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problems io.Writer) (ci.Check, error) {
+func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test) (ci.Check, error) {
 	var from string
 	dir := shortDir(t.Package.Dir)
 	if found := storedLine.FindStringSubmatch(text); found != nil {
@@ -225,8 +224,7 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 	if !filepath.IsAbs(from) {
 		from = filepath.Join(t.Package.Dir, from)
 	}
-	stored, err := results.Load(from)
-	if err != nil {
+	if _, err := results.Load(from); err != nil {
 		return check, err
 	}
 	to, err := o.copyRun(t, from)
@@ -234,10 +232,7 @@ func (o *ciOptions) keepTest(check ci.Check, text string, t gotool.Test, problem
 		return check, err
 	}
 	check.Command, check.Page = witnessCommand(t, to), textfmt.Command("report", to)
-	run := storedTest(stored, to)
-	pictures := violations{seen: map[pictured]bool{}}
-	pictures.add(run)
-	check.Files = evidence(to, pictures.draw(problems))
+	check.Files = []string{to}
 	return check, nil
 }
 
@@ -281,11 +276,6 @@ func (o *ciOptions) moveFailure(t gotool.Test, from, to string) error {
 		text = wholePart.ReplaceAll(text, []byte("${1}"+filepath.Base(moved)+"."))
 	}
 	return files.WriteWhole(path, text)
-}
-
-// storedTest returns the run in a directory as one whose pictures can be drawn.
-func storedTest(r results.Run, dir string) stored {
-	return stored{Result: runner.Result{Scenario: r.Scenario.Scenario, Seed: r.Seed, Report: r.Report}, dir: dir}
 }
 
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -15,7 +15,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/trace"
-	"github.com/lockstorm/lockstorm/results"
 )
 
 // witnesses are the first runs that show why scenarios are not as expected, and the time that
@@ -94,7 +93,7 @@ func (o *ciOptions) keepRun(ctx context.Context, c *ci.Check, e runner.Experimen
 	if err != nil {
 		return err
 	}
-	c.Files = append(c.Files, evidence(done.last.dir, done.drawn)...)
+	c.Files = append(c.Files, done.last.dir)
 	c.Diagram, err = drawn(ctx, e, seed, p)
 	return err
 }
@@ -107,15 +106,6 @@ func drawn(ctx context.Context, e runner.Experiment, seed uint64, p checker.Prop
 		return "", err
 	}
 	return sequence.Mermaid(t, r.Report.Finding(p)), nil
-}
-
-// evidence lists the directory of a run and its pictures.
-func evidence(dir string, pictures []results.Drawn) []string {
-	list := []string{dir}
-	for _, d := range pictures {
-		list = append(list, d.Path)
-	}
-	return list
 }
 
 // storyText returns a story as [tell] prints it.

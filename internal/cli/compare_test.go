@@ -42,7 +42,7 @@ func TestCompareInOneTrial(t *testing.T) {
 	code, out, _ = command(t, "run", "compare-crash-redlock", "--seed", first[1], "--out", "")
 	want(t, "exit code of the repetition", code, exitContradiction)
 	wantIn(t, out, "lease exclusion violated (seed "+first[1]+"):\n  nodes 4 and 5 are cut off, from client 1")
-	_, out, _ = command(t, "show", "compare-crash-single-node")
+	_, out, _ = command(t, "list", "compare-crash-single-node")
 	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
 	code, _, problems := command(t, "compare", "--locks", "redlock,bluelock")
 	want(t, "exit code of a lock that there is not", code, exitBadInput)

@@ -22,7 +22,7 @@ type candidates func(cmd *cobra.Command) []cobra.Completion
 // shell completes files if no name fits.
 var argumentsOf = map[string]cobra.CompletionFunc{
 	"run":       aScenario,
-	"show":      aScenario,
+	"list":      listArguments,
 	"hunt":      aScenario,
 	"debate":    others(rowNames),
 	"sweep":     first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
@@ -30,7 +30,6 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 	"merge":     directories,
 	"agreement": directories,
 	"tune":      factsAndFiles,
-	"validate":  scenarioFiles,
 }
 
 // aScenario is one by its name, or a file.
@@ -47,10 +46,10 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"trial":    offers(trials, cobra.ShellCompDirectiveNoFileComp),
 	"property": propertyNames,
 	"faults":   listed(faultKinds),
-	"model":    listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
+	"model":    listed(fixedChoice("ownerless", "owner-aware", "fenced", "reentrant", "semaphore=2")),
 	"format":   offers(formats, cobra.ShellCompDirectiveNoFileComp),
 	"assume":   offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
-	"picture":  offers(fixedChoice(noPicture), cobra.ShellCompDirectiveDefault),
+	"picture":  directories,
 	"suites":   listed(fixedChoice(allSuites...)),
 	"rows":     rowsAndFiles,
 	"out":      output,
@@ -173,6 +172,16 @@ func scenarioFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 	return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
+// listArguments completes a section of list, or a scenario.
+var listArguments = first(offers(func(cmd *cobra.Command) (names []cobra.Completion) {
+	all, _ := sections() // running the command reports the error
+	for _, s := range all {
+		names = append(names, s.name())
+	}
+	slices.Sort(names)
+	return append(slices.Compact(names), scenarioNames(cmd)...)
+}, cobra.ShellCompDirectiveNoFileComp))
+
 // beginning returns the completions with a prefix.
 func beginning(all []cobra.Completion, begun string) []cobra.Completion {
 	return slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, begun) })
@@ -291,6 +300,8 @@ func formats(cmd *cobra.Command) []cobra.Completion {
 		return []cobra.Completion{asText, asJSON}
 	case "doctor":
 		return []cobra.Completion{asText, asJSON, asMarkdown}
+	case "check", "list":
+		return []cobra.Completion{asText, asJSON}
 	}
 	return []cobra.Completion{asText, asMarkdown, asJSON, asCSV}
 }

@@ -39,7 +39,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{"run crash-r", filesToo, "crash-restart"},
 		{"run crash-restart ", nothing4, ""},
-		{"show delayed-restart", filesToo, "delayed-restart delayed-restart-jump"},
+		{"list f", nothing4, "faults failover"},
 		{"debate pause-then", nothing4, "pause-then-write"},
 		{"debate calm c", nothing4, "crash-restart"},
 		{"hunt crash-r", filesToo, "crash-restart"},
@@ -66,10 +66,8 @@ func TestCompletion(t *testing.T) {
 		{"compare --trial ca", nothing4, "calm"},
 		{"compare --format ", nothing4, "text markdown json"},
 		{"check --model own", goesOn, "ownerless owner-aware"},
-		{"check --picture n", filesToo, "none"},
 		{"tune pause", ":2", "pause-bound="},
 		{"tune persistence=aof", nothing4, "persistence=aof-everysec persistence=aof-always"},
-		{"validate ", fileKinds, "yaml yml"},
 		{"mutants 0 7", nothing4, "7a"},
 		{"merge ", onlyDirs, ""},
 		{"agreement ", onlyDirs, ""},
@@ -98,7 +96,7 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 	elsewhere(t)
 	usual := map[string]string{ // what else the command needs
 		"run": "calm", "sweep": "calm --vary lock.ttl=1s,2s", "rare": "calm", "explore": "calm", "debate": "calm", "check": "none.jsonl",
-		"hunt": "calm", "tune": "none.yaml", "validate": "none.yaml", "report": "none", "test": "-- true",
+		"hunt": "calm", "tune": "none.yaml", "report": "none", "test": "-- true",
 	}
 	goes := map[string]bool{"figures": true, "agreement": true, "published": true, "price": true, "mutants": true, "work": true} // their commands are about to go
 	stopped, stop := context.WithCancel(t.Context())

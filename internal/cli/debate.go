@@ -98,7 +98,7 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 		s, kept := o.suite(d), storedRuns{}
 		s.each = kept.see
 		if o.keep == keepFirst {
-			s.each = firsts{kept: kept, seen: map[string]*violations{}}.see
+			s.each = firsts{kept: kept, seen: map[scenarioVerdict]bool{}}.see
 		}
 		err = o.run(cmd.Context(), &d, s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return d.reported(cmd, o.report, report.Side{Backend: o.backend, Found: d.found, First: s.firstSeeds(), Versions: versions(o.backend)}, kept.dir, err)

@@ -191,7 +191,7 @@ func (p *page) setting(s scenarios.Scenario) {
 func (p *page) series(c report.Curve) {
 	p.heading(report.SeriesName(c.Series), c.Summary, c.Claims)
 	first := c.Tallies[0].Scenario
-	p.say("- At the first value, `lockstorm show %s`:", first.Name)
+	p.say("- At the first value, `lockstorm list %s`:", first.Name)
 	p.setting(first)
 	p.table(c.Table())
 	p.say("%s", c.Threshold())

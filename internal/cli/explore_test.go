@@ -134,7 +134,7 @@ func TestExploreSeveral(t *testing.T) {
 	code, out, _ := command(t, "explore", "crash-restart", "delayed-restart", "--deviations", "0")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "VIOLATED (EVENTS, FAULTS)", "crash-restart    3      2        2       violated  V1 (", "delayed-restart  3      2        2       holds", "2 of 2 scenarios as expected")
-	_, row, _ := command(t, "show", "crash-restart")
+	_, row, _ := command(t, "list", "crash-restart")
 	unexpected, _, _ := strings.Cut(row, "expect:")
 	code, out, _ = command(t, "explore", "delayed-restart", worldFile(t, unexpected), "--deviations", "0")
 	want(t, "exit code", code, exitContradiction)

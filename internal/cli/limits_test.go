@@ -8,7 +8,7 @@ import (
 // withLimits stores calm with limits in a file.
 func withLimits(t *testing.T, limits string) {
 	t.Helper()
-	_, text, _ := command(t, "show", "calm")
+	_, text, _ := command(t, "list", "calm")
 	write(t, "limited.yaml", text+"limits:\n"+limits)
 }
 

@@ -21,60 +21,108 @@ import (
 )
 
 func newList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List scenarios, locks, workloads, faults, backends, properties and assumptions",
-		Example: "  lockstorm list",
-		Args:    takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return list(cmd.OutOrStdout())
-		},
+	var format string
+	var schema bool
+	cmd := &cobra.Command{
+		Use:   "list [SECTION | SCENARIO]",
+		Short: "List scenarios, locks, faults, properties and other names, or print a scenario",
+		Long: `List the names that other commands know. A SECTION, such as scenarios, locks, faults,
+backends or properties, lists those alone. A SCENARIO is printed as YAML: save it, change
+a number, and run the file. docs/scenario-format.md describes the format.`,
+		Example: `  lockstorm list faults
+  lockstorm list delayed-restart >mine.yaml && lockstorm run mine.yaml
+  lockstorm list --schema >scenario.schema.json`,
+		Args: takes(0, 1),
 	}
+	cmd.Flags().StringVar(&format, "format", asText, "text, or json: one object with all sections and the versions of this program")
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of scenario files (draft 2020-12)")
+	cmd.MarkFlagsMutuallyExclusive("format", "schema")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkFormat(format, asText, asJSON); err != nil {
+			return err
+		}
+		all, err := sections()
+		if err != nil {
+			return err
+		}
+		switch out := cmd.OutOrStdout(); {
+		case len(args) > 0 && (schema || format == asJSON):
+			return fmt.Errorf("unexpected argument %q: --format json and --schema print everything", args[0])
+		case schema:
+			_, err := out.Write(docs.ScenarioSchema)
+			return err
+		case format == asJSON:
+			return listJSON(out, all)
+		case len(args) == 0:
+			listText(out, all)
+			return nil
+		default:
+			return listOne(out, all, args[0])
+		}
+	}
+	return cmd
 }
 
-func list(out io.Writer) error {
-	terminal.Fit(out)
-	gap, t := "", &textfmt.Table{}
-	title := func(s string) {
-		printTable(out, t)
-		_, _ = fmt.Fprintf(out, "%s%s\n", gap, terminal.On(out).Strong(s))
-		gap, t = "\n", &textfmt.Table{}
-	}
-	entry := func(cells ...string) { t.Add(append([]string{"  " + cells[0]}, cells[1:]...)...) }
+// section is a list of names of one kind.
+type section struct {
+	title   string
+	entries []entry
+}
 
+type entry struct {
+	Name     string   `json:"name"`
+	Code     string   `json:"code,omitempty"` // of a property
+	Text     string   `json:"text"`
+	Backends []string `json:"backends,omitempty"` // that can inject a fault
+}
+
+// key is the name of the section in JSON.
+func (s section) key() string { return strings.ToLower(strings.ReplaceAll(s.title, " ", "-")) }
+
+// name is the name of the section on the command line. Sections of the same name are printed together.
+func (s section) name() string {
+	name, _, _ := strings.Cut(s.key(), "-")
+	return name
+}
+
+// sections returns all names.
+func sections() ([]section, error) {
+	var all []section
+	title := func(text string) { all = append(all, section{title: text}) }
+	add := func(e entry) { s := &all[len(all)-1]; s.entries = append(s.entries, e) }
 	described := func(names []string, what map[string]string) {
 		for _, n := range names {
-			entry(n, what[n])
+			add(entry{Name: n, Text: what[n]})
 		}
 	}
 
 	title("Scenarios")
 	for _, s := range scenarios.All() {
-		entry(s.Name, s.Summary)
+		add(entry{Name: s.Name, Text: s.Summary})
 	}
 	title("Published results")
 	for _, s := range scenarios.Published() {
-		entry(s.Name, s.Summary)
+		add(entry{Name: s.Name, Text: s.Summary})
 	}
 	title("Series")
 	for _, s := range scenarios.AllSeries() {
-		entry(s.Name, s.Summary)
+		add(entry{Name: s.Name, Text: s.Summary})
 	}
 	title("Sweeps")
 	for _, known := range sweeps {
 		s, err := known.make()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		entry(s.Name, s.Summary)
+		add(entry{Name: s.Name, Text: s.Summary})
 	}
 	title("Trials of compare")
 	for _, t := range scenarios.Trials() {
-		entry(t.Name, t.Summary)
+		add(entry{Name: t.Name, Text: t.Summary})
 	}
 	title("Locks of compare")
 	for _, c := range scenarios.Contenders() {
-		entry(c.Name, c.Summary)
+		add(entry{Name: c.Name, Text: c.Summary})
 	}
 	title("Locks")
 	described(runner.Locks())
@@ -83,26 +131,85 @@ func list(out io.Writer) error {
 	title("Faults")
 	kinds, does := nemesis.Kinds()
 	for _, k := range kinds {
-		entry(string(k), does[k]+" ("+strings.Join(able(k), ", ")+")")
+		add(entry{Name: string(k), Text: does[k], Backends: able(k)})
 	}
 	title("Backends")
 	for _, b := range backends {
-		entry(b.Name, b.what)
+		add(entry{Name: b.Name, Text: b.what})
 	}
 	title("Clients on real servers")
 	for _, c := range whatClientsAre {
-		entry(c.name, c.what)
+		add(entry{Name: c.name, Text: c.what})
 	}
 	title("Properties")
 	for _, p := range checker.Properties() {
-		entry(p.String(), p.Code(), p.Title())
+		add(entry{Name: p.String(), Code: p.Code(), Text: p.Title()})
 	}
 	title("Assumptions")
 	for _, a := range checker.Assumptions() {
-		entry(string(a), a.Text())
+		add(entry{Name: string(a), Text: a.Text()})
 	}
-	printTable(out, t)
-	return nil
+	return all, nil
+}
+
+// listText prints sections one below the other.
+func listText(out io.Writer, all []section) {
+	terminal.Fit(out)
+	for i, s := range all {
+		if i > 0 {
+			_, _ = fmt.Fprintln(out)
+		}
+		_, _ = fmt.Fprintln(out, terminal.On(out).Strong(s.title))
+		t := &textfmt.Table{}
+		for _, e := range s.entries {
+			cells := []string{"  " + e.Name, e.Text}
+			switch {
+			case e.Code != "":
+				cells = []string{"  " + e.Name, e.Code, e.Text}
+			case e.Backends != nil:
+				cells[1] += " (" + strings.Join(e.Backends, ", ") + ")"
+			}
+			t.Add(cells...)
+		}
+		printTable(out, t)
+	}
+}
+
+func listJSON(out io.Writer, all []section) error {
+	object := map[string]any{"versions": versions(runner.Backend{})}
+	for _, s := range all {
+		object[s.key()] = s.entries
+	}
+	return writeJSON(out, object)
+}
+
+// listOne prints the sections of a name, or else a scenario.
+func listOne(out io.Writer, all []section, name string) error {
+	var names []string
+	for _, s := range all {
+		names = append(names, s.name())
+	}
+	if slices.Contains(names, name) {
+		listText(out, slices.DeleteFunc(all, func(s section) bool { return s.name() != name }))
+		return nil
+	}
+	s, err := findScenario(name)
+	if near := textfmt.Nearest(name, names, 1); err != nil && len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean the section %s?", err, near[0])
+	}
+	if err != nil {
+		return err
+	}
+	return s.Print(out)
+}
+
+// listOf returns the command that lists all things of a kind.
+func listOf(kind string) string {
+	all, _ := sections() // list itself reports the error
+	if slices.ContainsFunc(all, func(s section) bool { return s.name() == kind+"s" }) {
+		return "list " + kind + "s"
+	}
+	return "list"
 }
 
 // able names the backends that can carry out a kind of fault.
@@ -114,25 +221,6 @@ func able(k nemesis.Kind) []string {
 		}
 	}
 	return list
-}
-
-func newShow() *cobra.Command {
-	return &cobra.Command{
-		Use:   "show SCENARIO",
-		Short: "Print a scenario as YAML",
-		Long: `Print a scenario as YAML. Save it, change a number, and run the file.
-docs/scenario-format.md describes the format.`,
-		Example: `  lockstorm show crash-restart
-  lockstorm show delayed-restart >mine.yaml && lockstorm run mine.yaml`,
-		Args: scenarioName,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := findScenario(args[0])
-			if err != nil {
-				return err
-			}
-			return s.Print(cmd.OutOrStdout())
-		},
-	}
 }
 
 // findScenario finds a scenario by its name or its file.
@@ -196,19 +284,4 @@ func loadAnd(path string, check func(scenarios.Scenario) error) (scenarios.Scena
 
 func isFile(name string) bool {
 	return strings.ContainsAny(name, "./\\")
-}
-
-func newSchema() *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON schema of scenario files",
-		Long: `Print the JSON schema of scenario files (draft 2020-12), with which an editor
-completes and checks them while they are written.`,
-		Example: `  lockstorm schema >scenario.schema.json`,
-		Args:    takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(docs.ScenarioSchema)
-			return err
-		},
-	}
 }

@@ -112,7 +112,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 func complain(problems io.Writer, err error) {
 	text := redacted(textfmt.Printable(oneLine.Replace(strings.TrimSpace(err.Error()))))
 	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
-		text += ` ("lockstorm list" names all)`
+		text += fmt.Sprintf(` ("lockstorm %s" names all)`, listOf(unknown.What))
 	}
 	_, _ = fmt.Fprintln(problems, "lockstorm:", text)
 }
@@ -149,8 +149,8 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion(), newCampaign(), newWork("lockstorm work"), newTest())
-	root.AddCommand(releaseCommands()...)
+	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newCampaign(), newWork("lockstorm work"), newTest())
+	root.SetVersionTemplate(versionText())
 	ownCommands(root)
 	completed(root)
 	return root

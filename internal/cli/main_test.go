@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -234,7 +233,7 @@ func TestNoProgressIsUnknown(t *testing.T) {
 
 func TestRunFile(t *testing.T) {
 	dir := t.TempDir()
-	_, text, _ := command(t, "show", "delayed-restart")
+	_, text, _ := command(t, "list", "delayed-restart")
 	file := filepath.Join(dir, "mine.yaml")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -286,7 +285,9 @@ func TestBadInput(t *testing.T) {
 		{[]string{"huntt"}, `unknown command "huntt": did you mean hunt?`},
 		{[]string{"xyzzy"}, `unknown command "xyzzy"`},
 		{[]string{"run"}, "run needs a SCENARIO: a name, such as calm, crash-restart"},
-		{[]string{"show"}, "show needs a SCENARIO: "},
+		{[]string{"list", "fautls"}, `did you mean the section faults?`},
+		{[]string{"list", "clam"}, `the nearest of`},
+		{[]string{"run", "--check-only"}, "run needs a SCENARIO: "},
 		{[]string{"check", file("array.json", `[{"t":1}]`)}, `line 1: not a history: the first line is not a header with "format":"lockstorm-history"`},
 		{[]string{"check", file("cut.jsonl", string(whole[:bytes.LastIndexByte(bytes.TrimSpace(whole), '\n')+1]))}, `if nothing is missing, append {"t":T,"kind":"end"}`},
 		{[]string{"sing"}, `unknown command "sing"`},
@@ -314,14 +315,13 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", "--package", "p", "calm"}, "--package needs --go"},
 		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v1.: it is no replay string, and there is no such file or directory`},
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
-		{[]string{"replay", runner.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list" names all)`, len(scenarios.All())+len(scenarios.Published()))},
+		{[]string{"replay", runner.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list scenarios" names all)`, len(scenarios.All())+len(scenarios.Published()))},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"ci", "--suite", "tests"}, "unknown flag: --suite: did you mean --suites?"},
 		{[]string{"ci", "--jnuit=x"}, "unknown flag: --jnuit: did you mean --junit?"},
 		{[]string{"ci", "--verbosity"}, "unknown flag: --verbosity (see lockstorm ci --help)"},
 		{[]string{"ci", "-v"}, "unknown shorthand flag: 'v' in -v"},
-		{[]string{"validate"}, "too few arguments: want lockstorm validate FILE..."},
-		{[]string{"validate", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": want sim`},
+		{[]string{"run", "--check-only", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": want sim`},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
 		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
 		{[]string{"debate", "calm", "clam"}, fmt.Sprintf(`unknown row "clam"; the nearest of %d: calm`, knownRows())},
@@ -386,20 +386,8 @@ func TestCheckOfAnInterruptedRun(t *testing.T) {
 	wantIn(t, out, "calm: undecided (1 run)", "Stopped before the end")
 }
 
-func TestListNamesEverything(t *testing.T) {
-	code, out, _ := command(t, "list")
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "crash-restart", "late-requests", "redlock-fenced", "redlock", "section", "clock-jump", "sim", "fault_tolerance")
-}
-
 func TestVersion(t *testing.T) {
-	code, out, _ := command(t, "version")
+	code, out, _ := command(t, "--version")
 	want(t, "exit code", code, exitAsExpected)
 	wantMatch(t, out, `^lockstorm \S+\n(lockstorm revision \S+\nlockstorm date \S+\n)?go go1\.\S+\n`)
-	wantIn(t, out, "\ngithub.com/anishathalye/porcupine v")
-	_, out, _ = command(t, "version", "--json")
-	var v map[string]string
-	if err := json.Unmarshal([]byte(out), &v); err != nil || v["go"] != runtime.Version() {
-		t.Errorf("%v: %s", err, out)
-	}
 }

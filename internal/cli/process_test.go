@@ -70,7 +70,7 @@ func TestRestartDelayOnRealServers(t *testing.T) {
 	if _, violated := leases(t, "delayed-restart", runs); violated > 0 {
 		t.Errorf("%d runs of %d violated lease exclusion in spite of the delay", violated, runs)
 	}
-	_, text, _ := command(t, "show", "delayed-restart")
+	_, text, _ := command(t, "list", "delayed-restart")
 	hasty := strings.Replace(text, "after: 1.1s", "after: 0s", 1)
 	if hasty == text {
 		t.Fatalf("no delay to take away in\n%s", text)
@@ -126,7 +126,7 @@ func TestServerThatDiesAtStart(t *testing.T) {
 // A client is rebuilt from its description in another process: the same file
 // gives the same run there, bit for bit.
 func TestAnotherProcessRunsTheSame(t *testing.T) {
-	_, text, _ := command(t, "show", "crash-restart")
+	_, text, _ := command(t, "list", "crash-restart")
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

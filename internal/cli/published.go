@@ -133,7 +133,7 @@ func (p publications) print(out io.Writer, format string, stopped bool) error {
 		for _, side := range p.sides {
 			maps.Copy(all, versionsOf(side.backend, side.tasks))
 		}
-		to.say("# Published results, repeated\n\nMade by \"make published\" with %s. Each scenario is a file that can be changed and run: \"lockstorm show NAME\".", madeWith(all))
+		to.say("# Published results, repeated\n\nMade by \"make published\" with %s. Each scenario is a file that can be changed and run: \"lockstorm list NAME\".", madeWith(all))
 		to.table(p.table())
 		for _, r := range p.results {
 			to.publication(r)

@@ -14,7 +14,7 @@ var replayCommand = regexp.MustCompile(`lockstorm (replay v1\.\S+(?: --scenario 
 // Law: run prints the command that repeats a run that violates something, of a scenario by name and in
 // a file, and whether that is a limit or a defect. The repetition says the same.
 func TestViolatedRunIsPrintedWithItsReplay(t *testing.T) {
-	_, text, _ := command(t, "show", "crash-restart")
+	_, text, _ := command(t, "list", "crash-restart")
 	file := filepath.Join(t.TempDir(), "mine.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func TestReplayOfAnotherRun(t *testing.T) {
 // A run of a scenario in a file is repeated by its replay string and the file, or from its directory.
 func TestStormOverAFile(t *testing.T) {
 	dir := t.TempDir()
-	_, text, _ := command(t, "show", "crash-restart")
+	_, text, _ := command(t, "list", "crash-restart")
 	file := filepath.Join(dir, "mine.yaml")
 	if err := os.WriteFile(file, []byte(text+"generate: {most: 2, faults: {latency: 1}}\n"), 0o644); err != nil {
 		t.Fatal(err)

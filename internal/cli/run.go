@@ -37,7 +37,7 @@ type runOptions struct {
 func newRun() *cobra.Command {
 	var o runOptions
 	var given givenFaults
-	var objects bool // --json
+	var objects, only bool // --json, --check-only
 	cmd := &cobra.Command{
 		Use:   "run SCENARIO",
 		Short: "Run one scenario, by name or from a YAML file, and judge it",
@@ -57,13 +57,24 @@ On real servers a run for which the machine was too slow is discarded and made a
 few times. If it is too slow each time, it does not count: no property holds in it and
 none is violated, and the exit code is 3 unless another run contradicts what is
 expected. The summary names both numbers. It also says in how many runs no client tried
-to acquire after the return of a crashed node ("not exercised").`,
+to acquire after the return of a crashed node ("not exercised").
+
+--check-only checks any number of scenarios, also on standard input (-), without running
+them. A valid one gets a line with its content and the properties without a bound. Each
+mistake gets a line with file, line and reason. A warning names what would stop a
+simulated run before its horizon. The exit code is 2 if one is not valid.`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
   lockstorm run calm --faults all --runs 1000
   lockstorm run calm --faults partition,pause:3 --most 6 --runs 1000
-  lockstorm run mine.yaml --seed 7 --json`,
-		Args: scenarioName,
+  lockstorm run mine.yaml --seed 7 --json
+  lockstorm run mine.yaml yours.yaml --check-only`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if only && len(args) > 0 {
+				return nil
+			}
+			return scenarioName(cmd, args)
+		},
 	}
 	backend := backendFlags(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; later runs use the following numbers")
@@ -73,9 +84,13 @@ to acquire after the return of a crashed node ("not exercised").`,
 	cmd.Flags().StringVar(&o.format, "format", asText, "text, json (as --json), or csv: a line per run with its verdicts and measurements")
 	cmd.MarkFlagsMutuallyExclusive("json", "format")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
+	cmd.Flags().BoolVar(&only, "check-only", false, "check the scenarios, and run nothing")
 	o.report.flag(cmd)
 	given.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if only {
+			return checkOnly(cmd, backend, args)
+		}
 		if o.runs < 1 {
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
 		}
@@ -145,7 +160,6 @@ type ran struct {
 	tally   runner.Tally
 	last    stored
 	list    failures
-	drawn   []results.Drawn
 
 	deviations []runner.Deviation // of a run with choices that is repeated
 
@@ -172,7 +186,6 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	defer bar.Done()
 	r := ran{options: o, list: failures{again: again, seen: map[checker.Property]bool{}}}
 	printRun := o.printer(again, out)
-	album := violations{seen: map[pictured]bool{}}
 	tally, err := batch{
 		experiment: e,
 		first:      o.seed,
@@ -182,7 +195,6 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 			r.last = one
 			bar.Step()
 			r.list.add(one)
-			album.add(one)
 			if o.report.path != "" {
 				r.subjects = append(r.subjects, runpage.Of(e, one.Result, one.dir, versions(e.Backend()), again.command(one)))
 			}
@@ -191,9 +203,6 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	}.run(ctx)
 	bar.Done()
 	r.tally = tally
-	if err == nil {
-		r.drawn = album.draw(problems)
-	}
 	return r, err
 }
 
@@ -222,9 +231,8 @@ func (r ran) print(out io.Writer) {
 	r.printStored(out)
 }
 
-// printStored prints the paths of the runs and their pictures.
+// printStored prints the paths of the runs.
 func (r ran) printStored(out io.Writer) {
-	printDrawn(out, r.drawn)
 	if r.last.dir != "" {
 		_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(r.options, r.last))
 	}

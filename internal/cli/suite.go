@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -76,17 +77,24 @@ const (
 // and removes the others: the whole debate has 12,000 runs, which take gigabytes.
 type firsts struct {
 	kept storedRuns
-	seen map[string]*violations // by scenario
+	seen map[scenarioVerdict]bool
+}
+
+type scenarioVerdict struct {
+	scenario string
+	property checker.Property
+	verdict  checker.Verdict
 }
 
 func (f firsts) see(r stored) {
-	name := r.Scenario.Name
-	if f.seen[name] == nil {
-		f.seen[name] = &violations{seen: map[pictured]bool{}}
+	first := false
+	for _, found := range r.Report.Findings {
+		v := scenarioVerdict{r.Scenario.Name, found.Property, found.Verdict}
+		if (v.verdict == checker.Violated || v.verdict == checker.Unknown) && !f.seen[v] {
+			f.seen[v], first = true, true
+		}
 	}
-	before := len(f.seen[name].runs)
-	f.seen[name].add(r)
-	if len(f.seen[name].runs) > before {
+	if first {
 		f.kept.see(r)
 	} else if r.dir != "" {
 		_ = os.RemoveAll(r.dir)

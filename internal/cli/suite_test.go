@@ -80,12 +80,12 @@ func TestTooSlowIsTold(t *testing.T) {
 	}
 	wantIn(t, out.String(), "V1?", "0/2 undecided", "crash-restart: the machine was too slow in 2 of 2 runs, 45ms late; allowed: 20ms (a quarter of the 80ms between the end of work for 920ms and that of the TTL of 1s)\n")
 
-	code, text, _ := command(t, "check", "--picture", "none", filepath.Join(dir, "crash-restart-sim-1"))
+	code, text, _ := command(t, "check", filepath.Join(dir, "crash-restart-sim-1"))
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, text, "undecided (1 run, 1 of them not counted: too slow)",
 		"Too slow (seed 1): the machine was too slow in 1 of 1 run, 45ms late; allowed: 20ms (a quarter of the 80ms between the end of work for 920ms and that of the TTL of 1s). Such a run does not count: no property holds in it, and none is violated.",
 		"lease exclusion violated, possibly because of the slow machine:\n  nodes 4 and 5 are cut off")
-	_, text, _ = command(t, "check", "--picture", "none", "--json", filepath.Join(dir, "crash-restart-sim-1"))
+	_, text, _ = command(t, "check", "--json", filepath.Join(dir, "crash-restart-sim-1"))
 	wantIn(t, text, `"as_expected":false`, `"slip":45000000,"slipped":true`)
 
 	out.Reset()

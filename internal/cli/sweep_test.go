@@ -222,7 +222,7 @@ func TestPointsOfSweepsAreScenarios(t *testing.T) {
 	wantIn(t, out, "small-at-once: as expected (2 runs)")
 	_, out, _ = command(t, "run", "small-at-once", "--faults", "crash", "--runs", "3", "--out", "")
 	wantIn(t, out, "lockstorm run small-at-once --faults crash --most 4 --seed 1")
-	code, out, _ = command(t, "show", "small-at-once")
+	code, out, _ = command(t, "list", "small-at-once")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "name: small-at-once")
 }
@@ -247,7 +247,7 @@ func TestScenariosOfASweepAreShown(t *testing.T) {
 	if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, _, problems := command(t, "validate", file)
+	code, _, problems := command(t, "run", "--check-only", file)
 	want(t, "exit code"+problems, code, exitAsExpected)
 }
 

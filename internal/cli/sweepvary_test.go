@@ -39,7 +39,7 @@ func TestParseVaried(t *testing.T) {
 // shards, and the scenario of each point.
 func TestSweepOverAScenario(t *testing.T) {
 	dir := t.TempDir()
-	_, text, _ := command(t, "show", "delayed-restart")
+	_, text, _ := command(t, "list", "delayed-restart")
 	file := filepath.Join(dir, "mine.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

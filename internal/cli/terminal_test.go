@@ -50,8 +50,8 @@ func TestNarrowTerminals(t *testing.T) {
 		{"agreement", saved, "../../results/process"},
 		{"hunt", "crash-restart", "--runs", "60", "--out", ""},
 		{"replay", "../../testdata/cases/redlock-lease-crash-restart.yaml", "--out", ""},
-		{"check", "--picture", "none", "../../docs/two-holders.jsonl"},
-		{"check", "--picture", "none", "../../internal/jepsen/testdata/given-away.edn"},
+		{"check", "../../docs/two-holders.jsonl"},
+		{"check", "../../internal/jepsen/testdata/given-away.edn"},
 		{"list"},
 		{"sweep"},
 	}

@@ -25,7 +25,6 @@ func (p *testPrinter) fail(r testedRun) {
 		f.Judgment = r.StartingWith(news)
 	}
 	p.failed = append(p.failed, f)
-	p.album.add(r.stored)
 	if err := files.WriteWhole(filepath.Join(r.dir, external.FailureFile), []byte(f.fullText())); err != nil {
 		complain(p.problems, err)
 	}

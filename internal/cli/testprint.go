@@ -19,7 +19,6 @@ type testPrinter struct {
 	*lockTest
 	out, problems io.Writer
 	bar           *terminal.Bar
-	album         violations
 
 	storm   stormResult   // the one whose runs are being added
 	failed  []testFailure // of each storm that violated a promise
@@ -45,7 +44,7 @@ func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
 		total += len(s.seeds)
 	}
 	p := &testPrinter{
-		lockTest: t, out: out, problems: problems, album: violations{seen: map[pictured]bool{}}, defects: external.Defects{},
+		lockTest: t, out: out, problems: problems, defects: external.Defects{},
 		bar: terminal.NewBar(problems, t.config.Name, int64(total), terminal.Pieces),
 	}
 	terminal.Fit(out)
@@ -140,7 +139,7 @@ func (s *stormResult) line() string {
 	return fmt.Sprintf("%-10s %s", textfmt.Count(s.Grants, "grant"), strings.Join(s.Verdicts(known), ", "))
 }
 
-// finish draws the violations, and prints them and how to go on from them.
+// finish prints the violations and how to go on from them.
 func (p *testPrinter) finish(interrupted bool) {
 	p.bar.Done()
 	if interrupted {
@@ -149,7 +148,6 @@ func (p *testPrinter) finish(interrupted bool) {
 	if p.json {
 		return
 	}
-	p.album.draw(p.problems)
 	for _, f := range p.failed {
 		f.print(p.out)
 	}

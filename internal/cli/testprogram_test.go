@@ -77,9 +77,6 @@ func TestACarelessProgramIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, string(text), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
-	if _, err := os.Stat(filepath.Join(stored, "counterexample-lease.html")); err != nil {
-		t.Error(err)
-	}
 
 	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "4", "--out", dir, "--json", "--"}, fakeCommand("careless")...)...)
 	want(t, "exit code of the repetition", code, exitContradiction)

@@ -33,7 +33,7 @@ func takes(least, most int) cobra.PositionalArgs {
 // scenarioName checks the argument of a command that takes one scenario.
 func scenarioName(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("%s needs a SCENARIO: a name, such as calm, crash-restart or pause-then-write, or a YAML file (\"lockstorm list\" names all)", cmd.Name())
+		return fmt.Errorf("%s needs a SCENARIO: a name, such as calm, crash-restart or pause-then-write, or a YAML file (\"lockstorm list scenarios\" names all)", cmd.Name())
 	}
 	return takes(1, 1)(cmd, args)
 }

@@ -13,7 +13,7 @@ func TestUsageErrors(t *testing.T) {
 		"replay":                               "too few arguments: want lockstorm replay STRING|DIR|FILE|LINK",
 		"replay a b":                           `unexpected argument "b": want lockstorm replay STRING|DIR|FILE|LINK`,
 		"run calm fast":                        `unexpected argument "fast": want lockstorm run SCENARIO`,
-		"version 1":                            `unexpected argument "1": want lockstorm version`,
+		"list calm 2":                          `unexpected argument "2": want lockstorm list [SECTION | SCENARIO]`,
 		"check":                                "too few arguments: want lockstorm check ",
 		"run calm --seed x":                    `--seed "x": want a whole number from 0 to 2⁶⁴−1`,
 		"run calm --seed -1":                   `--seed "-1": want a whole number from 0 to 2⁶⁴−1`,
@@ -52,7 +52,7 @@ func TestErrorsHidePasswords(t *testing.T) {
 		{"run", "redis://user:SECRET@h:6379"},
 		{"check", "redis://user:SECRET@h:6379"},
 		{"debate", "redis://user:SECRET@h:6379"},
-		{"version", "redis://user:SECRET@h:6379"},
+		{"list", "redis://user:SECRET@h:6379"},
 		{"redis://user:SECRET@h:6379"},
 	} {
 		code, out, problems := command(t, args...)

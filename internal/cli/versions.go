@@ -6,8 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-
-	"github.com/spf13/cobra"
+	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -37,36 +36,23 @@ func setting(key string) string {
 	return ""
 }
 
-func newVersion() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the versions of this program, Go and the libraries that judge runs",
-		Long: `Print the versions of this program, Go and the libraries that judge runs. A program that
-was built in a checkout, as releases are, also has the revision and date of its commit.`,
-		Example: "  lockstorm version --json",
-		Args:    takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := versions(runner.Backend{}) // of all libraries that matter on real servers
-			if date := setting("vcs.time"); date != "" {
-				v["lockstorm date"] = date
-			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), v)
-			}
-			first := []string{runner.ProgramVersion, runner.ProgramRevision, "lockstorm date", "go"}
-			for _, what := range append(first, slices.Sorted(maps.Keys(v))...) {
-				if v[what] == "" {
-					continue
-				}
-				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", what, v[what])
-				delete(v, what)
-			}
-			return nil
-		},
+// versionText is what --version prints: the versions of this program, Go and the libraries that judge
+// runs and talk to servers. A program that was built in a checkout has the revision and date of its
+// commit too.
+func versionText() string {
+	v := versions(runner.Backend{})
+	if date := setting("vcs.time"); date != "" {
+		v["lockstorm date"] = date
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, and nothing else")
-	return cmd
+	var b strings.Builder
+	first := []string{runner.ProgramVersion, runner.ProgramRevision, "lockstorm date", "go"}
+	for _, what := range append(first, slices.Sorted(maps.Keys(v))...) {
+		if v[what] != "" {
+			fmt.Fprintf(&b, "%s %s\n", what, v[what])
+			delete(v, what)
+		}
+	}
+	return b.String()
 }
 
 // The libraries that judge, and that talk to servers.

@@ -1,4 +1,4 @@
-// Package follow works out from a history what several pictures of a run show: the intervals
+// Package follow works out from a history what the pages of a run show: the intervals
 // between an event and the one that ends it (calls, pauses, keys, faults, nodes that are down,
 // links that are cut), with their texts, and when a client worked past its validity.
 //

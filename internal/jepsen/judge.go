@@ -7,44 +7,30 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/model"
-)
+	"github.com/anishathalye/porcupine"
 
-// known is the output of an operation that has certainly taken effect.
-var known = model.Outcome{}
+	"github.com/lockstorm/lockstorm/checker"
+)
 
 // Options says how to judge a history. The zero value is valid.
 type Options struct {
-	// Limit bounds the search, over all models and keys together; undecided ones are unknown. 0 or
-	// less means no limit.
-	Limit time.Duration
-	// Initial is the initial value of each register as EDN. "" means nil, as in most of Jepsen's
-	// tests, or a value that was found before any operation could have written it.
-	Initial string
-	// Models names the models to judge, as [Model] returns them. It is an error if none of them
-	// belongs to the history's workload. Empty means all.
-	Models []string
-}
-
-func (o Options) initial() string {
-	if o.Initial == "" {
-		return "nil"
-	}
-	return o.Initial
+	// Budget bounds the search, over all models and keys together; what it leaves undecided is
+	// unknown. 0 means no bound.
+	Budget time.Duration
+	// Models are the models to judge. Empty means an ownerless, an owner-aware and a fenced mutex.
+	Models []Model
 }
 
 // Report is the result for a history.
 type Report struct {
-	Workload   string    `json:"workload"`   // lock, register or cas-register; none, where no client did anything
+	Workload   string    `json:"workload"`   // lock; none, where no client did anything
 	Operations int       `json:"operations"` // that clients invoked
 	Infos      int       `json:"infos"`      // of these, that may have taken effect or not
 	Keys       int       `json:"keys"`       // that they were on; 1 where there are none
 	Findings   []Finding `json:"findings"`
 }
 
-// idle is the result for a history without operations of clients: no lock or register can have been
-// broken.
+// idle is the result for a history without operations of clients: no lock can have been broken.
 var idle = Report{Workload: "none", Findings: []Finding{{
 	Model: "any", Verdict: checker.NotApplicable, Story: "the history holds no operation of a client",
 }}}
@@ -53,138 +39,115 @@ var idle = Report{Workload: "none", Findings: []Finding{{
 type Finding struct {
 	Model   string          `json:"model"`
 	Verdict checker.Verdict `json:"verdict"`
-	Story   string          `json:"story,omitempty"` // why it is violated or n/a, how far the judge came, or what it took for granted
+	Story   string          `json:"story,omitempty"` // why it is violated or n/a, or how far the judge came
 
-	workload string
-	window   *window
+	window *window
 }
 
-// Judge reads a history and judges it against each selected model of its workload. It returns read
-// errors; errors that name the line, if the text is not a history or cannot be judged; and the
-// error of ctx.
-func Judge(ctx context.Context, r io.Reader, o Options) (Report, error) {
-	if o.Initial != "" {
-		v, err := decode([]byte(o.Initial), 1)
-		if err != nil {
-			return Report{}, fmt.Errorf("the initial value: %w", err)
-		}
-		o.Initial = show(v)
+// Excerpt returns the operations before and at a violation for porcupine, with their model.
+// Operations is empty if there is no violation to show.
+func (f Finding) Excerpt() (m porcupine.Model, operations []porcupine.Operation) {
+	if f.window == nil {
+		return m, nil
 	}
-	rec, err := load(r)
+	return f.window.excerpt(40)
+}
+
+// Judge reads a history and judges it against each model. It returns read errors; errors that name
+// the line, if the text is not a history of a lock; and the error of ctx.
+func Judge(ctx context.Context, from io.Reader, o Options) (Report, error) {
+	rec, err := load(from)
 	if err != nil {
 		return Report{}, err
 	}
 	if rec.invoked == 0 {
 		return idle, nil
 	}
-	w, err := recognise(rec.words)
-	if err != nil {
-		return Report{}, err
-	}
-	specifications, err := w.by(o.Models)
-	if err != nil {
-		return Report{}, err
-	}
 	parts, err := rec.parts()
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{Workload: w.name, Operations: rec.invoked, Infos: rec.infos, Keys: len(parts)}
-	limited, cancel := within(ctx, o.Limit)
+	report := Report{Workload: "lock", Operations: rec.invoked, Infos: rec.infos, Keys: len(parts)}
+	limited, cancel := context.WithCancel(ctx)
+	if o.Budget > 0 {
+		limited, cancel = context.WithTimeout(ctx, o.Budget)
+	}
 	defer cancel()
-	for _, spec := range specifications {
-		f, err := spec.judge(limited, rec, parts, o)
+	if len(o.Models) == 0 {
+		o.Models = defaults
+	}
+	for _, m := range o.Models {
+		f, err := m.judge(limited, parts)
 		if err != nil {
 			return Report{}, err
 		}
-		f.workload = w.name
 		report.Findings = append(report.Findings, f)
 	}
 	return report, ctx.Err()
 }
 
-func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, limit)
-}
-
-// trial judges one model on all keys.
-type trial struct {
-	rec      *recording
-	parts    []part
-	holds    int
-	violated []*window
-	unknown  []*window
-	begins   []string // the initial values that follow from the history
-}
-
-func (spec specification) judge(ctx context.Context, rec *recording, parts []part, o Options) (Finding, error) {
-	t := trial{rec: rec}
+// judge judges one model on all keys.
+func (m Model) judge(ctx context.Context, parts []part) (Finding, error) {
+	f := Finding{Model: m.name, Verdict: checker.NotApplicable}
+	applied, undecided, large, violated := 0, 0, "", 0
 	for _, p := range parts {
-		if spec.about == nil || spec.about(p.operations) {
-			t.parts = append(t.parts, p)
-		}
-	}
-	if len(t.parts) == 0 {
-		return Finding{Model: spec.name, Verdict: checker.NotApplicable}, nil
-	}
-	for _, p := range t.parts {
-		if err := t.add(ctx, spec, p, o); err != nil {
+		steps, applies, err := m.steps(p.operations)
+		if err != nil {
 			return Finding{}, err
 		}
-	}
-	return t.finding(spec), nil
-}
-
-func (t *trial) add(ctx context.Context, spec specification, p part, o Options) error {
-	steps, err := spec.steps(p.operations)
-	if err != nil {
-		return err
-	}
-	if spec.initial != nil && o.Initial == "" {
-		if value, found := spec.initial(steps); found {
-			o.Initial = value
-			t.begins = append(t.begins, value)
+		if !applies {
+			continue
+		}
+		applied++
+		s := search{m.model, steps}
+		switch verdict, _ := decide(ctx, s); {
+		case verdict == checker.Violated:
+			if violated++; violated == 1 {
+				f.window = narrow(ctx, s, p.key)
+				f.Story = f.window.story(p)
+			}
+		case verdict == checker.Unknown:
+			undecided++
+			if len(steps) > maxSteps {
+				large = fmt.Sprintf(" A key with more than %d operations is not searched.", maxSteps)
+			}
 		}
 	}
-	w, verdict, stuck := decide(ctx, spec.model(o), steps, beam)
-	switch verdict {
-	case checker.Holds:
-		t.holds++
-	case checker.Violated:
-		t.violated = append(t.violated, around(w, p.key, stuck, t.rec))
-	default:
-		t.unknown = append(t.unknown, around(w, p.key, stuck, t.rec))
+	switch {
+	case violated > 0:
+		f.Verdict = checker.Violated
+		if violated > 1 {
+			f.Story += fmt.Sprintf(". The model is violated on %d of %d keys", violated, len(parts))
+		}
+	case undecided > 0:
+		f.Verdict = checker.Unknown
+		f.Story = fmt.Sprintf("the search ended before it was complete: %d of %d keys are decided.%s", applied-undecided, applied, large)
+	case applied > 0:
+		f.Verdict = checker.Holds
 	}
-	return nil
+	return f, nil
 }
 
-func (t *trial) finding(spec specification) Finding {
-	f := Finding{Model: spec.name, Verdict: checker.Holds}
-	switch {
-	case len(t.violated) > 0:
-		f.Verdict, f.window = checker.Violated, t.violated[0]
-		f.Story = f.window.violation() + t.others()
-	case len(t.unknown) > 0:
-		f.Verdict, f.window = checker.Unknown, t.unknown[0]
-		f.Story = f.window.giving() + t.reach()
+// story describes a violation.
+func (w *window) story(p part) string {
+	if w == nil {
+		return "the operations have no order; there was no time to find the first that does not fit"
 	}
-	if begins := t.initial(); begins != "" {
-		f.Story = strings.TrimPrefix(f.Story+". "+begins, ". ")
+	describe := func(o porcupine.Operation) string {
+		return fmt.Sprintf("%s (%s)", w.model.DescribeOperation(o.Input, o.Output), p.operations[o.ClientId].lines())
 	}
-	return f
-}
-
-// initial says which initial values the judge took from the history.
-func (t *trial) initial() string {
-	const why = "which was found before any operation could have written it; --initial names another value"
-	switch {
-	case len(t.begins) == 0:
-		return ""
-	case len(t.parts) == 1:
-		return fmt.Sprintf("The register is taken to have held %s at first, %s", t.begins[0], why)
+	state, last := w.state()
+	key := ""
+	if w.key != "" {
+		key = "key " + w.key + ": "
 	}
-	return fmt.Sprintf("The registers of %d of %d keys are taken to have held a value at first, such as %s, %s", len(t.begins), len(t.parts), t.begins[0], why)
+	story := fmt.Sprintf("%s%s fits no order of the operations before it. In one of them, the state is then: %s", key, describe(w.stuck), w.model.DescribeState(state))
+	if len(last) > 0 {
+		before := make([]string, len(last))
+		for i, o := range last {
+			before[i] = describe(o)
+		}
+		story += ", after " + strings.Join(before, ", ")
+	}
+	return story
 }

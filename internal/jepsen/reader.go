@@ -4,260 +4,220 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"olympos.io/encoding/edn"
 )
 
-// reader finds the operations of a history: one per line, or all within one vector or list.
-type reader struct {
-	lexer
-	shut  byte // closes what all of them stand in; 0 if nothing does
-	begun int  // its line
-	after bool // it has been closed
-	first bool // nothing has been read yet
-}
+// maxEntry is the largest size of one map in bytes. It also bounds how deep the EDN library
+// recurses.
+const maxEntry = 1 << 20
 
-func newReader(r io.Reader) *reader {
-	return &reader{lexer: lexer{r: bufio.NewReaderSize(r, 1<<16), line: 1}, first: true}
-}
+// blanks separate elements of EDN.
+const blanks = " \t\r\n\f\v,"
 
-// operation returns the text of the next map and the line where it begins, or io.EOF. The text is
-// valid until the next call.
-func (r *reader) operation() ([]byte, int, error) {
-	for {
-		r.most = 0
-		c, err := r.skip()
-		r.most = r.read + maxForm
-		if errors.Is(err, io.EOF) {
-			return nil, 0, r.ended()
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		first := r.first
-		r.first = false
-		switch {
-		case r.after:
-			return nil, 0, wrong(r.line, "something follows the end of the history")
-		case c == '{':
-			return r.take()
-		case c == '#':
-			err = r.tag() // of a record, or the namespace of its keys
-		case first && (c == '[' || c == '('):
-			_, err = r.next()
-			r.shut, r.begun = closing(c), r.line
-		case c == r.shut:
-			_, err = r.next()
-			r.after = true
-		default:
-			return nil, 0, r.garbage(c)
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-	}
-}
-
-func (r *reader) ended() error {
-	if r.shut != 0 && !r.after {
-		return wrong(r.line, "the history ends before the %q that closes line %d", r.shut, r.begun)
-	}
-	return io.EOF
-}
-
-func (r *reader) take() ([]byte, int, error) {
-	line := r.line
-	r.form, r.keep = r.form[:0], true
-	err := r.balanced()
-	r.keep = false
-	return r.form, line, err
-}
-
-func (r *reader) garbage(c byte) error {
-	line := r.line
-	if delimits(c) {
-		return wrong(line, "%q where an operation should begin: a history is maps, each in a line, or one vector of them", c)
-	}
-	what, err := r.token()
-	if err != nil {
-		return err
-	}
-	return wrong(line, "%q where an operation should begin: a history is maps, each in a line, or one vector of them", what)
-}
-
-// fields calls give with the text of each key and value of a map.
-func fields(text []byte, line int, give func(key, value []byte) error) error {
-	l := lexer{r: bufio.NewReaderSize(bytes.NewReader(text), 64), line: line}
-	if _, err := l.next(); err != nil {
-		return err
-	}
-	for {
-		key, err := l.cut(text)
-		if err != nil || key == nil {
-			return err
-		}
-		value, err := l.cut(text)
-		if err != nil {
-			return err
-		}
-		if value == nil {
-			return wrong(line, "the key %.64q has no value", key)
-		}
-		if err := give(key, value); err != nil {
-			return err
-		}
-	}
-}
-
-// cut returns the next element of a map's text, or nil at its end.
-func (l *lexer) cut(text []byte) ([]byte, error) {
-	c, err := l.skip()
-	if err != nil {
-		return nil, err
-	}
-	if c == '}' {
-		return nil, nil
-	}
-	from := l.read
-	if err := l.element(); err != nil {
-		return nil, err
-	}
-	return text[from:l.read], nil
+// wrong is an error in the text, with its line.
+func wrong(line int, format string, args ...any) error {
+	return fmt.Errorf("line %d: %w", line, fmt.Errorf(format, args...))
 }
 
 // Looks reports whether a file that begins with prefix looks like a Jepsen history, and not like
-// JSON. Every line of a history of Lockstorm is a JSON object.
+// JSON: a map of EDN begins with a keyword.
 func Looks(prefix []byte) bool {
-	rest := bytes.TrimLeft(prefix, blanks)
-	if bytes.HasPrefix(rest, []byte("[")) { // a vector, or an array
-		if rest = bytes.TrimLeft(rest[1:], blanks); len(rest) == 0 || rest[0] == ']' {
-			return len(rest) > 0
+	rest := bytes.TrimLeft(prefix, blanks+"[(")
+	if in, is := bytes.CutPrefix(rest, []byte("{")); is {
+		return bytes.HasPrefix(bytes.TrimLeft(in, blanks), []byte(":"))
+	}
+	return len(rest) > 0 && (rest[0] == '#' || rest[0] == ';')
+}
+
+// lines hands out a text line by line, so that the decoder has never read further than the line of
+// its last element.
+type lines struct {
+	from *bufio.Reader
+	rest []byte // of the current line
+	line int
+	open bool // the current line goes on in the next piece
+	left int  // bytes that the current entry may still have
+}
+
+// address is the hash code of an object without a reader, which is no EDN.
+var address = regexp.MustCompile(`#object\[\S+ 0x`)
+
+func (l *lines) Read(p []byte) (int, error) {
+	if len(l.rest) == 0 {
+		piece, err := l.from.ReadSlice('\n')
+		if len(piece) == 0 && err != nil {
+			return 0, err
 		}
+		if !l.open {
+			l.line++
+		}
+		l.open = piece[len(piece)-1] != '\n'
+		for _, at := range address.FindAllIndex(piece, -1) {
+			piece[at[1]-2] = ':' // a keyword of the same length
+		}
+		l.rest = piece
 	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	if l.left -= n; l.left < 0 {
+		return 0, fmt.Errorf("longer than %d bytes", maxEntry)
+	}
+	return n, nil
+}
+
+// fields is one map of a history. The values are decoded if they are judged.
+type fields map[edn.Keyword]edn.RawMessage
+
+// reader reads the maps of a history: all at the top level, or all within one vector or list.
+type reader struct {
+	lines *lines
+	text  *bufio.Reader // lines, shared with the decoder
+	edn   *edn.Decoder
+	shut  byte // closes what all maps stand in; 0 if nothing does
+	begun bool
+}
+
+func newReader(from io.Reader) *reader {
+	l := &lines{from: bufio.NewReaderSize(from, 1<<16)}
+	r := &reader{lines: l, text: bufio.NewReader(l)}
+	r.edn = edn.NewDecoder(r.text)
+	r.edn.MustAddTagFn("jepsen.history.Op", func(f fields) (fields, error) { return f, nil })
+	return r
+}
+
+// next returns the next map and its line, or io.EOF.
+func (r *reader) next() (f fields, line int, err error) {
+	defer func() {
+		if p := recover(); p != nil { // of the library
+			err = fmt.Errorf("%v", p)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = wrong(max(r.lines.line, 1), "%w", err)
+		}
+	}()
+	r.lines.left = maxEntry
+	c, err := r.peek()
+	if err == nil && !r.begun && (c == '[' || c == '(') {
+		r.shut = map[byte]byte{'[': ']', '(': ')'}[c]
+		_, _ = r.text.Discard(1)
+		c, err = r.peek()
+	}
+	r.begun = true
 	switch {
-	case len(rest) == 0:
-		return false
-	case rest[0] == '{':
-		rest = bytes.TrimLeft(rest[1:], blanks)
-		return len(rest) > 0 && rest[0] != '"' && rest[0] != '}'
+	case errors.Is(err, io.EOF) && r.shut != 0:
+		return nil, 0, fmt.Errorf("the history ends without %q", r.shut)
+	case err != nil:
+		return nil, 0, err
+	case c == r.shut:
+		_, _ = r.text.Discard(1)
+		if _, err = r.peek(); err == nil {
+			err = errors.New("something follows the end of the history")
+		}
+		return nil, 0, err
 	}
-	return bytes.IndexByte([]byte("#(;"), rest[0]) >= 0
+	line = r.lines.line
+	switch err = r.edn.Decode(&f); {
+	case errors.Is(err, io.EOF) && r.shut != 0: // only a comment was left
+		err = fmt.Errorf("the history ends without %q", r.shut)
+	case err != nil && !errors.Is(err, io.EOF):
+		err = fmt.Errorf("cannot be read as EDN: %w", err)
+	}
+	return f, line, err
+}
+
+// peek skips blanks and returns the next byte without taking it.
+func (r *reader) peek() (byte, error) {
+	for {
+		c, err := r.text.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		if strings.IndexByte(blanks, c[0]) < 0 {
+			return c[0], nil
+		}
+		_, _ = r.text.Discard(1)
+		r.lines.left++
+	}
 }
 
 // record is one map of a history: an invocation, a completion, or an action of the nemesis.
 type record struct {
 	line    int
 	kind    string // invoke, ok, fail, info
-	process any    // int64 of a client
+	process int64
+	client  bool // the process is a number; the nemesis and its like have names
 	f       string
-	value   any
+	value   any  // of a client
 	valued  bool // it has a :value, if only nil
-	index   int64
-	indexed bool
-}
-
-// records reads a history record by record.
-type records struct {
-	*reader
-	memory memory
-	last   record // with an index
 }
 
 // read returns the next record, or io.EOF.
-func (r *records) read() (record, error) {
-	text, line, err := r.operation()
+func (r *reader) read() (record, error) {
+	f, line, err := r.next()
 	if err != nil {
 		return record{}, err
 	}
 	rec := record{line: line}
-	err = fields(text, line, func(key, value []byte) error { return rec.set(r.memory, key, value) })
-	if err != nil {
-		return record{}, err
+	if err := rec.set(f); err != nil {
+		return record{}, wrong(line, "%w", err)
 	}
-	return rec, r.check(rec)
+	return rec, nil
 }
 
-// set stores a field that is judged. All others, and their values, are ignored.
-func (rec *record) set(m memory, key, value []byte) error {
-	name, is := strings.CutPrefix(string(key), ":")
-	if !is {
+func (rec *record) set(f fields) (err error) {
+	process := text(f["process"])
+	rec.kind, rec.f = word(f["type"]), word(f["f"])
+	switch {
+	case rec.kind == "":
+		return errors.New("an operation without :type")
+	case rec.kind != "invoke" && rec.kind != "ok" && rec.kind != "fail" && rec.kind != "info":
+		return fmt.Errorf(":type %.64s: want :invoke, :ok, :fail or :info", rec.kind)
+	case process == "":
+		return errors.New("an operation without :process")
+	}
+	rec.process, err = strconv.ParseInt(process, 10, 64)
+	rec.client = err == nil
+	raw, given := f["value"]
+	if rec.valued = given; !given || !rec.client || text(raw) == "nil" {
 		return nil
 	}
-	switch bare(name) {
-	case "type", "f", "process", "value":
-	case "index":
-		return rec.number(value)
-	default:
-		return nil
-	}
-	v, err := m.decode(value, rec.line)
-	if err != nil {
-		return err
-	}
-	switch bare(name) {
-	case "type":
-		rec.kind = word(v)
-	case "f":
-		rec.f = word(v)
-	case "process":
-		rec.process = v
-	case "value":
-		rec.value, rec.valued = v, true
+	if err := edn.Unmarshal(raw, &rec.value); err != nil {
+		return fmt.Errorf(":value %.64q: %w", raw, err)
 	}
 	return nil
 }
 
-func (rec *record) number(text []byte) error {
-	n, err := strconv.ParseInt(string(text), 10, 64)
+// text is the text of a value.
+func text(raw edn.RawMessage) string { return strings.Trim(string(raw), blanks) }
+
+// word is a keyword or symbol without its namespace.
+func word(raw edn.RawMessage) string {
+	s := strings.TrimPrefix(text(raw), ":")
+	return s[strings.LastIndexByte(s, '/')+1:]
+}
+
+// tuple returns a pair of values, with or without a tag.
+func tuple(v any) (first, second any, ok bool) {
+	if tag, tagged := v.(edn.Tag); tagged {
+		v = tag.Value
+	}
+	if list, is := v.([]any); is && len(list) == 2 {
+		return list[0], list[1], true
+	}
+	return nil, nil, false
+}
+
+// show prints a value as EDN.
+func show(v any) string {
+	text, err := edn.Marshal(v)
 	if err != nil {
-		return wrong(rec.line, ":index %.64q is no number", text)
+		return fmt.Sprint(v)
 	}
-	rec.index, rec.indexed = n, n >= 0 // -1 stands for none
-	return nil
-}
-
-// bare is a keyword without its namespace.
-func bare(keyword string) string {
-	return keyword[strings.LastIndexByte(keyword, '/')+1:]
-}
-
-// word is a keyword or symbol without its namespace, or the text of any other value.
-func word(v any) string {
-	switch v := v.(type) {
-	case edn.Keyword:
-		return bare(string(v))
-	case edn.Symbol:
-		return bare(string(v))
-	}
-	return show(v)
-}
-
-func (r *records) check(rec record) error {
-	switch rec.kind {
-	case "invoke", "ok", "fail", "info":
-	case "":
-		return wrong(rec.line, "an operation without :type")
-	default:
-		return wrong(rec.line, ":type %.64s: want :invoke, :ok, :fail or :info", rec.kind)
-	}
-	if rec.process == nil {
-		return wrong(rec.line, "an operation without :process")
-	}
-	if !rec.indexed {
-		return nil
-	}
-	if r.last.indexed && rec.index <= r.last.index {
-		return wrong(rec.line, ":index %d follows %d of line %d: the history is not in its order", rec.index, r.last.index, r.last.line)
-	}
-	r.last = rec
-	return nil
-}
-
-// client returns the process number of a client. The nemesis and its like have names.
-func (rec record) client() (int64, bool) {
-	n, ok := rec.process.(int64)
-	return n, ok
+	return string(text)
 }

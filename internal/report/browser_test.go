@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/browsertest"
@@ -21,7 +19,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/results"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
@@ -138,16 +135,6 @@ func TestBrowserARunThatViolates(t *testing.T) {
 	}
 	browsertest.Eval[any](p, `scrollTo(0, 0)`)
 
-	clash := placed(t, p, `{ state: "clash" }`)
-	if clash.From != float64(pair.From) || clash.To != float64(pair.To) {
-		t.Errorf("two hold from %v to %v, and the checker says %v to %v", clash.From, clash.To, pair.From, pair.To)
-	}
-	canvas := browsertest.Eval[place](p, `(({ x, y, width, height }) => ({ x, y, width, height }))(document.querySelector(".tl-lanes").getBoundingClientRect())`)
-	from, to := visible(p)
-	x := func(at float64) float64 { return canvas.X + (at-from)/(to-from)*canvas.Width }
-	if math.Abs(x(float64(pair.From))-clash.X) > .5 || math.Abs(x(float64(pair.To))-clash.X-clash.Width) > .5 {
-		t.Errorf("it is drawn at %v to %v; by the axis it is %v to %v", clash.X, clash.X+clash.Width, x(float64(pair.From)), x(float64(pair.To)))
-	}
 	for i, g := range []checker.Grant{pair.First, pair.Second} {
 		click(p, fmt.Sprintf(".tl-find .tl-grant:nth-of-type(%d)", i+2)) // the first button is "show"
 		selected := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`)
@@ -281,51 +268,5 @@ func TestBrowserAPageOfAll(t *testing.T) {
 		t.Errorf("the ink of %d texts of pictures is %.3q in the dark, and %.3q in the light", len(light), dark, light)
 	}
 	p.Resize(browsertest.Desktop)
-	fits(t, p)
-}
-
-// A long run is drawn with no more items than are visible.
-func TestBrowserAHugeRun(t *testing.T) {
-	s, err := scenarios.Find("calm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Clients = slices.Clone(s.Clients)
-	s.Horizon = time.Hour
-	for i := range s.Clients {
-		s.Clients[i].Rounds = 10_000 / len(s.Clients) // about five events each
-	}
-	dir := filepath.Join(storedRunsOf(t, s, 1), "calm-sim-1")
-	p := browsertest.Open(t, pageFile(t, dir), browsertest.Desktop)
-	n := browsertest.Eval[int](p, `lockstorm.timelines[0].operations()`)
-	history, err := os.ReadFile(filepath.Join(dir, results.HistoryFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if events := bytes.Count(history, []byte("\n")); events < 40_000 {
-		t.Errorf("the run has %d events, which is not huge", events)
-	}
-	t.Logf("first seen after %.0f ms, drawn of %d things", browsertest.Eval[float64](p, `lockstorm.timelines[0].ready`), n)
-	if n == 0 || n > 20_000 {
-		t.Errorf("it is drawn of %d items", n)
-	}
-	fits(t, p)
-}
-
-// A name with markup in it is escaped.
-func TestBrowserShowsMarkup(t *testing.T) {
-	const markup = `<img src=x onerror="window.ran = 1">`
-	s, err := scenarios.Find("crash-restart")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Clients = slices.Clone(s.Clients)
-	for i := range s.Clients {
-		s.Clients[i].Resource = markup
-	}
-	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRunsOf(t, s, 1), "crash-restart-sim-1")), browsertest.Desktop)
-	if !browsertest.Eval[bool](p, `document.querySelector("[data-find]").innerText.includes("<img src=x") && document.images.length === 0 && !("ran" in window)`) {
-		t.Error("the name of the resource is not shown as it is")
-	}
 	fits(t, p)
 }

@@ -20,7 +20,7 @@ func LoadHistory(path string) (runpage.Shown, error) {
 	begin, _ := bufio.NewReader(text).Peek(512)
 	_ = text.Close()
 	if jepsen.Looks(begin) {
-		return runpage.Shown{}, fmt.Errorf("%s: a Jepsen history, and reports show histories of Lockstorm: %s checks it and draws a picture", path, command)
+		return runpage.Shown{}, fmt.Errorf("%s: a Jepsen history, and reports show histories of Lockstorm: %s checks it", path, command)
 	}
 	s, err := runpage.Judged(TitleOf([]string{path}), open)
 	s.Command = command

@@ -159,19 +159,3 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkReadWithSteps(b *testing.B) {
-	s := find(b, "calm")
-	for i := range s.Clients {
-		s.Clients[i].Rounds = 600
-	}
-	s.Horizon = time.Hour
-	h := run(b, s, 1, nil)
-	for b.Loop() {
-		if _, err := timeline.Read(h.Run); err != nil {
-			b.Fatal(err)
-		}
-	}
-	_, events := h.events(b)
-	b.ReportMetric(float64(len(events)), "events")
-}

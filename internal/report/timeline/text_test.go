@@ -7,24 +7,13 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
-// The text of a short run is complete.
-func TestText(t *testing.T) {
+// The text of a short run.
+func TestGoldenText(t *testing.T) {
 	got := text(t, read(t, run(t, find(t, "crash-restart"), 1, nil)))
-	for _, part := range []string{
-		"V1 lease exclusion: violated\nV2 section exclusion: violated\n  nodes 4 and 5 are cut off, from client 1 at 0s;\n  client 1 was granted \"invoice-7\" (token ",
-		"\nfaults\n  0s        …  nodes 4 and 5 are cut off, from client 1\n  21.477ms     node 3 crashes\n\n",
-		"\nclient 1\n  0s         1.477ms    waits (e48510a4) 1 try, granted\n",
-		"  165.886ms  197.733ms  TWO HOLD AT ONCE (5f06eaf2) V1, V2\n",
-		"\nnode 3\n  872µs      21.477ms   key of client 1 (e48510a4): forgotten\n",
-		"  21.477ms              back without its keys\n",
-		"\navailability\n  0s  1.477ms  outage\n",
-	} {
-		if !strings.Contains(got, part) {
-			t.Errorf("the text lacks\n%s\nin\n%s", part, got)
-		}
-	}
+	testkit.GoldenFile(t, "testdata/crash-restart.txt", got, "A timeline's text is another.")
 }
 
 // Texts of a history are printed without control characters.

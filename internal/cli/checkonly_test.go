@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,9 +21,9 @@ import (
 // validate accepts what show prints, for every scenario.
 func TestValidateWhatShowPrints(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"validate"}
+	args := []string{"run", "--check-only"}
 	for _, s := range scenarios.All() {
-		_, text, _ := command(t, "show", s.Name)
+		_, text, _ := command(t, "list", s.Name)
 		file := filepath.Join(dir, s.Name+".yaml")
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -47,7 +49,7 @@ func TestValidateWhatShowPrints(t *testing.T) {
 // its file.
 func TestValidateGoesOn(t *testing.T) {
 	dir := t.TempDir()
-	_, good, _ := command(t, "show", "crash-restart")
+	_, good, _ := command(t, "list", "crash-restart")
 	lineOf := func(part string) int {
 		before, _, found := strings.Cut(good, part)
 		if !found {
@@ -78,7 +80,7 @@ func TestValidateGoesOn(t *testing.T) {
 		{"empty.yaml", nil, []string{"the file is empty"}},
 		{"huge.yaml", bytes.Repeat([]byte("# much\n"), 5<<20), []string{"longer than 32 MiB: that is no scenario"}},
 	}
-	args := []string{"validate"}
+	args := []string{"run", "--check-only"}
 	var lines []string
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
@@ -112,9 +114,9 @@ func TestValidateForABackend(t *testing.T) {
 	if err := os.WriteFile(file, []byte(timersFirst(t)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, _, _ := command(t, "validate", file)
+	code, _, _ := command(t, "run", "--check-only", file)
 	want(t, "exit code", code, exitAsExpected)
-	code, out, _ := command(t, "validate", "--backend", "process", file)
+	code, out, _ := command(t, "run", "--check-only", "--backend", "process", file)
 	want(t, "exit code", code, exitBadInput)
 	wantIn(t, out, file+": line ", "].pause: the process backend cannot carry out fault ")
 }
@@ -123,7 +125,7 @@ func TestValidateForABackend(t *testing.T) {
 // of replies and timers goroutines see first is not for it to choose.
 func timersFirst(t *testing.T) string {
 	t.Helper()
-	_, text, _ := command(t, "show", "pause-then-write")
+	_, text, _ := command(t, "list", "pause-then-write")
 	changed := strings.Replace(text, "- pause:\n", "- pause:\n      first: timers\n", 1)
 	if changed == text {
 		t.Fatal("the plan has no pause")
@@ -132,11 +134,11 @@ func timersFirst(t *testing.T) string {
 }
 
 func TestValidateStandardInput(t *testing.T) {
-	_, text, _ := command(t, "show", "calm")
+	_, text, _ := command(t, "list", "calm")
 	for input, said := range map[string]string{text: "-: ok (redlock, ", strings.Replace(text, "nodes: 5", "nodes: 0", 1): "-: line "} {
 		root := newRoot()
 		var out bytes.Buffer
-		root.SetArgs([]string{"validate", "-"})
+		root.SetArgs([]string{"run", "--check-only", "-"})
 		root.SetIn(strings.NewReader(input))
 		root.SetOut(&out)
 		err := root.ExecuteContext(context.Background())
@@ -146,18 +148,27 @@ func TestValidateStandardInput(t *testing.T) {
 	}
 }
 
-func TestSchemaIsPrinted(t *testing.T) {
-	code, out, _ := command(t, "schema")
-	want(t, "exit code", code, exitAsExpected)
-	var schema struct {
-		Dialect    string         `json:"$schema"`
-		Properties map[string]any `json:"properties"`
+// The lists are those of a program, and a section is a part of them.
+func TestList(t *testing.T) {
+	_, whole, _ := command(t, "list")
+	for _, name := range []string{"faults", "locks", "scenarios", "published", "properties", "backends", "assumptions"} {
+		code, out, problems := command(t, "list", name)
+		want(t, "exit code"+problems, code, exitAsExpected)
+		for _, part := range strings.Split(out, "\n\n") {
+			wantIn(t, whole, part)
+		}
 	}
-	if err := json.Unmarshal([]byte(out), &schema); err != nil {
-		t.Fatal(err)
+	_, out, _ := command(t, "list", "--format", "json")
+	var all struct {
+		Faults     []entry
+		Properties []entry
+		Versions   map[string]string
 	}
-	want(t, "dialect", schema.Dialect, "https://json-schema.org/draft/2020-12/schema")
-	if schema.Properties["clients"] == nil {
-		t.Error("it knows no clients")
+	if err := json.Unmarshal([]byte(out), &all); err != nil || all.Versions["go"] != runtime.Version() {
+		t.Fatalf("%v: %s", err, out)
 	}
+	want(t, "first property", fmt.Sprint(all.Properties[0]), "{lease V1 lease exclusion []}")
+	want(t, "a fault's backends", slices.Contains(all.Faults[0].Backends, "sim"), true)
+	_, out, _ = command(t, "list", "--schema")
+	wantIn(t, out, `"$schema": "https://json-schema.org/draft/2020-12/schema"`)
 }

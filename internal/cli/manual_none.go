@@ -1,8 +1,0 @@
-//go:build !manual
-
-package cli
-
-import "github.com/spf13/cobra"
-
-// releaseCommands returns nothing: see manual.go.
-func releaseCommands() []*cobra.Command { return nil }
