@@ -108,8 +108,6 @@ var rules = []rule{
 	{"internal/files", nil, "files are written atomically, whatever their content"},
 	{"internal/page", nil, "the page knows porcupine and nothing of the operations"},
 	{"internal/packed", nil, "compressed input is read, whatever its content"},
-	{"internal/flake", []string{"internal/files", "internal/textfmt", "internal/runner"}, "it runs any package's tests, and takes the interval of a rate from the runner"},
-	{"internal/paper", []string{"internal/files", "internal/gotool", "internal/textfmt", "checker", "internal/runner", "internal/sweep", "results"}, "it runs commands, and compares stored results"},
 	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/promises", "internal/runner/simulated", "internal/fuzz", "internal/fuzz/shards", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/mutants/explorer", []string{"nemesis", "checker", "scenarios", "internal/explore", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/mutants/shards", []string{"checker", "scenarios", "internal/parts", "internal/mutants"}, "it stores and joins what hunters report"},
