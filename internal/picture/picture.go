@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"image/color"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -40,35 +41,32 @@ func (p Picture) Save(dir, name string) error {
 	return nil
 }
 
-// The size of a picture. Its letters need a width of 10 inches for titleLetters.
 const (
 	width        = 10 * vg.Inch
-	onePanel     = 5 * vg.Inch // the height of a single panel
-	panelHeight  = 3 * vg.Inch // that of one of several
+	titleLetters = 110 // that fit into a line
+	lineHeight   = vg.Length(15)
 	mostColumns  = 3
+	onePanel     = 5 * vg.Inch // the height of a single row
+	panelHeight  = 3 * vg.Inch // of one of several rows
 	gap          = vg.Length(12)
-	titleLetters = 110
 )
 
 func (p Picture) encode(format string) ([]byte, error) {
 	columns := min(len(p.panels), mostColumns)
 	rows := (len(p.panels) + columns - 1) / columns
-	title := titleStyle()
 	lines := textfmt.Lines(p.Title, titleLetters)
-	above := vg.Length(len(lines))*title.Font.Size*1.2 + gap
-	height := vg.Length(rows)*panelHeight + above
-	if rows == 1 {
-		height = onePanel + above
-	}
+	above := vg.Length(len(lines))*lineHeight + gap
+	height := max(vg.Length(rows)*panelHeight, onePanel) + above
 	canvas, err := draw.NewFormattedCanvas(width, height, format)
 	if err != nil {
 		return nil, err
 	}
 	whole := draw.New(canvas)
 	whole.SetColor(color.White)
-	whole.Fill(whole.Rectangle.Path())
+	whole.Fill(whole.Path())
+	style := plot.New().Title.TextStyle
 	for i, line := range lines {
-		whole.FillText(title, vg.Point{X: whole.Center().X, Y: height - gap/2 - vg.Length(i)*title.Font.Size*1.2}, line)
+		whole.FillText(style, vg.Point{X: whole.Center().X, Y: height - gap/2 - vg.Length(i)*lineHeight}, line)
 	}
 	grid := make([][]*plot.Plot, rows)
 	for i := range grid {
@@ -88,21 +86,50 @@ func (p Picture) encode(format string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func titleStyle() draw.TextStyle { return plot.New().Title.TextStyle }
-
-// series is points with a name in the legend; "": it is not there. Intervals and a line are optional.
-type series struct {
-	name    string
-	points  plotter.XYs
-	errors  plotter.YErrors // of each point; nil: none
-	formula plotter.XYs     // a line
+// panel returns an empty plot. Its title may be empty.
+func panel(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Legend.Top = true
+	for _, size := range []*vg.Length{&p.Title.TextStyle.Font.Size, &p.X.Label.TextStyle.Font.Size, &p.Y.Label.TextStyle.Font.Size, &p.Legend.TextStyle.Font.Size} {
+		*size = 9
+	}
+	return p
 }
 
-// add draws a series; its colour and symbol follow from its number.
-func add(p *plot.Plot, number int, s series) error {
+// add adds a panel, with its legend above the data and not over them.
+func (p *Picture) add(one *plot.Plot, err error) error {
+	if err != nil {
+		return err
+	}
+	height := one.Legend.Rectangle(draw.Canvas{}).Size().Y
+	one.Legend.YOffs, one.Title.Padding = height, height
+	if one.Title.Text == "" {
+		one.Title.Text = " " // without a title there is no padding
+	}
+	p.panels = append(p.panels, one)
+	return nil
+}
+
+// series is points with intervals and a line, each of which may be missing. Without a name it is not
+// in the legend.
+type series struct {
+	name   string
+	points plotter.XYs
+	errors plotter.YErrors
+	line   plotter.XYs
+}
+
+func (s *series) add(x, y, low, high float64) {
+	s.points = append(s.points, plotter.XY{X: x, Y: y})
+	s.errors = append(s.errors, struct{ Low, High float64 }{y - low, high - y})
+}
+
+// draw draws a series; its colour and symbol follow from its number.
+func (s *series) draw(p *plot.Plot, number int) error {
 	var legend []plot.Thumbnailer
-	if len(s.formula) > 0 {
-		line, err := plotter.NewLine(s.formula)
+	if len(s.line) > 0 {
+		line, err := plotter.NewLine(s.line)
 		if err != nil {
 			return err
 		}
@@ -119,7 +146,7 @@ func add(p *plot.Plot, number int, s series) error {
 		p.Add(dots)
 		legend = append(legend, dots)
 	}
-	if len(s.errors) > 0 {
+	if slices.ContainsFunc(s.errors, func(e struct{ Low, High float64 }) bool { return e.Low+e.High > 0 }) {
 		bars, err := plotter.NewYErrorBars(struct {
 			plotter.XYs
 			plotter.YErrors
@@ -130,28 +157,8 @@ func add(p *plot.Plot, number int, s series) error {
 		bars.Color = plotutil.Color(number)
 		p.Add(bars)
 	}
-	if s.name != "" {
+	if s.name != "" && len(legend) > 0 {
 		p.Legend.Add(s.name, legend...)
 	}
 	return nil
-}
-
-// legendAbove moves the legend from the data to above them.
-func legendAbove(p *plot.Plot) {
-	height := p.Legend.Rectangle(draw.Canvas{}).Size().Y
-	p.Legend.YOffs, p.Title.Padding = height, height
-	if p.Title.Text == "" {
-		p.Title.Text = " " // without a title there is no padding
-	}
-}
-
-// panel returns an empty plot. Its title may be empty.
-func panel(title, x, y string) *plot.Plot {
-	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Legend.Top = true
-	for _, size := range []*vg.Length{&p.Title.TextStyle.Font.Size, &p.X.Label.TextStyle.Font.Size, &p.Y.Label.TextStyle.Font.Size, &p.Legend.TextStyle.Font.Size} {
-		*size = 9
-	}
-	return p
 }

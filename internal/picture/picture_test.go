@@ -92,9 +92,9 @@ func TestSweep(t *testing.T) {
 		"one point":             {results(point("a", 1, 1, nil, 3, 0)), []string{"What is <made> up|", "|a|", "delay [TTL]", "share of violated runs", "availability", "outage"}, []string{"formula"}},
 		"nothing is decided":    {results(point("a", 0, 0, nil, 3, 0)), []string{"share of violated runs"}, nil},
 		"nothing":               {results(), []string{"delay [TTL]"}, nil},
-		"with a formula":        {results(point("a", 1, 1, &half, 0, 0), point("b", 0, 2, nil, 1, 0)), []string{"lines by the formula", "|a|", "|b|"}, []string{"availability"}},
-		"families of curves":    {results(many...), []string{"|slow|", "|fast|", "|4 crash|"}, []string{"slow, 1"}},
-		"two parameters change": {results(point("a", 1, 1, &half, 0, 0), point("a", 2, 0, &half, 1, 1)), []string{"dark where", "|error|"}, []string{"share of"}},
+		"with a formula":        {results(point("a", 1, 1, &half, 0, 0), point("b", 0, 2, nil, 1, 0)), []string{"and by the formula", "|a|", "|b|"}, []string{"availability"}},
+		"families of curves":    {results(many...), []string{"|slow, 1 crash|", "|fast, 4 crash|"}, nil},
+		"two parameters change": {results(point("a", 1, 1, &half, 0, 0), point("a", 2, 0, &half, 1, 1)), []string{"the darker", "|a|"}, []string{"share of"}},
 		"boundaries":            {results(located("one", 1, &low, &high), located("open", 2, &low, nil)), []string{"measured: one", "rule: T"}, []string{"open"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,10 +127,10 @@ func TestFront(t *testing.T) {
 		recommended *tune.Weighed
 		has         string
 	}{
-		"nothing recommended": {[]tune.Weighed{safe, risky, worse}, nil, "|the others|"},
-		"recommended":         {[]tune.Weighed{safe, risky, worse}, &safe, "recommended: a TTL of 4s, never extended"},
-		"the only one":        {nil, &safe, "recommended: a TTL of 4s, never extended"},
-		"the same costs":      {[]tune.Weighed{safe, safe}, nil, "no other blocks for less"},
+		"nothing recommended": {[]tune.Weighed{safe, risky, worse}, nil, "|no other is better in every way|"},
+		"recommended":         {[]tune.Weighed{safe, risky, worse}, &safe, "recommended: a TTL of 4s"},
+		"the only one":        {nil, &safe, "recommended: a TTL of 4s"},
+		"the same costs":      {[]tune.Weighed{safe, safe}, nil, "no other is better"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := picture.Front(tune.Advice{Front: c.front, Recommended: c.recommended})

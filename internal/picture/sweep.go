@@ -2,19 +2,85 @@ package picture
 
 import (
 	"cmp"
+	"image/color"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/palette/brewer"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
+
+// Sweep draws the results of a sweep: the points over the first parameter, with 95 % intervals and
+// the formula, or as a map where the second parameter changes along a curve; and the boundaries
+// against those of the formula.
+func Sweep(r sweep.Results) (Picture, error) {
+	picture := Picture{Title: textfmt.Sentence(r.Summary)}
+	shown := quantities
+	if slices.ContainsFunc(r.Points(), func(o sweep.Outcome) bool { return o.Point.Predicted != nil }) {
+		shown = quantities[:1]
+		picture.Title += ": measured, with 95 % intervals, and by the formula"
+	}
+	var lines []sweep.Curve
+	for _, c := range sweep.Curves(r.Points()) {
+		if !isMap(c) {
+			lines = append(lines, c)
+		} else if err := picture.add(mapPanel(r, c)); err != nil {
+			return picture, err
+		}
+	}
+	if len(picture.panels) > 0 {
+		picture.Title += " (the darker, the more runs violate the property; circles: more than half by the formula)"
+	}
+	for _, q := range shown {
+		for _, family := range families(lines) {
+			if err := picture.add(q.panel(r, family)); err != nil {
+				return picture, err
+			}
+		}
+	}
+	var err error
+	if b := r.Boundaries(); len(b) > 0 {
+		err = picture.add(boundaryPanel(r, b))
+	} else if len(picture.panels) == 0 { // nothing is measured yet
+		err = picture.add(panel("", r.Params[0].Head(), quantities[0].name), nil)
+	}
+	return picture, err
+}
+
+// isMap reports whether the second parameter changes along a curve.
+func isMap(c sweep.Curve) bool {
+	first := c.Outcomes[0].At
+	return len(first) > 1 && slices.ContainsFunc(c.Outcomes, func(o sweep.Outcome) bool { return o.At[1] != first[1] })
+}
+
+// mostCurves is up to how many curves share a panel. More are divided: those are together whose names
+// differ in nothing but numbers.
+const mostCurves = 7
+
+var number = regexp.MustCompile(`\d+(\.\d+)?`)
+
+// families divides curves into panels.
+func families(all []sweep.Curve) (families [][]sweep.Curve) {
+	family := func(c sweep.Curve) string {
+		if len(all) <= mostCurves {
+			return ""
+		}
+		return number.ReplaceAllString(c.Name, "n")
+	}
+	for _, c := range all {
+		i := slices.IndexFunc(families, func(f []sweep.Curve) bool { return family(f[0]) == family(c) })
+		if i < 0 {
+			i, families = len(families), append(families, nil)
+		}
+		families[i] = append(families[i], c)
+	}
+	return families
+}
 
 // quantity is what a panel shows of a point.
 type quantity struct {
@@ -43,183 +109,60 @@ var quantities = []quantity{
 	}},
 }
 
-// mostCurves is up to how many curves share a panel. More are divided by their names.
-const mostCurves = 7
-
-// Sweep draws the results of a sweep: the points over the first parameter, with 95 % intervals and
-// the formula, or as a map where the second parameter changes along a curve; and the boundaries
-// against those of the formula.
-func Sweep(r sweep.Results) (Picture, error) {
-	picture := Picture{Title: textfmt.Sentence(r.Summary)}
-	shown := quantities
-	if slices.ContainsFunc(r.Points(), func(o sweep.Outcome) bool { return o.Point.Predicted != nil }) {
-		shown = quantities[:1]
-		picture.Title += ": measured with 95 % intervals, and lines by the formula"
-	}
-	var lines []sweep.Curve
-	for _, c := range sweep.Curves(r.Points()) {
-		if !isMap(c) {
-			lines = append(lines, c)
-			continue
-		}
-		p, err := mapPanel(r, c)
-		if err != nil {
-			return picture, err
-		}
-		picture.panels = append(picture.panels, p)
-	}
-	if len(picture.panels) > 0 {
-		picture.Title = textfmt.Sentence(r.Summary) + ": dark where runs violate the property, dots where most do by the formula"
-	}
-	for _, q := range shown {
-		for _, family := range families(lines) {
-			p, err := q.panel(r, family)
-			if err != nil {
-				return picture, err
-			}
-			picture.panels = append(picture.panels, p)
-		}
-	}
-	if b := r.Boundaries(); len(b) > 0 {
-		p, err := boundaryPanel(r, b)
-		if err != nil {
-			return picture, err
-		}
-		picture.panels = append(picture.panels, p)
-	}
-	if len(picture.panels) == 0 {
-		picture.panels = append(picture.panels, panel("", r.Params[0].Head(), quantities[0].name))
-	}
-	return picture, nil
-}
-
-// isMap reports whether the second parameter changes along a curve.
-func isMap(c sweep.Curve) bool {
-	return len(c.Outcomes[0].At) > 1 && slices.ContainsFunc(c.Outcomes, func(o sweep.Outcome) bool { return o.At[1] != c.Outcomes[0].At[1] })
-}
-
-var number = regexp.MustCompile(`\d+(\.\d+)?`)
-
-// families divides curves into panels: many are together only if their names differ in nothing
-// but numbers.
-func families(all []sweep.Curve) (families [][]sweep.Curve) {
-	if len(all) <= mostCurves {
-		if len(all) > 0 {
-			families = append(families, all)
-		}
-		return families
-	}
-	name := func(c sweep.Curve) string { return number.ReplaceAllString(c.Name, "n") }
-	for _, c := range all {
-		i := slices.IndexFunc(families, func(f []sweep.Curve) bool { return name(f[0]) == name(c) })
-		if i < 0 {
-			i, families = len(families), append(families, nil)
-		}
-		families[i] = append(families[i], c)
-	}
-	return families
-}
-
 // panel draws a quantity of some curves.
 func (q quantity) panel(r sweep.Results, all []sweep.Curve) (*plot.Plot, error) {
-	common := commonStart(all)
-	p := panel(strings.TrimSuffix(common, separator), r.Params[0].Head(), q.name)
+	p := panel("", r.Params[0].Head(), q.name)
 	for i, c := range all {
-		s := series{name: strings.TrimPrefix(c.Name, common)}
+		s := series{name: c.Name}
 		slices.SortStableFunc(c.Outcomes, func(a, b sweep.Outcome) int { return cmp.Compare(a.At[0], b.At[0]) })
 		for _, o := range c.Outcomes {
-			x := o.At[0]
 			if y, low, high, known := q.of(*o.Point); known {
-				s.points = append(s.points, plotter.XY{X: x, Y: y})
-				s.errors = append(s.errors, struct{ Low, High float64 }{y - low, high - y})
+				s.add(o.At[0], y, low, high)
 			}
 			if q.predicted && o.Point.Predicted != nil {
-				s.formula = append(s.formula, plotter.XY{X: x, Y: *o.Point.Predicted})
+				s.line = append(s.line, plotter.XY{X: o.At[0], Y: *o.Point.Predicted})
 			}
 		}
 		if !q.predicted {
-			s.errors, s.formula = nil, s.points
+			s.line = s.points
 		}
-		if err := add(p, i, s); err != nil {
+		if err := s.draw(p, i); err != nil {
 			return nil, err
 		}
 	}
 	if q.share {
 		p.Y.Min, p.Y.Max = 0, 1
 	}
-	legendAbove(p)
 	return p, nil
 }
 
-// separator separates the attributes in the name of a curve.
-const separator = ", "
-
-// commonStart returns the attributes with which the names of all curves begin, and the whole name
-// of a single one.
-func commonStart(all []sweep.Curve) string {
-	if len(all) == 1 {
-		return all[0].Name
-	}
-	common := ""
-	for {
-		attribute, _, more := strings.Cut(strings.TrimPrefix(all[0].Name, common), separator)
-		next := common + attribute + separator
-		if !more || slices.ContainsFunc(all, func(c sweep.Curve) bool { return !strings.HasPrefix(c.Name, next) }) {
-			return common
-		}
-		common = next
-	}
-}
-
-// grid is the shares of violated runs over two parameters; NaN: not measured.
-type grid struct {
-	xs, ys []float64
-	at     map[plotter.XY]float64
-}
-
-func (g grid) Dims() (c, r int) { return len(g.xs), len(g.ys) }
-func (g grid) X(c int) float64  { return g.xs[c] }
-func (g grid) Y(r int) float64  { return g.ys[r] }
-func (g grid) Min() float64     { return 0 }
-func (g grid) Max() float64     { return 1 }
-func (g grid) Z(c, r int) float64 {
-	if share, known := g.at[plotter.XY{X: g.xs[c], Y: g.ys[r]}]; known {
-		return share
-	}
-	return math.NaN()
-}
-
-// mapPanel draws the shares of violated runs over two parameters.
+// mapPanel draws the shares of violated runs over two parameters: the darker, the more. A circle
+// is where the formula says that more than half do.
 func mapPanel(r sweep.Results, c sweep.Curve) (*plot.Plot, error) {
-	g, predicted := grid{at: map[plotter.XY]float64{}}, plotter.XYs(nil)
+	p := panel(c.Name, r.Params[0].Head(), r.Params[1].Head())
+	var shares []float64
+	var measured plotter.XYs
+	var predicted series
 	for _, o := range c.Outcomes {
 		at := plotter.XY{X: o.At[0], Y: o.At[1]}
-		g.xs, g.ys = append(g.xs, at.X), append(g.ys, at.Y)
 		if o.Point.Rate().N > 0 {
-			g.at[at] = o.Point.Rate().Share()
+			shares, measured = append(shares, o.Point.Rate().Share()), append(measured, at)
 		}
 		if v := o.Point.Predicted; v != nil && *v > 0.5 {
-			predicted = append(predicted, at)
+			predicted.points = append(predicted.points, at)
 		}
 	}
-	slices.Sort(g.xs)
-	slices.Sort(g.ys)
-	g.xs, g.ys = slices.Compact(g.xs), slices.Compact(g.ys)
-	colors, err := brewer.GetPalette(brewer.TypeSequential, "Blues", 9)
-	if err != nil {
-		return nil, err
-	}
-	p := panel(c.Name, r.Params[0].Head(), r.Params[1].Head())
-	p.Add(plotter.NewHeatMap(g, colors))
-	if len(predicted) > 0 {
-		dots, err := plotter.NewScatter(predicted)
+	if len(measured) > 0 {
+		cells, err := plotter.NewScatter(measured)
 		if err != nil {
 			return nil, err
 		}
-		dots.Radius = 1
-		p.Add(dots)
+		cells.GlyphStyleFunc = func(i int) draw.GlyphStyle {
+			return draw.GlyphStyle{Color: color.Gray{Y: uint8(230 - 180*shares[i])}, Shape: draw.BoxGlyph{}, Radius: 5}
+		}
+		p.Add(cells)
 	}
-	return p, nil
+	return p, predicted.draw(p, 0)
 }
 
 // boundaryPanel draws the measured boundaries, and those of rules of thumb, against the formula's.
@@ -227,39 +170,30 @@ func mapPanel(r sweep.Results, c sweep.Curve) (*plot.Plot, error) {
 func boundaryPanel(r sweep.Results, all []sweep.Outcome) (*plot.Plot, error) {
 	x := r.Params[0].Head()
 	p := panel("", x+", boundary by the formula", x+", boundary measured, or by a rule of thumb")
-	measured, rules := map[string]series{}, map[string]series{}
-	var line plotter.XYs
+	found := map[string]*series{}
+	add := func(name string, x, y, low, high float64) {
+		if found[name] == nil {
+			found[name] = &series{name: name}
+		}
+		found[name].add(x, y, low, high)
+	}
+	line := series{name: "as the formula says; below it a rule fails"}
 	for _, o := range all {
 		b := o.Boundary
 		if b.LastViolated == nil || b.FirstHolding == nil {
 			continue
 		}
-		formula, half := b.Formula.X, (*b.FirstHolding-*b.LastViolated)/2
-		s := measured[o.Curve]
-		s.points = append(s.points, plotter.XY{X: formula, Y: *b.LastViolated + half})
-		s.errors = append(s.errors, struct{ Low, High float64 }{half, half})
-		measured[o.Curve] = s
+		x, low, high := b.Formula.X, *b.LastViolated, *b.FirstHolding
+		add("measured: "+o.Curve, x, (low+high)/2, low, high)
 		for _, rule := range b.Rules {
-			s := rules[rule.Name]
-			s.points = append(s.points, plotter.XY{X: formula, Y: rule.X})
-			rules[rule.Name] = s
+			add("rule: "+rule.Name, x, rule.X, rule.X, rule.X)
 		}
-		line = append(line, plotter.XY{X: formula, Y: formula})
+		line.line = append(line.line, plotter.XY{X: x, Y: x})
 	}
-	slices.SortFunc(line, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
-	list := []series{{name: "as the formula says; below it a rule fails", formula: line}}
-	for _, name := range slices.Sorted(maps.Keys(measured)) {
-		s := measured[name]
-		list = append(list, series{name: "measured: " + name, points: s.points, errors: s.errors})
+	slices.SortFunc(line.line, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+	err := line.draw(p, 0)
+	for i, name := range slices.Sorted(maps.Keys(found)) {
+		err = cmp.Or(err, found[name].draw(p, i+1))
 	}
-	for _, name := range slices.Sorted(maps.Keys(rules)) {
-		list = append(list, series{name: "rule: " + name, points: rules[name].points})
-	}
-	for i, s := range list {
-		if err := add(p, i, s); err != nil {
-			return nil, err
-		}
-	}
-	legendAbove(p)
-	return p, nil
+	return p, err
 }

@@ -334,7 +334,7 @@ func TestAdvice(t *testing.T) {
 	if err := r.Advice(a); err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, checkPage(t, r), "The question", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "What a longer lease saves", "<svg ",
+	wantIn(t, checkPage(t, r), "The question", "violations_per_billion: 1", "lockstorm tune FILE --runs 20 --seed 1", "Violations in 1e9 grants, at most, by the model", "<svg ",
 		"Recommended: a TTL of 3s, a drift factor of 0.01 (an allowance of 32ms) and a restart delay of 3.002s; ")
 	refused := report.New("advice", options)
 	if err := refused.Advice(tune.Advice{Question: q, Refusal: "too wishful"}); err != nil {
