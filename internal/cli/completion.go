@@ -228,8 +228,7 @@ func huntedRows(cmd *cobra.Command) []cobra.Completion {
 
 func sweepNames(cmd *cobra.Command) []cobra.Completion {
 	return described(sweeps, func(s namedSweep) (string, string) {
-		made, _ := s.make()
-		return s.name, made.Summary
+		return s.name, s.make().Summary
 	})(cmd)
 }
 
