@@ -4,6 +4,7 @@ package picture
 
 import (
 	"bytes"
+	"cmp"
 	"image/color"
 	"path/filepath"
 	"slices"
@@ -25,20 +26,22 @@ type Picture struct {
 }
 
 // SVG returns the picture as a standalone SVG.
-func (p Picture) SVG() ([]byte, error) { return p.encode("svg") }
+func (p Picture) SVG() ([]byte, error) {
+	text, err := p.encode("svg")
+	return bytes.ReplaceAll(text, []byte("font-family:Liberation Serif"), []byte("font-family:Liberation Serif,Times New Roman,Times,serif")), err
+}
 
 // Save writes name.svg and name.png into an existing directory, and replaces existing files.
 func (p Picture) Save(dir, name string) error {
-	for _, format := range []string{"svg", "png"} {
-		text, err := p.encode(format)
-		if err == nil {
-			err = files.WriteWhole(filepath.Join(dir, name+"."+format), text)
-		}
-		if err != nil {
-			return err
-		}
+	svg, err := p.SVG()
+	if err != nil {
+		return err
 	}
-	return nil
+	bits, err := p.encode("png")
+	if err != nil {
+		return err
+	}
+	return cmp.Or(files.WriteWhole(filepath.Join(dir, name+".svg"), svg), files.WriteWhole(filepath.Join(dir, name+".png"), bits))
 }
 
 const (
@@ -90,7 +93,7 @@ func (p Picture) encode(format string) ([]byte, error) {
 func panel(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Left = true, true
 	for _, size := range []*vg.Length{&p.Title.TextStyle.Font.Size, &p.X.Label.TextStyle.Font.Size, &p.Y.Label.TextStyle.Font.Size, &p.Legend.TextStyle.Font.Size} {
 		*size = 9
 	}

@@ -82,13 +82,15 @@ func formulaMark(column, text string) document.Mark {
 	return document.Plain
 }
 
-// figureOf is a picture on a page. Its values are in the tables.
+// figureOf is a picture on a page, which has its title as a text. Its values are in the tables.
 func figureOf(p picture.Picture) (document.Figure, error) {
+	title := p.Title
+	p.Title = ""
 	svg, err := p.SVG()
-	svg = bytes.Replace(svg, []byte("<svg "), fmt.Appendf(nil, `<svg class="plot" role="img" aria-label="%s" `, html.EscapeString(p.Title)), 1)
+	svg = bytes.Replace(svg, []byte("<svg "), fmt.Appendf(nil, `<svg class="plot" role="img" aria-label="%s" `, html.EscapeString(title)), 1)
 	return document.Figure{
-		SVG: svg, Caption: p.Title,
-		Needs: []document.Assets{{Name: "plots", Style: ".plot { width: 100%; min-width: 36rem; max-width: 60rem; }\n"}},
+		SVG: svg, Caption: title,
+		Needs: []document.Assets{{Name: "plots", Style: ".plot { width: 100%; min-width: 45rem; max-width: 60rem; }\n"}}, // or texts are illegible
 	}, err
 }
 
