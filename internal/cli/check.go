@@ -19,8 +19,8 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/excerpt"
 	"github.com/lockstorm/lockstorm/internal/jepsen"
-	"github.com/lockstorm/lockstorm/internal/picture"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
@@ -284,15 +284,15 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 		return j, nil
 	}
 	j.differs = differing(in.run.Verdicts, report.Verdicts())
-	for _, p := range picture.Properties {
+	for _, p := range excerpt.Properties {
 		if c.picture != "" && report.Finding(p).Verdict == checker.Violated {
-			j.pictures = append(j.pictures, c.draw(in, p.String(), func() (picture.Excerpt, error) {
+			j.pictures = append(j.pictures, c.draw(in, p.String(), func() (excerpt.Excerpt, error) {
 				from, err := in.read(ctx, io.Discard)
 				if err != nil {
-					return picture.Excerpt{}, err
+					return excerpt.Excerpt{}, err
 				}
 				defer func() { _ = from.Close() }()
-				return picture.Of(report, p, from)
+				return excerpt.Of(report, p, from)
 			})...)
 		}
 	}
@@ -300,9 +300,9 @@ func (c checking) judgeOurs(ctx context.Context, in input, text io.Reader) (verd
 }
 
 // draw writes a picture and returns its place. A failure changes no verdict.
-func (c checking) draw(in input, of string, excerpt func() (picture.Excerpt, error)) []pictureFile {
+func (c checking) draw(in input, of string, operations func() (excerpt.Excerpt, error)) []pictureFile {
 	path := filepath.Join(c.picture, strings.NewReplacer("/", "-", "\\", "-", ":", "-", " ", "-").Replace(strings.Trim(in.name, "./\\")+"."+of)+".html")
-	x, err := excerpt()
+	x, err := operations()
 	if err == nil {
 		err = x.Write(path)
 	}
@@ -430,7 +430,7 @@ func (c checking) judgeJepsen(ctx context.Context, in input, text io.Reader) (ve
 	j := jepsenJudged{Name: in.name, Report: report}
 	for _, f := range report.Findings {
 		if m, list := f.Excerpt(); c.picture != "" && len(list) > 0 {
-			j.Pictures = append(j.Pictures, c.draw(in, f.Model, func() (picture.Excerpt, error) { return picture.Excerpt{Model: m, Operations: list}, nil })...)
+			j.Pictures = append(j.Pictures, c.draw(in, f.Model, func() (excerpt.Excerpt, error) { return excerpt.Excerpt{Model: m, Operations: list}, nil })...)
 		}
 	}
 	return j, nil

@@ -98,7 +98,7 @@ func (s *dividedSweep) join(ctx context.Context, read func(int) ([]byte, error),
 		if err := found.Keep(dir); err != nil {
 			return err
 		}
-		if err := saveSweep(dir, found, problems); err != nil {
+		if err := saveSweep(dir, found); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
 	}

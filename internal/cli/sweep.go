@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/picture"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/sweep"
@@ -192,7 +193,7 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Measurement, out, proble
 		return found, err // and whoever stopped it is told what is known
 	}
 	if o.out != "" && found.Complete() && found.Shard.Of == 0 {
-		if err := saveSweep(o.out, found, problems); err != nil {
+		if err := saveSweep(o.out, found); err != nil {
 			return found, fmt.Errorf("--out: %w", err)
 		}
 	}
@@ -225,16 +226,19 @@ func measure(ctx context.Context, c sweep.Measurement, found *sweep.Results, kee
 }
 
 // saveSweep writes the files beside the journal of a finished measurement.
-func saveSweep(dir string, r sweep.Results, problems io.Writer) error {
+func saveSweep(dir string, r sweep.Results) error {
 	if err := r.Save(dir); err != nil {
 		return err
 	}
-	pictures, err := drawPictures(dir, r, problems)
+	drawn, err := picture.Sweep(r)
 	if err != nil {
 		return err
 	}
+	if err := drawn.Save(dir, r.Sweep); err != nil {
+		return err
+	}
 	var text strings.Builder
-	if err := sweepPage(&text, r, pictures); err != nil {
+	if err := sweepPage(&text, r); err != nil {
 		return err
 	}
 	return sweep.SaveSummary(dir, []byte(text.String()))
@@ -314,7 +318,7 @@ Exit codes are those of sweep.`,
 			return fmt.Errorf("--out: %w", err)
 		}
 		bar.Done()
-		if err := saveSweep(o.out, r, cmd.ErrOrStderr()); err != nil {
+		if err := saveSweep(o.out, r); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 		return o.reported(cmd, r, o.present(r, cmd.OutOrStdout()))

@@ -176,7 +176,7 @@ func TestTuneStores(t *testing.T) {
 	table, _ := os.ReadFile(filepath.Join(dir, "front.csv"))
 	want(t, "lines of front.csv", strings.Count(string(table), "\n"), len(advice.Front)+1)
 	picture, _ := os.ReadFile(filepath.Join(dir, "front.svg"))
-	wantIn(t, string(picture), "</svg>", "violations in 1e9 grants")
+	wantIn(t, string(picture), "</svg>", "in 1e9 grants")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	want(t, "scenarios", len(files), 5)
 	for _, file := range files {

@@ -172,38 +172,6 @@ func TestResumedAnywhere(t *testing.T) {
 	}
 }
 
-// Law: a measurement that is stopped after any unit keeps those before, and can be completed.
-func TestStoppedAfterAnyUnit(t *testing.T) {
-	whole := t.TempDir()
-	run(t.Context(), t, measurement(), whole)
-	want := content(t, whole)
-	for k := range measurement().Units() {
-		c, dir := measurement(), t.TempDir()
-		ctx, stop := context.WithCancel(t.Context())
-		j, err := sweep.OpenJournal(dir, head(t, c))
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = c.Run(ctx, 0, func(o sweep.Outcome) error {
-			if o.Unit == k+1 {
-				stop()
-			}
-			return j.Add(o)
-		})
-		stop()
-		if n := len(j.Outcomes()); err != nil || n != k+1 {
-			t.Errorf("stopped after %d units: %d are there, %v", k+1, n, err)
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-		run(t.Context(), t, measurement(), dir)
-		if got := content(t, dir); got != want {
-			t.Errorf("stopped after %d units:\n%s\nand never:\n%s", k+1, got, want)
-		}
-	}
-}
-
 // A unit that is stopped in the middle is not stored: it has so many runs that some have not
 // begun when the first ends.
 func TestStoppedWithinAUnit(t *testing.T) {

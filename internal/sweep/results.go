@@ -202,11 +202,10 @@ func (l Located) trials() []Trial {
 const (
 	PointsFile     = "points.csv"     // one row per point
 	BoundariesFile = "boundaries.csv" // one row per boundary
-	ResultsFile    = "points.json"    // all results
 	SummaryFile    = "summary.md"     // for people
 )
 
-var resultFiles = []string{PointsFile, BoundariesFile, ResultsFile, SummaryFile}
+var resultFiles = []string{PointsFile, BoundariesFile, SummaryFile}
 
 // Results are the outcomes of a measurement, in the order of the units.
 type Results struct {
@@ -281,7 +280,7 @@ func (f Fit) Good() bool {
 // fewMissed reports whether no more than a tenth was missed, rounded up.
 func fewMissed(missed, of int) bool { return missed <= (of+9)/10 }
 
-// Save writes the result files, except the summary. Each file is replaced atomically.
+// Save writes the CSV files. Each file is replaced atomically.
 func (r Results) Save(dir string) error {
 	tables := []struct {
 		name string
@@ -299,11 +298,7 @@ func (r Results) Save(dir string) error {
 			return err
 		}
 	}
-	var b bytes.Buffer
-	if err := r.Print(&b); err != nil {
-		return err
-	}
-	return files.WriteWhole(filepath.Join(dir, ResultsFile), b.Bytes())
+	return nil
 }
 
 // SaveSummary writes the summary.
