@@ -88,6 +88,7 @@ var rules = []rule{
 	{"internal/campaign/metrics", []string{"internal/campaign"}, "numbers are shown, whoever counts them"},
 	{"internal/campaign", []string{"internal/files", "internal/textfmt"}, "the engine spreads shards, whatever they do"},
 	{"internal/manifest", []string{"internal/campaign"}, "what schedulers start is a command of this program, whatever it does"},
+	{"internal/doctor", []string{"checker"}, "it reads servers, and runs nothing"},
 	{"internal/tune", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/rare"}, "advice rests on formulas, runs and estimates, and knows worlds only through the runner"},
 	{"internal/report/document", []string{"internal/textfmt"}, "a page knows how things look, and nothing of what they are about"},
 	{"internal/report/sequence", []string{"env", "history", "checker", "internal/follow", "internal/trace", "internal/report/document", "internal/textfmt"}, "a diagram shows a run, whoever ran it"},
