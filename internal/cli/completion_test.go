@@ -96,7 +96,7 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 	elsewhere(t)
 	usual := map[string]string{ // what else the command needs
 		"run": "calm", "sweep": "calm --vary lock.ttl=1s,2s", "rare": "calm", "explore": "calm", "debate": "calm", "check": "none.jsonl",
-		"hunt": "calm", "tune": "none.yaml", "report": "none", "test": "-- true",
+		"hunt": "calm", "tune": "none.yaml", "report": "none", "test": "-- true", "doctor": "127.0.0.1:1",
 	}
 	goes := map[string]bool{"agreement": true, "published": true, "price": true, "mutants": true, "work": true} // their commands are about to go
 	stopped, stop := context.WithCancel(t.Context())

@@ -83,13 +83,13 @@ input, or goals that contradict the facts; 3 interrupted, or the budget is used 
 			return fmt.Errorf("--runs %d: want at least 1", o.runs)
 		}
 		q, err := question(args)
-		if err == nil {
-			err = q.Validate()
-		}
-		if err == nil {
-			err = cmp.Or(checkFree(o.out), writableDir("--out", o.out), o.report.check("report"))
-		}
 		if err != nil {
+			return err
+		}
+		if err := cmp.Or(checkFree(o.out), writableDir("--out", o.out), o.report.check("report")); err != nil {
+			return err
+		}
+		if err := q.Validate(); err != nil {
 			return err
 		}
 		ctx, cancel := withBudget(cmd.Context(), budget)

@@ -79,6 +79,7 @@ var rules = []rule{
 	{"internal/campaign/metrics", []string{"internal/campaign"}, "numbers are shown, whoever counts them"},
 	{"internal/campaign", []string{"internal/files", "internal/textfmt"}, "the engine spreads shards, whatever they do"},
 	{"internal/manifest", []string{"internal/campaign"}, "what schedulers start is a command of this program, whatever it does"},
+	{"internal/doctor", []string{"checker"}, "it reads servers, and runs nothing"},
 	{"internal/tune", []string{"internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/rare"}, "advice rests on formulas, runs and estimates, and knows worlds only through the runner"},
 	{"internal/picture", []string{"internal/files", "internal/textfmt", "internal/sweep", "internal/tune"}, "a picture shows results, whoever measured them"},
 	{"internal/report/document", []string{"internal/textfmt"}, "a page knows how things look, and nothing of what they are about"},

@@ -2,7 +2,6 @@
 package servertest
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -24,21 +23,6 @@ func Open(t testing.TB, o redisserver.Options) *redisserver.Fleet {
 	return fleet
 }
 
-// theirs is the key of the owner of servers that are lent.
-const theirs = "theirs"
-
-// Lent starts servers that belong to somebody else, who has one key on each. It returns
-// them and their addresses.
-func Lent(t testing.TB, nodes int) (f *redisserver.Fleet, addrs []string) {
-	t.Helper()
-	f = Open(t, redisserver.Options{Nodes: nodes})
-	for _, s := range f.Servers() {
-		Do(t, s, "SET "+theirs+" precious")
-		addrs = append(addrs, s.Addr())
-	}
-	return f, addrs
-}
-
 // Do sends a server a command, given as words separated by spaces, and returns the reply.
 func Do(t testing.TB, s *redisserver.Server, command string) any {
 	t.Helper()
@@ -47,20 +31,4 @@ func Do(t testing.TB, s *redisserver.Server, command string) any {
 		t.Fatal(err)
 	}
 	return reply
-}
-
-// Ours returns the sorted keys of a server that was lent, without its owner's, which has to
-// be there.
-func Ours(t testing.TB, s *redisserver.Server) (keys []string) {
-	t.Helper()
-	for _, key := range Do(t, s, "KEYS *").([]any) {
-		keys = append(keys, key.(string))
-	}
-	slices.Sort(keys)
-	own := slices.Index(keys, theirs)
-	if own < 0 || Do(t, s, "GET "+theirs) != "precious" {
-		t.Errorf("on %s the key of its owner is lost: there are %v", s.Addr(), keys)
-		return keys
-	}
-	return slices.Delete(keys, own, own+1)
 }

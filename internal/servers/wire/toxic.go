@@ -117,7 +117,7 @@ func (t *faultToxic) copy(chunk *stream.StreamChunk) {
 }
 
 // seen returns what rules may know about a chunk. The key is missing for replies, since
-// they do not say which request they answer, and for encrypted requests.
+// they do not say which request they answer.
 func (t *faultToxic) seen(chunk *stream.StreamChunk) nemesis.Message {
 	seen := t.direction.base
 	if chunk != nil && seen.Way == nemesis.Requests {
