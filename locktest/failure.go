@@ -50,6 +50,7 @@ func (tr trial) failure(t *testing.T, o runResult, j external.Judgment) string {
 		f.rerun()
 		f.write()
 	}
+	f.setAttrs()
 	return f.text()
 }
 
