@@ -30,7 +30,7 @@ func attrs(t *testing.T, pairs ...string) {
 }
 
 // setAttrs sets the attributes of a storm that violated a promise.
-func (f *failure) setAttrs() {
+func (f *failure) setAttrs(reason string) {
 	var codes []string
 	for _, b := range f.Broken {
 		codes = append(codes, b.Property.Code())
@@ -39,7 +39,7 @@ func (f *failure) setAttrs() {
 	if f.dir != "" {
 		again = reproCommand(f.t.Name(), f.dir)
 	}
-	attrs(f.t, "verdict", "violated", "reason", strings.TrimSuffix(f.title(), "."), "property", strings.Join(codes, ","),
+	attrs(f.t, "verdict", "violated", "reason", reason, "property", strings.Join(codes, ","),
 		"storm", f.run.Scenario.Name, "seed", strconv.FormatUint(f.run.Seed, 10), "run", f.dir, "again", again, "like", f.like)
 }
 

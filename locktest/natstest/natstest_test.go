@@ -25,14 +25,3 @@ func openCareless(env locktest.Env) locktest.Locker {
 func TestRealStoreShowsALockThatIgnoresItsEnd(t *testing.T) {
 	externaltest.Wrong(t, natstest.Store, openCareless)
 }
-
-func TestModules(t *testing.T) {
-	externaltest.Modules(t, map[string]string{
-		"github.com/nats-io/nats.go":    "",
-		"github.com/nats-io/nkeys":      "NATS' client",
-		"golang.org/x/crypto":           "nkeys",
-		"github.com/nats-io/nuid":       "NATS' client",
-		"github.com/klauspost/compress": "NATS' client",
-		"github.com/hanwen/go-fuse/v2":  "members on disks that lose power",
-	})
-}

@@ -35,13 +35,3 @@ func openAdvisory(env locktest.Env) locktest.Locker {
 func TestRealStoreShowsALockThatIgnoresItsConnection(t *testing.T) {
 	externaltest.Wrong(t, postgrestest.Store, openAdvisory)
 }
-
-func TestModules(t *testing.T) {
-	externaltest.Modules(t, map[string]string{
-		"github.com/jackc/pgx/v5":        "",
-		"github.com/jackc/pgpassfile":    "pgx",
-		"github.com/jackc/pgservicefile": "pgx",
-		"golang.org/x/text":              "pgx",
-		"github.com/hanwen/go-fuse/v2":   "members on disks that lose power",
-	})
-}

@@ -30,10 +30,3 @@ func openCareless(env locktest.Env) locktest.Locker {
 func TestRealStoreShowsALockThatIgnoresItsSession(t *testing.T) {
 	externaltest.Wrong(t, zookeepertest.Store, openCareless)
 }
-
-func TestModules(t *testing.T) {
-	externaltest.Modules(t, map[string]string{
-		"github.com/go-zookeeper/zk":   "",
-		"github.com/hanwen/go-fuse/v2": "members on disks that lose power",
-	})
-}
