@@ -3,7 +3,10 @@ package locktest
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -140,7 +143,7 @@ type Config struct {
 	Budget time.Duration
 
 	// Dir is where failed runs are stored, relative to the directory of the test. Default
-	// testdata/locktest. Nothing is written unless a run fails.
+	// testdata/locktest. Nothing is written unless a run fails. The flag -locktest.dir replaces it.
 	Dir string
 }
 
@@ -177,8 +180,20 @@ func (c Config) filled(test string) Config {
 	c.Runs = cmp.Or(c.Runs, c.world().runs)
 	c.Again = cmp.Or(c.Again, c.world().again)
 	c.Budget = cmp.Or(*budgetFlag, c.Budget, c.world().budget)
-	c.Dir = cmp.Or(c.Dir, "testdata/locktest")
+	c.Dir = cmp.Or(dirOfFlag(), c.Dir, "testdata/locktest")
 	return c
+}
+
+var dirFlag = flag.String("locktest.dir", "", "store failed runs in this `directory`, in place of Config.Dir")
+
+// dirOfFlag returns the directory of -locktest.dir, relative to that of the test, or "".
+func dirOfFlag() string {
+	if here, err := os.Getwd(); err == nil && filepath.IsAbs(*dirFlag) {
+		if rel, err := filepath.Rel(here, *dirFlag); err == nil {
+			return rel
+		}
+	}
+	return *dirFlag
 }
 
 // validate returns a [FieldError] for the first invalid field of a filled configuration.

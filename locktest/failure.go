@@ -35,9 +35,8 @@ type failure struct {
 }
 
 // failure stores a run that violated a promised property, examines it unless an earlier storm failed
-// in the same way, and returns the text of the failure. What is known is stored before anything that
-// takes time.
-func (tr trial) failure(t *testing.T, o runResult, j external.Judgment) string {
+// in the same way. What is known is stored before anything that takes time.
+func (tr trial) failure(t *testing.T, o runResult, j external.Judgment) *failure {
 	f := &failure{trial: tr, t: t, run: o, Judgment: j}
 	if news, like := tr.defects.Add(o.Scenario.Name, j.Broken); like != "" {
 		f.like = like
@@ -50,7 +49,7 @@ func (tr trial) failure(t *testing.T, o runResult, j external.Judgment) string {
 		f.rerun()
 		f.write()
 	}
-	return f.text()
+	return f
 }
 
 // store stores the run and what is known of it. suffix is added to its name.

@@ -326,6 +326,12 @@ func TestFailureIsTold(t *testing.T) {
 		t.Errorf("the failure has %d lines: want at most %d\n%s", len(lines), maxLines, text)
 	}
 	wantMatches(t, text, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/holder-stands-still`)
+	for key, value := range map[string]string{ // which programs read
+		"verdict": `violated`, "property": `(V1,)?C`, "reason": `C \(contract\) is violated, by the lock released by DEL, seed \d(, \d times)?`, "storm": `holder-stands-still`, "seed": `\d`,
+		"run": at + `\d`, "again": `go test -v -run '\^TestInner\$/\^holder-stands-still\$' -locktest.witness=` + at + `\d`,
+	} {
+		wantMatches(t, text, `(?m)^=== ATTR  TestInner/holder-stands-still locktest\.`+key+` `+value+`$`)
+	}
 	wantMatches(t, strings.Join(lines, "\n"),
 		`failure_test.go:\d+: C \(contract\) is violated, by the lock released by DEL, seed \d`,
 		`Node 1 deleted the key of "invoice-7" .* for client \d, while client \d held`,

@@ -41,8 +41,7 @@ func (f *failure) rerunFailed() string {
 	if f.rerunErr == nil {
 		return ""
 	}
-	first, _, _ := strings.Cut(f.rerunErr.Error(), "\n")
-	return "Then a run failed: " + first
+	return "Then a run failed: " + firstLine(f.rerunErr.Error())
 }
 
 // likeText refers to the earlier storm that failed in the same way.

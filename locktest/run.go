@@ -43,19 +43,13 @@ func Run(t *testing.T, c Config, open func(Env) Locker) {
 	})
 }
 
-// The attributes of tests, by which lockstorm ci knows what a test says of storms.
-const (
-	summaryAttr   = "locktest.summary"
-	undecidedAttr = "locktest.undecided"
-)
-
 // conclude says what all storms have tried, if any was run.
 func conclude(t *testing.T, name string, all *external.Summary) {
 	t.Helper()
 	if all.Runs() == 0 {
 		return
 	}
-	t.Attr(summaryAttr, all.String())
+	attrs(t, "summary", all.String())
 	if t.Failed() || testing.Verbose() {
 		t.Log(all)
 		return
@@ -175,24 +169,31 @@ func (tr trial) storm(t *testing.T, s Storm, all *external.Summary) error {
 		ended := tr.budget.began()
 		o, err := tr.runSettled(t, tr.scenario(s), seed)
 		if ended(); err != nil {
+			attrs(t, "verdict", "failed", "reason", "the run failed: "+firstLine(err.Error()))
 			return improper(s, o, err)
 		}
 		j := o.judge(tr.Config)
 		sum.add(o, j)
 		if j = sum.without(j); len(j.Broken) > 0 {
-			text := tr.failure(t, o, j)
+			f := tr.failure(t, o, j)
 			if said, fails := sum.NothingGranted(); fails {
-				return fmt.Errorf("%s\n\n%s", said, text)
+				f.setAttrs(said)
+				return fmt.Errorf("%s\n\n%s", said, f.text())
 			}
-			t.Fatal(text)
+			t.Error(f.text())
+			f.setAttrs(strings.TrimSuffix(f.title(), "."))
+			return nil
 		}
 	}
 	if said, fails := sum.NothingGranted(); fails {
+		attrs(t, "verdict", "failed", "reason", said)
 		return errors.New(said)
 	}
 	t.Log(sum.text(s))
+	attrs(t, "limit", strings.Join(sum.limits(), "; "))
 	for _, a := range sum.accept {
 		if sum.accepted[a.Property] == 0 && sum.Slipped < sum.Runs {
+			attrs(t, "verdict", "failed", "reason", external.Named(a.Property)+" is violated no more: take it from Config.Accept")
 			t.Errorf("%s is violated no more, in %s: take it from Config.Accept (%s)", external.Named(a.Property), textfmt.Count(sum.Runs, "run"), a.Reason)
 		}
 	}
@@ -202,7 +203,7 @@ func (tr trial) storm(t *testing.T, s Storm, all *external.Summary) error {
 		open = sum.NothingJudged()
 	}
 	if open != "" && !t.Failed() {
-		t.Attr(undecidedAttr, strings.Join(strings.Fields(open), " "))
+		attrs(t, "verdict", "undecided", "reason", open)
 		t.Skip("undecided, which is not a pass: " + open)
 	}
 	return nil
@@ -258,19 +259,25 @@ func (s *summary) text(of Storm) string {
 	if hint := unused(s.idle); hint != "" {
 		fmt.Fprintf(&b, "\n\t%s", hint)
 	}
+	for _, limit := range s.limits() {
+		fmt.Fprintf(&b, "\n\tlimit: %s", limit)
+	}
+	return b.String()
+}
+
+// limits says which violations do not fail the test, and why.
+func (s *summary) limits() (list []string) {
 	for _, p := range checker.Properties() {
-		l, seen := s.Limits[p]
-		if !seen {
-			continue
+		if l, seen := s.Limits[p]; seen {
+			list = append(list, fmt.Sprintf("%s was violated in %v runs, which does not fail the test: %v", external.Named(p), s.Rate(p), l.Why))
 		}
-		fmt.Fprintf(&b, "\n\tlimit: %s was violated in %v runs, which does not fail the test: %v", external.Named(p), s.Rate(p), l.Why)
 	}
 	for _, a := range s.accept {
 		if n := s.accepted[a.Property]; n > 0 {
-			fmt.Fprintf(&b, "\n\tlimit: %s was violated in %d/%d runs, which Config.Accept accepts: %s", external.Named(a.Property), n, s.Runs, a.Reason)
+			list = append(list, fmt.Sprintf("%s was violated in %d/%d runs, which Config.Accept accepts: %s", external.Named(a.Property), n, s.Runs, a.Reason))
 		}
 	}
-	return b.String()
+	return list
 }
 
 // Seen is one run of a storm.

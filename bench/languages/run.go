@@ -18,9 +18,9 @@ const root = "../.."
 const usualTTL = "2s"
 
 // flags are those of all subjects.
-var flags = []string{"--rounds", "8", "--work", "500ms", "--workload", "checked", "--drawn", "0", "--promise", "V1,V2,V3,L1,L2,C", "--bound", "acquire=16s,extend=2s,release=4s", "--json"}
+var flags = []string{"--config", "bench/languages/config.yaml", "--property", "V1,V2,V3,L1,L2,C", "--format", "json"}
 
-// Run is a line of lockstorm test --json.
+// Run is a line of lockstorm test --format json, of a run.
 type Run struct {
 	Scenario string
 	Grants   int
@@ -33,7 +33,7 @@ type Run struct {
 
 // try runs a subject through storms. The runs are stored in a directory.
 func (s Subject) try(lockstorm, out, ttl string, storms []string) ([]Run, error) {
-	args := append([]string{"test", "--nodes", fmt.Sprint(s.Nodes), "--name", s.Name, "--ttl", ttl, "--storm", strings.Join(storms, ","), "--out", out}, flags...)
+	args := append([]string{"test", "--nodes", fmt.Sprint(s.Nodes), "--ttl", ttl, "--storm", strings.Join(storms, ","), "--out", out}, flags...)
 	cmd := exec.Command(lockstorm, append(append(args, "--"), s.Command()...)...)
 	cmd.Dir = root
 	var said bytes.Buffer
@@ -52,7 +52,9 @@ func (s Subject) try(lockstorm, out, ttl string, storms []string) ([]Run, error)
 		if err := d.Decode(&r); err != nil {
 			return nil, err
 		}
-		runs = append(runs, r)
+		if r.Scenario != "" { // otherwise it is the line of a storm
+			runs = append(runs, r)
+		}
 	}
 	return runs, nil
 }

@@ -1,39 +1,30 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
-	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
-	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/results/cases"
-	"github.com/lockstorm/lockstorm/scenarios"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
 // elsewhere goes into an empty directory, where no CI system is.
 func elsewhere(t *testing.T) {
 	t.Helper()
-	t.Setenv(onGitHub, "")
-	t.Setenv(gitHubSummary, "")
+	for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"} {
+		t.Setenv(name, "")
+	}
 	t.Chdir(t.TempDir())
 }
 
@@ -42,8 +33,8 @@ func elsewhere(t *testing.T) {
 func savedCaseHere(t *testing.T, old, replaced string) string {
 	t.Helper()
 	const name = "redlock-lease-crash-restart.yaml"
-	path := filepath.Join(usualCases, name)
-	text, err := os.ReadFile(filepath.Join(sources, "testdata", "cases", name))
+	path := filepath.Join("testdata", "cases", name)
+	text, err := os.ReadFile(filepath.Join(sources, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +68,13 @@ var sources = func() string {
 // tooSoon is delayed-restart with a delay that does not suffice, which it should.
 func tooSoon(t *testing.T) string {
 	t.Helper()
-	_, text, _ := command(t, "list", "delayed-restart")
+	_, text, _ := command(t, "show", "delayed-restart")
 	write(t, "too-soon.yaml", strings.Replace(text, "after: 1.1s", "after: 600ms", 1))
 	return "too-soon.yaml"
 }
 
-// readJUnit reads a JUnit file, and returns its cases by their names.
-func readJUnit(t *testing.T, path string) (junit.Testsuites, map[string]junit.Testcase) {
+// readJUnit returns the test cases of a JUnit file by suite and name.
+func readJUnit(t *testing.T, path string) map[string]junit.Testcase {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -94,452 +85,288 @@ func readJUnit(t *testing.T, path string) (junit.Testsuites, map[string]junit.Te
 		t.Fatal(err)
 	}
 	byName := map[string]junit.Testcase{}
-	for _, s := range all.Suites {
-		for _, c := range s.Testcases {
-			byName[c.Name] = c
-		}
+	for _, c := range all.Suites[0].Testcases {
+		byName[strings.TrimPrefix(c.Classname, "lockstorm.")+" "+c.Name] = c
 	}
-	return all, byName
+	return byName
 }
 
-// With a correct lock ci is green, and writes only the requested files.
+// resultOf returns the outcome of a check in a JUnit file, and what is said of it.
+func resultOf(c junit.Testcase) (ci.Outcome, *junit.Result) {
+	for _, r := range []*junit.Result{c.Failure, c.Error, c.Skipped} {
+		if r != nil {
+			return ci.Outcome(r.Type), r
+		}
+	}
+	return ci.AsExpected, nil
+}
+
+// wantOutcomes compares the outcomes of all checks.
+func wantOutcomes(t *testing.T, wanted map[string]ci.Outcome) map[string]junit.Testcase {
+	t.Helper()
+	got := readJUnit(t, "junit.xml")
+	for name, c := range got {
+		if o, _ := resultOf(c); o != wanted[name] {
+			t.Errorf("%s: %v, want %q", name, o, wanted[name])
+		}
+	}
+	for name := range wanted {
+		if _, ok := got[name]; !ok {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+	return got
+}
+
+// With correct locks ci is green, and writes only the requested files.
 func TestCIIsGreen(t *testing.T) {
 	elsewhere(t)
-	savedCaseHere(t, "", "")
-	code, out, problems := command(t, "ci", "--suites", strings.Join(allSuites, ","), "--rows", "calm,crash-restart,single-vs-redlock", "--runs", "10", "--hunt-runs", "200", "--budget", "1h", "--junit", "junit.xml")
+	path := savedCaseHere(t, "", "")
+	code, _, problems := command(t, "ci", "--suite", "explore,hunt,cases", "calm", "crash-restart", "--runs", "10", "--budget", "4s", "--junit", "junit.xml")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
-	wantMatch(t, out, `^tested: Lockstorm's own locks \(redlock and 1 other kind\); your code was not run: no Go module here \(no go\.mod\)\n\ncases: 1 as expected \(\d+\.\d\d s\)\ndebate: 4 as expected \([\d.]+ s\)\n  backend sim\nexplore: 2 as expected \([\d.]+ s\)\n  every run of the smallest worlds, as in explore --quick\nhunt: \d as expected(, \d nothing to judge)? \([\d.]+ s\)\n  hunt-redlock: nothing violated \(200 runs, `)
-	wantMatch(t, out, `\nci: as expected \(15 checks, [\d.]+ s\)\n$`)
-	all, byName := readJUnit(t, "junit.xml")
-	want(t, "tests", all.Tests, 15)
-	want(t, "failures and errors", all.Failures+all.Errors, 0)
-	wantMatch(t, byName["crash-restart"].SystemOut.Data, "^"+verdictsLike("V1✗ V2✗ V3✗ V4· L1✓")+" in 10 runs$")
-	wantMatch(t, byName["V1 lease exclusion"].SystemOut.Data, `^[1-9]\d* runs exercised it$`)
-	for _, s := range all.Suites {
-		wantIn(t, (*s.Properties)[1].Value, "budget 1h, seed of the hunt 1")
-	}
+	wantOutcomes(t, map[string]ci.Outcome{
+		"cases " + path: ci.AsExpected, "debate calm": ci.AsExpected, "debate crash-restart": ci.AsExpected,
+		"explore calm": ci.AsExpected, "explore crash-restart": ci.AsExpected, "hunt redlock": ci.AsExpected,
+	})
 	left, err := os.ReadDir(".")
 	if err != nil || len(left) != 2 {
 		t.Errorf("%v, %v: want the JUnit file beside the cases", left, err)
 	}
 }
 
-// Law: whatever is red has the one command that repeats it, and what that shows is the same:
-// a row, a case, a find of the hunt.
-func TestCIFailuresAreRepeated(t *testing.T) {
-	elsewhere(t)
-	path := savedCaseHere(t, "shows: violated", "shows: holds")
-	file := tooSoon(t)
-	code, out, problems := command(t, "ci", "--suites", strings.Join(allSuites, ","), "--rows", "calm,"+file, "--runs", "3", "--assume", "", "--hunt-runs", "100", "--budget", "1h", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
-	want(t, "exit code", code, exitContradiction)
-	want(t, "on stderr", problems, "")
-	all, byName := readJUnit(t, "junit.xml")
-	for name, again := range map[string]string{
-		filepath.Base(path): "lockstorm replay " + path,
-		file:                "lockstorm run " + file + " --seed 1",
-	} {
-		if f := byName[name].Failure; f == nil || !strings.HasSuffix(f.Message, ". Again: "+again) {
-			t.Errorf("%s: %+v, want %s", name, f, again)
-		}
-	}
-	summary, err := os.ReadFile("summary.md")
+// The golden file is what ci prints, and the annotations.
+func TestGoldenCI(t *testing.T) {
+	golden, err := filepath.Abs("testdata/ci.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "diagrams: of the first failure alone", strings.Count(string(summary), "\n```mermaid\nsequenceDiagram\n"), 1)
-	wantIn(t, string(summary), "BOTH HOLD", "\n### cases: all checks\n", "\n### debate: all checks\n")
-	repeated := 0
-	for _, c := range byName {
+	elsewhere(t)
+	t.Setenv("GITHUB_ACTIONS", "true")
+	_, out, _ := command(t, "ci", savedCaseHere(t, "shows: violated", "shows: holds"), "calm", "--runs", "3")
+	out = regexp.MustCompile(`\d+\.\d s\n`).ReplaceAllString(out, "TIME\n")
+	testkit.GoldenFile(t, golden, out, "What ci prints is another.")
+}
+
+// Law: whatever is red has the command that repeats it.
+func TestCIFailuresAreRepeated(t *testing.T) {
+	elsewhere(t)
+	path, file := savedCaseHere(t, "shows: violated", "shows: holds"), tooSoon(t)
+	code, _, problems := command(t, "ci", path, file, "calm", "--suite", "explore", "--runs", "3", "--junit", "junit.xml")
+	want(t, "exit code", code, exitContradiction)
+	want(t, "on stderr", problems, "")
+	got := wantOutcomes(t, map[string]ci.Outcome{
+		"cases " + path: ci.Contradiction, "debate " + file: ci.Contradiction, "explore " + file: ci.Contradiction,
+		"debate calm": ci.AsExpected, "explore calm": ci.AsExpected,
+	})
+	for name, c := range got {
 		if c.Failure == nil {
 			continue
 		}
-		repeated++
-		_, again, _ := strings.Cut(c.Failure.Message, "Again: lockstorm ")
-		explored := strings.Contains(again, ".l2d2") // whose runs are not stored
-		args := append(strings.Fields(again), "--out", t.TempDir())
-		code, said, _ := command(t, args...)
-		wantCode := exitContradiction
-		if strings.Contains(again, "counterexamples") { // a find shows what its case says
-			wantCode = exitAsExpected
+		_, again, _ := strings.Cut(c.Failure.Data, "Again: ")
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(again, "lockstorm ", os.Args[0]+" ", 1))
+		cmd.Env = append(os.Environ(), asCommand+"=1")
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitContradiction {
+			t.Errorf("%s: %s: %v\n%s", name, again, err, out)
 		}
-		want(t, again+": exit code", code, wantCode)
-		wantIn(t, said, "violated")
-		for _, page := range []string{out, string(summary)} {
-			wantIn(t, page, c.Name, "Again: lockstorm "+again+"\n")
-		}
-		wantIn(t, out, "%0A%0AAgain: lockstorm "+again)
-		if !explored {
-			wantKept(t, c.Failure.Data)
-		}
-	}
-	if repeated != all.Failures || repeated < 4 {
-		t.Errorf("%d of %d are repeated: want a case, a row, an exploration and a find at least", repeated, all.Failures)
-	}
-	wantIn(t, byName[file].Failure.Message, "lease exclusion, section exclusion, effect exclusion: violated, but holds is expected (seed 1).")
-	wantIn(t, byName[file].Failure.Data, "  node 3 crashes at 21.48ms and is back without its keys at 621.5ms;\n", "\n  A limit: fault 2: node 3 can return")
-	wantIn(t, byName[filepath.Base(path)].Failure.Message, "lease exclusion is violated, but the case says holds.")
-	wantIn(t, out, "\n::error file="+file+",title=lockstorm debate%3A "+file+"::lease exclusion, ")
-}
-
-// wantKept wants a failure to name its stored files, and these to exist.
-func wantKept(t *testing.T, text string) {
-	t.Helper()
-	_, list, _ := strings.Cut(text, "\nKept: ")
-	paths := strings.Fields(list)
-	histories := 0
-	for _, p := range paths {
-		if _, err := os.Stat(p); err != nil {
-			t.Errorf("%s is kept, but: %v", p, err)
-		}
-		if _, err := os.Stat(filepath.Join(p, "history.jsonl")); err == nil {
-			histories++
-		}
-	}
-	if histories != 1 {
-		t.Errorf("kept are %q: want a run with its history", paths)
 	}
 }
 
 // A check that was not run for lack of time is listed in every file, and does not count as passed.
 func TestCIOutOfTime(t *testing.T) {
 	elsewhere(t)
-	savedCaseHere(t, "", "")
-	code, out, _ := command(t, "ci", "--suites", strings.Join(allSuites, ","), "--rows", "calm,crash-restart", "--runs", "3", "--budget", "1ns", "--junit", "junit.xml", "--summary", "summary.md", "--annotations")
+	path := savedCaseHere(t, "", "")
+	t.Setenv("GITHUB_ACTIONS", "true")
+	write(t, "summary.md", "before\n")
+	code, out, _ := command(t, "ci", "--suite", "cases,hunt", "calm", "--budget", "1ns", "--junit", "junit.xml", "--summary", "summary.md")
 	want(t, "exit code", code, exitUndecided)
-	const early = "the budget of 1ns is used up: raise --budget"
-	const why = early + " or lower --runs"
-	wantIn(t, out, "cases: 1 check, not run: "+early+"\n", "debate: 2 checks, not run: "+why, "hunt: 8 checks, not run: "+why,
-		"::warning title=lockstorm debate::2 checks not run: "+why, "\nci: undecided (13 checks, ")
-	all, byName := readJUnit(t, "junit.xml")
-	want(t, "skipped", all.Skipped, 13)
-	want(t, "skipped of", all.Tests, 13)
-	want(t, "the row's message", byName["crash-restart"].Skipped.Message, why+". Again: lockstorm run crash-restart --runs 3")
+	got := wantOutcomes(t, map[string]ci.Outcome{"cases " + path: ci.NotRun, "debate calm": ci.NotRun, "hunt redlock": ci.NotRun})
+	const why = "the budget of 1ns is used up: raise --budget"
+	want(t, "the reason", got["debate calm"].Skipped.Message, why)
+	wantIn(t, out, "::warning title=lockstorm::3 checks not run: "+why)
 	summary, err := os.ReadFile("summary.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantIn(t, string(summary), "## Lockstorm: undecided\n", why+": calm, crash-restart\n")
-
-	_, out, _ = command(t, "ci", "--suites", "hunt", "--budget", "1ns") // which has no --runs
-	wantIn(t, out, "hunt: 8 checks, not run: "+early+"\n")
+	wantIn(t, string(summary), "before\n## Lockstorm: undecided: 3 not run", "| debate | calm | not run | "+why+" |")
 }
 
-// stoppedAt is the simulator, which calls stop before it opens the n-th world.
-func stoppedAt(n int32, stop func()) runner.Backend {
-	b := backends[0].Backend
-	open := b.Open
-	var opened atomic.Int32
-	b.Open = func(c context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		if opened.Add(1) == n {
-			stop()
-		}
-		return open(c, s, seed, sink)
-	}
-	return b
-}
-
-// After Ctrl-C the results so far are printed and written, checks that were not run are listed, and
-// finds are kept.
+// Ctrl-C leaves a whole report: of what was checked, of what was cut short, and of what was not run.
 func TestCIIsStopped(t *testing.T) {
 	elsewhere(t)
-	file := tooSoon(t)
-	for _, c := range []struct {
-		rows []string
-		want int
-	}{{[]string{"crash-restart", "calm"}, exitUndecided}, {[]string{file}, exitContradiction}} {
-		ctx, stop := context.WithCancel(t.Context())
-		o := ciOptions{budget: time.Hour, suites: []string{debateSuite, huntSuite}, rows: c.rows, runs: 1000, out: "kept", junit: "junit.xml"}
-		o.hunt = huntOptions{lock: defaultLock, assumed: promisedWord, faults: "all", most: usualMost}
-		o.backend = stoppedAt(300, stop)
-		stages, err := o.stages(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := o.run(ctx, stages, &out, io.Discard); !errors.Is(err, verdictError(c.want)) {
-			t.Errorf("%v: %v\n%s", c.rows, err, out.String())
-		}
-		_, byName := readJUnit(t, "junit.xml")
-		want(t, "the hunt", byName["C contract"].Skipped.Message, "interrupted")
-		if c.want == exitContradiction {
-			wantKept(t, byName[file].Failure.Data)
-			continue
-		}
-		wantMatch(t, byName["calm"].Error.Message, `^run \d+ times of 1000: interrupted\. Again: lockstorm run calm --runs 1000$`)
-		want(t, "the row behind it", byName["crash-restart"].Skipped.Message, "interrupted. Again: lockstorm run crash-restart --runs 1000")
-		if _, err := os.Stat("kept"); err == nil {
-			t.Error("something was kept, though nothing has failed")
-		}
-	}
-}
-
-// The message of a hunt about a property without a find.
-func TestCIOfAHuntThatFindsNothing(t *testing.T) {
-	tested := fuzz.Results{Counts: fuzz.Counts{Runs: 50, Tested: map[checker.Property]int{checker.Lease: 7}}}
-	for says, c := range map[string]struct {
-		haul
-		most    int
-		outcome ci.Outcome
-	}{
-		"7 runs exercised it":                                      {haul{Results: tested}, 50, ci.AsExpected},
-		"7 runs exercised it; then the hunt was stopped":           {haul{Results: tested, stopped: true}, 0, ci.Undecided},
-		"7 runs exercised it; 50 of 60 runs before the time limit": {haul{Results: tested}, 60, ci.Undecided},
-		"no run exercised this or any other property":              {haul{}, 0, ci.Undecided},
-		"not exercised: it is not promised, the runs were outside": {haul{Results: fuzz.Results{Counts: fuzz.Counts{Tested: map[checker.Property]int{checker.Section: 1}}}}, 0, ci.NotApplicable},
-	} {
-		got := unbroken(ci.Check{}, checker.Lease, search{most: c.most}, c.haul)
-		want(t, says, got.Outcome, c.outcome)
-		wantMatch(t, got.Summary, "^"+regexp.QuoteMeta(says))
-	}
-}
-
-// A hunt that is stopped tells what it has found by then.
-func TestCIOfAHuntThatIsStopped(t *testing.T) {
-	elsewhere(t)
+	path := savedCaseHere(t, "", "")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	o := ciOptions{budget: time.Hour, suites: []string{huntSuite}, out: "kept"}
-	o.hunt = huntOptions{lock: "single-node", faults: "all", most: usualMost, seed: 1, out: "kept/cases"}
-	q, err := o.hunt.search(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q.Backend = stoppedAt(300, stop) // by then something is found, but not all
-	suite, err := o.hunted(context.WithValue(ctx, patientKey{}, t.Context()), q, deadline{at: time.Now().Add(time.Hour), budget: time.Hour}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if suite.Count(ci.Contradiction) == 0 || suite.Count(ci.Undecided) == 0 || suite.Count(ci.AsExpected) > 0 {
-		t.Errorf("%s: want something found, and the rest undecided", suite.Counts())
-	}
-	for _, c := range suite.Checks {
-		if c.Outcome == ci.Contradiction {
-			wantIn(t, c.Story, "shrunk ")
-			wantKept(t, c.Text())
+	out := writerFunc(func(text []byte) (int, error) {
+		if strings.HasPrefix(string(text), "cases: ") {
+			time.AfterFunc(100*time.Millisecond, stop) // within the debate
 		}
-	}
+		return len(text), nil
+	})
+	code := execute(ctx, []string{"ci", "--suite", "cases,hunt", "calm", "crash-restart", "--runs", "1000000", "--junit", "junit.xml"}, strings.NewReader(""), out, io.Discard)
+	want(t, "exit code", code, exitUndecided)
+	got := wantOutcomes(t, map[string]ci.Outcome{
+		"cases " + path: ci.AsExpected, "debate calm": ci.Undecided, "debate crash-restart": ci.NotRun, "hunt redlock": ci.NotRun,
+	})
+	want(t, "the reason", got["debate calm"].Error.Message, "interrupted")
 }
 
-// If runs cannot be repeated exactly, the failed run is stored as it was, and nothing else.
-func TestCIKeepsWhatCannotBeRepeated(t *testing.T) {
-	elsewhere(t)
-	file := tooSoon(t)
-	write(t, "kept/runs/of-yesterday/run.json", "{}")
-	o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: []string{"crash-restart", file}, runs: 3, out: "kept", junit: "junit.xml"}
-	o.backend = backends[0].Backend
-	o.backend.Exact = false
-	stages, err := o.stages(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if err := o.run(t.Context(), stages, &out, io.Discard); !errors.Is(err, verdictError(exitContradiction)) {
-		t.Errorf("%v", err)
-	}
-	_, byName := readJUnit(t, "junit.xml")
-	wantKept(t, byName[file].Failure.Data)
-	left, err := os.ReadDir(filepath.Join("kept", "runs"))
-	if err != nil || len(left) != 2 || left[0].Name() != "delayed-restart-sim-1" {
-		t.Errorf("%v, %v: want the one run, beside what was there", left, err)
-	}
-}
-
-// A row that the backend cannot run is named and does not count. If it can run none, the suite is
-// undecided.
-func TestCIOnABackendThatCannot(t *testing.T) {
-	for rows, wanted := range map[string]error{"calm,aof-always": nil, "aof-always": verdictError(exitUndecided)} {
-		elsewhere(t)
-		o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: strings.Split(rows, ","), runs: 2, out: "kept", junit: "junit.xml"}
-		o.backend = backends[0].Backend
-		o.backend.Kinds = []nemesis.Kind{}
-		stages, err := o.stages(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := o.run(t.Context(), stages, &out, io.Discard); !errors.Is(err, wanted) {
-			t.Errorf("%s: %v", rows, err)
-		}
-		_, byName := readJUnit(t, "junit.xml")
-		wantIn(t, byName["aof-always"].Skipped.Message, "the sim backend cannot carry out fault 1 of the plan, a ")
-	}
-}
-
-// A row that fails to run is an error in the files too, and earlier results are printed.
-func TestCITellsOfWhatBreaks(t *testing.T) {
-	elsewhere(t)
-	o := ciOptions{budget: time.Hour, suites: []string{debateSuite}, rows: []string{"calm"}, runs: 2, out: "kept", junit: "junit.xml"}
-	o.backend = backends[0].Backend
-	o.backend.Open = func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {
-		return nil, errors.New("rust")
-	}
-	stages, err := o.stages(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = o.run(t.Context(), stages, io.Discard, io.Discard)
-	if err == nil || err.Error() != "debate: calm: rust" {
-		t.Errorf("%v", err)
-	}
-	all, byName := readJUnit(t, "junit.xml")
-	want(t, "errors", all.Errors, 1)
-	want(t, "skipped", all.Skipped, 1)
-	want(t, "the message", byName["debate"].Error.Message, "calm: rust")
-	want(t, "the row", byName["calm"].Skipped.Message, "something could not be run. Again: lockstorm run calm --runs 2")
-}
-
-// Law: fewer runs than were asked for are never as expected, whyever they are fewer.
-func TestCIOfARowThatWasNotFinished(t *testing.T) {
-	s, err := scenarios.Find("calm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tally, err := (batch{experiment: prepared(t, s), first: 1, runs: 2, each: func(stored) {}}).run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rowChecks{options: &ciOptions{}}
-	for runs, outcome := range map[int]ci.Outcome{2: ci.AsExpected, 3: ci.Undecided} {
-		want(t, "outcome", r.check(t.Context(), parts.Task{Scenario: s, First: 1, Runs: runs}, tally, nil).Outcome, outcome)
-	}
-}
-
-func prepared(t *testing.T, s scenarios.Scenario) runner.Experiment {
-	t.Helper()
-	e, err := prepareOn(backends[0].Backend, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// A find that could not be shrunk is a violation all the same.
-func TestCIOfAFindThatIsNotShrunk(t *testing.T) {
-	o := ciOptions{hunt: huntOptions{lock: "redlock", assumed: promisedWord, seed: 3}}
-	c := o.broken(huntCheck(checker.Lease), checker.Lease, fuzz.Run{Number: 7})
-	want(t, "outcome", c.Outcome, ci.Contradiction)
-	want(t, "headline", c.Headline(), `lease exclusion violated in run 7 of the hunt. Again: lockstorm hunt --lock redlock --assume promised --seed 3 --runs 7`)
-}
-
-// An expected violation that no run shows is undecided, with the command for the runs.
+// An expected violation that no run shows is undecided.
 func TestCIOfWhatIsNotShown(t *testing.T) {
 	elsewhere(t)
-	_, text, _ := command(t, "list", "calm")
+	_, text, _ := command(t, "show", "calm")
 	write(t, "calmer.yaml", strings.Replace(text, "lease: holds", "lease: violated", 1))
-	code, out, _ := command(t, "ci", "--suites", "debate", "--rows", "./calmer.yaml", "--runs", "2")
+	code, _, _ := command(t, "ci", "calmer.yaml", "--runs", "2", "--junit", "junit.xml")
 	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out, "\ndebate: ./calmer.yaml, undecided\nviolations of lease exclusion are expected, but none occurred: ", "\n\nAgain: lockstorm run ./calmer.yaml --runs 2\n")
-}
-
-// The summary is appended to those of other steps, and on GitHub annotations are printed by
-// default.
-func TestCIOnGitHub(t *testing.T) {
-	elsewhere(t)
-	write(t, "summary.md", "before\n")
-	t.Setenv(onGitHub, "true")
-	t.Setenv(gitHubSummary, "summary.md")
-	_, out, _ := command(t, "ci", "--suites", "debate", "--rows", "calm", "--budget", "1ns")
-	wantIn(t, out, "::warning title=lockstorm debate::1 check not run: ")
-	summary, err := os.ReadFile("summary.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIn(t, string(summary), "before\n## Lockstorm: undecided\n")
-	_, out, _ = command(t, "ci", "--suites", "debate", "--rows", "calm", "--budget", "1ns", "--annotations=false")
-	if strings.Contains(out, "::") {
-		t.Error(out)
-	}
+	wantOutcomes(t, map[string]ci.Outcome{"debate calmer.yaml": ci.Undecided})
 }
 
 // Bad input is one line, before anything runs.
 func TestCIBadInput(t *testing.T) {
 	elsewhere(t)
-	write(t, "empty/README.md", "")
-	write(t, "mixed/a.yaml", "name: calm\n")
 	write(t, "file", "")
-	_, text, _ := command(t, "list", "calm")
-	write(t, "calm.yaml", text)
-	path := savedCaseHere(t, "", "")
+	write(t, "empty/README.md", "")
 	for _, c := range []struct{ args, want string }{
-		{"calm", `unexpected argument "calm": want lockstorm ci`},
 		{"--budget 0s", "--budget 0s: want more than 0"},
-		{"--budget -1s", "--budget -1s: want more than 0"},
-		{"--runs 0", "--runs 0: want at least 1"},
-		{"--hunt-runs 0", "--hunt-runs 0: want at least 1"},
-		{"--suites sing", `--suites: unknown suite "sing": there is tests, cases, debate, explore, hunt`},
-		{"--suites=", "--suites: want at least one of tests, cases, debate, explore, hunt"},
-		{"--suites cases --rows calm", "--rows applies to the suites debate and explore, which --suites leaves out"},
-		{"--suites cases,debate --hunt-runs 3", "--hunt-runs applies to the suite hunt, which --suites leaves out"},
-		{"--suites hunt --cases empty", "--cases applies to the suite cases, which --suites leaves out"},
-		{"--cases nowhere", "--cases: nowhere does not exist"},
-		{"--cases empty", "--cases: empty: no case in it (a file *.yaml)"},
-		{"--cases mixed", "--cases: mixed/a.yaml: line 1: there is no version, so it is no case"},
-		{"--cases=", "--cases: want at least one file or directory"},
-		{"--rows=", "--rows: want at least one row"},
-		{"--rows calm,clam", fmt.Sprintf(`--rows: unknown row "clam"; the nearest of %d: calm`, knownRows())},
-		{"--rows ./nowhere.yaml", "--rows: open ./nowhere.yaml: no such file"},
-		{"--rows " + path, "--rows: " + path + ": this is a case, not a scenario: use lockstorm replay"},
-		{"--rows calm,calm.yaml", "--rows: calm.yaml: another scenario is also named calm: rename one"},
-		{"--lock bluelock", `--lock: unknown lock "bluelock"`},
-		{"--assume nowhere", "--assume nowhere: no such file"},
-		{"--backend tin", `unknown backend "tin": want sim`},
-		{"--out=", "--out: want a directory"},
+		{"--runs 0 calm", "--runs 0: want at least 1"},
+		{"--suite sing", `--suite: unknown suite "sing": there is cases, tests, debate, explore, hunt`},
+		{"clam", `unknown scenario "clam"; the nearest of `},
+		{"./nowhere.yaml", "open ./nowhere.yaml: no such file"},
+		{"./nowhere", "go list: "},
+		{"--program=", `--program "": want a command line`},
+		{`--program 'unclosed`, `want a command line`},
 		{"--out file", "--out file: not a directory"},
 		{"--junit empty", "--junit empty: is a directory"},
-		{"--junit file/below/junit.xml", "--junit file/below/junit.xml: not a directory"},
 		{"--summary empty", "--summary empty: is a directory"},
+		{"--suite tests", "nothing was checked"},
 	} {
-		code, out, problems := command(t, append([]string{"ci"}, strings.Fields(c.args)...)...)
+		code, _, problems := command(t, append([]string{"ci"}, strings.Fields(c.args)...)...)
 		want(t, c.args+": exit code", code, exitBadInput)
-		want(t, c.args+": output", out, "")
 		want(t, c.args+": lines", strings.Count(problems, "\n"), 1)
 		wantIn(t, problems, c.want)
 	}
 }
 
-// For a case that no longer shows its violation, the output says what to do.
-func TestCIOfACaseThatWasMended(t *testing.T) {
+// Law: without arguments ci runs what is the user's, and with arguments what they name.
+func TestSuitesOfCI(t *testing.T) {
 	elsewhere(t)
-	c, err := cases.Load(filepath.Join(sources, "testdata", "cases", "redlock-contract-fence-of-a-minority.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Shows = checker.Violated // as it was before the defect was mended
-	path, err := cases.Save("mine", c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, out, _ := command(t, "ci", "--suites", "cases", "--cases", path)
-	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, `contract holds, but the case says violated. If the lock has been repaired, write "shows: holds" into the case`)
-}
-
-// Law: by default ci runs what is the user's, and the suites one of whose flags is given.
-func TestUsualSuites(t *testing.T) {
-	for flags, suites := range map[string]string{
-		"": "tests,cases", "budget seed tests cases": "tests,cases",
-		"rows": "tests,cases,debate", "runs": "tests,cases,debate", "backend": "tests,cases,debate",
-		"lock": "tests,cases,hunt", "rows hunt-runs": "tests,cases,debate,hunt",
+	path := savedCaseHere(t, "", "")
+	for args, wanted := range map[string]map[string]ci.Outcome{
+		"":                       {"cases " + path: ci.AsExpected},
+		"calm":                   {"debate calm": ci.AsExpected},
+		"--suite explore calm":   {"debate calm": ci.AsExpected, "explore calm": ci.AsExpected},
+		path + " calm --runs 10": {"cases " + path: ci.AsExpected, "debate calm": ci.AsExpected},
 	} {
-		given := func(flag string) bool { return slices.Contains(strings.Fields(flags), flag) }
-		want(t, "with the flags "+flags, strings.Join(suitesOf(given), ","), suites)
+		code, out, _ := command(t, append([]string{"ci", "--junit", "junit.xml"}, strings.Fields(args)...)...)
+		want(t, args+": exit code", code, exitAsExpected)
+		wantOutcomes(t, wanted)
+		want(t, args+": that no test was run is said", strings.Contains(out, "None of your tests was run: "), args == "")
 	}
 }
 
-// Law: so do the command and the action.
-func TestUsualSuitesAreRun(t *testing.T) {
+// ci runs the user's tests, and stores the runs of failures.
+func TestCIRunsTheUsersTests(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	elsewhere(t)
-	savedCaseHere(t, "", "")
-	_, out, _ := command(t, "ci")
-	wantIn(t, out, "cases: 1 as expected")
-	code, out, _ := command(t, "ci", "--rows", "calm", "--runs", "2")
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "cases: 1 as expected", "debate: 1 as expected", "ci: as expected (2 checks")
-	a, _ := readAction(t)
-	said, green := a.runs(t, map[string]string{"budget": "1h"})
-	want(t, "what the action says", said, "code=0\n")
-	want(t, "green", green, true)
-	_, byName := readJUnit(t, "lockstorm-ci/junit.xml")
-	want(t, "checks", len(byName), 1)
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(here)
+	t.Setenv("GITHUB_ACTIONS", "true")
+	t.Setenv("GITHUB_WORKSPACE", filepath.Dir(here))
+	code, out, problems := command(t, "ci", "./testdata/locks", "./testdata/barren", "./testdata/unjudged", "--junit", filepath.Join(dir, "junit.xml"), "--out", filepath.Join(dir, "kept"))
+	want(t, "exit code", code, exitContradiction)
+	want(t, "problems", problems, "")
+	wantIn(t, out, "\n::error file=cli/testdata/locks/lock_test.go,title=lockstorm tests ./testdata/locks TestLock/holder-stands-still::",
+		"\n./testdata/unjudged TestUnjudged: ") // what was tried, and what not
+	t.Chdir(dir)
+	got := wantOutcomes(t, map[string]ci.Outcome{
+		"tests ./testdata/locks TestOrdinary": ci.AsExpected, "tests ./testdata/locks TestSkipped": ci.NotApplicable,
+		"tests ./testdata/locks TestLock/contention": ci.AsExpected, "tests ./testdata/locks TestLimit/holder-stands-still": ci.AsExpected,
+		"tests ./testdata/locks TestLock/holder-stands-still": ci.Contradiction, "tests ./testdata/locks TestLock/holder-stands-still-again": ci.Contradiction,
+		"tests ./testdata/barren TestRefused/calm": ci.Contradiction, "tests ./testdata/unjudged TestUnjudged/calm": ci.Undecided,
+	})
+	for name, reason := range map[string]string{
+		"locks TestLock/holder-stands-still":       ` is violated, by the lock TestLock, seed 1`,
+		"locks TestLock/holder-stands-still-again": `, as in storm holder-stands-still$`,
+		"locks TestSkipped":                        `^skipped: not today$`,
+		"barren TestRefused/calm":                  `^nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: taken$`,
+		"unjudged TestUnjudged/calm":               `^no run could violate what is promised$`,
+	} {
+		_, r := resultOf(got["tests ./testdata/"+name])
+		wantMatch(t, r.Message, reason)
+	}
+	wantMatch(t, got["tests ./testdata/locks TestLimit/holder-stands-still"].SystemOut.Data, "was violated in 1/1 runs")
+	story := got["tests ./testdata/locks TestLock/holder-stands-still"].Failure.Data
+	wantIn(t, story, "\nIt recurs in 2 of 2 re-runs")
+	_, again, _ := strings.Cut(story, "\nAgain: ")
+	again, _, _ = strings.Cut(again, "\n")
+	t.Chdir(here)
+	text, err := exec.CommandContext(t.Context(), "sh", "-c", again+" -locktest.reruns=2").CombinedOutput()
+	if err == nil {
+		t.Errorf("%s: passed, and should have failed", again)
+	}
+	wantIn(t, string(text), "was violated, and recurs in 2 of 2 re-runs")
+}
+
+// Tests that do not compile are an error, and not a broken lock.
+func TestCIOfTestsThatDoNotCompile(t *testing.T) {
+	code, _, problems := command(t, "ci", "./testdata/broken", "--out", t.TempDir())
+	want(t, "exit code", code, exitBadInput)
+	wantIn(t, problems, "./testdata/broken: could not be tested: ", "undefined: locktest.NoSuchThing")
+}
+
+// A test that passes beside one that fails or panics is told apart; one that the end of the budget finds at
+// work is not run.
+func TestCIOfOrdinaryTests(t *testing.T) {
+	elsewhere(t)
+	r := ciRun{budget: time.Minute, dir: "kept", began: time.Now(), tests: map[string]string{"example.com/m": "."}}
+	write(t, "go.mod", "module example.com/m\n\ngo 1.26\n")
+	write(t, "m_test.go", `package m
+
+import (
+	"flag"
+	"testing"
+	"time"
+)
+
+var _ = flag.String("locktest.dir", "", "")
+
+func TestGood(t *testing.T) {}
+
+func TestBad(t *testing.T) {
+	t.Run("sub", func(t *testing.T) { t.Error("one\ntwo") })
+	t.Run("other", func(t *testing.T) {})
+}
+
+func TestParent(t *testing.T) {
+	t.Run("sub", func(t *testing.T) {})
+	t.Error("outside")
+}
+
+func TestSlow(t *testing.T) { time.Sleep(time.Hour) }
+`)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r.out = writerFunc(func(text []byte) (int, error) {
+		if strings.Contains(string(text), "TestParent: ") {
+			stop()
+		}
+		return len(text), nil
+	})
+	r.runTests(ctx, 1)
+	var got []string
+	for _, c := range r.report.Checks {
+		got = append(got, fmt.Sprintf("%s: %v: %s: %q: %s", c.Name, c.Outcome, c.Summary, c.Story, c.File))
+	}
+	want(t, "checks", strings.Join(got, "\n"), `. TestGood: as expected: : "": 
+. TestBad/sub: contradiction: one: "one\ntwo": m_test.go
+. TestBad/other: as expected: : "": 
+. TestParent/sub: as expected: : "": 
+. TestParent: contradiction: outside: "outside": m_test.go
+. TestSlow: not run: interrupted: "": `)
 }

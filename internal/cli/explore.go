@@ -44,15 +44,6 @@ var exploredOnce = []string{"quick", "json", "budget", "workers", "state", "shar
 // quickEvents is how many events there are with --quick in the runs with one choice of faults.
 const quickEvents = 400_000
 
-// quickExploration returns the flags of explore --quick.
-func quickExploration() exploreOptions {
-	return exploreOptions{
-		lookup:  findAnd,
-		bounds:  explore.Bounds{Latencies: explore.DefaultLatencies, Draws: explore.DefaultDraws, Deviations: explore.DefaultDeviations, Faults: everyFault},
-		workers: runtime.GOMAXPROCS(0), quick: true,
-	}
-}
-
 // everyFault is the value of --faults that allows all faults of the plan.
 const everyFault = -1
 

@@ -11,7 +11,7 @@ import (
 // sampleValues has a value for each type of flag that is the default of none.
 var sampleValues = map[string]string{
 	"int": "17", "uint64": "17", "duration": "17s", "bool": "true", "string": "a b", "stringSlice": "a,b c", "stringArray": "a=1,2",
-	"stringToString": "acquire=17s", "numbers": "1,7",
+	"numbers": "1,7",
 }
 
 // Law: the command that repeats a run, or that shows more of an exploration, carries every flag that was

@@ -98,7 +98,7 @@ func TestActionInstallsARelease(t *testing.T) {
 		{name: "a checkout, and no Go", fails: "this checkout is not a release"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, _ := readAction(t)
+			a := readAction(t)
 			temp := t.TempDir()
 			out, err := a.step(t, "install", map[string]string{"version": c.version},
 				map[string]string{"github.action_path": sources, "github.action_ref": c.ref, "runner.temp": temp},

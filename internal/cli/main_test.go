@@ -317,7 +317,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
 		{[]string{"replay", runner.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list scenarios" names all)`, len(scenarios.All())+len(scenarios.Published()))},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
-		{[]string{"ci", "--suite", "tests"}, "unknown flag: --suite: did you mean --suites?"},
+		{[]string{"ci", "--suites", "tests"}, "unknown flag: --suites: did you mean --suite?"},
 		{[]string{"ci", "--jnuit=x"}, "unknown flag: --jnuit: did you mean --junit?"},
 		{[]string{"ci", "--verbosity"}, "unknown flag: --verbosity (see lockstorm ci --help)"},
 		{[]string{"ci", "-v"}, "unknown shorthand flag: 'v' in -v"},

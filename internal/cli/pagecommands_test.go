@@ -217,7 +217,7 @@ func session(t *testing.T, dir, command string) (out string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asCommand+"=1", onGitHub+"=", gitHubSummary+"=", "PATH="+dir+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=", "PATH="+dir+":"+os.Getenv("PATH"))
 	text, err := cmd.CombinedOutput()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)

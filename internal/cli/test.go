@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -31,29 +32,26 @@ type testOptions struct {
 	promises []checker.Property // nil: those of a lock with its capabilities
 
 	storms []string // names, or files; empty: all
-	drawn  int
-	draws  bool // drawn is set
 	seed   uint64
 	runs   int
 	jobs   int
 	out    string
 	again  string // directory of a stored run
-	json   bool
+	format string
 
 	given []string // the flags that were given and change a run that is repeated
 }
 
 // storedInRun are the flags of test whose values a stored run has, or that do not change a run.
-var storedInRun = []string{
-	"nodes", "clients", "ttl", "rounds", "work", "think", "extend", "workload", "guard", "persistence", "bound", "storm", "drawn", "seed",
-	"again", "runs", "jobs", "out", "json", colourFlag,
-}
+var storedInRun = []string{"nodes", "clients", "ttl", "storm", "seed", "again", "runs", "parallel", "out", "format", colourFlag}
+
+// drawnPlans is how many plans the storm drawn generates.
+const drawnPlans = 5
 
 func newTest() *cobra.Command {
 	var o testOptions
 	var promises []string
-	var bounds map[string]string
-	var guardMode, persistence string
+	var file string
 	cmd := &cobra.Command{
 		Use:   "test [flags] [--] PROGRAM [ARG...]",
 		Short: "Test a lock in any language: a program that speaks lines of JSON",
@@ -67,7 +65,12 @@ paused (SIGSTOP) and killed (SIGKILL): these are the storms of package locktest,
 the promises that a lock is held to are the same.
 
 Times of the storms are multiples of the TTL, in real time. A run in which things
-happened later than planned is repeated up to three times.
+happened later than planned is repeated up to three times. --config FILE sets what is
+rarely set, with the meaning and the defaults of locktest.Config: name, rounds, work,
+think, extend, patience, workload, guard, persistence and bounds.
+
+With --format json an object is printed for each run, and one for each storm, with its
+verdict and the reason.
 
 Exit codes: 0 no promise was violated; 1 one was; 2 bad usage, or the program breaks
 the protocol or ends by itself; 3 a promise is undecided in some storm.`,
@@ -78,40 +81,31 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	}
 	set := cmd.Flags()
 	set.SetInterspersed(false) // what follows the program belongs to it
-	set.StringVar(&o.config.Name, "name", "", "name of the lock in stored runs (default: the program's command line)")
 	set.IntVar(&o.config.Nodes, "nodes", 1, "number of redis-servers that the lock uses; with more than it uses, faults hit the wrong ones")
 	set.IntVar(&o.config.Clients, "clients", 3, "number of clients, each a process")
 	set.DurationVar(&o.config.TTL, "ttl", 2*time.Second, "TTL of the lock, in whole milliseconds")
-	set.IntVar(&o.config.Rounds, "rounds", 40, "how often each client locks, works and releases")
-	set.DurationVar(&o.config.Work, "work", 0, "how long a client works under the lock at most (default: a tenth of the TTL)")
-	set.DurationVar(&o.config.Think, "think", 0, "how long a client waits between rounds at most (default: a fifth of the TTL)")
-	set.DurationVar(&o.config.Extend, "extend", 0, "time between extensions during the work; 0: none")
-	set.DurationVar(&o.config.Patience, "patience", 0, "time after which a call is cancelled (default: 5 TTL)")
-	set.StringVar(&o.config.Workload, "workload", "section", "what a client does under the lock: section, checked, posted or hold")
-	set.StringVar(&guardMode, "guard", string(guard.Plain), "what the guarded resource checks: plain or fenced")
-	set.StringVar(&persistence, "persistence", string(nemesis.Nothing), "what a node keeps over a restart: none, aof-everysec or aof-always")
-	set.StringSliceVar(&promises, "promise", nil, "properties whose violation exits with 1 (default: V1, L1 and C; V2 if the lock tells losses; V4 if its grants have fences)")
-	set.StringToStringVar(&bounds, "bound", nil, "limits of C and L1, such as release=2s: acquire, extend and release, of a call (default: patience and 30s); grant, until somebody is granted a free lock after the faults (default: 5 TTL and 10s)")
+	set.StringVar(&file, "config", "", "YAML file with more of the configuration")
+	set.StringSliceVar(&promises, "property", nil, "properties whose violation exits with 1 (default: V1, L1 and C; V2 if the lock tells losses; V4 if its grants have fences)")
 	set.StringSliceVar(&o.storms, "storm", nil, "only these storms, by name, or from YAML files (default: all)")
-	set.IntVar(&o.drawn, "drawn", 5, "number of generated plans in the storm drawn; 0: none; with --storm only if it is set")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the first run of each storm; later runs use the following numbers")
 	set.IntVar(&o.runs, "runs", 1, "number of runs of each storm, or of the run of --again")
-	set.IntVar(&o.jobs, "jobs", 2, "number of runs at a time")
+	set.IntVar(&o.jobs, "parallel", 2, "number of runs at a time")
 	set.StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	set.StringVar(&o.again, "again", "", "run only the run stored in this directory, with its plan and seed")
 	set.StringVar(&o.on, "backend", "process", "where to run: process[:SERVER]")
-	set.BoolVar(&o.json, "json", false, "print one JSON object per line for each run, and nothing else")
+	set.StringVar(&o.format, "format", asText, "text or json")
 	cmd.MarkFlagsMutuallyExclusive("again", "storm")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		o.config.Guard, o.config.Persistence = guard.Mode(guardMode), nemesis.Persistence(persistence)
 		if err := notNothing(cmd.Flags(), o.config); err != nil {
 			return err
 		}
-		o.draws = cmd.Flags().Changed("drawn")
-		if o.promises, err = findProperties("promise", promises); err != nil {
+		if err := checkFormat(o.format, asText, asJSON); err != nil {
 			return err
 		}
-		if o.config.Bounds, err = findBounds(bounds); err != nil {
+		if o.promises, err = findProperties("property", promises); err != nil {
+			return err
+		}
+		if err := o.load(file); err != nil {
 			return err
 		}
 		o.given = givenWords(cmd.Flags(), but(storedInRun...))
@@ -124,39 +118,56 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	return cmd
 }
 
+// testConfig is the file of --config.
+type testConfig struct {
+	Name        string              `yaml:"name,omitempty"`
+	Rounds      int                 `yaml:"rounds,omitempty" want:"0.."`
+	Work        time.Duration       `yaml:"work,omitempty" want:"0s.."`
+	Think       time.Duration       `yaml:"think,omitempty" want:"0s.."`
+	Extend      time.Duration       `yaml:"extend,omitempty" want:"0s.."`
+	Patience    time.Duration       `yaml:"patience,omitempty" want:"0s.."`
+	Workload    string              `yaml:"workload,omitempty"`
+	Guard       guard.Mode          `yaml:"guard,omitempty"`
+	Persistence nemesis.Persistence `yaml:"persistence,omitempty"`
+	Bounds      history.Bounds      `yaml:"bounds,omitempty"`
+}
+
+// load reads the file of --config, if there is one.
+func (o *testOptions) load(path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("--config: %w", err)
+	}
+	var c testConfig
+	if err = scenarios.Decode(text, "configuration", &c); err == nil {
+		err = scenarios.Locate(text, nemesis.Bounded(&c))
+	}
+	if err != nil {
+		return fmt.Errorf("--config: %s: %w", path, err)
+	}
+	o.config.Name, o.config.Rounds, o.config.Work, o.config.Think = c.Name, c.Rounds, c.Work, c.Think
+	o.config.Extend, o.config.Patience, o.config.Workload = c.Extend, c.Patience, c.Workload
+	o.config.Guard, o.config.Persistence, o.config.Bounds = c.Guard, c.Persistence, c.Bounds
+	return nil
+}
+
 // notNothing returns an error for flags that were given without a value that means something: in the
 // configuration it would mean the default.
 func notNothing(set *pflag.FlagSet, c external.Config) error {
-	for _, n := range []struct {
-		flag  string
-		value int
-	}{{"nodes", c.Nodes}, {"clients", c.Clients}, {"rounds", c.Rounds}} {
-		if set.Changed(n.flag) && n.value == 0 {
-			return fmt.Errorf("--%s 0: want at least 1", n.flag)
-		}
-	}
 	switch {
+	case set.Changed("nodes") && c.Nodes == 0:
+		return errors.New("--nodes 0: want at least 1")
+	case set.Changed("clients") && c.Clients == 0:
+		return errors.New("--clients 0: want at least 1")
 	case set.Changed("ttl") && c.TTL == 0:
 		return errors.New("--ttl 0s: want more than 0")
 	case isEmptyList(set, "storm"): // an empty variable of a script, maybe
 		return errors.New("--storm: want at least one storm")
 	}
 	return nil
-}
-
-// findBounds returns the bounds of --bound.
-func findBounds(texts map[string]string) (b history.Bounds, err error) {
-	fields := map[string]*time.Duration{"acquire": &b.Acquire, "extend": &b.Extend, "release": &b.Release, "grant": &b.Grant}
-	for name, text := range texts {
-		field, known := fields[name]
-		if !known {
-			return b, fmt.Errorf("--bound: unknown bound %q: want acquire, extend, release or grant", name)
-		}
-		if *field, err = parseDuration(text); err != nil {
-			return b, fmt.Errorf("--bound %s: %w", name, err)
-		}
-	}
-	return b, nil
 }
 
 // lockTest is a lock and the runs that it is put through.
@@ -179,14 +190,11 @@ func (o testOptions) prepare(command []string) (*lockTest, error) {
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, err
 	}
-	for _, n := range []struct {
-		flag   string
-		value  int
-		lowest int
-	}{{"runs", o.runs, 1}, {"jobs", o.jobs, 1}, {"drawn", o.drawn, 0}} {
-		if n.value < n.lowest {
-			return nil, fmt.Errorf("--%s %d: want at least %d", n.flag, n.value, n.lowest)
-		}
+	if o.runs < 1 {
+		return nil, fmt.Errorf("--runs %d: want at least 1", o.runs)
+	}
+	if o.jobs < 1 {
+		return nil, fmt.Errorf("--parallel %d: want at least 1", o.jobs)
 	}
 	if err := writableDir("--out", o.out); err != nil {
 		return nil, err
@@ -230,7 +238,7 @@ func (t *lockTest) choose() error {
 		return err
 	}
 	if slices.Contains(t.promises, checker.Cleanup) {
-		return fmt.Errorf("--promise: %s cannot be judged, because nobody knows which keys are those of the lock", external.Named(checker.Cleanup))
+		return fmt.Errorf("--property: %s cannot be judged, because nobody knows which keys are those of the lock", external.Named(checker.Cleanup))
 	}
 	if t.again != "" {
 		return nil
@@ -269,7 +277,7 @@ func (t *lockTest) restore(stored results.Run) {
 
 // selected returns the storms of --storm, or the default ones.
 func (t *lockTest) selected() ([]scenarios.Storm, error) {
-	all, refused := t.config.Storms(t.backend.Ability, t.drawn)
+	all, refused := t.config.Storms(t.backend.Ability, drawnPlans)
 	if len(t.testOptions.storms) == 0 {
 		t.refused = refused
 		return all, nil
@@ -288,9 +296,6 @@ func (t *lockTest) selected() ([]scenarios.Storm, error) {
 			return nil, fmt.Errorf("--storm: %w", err)
 		}
 		list = append(list, s)
-	}
-	if t.draws && t.drawn > 0 && !slices.ContainsFunc(list, func(s scenarios.Storm) bool { return s.Name == "drawn" }) {
-		list = append(list, external.Drawn(t.drawn))
 	}
 	return list, inFlags(external.ValidateStorms(list))
 }
@@ -312,13 +317,17 @@ func inFlags(err error) error {
 	if strings.HasPrefix(f.Field, "Storms") {
 		return fmt.Errorf("--storm: %w", f.Err)
 	}
-	return fmt.Errorf("--%s %w", strings.ToLower(f.Field), f.Err)
+	flag := strings.ToLower(f.Field)
+	if !slices.Contains(storedInRun, flag) {
+		return fmt.Errorf("--config: %s: %w", flag, f.Err)
+	}
+	return fmt.Errorf("--%s %w", flag, f.Err)
 }
 
 // run makes all runs, prints them, and returns the verdict.
 func (t *lockTest) run(ctx context.Context, out, problems io.Writer) error {
 	p := newTestPrinter(t, out, problems)
-	defer p.done()
+	defer p.bar.Done()
 	if err := t.each(ctx, p.add); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
@@ -29,13 +30,17 @@ type testPrinter struct {
 	idle    []int // nodes that no client has connected to in any run
 	whole   int   // runs that came to their end
 	runs    int
+	done    int       // storms that are concluded
+	ended   time.Time // when the last run has ended
 }
 
 // stormResult is the runs of a storm.
 type stormResult struct {
 	external.Outcome
-	number int
-	broken *testedRun // the first run that violated a promise
+	number  int
+	broken  *testedRun // the first run that violated a promise
+	stopped bool       // before all runs were made
+	began   time.Time
 }
 
 func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
@@ -45,10 +50,10 @@ func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
 	}
 	p := &testPrinter{
 		lockTest: t, out: out, problems: problems, defects: external.Defects{},
-		bar: terminal.NewBar(problems, t.config.Name, int64(total), terminal.Pieces),
+		bar: terminal.NewBar(problems, t.config.Name, int64(total), terminal.Pieces), ended: time.Now(),
 	}
 	terminal.Fit(out)
-	if t.json {
+	if t.format == asJSON {
 		return p
 	}
 	p.printf("%s: %s, %s, TTL %v, %s in %s\n", t.config.Name, textfmt.Count(t.config.Nodes, "node"), textfmt.Count(t.config.Clients, "client"), t.config.TTL, textfmt.Count(total, "run"), textfmt.Count(len(t.storms), "storm"))
@@ -60,8 +65,6 @@ func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
 }
 
 func (p *testPrinter) printf(format string, args ...any) { _, _ = fmt.Fprintf(p.out, format, args...) }
-
-func (p *testPrinter) done() { p.bar.Done() }
 
 // unused adds the nodes that no client has connected to in a run. A run that was interrupted says only
 // which nodes are used.
@@ -80,14 +83,18 @@ func (p *testPrinter) add(r testedRun) {
 	p.bar.Step()
 	p.runs++
 	p.unused(r)
-	if p.json {
+	if p.format == asJSON {
 		_ = json.NewEncoder(p.out).Encode(testLine(r)) // the output keeps the error
+	}
+	if r.storm < p.done { // it was stopped
+		return
 	}
 	s := &p.storm
 	if s.Runs == 0 || s.number != r.storm {
-		*s = stormResult{number: r.storm}
+		*s = stormResult{number: r.storm, began: p.ended}
 	}
 	s.Add(r.Result, r.Judgment, r.did)
+	s.stopped, p.ended = r.Interrupted, time.Now()
 	if s.broken == nil && len(r.Broken) > 0 {
 		s.broken = &r
 	}
@@ -98,6 +105,7 @@ func (p *testPrinter) add(r testedRun) {
 
 // conclude prints the line of a storm all of whose runs are made.
 func (p *testPrinter) conclude(s *stormResult) {
+	p.done = s.number + 1
 	verdict, why := runner.AsExpected, s.NothingJudged()
 	if undecided, open := s.Undecided(); open {
 		why = fmt.Sprintf("%s: %s", external.Named(undecided.Property), textfmt.Sentence(undecided.Story()))
@@ -111,9 +119,12 @@ func (p *testPrinter) conclude(s *stormResult) {
 		p.barren, verdict, why = true, runner.Contradiction, nobody
 	case why != "":
 		p.open, verdict = true, runner.Undecided
+	case s.stopped:
+		p.open, verdict, why = true, runner.Undecided, "stopped before the end"
 	}
 	p.all.Add(&s.Outcome, verdict == runner.Undecided)
-	if p.json {
+	if p.format == asJSON {
+		p.json(p.storms[s.number].scenario.Name, verdict, textfmt.Sentence(why), s)
 		return
 	}
 	on := terminal.On(p.out)
@@ -145,7 +156,10 @@ func (p *testPrinter) finish(interrupted bool) {
 	if interrupted {
 		p.open = true
 	}
-	if p.json {
+	if p.format == asJSON {
+		for _, left := range p.storms[p.done:] {
+			_ = json.NewEncoder(p.out).Encode(stormLine{Storm: left.scenario.Name, Verdict: notRun})
+		}
 		return
 	}
 	for _, f := range p.failed {
@@ -177,7 +191,22 @@ func (p *testPrinter) conclusion() runner.Conclusion {
 	return runner.AsExpected
 }
 
-// testJSON is what test --json prints of a run.
+// json prints the object of a storm. What the programs have violated is told in full once.
+func (p *testPrinter) json(storm string, verdict runner.Conclusion, why string, s *stormResult) {
+	l := stormLine{Storm: storm, Verdict: verdict.String(), Reason: why, Took: p.ended.Sub(s.began)}
+	if s.broken != nil {
+		f := p.failed[len(p.failed)-1]
+		l.Reason, l.Seed, l.Dir, l.Again = strings.TrimSuffix(f.title(), "."), f.Seed, f.dir, f.again
+		if f.like != "" {
+			l.Reason += ", as in storm " + f.like
+		} else {
+			l.Story = strings.Join(f.Brief(), "\n")
+		}
+	}
+	_ = json.NewEncoder(p.out).Encode(l)
+}
+
+// testJSON is what test prints of a run in JSON.
 type testJSON struct {
 	jsonLine
 	Broken []checker.Property          `json:"broken"`    // promised and violated

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,20 +20,29 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/report/ci"
 	userlock "github.com/lockstorm/lockstorm/locktest"
 )
 
-// testProgram runs a fake program through a storm.
-func testProgram(t *testing.T, behaviour string, flags ...string) (code int, out, problems string) {
+// configured returns the flag of a configuration, which is given as the lines of its file.
+func configured(t *testing.T, lines ...string) []string {
 	t.Helper()
-	args := append([]string{"test", "--ttl", "400ms", "--rounds", "10"}, flags...)
-	return decided(t, append(append(args, "--"), fakeCommand(behaviour)...)...)
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	write(t, path, strings.Join(lines, "\n")+"\n")
+	return []string{"--config", path}
+}
+
+// testProgram runs a fake program through a storm.
+func testProgram(t *testing.T, behaviour string, config []string, flags ...string) (code int, out, problems string) {
+	t.Helper()
+	args := slices.Concat([]string{"test", "--ttl", "400ms"}, config, flags, []string{"--"}, fakeCommand(behaviour))
+	return decided(t, args...)
 }
 
 // A lock that is right passes storms, some of which need a restart of its server or a pause of itself.
 func TestARightProgramPasses(t *testing.T) {
 	t.Parallel()
-	code, out, problems := testProgram(t, "right", "--ttl", "1s", "--rounds", "5", "--storm", "calm,holder-stands-still,node-comes-back-late", "--out", t.TempDir())
+	code, out, problems := testProgram(t, "right", configured(t, "rounds: 5"), "--ttl", "1s", "--storm", "calm,holder-stands-still,node-comes-back-late", "--out", t.TempDir())
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "ok         calm", "ok         holder-stands-still", "ok         node-comes-back-late")
 	if t.Failed() {
@@ -43,7 +53,7 @@ func TestARightProgramPasses(t *testing.T) {
 // The default storms are those of locktest on the same nodes.
 func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 	for _, nodes := range []int{1, 5} {
-		lock, err := testOptions{config: external.Config{Nodes: nodes}, runs: 1, jobs: 1, drawn: 5}.prepare(fakeCommand("right"))
+		lock, err := testOptions{config: external.Config{Nodes: nodes}, runs: 1, jobs: 1}.prepare(fakeCommand("right"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,15 +72,15 @@ func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 // printed runs it again.
 func TestACarelessProgramIsFound(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	code, out, problems := testProgram(t, "careless", "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--work", "300ms", "--think", "1ms", "--runs", "4", "--promise", "V1,C", "--patience", "7s")
+	dir, config := t.TempDir(), configured(t, "rounds: 10", "work: 300ms", "think: 1ms", "patience: 7s")
+	code, out, problems := testProgram(t, "careless", config, "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--runs", "4", "--property", "V1,C")
 	want(t, "exit code", code, exitContradiction)
 	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
 	if seed == nil {
 		t.Fatal(out, problems)
 	}
 	stored := filepath.Join(dir, "writer-stands-still-process-"+seed[1])
-	again := "lockstorm test --again " + stored + " --patience 7s --promise V1,C -- " + strings.Join(fakeCommand("careless"), " ")
+	again := "lockstorm test --again " + stored + " " + strings.Join(config, " ") + " --property V1,C -- " + strings.Join(fakeCommand("careless"), " ")
 	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
 	text, err := os.ReadFile(filepath.Join(stored, "failure.txt"))
 	if err != nil {
@@ -78,9 +88,9 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	}
 	wantIn(t, string(text), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
 
-	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "4", "--out", dir, "--json", "--"}, fakeCommand("careless")...)...)
+	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "4", "--out", dir, "--format", "json", "--"}, fakeCommand("careless")...)...)
 	want(t, "exit code of the repetition", code, exitContradiction)
-	wantIn(t, out, `"scenario":"writer-stands-still"`, `"broken":["lease"`)
+	wantIn(t, out, `"scenario":"writer-stands-still"`, `"broken":["lease"`, `{"storm":"writer-stands-still","verdict":"contradiction","reason":"V1 (lease exclusion) is violated in writer-stands-still, seed `+seed[1])
 	code, out, _ = command(t, "check", stored)
 	want(t, "exit code of check, which expects nothing of the run", code, exitContradiction)
 	wantIn(t, out, "lease exclusion violated")
@@ -179,7 +189,7 @@ func TestABrokenProgramIsNamed(t *testing.T) {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			code, _, problems := command(t, append([]string{"test", "--ttl", "100ms", "--rounds", "3", "--storm", "calm", "--out", dir, "--"}, fakeCommand(behaviour)...)...)
+			code, _, problems := command(t, slices.Concat([]string{"test", "--ttl", "100ms", "--storm", "calm", "--out", dir}, configured(t, "rounds: 3"), []string{"--"}, fakeCommand(behaviour))...)
 			want(t, "exit code", code, exitBadInput)
 			wantIn(t, problems, "lockstorm: storm calm, seed 1: client ", fakeProgram+" "+behaviour, said)
 			want(t, "lines", strings.Count(problems, "\n"), 1)
@@ -190,7 +200,7 @@ func TestABrokenProgramIsNamed(t *testing.T) {
 // A call that never returns is a violation of the contract, by the bounds of its run, and not an error.
 func TestAHangingProgramViolatesTheContract(t *testing.T) {
 	t.Parallel()
-	code, out, problems := testProgram(t, "hangs", "--ttl", "1s", "--rounds", "2", "--storm", "calm", "--bound", "acquire=1s,grant=2s", "--out", t.TempDir())
+	code, out, problems := testProgram(t, "hangs", configured(t, "rounds: 2", "bounds: {acquire: 1s, grant: 2s}"), "--ttl", "1s", "--storm", "calm", "--out", t.TempDir())
 	if code != exitContradiction {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
@@ -200,12 +210,12 @@ func TestAHangingProgramViolatesTheContract(t *testing.T) {
 // A lock that tells losses is promised to tell them in time. One that does not is not.
 func TestAProgramTellsLosses(t *testing.T) {
 	t.Parallel()
-	long := []string{"--storm", "calm", "--rounds", "2", "--work", "1600ms", "--promise", "V2"}
-	code, out, problems := testProgram(t, "tells", append(long, "--out", t.TempDir())...)
+	config, long := configured(t, "rounds: 2", "work: 1600ms"), []string{"--storm", "calm", "--property", "V2"}
+	code, out, problems := testProgram(t, "tells", config, append(long, "--out", t.TempDir())...)
 	if code != exitAsExpected {
 		t.Errorf("tells: exit code %d\n%s%s", code, out, problems)
 	}
-	code, out, problems = testProgram(t, "right", append(long, "--out", t.TempDir())...)
+	code, out, problems = testProgram(t, "right", config, append(long, "--out", t.TempDir())...)
 	if code != exitContradiction {
 		t.Errorf("does not tell: exit code %d\n%s%s", code, out, problems)
 	}
@@ -215,14 +225,13 @@ func TestAProgramTellsLosses(t *testing.T) {
 // was tried and what was not.
 func TestAProgramThatNeverGrants(t *testing.T) {
 	t.Parallel()
-	code, out, problems := testProgram(t, "refuses", "--rounds", "3", "--storm", "calm", "--out", t.TempDir())
+	code, out, problems := testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "calm", "--out", t.TempDir())
 	if code != exitContradiction {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
 	wantIn(t, out, "FAILED     calm", "Nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: not today",
 		"\n0 grants in 1 run of 1 storm; not exercised: extensions, holds beyond the TTL, notices of a loss, generated faults")
-	args := append([]string{"test", "--ttl", "400ms", "--rounds", "3", "--storm", "node-stands-still", "--out", t.TempDir(), "--"}, fakeCommand("refuses")...)
-	code, out, problems = command(t, args...)
+	code, out, problems = testProgram(t, "refuses", configured(t, "rounds: 3"), "--storm", "node-stands-still", "--out", t.TempDir())
 	if code != exitUndecided {
 		t.Errorf("with faults: exit code %d\n%s%s", code, out, problems)
 	}
@@ -236,7 +245,7 @@ func TestAProgramIsAskedToExtendLongHolds(t *testing.T) {
 		"extends": ` extensions, \d+ holds beyond the TTL; not exercised: notices`,
 		"right":   ` of 1 storm; not exercised: extensions, holds beyond the TTL, notices`,
 	} {
-		code, out, problems := testProgram(t, behaviour, "--storm", "long-work", "--promise", "V1,V2,V3,C", "--out", t.TempDir())
+		code, out, problems := testProgram(t, behaviour, nil, "--storm", "long-work", "--property", "V1,V2,V3,C", "--out", t.TempDir())
 		if code != exitAsExpected || !regexp.MustCompile(said).MatchString(out) {
 			t.Errorf("%s: exit code %d, want %q\n%s%s", behaviour, code, said, out, problems)
 		}
@@ -246,7 +255,7 @@ func TestAProgramIsAskedToExtendLongHolds(t *testing.T) {
 // Holds are extended.
 func TestAProgramExtends(t *testing.T) {
 	t.Parallel()
-	code, out, problems := testProgram(t, "right", "--storm", "calm", "--rounds", "2", "--work", "1600ms", "--extend", "100ms", "--promise", "V1,V2", "--out", t.TempDir())
+	code, out, problems := testProgram(t, "right", configured(t, "rounds: 2", "work: 1600ms", "extend: 100ms"), "--storm", "calm", "--property", "V1,V2", "--out", t.TempDir())
 	if code != exitAsExpected {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
@@ -256,7 +265,7 @@ func TestAProgramExtends(t *testing.T) {
 func TestAPauseStopsTheProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	code, out, problems := testProgram(t, "beats", "--storm", "holder-stands-still", "--out", dir)
+	code, out, problems := testProgram(t, "beats", configured(t, "rounds: 10"), "--storm", "holder-stands-still", "--out", dir)
 	if code != exitAsExpected {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
@@ -328,24 +337,28 @@ func TestNoProgramIsLeft(t *testing.T) {
 }
 
 func TestBadFlagsOfTestAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "misuse.yaml", "workload: misuse\n")
+	write(t, "wrong.yaml", "rounds: many\n")
 	for line, said := range map[string]string{
 		"--nodes 99 -- true":             "--nodes 99: want 1 to 64",
 		"--ttl 1ms -- true":              "--ttl 1ms: want whole milliseconds",
 		"--storm thunder -- true":        `--storm: unknown storm "thunder": want a YAML file, or one of calm,`,
 		"--storm missing.yaml -- true":   "--storm: open missing.yaml: no such file or directory",
-		"--promise L3 -- true":           "--promise: L3 (clean-up) cannot be judged",
+		"--property L3 -- true":          "--property: L3 (clean-up) cannot be judged",
 		"--again nothing -- true":        "nothing: no such directory",
 		"-- no-such-program-anywhere":    `exec: "no-such-program-anywhere": executable file not found`,
-		"--bound acquire=soon -- true":   `--bound acquire: "soon": want a duration`,
-		"--bound tries=3s -- true":       `--bound: unknown bound "tries"`,
+		"--config missing.yaml -- true":  "--config: open missing.yaml: no such file or directory",
+		"--config misuse.yaml -- true":   `--config: workload: "misuse": want one of`,
+		"--config wrong.yaml -- true":    "--config: wrong.yaml: ",
+		"--format csv -- true":           `unknown format "csv"`,
+		"--parallel 0 -- true":           "--parallel 0: want at least 1",
 		"--runs 0 -- true":               "--runs 0: want at least 1",
 		"--nodes 0 -- true":              "--nodes 0: want at least 1",
-		"--rounds 0 -- true":             "--rounds 0: want at least 1",
 		"--ttl 0s -- true":               "--ttl 0s: want more than 0",
 		"--storm= -- true":               "--storm: want at least one storm",
-		"--promise X9 -- true":           `--promise: unknown property "X9": want V1 lease exclusion`,
+		"--property X9 -- true":          `--property: unknown property "X9": want V1 lease exclusion`,
 		"--again x --storm calm -- true": "none of the others can be",
-		"--workload misuse true":         "--workload \"misuse\": want one of",
 	} {
 		code, _, problems := command(t, append([]string{"test"}, strings.Fields(line)...)...)
 		want(t, line, code, exitBadInput)
@@ -360,8 +373,8 @@ func TestBadFlagsOfTestAreRefused(t *testing.T) {
 func TestAKilledCommandLeavesNoProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	args := []string{"test", "--ttl", "100ms", "--rounds", "10000", "--storm", "calm", "--out", dir, "--"}
-	cmd := exec.Command(os.Args[0], append(args, fakeCommand("stays")...)...)
+	args := slices.Concat([]string{"test", "--ttl", "100ms", "--storm", "calm", "--out", dir}, configured(t, "rounds: 10000"), []string{"--"}, fakeCommand("stays"))
+	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -391,4 +404,26 @@ func TestAKilledCommandLeavesNoProgram(t *testing.T) {
 func runsFake(pid string) bool {
 	line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // that of a dead one is empty
 	return bytes.Contains(line, []byte(fakeProgram))
+}
+
+// ci runs programs: a storm is a check, and what there was no time for is listed.
+func TestCIRunsPrograms(t *testing.T) {
+	elsewhere(t)
+	write(t, "three.yaml", "rounds: 3\n")
+	program := func(behaviour string) string {
+		return "--config three.yaml --ttl 400ms --storm calm,node-stands-still -- " + strings.Join(fakeCommand(behaviour), " ")
+	}
+	right, refuses, exits := program("right"), program("refuses"), program("exits")
+	code, _, _ := command(t, "ci", "--program", right, "--program", refuses, "--program", exits, "--junit", "junit.xml")
+	want(t, "exit code", code, exitBadInput)
+	got := wantOutcomes(t, map[string]ci.Outcome{
+		"program " + right + " calm": ci.AsExpected, "program " + right + " node-stands-still": ci.AsExpected,
+		"program " + refuses + " calm": ci.Contradiction, "program " + refuses + " node-stands-still": ci.Undecided,
+		"program " + exits: ci.Undecided,
+	})
+	wantIn(t, got["program "+refuses+" calm"].Failure.Message, "Nobody was granted the lock in 1 run")
+	wantIn(t, got["program "+exits].Error.Message, "it exited (exit status 7)")
+	code, _, _ = command(t, "ci", "--program", right, "--budget", "1ns", "--junit", "junit.xml")
+	want(t, "exit code without time", code, exitUndecided)
+	wantOutcomes(t, map[string]ci.Outcome{"program " + right + " calm": ci.NotRun, "program " + right + " node-stands-still": ci.NotRun})
 }

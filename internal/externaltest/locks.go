@@ -1,6 +1,5 @@
 // Package externaltest has what tests of stores of locktest and of adapters have in common: storms in
-// which a correct lock keeps its promises and a wrong one breaks them, a test that has to fail, and
-// the list of modules that a test compiles.
+// which a correct lock keeps its promises and a wrong one breaks them, and a test that has to fail.
 package externaltest
 
 import (

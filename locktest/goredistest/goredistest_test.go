@@ -50,5 +50,3 @@ func TestAnotherServerIsRefused(t *testing.T) {
 	}
 	externaltest.Failing(t, "TestAnotherServerIsRefused", `goredistest: the options name the server "db.example.com:6379" or a dialer`)
 }
-
-func TestModules(t *testing.T) { externaltest.Modules(t, nil) }

@@ -107,15 +107,6 @@ func TestNoLock(t *testing.T) {
 // Law: Run tests the lock that the function makes.
 func TestRunFails(t *testing.T) { externaltest.Failing(t, "TestNoLock", "no lock on 5 nodes") }
 
-func TestModules(t *testing.T) {
-	externaltest.Modules(t, map[string]string{
-		"github.com/lockstorm/lockstorm/locktest/redsynctest": "",
-		"github.com/go-redsync/redsync/v4":                    "",
-		"github.com/hashicorp/errwrap":                        "redsync, until v4.12",
-		"github.com/hashicorp/go-multierror":                  "redsync, until v4.12",
-	})
-}
-
 // Law: the worked example of docs/test-your-lock.md does what the page says: with the defaults of
 // go-redis the test fails in the storm node-off by L1, and with two options it passes there.
 func TestWorkedExample(t *testing.T) {

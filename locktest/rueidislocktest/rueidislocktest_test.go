@@ -58,10 +58,3 @@ func TestNoLock(t *testing.T) {
 func TestRunFails(t *testing.T) {
 	externaltest.Failing(t, "TestNoLock", `no lock on ["233.252.0.1:6379"]`)
 }
-
-func TestModules(t *testing.T) {
-	externaltest.Modules(t, map[string]string{
-		"github.com/lockstorm/lockstorm/locktest/rueidislocktest": "",
-		"github.com/redis/rueidis":                                "",
-	})
-}

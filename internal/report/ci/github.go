@@ -3,57 +3,36 @@ package ci
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// MaxAnnotations is how many annotations of a kind GitHub shows for a step.
-const MaxAnnotations = 10
+// maxAnnotations is how many annotations of a kind GitHub shows for a step.
+const maxAnnotations = 10
 
-// AnnotateGitHub writes an error for each contradiction, and a warning for each undecided check
-// and for each suite with checks that were not run. Of more than [MaxAnnotations] of a kind,
-// the last says how many were left out.
-func AnnotateGitHub(w io.Writer, r Report) error {
-	var errors, warnings []annotation
-	for s, c := range r.Of(Contradiction) {
-		errors = append(errors, annotationOf(s, c))
+// Annotate writes the annotations of a GitHub step: an error for each contradiction, a warning for each
+// undecided check, and a warning about the checks that were not run. Of too many of a kind, the last one
+// says how many are left out.
+func Annotate(w io.Writer, r Report) error {
+	warnings := r.Only(Undecided)
+	if left := r.Only(NotRun); len(left) > 0 {
+		warnings = append([]Check{{Summary: textfmt.Count(len(left), "check") + " not run: " + left[0].Summary}}, warnings...)
 	}
-	for s, c := range r.Of(Undecided) {
-		warnings = append(warnings, annotationOf(s, c))
-	}
-	for _, s := range r.Suites {
-		if reasons, names := s.Skipped(NotRun); len(names) > 0 {
-			warnings = append(warnings, annotation{title: "lockstorm " + s.Name, text: textfmt.Count(len(names), "check") + " not run: " + reasons})
+	for i, list := range [][]Check{r.Only(Contradiction), warnings} {
+		if more := len(list) - maxAnnotations; more > 0 {
+			list = append(list[:maxAnnotations-1:maxAnnotations-1], Check{Summary: fmt.Sprintf("and %d more: the summary of the step has them", more+1)})
 		}
-	}
-	if err := write(w, "error", errors); err != nil {
-		return err
-	}
-	return write(w, "warning", warnings)
-}
-
-// annotation is about a check, at its file if it has one.
-type annotation struct{ title, file, text string }
-
-func annotationOf(s Suite, c Check) annotation {
-	return annotation{title: fmt.Sprintf("lockstorm %s: %s", s.Name, c.Name), file: c.File, text: strings.TrimSpace(c.Text())}
-}
-
-func write(w io.Writer, kind string, list []annotation) error {
-	if more := len(list) - MaxAnnotations; more > 0 {
-		list = append(list[:MaxAnnotations-1:MaxAnnotations-1], annotation{
-			title: "lockstorm", text: fmt.Sprintf("and %d more: the summary of the step has them", more+1),
-		})
-	}
-	for _, a := range list {
-		properties := "title=" + property.Replace(a.title)
-		if a.file != "" {
-			properties = "file=" + property.Replace(a.file) + "," + properties
-		}
-		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", kind, properties, data.Replace(a.text)); err != nil {
-			return err
+		for _, c := range list {
+			at := "title=" + property.Replace(strings.TrimSpace("lockstorm "+c.Suite+" "+c.Name))
+			if c.File != "" {
+				at = "file=" + property.Replace(c.File) + "," + at
+			}
+			if _, err := fmt.Fprintf(w, "::%s %s::%s\n", []string{"error", "warning"}[i], at, data.Replace(strings.TrimSpace(c.Text()))); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -65,128 +44,44 @@ var (
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// MaxSummary is the maximum size of a step's summary in bytes. GitHub drops a longer one.
-const MaxSummary = 1 << 20
+// maxSummary is the maximum size in bytes of a step's summary. GitHub drops a longer one.
+const maxSummary = 1 << 20
 
-// GitHubSummary is the report in Markdown, in at most room bytes: a table of the suites, each
-// check that is not as expected, with its story and command, the first of them also as a diagram, the
-// checks that were not run, and a table of all checks. What does not fit is counted.
-func GitHubSummary(r Report, room int) string {
-	page := &page{room: room - reserve}
-	page.add(head(r))
-	cut, drawn := 0, false
-	for s, c := range r.Of(Contradiction, Undecided) {
-		if !page.add(section(s, c)) {
-			cut++
-		} else if !drawn && c.Diagram != "" {
-			drawn = page.add(diagram(c))
+// AppendSummary appends the report to a file of Markdown. All programs of a step share one with one limit.
+func AppendSummary(path string, r Report) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	before, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return os.WriteFile(path, append(before, markdown(r, maxSummary-len(before))...), 0o644)
+}
+
+// markdown is the report in at most room bytes: the checks that are not as expected, and a table of all.
+func markdown(r Report, room int) string {
+	var page strings.Builder
+	fmt.Fprintf(&page, "## Lockstorm: %v\n\n", r)
+	for _, c := range r.Only(Contradiction, Undecided) {
+		fence := "```"
+		for strings.Contains(c.Text(), fence) {
+			fence += "`"
 		}
+		fmt.Fprintf(&page, "### %s: %s, %v\n\n%s\n%s%s\n\n", c.Suite, plain.Replace(c.Name), c.Outcome, fence, c.Text(), fence)
 	}
-	if cut > 0 {
-		page.text.WriteString(fmt.Sprintf("\nThere is no room for %d more: the JUnit file has them.\n", cut))
+	page.WriteString("| suite | check | outcome | found |\n|---|---|---|---|\n")
+	for _, c := range r.Only(outcomes...) {
+		fmt.Fprintf(&page, "| %s | %s | %v | %s |\n", c.Suite, plain.Replace(c.Name), c.Outcome, plain.Replace(c.Summary))
 	}
-	for _, o := range []Outcome{NotRun, NotApplicable} {
-		for _, s := range r.Suites {
-			if !page.add(skipped(s, o)) {
-				page.text.WriteString(fmt.Sprintf("\n%s of %s: %v.\n", textfmt.Count(s.Count(o), "check"), s.Name, o))
-			}
-		}
+	for _, note := range append(r.Notes, r.With+".") {
+		fmt.Fprintf(&page, "\n%s\n", plain.Replace(note))
 	}
-	for _, s := range r.Suites {
-		page.add(table(s))
+	if page.Len() <= room {
+		return page.String()
 	}
-	page.add(foot(r))
-	return page.text.String()
-}
-
-// reserve is room for the counts of what does not fit.
-const reserve = 1 << 10
-
-// page is a text with limited room.
-type page struct {
-	text strings.Builder
-	room int
-}
-
-// add adds a part, if it fits.
-func (p *page) add(part string) bool {
-	if p.text.Len()+len(part) > p.room {
-		return false
-	}
-	p.text.WriteString(part)
-	return true
-}
-
-// head is the conclusion, and a table of the suites.
-func head(r Report) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "## Lockstorm: %v\n\n", r.Conclusion())
-	if r.Tested != "" {
-		fmt.Fprintf(&b, "Tested: %s.\n\n", plain.Replace(r.Tested))
-	}
-	b.WriteString("| suite |")
-	for _, o := range Outcomes() {
-		fmt.Fprintf(&b, " %v |", o)
-	}
-	fmt.Fprintf(&b, " time |\n|---|%s---:|\n", strings.Repeat("---:|", len(Outcomes())))
-	for _, s := range r.Suites {
-		fmt.Fprintf(&b, "| %s |", s.Name)
-		for _, o := range Outcomes() {
-			fmt.Fprintf(&b, " %d |", s.Count(o))
-		}
-		fmt.Fprintf(&b, " %s |\n", textfmt.Duration(s.Took().Round(time.Millisecond)))
-	}
-	for _, s := range r.Suites {
-		if s.Note != "" {
-			fmt.Fprintf(&b, "\n%s: %s\n", s.Name, plain.Replace(s.Note))
-		}
-	}
-	return b.String()
-}
-
-// section describes one check.
-func section(s Suite, c Check) string {
-	fence := "```"
-	for strings.Contains(c.Text(), fence) {
-		fence += "`"
-	}
-	return fmt.Sprintf("\n### %s: %s, %v\n\n%s\n%s%s\n", s.Name, plain.Replace(c.Name), c.Outcome, fence, c.Text(), fence)
-}
-
-// diagram shows what happened in the run of a check. GitHub draws no pictures of a run's files.
-func diagram(c Check) string {
-	return fmt.Sprintf("\nWhat happened, from top to bottom:\n\n```mermaid\n%s```\n", c.Diagram)
-}
-
-// table lists the checks of a suite that were run, with what was found.
-func table(s Suite) string {
-	var b strings.Builder
-	for _, c := range s.Checks {
-		if c.Outcome != NotRun && c.Outcome != NotApplicable {
-			fmt.Fprintf(&b, "| %s | %v | %s |\n", plain.Replace(c.Name), c.Outcome, plain.Replace(c.Summary))
-		}
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\n### %s: all checks\n\n| check | outcome | found |\n|---|---|---|\n%s", s.Name, &b)
-}
-
-// skipped lists the checks of a suite with an outcome, and the reasons.
-func skipped(s Suite, o Outcome) string {
-	reasons, names := s.Skipped(o)
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\n### %s: %s, %v\n\n%s: %s\n", s.Name, textfmt.Count(len(names), "check"), o, plain.Replace(reasons), plain.Replace(strings.Join(names, ", ")))
-}
-
-// foot describes the version and settings.
-func foot(r Report) string {
-	if r.With == "" {
-		return ""
-	}
-	return fmt.Sprintf("\n%s, %s.\n", plain.Replace(r.With), textfmt.Duration(r.Took.Round(time.Millisecond)))
+	const cut = "\n````\n\nGitHub has no room for the rest: the JUnit file has it.\n" // it may be a story that is cut
+	return strings.ToValidUTF8(page.String()[:max(0, room-len(cut))], "") + cut
 }
 
 // plain escapes Markdown.

@@ -13,9 +13,10 @@ import (
 
 // Of makes the diagram of a trace for a finding. Of a long run it shows the part that the
 // finding is about: about [MostMessages] messages.
-func Of(t *trace.Trace, f checker.Finding) Diagram { return of(t, f, MostMessages) }
+func Of(t *trace.Trace, f checker.Finding) Diagram { return complete(t, f).shorten(MostMessages) }
 
-func of(t *trace.Trace, f checker.Finding, most int) Diagram {
+// complete makes the diagram of a trace with all messages.
+func complete(t *trace.Trace, f checker.Finding) Diagram {
 	r := newBuilder(t.Lines(checker.Lease))
 	r.d.Finding = f
 	for i, l := range r.lines {
@@ -26,7 +27,7 @@ func of(t *trace.Trace, f checker.Finding, most int) Diagram {
 	r.holds(t.Windows(checker.Lease), t.Windows(checker.Section))
 	r.overlap(f)
 	r.sort()
-	return r.d.shorten(most)
+	return r.d
 }
 
 // order is the order of a line. It leaves room for a further point after each.

@@ -301,7 +301,7 @@ func TestLongRunIsShortened(t *testing.T) {
 	f := report.Finding(c.Property)
 	whole := Of(tr, f)
 	for _, most := range []int{3, 6, 9, 12} {
-		d := of(tr, f, most)
+		d := complete(tr, f).shorten(most)
 		check(t, d)
 		left, events := 0, 0
 		for _, cut := range d.Omissions {

@@ -4,7 +4,6 @@ package barren
 import (
 	"context"
 	"errors"
-	"os"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestRefused(t *testing.T) {
-	config := locktest.Config{Nodes: 1, Rounds: 3, Dir: os.Getenv("LOCKS_DIR")}
+	config := locktest.Config{Nodes: 1, Rounds: 3}
 	for _, s := range locktest.Storms(config) {
 		if s.Name == "calm" || s.Name == "node-stands-still" {
 			config.Storms = append(config.Storms, s)

@@ -4,7 +4,6 @@ package locks
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"testing"
 	"time"
 
@@ -21,7 +20,7 @@ func TestSkipped(t *testing.T) { t.Skip("not today") }
 // The lock deletes its key without comparing it, so that a client which was paused for too long
 // deletes the key of the next holder.
 func TestLock(t *testing.T) {
-	config := locktest.Config{Nodes: 1, Runs: 1, Again: 2, Dir: os.Getenv("LOCKS_DIR")}
+	config := locktest.Config{Nodes: 1, Runs: 1, Again: 2}
 	for _, s := range locktest.Storms(config) {
 		if s.Name == "contention" || s.Name == "holder-stands-still" {
 			config.Storms = append(config.Storms, s)
