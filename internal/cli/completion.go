@@ -21,6 +21,7 @@ type candidates func(cmd *cobra.Command) []cobra.Completion
 // argumentsOf maps commands to the completions of their arguments. Where a file is also possible, the
 // shell completes files if no name fits.
 var argumentsOf = map[string]cobra.CompletionFunc{
+	"ci":        offers(rowNames, cobra.ShellCompDirectiveDefault),
 	"run":       aScenario,
 	"list":      listArguments,
 	"hunt":      aScenario,
@@ -50,8 +51,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"format":   offers(formats, cobra.ShellCompDirectiveNoFileComp),
 	"assume":   offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
 	"picture":  directories,
-	"suites":   listed(fixedChoice(allSuites...)),
-	"rows":     rowsAndFiles,
+	"suite":    listed(fixedChoice(allSuites...)),
 	"out":      output,
 	"save":     directories,
 	"from":     directories,
@@ -152,12 +152,6 @@ func listed(of candidates) cobra.CompletionFunc {
 
 func directories(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
-}
-
-// rowsAndFiles completes the last row of a list with commas, or a file, which can stand there too.
-func rowsAndFiles(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	all, _ := listed(rowNames)(cmd, args, begun)
-	return all, cobra.ShellCompDirectiveNoSpace
 }
 
 // output is the directory that a command fills, or the file of a page.

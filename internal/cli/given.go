@@ -37,7 +37,7 @@ func flagValues(f *pflag.Flag) []string {
 	switch f.Value.Type() {
 	case "stringArray":
 		return f.Value.(pflag.SliceValue).GetSlice()
-	case "stringSlice", "stringToString":
+	case "stringSlice":
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	}
 	return []string{text}

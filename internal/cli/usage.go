@@ -62,12 +62,11 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // wantedValues describes the values of flags of a type whose own error names a function of Go.
 var wantedValues = map[string]string{
-	"int":            "a whole number up to 2⁶³−1",
-	"uint64":         "a whole number from 0 to 2⁶⁴−1",
-	"bool":           "true or false",
-	"duration":       "a duration, such as 1.5s",
-	"stringToString": "NAME=VALUE",
-	"stringSlice":    "values with commas between them",
+	"int":         "a whole number up to 2⁶³−1",
+	"uint64":      "a whole number from 0 to 2⁶⁴−1",
+	"bool":        "true or false",
+	"duration":    "a duration, such as 1.5s",
+	"stringSlice": "values with commas between them",
 }
 
 // parseDuration is [time.ParseDuration] with an error in the words of [flagError].

@@ -23,13 +23,10 @@ func TestUsageErrors(t *testing.T) {
 		"hunt --budget 5":                      `--budget "5": want a duration, such as 1.5s`,
 		"explore calm --tick 10":               `--tick "10": want a duration, such as 1.5s`,
 		"tune ttl=5":                           `ttl: "5": want a duration, such as 1.5s`,
-		"test --bound release=5 -- true":       `--bound release: "5": want a duration, such as 1.5s`,
-		"test --bound release -- true":         `--bound "release": want NAME=VALUE`,
 		"sweep drift --shard x":                `--shard: `,
 		"sweep drift --points 0":               `--points: "0": want numbers from 1`,
 		"debate --rows calm":                   "unknown flag: --rows: it is an argument: lockstorm debate [ROW…]",
 		"run --scenario calm":                  "unknown flag: --scenario: it is an argument: lockstorm run SCENARIO",
-		"compare --rows calm":                  "unknown flag: --rows (see lockstorm compare --help)", // a flag of ci, and not a misspelt --runs
 		"compare --rnus 3":                     "unknown flag: --rnus: did you mean --runs?",
 	} {
 		code, out, problems := command(t, strings.Fields(line)...)
