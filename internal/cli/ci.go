@@ -87,7 +87,7 @@ func newCI() *cobra.Command {
 		Long: `Run the tests of your own lock and your saved cases within one time budget, and write a
 JUnit file, a Markdown summary and annotations for GitHub. Each failed check comes with
 the command that repeats it; a storm of locktest that fails like an earlier one has a line
-that names that one. Cases, histories and pictures of failures are stored in --out, which
+that names that one. Cases and histories of failures are stored in --out, which
 is created only if needed.
 
 Your scenario files are run if --rows names them. The other suites try Lockstorm's own
@@ -151,7 +151,7 @@ func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
 	f.StringVar(&o.hunt.assumed, "assume", promisedWord, `assumptions of the hunt: a file, "`+promisedWord+`" for those under which the lock makes promises, or "" for none`)
 	f.Uint64Var(&o.hunt.seed, "seed", 1, "seed of the hunt; has no effect on other suites")
 	f.IntVar(&o.hunt.runs, "hunt-runs", 0, "largest number of runs of the hunt (default: as many as fit into the budget)")
-	f.StringVar(&o.out, "out", "counterexamples", "directory for cases, histories and pictures of failures")
+	f.StringVar(&o.out, "out", "counterexamples", "directory for cases and histories of failures")
 	f.StringVar(&o.junit, "junit", "", "file for a JUnit XML report")
 	f.StringVar(&o.summary, "summary", "", "file to which a Markdown summary is appended (default $"+gitHubSummary+")")
 	f.BoolVar(&o.annotations, "annotations", false, "print GitHub annotations (default: if $"+onGitHub+" is true)")

@@ -86,7 +86,7 @@ func (w *witnesses) stored() (names []string, err error) {
 // runsDir is the directory for runs that show failures.
 func (o *ciOptions) runsDir() string { return filepath.Join(o.out, "runs") }
 
-// keepRun repeats a run exactly and stores it with its pictures, even if ctx has ended: it is a
+// keepRun repeats a run exactly and stores it, even if ctx has ended: it is a
 // single run that shows a failure of a property. The check gets its files and its diagram.
 func (o *ciOptions) keepRun(ctx context.Context, c *ci.Check, e runner.Experiment, again repetition, seed uint64, p checker.Property, problems io.Writer) (err error) {
 	done, err := runOptions{seed: seed, runs: 1, out: o.runsDir()}.run(context.WithoutCancel(ctx), e, again, io.Discard, problems)
