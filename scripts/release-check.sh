@@ -24,7 +24,7 @@ for platform in linux_amd64.tar.gz linux_arm64.tar.gz darwin_amd64.tar.gz darwin
 	*.zip) unzip -qql "$archive" | awk '{ print $NF }' ;;
 	*) tar -tzf "$archive" ;;
 	esac >"$work/files"
-	for file in LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md man/lockstorm.1 man/lockstorm-debate.1 completions/lockstorm.bash completions/_lockstorm completions/lockstorm.fish completions/lockstorm.ps1; do
+	for file in LICENSE THIRD_PARTY_NOTICES README.md CHANGELOG.md completions/lockstorm.bash completions/lockstorm.zsh completions/lockstorm.fish completions/lockstorm.powershell; do
 		grep -qx "$file" "$work/files" || fail "$archive has no $file"
 	done
 	bill=dist/lockstorm_${version}_${platform%%.*}.cdx.json
@@ -42,7 +42,7 @@ done
 mkdir "$work/releases"
 ln -s "$PWD/dist" "$work/releases/v$version"
 RELEASES=file://$work/releases sh scripts/download.sh "v$version" "$work/bin"
-"$work/bin/lockstorm" version >"$work/version"
+"$work/bin/lockstorm" --version >"$work/version"
 cat "$work/version"
 grep -qx "lockstorm revision $(git rev-parse HEAD)" "$work/version" || fail "the program does not name its commit"
 grep -q '^lockstorm date 20' "$work/version" || fail "the program does not name its date"
