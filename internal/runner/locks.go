@@ -166,7 +166,7 @@ func (k lockKind) on(b Backend, s scenarios.Scenario) (Backend, error) {
 	case !ok && product == "":
 		return unfit("lock.kind", "%s is only simulated: no store of the %s backend can keep it", k.name, b.Name)
 	case !ok:
-		return unfit("store.product", "the %s backend of this lockstorm has no %s", b.Name, product)
+		return unfit("store.product", "the %s backend of this lockstorm has no %s: that of the module stores has", b.Name, product)
 	case !in.Exact && product != "postgresql" && !onRedis(product) && s.Store.Asynchronous:
 		return unfit("store.asynchronous", "%s has no asynchronous replicas", product)
 	case !in.Exact && onRedis(product) && s.Store.Durability != "":
