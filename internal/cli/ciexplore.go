@@ -75,7 +75,7 @@ func exploreQuickly(ctx context.Context, w exploredWorld) (x exploration, err er
 	if w, err = w.smallest(ctx); err != nil {
 		return x, err
 	}
-	return quickExploration().explore(ctx, w, checker.Properties(), io.Discard)
+	return quickExploration().explore(ctx, w, checker.Properties(), nil, io.Discard)
 }
 
 // checked fills in what the exploration shows.

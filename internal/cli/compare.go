@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -205,7 +204,7 @@ func (c comparison) suite(b runner.Backend, seed uint64, runs int) suite {
 	s := suite{what: "compare", backend: b}
 	for _, t := range c.Trials {
 		for _, l := range c.Locks {
-			s.tasks = append(s.tasks, parts.Task{Scenario: t.Enter(l), First: seed, Runs: runs})
+			s.tasks = append(s.tasks, task{Scenario: t.Enter(l), First: seed, Runs: runs})
 		}
 	}
 	return s

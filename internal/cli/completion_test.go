@@ -73,7 +73,6 @@ func TestCompletion(t *testing.T) {
 		{"tune --persistence aof", nothing4, "aof-everysec aof-always"},
 		{"validate ", fileKinds, "yaml yml"},
 		{"mutants 0 7", nothing4, "7a"},
-		{"merge ", onlyDirs, ""},
 		{"agreement ", onlyDirs, ""},
 		{"list --color ", nothing4, "auto always never"},
 		{"completion b", nothing4, "bash"},

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -231,12 +230,12 @@ func (o debateOptions) suite(d debate) suite {
 	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
 	for _, t := range d.topics {
 		for _, r := range t.Rows {
-			s.tasks = append(s.tasks, parts.Task{Scenario: r.Scenario, First: o.seed, Runs: o.runs})
+			s.tasks = append(s.tasks, task{Scenario: r.Scenario, First: o.seed, Runs: o.runs})
 		}
 		for _, series := range t.Series {
 			for _, p := range series.Points {
 				if o.points > 0 {
-					s.tasks = append(s.tasks, parts.Task{Scenario: p.Scenario, First: o.seed, Runs: o.points})
+					s.tasks = append(s.tasks, task{Scenario: p.Scenario, First: o.seed, Runs: o.points})
 				}
 			}
 		}

@@ -241,13 +241,13 @@ func figuresIn(dir string) (storedFigures, error) {
 	for _, kind := range []struct {
 		file string
 		read func(dir string) (storedFigures, error)
-	}{{tune.AdviceFile, figuresOfAdvice}, {sweep.JournalFile, figuresOfSweep}, {results.DebateFile, figuresOfSuites}, {results.CompareFile, figuresOfSuites}} {
+	}{{tune.AdviceFile, figuresOfAdvice}, {sweep.OutcomesFile, figuresOfSweep}, {results.DebateFile, figuresOfSuites}, {results.CompareFile, figuresOfSuites}} {
 		if _, err := os.Stat(filepath.Join(dir, kind.file)); !errors.Is(err, fs.ErrNotExist) {
 			return kind.read(dir)
 		}
 	}
 	return storedFigures{}, fmt.Errorf("%s has none of %s, %s, %s and %s: it is not the directory of a sweep, of advice, or of a debate or comparison",
-		dir, sweep.JournalFile, tune.AdviceFile, results.DebateFile, results.CompareFile)
+		dir, sweep.OutcomesFile, tune.AdviceFile, results.DebateFile, results.CompareFile)
 }
 
 func figuresOfAdvice(dir string) (storedFigures, error) {
@@ -259,7 +259,7 @@ func figuresOfAdvice(dir string) (storedFigures, error) {
 }
 
 func figuresOfSweep(dir string) (storedFigures, error) {
-	r, err := sweep.ReadJournal(dir)
+	r, err := sweep.Load(dir)
 	if err != nil {
 		return storedFigures{}, err
 	}

@@ -18,13 +18,13 @@ import (
 func TestEachStoredSweepIsCurrent(t *testing.T) {
 	compared := 0
 	for _, pattern := range []string{"reference", "process", "campaign"} {
-		dirs, err := filepath.Glob(filepath.Join("..", "..", "results", pattern, "*", sweep.JournalFile))
+		dirs, err := filepath.Glob(filepath.Join("..", "..", "results", pattern, "*", sweep.OutcomesFile))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range dirs {
 			stored, made := filepath.Dir(d), t.TempDir()
-			r, err := sweep.ReadJournal(stored)
+			r, err := sweep.Load(stored)
 			if err == nil {
 				err = saveSweep(made, r, new(bytes.Buffer))
 			}
@@ -63,7 +63,7 @@ func TestPageOfMeasurementsIsCurrent(t *testing.T) {
 	shown := 0
 	renewed := sections.ReplaceAllStringFunc(string(page), func(section string) string {
 		m := sections.FindStringSubmatch(section)
-		r, err := sweep.ReadJournal(filepath.Join("..", "..", "results", filepath.FromSlash(m[2])))
+		r, err := sweep.Load(filepath.Join("..", "..", "results", filepath.FromSlash(m[2])))
 		if err != nil {
 			t.Fatal(err)
 		}

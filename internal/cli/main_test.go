@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -401,5 +402,15 @@ func TestVersion(t *testing.T) {
 	var v map[string]string
 	if err := json.Unmarshal([]byte(out), &v); err != nil || v["go"] != runtime.Version() {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// soon waits until a condition holds.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not: %s", what)
+		}
 	}
 }

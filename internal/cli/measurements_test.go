@@ -32,7 +32,7 @@ var exact = map[string]float64{"restart-delay": 0.01, "drift-edge": 0.01, "drift
 
 func measurements(t *testing.T, backend, name string) sweep.Results {
 	t.Helper()
-	r, err := sweep.ReadJournal(filepath.Join("..", "..", "results", backend, name))
+	r, err := sweep.Load(filepath.Join("..", "..", "results", backend, name))
 	if err != nil {
 		t.Fatalf("%v; make measurements makes it", err)
 	}
@@ -82,7 +82,7 @@ func measuredAgain(t *testing.T, name string, first uint64) (all []sweep.Outcome
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	err = c.Run(t.Context(), 0, func(o sweep.Outcome) error {
+	err = c.Run(t.Context(), nil, func(o sweep.Outcome) error {
 		all = append(all, o)
 		return nil
 	})

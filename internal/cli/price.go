@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -26,7 +25,7 @@ type prices struct {
 	locks   []scenarios.Contender
 	backend runner.Backend
 	runs    int // of each measurement
-	tasks   []parts.Task
+	tasks   []task
 	found   report.Tallies
 	floors  []floor
 	syncs   map[string]float64 // for each grant, by lock
@@ -94,9 +93,9 @@ func (p *prices) run(ctx context.Context, problems io.Writer) (err error) {
 	s := suite{what: "price", backend: p.backend, sideBySide: 1}
 	for _, l := range p.locks {
 		for _, n := range scenarios.PriceClients {
-			s.tasks = append(s.tasks, parts.Task{Scenario: scenarios.Price(l, n), First: 1, Runs: p.runs})
+			s.tasks = append(s.tasks, task{Scenario: scenarios.Price(l, n), First: 1, Runs: p.runs})
 		}
-		s.tasks = append(s.tasks, parts.Task{Scenario: scenarios.PriceOfOutage(l), First: 1, Runs: p.runs})
+		s.tasks = append(s.tasks, task{Scenario: scenarios.PriceOfOutage(l), First: 1, Runs: p.runs})
 	}
 	p.tasks = s.tasks
 	p.found, p.refused, err = s.run(ctx, problems)

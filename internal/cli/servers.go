@@ -26,7 +26,7 @@ import (
 // serverCommands are the commands that talk to servers only. The libraries for that take most of the
 // time of a build, so go build -tags simulated leaves them out.
 func serverCommands() []*cobra.Command {
-	return []*cobra.Command{newCampaign(), newWork("lockstorm work"), newTest()}
+	return []*cobra.Command{newTest()}
 }
 
 // serverBackends are the backends of real servers.

@@ -19,7 +19,7 @@ var absentBackends = []string{"process", "container", "addr"}
 func beClient() {}
 
 func serverCommands() (all []*cobra.Command) {
-	for _, name := range []string{"campaign", "work", "test"} {
+	for _, name := range []string{"test"} {
 		all = append(all, &cobra.Command{
 			Use:                name,
 			Hidden:             true,

@@ -9,12 +9,19 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
+
+// task is the runs of a scenario with the seeds First, First+1, …
+type task struct {
+	Scenario scenarios.Scenario
+	First    uint64
+	Runs     int
+}
 
 // suite is a list of scenarios that run side by side on one backend.
 type suite struct {
@@ -22,7 +29,7 @@ type suite struct {
 	backend    runner.Backend
 	sideBySide int    // runs at a time; 0: see [sideBySide]
 	out        string // directory for the runs; empty: they are not stored
-	tasks      []parts.Task
+	tasks      []task
 	each       func(stored) // receives every run; may be nil
 
 	// begin receives the tasks that the backend can run, and returns what receives the tally of
@@ -145,7 +152,7 @@ func (s suite) parallel() int { return cmp.Or(s.sideBySide, sideBySide(s.backend
 
 // fittingTask is a task that the backend can run.
 type fittingTask struct {
-	parts.Task
+	task
 	experiment runner.Experiment
 }
 
@@ -172,27 +179,6 @@ func runsOf(list []fittingTask) (n int64) {
 		n += int64(t.Runs)
 	}
 	return n
-}
-
-// divisible returns the tasks that the backend can run, so that their runs can be divided into
-// parts, and why it cannot run the others.
-func (s suite) divisible() (parts.Suite, []refusal, error) {
-	fit, refused, err := s.fitting()
-	all := parts.Suite{Backend: s.backend, SideBySide: s.parallel()}
-	for _, t := range fit {
-		all.Tasks = append(all.Tasks, t.Task)
-	}
-	return all, refused, err
-}
-
-// joinTallies returns the results of all tasks from the stored parts of a suite: those of one process.
-func joinTallies(s parts.Suite, list []parts.Part, read func(i int) ([]byte, error)) (report.Tallies, error) {
-	found := report.Tallies{}
-	err := s.Join(list, read, func(t parts.Task, tally runner.Tally) error {
-		found[t.Scenario.Name] = tally
-		return nil
-	})
-	return found, err
 }
 
 // reference returns the results of the suite as they are stored.

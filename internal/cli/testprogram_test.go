@@ -395,3 +395,13 @@ func runsFake(pid string) bool {
 	line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // that of a dead one is empty
 	return bytes.Contains(line, []byte(fakeProgram))
 }
+
+// childrenOf returns the processes that any thread of a process has started.
+func childrenOf(pid int) (list []string) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	for _, path := range threads {
+		text, _ := os.ReadFile(path) // or the thread has ended
+		list = append(list, strings.Fields(string(text))...)
+	}
+	return list
+}

@@ -106,11 +106,6 @@ type Task struct {
 
 	// Named are the properties one of which ends the hunt. Empty: the budget ends it.
 	Named []checker.Property
-
-	// Workers, unless 0, imitates a campaign of so many workers that make Runs in so many Rounds: see
-	// package shards. Share says whether they share what comes close.
-	Workers, Rounds int
-	Share           bool
 }
 
 // Hunt hunts until a named property is violated or the budget is used up.

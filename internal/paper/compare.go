@@ -115,11 +115,11 @@ func violations(r results.Row, p checker.Property) runner.Rate {
 
 // compareSweeps compares the points and boundaries of a sweep with the same of a committed one.
 func compareSweeps(committed, again string) ([]comparison, error) {
-	was, err := sweep.ReadJournal(committed)
+	was, err := sweep.Load(committed)
 	if err != nil {
 		return nil, err
 	}
-	is, err := sweep.ReadJournal(again)
+	is, err := sweep.Load(again)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func ExampleMeasurement() {
 		fmt.Println(err)
 		return
 	}
-	err := c.Run(context.Background(), 0, func(o sweep.Outcome) error {
+	err := c.Run(context.Background(), nil, func(o sweep.Outcome) error {
 		fmt.Println(o.At[0], o.Point.Rate(), o.Point.Rate().Interval())
 		return nil
 	})

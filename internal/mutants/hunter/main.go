@@ -16,7 +16,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
-	"github.com/lockstorm/lockstorm/internal/fuzz/shards"
 	"github.com/lockstorm/lockstorm/internal/mutants"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
@@ -64,11 +63,7 @@ func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
 		Backend: simulated.Backend(), Space: ground, Terms: promises.Of,
 		Faults: faultWeights, MaxFaults: maxFaults, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance), Depth: depth,
 	}
-	if q.Workers > 0 {
-		err = b.rounds(ctx, h, q)
-	} else {
-		err = b.whole(ctx, h, q)
-	}
+	err = b.whole(ctx, h, q)
 	return mutants.Report{
 		Space: ground.Name(), Seed: q.Seed,
 		Counts: b.Counts, Seconds: time.Since(b.began).Seconds(), Finds: b.finds,
@@ -85,23 +80,6 @@ func (b *collector) whole(ctx context.Context, h fuzz.Hunt, q mutants.Task) erro
 		return err == nil && !found
 	}
 	return errors.Join(h.Run(ctx), failed)
-}
-
-// rounds makes the hunt as several workers would, and counts the runs of all of them.
-func (b *collector) rounds(ctx context.Context, h fuzz.Hunt, q mutants.Task) error {
-	shares := q.Workers * q.Rounds
-	r := shards.Rounds{
-		Division: shards.Division{Hunt: h, Runs: q.Runs, Size: (q.Runs + shares - 1) / shares},
-		Workers:  q.Workers, Share: q.Share,
-	}
-	var failed error
-	runs, _, err := r.Until(ctx, func(s fuzz.Run) bool {
-		_, err := b.add(s, q.Named)
-		failed = errors.Join(failed, err)
-		return slices.ContainsFunc(s.Broken, func(p checker.Property) bool { return slices.Contains(q.Named, p) })
-	})
-	b.Runs = runs
-	return errors.Join(err, failed)
 }
 
 // faultWeights are the weights of the faults. Those that the debate is about, stopped clients and

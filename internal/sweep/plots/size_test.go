@@ -99,12 +99,12 @@ func TestWidthOnPaper(t *testing.T) {
 
 // Law: the figures of all committed sweeps fit into a column and a page: no text of theirs is cut.
 func TestCommittedFiguresFitIntoAColumn(t *testing.T) {
-	journals, err := filepath.Glob(filepath.Join("..", "..", "..", "results", "reference", "*", sweep.JournalFile))
+	journals, err := filepath.Glob(filepath.Join("..", "..", "..", "results", "reference", "*", sweep.OutcomesFile))
 	if err != nil || len(journals) < 5 {
 		t.Fatalf("%d sweeps: this test looks in the wrong place (%v)", len(journals), err)
 	}
 	for _, j := range journals {
-		r, err := sweep.ReadJournal(filepath.Dir(j))
+		r, err := sweep.Load(filepath.Dir(j))
 		if err != nil {
 			t.Fatal(err)
 		}
