@@ -191,7 +191,7 @@ func TestBadHistories(t *testing.T) {
 		"\ufeff" + good: "line 1: not a history: it begins with a byte order mark",
 		"\xff\xfe{\x00": "line 1: not a history: it begins with a byte order mark",
 		`{"format":"lockstorm-history","version":0}`:                                        "line 1: the header has no version; this program reads version 1",
-		`{"format":"lockstorm-history","version":2,"nodes":"new"}`:                          "line 1: this history has format version 2; this program reads version 1, and that one is newer",
+		`{"format":"lockstorm-history","version":2,"nodes":"new"}`:                          "line 1: this history has format version 2; this program reads version 1",
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"nodes":3}`:        `line 1: malformed: field "nodes" stands twice`,
 		`{"format":"lockstorm-history","version":1,"Nodes":5,"clients":1}`:                  `line 1: malformed: json: unknown field "Nodes"`,
 		`{"format":"lockstorm-history","version":1,"nodes":5,"clients":1,"keys":1}`:         `line 1: malformed: field "keys" is a number: want true or false`,

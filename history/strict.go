@@ -153,11 +153,7 @@ func formatOf(line []byte) (format string, version int) {
 }
 
 func otherVersion(version int) error {
-	than := "older"
-	if version > Version {
-		than = "newer"
-	}
-	return fmt.Errorf("this history has format version %d; this program reads version %d, and that one is %s", version, Version, than)
+	return fmt.Errorf("this history has format version %d; this program reads version %d", version, Version)
 }
 
 // parseEvent decodes any line of an event.

@@ -32,7 +32,7 @@ type Generator struct {
 // GeneratorVersion is the version of the plans: it is counted up when the same
 // generator, setting and seed come to give other plans. More kinds of faults
 // do not change the plans of a generator that names its kinds.
-const GeneratorVersion = 3
+const GeneratorVersion = 1
 
 // MostFaults is the largest number of faults that a plan can be asked for.
 const MostFaults = 99

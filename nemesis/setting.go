@@ -49,10 +49,6 @@ type Setting struct {
 	// resource. Nothing: as long as to a node.
 	GuardLatency *Distribution `yaml:"guard_latency,omitempty"`
 
-	// Priorities make latencies follow priorities of the links, for a hunt. Nothing: each message
-	// draws its own.
-	Priorities *Priorities `yaml:"priorities,omitempty"`
-
 	// Guard is what the guarded resource checks. Nothing means plain.
 	Guard guard.Mode `yaml:"guard,omitempty"`
 

@@ -174,12 +174,6 @@ func (w Weights) Code() string {
 	return fmt.Sprintf("%02d%s%s", c.kinds, hashDigits(c.hash), c.digits)
 }
 
-// oldCode writes the longer code of earlier versions.
-func (w Weights) oldCode() string {
-	c := w.code()
-	return fmt.Sprintf("%d-%04x-%s", c.kinds, c.hash, c.digits)
-}
-
 // weightCode is what a code is made of.
 type weightCode struct {
 	kinds  int
@@ -206,23 +200,18 @@ func (w Weights) code() weightCode {
 	return weightCode{n, hashOfKinds(names[:n]), number.Text(62)}
 }
 
-// decodeWeights reads what Code writes, or wrote before, and nothing else.
+// decodeWeights reads what Code writes, and nothing else.
 func decodeWeights(text string) (Weights, error) {
 	c, ok := splitCode(text)
-	write := Weights.Code
-	if strings.Contains(text, "-") {
-		c, ok = splitOldCode(text)
-		write = Weights.oldCode
-	}
 	if !ok {
 		return nil, fmt.Errorf("%q: want a number of kinds, a hash of their names and their weights, as a replay string has them", text)
 	}
 	names, _ := Kinds()
 	if c.kinds < 1 || c.kinds > len(names) || c.hash != hashOfKinds(names[:c.kinds]) {
-		return nil, fmt.Errorf("%q was written by a version with other kinds of faults", text)
+		return nil, fmt.Errorf("%q was written by a program with other kinds of faults", text)
 	}
 	w := c.weights(names)
-	if len(w) == 0 || write(w) != text {
+	if len(w) == 0 || w.Code() != text {
 		return nil, fmt.Errorf("%q: its last part is not the weights of %d kinds", text, c.kinds)
 	}
 	return w, nil
@@ -239,17 +228,6 @@ func splitCode(text string) (c weightCode, ok bool) {
 		return c, false
 	}
 	return weightCode{n, uint16(hash.Uint64()), text[endOfHash:]}, true
-}
-
-// splitOldCode splits what oldCode writes.
-func splitOldCode(text string) (c weightCode, ok bool) {
-	parts := strings.Split(text, "-")
-	if len(parts) != 3 {
-		return c, false
-	}
-	n, err := strconv.Atoi(parts[0])
-	hash, notHex := strconv.ParseUint(parts[1], 16, 16)
-	return weightCode{n, uint16(hash), parts[2]}, err == nil && notHex == nil
 }
 
 // weights are those of the first kinds of a list; none if the digits are no number.

@@ -1,19 +1,18 @@
 package nemesis
 
 import (
-	"maps"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// Law: written weights can be read, by name and as a code, also codes of the earlier version.
+// Law: written weights can be read, by name and as a code.
 func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 	names, _ := Kinds()
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWeights(t)
-		for _, text := range []string{w.String(), w.Code(), w.oldCode()} {
+		for _, text := range []string{w.String(), w.Code()} {
 			got, err := ParseWeights(text)
 			if err != nil {
 				t.Fatal(err)
@@ -29,8 +28,7 @@ func TestWeightsThatAreWrittenAreRead(t *testing.T) {
 
 func TestImpossibleWeights(t *testing.T) {
 	w := Weights{"crash": 1, "pause": 2}
-	code, hyphened := w.Code(), w.oldCode()
-	head := hyphened[:strings.LastIndex(hyphened, "-")]
+	code := w.Code()
 	cases := map[string]string{
 		"":               "no kind of fault is named: want all, or kinds as in crash,partition:3",
 		"burn":           `burn: unknown kind of fault "burn": there is [crash `,
@@ -40,33 +38,18 @@ func TestImpossibleWeights(t *testing.T) {
 		"crash,crash:2":  "crash is named twice",
 		"crash:0,kill:0": "every weight is 0",
 		"7":              `"7": want a number of kinds`,
-		"1-0000-1":       `"1-0000-1" was written by a version with other kinds of faults`,
-		"99-0000-1":      `"99-0000-1" was written by a version with other kinds of faults`,
-		"01000":          `"01000" was written by a version with other kinds of faults`,
-		"990001":         `"990001" was written by a version with other kinds of faults`,
+		"01000":          `"01000" was written by a program with other kinds of faults`,
+		"990001":         `"990001" was written by a program with other kinds of faults`,
 		"00":             `"00": want a number of kinds`,
 		"0x0001":         `"0x0001": want a number of kinds`,
 		code[:5]:         "its last part is not the weights of ",
 		code[:5] + ".":   "its last part is not the weights of ",
 		code + "0":       "its last part is not the weights of ",
-		hyphened + "0":   "its last part is not the weights of ",
-		hyphened + "-1":  "want a number of kinds",
-		code + "-1":      "want a number of kinds",
-		head + "-":       "its last part is not the weights of ",
-		head + "--1":     "want a number of kinds",
 	}
 	for text, want := range cases {
 		if _, err := ParseWeights(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
-	}
-}
-
-// The code of a version that had hyphens in it, of kinds that were there.
-func TestCodeThatIsStoredIsRead(t *testing.T) {
-	w, err := ParseWeights("17-3b1f-JNBBGsgRc")
-	if want := (Weights{"crash": 1, "pause": 2}); err != nil || !maps.Equal(w, want) {
-		t.Errorf("got %v (%v), want %v", w, err, want)
 	}
 }
 

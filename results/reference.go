@@ -25,7 +25,7 @@ const (
 	CompareFile = "compare.json"
 
 	ReferenceFormat  = "lockstorm-reference"
-	ReferenceVersion = 2
+	ReferenceVersion = 1
 )
 
 // Reference is the results of many scenarios, stored so that tables can be printed without a run,

@@ -119,11 +119,11 @@ func TestReferenceIsReproducible(t *testing.T) {
 }
 
 func TestLoadReferenceRefuses(t *testing.T) {
-	const head = `{"format":"lockstorm-reference","version":2,`
+	const head = `{"format":"lockstorm-reference","version":1,`
 	cases := map[string]string{
 		"{":                                    "unexpected end of JSON input",
 		`{"version":2}`:                        `its format is ""; want "lockstorm-reference"`,
-		`{"format":"lockstorm-reference"}`:     "it has version 0; this program reads version 2",
+		`{"format":"lockstorm-reference"}`:     "it has version 0; this program reads version 1",
 		head + `"weather":"fine"}`:             `unknown field "weather"`,
 		head + `"rows":[{"runs":1}]}`:          "a row needs a scenario and at least one run",
 		head + `"rows":[{"scenario":"calm"}]}`: "a row needs a scenario and at least one run",

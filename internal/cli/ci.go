@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -138,7 +137,7 @@ checked; 3 undecided: something was left open, or time ran out.`,
 
 // flags declares the flags.
 func (o *ciOptions) flags(cmd *cobra.Command) *backendChoice {
-	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost, guidance: string(fuzz.Full)}
+	o.hunt = huntOptions{faults: string(nemesis.AllKinds), most: usualMost}
 	f := cmd.Flags()
 	f.DurationVar(&o.budget, "budget", 5*time.Minute, "time limit of the whole command")
 	f.Lookup("budget").DefValue = textfmt.Whole(o.budget)

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/mutants"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -24,7 +23,7 @@ type candidates func(cmd *cobra.Command) []cobra.Completion
 var argumentsOf = map[string]cobra.CompletionFunc{
 	"run":       aScenario,
 	"show":      aScenario,
-	"hunt":      huntArguments,
+	"hunt":      aScenario,
 	"debate":    others(rowNames),
 	"sweep":     first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
 	"mutants":   others(mutantNumbers),
@@ -48,7 +47,6 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"property":    propertyNames,
 	"faults":      listed(faultKinds),
 	"model":       listed(fixedChoice("ownerless", "owner-aware", "fenced", "register")),
-	"guidance":    offers(fixedChoice(texts(fuzz.Guidances)...), cobra.ShellCompDirectiveNoFileComp),
 	"persistence": offers(fixedChoice(texts(nemesis.Persistences)...), cobra.ShellCompDirectiveNoFileComp),
 	"format":      offers(formats, cobra.ShellCompDirectiveNoFileComp),
 	"assume":      offers(fixedChoice(promisedWord), cobra.ShellCompDirectiveDefault),
@@ -175,14 +173,6 @@ func scenarioFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 	return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// huntArguments completes a scenario, or rows of the debate.
-func huntArguments(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if debate, _ := cmd.Flags().GetBool("debate"); debate {
-		return others(huntedRows)(cmd, args, begun)
-	}
-	return aScenario(cmd, args, begun)
-}
-
 // beginning returns the completions with a prefix.
 func beginning(all []cobra.Completion, begun string) []cobra.Completion {
 	return slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, begun) })
@@ -220,10 +210,6 @@ func scenarioNames(cmd *cobra.Command) []cobra.Completion {
 }
 
 func rowNames(*cobra.Command) []cobra.Completion { return debate{topics: scenarios.Topics()}.names() }
-
-func huntedRows(cmd *cobra.Command) []cobra.Completion {
-	return described(fuzz.Rediscoveries(), func(r fuzz.Rediscovery) (string, string) { return r.Name, r.Summary })(cmd)
-}
 
 func sweepNames(cmd *cobra.Command) []cobra.Completion {
 	return described(sweeps, func(s namedSweep) (string, string) {
@@ -293,8 +279,10 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 // formats are those of a command's tables, or of a page.
 func formats(cmd *cobra.Command) []cobra.Completion {
 	switch cmd.Name() {
-	case "hunt", "agreement": // whose JSON is another flag, or none
+	case "agreement":
 		return []cobra.Completion{asText, asMarkdown}
+	case "hunt":
+		return []cobra.Completion{asText, asJSON}
 	case "report":
 		return []cobra.Completion{asHTML, asText}
 	case "run":

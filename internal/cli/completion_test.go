@@ -43,9 +43,7 @@ func TestCompletion(t *testing.T) {
 		{"debate pause-then", nothing4, "pause-then-write"},
 		{"debate calm c", nothing4, "crash-restart"},
 		{"hunt crash-r", filesToo, "crash-restart"},
-		{"hunt --debate pause-then", nothing4, "pause-then-write"},
 		{"hunt --lock single", nothing4, "single-node"},
-		{"hunt --guidance ", nothing4, "full aim priorities none"},
 		{"report --format ", nothing4, "html text"},
 		{"report --out ", filesToo, ""},
 		{"ci --suites cases,", goesOn, "cases,tests cases,debate cases,explore cases,hunt"},
@@ -54,7 +52,7 @@ func TestCompletion(t *testing.T) {
 		{"rare calm --property ", nothing4, "lease section"},
 		{"sweep calm --property lease,", nothing4, ""},
 		{"ci --rows calm,crash-r", ":2", "calm,crash-restart"},
-		{"hunt --format ", nothing4, "text markdown"},
+		{"hunt --format ", nothing4, "text json"},
 		{"hunt --assume p", filesToo, "promised"},
 		{"hunt --property lease,fen", goesOn, "lease,fence"},
 		{"run calm --faults crash,parti", goesOn, "crash,partition"},
@@ -111,7 +109,7 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 		}
 		for name := range flagChoices {
 			of, is := c.GetFlagCompletionFunc(name)
-			if !is || c.Name() == "hunt" && name == "format" { // which needs --debate
+			if !is {
 				continue
 			}
 			values, _ := of(c, nil, "")

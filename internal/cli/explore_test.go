@@ -80,7 +80,7 @@ func TestExploreAddsFaults(t *testing.T) {
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "section exclusion violated in a run of", "with 1 fault, the shortest within the bounds", "client 1 is paused at ")
 	_, text, _ := strings.Cut(strings.TrimSpace(out), "again: lockstorm replay ")
-	wantIn(t, text, "v4.pause-after-step-3.1.", ",fpause")
+	wantIn(t, text, "v1.pause-after-step-3.1.", ",fpause")
 	dir := t.TempDir()
 	code, out, _ = command(t, "replay", text, "--inevitable", "--futures", "40", "--out", dir)
 	want(t, "exit code", code, exitContradiction)
@@ -89,7 +89,7 @@ func TestExploreAddsFaults(t *testing.T) {
 	want(t, "exit code", code, exitContradiction)
 	wantIn(t, out, "the same run: its trace is ")
 	_, out, _ = command(t, "replay", text, "--go")
-	wantIn(t, out, "replay: v4.pause-after-step-3.1..l2d2.b.")
+	wantIn(t, out, "replay: v1.pause-after-step-3.1..l2d2.")
 }
 
 // What --json prints has everything that a script needs.
@@ -103,7 +103,7 @@ func TestExploreJSON(t *testing.T) {
 	if got.Verdict != "violated" || !got.Finished || got.Executions == 0 || got.States == 0 || got.Bounds.Faults != 1 {
 		t.Errorf("%+v", got)
 	}
-	if f := got.Find; f == nil || f.Events == 0 || f.Faults != 1 || len(f.Deviations) != 1 || !strings.HasPrefix(f.Replay, "v4.forgetful.1.f1@15ms.l2d2-") {
+	if f := got.Find; f == nil || f.Events == 0 || f.Faults != 1 || len(f.Deviations) != 1 || !strings.HasPrefix(f.Replay, "v1.forgetful.1.f1@15ms.l2d2-") {
 		t.Errorf("the counterexample: %+v", f)
 	}
 }
@@ -135,7 +135,7 @@ func TestExploreSeveral(t *testing.T) {
 	unexpected, _, _ := strings.Cut(row, "expect:")
 	code, out, _ = command(t, "explore", "delayed-restart", worldFile(t, unexpected), "--deviations", "0")
 	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, "1 of 2 scenarios as expected", "lease exclusion: violated, which is not expected; see lockstorm replay v4.crash-restart.1.f1+2.")
+	wantIn(t, out, "1 of 2 scenarios as expected", "lease exclusion: violated, which is not expected; see lockstorm replay v1.crash-restart.1.f1+2.")
 	code, out, _ = command(t, "explore", "crash-restart", "delayed-restart", "--deviations", "0", "--json")
 	want(t, "exit code", code, exitAsExpected)
 	var got explorationsJSON
@@ -159,7 +159,7 @@ func TestExploreQuick(t *testing.T) {
 func TestExploreRow(t *testing.T) {
 	code, out, _ := command(t, "explore", "crash-restart", "--deviations", "0")
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "lease exclusion    violated", "again: lockstorm replay v4.crash-restart.1.n1+3+4,f1+2.l2d2o.b.")
+	wantIn(t, out, "lease exclusion    violated", "again: lockstorm replay v1.crash-restart.1.n1+3+4,f1+2.l2d2o.")
 }
 
 // colliding is two clients each of whom is near another node, so that they collide when they draw the

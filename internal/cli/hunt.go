@@ -30,16 +30,10 @@ type huntOptions struct {
 	faults     string
 	most       int
 	budget     time.Duration
-	shrink     time.Duration
 	runs       int
 	seed       uint64
-	hunts      int
 	first      bool
-	guidance   string
-	depth      int
-	debate     bool
 	out        string
-	json       bool
 	format     string
 	report     reportFile
 	lookup     finder // of the scenario
@@ -50,8 +44,6 @@ const (
 	defaultLock   = "redlock"
 	// usualMost is the default of the largest number of faults in a run.
 	usualMost = 6
-	// usualDepth is the default of the depth of priorities.
-	usualDepth = 2
 	// promisedWord is the value of --assume that selects the promises of the lock.
 	promisedWord = "promised"
 )
@@ -62,9 +54,8 @@ func newHunt() *cobra.Command {
 		Use:   "hunt [SCENARIO]",
 		Short: "Search for runs that break a lock, shrink them and store them as cases",
 		Long: `Search for runs that break a lock. Clients, worlds and fault plans are generated, run on
-all cores and judged; runs that come close to a violation are mutated and tried again.
-With a SCENARIO (a name or a YAML file) its lock and world are kept; otherwise they are
-generated for the lock that --lock names.
+all cores and judged. With a SCENARIO (a name or a YAML file) its lock and world are kept;
+otherwise they are generated for the lock that --lock names.
 
 The hunt ends after --budget, after --runs runs, or when a violation of every hunted
 property is found. The first violation of each property is shrunk, stored as a case in
@@ -72,122 +63,55 @@ property is found. The first violation of each property is shrunk, stored as a c
 --budget is deterministic. Ctrl-C ends the search and shrinks what was found; a second
 Ctrl-C skips the shrinking.
 
-Shrinking takes at most --shrink (by default a quarter of --budget, in addition to it),
-divided among the finds, and at most 50 million simulated events for each find. A find
-whose shrinking was cut short is stored as it is then, and says so.
-
-With --guidance priorities each generated run is made a second time with latencies by
-priorities (probabilistic concurrency testing): each direction of a link has a drawn place
-in its range of latencies, and at d-1 drawn messages (--depth d) a direction becomes slow.
-With n directions and k messages a violation that follows from the order of d pairs of
-messages then shows with a probability of at least 1/(n·k^(d-1)), if the latencies have
-room for that order.
+Shrinking takes at most a quarter of --budget, in addition to it, divided among the finds,
+and at most 50 million simulated events for each find. A find whose shrinking was cut short
+is stored as it is then, and says so.
 
 Without --assume nothing is assumed, and each find is classified: a defect breaks a
 promise of the lock within the assumptions of the promise; a limit does not. --assume
 promised hunts defects only; --assume FILE hunts under assumptions of your own.
 
---hunts N repeats the hunt with N seeds, each until its first find (or until all of
---property is found), and counts runs and seconds. --debate does so for every row of
-the debate that is expected to violate something, or for the named rows: with the row's
-lock and world, without its fault plan.
-
 Exit codes: 0 no violation; 1 a violation was found; 2 bad usage or input; 3 undecided:
-interrupted before a find, or no run could have violated the hunted properties. With
---debate: 0 every hunt found what its row violates; 1 one did not.`,
+interrupted before a find, or no run could have violated the hunted properties.`,
 		Example: `  lockstorm hunt
   lockstorm hunt --lock single-node --property V1,L1 --budget 10s
-  lockstorm hunt --assume promised --budget 10m --json
-  lockstorm hunt crash-restart --faults crash,partition:3 --first
-  lockstorm hunt crash-restart --property V1 --hunts 50
-  lockstorm hunt --debate --hunts 50 --format markdown`,
+  lockstorm hunt --assume promised --budget 10m --format json
+  lockstorm hunt crash-restart --faults crash,partition:3 --first`,
+		Args: takes(0, 1),
 	}
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.settle(cmd, args); err != nil {
 			return err
 		}
-		if o.debate {
-			return o.rows(cmd, args)
-		}
 		q, err := o.search(args)
 		if err != nil {
 			return err
-		}
-		if o.hunts > 0 {
-			return o.repeated(cmd, q)
 		}
 		return o.once(cmd, q)
 	}
 	return cmd
 }
 
-// flags declares the flags, and which of them exclude each other.
+// flags declares the flags.
 func (o *huntOptions) flags(cmd *cobra.Command) {
-	o.subjectFlags(cmd)
-	f := cmd.Flags()
-	f.DurationVar(&o.budget, "budget", 0, "time limit of the search (default 1m, unless --runs is set)")
-	f.DurationVar(&o.shrink, "shrink", 0, "time limit of shrinking (default a quarter of --budget; without a budget only the number of events is limited)")
-	f.IntVar(&o.hunts, "hunts", 0, "repeat the hunt this many times and count runs and seconds (default 50 with --debate)")
-	f.BoolVar(&o.first, "first", false, "stop at the first find")
-	f.BoolVar(&o.debate, "debate", false, "hunt each row of the debate without its fault plan; SCENARIO may then name several rows")
-	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
-	o.report.flag(cmd)
-	f.StringVar(&o.format, "format", asText, "with --debate: text or markdown")
-	for _, flag := range []string{"lock", "property", "assume", "faults", "first", "out", "report", "shrink"} {
-		cmd.MarkFlagsMutuallyExclusive("debate", flag)
-	}
-	cmd.MarkFlagsMutuallyExclusive("json", "format")
-	for _, flag := range []string{"first", "out", "report", "shrink"} {
-		cmd.MarkFlagsMutuallyExclusive("hunts", flag)
-	}
-}
-
-// subjectFlags adds the flags that say what is hunted and shown.
-func (o *huntOptions) subjectFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.lock, "lock", defaultLock, `kind of lock to hunt without a SCENARIO ("lockstorm list" names all)`)
 	f.StringSliceVar(&o.properties, "property", nil, "hunt only these properties, by name or code: lease,V4")
 	f.StringVar(&o.assumed, "assume", "", `assumptions: a file, or "`+promisedWord+`" for those under which the lock makes promises`)
 	f.StringVar(&o.faults, "faults", string(nemesis.AllKinds), "kinds of faults with weights up to 9, such as crash,partition:3 or all,kill:0")
 	f.IntVar(&o.most, "most", usualMost, "maximum number of faults in a run")
+	f.DurationVar(&o.budget, "budget", 0, "time limit of the search (default 1m, unless --runs is set)")
 	f.IntVar(&o.runs, "runs", 0, "maximum number of runs")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt; with --hunts, of the first one")
-	f.StringVar(&o.guidance, "guidance", string(fuzz.Full), "guidance of the search: full; aim (faults are aimed at steps of the clients, but runs that come close are not mutated); priorities (as aim, and each run again with latencies by priorities of the links); none")
-	f.IntVar(&o.depth, "depth", usualDepth, "with --guidance priorities: how many pairs of messages have to arrive in the right order, 1 to 10")
-	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt")
+	f.BoolVar(&o.first, "first", false, "stop at the first find")
+	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
+	f.StringVar(&o.format, "format", asText, "text or json")
+	o.report.flag(cmd)
 }
 
 // settle checks the flags and fills in defaults.
 func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
-	given := cmd.Flags().Changed
-	if err := checkFormat(o.format, asText, asMarkdown); err != nil {
-		return err
-	}
-	switch {
-	case len(args) > 1 && !o.debate:
-		return fmt.Errorf("%d scenarios: want one (or rows, with --debate)", len(args))
-	case given("shrink") && o.shrink <= 0:
-		return fmt.Errorf("--shrink %v: want more than 0", o.shrink)
-	case given("hunts") && o.hunts < 1:
-		return fmt.Errorf("--hunts %d: want at least 1", o.hunts)
-	case given("format") && !o.debate:
-		return errors.New("--format needs --debate")
-	}
-	if err := cmp.Or(checkBudget(cmd, o.budget), o.settleSubject(cmd, args)); err != nil {
-		return err
-	}
-	if o.budget == 0 && o.runs == 0 {
-		o.budget = defaultBudget
-	}
-	if o.debate && o.hunts == 0 {
-		o.hunts = 50
-	}
-	return nil
-}
-
-// settleSubject checks the flags that say what is hunted.
-func (o *huntOptions) settleSubject(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	switch {
 	case len(args) > 0 && given("lock"):
@@ -198,13 +122,12 @@ func (o *huntOptions) settleSubject(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--runs %d: want at least 1", o.runs)
 	case o.most < 1 || o.most > nemesis.MostFaults:
 		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
-	case o.depth < 1 || o.depth > 10:
-		return fmt.Errorf("--depth %d: want 1 to 10", o.depth)
-	case given("depth") && fuzz.Guidance(o.guidance) != fuzz.Priorities:
-		return fmt.Errorf("--depth needs --guidance %s", fuzz.Priorities)
 	}
-	if err := fuzz.Guidance(o.guidance).Validate(); err != nil {
-		return fmt.Errorf("--guidance: %w", err)
+	if err := cmp.Or(checkFormat(o.format, asText, asJSON), checkBudget(cmd, o.budget)); err != nil {
+		return err
+	}
+	if o.budget == 0 && o.runs == 0 {
+		o.budget = defaultBudget
 	}
 	return nil
 }
@@ -220,7 +143,7 @@ type search struct {
 // search returns the hunt that the flags configure, or the error in them.
 func (o *huntOptions) search(args []string) (q search, err error) {
 	q = search{
-		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, Guidance: fuzz.Guidance(o.guidance), Depth: o.depth},
+		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
 	if q.Wanted, err = findProperties("property", o.properties); err != nil {
@@ -238,10 +161,7 @@ func (o *huntOptions) search(args []string) (q search, err error) {
 	if q.Terms, err = o.terms(); err != nil {
 		return q, err
 	}
-	if o.hunts == 0 {
-		err = cmp.Or(writableDir("--out", o.out), o.report.check("report"))
-	}
-	return q, err
+	return q, cmp.Or(writableDir("--out", o.out), o.report.check("report"))
 }
 
 // ground returns the search space of the hunt.
@@ -366,9 +286,6 @@ func (l huntLine) see(q search, b *fuzz.Results, took time.Duration) {
 	var parts []string
 	for _, p := range b.Found() {
 		parts = append(parts, fmt.Sprintf("%s ✗ %d", p.Code(), b.Violations[p]))
-	}
-	if near := b.Near.String(); near != "" {
-		parts = append(parts, "closest "+near)
 	}
 	parts = append(parts, fmt.Sprintf("%d runs", b.Runs), fmt.Sprintf("%d grants", b.Grants), fmt.Sprintf("%d faults", b.Faults))
 	l.Say(", %s", strings.Join(parts, ", "))

@@ -54,7 +54,7 @@ func TestHuntIsRepeatable(t *testing.T) {
 
 func TestHuntScore(t *testing.T) {
 	dir := t.TempDir()
-	code, out, _ := command(t, "hunt", "crash-restart", "--property", "V1", "--runs", "2000", "--out", dir, "--json")
+	code, out, _ := command(t, "hunt", "crash-restart", "--property", "V1", "--runs", "2000", "--out", dir, "--format", "json")
 	want(t, "exit code", code, exitContradiction)
 	var s haulScore
 	if err := json.Unmarshal([]byte(out), &s); err != nil {
@@ -120,26 +120,6 @@ func TestHuntOfAStoreShrinks(t *testing.T) {
 	wantMatch(t, out, `(?m)^shrunk from `)
 }
 
-func TestHuntsAreCounted(t *testing.T) {
-	code, out, _ := command(t, "hunt", "failover", "--property", "V1", "--hunts", "4", "--runs", "3000")
-	want(t, "exit code", code, exitContradiction)
-	wantMatch(t, out, `^failover: found by 4 of 4 hunts\n\n +RUNS +SECONDS\nmedian +\d+ +[\d.]+\np90 +\d+ .*\np99 +\d+ .*\n$`)
-
-	code, out, _ = command(t, "hunt", "failover", "--property", "V4", "--hunts", "2", "--runs", "50", "--json")
-	want(t, "exit code where nothing is found", code, exitAsExpected)
-	wantIn(t, out, `"hunts":2,"found_by":0,"runs_to_find":{"median":null,"p90":null,"p99":null}`)
-}
-
-func TestHuntOfTheDebate(t *testing.T) {
-	code, out, _ := command(t, "hunt", "--debate", "crash-restart", "failover", "--hunts", "2", "--runs", "5000", "--format", "markdown")
-	want(t, "exit code", code, exitAsExpected)
-	wantMatch(t, out, `\| crash-restart \| V1 V2 V3 \| crash partition \| 2 of 2 \| \d+ / \d+ / \d+ \| [\d.]+ / [\d.]+ / [\d.]+ \|`)
-
-	code, out, _ = command(t, "hunt", "--debate", "crash-restart", "--hunts", "2", "--runs", "1", "--json")
-	want(t, "exit code where a row is not found", code, exitContradiction)
-	wantIn(t, out, `{"ground":"crash-restart","hunted":["lease","section","effect"],"hunts":2,"found_by":0,`)
-}
-
 // A hunt that is stopped tells what it knows.
 func TestHuntIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -148,11 +128,6 @@ func TestHuntIsStopped(t *testing.T) {
 	code := execute(ctx, []string{"hunt", "crash-restart", "--out", ""}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, out.String(), "crash-restart: undecided (0 runs, ", "Stopped before the end. These are the results so far.")
-
-	out.Reset()
-	code = execute(ctx, []string{"hunt", "crash-restart", "--hunts", "3"}, strings.NewReader(""), &out, &problems)
-	want(t, "exit code of hunts", code, exitUndecided)
-	wantIn(t, out.String(), "crash-restart: found by 0 of 0 hunts", "Stopped before the end. These are the results so far.")
 }
 
 // caught hunts a little around crash-restart.
@@ -270,11 +245,7 @@ func TestHuntBadInput(t *testing.T) {
 		{"--budget 0s", "--budget 0s: want more than 0"},
 		{"--budget -1s", "--budget -1s: want more than 0"},
 		{"--runs 0", "--runs 0: want at least 1"},
-		{"--hunts 0", "--hunts 0: want at least 1"},
 		{"--most 0", "--most 0: want 1 to 99"},
-		{"--depth 3", "--depth needs --guidance priorities"},
-		{"--guidance priorities --depth 11", "--depth 11: want 1 to 10"},
-		{"--guidance luck", `--guidance: unknown guidance "luck": want full, aim, priorities or none`},
 		{"--lock bluelock", `--lock: unknown lock "bluelock"`},
 		{"--property V9", `--property: unknown property "V9": want V1 lease exclusion, `},
 		{"--property=", "--property: want at least one property"},
@@ -283,15 +254,12 @@ func TestHuntBadInput(t *testing.T) {
 		{"calm --faults failover", `--faults "failover": faults.failover: a failover is impossible here: `},
 		{"raining", `unknown scenario "raining"`},
 		{"calm --lock redlock", "--lock: the scenario already names its lock"},
-		{"calm failover", "2 scenarios: want one (or rows, with --debate)"},
+		{"calm failover", `unexpected argument "failover": want lockstorm hunt [SCENARIO]`},
 		{"--assume " + filepath.Join(dir, "missing"), "missing: no such file: want a file or \"promised\""},
 		{"--assume " + file, file + ": line 1: without"},
 		{"calm --out " + filepath.Join(file, "below"), "--out " + filepath.Join(file, "below") + ": not a directory"},
+		{"calm --format yaml", `unknown format "yaml": want text or json`},
 		{"calm --out " + file, "--out " + file + ": not a directory"},
-		{"calm --format markdown", "--format needs --debate"},
-		{"--debate --format text --json", "if any flags in the group [json format] are set none of the others can be"},
-		{"--debate calm", `unknown row with an expected violation "calm"`},
-		{"--debate --property V1", "if any flags in the group [debate property] are set none of the others can be"},
 	} {
 		code, out, problems := command(t, append([]string{"hunt"}, strings.Fields(c.args)...)...)
 		want(t, c.args+": exit code", code, exitBadInput)

@@ -55,7 +55,7 @@ func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 // after everything that is known has been printed.
 func (o *huntOptions) conclude(ctx context.Context, q search, h haul, out, problems io.Writer) ([]find, error) {
 	finds, failed := o.take(ctx, q, h, problems)
-	if o.json {
+	if o.format == asJSON {
 		return finds, cmp.Or(json.NewEncoder(out).Encode(scoreOf(q, h, finds)), failed)
 	}
 	terminal.Fit(out)
@@ -107,10 +107,6 @@ func (o *huntOptions) printHaul(out io.Writer, q search, h haul) {
 	_, _ = fmt.Fprintf(out, "%s: %s (%s)\n", q.Space.Name(), h.coloured(terminal.On(out)), h.figures(q.budget > 0))
 	if h.stopped {
 		_, _ = fmt.Fprintln(out, stoppedLine)
-	}
-	if p := h.Prioritized; p != nil {
-		_, _ = fmt.Fprintf(out, "%s by priorities of depth %d: each with a probability of at least 1/(n·k^%d) = %.2g, for up to n = %s and k = %s.\n",
-			textfmt.Count(p.Runs, "run"), p.Depth, p.Depth-1, p.Guarantee, textfmt.Count(p.Directions, "direction"), textfmt.Count(p.Messages, "message"))
 	}
 	if h.Runs > 0 && (o.assumed != "" || h.silent(q)) {
 		_, _ = fmt.Fprintln(out, h.tests(q))
@@ -213,7 +209,7 @@ func (f find) shrunk() string {
 	found, small := shrink.ExtentOf(f.Found.Result.Executed()), shrink.ExtentOf(f.Small.Executed())
 	switch {
 	case !f.cut && f.Shrunk.Unfinished != "":
-		return fmt.Sprintf("shrunk from %v to %v; not fully shrunk: %s (--shrink)", found, small, f.Shrunk.Unfinished)
+		return fmt.Sprintf("shrunk from %v to %v; not fully shrunk: %s", found, small, f.Shrunk.Unfinished)
 	case f.cut && found == small:
 		return fmt.Sprintf("not shrunk, because the hunt was stopped: %v", found)
 	case f.cut:
@@ -238,7 +234,7 @@ func printAdvice(out io.Writer, assumed string, finds []find) {
 	}
 }
 
-// haulScore is what --json prints of a hunt.
+// haulScore is what --format json prints of a hunt.
 type haulScore struct {
 	Ground string             `json:"ground"`
 	Hunted []checker.Property `json:"hunted"`
@@ -281,19 +277,10 @@ func scoreOf(q search, h haul, finds []find) haulScore {
 	return s
 }
 
-// shrinkShare is the part of a hunt's budget that the shrinking of its finds may take on
-// top, where --shrink says nothing else.
+// shrinkShare is the part of a hunt's budget that the shrinking of its finds may take on top. A hunt
+// without a budget is the same whenever it is repeated, so its shrinking is limited by the number of
+// events, and not by time.
 const shrinkShare = 4
-
-// shrinkTime is how long it may take to shrink all finds; 0: as long as it takes. A hunt
-// without a budget is the same whenever it is repeated, so what bounds its shrinking by
-// itself is the number of events and no time.
-func (o *huntOptions) shrinkTime() time.Duration {
-	if o.shrink != 0 {
-		return o.shrink
-	}
-	return o.budget / shrinkShare
-}
 
 // shrinking gives out the time for shrinking.
 type shrinking struct {
@@ -306,8 +293,8 @@ func (o *huntOptions) shrinking(q search) shrinking {
 	if q.Backend.Branching != nil {
 		s.taker.Shortest = explore.Shortest
 	}
-	if all := o.shrinkTime(); all > 0 {
-		s.end = time.Now().Add(all)
+	if o.budget > 0 {
+		s.end = time.Now().Add(o.budget / shrinkShare)
 	}
 	return s
 }

@@ -314,7 +314,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"replay", filepath.Join("runs", "none-1")}, "none-1 does not exist"},
 		{[]string{"replay", "--package", "p", "calm"}, "--package needs --go"},
 		{[]string{"replay", "calm"}, `the replay string "calm" does not begin with v2.: it is no replay string, and there is no such file or directory`},
-		{[]string{"replay", "v2.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
+		{[]string{"replay", "v1.calm.7.g1.4.crash.00000000.0000"}, "is cut off or mistyped"},
 		{[]string{"replay", runner.Replay{Scenario: "clam"}.String()}, fmt.Sprintf(`unknown scenario "clam"; the nearest of %d: calm ("lockstorm list" names all)`, len(scenarios.All())+len(scenarios.Published()))},
 		{[]string{"replay", dir}, " has no run.json: it is not the directory of a run, or the run was cut off"},
 		{[]string{"ci", "--suite", "tests"}, "unknown flag: --suite: did you mean --suites?"},
@@ -344,7 +344,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: leave out"},
 		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
 		{[]string{"compare", "--from", dir}, "compare.json: no such file"},
-		{[]string{"debate", "--from", filepath.Dir(file("debate.json", `{"format":"lockstorm-reference","version":7}`))}, "debate.json: it has version 7; this program reads version 2"},
+		{[]string{"debate", "--from", filepath.Dir(file("debate.json", `{"format":"lockstorm-reference","version":7}`))}, "debate.json: it has version 7; this program reads version 1"},
 	}
 	for _, c := range cases {
 		code, out, problems := command(t, c.args...)

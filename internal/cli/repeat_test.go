@@ -26,7 +26,7 @@ func TestViolatedRunIsPrintedWithItsReplay(t *testing.T) {
 			t.Fatalf("%d commands, want that of the first run:\n%s", len(found), printed)
 		}
 		again := strings.Fields(found[0][1])
-		wantIn(t, again[1], "v2.crash-restart.7.")
+		wantIn(t, again[1], "v1.crash-restart.7.")
 		want(t, "arguments", len(again), map[bool]int{true: 4, false: 2}[name == file])
 		const limit = "A limit: fault 2: node 3 can return after 0s without something that it had acknowledged, sooner than 1s"
 		wantIn(t, printed, limit)
@@ -40,7 +40,7 @@ func TestViolatedRunIsPrintedWithItsReplay(t *testing.T) {
 		_, objects, _ := command(t, "run", name, "--runs", "2", "--json", "--out", "")
 		for line := range strings.Lines(objects) {
 			var run jsonLine
-			if err := json.Unmarshal([]byte(line), &run); err != nil || !strings.HasPrefix(run.Replay, "v2.crash-restart.") {
+			if err := json.Unmarshal([]byte(line), &run); err != nil || !strings.HasPrefix(run.Replay, "v1.crash-restart.") {
 				t.Errorf("%v: %s", err, line)
 			}
 		}

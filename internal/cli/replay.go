@@ -69,7 +69,7 @@ test of the run, which fails as long as the property is violated.
 futures are drawn, with other random numbers, and with each fault to come or without it.
 The share that violates the property is its probability at that event. The events at which
 it jumps are what decided, and a but-for table says what each fault has to do with it.`,
-		Example: `  lockstorm replay v2.calm.52.g3.4.crash,partition,latency.ea35f65c.0c80
+		Example: `  lockstorm replay v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b
   lockstorm replay runs/crash-restart-sim-1 --trace | less
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --diagram crash.svg
@@ -121,7 +121,6 @@ type replay struct {
 	course   runner.Course
 	same     func(runner.Result) bool
 	trace    string      // of the first run, or its begin
-	old      bool        // an earlier program made that trace, in another way
 	kept     *cases.Case // nil: nobody has said what the run shows
 }
 
@@ -154,7 +153,6 @@ func findReplay(arg, file string) (replay, error) {
 		course:   text.Course,
 		same:     text.Same,
 		trace:    fmt.Sprintf("%08x", text.Trace),
-		old:      text.Old,
 	}, err
 }
 
@@ -301,10 +299,6 @@ func (r replay) printSame(out io.Writer, done ran) error {
 	if done.tally.Interrupted {
 		return verdictError(exitUndecided)
 	}
-	if r.old {
-		_, _ = fmt.Fprintf(out, "not compared: the trace in the replay string was hashed by an earlier version. The string is now %s\n", done.last.Replay())
-		return exitFor(done.tally.Conclusion())
-	}
 	printDeviations(out, done.deviations)
 	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
 		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
@@ -355,7 +349,7 @@ func (r replay) test(ctx context.Context, pkg string, out, problems io.Writer) e
 		return err
 	case result.Interrupted:
 		return verdictError(exitUndecided)
-	case !r.old && !r.same(result):
+	case !r.same(result):
 		is, was := r.traces(result)
 		return fmt.Errorf("%s: not the same run: its trace is %s, was %s", r.again.name, is, was)
 	case f.Verdict != checker.Violated:
@@ -381,7 +375,6 @@ func replayOfCase(path string) (replay, error) {
 		course:   c.Course,
 		same:     c.Replay().Same,
 		trace:    fmt.Sprintf("%08x", c.Trace),
-		old:      c.OldTrace,
 		kept:     &c,
 	}, nil
 }

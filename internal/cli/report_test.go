@@ -23,7 +23,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		want string
 	}{
 		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "their windows overlap by"},
-		{"run calm --out= --seed 7", exitAsExpected, "lockstorm replay v2.calm.7."},
+		{"run calm --out= --seed 7", exitAsExpected, "lockstorm replay v1.calm.7."},
 		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "their windows overlap by"},
 		{"check --picture none " + filepath.Join(runs, "crash-restart-sim-2"), exitAsExpected, "crash-restart, sim, seed 2"},
 		{"debate crash-restart calm --runs 3", exitAsExpected, `<details id="witness-crash-restart">`},
@@ -115,7 +115,6 @@ func TestReportsThatCannotBe(t *testing.T) {
 		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,
 		"report ../../testdata/cases --details -1":                      "--details -1: want at least 0",
 		"check - --report " + filepath.Join(dir, "r.html"):              "standard input cannot be read twice",
-		"hunt --debate --report " + filepath.Join(dir, "r.html"):        "debate",
 		"sweep drift-edge --show 1 --report " + filepath.Join(dir, "r"): "show",
 	} {
 		code, _, problems := command(t, strings.Fields(line)...)

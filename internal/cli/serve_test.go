@@ -82,14 +82,14 @@ func playgroundFiles(t *testing.T) string {
 // A link of the playground is the run of its replay string, or of the scenario in it.
 func TestReplayOfALink(t *testing.T) {
 	t.Parallel()
-	const link = "https://example.org/p/#/run?replay=v2.crash-restart.1.13da9815.c78d"
+	const link = "https://example.org/p/#/run?replay=v1.crash-restart.1.13da9815.ea4e"
 	code, out, problems := command(t, "replay", link, "--out", t.TempDir())
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "problems", problems, "")
 	wantIn(t, out, "the same run: its trace is 13da9815")
 	for link, said := range map[string]string{
 		"https://example.org/#/run?seed=1":                          "the link is not whole",
-		"https://example.org/#/run?replay=v2.crash-restart.1.13da9": "the link is not whole",
+		"https://example.org/#/run?replay=v1.crash-restart.1.13da9": "the link is not whole",
 	} {
 		code, _, problems := command(t, "replay", link)
 		want(t, link, code, exitBadInput)

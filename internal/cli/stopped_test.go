@@ -41,8 +41,6 @@ var longCommands = []longCommand{
 	{short: "tune TUNED --runs 10", long: "tune TUNED --runs 100000000 --report r.html", told: "not validated by runs: stopped"},
 	{short: "tune TUNED --runs 10 --json", long: "tune TUNED --runs 100000000 --json", json: true},
 	{short: "hunt crash-restart --property V1 --runs 300 --out=", long: "hunt calm --property V4 --budget 1h --out= --report r.html"},
-	{short: "hunt crash-restart --property V1 --runs 300 --hunts 2", long: "hunt calm --property V4 --runs 10000000 --hunts 3"},
-	{short: "hunt --debate crash-restart --runs 300 --hunts 2", long: "hunt --debate crash-restart --runs 10000000 --hunts 100000"},
 	{short: "ci --suites debate --rows calm --budget 1h --runs 3", long: "ci --suites debate,hunt --budget 1h", told: "interrupted", streams: true},
 }
 

@@ -36,7 +36,7 @@ func TestCommandsNoticeBeforeTheirWork(t *testing.T) {
 	write(t, "file", "")
 	for _, line := range []string{
 		"run calm --out file/x", "run calm --report file/x", "hunt --out file/x", "debate calm --out file/x", "debate --save file/x", "compare --save file/x",
-		"replay v2.calm.1.x --out file/x", "replay v2.calm.1.x --diagram file/x.svg", "replay v2.calm.1.x --diagram .", "tune --out file/x",
+		"replay v1.calm.1.x --out file/x", "replay v1.calm.1.x --diagram file/x.svg", "replay v1.calm.1.x --diagram .", "tune --out file/x",
 		"sweep drift --out file/x", "explore calm --state file/x", "test --out file/x -- true", "ci --out file/x", "ci --junit file/x", "ci --summary file/x",
 	} {
 		code, out, problems := command(t, strings.Fields(line)...)

@@ -15,13 +15,12 @@ type boundaries struct {
 	scenario    scenarios.Scenario // without its plan
 	assumptions []promises.Assumptions
 	times       []time.Duration // that the lock uses
-	near        bool            // draw faults near them
 }
 
 // boundaries returns those of a scenario: of the hunt's assumptions or, if there are none, of
 // what its lock promises.
 func (h Hunt) boundaries(s scenarios.Scenario) boundaries {
-	e := boundaries{scenario: s, times: lockTimes(s), near: h.Guidance != None}
+	e := boundaries{scenario: s, times: lockTimes(s)}
 	if h.Terms != nil {
 		e.assumptions = h.Terms(s).Restricting()
 	}
@@ -81,6 +80,17 @@ func (p *planner) variants(f nemesis.Fault) []nemesis.Fault {
 	return []nemesis.Fault{fromStart(p.rng, f, p.world)}
 }
 
+// value is a value of a fault.
+type value struct {
+	name string
+	at   any // a pointer to it
+}
+
+func valuesOf(f *nemesis.Fault) (all []value) {
+	f.EachValue(func(name string, at any) { all = append(all, value{name, at}) })
+	return all
+}
+
 // opposite returns the same clock error in the other direction.
 func opposite(f nemesis.Fault) (nemesis.Fault, bool) {
 	f = nemesis.Plan{f}.Clone()[0]
@@ -121,7 +131,7 @@ func ofMachine(f nemesis.Fault, m nemesis.Machine) nemesis.Fault {
 func (e boundaries) hasLimit(f nemesis.Fault) bool {
 	for _, v := range valuesOf(&f) {
 		for _, a := range e.assumptions {
-			if _, _, ok := a.Boundary(e.scenario, &f, v.at.Interface()); ok {
+			if _, _, ok := a.Boundary(e.scenario, &f, v.at); ok {
 				return true
 			}
 		}
@@ -135,10 +145,10 @@ func (e boundaries) moveTo(d rng, f nemesis.Fault, beside nemesis.Setting) nemes
 	near := nemesis.Plan{f}.Clone()[0]
 	var limited, timed []func()
 	for _, v := range valuesOf(&near) {
-		to := e.limitMove(d, &near, v.at.Interface(), beside.Plan)
+		to := e.limitMove(d, &near, v.at, beside.Plan)
 		if to != nil {
 			limited = append(limited, to)
-		} else if at, ok := v.at.Interface().(*time.Duration); ok && *at > 0 && len(e.times) > 0 && v.name != "at" {
+		} else if at, ok := v.at.(*time.Duration); ok && *at > 0 && len(e.times) > 0 && v.name != "at" {
 			timed = append(timed, func() { *at = time.Duration(d.near(int64(pick(d, e.times...)), int64(time.Microsecond))) })
 		}
 	}

@@ -2,9 +2,7 @@ package fuzz
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -15,8 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// Candidate is a possible run: a scenario whose plan has all faults, and a seed. Whoever reads one
-// from elsewhere calls [Candidate.Validate].
+// Candidate is a possible run: a scenario whose plan has all faults, and a seed.
 type Candidate struct {
 	Scenario scenarios.Scenario `json:"scenario"`
 	Seed     uint64             `json:"seed"`
@@ -25,73 +22,6 @@ type Candidate struct {
 // Run makes the run. The history is also recorded in keep, unless that is nil.
 func (c Candidate) Run(ctx context.Context, b runner.Backend, keep history.Sink) (runner.Result, error) {
 	return runner.Run(ctx, b, c.Scenario, c.Seed, keep)
-}
-
-// controls is how many control runs are made besides the one with the candidate's seed.
-// Without one fault all later random values are used differently, so a single run may avoid
-// the violation by chance.
-const controls = 3
-
-// CausedBy returns those of the violated properties whose violation is caused by faults of some
-// kinds; without kinds, by any fault of the plan. It makes control runs without these faults, with
-// the same seed and some others. A property violated there too has another cause, such as clients
-// that work for longer than their leases. If ctx ends it returns its error.
-func (c Candidate) CausedBy(ctx context.Context, b runner.Backend, kinds []nemesis.Kind, violated []checker.Property) (due []checker.Property, err error) {
-	control := c.without(kinds)
-	if len(control.Scenario.Plan) == len(c.Scenario.Plan) { // the same run
-		return nil, nil
-	}
-	due = slices.Clone(violated)
-	for n := uint64(0); n <= controls && len(due) > 0; n++ {
-		if n > 0 {
-			control.Seed = n
-		}
-		r, err := control.Repeat(ctx, b)
-		switch {
-		case err != nil:
-			return nil, err
-		case r.Interrupted:
-			return nil, ctx.Err()
-		}
-		due = slices.DeleteFunc(due, func(p checker.Property) bool { return r.Report.Finding(p).Verdict == checker.Violated })
-	}
-	return due, nil
-}
-
-// Repeat makes the run as a hunt does, with its limit of events.
-func (c Candidate) Repeat(ctx context.Context, b runner.Backend) (runner.Result, error) {
-	e, err := runner.Prepare(b, c.Scenario)
-	if err != nil {
-		return runner.Result{}, err
-	}
-	return e.WithEventLimit(maxEvents).Run(ctx, c.Seed, nil)
-}
-
-// without returns the candidate without its faults of some kinds; without kinds, without its
-// plan.
-func (c Candidate) without(kinds []nemesis.Kind) Candidate {
-	c.Scenario.Plan = slices.DeleteFunc(slices.Clone(c.Scenario.Plan), func(f nemesis.Fault) bool {
-		return len(kinds) == 0 || slices.Contains(kinds, f.Action.Kind())
-	})
-	return c
-}
-
-// candidate makes the candidate of a trial, and its experiment: the one that it says, or a mutation of
-// the parent if there is one and a mutation is possible, otherwise a new one.
-func (h Hunt) candidate(t *trial) (c Candidate, e runner.Experiment, err error) {
-	random := rand.New(nemesis.Stream(h.Seed, fmt.Sprintf("hunt %d", t.run.Number)))
-	if t.parent != nil {
-		if c, e, ok := h.mutate(*t.parent, random); ok {
-			return c, e, nil
-		}
-	}
-	if t.again != nil {
-		c = *t.again
-	} else if c, err = h.draw(random); err != nil {
-		return c, e, err
-	}
-	e, err = runner.Prepare(h.Backend, c.Scenario)
-	return c, e, err
 }
 
 // draw draws a candidate.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,69 +20,93 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-func TestFindsCrashRestart(t *testing.T) {
-	s, err := scenarios.Find("crash-restart")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seed := uint64(1); seed <= 3; seed++ {
-		var found fuzz.Run
-		err := fuzz.Hunt{
-			Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: promises.Unconditional,
-			Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: seed,
-			Each: func(s fuzz.Run) bool {
-				if len(s.Broken) > 0 {
-					found = s
-				}
-				return len(s.Broken) == 0 && s.Number < 10_000
-			},
-		}.Run(t.Context())
-		if err != nil || len(found.Broken) == 0 {
-			t.Fatal("nothing found", err)
-		}
-		t.Logf("run %d: %v", found.Number, found.Scenario.Plan)
-	}
-}
-
-// small is a hunt that finds something within a few runs.
-func small(t *testing.T, each func(fuzz.Run) bool) fuzz.Hunt {
+// around returns a hunt around a scenario for some properties, without assumptions, for at most so many
+// runs. Unless weights are given, all kinds of faults are drawn.
+func around(t *testing.T, name string, faults nemesis.Weights, runs int, wanted ...checker.Property) fuzz.Hunt {
 	t.Helper()
-	row, err := scenarios.Find("crash-restart")
+	s, err := scenarios.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fuzz.Hunt{
-		Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional,
-		Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Each: each,
+		Backend: simulated.Backend(), Space: fuzz.SpaceAround(s), Terms: promises.Unconditional,
+		Wanted: wanted, Faults: faults, MaxFaults: 6, Seed: 1, Runs: runs,
 	}
 }
 
-// Law: the seed determines a hunt, on any number of cores.
-func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
-	const runs = 200 // of each hunt
-	for _, guidance := range fuzz.Guidances {
-		var all [2][]string
-		for i := range all {
-			before := runtime.GOMAXPROCS(1 + 3*i)
-			h := small(t, func(s fuzz.Run) bool {
-				all[i] = append(all[i], fmt.Sprintf("%d: %d %v %x %v", s.Number, s.Seed, s.Scenario.Plan, s.Result.TraceHash, s.Broken))
-				return s.Number < runs
-			})
-			h.Guidance = guidance
-			err := h.Run(t.Context())
-			runtime.GOMAXPROCS(before)
-			if err != nil {
-				t.Fatal(err)
+// results makes the hunt until all wanted properties are violated.
+func results(t *testing.T, h fuzz.Hunt) (r fuzz.Results) {
+	t.Helper()
+	h.Each = func(run fuzz.Run) bool {
+		r.Add(run)
+		return !r.Has(h.Wanted)
+	}
+	if err := h.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Law: violations of the debate's rows are found without their plans, within a number of runs.
+func TestFoundWithoutAPlan(t *testing.T) {
+	exclusion := []checker.Property{checker.Lease, checker.Section, checker.Effect}
+	for name, c := range map[string]struct {
+		runs   int
+		kinds  []nemesis.Kind // beside those of the network
+		wanted []checker.Property
+	}{
+		"crash-restart":       {2_000, []nemesis.Kind{"crash"}, exclusion},
+		"evicted-key":         {5_000, []nemesis.Kind{"evict"}, exclusion},
+		"failover":            {1_000, []nemesis.Kind{"failover"}, exclusion},
+		"client-suspend":      {1_000, []nemesis.Kind{"suspend"}, []checker.Property{checker.Lease}},
+		"pause-then-write":    {2_000, []nemesis.Kind{"pause"}, []checker.Property{checker.Section, checker.Effect}},
+		"delayed-write":       {5_000, []nemesis.Kind{"guard-latency"}, []checker.Property{checker.Effect}},
+		"fence-one-node-down": {1_000, []nemesis.Kind{"crash"}, []checker.Property{checker.FaultTolerance}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if r := results(t, around(t, name, networkAnd(c.kinds...), c.runs, c.wanted...)); !r.Has(c.wanted) {
+				t.Errorf("of %v only %v is found in %d runs", c.wanted, r.Found(), r.Runs)
 			}
+		})
+	}
+}
+
+// networkAnd returns equal weights of the kinds of faults of the network, and of some more.
+func networkAnd(kinds ...nemesis.Kind) nemesis.Weights {
+	w := nemesis.Weights{"partition": 1, "latency": 1, "loss": 1, "reset": 1, "bandwidth": 1, "split": 1}
+	for _, k := range kinds {
+		w[k] = 1
+	}
+	return w
+}
+
+// Law: no violation is found where none is possible: a lease on nodes without clock and machine faults.
+func TestNoFalseFinds(t *testing.T) {
+	r := results(t, around(t, "pause-then-write", networkAnd("pause", "kill"), 2_000, checker.Lease))
+	if len(r.First) > 0 || r.Runs != 2_000 {
+		t.Errorf("%v is violated, in run %d of %d", r.Found(), r.First[checker.Lease].Number, r.Runs)
+	}
+}
+
+// Law: a run depends on the seed and its number alone, on any number of cores and in any part of a hunt.
+func TestRunsDependOnTheirNumbers(t *testing.T) {
+	const runs = 200
+	made := func(before, n, cores int) (all []string) {
+		h := around(t, "crash-restart", nil, n, checker.Lease)
+		h.Before, h.SideBySide = before, cores
+		h.Each = func(s fuzz.Run) bool {
+			all = append(all, fmt.Sprintf("%d: %d %v %x %v", s.Number, s.Candidate.Seed, s.Scenario.Plan, s.Result.TraceHash, s.Broken))
+			return true
 		}
-		if len(all[0]) != runs || !slices.Equal(all[0], all[1]) {
-			for n := range min(len(all[0]), len(all[1])) {
-				if all[0][n] != all[1][n] {
-					t.Fatalf("guidance %v, with 1 and with 4 at a time:\n%s\n%s", guidance, all[0][n], all[1][n])
-				}
-			}
-			t.Fatalf("guidance %v: %d and %d runs", guidance, len(all[0]), len(all[1]))
+		if err := h.Run(t.Context()); err != nil {
+			t.Fatal(err)
 		}
+		return all
+	}
+	whole, end, begin := made(0, runs, 1), made(70, runs-70, 4), made(0, 70, 4)
+	if parts := append(begin, end...); len(whole) != runs || !slices.Equal(whole, parts) {
+		t.Errorf("%d runs, in parts %d:\n%s\n\n%s", len(whole), len(parts), strings.Join(whole, "\n"), strings.Join(parts, "\n"))
 	}
 }
 
@@ -89,30 +114,31 @@ func TestHuntDoesNotDependOnTheNumberOfCores(t *testing.T) {
 func TestHuntEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	told := 0
-	err := small(t, func(s fuzz.Run) bool {
+	h := around(t, "crash-restart", nil, 0, checker.Lease)
+	h.Each = func(fuzz.Run) bool {
 		if told++; told == 3 {
 			stop()
 		}
 		return true
-	}).Run(ctx)
-	if err != nil || told != 3 {
-		t.Errorf("told of %d runs, then: %v", told, err)
 	}
-	if err := small(t, func(fuzz.Run) bool { t.Error("a run after the end"); return true }).Run(ctx); err != nil {
-		t.Error(err)
+	for range 2 { // then it has ended before it begins
+		if err := h.Run(ctx); err != nil || told != 3 {
+			t.Errorf("told of %d runs, then: %v", told, err)
+		}
 	}
 }
 
 // Law: Each gets the same result as the candidate run by itself.
 func TestRunsAreThoseOfTheirCandidates(t *testing.T) {
-	err := small(t, func(s fuzz.Run) bool {
+	h := around(t, "crash-restart", nil, 100, checker.Lease)
+	h.Each = func(s fuzz.Run) bool {
 		again, err := s.Candidate.Run(t.Context(), simulated.Backend(), nil)
 		if err != nil || again.TraceHash != s.Result.TraceHash || s.Scenario.Generate != nil {
 			t.Fatalf("run %d: %x, again %x (%v)", s.Number, s.Result.TraceHash, again.TraceHash, err)
 		}
-		return s.Number < 400
-	}).Run(t.Context())
-	if err != nil {
+		return true
+	}
+	if err := h.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -158,16 +184,12 @@ func BenchmarkRuns(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, guidance := range fuzz.Guidances {
-		b.Run(string(guidance), func(b *testing.B) {
-			err := fuzz.Hunt{
-				Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional,
-				Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Guidance: guidance,
-				Each: func(s fuzz.Run) bool { return s.Number < b.N },
-			}.Run(b.Context())
-			if err != nil {
-				b.Fatal(err)
-			}
-		})
+	err = fuzz.Hunt{
+		Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional,
+		Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Runs: b.N,
+		Each: func(fuzz.Run) bool { return true },
+	}.Run(b.Context())
+	if err != nil {
+		b.Fatal(err)
 	}
 }

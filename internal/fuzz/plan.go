@@ -10,17 +10,14 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// plan draws the faults of a scenario: with the generator and, in some draws, aimed. The
-// faults of the scenario's plan stay.
+// plan draws the faults of a scenario: with the generator and, in some draws, aimed.
 func (h Hunt) plan(g nemesis.Generator, s scenarios.Scenario, admits func(nemesis.Fault) bool, random *rand.Rand) nemesis.Plan {
 	p := planner{
-		rng: rng{random}, admits: admits, left: g.Most - len(s.Plan), world: s.World(),
+		rng: rng{random}, admits: admits, left: g.Most, world: s.World(),
 		scale:      max(s.LongestTTL(), s.Lock.Quarantine), // earlier, nobody may have been granted anything
 		boundaries: h.boundaries(s),
 	}
-	if h.Guidance != None {
-		p.aim(g, s)
-	}
+	p.aim(g, s)
 	if len(p.world.Plan) == 0 || p.chance(65) { // other faults can hide it
 		p.add(p.draw(g, p.left, anyFault)...)
 	}
@@ -43,7 +40,7 @@ type planner struct {
 // fault; or has a fault from the start; and lets another fault begin at a decisive step.
 func (p *planner) aim(g nemesis.Generator, s scenarios.Scenario) {
 	nodal, some := onlyKinds(g, nodeKinds)
-	if s.Lock.Quarantine > 0 && len(p.world.Plan) == 0 && p.chance(40) {
+	if s.Lock.Quarantine > 0 && p.chance(40) {
 		p.restartMost(g, s)
 	} else if most := s.Nodes/2 + 1; p.chance(12) && s.Nodes > 1 && p.left > most && some {
 		for _, f := range p.draw(nodal, 1, func(f nemesis.Fault) bool { return nodeOf(&f) != nil }) {
@@ -102,7 +99,7 @@ func (p *planner) draw(g nemesis.Generator, most int, fit func(nemesis.Fault) bo
 	admitting := g.Admitting(func(f nemesis.Fault) bool { return p.admits(f) && fit(f) })
 	plan := admitting.Plan(p.world, p.scale, nemesis.Stream(p.Uint64(), nemesis.PlanStream))
 	for i := range plan {
-		if p.boundaries.near && p.chance(15) {
+		if p.chance(15) {
 			beside := p.world
 			beside.Plan = slices.Concat(p.world.Plan, plan[:i], plan[i+1:])
 			plan[i] = p.boundaries.moveTo(p.rng, plan[i], beside)

@@ -1,10 +1,7 @@
 package fuzz
 
 import (
-	"cmp"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -18,9 +15,6 @@ type Counts struct {
 
 	// Contended counts the runs in which a fault began during a contended hold.
 	Contended int `json:"contended"`
-
-	// Prioritized describes the runs whose latencies followed priorities. Nil: there are none.
-	Prioritized *Prioritized `json:"priorities,omitempty"`
 
 	// Tested counts, for each property, the runs that tested it: it is promised, it could have
 	// been violated, and the run kept its assumptions.
@@ -42,9 +36,6 @@ type Find struct {
 type Results struct {
 	Counts
 
-	// Near is how close the runs without violations came.
-	Near NearMiss
-
 	// First is the first run that breaks each property.
 	First map[checker.Property]Run
 }
@@ -56,10 +47,6 @@ func (r *Results) Add(run Run) (first []checker.Property) {
 	r.Faults += run.Result.Report.Measurements.Faults
 	if run.Contended {
 		r.Contended++
-	}
-	r.Prioritized = r.Prioritized.with(run)
-	if len(run.Broken) == 0 {
-		r.Near = r.Near.Closer(run.Near)
 	}
 	if r.Tested == nil {
 		r.Tested = map[checker.Property]int{}
@@ -132,51 +119,4 @@ func (c *contentionSink) contended() bool {
 		}
 	}
 	return false
-}
-
-// Attempt is one hunt for a given violation.
-type Attempt struct {
-	Found bool          // false: it ended without
-	Runs  int           // number of runs
-	Took  time.Duration // wall-clock time
-}
-
-// Attempts are hunts for the same violation with different seeds.
-type Attempts []Attempt
-
-// Found counts the successful hunts.
-func (c Attempts) Found() (n int) {
-	for _, one := range c {
-		if one.Found {
-			n++
-		}
-	}
-	return n
-}
-
-// Runs returns a percentile of the number of runs. It is false if too few hunts were
-// successful.
-func (c Attempts) Runs(percent float64) (int, bool) {
-	return quantile(c, percent, func(one Attempt) int { return one.Runs })
-}
-
-// Took returns a percentile of the duration, as [Attempts.Runs].
-func (c Attempts) Took(percent float64) (time.Duration, bool) {
-	return quantile(c, percent, func(one Attempt) time.Duration { return one.Took })
-}
-
-// quantile returns a percentile. An unsuccessful hunt counts as longer than any other.
-func quantile[T cmp.Ordered](c Attempts, percent float64, of func(Attempt) T) (value T, found bool) {
-	var values []T
-	for _, one := range c {
-		if one.Found {
-			values = append(values, of(one))
-		}
-	}
-	rank := max(int(math.Ceil(percent/100*float64(len(c)))), 1)
-	if rank > len(values) {
-		return value, false
-	}
-	slices.Sort(values)
-	return values[rank-1], true
 }

@@ -196,9 +196,9 @@ func widened(stated, needed history.Bounds) history.Bounds {
 // needs many runs. Nearly all attempts are made in vain, by clients that wait for a long hold.
 const maxTries = 20
 
-// maxEvents is how many events a run may have. Runs of the debate have some thousands, and one
+// MaxEvents is how many events a run may have. Runs of the debate have some thousands, and one
 // of them 130,000. A run that does not end would cost the hunt all others.
-const maxEvents = 1_000_000
+const MaxEvents = 1_000_000
 
 // reduceCost makes a scenario cheaper, in one way after another, until it is cheap enough.
 func reduceCost(s *scenarios.Scenario, ways ...func(*scenarios.Scenario)) {

@@ -101,9 +101,6 @@ type Task struct {
 	Runs   int           // at most; 0: limited by time only
 	Before int           // the number of the run before the first
 
-	// Guidance is that of [fuzz.Hunt].
-	Guidance string
-
 	// Named are the properties one of which ends the hunt. Empty: the budget ends it.
 	Named []checker.Property
 }

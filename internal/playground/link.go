@@ -112,9 +112,6 @@ func replayed(text string) (Linked, error) {
 	}
 	scenario, err := printed(s)
 	l := Linked{Scenario: scenario, Seed: r.Seed, Trace: fmt.Sprintf("%08x", r.Trace)}
-	if r.Old {
-		l.Trace = ""
-	}
 	if !r.Course.Straight() {
 		l.Replay = text
 	}
@@ -144,9 +141,6 @@ func OpenPasted(p Pasted) (Linked, error) {
 		return Linked{}, errors.New("the case departs from its seed: lockstorm replay repeats it")
 	}
 	l := Linked{Seed: c.Seed, Trace: fmt.Sprintf("%08x", c.Trace)}
-	if c.OldTrace {
-		l.Trace = ""
-	}
 	l.Scenario, err = printed(c.Scenario)
 	return l, err
 }

@@ -183,7 +183,7 @@ func TestBadLinks(t *testing.T) {
 		"/run?seed=x&scenario=":             `the seed "x" is no number`,
 		"/run?seed=1&scenario=%%%":          "invalid URL escape",
 		"/run?seed=1&scenario=AAAA":         "cut off",
-		"/run?replay=v2.calm.1":             "replay string",
+		"/run?replay=v1.calm.1":             "replay string",
 		"/run?seed=1&scenario=" + packed:    "longer than 1 MiB",
 		"/run?seed=-1&scenario=" + packed:   `the seed "-1" is no number`,
 		"/run?replay=" + "v9.x.1.0000.0000": "",
@@ -224,7 +224,7 @@ func TestPastedRuns(t *testing.T) {
 }
 
 // hunted is a replay string of a run with drawn faults.
-const hunted = "v2.calm.52.g3.4.crash,partition,latency.ea35f65c.0c80"
+const hunted = "v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b"
 
 // exploredReplay makes a run with choices, and returns its replay string.
 func exploredReplay(t *testing.T) string {

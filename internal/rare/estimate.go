@@ -111,9 +111,6 @@ func Probability(ctx context.Context, worlds Worlds, p checker.Property, o Optio
 	if _, err := newObserver(e.Header(seed), p); err != nil {
 		return Estimate{}, err
 	}
-	if e.Scenario().Priorities != nil {
-		return Estimate{}, errors.New("its latencies follow priorities, and so are not drawn one by one (priorities)")
-	}
 	r := &repetitions{sampler: &sampler{worlds, p, o}, estimate: Estimate{Property: p}, progress: progress}
 	if err := r.pilot(ctx); err != nil {
 		return r.interrupted(ctx, err)

@@ -150,10 +150,6 @@ type World interface {
 type Counter interface {
 	// Events returns the number of events so far.
 	Events() int
-
-	// Varying returns the number of link directions whose latency is a range, and of the messages
-	// so far that have travelled over them.
-	Varying() (directions, messages int)
 }
 
 // SyncCounter is a [World] that counts how often nodes have synced their disks. Only the members of a store

@@ -55,9 +55,6 @@ func prepare(b Backend, s scenarios.Scenario, find func(name string) (lockKind, 
 	if err := checkPlan(b, s.Plan); err != nil {
 		return Experiment{}, err
 	}
-	if s.Priorities != nil && !b.Exact {
-		return Experiment{}, &UnfitError{"priorities", fmt.Errorf("the %s backend cannot choose when messages arrive", b.Name)}
-	}
 	generator, err := generatorOn(b, s)
 	if err != nil {
 		return Experiment{}, err
@@ -254,7 +251,6 @@ func (e Experiment) runClients(ctx context.Context, world World) (result Result,
 	}
 	if counts, ok := world.(Counter); ok {
 		result.Events = counts.Events()
-		result.Directions, result.Messages = counts.Varying()
 	}
 	if counts, ok := world.(SyncCounter); ok {
 		result.Syncs = counts.Syncs()
@@ -327,10 +323,6 @@ type Result struct {
 	// Events is the number of events of the run, which [nemesis.Setting.MaxEvents] limits;
 	// 0: not counted.
 	Events int
-
-	// Directions and Messages are the numbers of link directions whose latency is a range, and of
-	// the messages over them; 0: not counted.
-	Directions, Messages int
 
 	// Interrupted says that the run was stopped before its end.
 	Interrupted bool

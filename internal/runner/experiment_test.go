@@ -277,9 +277,6 @@ func TestPrepareRefuses(t *testing.T) {
 		`plan[0].pause: the tin backend cannot carry out fault 1 of the plan, a pause with "first: timers"`: func(s *scenarios.Scenario) {
 			s.Plan = nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
 		},
-		`priorities: the tin backend cannot choose when messages arrive`: func(s *scenarios.Scenario) {
-			s.Plan, s.Priorities = nil, &nemesis.Priorities{Depth: 1, Messages: 1}
-		},
 		`plan[1].crash.node: there is no node 3: they are numbered 1 to 2`: func(s *scenarios.Scenario) {
 			s.Nodes = 2
 			s.Plan = s.Plan[1:]

@@ -1,11 +1,10 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,37 +32,28 @@ type Replay struct {
 
 	// Trace is the upper half of the run's trace hash.
 	Trace uint32
-
-	// Old says that the string is of an earlier version, whose traces were hashed in another
-	// way, so that the trace of a repetition cannot be compared with it.
-	Old bool
 }
 
 // MaxReplay is the greatest length of a replay string of a run that follows its seed.
 const MaxReplay = 100
 
-// replayFormat is the version of the string. The string has, between
-// dots: the version; the scenario; the seed (see shortSeed); if there is a generator, its
-// version, the largest number of faults and the weights; in version 3, the branches; in version 4, the
-// part of the scenario, the choices and the branches; eight digits of the trace hash; four digits of a
-// checksum of everything before.
-//
-// A run without branches has version 2, and one with choices version 4, without a generator. In
-// version 1 the trace was hashed otherwise.
-const (
-	chosenFormat    = "v4"
-	branchedFormat  = "v3"
-	replayFormat    = "v2"
-	oldReplayFormat = "v1"
-)
+// replayFormat is the version of the string. The string has, between dots: the version; the scenario; the
+// seed (see shortSeed); if there is a generator, its version, the largest number of faults and the weights;
+// if there are choices, the part of the scenario and the choices; if there are branches, these; eight digits
+// of the trace hash; four digits of a checksum of everything before.
+const replayFormat = "v1"
 
 // longestNames is the greatest length of weights that are written with the
 // names of the kinds. Longer ones are written as a code, which is no longer than this
 // with all kinds in it: so a row's name can have 31 bytes.
 const longestNames = 23
 
-// noSwarm follows the number of faults of a generator without swarms.
-const noSwarm = "n"
+// generatorMark begins the version of a generator, and noSwarm follows the number of faults of one without
+// swarms.
+const (
+	generatorMark = "g"
+	noSwarm       = "n"
+)
 
 // Replay returns the replay of a result whose scenario is one of the table, as it
 // stands there or [WithGenerator].
@@ -74,8 +64,8 @@ func (r Result) Replay() Replay {
 // TraceHead returns the upper half of the run's trace hash, which a string has room for.
 func (r Result) TraceHead() uint32 { return uint32(r.TraceHash >> 32) }
 
-// Same reports whether a result is that of the same run, as far as that can be told: see Old.
-func (r Replay) Same(result Result) bool { return !r.Old && result.TraceHead() == r.Trace }
+// Same reports whether a result is that of the same run.
+func (r Replay) Same(result Result) bool { return result.TraceHead() == r.Trace }
 
 // Find returns the scenario that is to be run, of those of the table.
 func (r Replay) Find() (scenarios.Scenario, error) {
@@ -106,18 +96,9 @@ func Alone(s scenarios.Scenario) scenarios.Scenario {
 }
 
 // String writes what [ParseReplay] reads, as in
-// "v2.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e" and "v4.calm.1.n1+2+3.l2d2-17-1.b.5f06eaf2.1c9e".
+// "v1.calm.7.g1.4.crash,partition:3.5f06eaf2.1c9e" and "v1.calm.1.n1+2+3.l2d2-17-1.5f06eaf2.1c9e".
 func (r Replay) String() string {
-	version := replayFormat
-	switch {
-	case r.Choices != nil:
-		version = chosenFormat
-	case len(r.Branches) > 0:
-		version = branchedFormat
-	case r.Old:
-		version = oldReplayFormat
-	}
-	text := fmt.Sprintf("%s.%s.%s.", version, r.Scenario, seedText(r.Seed))
+	text := fmt.Sprintf("%s.%s.%s.", replayFormat, r.Scenario, seedText(r.Seed))
 	if g := r.Generator; g != nil {
 		swarm := ""
 		if g.NoSwarm {
@@ -127,12 +108,12 @@ func (r Replay) String() string {
 		if len(weights) > longestNames {
 			weights = g.Faults.Code()
 		}
-		text += fmt.Sprintf("g%d.%d%s.%s.", nemesis.GeneratorVersion, g.Most, swarm, weights)
+		text += fmt.Sprintf("%s%d.%d%s.%s.", generatorMark, nemesis.GeneratorVersion, g.Most, swarm, weights)
 	}
-	switch {
-	case r.Choices != nil:
-		text += fmt.Sprintf("%s.%s.%s.", r.Part, choicesText(r.Choices), branchText(r.Branches))
-	case len(r.Branches) > 0:
+	if r.Choices != nil {
+		text += fmt.Sprintf("%s.%s.", r.Part, choicesText(r.Choices))
+	}
+	if len(r.Branches) > 0 {
 		text += branchText(r.Branches) + "."
 	}
 	text += fmt.Sprintf("%08x.", r.Trace)
@@ -166,8 +147,6 @@ func Checksum(text string) string {
 	return fmt.Sprintf("%04x", uint16(crc32.ChecksumIEEE([]byte(text))))
 }
 
-var replayVersion = regexp.MustCompile(`^v[0-9]+\.`)
-
 // ParseReplay reads a replay string. The error says what is wrong with it.
 func ParseReplay(text string) (Replay, error) {
 	r, err := parseReplay(text)
@@ -178,68 +157,58 @@ func ParseReplay(text string) (Replay, error) {
 }
 
 func parseReplay(text string) (r Replay, err error) {
-	version := strings.TrimSuffix(replayVersion.FindString(text), ".")
-	switch version {
-	case "":
-		return r, fmt.Errorf("does not begin with %s.: it is no replay string", replayFormat)
-	case chosenFormat, branchedFormat, replayFormat, oldReplayFormat:
-	default:
-		return r, fmt.Errorf("has the form %s; this program reads %s to %s", version, oldReplayFormat, chosenFormat)
-	}
-	r.Old = version == oldReplayFormat
 	last := strings.LastIndexByte(text, '.') + 1
-	if text[last:] != Checksum(text[:last]) {
-		return r, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")
-	}
 	parts := strings.Split(text, ".")
-	if parts, err = r.parseCourse(version, parts); err != nil {
-		return r, err
-	}
-	switch len(parts) {
-	case 5:
-	case 8:
-		if r.Generator, err = parseGenerator(parts[3], parts[4], parts[5]); err != nil {
-			return r, err
-		}
-	default:
-		return r, fmt.Errorf("has %d parts: want 5, or 8 with generated faults", len(parts))
+	switch {
+	case parts[0] != replayFormat:
+		return r, fmt.Errorf("does not begin with %s.: it is no replay string", replayFormat)
+	case text[last:] != Checksum(text[:last]):
+		return r, fmt.Errorf("is cut off or mistyped: its last four characters do not fit the others")
+	case len(parts) < 5:
+		return r, fmt.Errorf("has %d parts: want at least 5", len(parts))
 	}
 	r.Scenario = parts[1]
 	if r.Seed, err = parseSeed(parts[2]); err != nil {
 		return r, fmt.Errorf("has the seed %q: want a number", parts[2])
 	}
-	trace, err := strconv.ParseUint(parts[len(parts)-2], 16, 32)
+	head := parts[len(parts)-2]
+	trace, err := strconv.ParseUint(head, 16, 32)
 	if err != nil {
-		return r, fmt.Errorf("has the trace %q: want eight hexadecimal digits", parts[len(parts)-2])
+		return r, fmt.Errorf("has the trace %q: want eight hexadecimal digits", head)
 	}
 	r.Trace = uint32(trace)
-	return r, nil
+	return r, r.parseOptional(parts[3 : len(parts)-2])
 }
 
-// parseCourse reads the parts of a text that say how the run departs from its seed, and returns the
-// others.
-func (r *Replay) parseCourse(version string, parts []string) (others []string, err error) {
-	n := len(parts)
-	switch {
-	case version == branchedFormat && n >= 6:
-		r.Branches, err = parseBranches(parts[n-3])
-		return slices.Delete(parts, n-3, n-2), err
-	case version != chosenFormat:
-		return parts, nil
-	case n != 8:
-		return nil, fmt.Errorf("has %d parts: want 8", n)
+// parseOptional reads the parts of a text that not every string has.
+func (r *Replay) parseOptional(parts []string) (err error) {
+	if len(parts) >= 3 && strings.HasPrefix(parts[0], generatorMark) {
+		if r.Generator, err = parseGenerator(parts[0], parts[1], parts[2]); err != nil {
+			return err
+		}
+		parts = parts[3:]
 	}
-	if r.Part, err = scenarios.ParsePart(parts[3]); err != nil {
-		return nil, fmt.Errorf("has a part of a scenario that cannot be: %w", err)
+	if len(parts) >= 2 {
+		if r.Part, err = scenarios.ParsePart(parts[0]); err != nil {
+			return fmt.Errorf("has a part of a scenario that cannot be: %w", err)
+		}
+		if r.Choices, err = parseChoices(parts[1]); err != nil {
+			return err
+		}
+		parts = parts[2:]
 	}
-	if r.Choices, err = parseChoices(parts[4]); err == nil && parts[5] != branchMark {
-		r.Branches, err = parseBranches(parts[5])
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		r.Branches, err = parseBranches(parts[0])
+		return err
 	}
-	return slices.Delete(parts, 3, 6), err
+	return errors.New("has too many parts")
 }
 
 func parseGenerator(version, most, weights string) (*nemesis.Generator, error) {
-	if own := fmt.Sprintf("g%d", nemesis.GeneratorVersion); version != own {
+	if own := fmt.Sprintf("%s%d", generatorMark, nemesis.GeneratorVersion); version != own {
 		return nil, fmt.Errorf("is of the generator %s; this program has %s, whose plans are others", version, own)
 	}
 	g := new(nemesis.Generator)

@@ -34,7 +34,6 @@ func TestAReplayIsReadAsItWasWritten(t *testing.T) {
 			Scenario: rapid.SampledFrom(scenarios.Every()).Draw(t, "scenario").Name,
 			Seed:     rapid.OneOf(rapid.Uint64(), rapid.Just[uint64](math.MaxUint64)).Draw(t, "seed"),
 			Trace:    rapid.Uint32().Draw(t, "trace"),
-			Old:      rapid.Bool().Draw(t, "old"),
 		}
 		if rapid.Bool().Draw(t, "generated") {
 			r.Generator = &nemesis.Generator{
@@ -64,7 +63,6 @@ func explored(t *rapid.T, r runner.Replay) runner.Replay {
 			*list = numbers.Draw(t, "numbers")
 		}
 	}
-	r.Generator, r.Old = nil, false
 	r.Part.Faults = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) scenarios.Pick {
 		return scenarios.Pick{
 			Kind:   rapid.SampledFrom(append(nemesis.FewKinds(), "")).Draw(t, "kind"),
@@ -107,28 +105,28 @@ func TestParseReplayRefuses(t *testing.T) {
 	}
 	good := runner.Replay{Scenario: "calm", Seed: 7, Generator: &nemesis.Generator{Faults: nemesis.Weights{"crash": 2}, Most: 3}}.String()
 	cases := map[string]string{
-		"":                                      "does not begin with v2.: it is no replay string",
-		"crash-restart":                         "does not begin with v2.",
-		"v5.calm.7":                             "has the form v5; this program reads v1 to v4",
-		sealed("v4.calm.7.00000000."):           "has 5 parts: want 8",
-		sealed("v4.calm.7.x1.l2d2.b.00000000."): `has a part of a scenario that cannot be: "x1": want lists`,
-		sealed("v4.calm.7.n0.l2d2.b.00000000."): `has a part of a scenario that cannot be: "0": want a number from 1`,
-		sealed("v4.calm.7.f1@1h.l2d2.b.00000000."):    `has a part of a scenario that cannot be: "1@1h": want a fault`,
-		sealed("v4.calm.7..l0d2.b.00000000."):         `has the choices "l0d2": want those such as l2d2-17-1+40-1`,
-		sealed("v4.calm.7..l2d2-3-1+3-2.b.00000000."): `has the choices "l2d2-3-1+3-2"`,
-		sealed("v4.calm.7..l2d2.b7.00000000."):        `has the branches "b7"`,
-		sealed("v3.calm.7.b7.00000000."):              `has the branches "b7": want events in their order, each with a seed`,
-		sealed("v3.calm.7.b7-1+6-1.00000000."):        `has the branches "b7-1+6-1"`,
-		good[:len(good)-1]:                            "is cut off or mistyped: its last four characters do not fit the others",
-		good[:20]:                                     "is cut off or mistyped",
-		strings.Replace(good, "7", "8", 1):            "is cut off or mistyped",
-		sealed("v2.calm.7."):                          "has 4 parts: want 5, or 8 with generated faults",
-		sealed("v2.calm.x.00000000."):                 `has the seed "x": want a number`,
-		sealed("v2.calm.7.0000000g."):                 `has the trace "0000000g"`,
-		sealed("v2.calm.7.g0.3.crash.00000000."):      "is of the generator g0; this program has g3, whose plans are others",
-		sealed("v2.calm.7.g3.x.crash.00000000."):      `has the number of faults "x"`,
-		sealed("v2.calm.7.g3.100.crash.00000000."):    "has a generator that cannot be: most: 100: want 1 to 99",
-		sealed("v2.calm.7.g3.3.burn.00000000."):       `has weights that cannot be: burn: unknown kind of fault "burn"`,
+		"":                                          "does not begin with v1.: it is no replay string",
+		"crash-restart":                             "does not begin with v1.",
+		"v2.calm.7":                                 "does not begin with v1.",
+		good[:len(good)-1]:                          "is cut off or mistyped: its last four characters do not fit the others",
+		good[:20]:                                   "is cut off or mistyped",
+		strings.Replace(good, "7", "8", 1):          "is cut off or mistyped",
+		sealed("v1.calm.7."):                        "has 4 parts: want at least 5",
+		sealed("v1.calm.x.00000000."):               `has the seed "x": want a number`,
+		sealed("v1.calm.7.0000000g."):               `has the trace "0000000g"`,
+		sealed("v1.calm.7.b7.00000000."):            `has the branches "b7": want events in their order, each with a seed`,
+		sealed("v1.calm.7.b7-1+6-1.00000000."):      `has the branches "b7-1+6-1"`,
+		sealed("v1.calm.7.x1.l2d2.00000000."):       `has a part of a scenario that cannot be: "x1": want lists`,
+		sealed("v1.calm.7.n0.l2d2.00000000."):       `has a part of a scenario that cannot be: "0": want a number from 1`,
+		sealed("v1.calm.7.f1@1h.l2d2.00000000."):    `has a part of a scenario that cannot be: "1@1h": want a fault`,
+		sealed("v1.calm.7..l0d2.00000000."):         `has the choices "l0d2": want those such as l2d2-17-1+40-1`,
+		sealed("v1.calm.7..l2d2-3-1+3-2.00000000."): `has the choices "l2d2-3-1+3-2"`,
+		sealed("v1.calm.7..l2d2.b7.00000000."):      `has the branches "b7"`,
+		sealed("v1.calm.7..l2d2.b7-1.b.00000000."):  "has too many parts",
+		sealed("v1.calm.7.g0.3.crash.00000000."):    "is of the generator g0; this program has g1, whose plans are others",
+		sealed("v1.calm.7.g1.x.crash.00000000."):    `has the number of faults "x"`,
+		sealed("v1.calm.7.g1.100.crash.00000000."):  "has a generator that cannot be: most: 100: want 1 to 99",
+		sealed("v1.calm.7.g1.3.burn.00000000."):     `has weights that cannot be: burn: unknown kind of fault "burn"`,
 	}
 	for text, want := range cases {
 		_, err := runner.ParseReplay(text)
@@ -166,10 +164,6 @@ func TestReplayIsTheSameRun(t *testing.T) {
 			}
 			if got := run(first.Executed(), seed); got.TraceHash != first.TraceHash {
 				t.Errorf("%s, seed %d: another run with the plan that was drawn", s.Name, seed)
-			}
-			old := replay
-			if old.Old = true; old.Same(first) {
-				t.Errorf("%v: the trace of another version says nothing", old)
 			}
 			if replay.Same(run(again, replay.Seed+1)) {
 				t.Errorf("%v: the next seed gives the same run", replay)

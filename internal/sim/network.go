@@ -20,9 +20,6 @@ type network struct {
 	toGuard     []linkDirection // by client
 	fromGuard   linkDirection
 
-	varied     int         // messages whose latency was a range, so far
-	priorities *priorities // nil: each of them draws its own
-
 	messages arena[message] // under way
 }
 
@@ -78,9 +75,6 @@ func newNetwork(s nemesis.Setting, seed uint64) network {
 	}
 	n.messages.reserve(smallWorld)
 	n.setLatencies(s)
-	if s.Priorities != nil {
-		n.priorities = newPriorities(*s.Priorities, &n, seed)
-	}
 	return n
 }
 
@@ -312,14 +306,7 @@ func (w *World) takes(l *linkDirection) int64 {
 	if w.choices != nil {
 		return w.chosenLatency(l)
 	}
-	n, own := &w.network, w.network.random.Uint64()
-	if l.varies() {
-		n.varied++
-		if n.priorities != nil {
-			own = n.priorities.share(l, n.varied)
-		}
-	}
-	return int64(l.latency.Draw(w.drawn(&l.count, own)))
+	return int64(l.latency.Draw(w.drawn(&l.count, w.network.random.Uint64())))
 }
 
 // holds reports whether a rule holds back message i, which is about to arrive, and

@@ -95,7 +95,7 @@ func TestColoursSayNothing(t *testing.T) {
 // broken, and output that is no terminal gets the original text.
 func TestFit(t *testing.T) {
 	text := "short\n  a line that is \033[1mindented\033[m and does not fit at all into forty columns\n" +
-		"lockstorm replay v2.calm.52.g3.4.crash,partition,latency.906be8f5.08ee --trace\nthe end"
+		"lockstorm replay v1.calm.52.g1.4.crash,partition,latency.906be8f5.2091 --trace\nthe end"
 	f := narrow(40)
 	out, _ := Outputs(f, io.Discard, os.Getenv)
 	Fit(out)

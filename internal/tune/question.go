@@ -376,7 +376,7 @@ func LoadAdvice(dir string) (a Advice, err error) {
 		err = json.Unmarshal(text, &a)
 	}
 	if err == nil && a.Question.Nodes == 0 {
-		err = errors.New("it does not say what was asked: written by an older version of this program")
+		err = errors.New("it does not say what was asked")
 	}
 	if err != nil {
 		return a, fmt.Errorf("%s: %w", path, err)

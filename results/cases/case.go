@@ -34,10 +34,8 @@ type Case struct {
 	Seed   uint64
 	Course runner.Course
 
-	// Trace is the upper half of the run's trace hash; OldTrace says that it was hashed by an
-	// earlier version: see [runner.Replay].
-	Trace    uint32
-	OldTrace bool
+	// Trace is the upper half of the run's trace hash.
+	Trace uint32
 
 	// Scenario has a plan, no generator and no expectations: the expected verdict is Shows.
 	Scenario scenarios.Scenario
@@ -62,7 +60,7 @@ func New(r runner.Result, p checker.Property) Case {
 // Replay returns the identity of the run. Its scenario is that of the case, not the one of
 // that name in the debate.
 func (c Case) Replay() runner.Replay {
-	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Course: c.Course, Trace: c.Trace, Old: c.OldTrace}
+	return runner.Replay{Scenario: c.Scenario.Name, Seed: c.Seed, Course: c.Course, Trace: c.Trace}
 }
 
 // Run repeats the run. The history is also recorded in keep, unless that is nil.

@@ -144,7 +144,7 @@ func (f form) complete() (Case, error) {
 	case r.Generator != nil:
 		return c, wrong("replay", "it generates faults, and a case has a plan")
 	}
-	c.Seed, c.Course, c.Trace, c.OldTrace = r.Seed, r.Course, r.Trace, r.Old
+	c.Seed, c.Course, c.Trace = r.Seed, r.Course, r.Trace
 	return c, c.check()
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -35,10 +34,6 @@ type Minimizer struct {
 	// Terms are those of the hunt, Promised what the lock promises. They are the same if only
 	// defects are hunted.
 	Terms, Promised func(scenarios.Scenario) promises.Terms
-
-	// Causes are those of the hunt: a violation caused by faults of these kinds keeps that
-	// cause. Empty: by any fault of the plan.
-	Causes []nemesis.Kind
 
 	// Events is how many events the reduction of one run may cost; 0: [DefaultMaxEvents]. It
 	// ends at the same candidate on every machine.
@@ -172,9 +167,40 @@ func (t Minimizer) signature(ctx context.Context, p checker.Property, r runner.R
 	return c, err
 }
 
-// causedByFaults returns the properties that a run violates because of its faults.
+// controls is how many control runs are made besides the one with the run's own seed. Without faults all
+// later random values are used differently, so a single run may avoid the violation by chance.
+const controls = 3
+
+// causedByFaults returns those of the violated properties that a run violates because of its faults.
+// Control runs without the plan, with the same seed and some others, do not violate these. A property
+// violated there too has another cause, such as clients that work for longer than their leases.
 func (t Minimizer) causedByFaults(ctx context.Context, r runner.Result, violated []checker.Property) ([]checker.Property, error) {
-	return fuzz.Candidate{Scenario: r.Executed(), Seed: r.Seed}.CausedBy(ctx, t.Backend, t.Causes, violated)
+	calm := r.Executed()
+	if len(calm.Plan) == 0 {
+		return nil, nil
+	}
+	calm.Plan = nil
+	e, err := runner.Prepare(t.Backend, calm)
+	if err != nil {
+		return nil, err
+	}
+	e = e.WithEventLimit(fuzz.MaxEvents)
+	due := slices.Clone(violated)
+	for n := uint64(0); n <= controls && len(due) > 0; n++ {
+		seed := r.Seed
+		if n > 0 {
+			seed = n
+		}
+		control, err := e.Run(ctx, seed, nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case control.Interrupted:
+			return nil, ctx.Err()
+		}
+		due = slices.DeleteFunc(due, func(p checker.Property) bool { return control.Report.Finding(p).Verdict == checker.Violated })
+	}
+	return due, nil
 }
 
 // matches reports whether a run has a signature. A limit may become a defect: that is worth

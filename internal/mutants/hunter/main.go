@@ -61,33 +61,25 @@ func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
 	b := collector{began: time.Now(), finds: []mutants.Find{}}
 	h := fuzz.Hunt{
 		Backend: simulated.Backend(), Space: ground, Terms: promises.Of,
-		Faults: faultWeights, MaxFaults: maxFaults, Seed: q.Seed, Guidance: fuzz.Guidance(q.Guidance), Depth: depth,
+		Faults: faultWeights, MaxFaults: maxFaults, Seed: q.Seed,
+		Before: q.Before, Runs: q.Runs,
 	}
-	err = b.whole(ctx, h, q)
+	var failed error
+	h.Each = func(s fuzz.Run) bool {
+		found, err := b.add(s, q.Named)
+		failed = err
+		return err == nil && !found
+	}
+	err = errors.Join(h.Run(ctx), failed)
 	return mutants.Report{
 		Space: ground.Name(), Seed: q.Seed,
 		Counts: b.Counts, Seconds: time.Since(b.began).Seconds(), Finds: b.finds,
 	}, err
 }
 
-// whole makes the hunt as it is.
-func (b *collector) whole(ctx context.Context, h fuzz.Hunt, q mutants.Task) error {
-	var failed error
-	h.Before, h.Runs = q.Before, q.Runs
-	h.Each = func(s fuzz.Run) bool {
-		found, err := b.add(s, q.Named)
-		failed = err
-		return err == nil && !found
-	}
-	return errors.Join(h.Run(ctx), failed)
-}
-
 // faultWeights are the weights of the faults. Those that the debate is about, stopped clients and
 // late messages, are more frequent.
 var faultWeights = nemesis.Weights{nemesis.AllKinds: 1, "pause": 4, "latency": 2, "partition": 2}
-
-// depth is that of priorities, if they guide the hunt.
-const depth = 2
 
 // maxFaults is the largest number of faults of a plan: enough for two of them to coincide with what
 // hides them.

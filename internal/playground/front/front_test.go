@@ -109,7 +109,7 @@ func TestPlaygroundRow(t *testing.T) {
 			t.Errorf("the run does not say %q", part)
 		}
 	}
-	if hash := browsertest.Eval[string](p, `location.hash`); !strings.HasPrefix(hash, "#/run?replay=v2.crash-restart.") {
+	if hash := browsertest.Eval[string](p, `location.hash`); !strings.HasPrefix(hash, "#/run?replay=v1.crash-restart.") {
 		t.Errorf("its link is %s", hash)
 	}
 }
@@ -319,7 +319,7 @@ func TestPlaygroundJudges(t *testing.T) {
 // Whoever has a replay string of a run sees that run.
 func TestPlaygroundOpensReplays(t *testing.T) {
 	p := visit(t, served(t, ""), "/yours", browsertest.Desktop)
-	browsertest.Eval[any](p, `void (document.getElementById("pasted").value = "lockstorm replay v2.calm.52.g3.4.crash,partition,latency.ea35f65c.0c80")`)
+	browsertest.Eval[any](p, `void (document.getElementById("pasted").value = "lockstorm replay v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b")`)
 	click(p, ".view", "open the run")
 	p.Until(`lockstorm.timelines.length === 1`)
 	if text := browsertest.Eval[string](p, `document.getElementById("main").textContent`); !strings.Contains(text, "The trace of this run is ea35f65c") {

@@ -32,7 +32,7 @@ export const yours: View = {
       const dropped = e.dataTransfer?.files[0];
       if (dropped) void show(dropped);
     });
-    const pasted = make("textarea", { rows: 3, id: "pasted", spellcheck: "false", placeholder: "v2.crash-restart.1.…" });
+    const pasted = make("textarea", { rows: 3, id: "pasted", spellcheck: "false", placeholder: "v1.crash-restart.1.…" });
     const open = async () => {
       try {
         const run = await app.engine.call("openPasted", { text: pasted.value });
