@@ -258,8 +258,8 @@ func (o exploreOptions) exploreOne(ctx context.Context, w exploredWorld, wanted 
 	return cmp.Or(err, exploredExit(shown))
 }
 
-// explored is what identifies an exploration in its records.
-type explored struct {
+// exploreWork is what identifies an exploration in its records.
+type exploreWork struct {
 	Scenario   scenarios.Scenario `json:"scenario"`
 	Bounds     explore.Bounds     `json:"bounds"`
 	Properties []checker.Property `json:"properties"`
@@ -272,7 +272,7 @@ func (o exploreOptions) log(w exploredWorld, wanted []checker.Property) (*shard.
 	if err := bounds.Validate(); err != nil {
 		return nil, err
 	}
-	return o.shards.log("explore", o.out, explored{w.scenario, bounds, wanted, o.executions})
+	return o.shards.log("explore", o.out, exploreWork{w.scenario, bounds, wanted, o.executions})
 }
 
 // boundsOf returns the bounds of the exploration of a world.

@@ -36,7 +36,9 @@ type huntOptions struct {
 	out        string
 	format     string
 	report     reportFile
-	lookup     finder // of the scenario
+	shards     shardOptions
+	lookup     finder             // of the scenario
+	around     scenarios.Scenario // that is hunted; the zero value: none
 }
 
 const (
@@ -71,12 +73,16 @@ Without --assume nothing is assumed, and each find is classified: a defect break
 promise of the lock within the assumptions of the promise; a limit does not. --assume
 promised hunts defects only; --assume FILE hunts under assumptions of your own.
 
+` + shardsHelp + `
+
 Exit codes: 0 no violation; 1 a violation was found; 2 bad usage or input; 3 undecided:
 interrupted before a find, or no run could have violated the hunted properties.`,
 		Example: `  lockstorm hunt
   lockstorm hunt --lock single-node --property V1,L1 --budget 10s
   lockstorm hunt --assume promised --budget 10m --format json
-  lockstorm hunt crash-restart --faults crash,partition:3 --first`,
+  lockstorm hunt crash-restart --faults crash,partition:3 --first
+  lockstorm hunt --assume promised --runs 1000000 --shard 1/8 --out runs/hunt
+  lockstorm hunt --assume promised --runs 1000000 --merge runs/hunt`,
 		Args: takes(0, 1),
 	}
 	o.flags(cmd)
@@ -108,6 +114,9 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
 	f.StringVar(&o.format, "format", asText, "text or json")
 	o.report.flag(cmd)
+	o.shards.flags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("budget", "shard", "merge")
+	cmd.MarkFlagsMutuallyExclusive("report", "shard")
 }
 
 // settle checks the flags and fills in defaults.
@@ -180,6 +189,7 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 	if err != nil {
 		return nil, err
 	}
+	o.around = s
 	return fuzz.SpaceAround(s), nil
 }
 
