@@ -12,7 +12,7 @@ section() {
 echo "lockstorm is licensed under the Apache License 2.0 (LICENSE). It contains:"
 section "The Go programming language and its library" "$(go env GOROOT)/LICENSE"
 modules=$(for os in linux darwin windows; do
-	GOOS=$os go list -deps -tags parquet -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/lockstorm
+	GOOS=$os go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/lockstorm
 done | sort -u)
 echo "$modules" | while read -r path version dir; do
 	files=$(find "$dir" -maxdepth 1 -type f ! -name '*.go' \( -iname 'licen[sc]e*' -o -iname 'copying*' -o -iname 'notice*' \) | sort)

@@ -219,7 +219,7 @@ func (c comparison) print(out io.Writer, reference results.Reference) error {
 	case asJSON:
 		return reference.Print(out)
 	case asCSV:
-		return printReferenceCSV(out, reference)
+		return report.WriteCSV(out, reference)
 	case asMarkdown:
 		return c.page(out, reference)
 	}

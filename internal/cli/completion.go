@@ -213,8 +213,7 @@ func rowNames(*cobra.Command) []cobra.Completion { return debate{topics: scenari
 
 func sweepNames(cmd *cobra.Command) []cobra.Completion {
 	return described(sweeps, func(s namedSweep) (string, string) {
-		made, _ := s.make()
-		return s.name, made.Summary
+		return s.name, s.make().Summary
 	})(cmd)
 }
 

@@ -99,7 +99,7 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 		"run": "calm", "sweep": "calm --vary lock.ttl=1s,2s", "rare": "calm", "explore": "calm", "debate": "calm", "check": "none.jsonl",
 		"hunt": "calm", "tune": "none.yaml", "validate": "none.yaml", "report": "none", "test": "-- true",
 	}
-	goes := map[string]bool{"figures": true, "agreement": true, "published": true, "price": true, "mutants": true, "work": true} // their commands are about to go
+	goes := map[string]bool{"agreement": true, "published": true, "price": true, "mutants": true, "work": true} // their commands are about to go
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // what is accepted need not be done
 	offered := 0

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -132,7 +133,7 @@ func TestLinesOfADebateAreSelfContained(t *testing.T) {
 // A debate of which no row is decided has the head.
 func TestCSVOfNothing(t *testing.T) {
 	var out bytes.Buffer
-	if err := printReferenceCSV(&out, results.Reference{}); err != nil {
+	if err := report.WriteCSV(&out, results.Reference{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); !strings.HasPrefix(text, "scenario,series,") || strings.Count(text, "\n") != 1 {

@@ -24,7 +24,7 @@ func (d debate) print(out io.Writer, reference results.Reference) error {
 	case d.show.format == asJSON:
 		return reference.Print(out)
 	case d.show.format == asCSV:
-		return printReferenceCSV(out, reference)
+		return report.WriteCSV(out, reference)
 	case d.show.format == asMarkdown && !d.show.short:
 		return d.page(out, reference)
 	case d.show.format == asMarkdown:

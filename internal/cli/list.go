@@ -62,10 +62,7 @@ func list(out io.Writer) error {
 	}
 	title("Sweeps")
 	for _, known := range sweeps {
-		s, err := known.make()
-		if err != nil {
-			return err
-		}
+		s := known.make()
 		entry(s.Name, s.Summary)
 	}
 	title("Trials of compare")

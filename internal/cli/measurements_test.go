@@ -3,29 +3,16 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/sweep"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 )
-
-// thinSweep says how a sweep is measured again: at some of its points, spread over it, with some
-// runs each. The results are no more exact than halfWidth.
-type thinSweep struct {
-	points, runs int
-	halfWidth    float64
-}
-
-var thin = map[string]thinSweep{
-	"restart-delay":           {24, 200, 0.07},
-	"restart-delay-price":     {5, 40, 0.16},
-	"restart-delay-reference": {20, 5, 0.3},
-	"restart-boundary":        {8, 20, 0},
-	"drift":                   {24, 100, 0.1},
-	"drift-edge":              {12, 200, 0.07},
-}
 
 // exact is the half-width of the widest interval that the reference of a sweep may have.
 var exact = map[string]float64{"restart-delay": 0.01, "drift-edge": 0.01, "drift": 0.04}
@@ -42,78 +29,22 @@ func measurements(t *testing.T, backend, name string) sweep.Results {
 	return r
 }
 
-// The reference measurements fit their formulas, and a thinned version that is run with
-// other seeds agrees with them.
-func TestMeasurementsAreThoseOfTheProgram(t *testing.T) {
+// The reference measurements fit their formulas. That the program does is tested beside the sweeps.
+func TestMeasurementsFitTheirFormulas(t *testing.T) {
 	for _, named := range sweeps {
-		t.Run(named.name, func(t *testing.T) {
-			t.Parallel()
-			reference := measurements(t, "reference", named.name)
-			fit := reference.Fit()
-			if bound := exact[named.name]; bound > 0 && fit.HalfWidth > bound {
-				t.Errorf("the widest interval is ± %v, more than ± %v", fit.HalfWidth, bound)
-			}
-			if !fit.Good() {
-				t.Errorf("the formula does not fit: %+v", fit)
-			}
-			byUnit := map[int]sweep.Outcome{}
-			for _, o := range reference.Outcomes {
-				byUnit[o.Unit] = o
-			}
-			for _, o := range measuredAgain(t, named.name, reference.First+uint64(reference.Units()*reference.Runs)) {
-				mustAgree(t, byUnit[o.Unit], o, thin[named.name].halfWidth)
-			}
-		})
-	}
-}
-
-// measuredAgain measures a thinned sweep.
-func measuredAgain(t *testing.T, name string, first uint64) (all []sweep.Outcome) {
-	t.Helper()
-	s, err := findSweep(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	how := thin[name]
-	c := sweep.Measurement{Sweep: s, Backend: backends[0].Backend, Runs: how.runs, First: first, SideBySide: runtime.NumCPU()}
-	for i := range how.points {
-		c.Only = append(c.Only, 1+i*s.Units()/how.points)
-	}
-	if err := c.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	err = c.Run(t.Context(), nil, func(o sweep.Outcome) error {
-		all = append(all, o)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func mustAgree(t *testing.T, reference, again sweep.Outcome, halfWidth float64) {
-	t.Helper()
-	if reference.Curve != again.Curve || !slices.Equal(reference.At, again.At) {
-		t.Fatalf("point %d is %s %v, and was %s %v", again.Unit, again.Curve, again.At, reference.Curve, reference.At)
-	}
-	if again.Point != nil {
-		lo, hi := again.Point.Interval()
-		lo2, hi2 := reference.Point.Interval()
-		if lo > hi2 || lo2 > hi {
-			t.Errorf("point %d, %s %v: [%v, %v], and it was [%v, %v]", again.Unit, again.Curve, again.At, lo, hi, lo2, hi2)
+		r := measurements(t, "reference", named.name)
+		fit := r.Fit()
+		if bound := exact[named.name]; bound > 0 && fit.HalfWidth > bound {
+			t.Errorf("%s: the widest interval is ± %v, more than ± %v", named.name, fit.HalfWidth, bound)
 		}
-		if got := again.Point.HalfWidth(); got > halfWidth {
-			t.Errorf("point %d is known to ± %v, which says nothing", again.Unit, got)
+		if !fit.Good() {
+			t.Errorf("%s: the formula does not fit: %+v", named.name, fit)
 		}
-		return
-	}
-	was, is := reference.Boundary, again.Boundary
-	if !was.Met() {
-		t.Errorf("boundary %d is not where the formula has it", again.Unit)
-	}
-	if !is.Bracketed() || *is.LastViolated > *was.FirstHolding || *was.LastViolated > *is.FirstHolding {
-		t.Errorf("boundary %d: it was between %v and %v, and is between %v and %v", again.Unit, *was.LastViolated, *was.FirstHolding, *is.LastViolated, *is.FirstHolding)
+		for _, o := range r.Boundaries() {
+			if !o.Boundary.Met() {
+				t.Errorf("%s: boundary %d is not where the formula has it", named.name, o.Unit)
+			}
+		}
 	}
 }
 
@@ -149,13 +80,51 @@ func verdictAt(o sweep.Outcome) checker.Verdict {
 	return checker.Unknown
 }
 
-// Every figure and picture that docs/evidence/measurements.md shows is there.
-func TestPageOfMeasurementsShowsAllSweeps(t *testing.T) {
-	text, err := os.ReadFile("../../docs/evidence/measurements.md")
+// Law: the committed tables, pictures and summaries of sweeps are those of the committed data.
+func TestEachStoredSweepIsCurrent(t *testing.T) {
+	stored, err := filepath.Glob(filepath.Join("..", "..", "results", "*", "*", sweep.OutcomesFile))
+	if err != nil || len(stored) < len(sweeps) {
+		t.Fatalf("%d sweeps are stored (%v)", len(stored), err)
+	}
+	for _, journal := range stored {
+		dir, made := filepath.Dir(journal), t.TempDir()
+		r, err := sweep.Load(dir)
+		if err == nil {
+			err = saveSweep(made, r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range kept(t, made) {
+			if filepath.Ext(name) != ".png" {
+				testkit.GoldenFile(t, filepath.Join(dir, name), text, "The stored data give another file.")
+			}
+		}
+	}
+}
+
+// Law: the page of measurements has the main lines of the committed summaries, of all sweeps.
+func TestPageOfMeasurementsIsCurrent(t *testing.T) {
+	const path = "../../docs/evidence/measurements.md"
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range sweeps {
-		wantIn(t, string(text), "results/reference/"+s.name+"/summary.md")
+		wantIn(t, string(page), "results/reference/"+s.name+"/summary.md")
 	}
+	sections := regexp.MustCompile(`(?s)(<!-- ((?:reference|process)/[a-z-]+) -->\n[^\n]*\n\n)(.*?)(<!-- /)`)
+	renewed := sections.ReplaceAllStringFunc(string(page), func(section string) string {
+		m := sections.FindStringSubmatch(section)
+		r, err := sweep.Load(filepath.Join("..", "..", "results", filepath.FromSlash(m[2])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines strings.Builder
+		for _, l := range report.CampaignLines(r) {
+			lines.WriteString("- " + l + "\n")
+		}
+		return m[1] + lines.String() + m[4]
+	})
+	testkit.GoldenFile(t, path, renewed, "The stored data give other lines.")
 }

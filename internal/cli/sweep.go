@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockstorm/lockstorm/internal/picture"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/shard"
@@ -183,7 +184,7 @@ func (o *sweepOptions) run(ctx context.Context, c sweep.Measurement, out, proble
 		return found, o.shards.made(log, out)
 	}
 	if o.out != "" {
-		if err := saveSweep(o.out, found, problems); err != nil {
+		if err := saveSweep(o.out, found); err != nil {
 			return found, fmt.Errorf("--out: %w", err)
 		}
 	}
@@ -207,7 +208,7 @@ func measure(ctx context.Context, c sweep.Measurement, found *sweep.Results, log
 }
 
 // saveSweep writes the files of a measurement: if it is not finished, only the outcomes that are there.
-func saveSweep(dir string, r sweep.Results, problems io.Writer) error {
+func saveSweep(dir string, r sweep.Results) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -217,12 +218,15 @@ func saveSweep(dir string, r sweep.Results, problems io.Writer) error {
 	if err := r.Save(dir); err != nil {
 		return err
 	}
-	pictures, err := drawPictures(dir, r, problems)
+	drawn, err := picture.Sweep(r)
 	if err != nil {
 		return err
 	}
+	if err := drawn.Save(dir, r.Sweep); err != nil {
+		return err
+	}
 	var text strings.Builder
-	if err := sweepPage(&text, r, pictures); err != nil {
+	if err := sweepPage(&text, r); err != nil {
 		return err
 	}
 	return sweep.SaveSummary(dir, []byte(text.String()))

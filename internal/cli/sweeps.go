@@ -16,22 +16,17 @@ import (
 // namedSweep is a sweep by the name that it gives itself.
 type namedSweep struct {
 	name string
-	make func() (sweep.Sweep, error)
+	make func() sweep.Sweep
 }
 
 // sweeps are those that there are, in the order in which they are listed.
 var sweeps = []namedSweep{
-	{"restart-delay", fixed(series.RestartDelay)},
-	{"restart-delay-price", fixed(series.RestartDelayPrice)},
-	{"restart-delay-reference", fixed(series.RestartDelayReference)},
-	{"restart-boundary", fixed(series.RestartBoundary)},
-	{"drift", fixed(series.Drift)},
-	{"drift-edge", fixed(series.DriftEdge)},
-}
-
-// fixed returns a sweep that cannot fail to be made.
-func fixed(s func() sweep.Sweep) func() (sweep.Sweep, error) {
-	return func() (sweep.Sweep, error) { return s(), nil }
+	{"restart-delay", series.RestartDelay},
+	{"restart-delay-price", series.RestartDelayPrice},
+	{"restart-delay-reference", series.RestartDelayReference},
+	{"restart-boundary", series.RestartBoundary},
+	{"drift", series.Drift},
+	{"drift-edge", series.DriftEdge},
 }
 
 // findSweep makes the sweep of a name.
@@ -39,7 +34,7 @@ func findSweep(name string) (sweep.Sweep, error) {
 	var known []string
 	for _, s := range sweeps {
 		if s.name == name {
-			return s.make()
+			return s.make(), nil
 		}
 		known = append(known, s.name)
 	}
@@ -49,11 +44,7 @@ func findSweep(name string) (sweep.Sweep, error) {
 // findPoint finds a point of any sweep by the name of its scenario.
 func findPoint(name string) (scenarios.Scenario, bool) {
 	for _, known := range sweeps {
-		s, err := known.make()
-		if err != nil { // which is told to whoever runs the sweep
-			continue
-		}
-		for _, p := range s.Points {
+		for _, p := range known.make().Points {
 			if p.Scenario.Name == name {
 				return p.Scenario, true
 			}
@@ -91,10 +82,7 @@ func listSweeps(out io.Writer) error {
 	terminal.Fit(out)
 	t := &textfmt.Table{Head: []string{"sweep", "points", "boundaries", "what it shows"}}
 	for _, known := range sweeps {
-		s, err := known.make()
-		if err != nil {
-			return err
-		}
+		s := known.make()
 		t.Add(s.Name, fmt.Sprint(len(s.Points)), fmt.Sprint(len(s.Boundaries)), s.Summary)
 	}
 	printTable(out, t)

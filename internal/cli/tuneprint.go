@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/picture"
 	"github.com/lockstorm/lockstorm/internal/report"
-	"github.com/lockstorm/lockstorm/internal/sweep/plots"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/tune"
@@ -192,7 +192,11 @@ func storeAdvice(dir string, a tune.Advice) error {
 	if len(a.Front) == 0 && a.Recommended == nil {
 		return nil
 	}
-	return plots.Save(dir, "front", report.FrontPicture(a), shownPictures, plots.Screen, drawnHere(report.FrontAbout(a)))
+	drawn, err := picture.Front(a)
+	if err != nil {
+		return err
+	}
+	return drawn.Save(dir, "front")
 }
 
 // serversDir is the directory of an advice for the scenarios that are for real servers.

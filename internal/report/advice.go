@@ -2,14 +2,13 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockstorm/lockstorm/internal/picture"
 	"github.com/lockstorm/lockstorm/internal/report/document"
-	"github.com/lockstorm/lockstorm/internal/sweep/plots"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/tune"
 )
@@ -36,7 +35,11 @@ func (r *Report) Advice(a tune.Advice) error {
 		blocks = append(blocks, document.Heading(fmt.Sprintf("Validated by runs with seeds %d to %d", v.Seeds.First, v.Seeds.Last)), trialTable(*v))
 	}
 	if len(a.Front) > 0 || a.Recommended != nil {
-		figure, err := figureOf(FrontPicture(a))
+		drawn, err := picture.Front(a)
+		if err != nil {
+			return err
+		}
+		figure, err := figureOf(drawn)
 		if err != nil {
 			return err
 		}
@@ -146,85 +149,6 @@ func frontTable(a tune.Advice) document.Table {
 			document.Number(w.RequestsPerSecond, fmt.Sprintf("%.3g", w.RequestsPerSecond)), seconds(textfmt.Duration(w.BlockedByDead), w.BlockedByDead.Seconds()))
 	}
 	return t
-}
-
-// FrontPicture is a chart of the Pareto front: the risk of a setting against how long a dead
-// holder blocks the others. If a setting is recommended, it shows those that differ from it in
-// TTL and extension only.
-func FrontPicture(a tune.Advice) plots.Front {
-	shown := a.Front
-	if r := a.Recommended; r != nil {
-		shown = []tune.Weighed{*r}
-		for _, w := range a.Front {
-			if w != *r && w.NodeTimeout == r.NodeTimeout && w.RetryMax == r.RetryMax {
-				shown = append(shown, w)
-			}
-		}
-	}
-	floor := floorOf(shown)
-	f := plots.Front{
-		Title: "What a longer lease saves, and what it costs",
-		X:     plots.Axis{Name: "a dead holder blocks the others for at most", Unit: "s", Log: true},
-		Y:     plots.Axis{Name: "violations in 1e9 grants, at most, by the model", Log: floor > 0},
-	}
-	if floor > 0 && floor < leastRisk(shown) {
-		f.Y.Name += " (none: at the bottom)"
-	}
-	for i, w := range shown {
-		s := plots.Setting{X: w.BlockedByDead.Seconds(), Y: max(floor, w.Risk.PerBillion()), Best: undominated(w, shown), Recommended: a.Recommended != nil && i == 0}
-		if s.Recommended || s.Best {
-			s.Label = fmt.Sprintf("%v, extended: %s", w.TTL, ReadableInterval(w.ExtendEvery))
-		}
-		f.Settings = append(f.Settings, s)
-	}
-	return f
-}
-
-// FrontAbout says how the picture of a front was made.
-func FrontAbout(a tune.Advice) plots.About {
-	return plots.About{
-		Made:    fmt.Sprintf("tune: settings of a lock for a service, by the model; %s of each setting that was validated", textfmt.Count(a.Runs, "run")),
-		Command: tuneCommand(a, "QUESTION") + " --out DIR", Seed: a.Seed, Program: a.Program,
-		Runs: textfmt.Count(a.Runs, "run") + " per validated setting",
-	}
-}
-
-// leastRisk is the least risk above 0; +Inf: there is none.
-func leastRisk(list []tune.Weighed) float64 {
-	least := math.Inf(1)
-	for _, w := range list {
-		if risk := w.Risk.PerBillion(); risk > 0 {
-			least = min(least, risk)
-		}
-	}
-	return least
-}
-
-// floorOf is where settings without a risk are drawn on a logarithmic axis: below the others.
-// It is 0 if no setting has a risk, and the axis is linear then.
-func floorOf(list []tune.Weighed) float64 {
-	least := leastRisk(list)
-	if math.IsInf(least, 1) {
-		return 0
-	}
-	for _, w := range list {
-		if w.Risk.PerBillion() == 0 {
-			return least / 10
-		}
-	}
-	return least
-}
-
-// undominated reports whether no other setting is at least as good in blocking and risk, and
-// better in one of them.
-func undominated(w tune.Weighed, list []tune.Weighed) bool {
-	for _, o := range list {
-		if o.BlockedByDead <= w.BlockedByDead && o.Risk.Total() <= w.Risk.Total() &&
-			(o.BlockedByDead < w.BlockedByDead || o.Risk.Total() < w.Risk.Total()) {
-			return false
-		}
-	}
-	return true
 }
 
 // ReadableInterval prints how often a hold is extended.

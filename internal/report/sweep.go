@@ -1,19 +1,19 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/picture"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/sweep"
-	"github.com/lockstorm/lockstorm/internal/sweep/plots"
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -35,27 +35,26 @@ func (r *Report) Campaign(found sweep.Results) error {
 	for _, p := range found.Params {
 		about = append(about, document.Fact{Name: p.Head(), Value: p.Summary})
 	}
+	for _, f := range SweepFormulas(found) {
+		about = append(about, document.Fact{Name: "formula", Value: f})
+	}
 	about = append(about, document.Fact{Name: "counted", Value: fmt.Sprintf("the runs in which %s (%s) is violated", found.Property.Title(), found.Property.Code())})
 	blocks = append(blocks, about)
 	if len(found.Outcomes) > 0 {
-		pictures, err := CampaignPictures(found)
+		drawn, err := picture.Sweep(found)
 		if err != nil {
 			return err
 		}
-		figures := document.Columns{}
-		for _, p := range pictures {
-			figure, err := figureOf(p.Chart)
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.Name, err)
-			}
-			figures = append(figures, []document.Block{figure})
+		figure, err := figureOf(drawn)
+		if err != nil {
+			return err
 		}
-		blocks = append(blocks, figures)
+		blocks = append(blocks, figure)
 	}
-	for _, c := range CampaignCurves(found.Points()) {
+	for _, c := range sweep.Curves(found.Points()) {
 		blocks = append(blocks, document.Fold{Summary: "every point: " + c.Name, Blocks: []document.Block{document.TableOf(PointsTable(found, c.Outcomes, true), formulaMark)}})
 	}
-	for _, c := range CampaignCurves(found.Boundaries()) {
+	for _, c := range sweep.Curves(found.Boundaries()) {
 		blocks = append(blocks, document.Fold{Summary: "every boundary: " + c.Name, Blocks: []document.Block{document.TableOf(BoundariesTable(found, c.Outcomes), formulaMark)}})
 	}
 	title := "Sweep: " + found.Sweep
@@ -80,14 +79,15 @@ func formulaMark(column, text string) document.Mark {
 	return document.Plain
 }
 
-// figureOf is a chart on a page.
-func figureOf(c plots.Chart) (document.Figure, error) {
-	svg, err := plots.Page(c)
-	head, rows := plots.Data(c)
-	data := document.TableOf(&textfmt.Table{Head: head, Lines: rows}, nil)
+// figureOf is a picture on a page, which has its title as a text. Its values are in the tables.
+func figureOf(p picture.Picture) (document.Figure, error) {
+	title := p.Title
+	p.Title = ""
+	svg, err := p.SVG()
+	svg = bytes.Replace(svg, []byte("<svg "), fmt.Appendf(nil, `<svg class="plot" role="img" aria-label="%s" `, html.EscapeString(title)), 1)
 	return document.Figure{
-		SVG: svg, Caption: plots.Title(c), Data: &data,
-		Needs: []document.Assets{{Name: "plots", Style: plots.PageStyle()}},
+		SVG: svg, Caption: title,
+		Needs: []document.Assets{{Name: "plots", Style: ".plot { width: 100%; min-width: 45rem; max-width: 60rem; }\n"}}, // or texts are illegible
 	}, err
 }
 
@@ -305,54 +305,25 @@ func SweepCommand(h sweep.Head) string {
 	return text + fmt.Sprintf(" --runs %d --seed %d --out DIR", h.Runs, h.First)
 }
 
-// CampaignCurve is the outcomes of one curve.
-type CampaignCurve struct {
-	Name     string
-	Outcomes []sweep.Outcome
+// formulas states the formula of a curve in words, by sweep. It returns "" for a curve without one.
+var formulas = map[string]func(curve string) string{
+	"restart-delay":           series.DelayFormula,
+	"restart-delay-reference": series.ReferenceFormula,
+	"restart-boundary":        series.BoundaryFormula,
+	"drift":                   series.DriftFormula,
+	"drift-edge":              series.DriftFormula,
 }
 
-// CampaignCurves groups outcomes by their curves, in the order in which these begin.
-func CampaignCurves(all []sweep.Outcome) (list []CampaignCurve) {
-	place := map[string]int{}
-	for _, o := range all {
-		i, ok := place[o.Curve]
-		if !ok {
-			i, place[o.Curve] = len(list), len(list)
-			list = append(list, CampaignCurve{Name: o.Curve})
+// SweepFormulas states the formulas of the measured curves in words, each once.
+func SweepFormulas(r sweep.Results) (list []string) {
+	words := formulas[r.Sweep]
+	if words == nil {
+		return nil
+	}
+	for _, c := range sweep.Curves(r.Outcomes) {
+		if text := words(c.Name); text != "" && !slices.Contains(list, text) {
+			list = append(list, text)
 		}
-		list[i].Outcomes = append(list[i].Outcomes, o)
 	}
 	return list
 }
-
-// captions are additions to charts that the results of a sweep do not contain, by sweep.
-var captions = map[string]plots.Say{
-	"restart-delay":           {Marks: safeDelay, Formula: series.DelayFormula},
-	"restart-boundary":        {Formula: func(string) string { return boundaryFormula }},
-	"restart-delay-price":     {Show: []plots.Quantity{plots.Availability, plots.Outage}, Marks: safeDelay},
-	"restart-delay-reference": {Marks: safeDelay, Formula: series.ReferenceFormula},
-	"drift-edge":              {Formula: series.DriftFormula},
-	"drift":                   {Formula: series.DriftFormula, Line: series.DriftLine, LineName: "the least allowance that covers the error: a/T = (ρn + ρc)/(1 + ρn) + step/T"},
-}
-
-// boundaryFormula is what [series.RestartBoundary] predicts.
-const boundaryFormula = "(1 + ρr)((T − a)/(1 − ρc) − w − ℓ): TTL T, allowance a, one way w, latency ℓ of the next grant"
-
-// PictureAbout says how the pictures of a sweep were made.
-func PictureAbout(h sweep.Head) plots.About {
-	return plots.About{
-		Made:    fmt.Sprintf("%s: %s; %s (%s), 95 %% intervals by Wilson", h.Sweep, h.Summary, h.Property.Title(), h.Property.Code()),
-		Command: SweepCommand(h), Seed: h.First, Program: runner.Program(h.Versions),
-	}
-}
-
-// safeDelay marks where the delay is long enough.
-var safeDelay = []plots.Mark{{X: series.SafeDelayShare(), Label: "safe delay by formula"}}
-
-// CampaignPictures returns the charts of the results.
-func CampaignPictures(r sweep.Results) ([]plots.Picture, error) {
-	return plots.Of(r, captions[r.Sweep])
-}
-
-// CaptionedPictures names the sweeps with additions to their charts.
-func CaptionedPictures() []string { return slices.Sorted(maps.Keys(captions)) }

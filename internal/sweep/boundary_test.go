@@ -100,17 +100,3 @@ func TestUnknownVerdictEndsTheSearch(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
-
-// With real scenarios the boundary is the end of the holder's validity, less what the rival
-// needs, and each trial's witness violates the property.
-func TestBoundaryOfARestart(t *testing.T) {
-	l := located(t, 10, sweep.Boundary{Scenario: away, Low: 0.5, High: 1.3, Within: 0.02, Predicted: 0.94})
-	if !l.Bracketed() || *l.LastViolated < 0.85 || *l.FirstHolding > 0.99 {
-		t.Errorf("%+v", l)
-	}
-	for _, trial := range l.Search {
-		if (trial.Verdict == checker.Violated) != (trial.Witness != nil) {
-			t.Errorf("%+v", trial)
-		}
-	}
-}

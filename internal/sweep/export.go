@@ -1,13 +1,10 @@
 package sweep
 
 import (
-	"bytes"
 	"io"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -39,7 +36,7 @@ func (r Results) pointRows() [][]string {
 	head := slices.Concat([]string{"unit", "curve"}, heads(r.Params), []string{
 		"scenario", "runs", "first_seed", "last_seed", "violated_runs", "held_runs", "undecided_runs", "slipped_runs",
 		"violations", "violated_share", "wilson95_low", "wilson95_high", "predicted", "predicted_inside", "witness_seed",
-	}, figureHeads, []string{programHead})
+	}, figureHeads(), []string{programHead})
 	rows, program := [][]string{head}, runner.Program(r.Versions)
 	for _, o := range r.Points() {
 		p := o.Point
@@ -139,46 +136,41 @@ func (w *Witness) seed() string {
 	return seed(w.Seed)
 }
 
-// figureFields are the indices of all measurements, and figureHeads their JSON names.
-var figureFields, figureHeads = readFigures(reflect.TypeFor[checker.Measurements]())
-
-// readFigures finds all measurements.
-func readFigures(t reflect.Type) (fields [][]int, heads []string) {
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || name == "" {
-			continue
-		}
+// figureHeads are the names of all measurements, with the unit of durations.
+func figureHeads() (heads []string) {
+	for _, f := range checker.NamedFigures() {
 		unit := ""
-		if f.Type == reflect.TypeFor[time.Duration]() {
+		if f.Unit == checker.Nanoseconds {
 			unit = "ms"
 		}
-		fields, heads = append(fields, f.Index), append(heads, withUnit(name, unit))
+		heads = append(heads, withUnit(f.Name, unit))
 	}
-	return fields, heads
+	return heads
 }
 
 // figures formats the measurements, durations in ms.
 func figures(m checker.Measurements) (texts []string) {
-	v := reflect.ValueOf(m)
-	for _, f := range figureFields {
-		switch x := v.FieldByIndex(f).Interface().(type) {
-		case time.Duration:
-			texts = append(texts, number(float64(x)/float64(time.Millisecond)))
-		case float64:
+	for _, f := range checker.NamedFigures() {
+		x := f.Of(m)
+		switch f.Unit {
+		case checker.Nanoseconds:
+			texts = append(texts, number(x/float64(time.Millisecond)))
+		case checker.Fraction:
 			texts = append(texts, number(x))
-		case int:
-			texts = append(texts, strconv.Itoa(x))
+		case checker.Number:
+			texts = append(texts, strconv.Itoa(int(x)))
 		}
 	}
 	return texts
 }
 
-// printed is the JSON of results, except the outcomes.
+// printed is the JSON of results.
 type printed struct {
 	Head
-	Complete bool `json:"complete"` // all points are measured
-	Fit      Fit  `json:"fit"`
+	Complete   bool              `json:"complete"` // all points are measured
+	Fit        Fit               `json:"fit"`
+	Points     []printedPoint    `json:"points"`
+	Boundaries []printedBoundary `json:"boundaries"`
 }
 
 // printedPoint is the outcome at a point with derived values.
@@ -199,42 +191,19 @@ type printedBoundary struct {
 	Open     bool   `json:"open"`
 }
 
-// Print writes the results as one JSON value, with each outcome on a line of its own so that a
-// diff shows which differ.
+// Print writes the results as one JSON value.
 func (r Results) Print(to io.Writer) error {
-	head, err := encode(printed{r.Head, r.Complete(), r.Fit()})
-	if err != nil {
-		return err
-	}
-	var points, boundaries []any
+	all := printed{r.Head, r.Complete(), r.Fit(), []printedPoint{}, []printedBoundary{}}
 	for _, o := range r.Points() {
-		points = append(points, printedPointOf(o))
+		all.Points = append(all.Points, printedPointOf(o))
 	}
 	for _, o := range r.Boundaries() {
-		boundaries = append(boundaries, printedBoundary{o, o.LastSeed(), o.Boundary.Met(), o.Boundary.Open()})
+		all.Boundaries = append(all.Boundaries, printedBoundary{o, o.LastSeed(), o.Boundary.Met(), o.Boundary.Open()})
 	}
-	var b bytes.Buffer
-	b.Write(bytes.TrimSuffix(head, []byte("}\n")))
-	for _, list := range []struct {
-		name string
-		all  []any
-	}{{"points", points}, {"boundaries", boundaries}} {
-		b.WriteString(",\n\"" + list.name + "\":[")
-		for i, one := range list.all {
-			line, err := encode(one)
-			if err != nil {
-				return err
-			}
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteByte('\n')
-			b.Write(bytes.TrimSuffix(line, []byte("\n")))
-		}
-		b.WriteByte(']')
+	text, err := encode(all)
+	if err == nil {
+		_, err = to.Write(text)
 	}
-	b.WriteString("}\n")
-	_, err = b.WriteTo(to)
 	return err
 }
 

@@ -189,8 +189,7 @@ func TestContinued(t *testing.T) {
 	}
 }
 
-// Law: results that are joined from shards are those of one process, and the log of a point of one block is
-// that of any.
+// Law: results that are joined from shards are those of one process.
 func TestJoined(t *testing.T) {
 	c, whole := long(), t.TempDir()
 	runLog(t.Context(), t, c, nil, whole)

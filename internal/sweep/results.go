@@ -188,11 +188,10 @@ func (l Located) trials() []Trial {
 const (
 	PointsFile     = "points.csv"     // one row per point
 	BoundariesFile = "boundaries.csv" // one row per boundary
-	ResultsFile    = "points.json"    // all results
 	SummaryFile    = "summary.md"     // for people
 )
 
-var resultFiles = []string{PointsFile, BoundariesFile, ResultsFile, SummaryFile}
+var resultFiles = []string{PointsFile, BoundariesFile, SummaryFile}
 
 // Results are the outcomes of a measurement, in the order of the units.
 type Results struct {
@@ -276,7 +275,7 @@ func (r Results) SaveOutcomes(dir string) error {
 	return files.WriteWhole(filepath.Join(dir, OutcomesFile), text)
 }
 
-// Save writes the result files, except the summary. Each file is replaced atomically.
+// Save writes the outcomes and the CSV files. Each file is replaced atomically.
 func (r Results) Save(dir string) error {
 	if err := r.SaveOutcomes(dir); err != nil {
 		return err
@@ -297,11 +296,7 @@ func (r Results) Save(dir string) error {
 			return err
 		}
 	}
-	var b bytes.Buffer
-	if err := r.Print(&b); err != nil {
-		return err
-	}
-	return files.WriteWhole(filepath.Join(dir, ResultsFile), b.Bytes())
+	return nil
 }
 
 // SaveSummary writes the summary.

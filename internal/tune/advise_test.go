@@ -92,21 +92,6 @@ func TestFewGrantsHaveNoUpperEnd(t *testing.T) {
 	}
 }
 
-// The scenarios of an advice repeat its validation, and meet their expectations.
-func TestScenariosRepeatTheValidation(t *testing.T) {
-	a := advise(t, small(), 5)
-	for i, s := range a.Scenarios {
-		e, err := runner.Prepare(simulated.Backend(), s)
-		if err != nil {
-			t.Fatalf("%s: %v", s.Name, err)
-		}
-		r, err := e.Run(t.Context(), a.Seeds[i], nil)
-		if err != nil || !r.AsExpected() {
-			t.Errorf("%s with seed %d: %v, %v", s.Name, a.Seeds[i], r.Report.Verdicts(), err)
-		}
-	}
-}
-
 // Every ranked setting satisfies the formulas, has the required headroom, and meets all wishes
 // by its figures.
 func TestRankedSettingsKeepToTheFormulas(t *testing.T) {

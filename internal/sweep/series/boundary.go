@@ -58,6 +58,11 @@ func RestartBoundary() sweep.Sweep {
 	return s
 }
 
+// BoundaryFormula states the formula of all curves of [RestartBoundary].
+func BoundaryFormula(string) string {
+	return "(1 + ρr)((T − a)/(1 − ρc) − w − ℓ): TTL T, allowance a, one way w, latency ℓ of the next grant"
+}
+
 // rates are clock errors, in ppm.
 var rates = []int64{0, 10_000, 50_000, 100_000}
 

@@ -67,18 +67,3 @@ func TestBoundariesAreWhereTheFormulaSays(t *testing.T) {
 	}
 	t.Logf("rules fail at: %v of %d", fails, len(series.RestartBoundary().Boundaries))
 }
-
-// The rule T (1 + ρr) fails only if the allowance does not cover the holder's clock, and T (1
-// + d) only if the errors of both clocks add up to more than d.
-func TestWhereRulesOfThumbFail(t *testing.T) {
-	t.Parallel()
-	for _, b := range series.RestartBoundary().Boundaries {
-		slow, fast, d := b.At[0], b.At[1], b.At[2]
-		if b.Rules[series.ByRestart] < b.Predicted && d >= slow {
-			t.Errorf("%s at %v: T (1 + ρr) fails, though the allowance covers the holder's clock", b.Curve, b.At)
-		}
-		if b.Rules[series.ByDrift] < b.Predicted && slow+fast <= d {
-			t.Errorf("%s at %v: T (1 + d) fails, though the drift factor covers both clocks", b.Curve, b.At)
-		}
-	}
-}

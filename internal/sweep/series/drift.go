@@ -2,7 +2,6 @@ package series
 
 import (
 	"fmt"
-	"math"
 	"sort"
 	"time"
 
@@ -19,7 +18,7 @@ const (
 	nodes      = 5
 )
 
-// DriftReach is how far below the line of [DriftLine] the allowance has to be, as a share of
+// DriftReach is how far below [NeededAllowance] the allowance has to be, as a share of
 // the TTL, for every run to violate exclusion.
 const DriftReach = float64(2*way+grain+driftStep) / float64(ttl)
 
@@ -95,17 +94,6 @@ func swept(name, summary string, over func(w wrong, add func(ppm, percent int64)
 		})
 	}
 	return s
-}
-
-// DriftLine returns the line of a curve of [Drift] or [DriftEdge]: the least allowance that
-// covers a clock error. It returns nil for other curves.
-func DriftLine(curve string) func(wrong float64) (allowance float64) {
-	for _, w := range wrongs {
-		if w.name == curve {
-			return func(x float64) float64 { return w.needed(int64(math.Round(1e6 * x))) }
-		}
-	}
-	return nil
 }
 
 // DriftFormula states the formula of all curves of [Drift] and [DriftEdge]: [Granted].

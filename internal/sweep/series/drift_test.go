@@ -7,6 +7,23 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
+// needed returns the least allowance that covers the error of a curve's clocks.
+func needed(t *testing.T, curve string, wrong float64) float64 {
+	t.Helper()
+	switch curve {
+	case "the holder's clock is slow":
+		return series.NeededAllowance(0, wrong)
+	case "the nodes' clocks are fast":
+		return series.NeededAllowance(wrong, 0)
+	case "the nodes' clocks are fast and the holder's is slow, by as much":
+		return series.NeededAllowance(wrong, wrong)
+	case "the nodes' clocks step forward":
+		return series.NeededForStep(wrong)
+	}
+	t.Fatalf("unknown curve %q", curve)
+	return 0
+}
+
 // On the covered side of the line no run violates exclusion, and farther than the reach beyond
 // it every run does.
 func TestMapFollowsTheLine(t *testing.T) {
@@ -15,7 +32,7 @@ func TestMapFollowsTheLine(t *testing.T) {
 	var covered, beyond int
 	s := series.Drift()
 	for i, p := range s.Points {
-		line := series.DriftLine(p.Curve)(p.At[0])
+		line := needed(t, p.Curve, p.At[0])
 		if p.At[1] < line && p.At[1] > line-series.DriftReach*1.15 { // a fast clock counts more of a reach
 			continue
 		}
@@ -55,18 +72,12 @@ func TestEdgeFollowsItsFormula(t *testing.T) {
 		if q := *p.Predicted; q > 0 && q < 1 {
 			uncertain++
 		}
-		if p.At[1] >= series.DriftLine(p.Curve)(p.At[0]) && r.K > 0 {
+		if p.At[1] >= needed(t, p.Curve, p.At[0]) && r.K > 0 {
 			t.Errorf("%s at %v: %v violated, and the allowance is enough", p.Curve, p.At, r)
 		}
 	}
 	t.Logf("%d of %d intervals contain what is predicted, %d of which is neither 0 nor 1", inside, len(s.Points), uncertain)
 	if uncertain < 20 || 10*inside < 9*len(s.Points) {
 		t.Errorf("%d of %d intervals contain what is predicted, %d of which is neither 0 nor 1: want nine of ten, and 20", inside, len(s.Points), uncertain)
-	}
-}
-
-func TestOnlyCurvesOfTheSweepsHaveLines(t *testing.T) {
-	if series.DriftLine("no such curve") != nil {
-		t.Error("a curve that is none has a line")
 	}
 }

@@ -103,12 +103,6 @@ func DriftRule(ttl time.Duration, factor float64) time.Duration {
 	return time.Duration((1 + factor) * float64(ttl))
 }
 
-// SafeDelayShare returns the delay, as a share of the TTL, from which on no point of
-// [RestartDelay] can break lease exclusion: [SafeDelay] with perfect clocks.
-func SafeDelayShare() float64 {
-	return SafeDelay(ttl, allowance(ttl, factor), 0, 0).Seconds() / ttl.Seconds()
-}
-
 // Renewal is a holder of a bare quorum that extends.
 type Renewal struct {
 	TTL      time.Duration // of the keys, at the grant and after each extension

@@ -65,37 +65,6 @@ func drawn(t *rapid.T, name string, lo, hi time.Duration) time.Duration {
 	return time.Duration(rapid.Int64Range(int64(lo), int64(hi)).Draw(t, name))
 }
 
-// A longer delay or a slower rival is no riskier, and a vote that may have been synced is no
-// riskier than one that cannot have been.
-func TestLongerIsNoRiskier(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		v, e, sync := drawn(t, "validity", ms, time.Hour), drawn(t, "every", ms, time.Hour), drawn(t, "sync", ms, time.Hour)
-		short, more := drawn(t, "delay", 0, time.Hour), drawn(t, "more", 0, time.Hour)
-		back := drawn(t, "back", 0, time.Minute)
-		nodes := rapid.IntRange(1, 9).Draw(t, "nodes")
-		needed := rapid.IntRange(1, nodes).Draw(t, "needed")
-		for name, p := range map[string]func(d, back time.Duration) float64{
-			"plain":    func(d, back time.Duration) float64 { return series.PlainRisk(d, v, back) },
-			"extended": func(d, back time.Duration) float64 { return series.ExtendedRisk(d, v, back, e) },
-			"unsynced": func(d, back time.Duration) float64 { return series.UnsyncedRisk(d, v, back, sync, nodes, needed) },
-		} {
-			risk := p(short, back)
-			if risk < 0 || risk > 1+1e-9 {
-				t.Errorf("%s: %v is no probability", name, risk)
-			}
-			if longer := p(short+more, back); longer > risk+1e-9 {
-				t.Errorf("%s: risk %v after %v, and %v after %v more", name, risk, short, longer, more)
-			}
-			if slower := p(short, back+more); slower > risk+1e-9 {
-				t.Errorf("%s: risk %v, and %v if the rival takes %v longer", name, risk, slower, more)
-			}
-		}
-		if u, p := series.UnsyncedRisk(short, v, back, sync, nodes, needed), series.PlainRisk(short, v, back); u > p+1e-9 {
-			t.Errorf("a node that syncs risks %v, and one that keeps nothing %v", u, p)
-		}
-	})
-}
-
 // Extending once per validity is as risky as not extending, and extending more often no less
 // risky. A disk that is never synced is as good as none.
 func TestFormulasMeet(t *testing.T) {
@@ -241,28 +210,4 @@ func TestGrantedIsAProbabilityWhereItIsRounded(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A longer overlap makes a grant more probable; longer ways and rarer requests make it less
-// probable.
-func TestGrantedGrowsWithTheOverlap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		draw := func(name string, lo int64) time.Duration {
-			return time.Duration(rapid.Int64Range(lo, int64(10*ms)).Draw(t, name))
-		}
-		overlap, more, way, grain, step := draw("overlap", -int64(ms)), draw("more", 0), draw("way", 0), draw("grain", 1), draw("step", 1)
-		p := series.Granted(overlap, way, grain, step)
-		if p < 0 || p > 1 {
-			t.Errorf("%v is no probability", p)
-		}
-		if longer := series.Granted(overlap+more, way, grain, step); longer < p-1e-9 {
-			t.Errorf("%v with an overlap of %v, %v with %v more", p, overlap, longer, more)
-		}
-		if farther := series.Granted(overlap, way+more, grain, step); farther > p+1e-9 {
-			t.Errorf("%v, and %v if each way takes %v longer", p, farther, more)
-		}
-		if slower := series.Granted(overlap, way, grain, step+more); slower > p+1e-9 {
-			t.Errorf("%v, and %v if a rival asks %v less often", p, slower, more)
-		}
-	})
 }
