@@ -24,7 +24,6 @@ import (
 
 // exploreOptions are the flags of explore.
 type exploreOptions struct {
-	lookup     finder
 	properties []string
 	bounds     explore.Bounds
 	executions int
@@ -48,7 +47,6 @@ const quickEvents = 400_000
 // quickExploration returns the flags of explore --quick.
 func quickExploration() exploreOptions {
 	return exploreOptions{
-		lookup:  findAnd,
 		bounds:  explore.Bounds{Latencies: explore.DefaultLatencies, Draws: explore.DefaultDraws, Deviations: explore.DefaultDeviations, Faults: everyFault},
 		workers: runtime.GOMAXPROCS(0), quick: true,
 	}
@@ -107,7 +105,7 @@ const exploreExample = `  lockstorm explore delayed-restart
   lockstorm explore --quick`
 
 func newExplore() *cobra.Command {
-	o := exploreOptions{lookup: findAnd}
+	o := exploreOptions{}
 	cmd := &cobra.Command{
 		Use:     "explore SCENARIO...",
 		Short:   "Make every run of a small world: a proof within bounds, or the shortest counterexample",
@@ -173,7 +171,7 @@ type exploredWorld struct {
 // worlds finds the scenarios, and the smallest worlds of named ones.
 func (o exploreOptions) worlds(ctx context.Context, args []string) (worlds []exploredWorld, err error) {
 	for _, name := range args {
-		s, err := o.lookup(name, func(s scenarios.Scenario) error {
+		s, err := findAnd(name, func(s scenarios.Scenario) error {
 			_, err := runner.Prepare(simulated.Backend(), s)
 			return err
 		})

@@ -37,7 +37,6 @@ type huntOptions struct {
 	format     string
 	report     reportFile
 	shards     shardOptions
-	lookup     finder             // of the scenario
 	around     scenarios.Scenario // that is hunted; the zero value: none
 }
 
@@ -51,7 +50,7 @@ const (
 )
 
 func newHunt() *cobra.Command {
-	o := huntOptions{lookup: findAnd}
+	o := huntOptions{}
 	cmd := &cobra.Command{
 		Use:   "hunt [SCENARIO]",
 		Short: "Search for runs that break a lock, shrink them and store them as cases",
@@ -182,7 +181,7 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 		}
 		return g, nil
 	}
-	s, err := o.lookup(args[0], func(s scenarios.Scenario) error {
+	s, err := findAnd(args[0], func(s scenarios.Scenario) error {
 		_, err := runner.Prepare(q.Backend, s)
 		return err
 	})

@@ -245,22 +245,17 @@ func (l location) keep(shown results.Reference) error {
 }
 
 // present runs a suite, stores the results, unless there is no directory or the suite was
-// stopped, and prints them, even if they could not be stored.
+// stopped, and prints them, even if they could not be stored. It returns the error for the exit code.
 func (s suite) present(ctx context.Context, of subject, save location, out, problems io.Writer) error {
 	found, refused, err := s.run(ctx, problems)
 	if err != nil {
 		return err
 	}
-	return s.conclude(of, save, known{found: found, refused: refused, stopped: ctx.Err() != nil}, out)
-}
-
-// conclude stores results of the suite, however they were made, prints them as [suite.present]
-// does, and returns the error for the exit code.
-func (s suite) conclude(of subject, save location, now known, out io.Writer) error {
+	now := known{found: found, refused: refused, stopped: ctx.Err() != nil}
 	if now.stopped {
 		now.unsaved = save.dir
 	}
-	reference := s.reference(now.found)
+	reference := s.reference(found)
 	now.versions = reference.Versions
 	of.learn(now)
 	var unsaved error

@@ -21,7 +21,6 @@ import (
 
 // sweepOptions are the flags of sweep.
 type sweepOptions struct {
-	lookup     finder // of the scenario of a sweep of one's own
 	vary       []string
 	property   string
 	runs       int
@@ -42,7 +41,7 @@ const (
 )
 
 func newSweep() *cobra.Command {
-	o := sweepOptions{lookup: findAnd}
+	o := sweepOptions{}
 	cmd := &cobra.Command{
 		Use:   "sweep [NAME|SCENARIO]",
 		Short: "Measure how often a property is violated as a function of parameters",
