@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -58,7 +57,12 @@ did not violate a property that the literature says it violates.`,
 		Args: takes(0, 0),
 	}
 	backend := backendFlags(cmd)
-	o.subjectFlags(cmd)
+	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each lock in each trial (default 50 in virtual time, otherwise 3)")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	cmd.Flags().StringSliceVar(&o.locks, "locks", nil, "the locks to compare (default: all)")
+	cmd.Flags().StringVar(&o.trial, "trial", "", "run this trial only (default: all)")
+	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
+	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
 	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core: a store that is slow because others run beside it violates L1)")
 	cmd.Flags().StringVar(&o.save, "save", "", "directory for the results, "+results.CompareFile)
 	o.report.flag(cmd)
@@ -68,7 +72,8 @@ did not violate a property that the literature says it violates.`,
 		cmd.MarkFlagsMutuallyExclusive("from", f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := o.subject()
+		c, err := compared(o.locks, o.trial)
+		c.format, c.byTrial = o.format, o.byTrial
 		if err == nil {
 			o.backend, err = backend.backend()
 		}
@@ -103,23 +108,6 @@ func (c comparison) reported(cmd *cobra.Command, to reportFile, err error) error
 		r.Comparison(c.Comparison, c.versions, c.stopped)
 		return nil
 	})
-}
-
-// subjectFlags adds the flags that say what is run and shown.
-func (o *compareOptions) subjectFlags(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each lock in each trial (default 50 in virtual time, otherwise 3)")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
-	cmd.Flags().StringSliceVar(&o.locks, "locks", nil, "the locks to compare (default: all)")
-	cmd.Flags().StringVar(&o.trial, "trial", "", "run this trial only (default: all)")
-	cmd.Flags().BoolVar(&o.byTrial, "by-trial", false, "print a table for each trial")
-	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
-}
-
-// subject returns the comparison that these flags choose.
-func (o *compareOptions) subject() (comparison, error) {
-	c, err := compared(o.locks, o.trial)
-	c.format, c.byTrial = o.format, o.byTrial
-	return c, err
 }
 
 // part reports whether some locks or trials are left out.
@@ -205,7 +193,7 @@ func (c comparison) suite(b runner.Backend, seed uint64, runs int) suite {
 	s := suite{what: "compare", backend: b}
 	for _, t := range c.Trials {
 		for _, l := range c.Locks {
-			s.tasks = append(s.tasks, parts.Task{Scenario: t.Enter(l), First: seed, Runs: runs})
+			s.tasks = append(s.tasks, task{Scenario: t.Enter(l), First: seed, Runs: runs})
 		}
 	}
 	return s

@@ -28,7 +28,6 @@ var argumentsOf = map[string]cobra.CompletionFunc{
 	"debate":    others(rowNames),
 	"sweep":     first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
 	"mutants":   others(mutantNumbers),
-	"merge":     directories,
 	"agreement": directories,
 	"tune":      factsAndFiles,
 }

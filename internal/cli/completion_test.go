@@ -69,7 +69,6 @@ func TestCompletion(t *testing.T) {
 		{"tune pause", ":2", "pause-bound="},
 		{"tune persistence=aof", nothing4, "persistence=aof-everysec persistence=aof-always"},
 		{"mutants 0 7", nothing4, "7a"},
-		{"merge ", onlyDirs, ""},
 		{"agreement ", onlyDirs, ""},
 		{"list --color ", nothing4, "auto always never"},
 		{"completion b", nothing4, "bash"},

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -64,7 +63,10 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
   lockstorm debate --from results/reference --format markdown`,
 	}
 	backend := backendFlags(cmd)
-	o.subjectFlags(cmd)
+	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each row (default 100 in virtual time, otherwise 3)")
+	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; on real servers only named series are run)")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	o.show.flags(cmd)
 	cmd.Flags().StringVar(&o.out, "out", "", "directory for the stored runs, one directory each (default: runs are not stored)")
 	cmd.Flags().StringVar(&o.keep, "keep", keepFirst, "which runs --out stores: "+keepFirst+" (the first run of each row that violates a property or leaves it open) or "+keepAll)
 	cmd.Flags().IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core, on real servers four, in containers one in all)")
@@ -106,28 +108,15 @@ several values of a parameter. "lockstorm run" repeats each of them.`,
 	return cmd
 }
 
-// subjectFlags adds the flags that say what is run and shown.
-func (o *debateOptions) subjectFlags(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&o.runs, "runs", 0, "runs of each row (default 100 in virtual time, otherwise 3)")
-	cmd.Flags().IntVar(&o.points, "points", 0, "runs of each point of a series (default half as many; on real servers only named series are run)")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
-	o.show.flags(cmd)
-}
-
-// settleSubject checks these flags and fills in defaults.
-func (o *debateOptions) settleSubject(cmd *cobra.Command, names []string) error {
+// settle checks the flags and fills in defaults.
+func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
 	for flag, n := range map[string]int{"runs": o.runs, "points": o.points} {
 		if cmd.Flags().Changed(flag) && n < 1 {
 			return fmt.Errorf("--%s %d: want at least 1", flag, n)
 		}
 	}
 	o.fill(names)
-	return checkFormat(o.show.format, tableFormats...)
-}
-
-// settle checks the flags and fills in defaults.
-func (o *debateOptions) settle(cmd *cobra.Command, names []string) error {
-	if err := o.settleSubject(cmd, names); err != nil {
+	if err := checkFormat(o.show.format, tableFormats...); err != nil {
 		return err
 	}
 	switch {
@@ -231,12 +220,12 @@ func (o debateOptions) suite(d debate) suite {
 	s := suite{what: "debate", backend: o.backend, sideBySide: o.sideBySide, out: o.out}
 	for _, t := range d.topics {
 		for _, r := range t.Rows {
-			s.tasks = append(s.tasks, parts.Task{Scenario: r.Scenario, First: o.seed, Runs: o.runs})
+			s.tasks = append(s.tasks, task{Scenario: r.Scenario, First: o.seed, Runs: o.runs})
 		}
 		for _, series := range t.Series {
 			for _, p := range series.Points {
 				if o.points > 0 {
-					s.tasks = append(s.tasks, parts.Task{Scenario: p.Scenario, First: o.seed, Runs: o.points})
+					s.tasks = append(s.tasks, task{Scenario: p.Scenario, First: o.seed, Runs: o.points})
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/explore"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -22,16 +24,14 @@ import (
 
 // exploreOptions are the flags of explore.
 type exploreOptions struct {
-	lookup     finder
 	properties []string
 	bounds     explore.Bounds
 	executions int
 	workers    int
 	budget     time.Duration
 	kinds      []string
-	state      string
-	shard      shardFlag
-	merge      []string
+	out        string
+	shards     shardOptions
 	full       bool
 	quick      bool
 	json       bool
@@ -39,7 +39,7 @@ type exploreOptions struct {
 }
 
 // exploredOnce are the flags of explore that do not change what is explored.
-var exploredOnce = []string{"quick", "json", "budget", "workers", "state", "shard", "merge", colourFlag}
+var exploredOnce = []string{"quick", "json", "budget", "workers", "out", "shard", "merge", colourFlag}
 
 // quickEvents is how many events there are with --quick in the runs with one choice of faults.
 const quickEvents = 400_000
@@ -78,11 +78,10 @@ machines, and what follows a state that was seen before. "go doc ./internal/expl
 why that is sound. Runs in which faults overlap on one target are left out and counted.
 Ctrl-C stops, and so does the end of --budget; nothing is then said to hold.
 
-With --state a long exploration is continued where it was stopped or killed. The file has a
-hash, and only the build that wrote it reads it. --shard makes a part of the runs, on
-another machine for example; --merge joins the parts. With --shard auto/n a
-Slurm array (SLURM_ARRAY_TASK_ID) or an Indexed Job of Kubernetes (JOB_COMPLETION_INDEX)
-chooses the part, and the exit code is 0 if it is made: --merge gives the verdict.
+--out stores what was made: a record of all runs with one choice of faults and up to a
+number of deviations. The same command continues from there. These choices are what
+--shard divides, so a scenario with few of them has few shards.
+` + shardsHelp + `
 
 Exit codes: 0 as the scenario expects (without expectations: no violation); 1 another
 verdict; 2 bad usage or input; 3 unfinished.`
@@ -92,13 +91,13 @@ const exploreExample = `  lockstorm explore delayed-restart
   lockstorm explore tiny.yaml --deviations 2 --faults 1 --tick 10ms
   lockstorm explore calm --add pause,clock-jump,clock-rate --deviations 0
   lockstorm explore crash-restart short-restart delayed-restart
-  lockstorm explore quarantine --deviations 2 --state quarantine.json
-  lockstorm explore calm --deviations 2 --shard 1/2 --state 1.json
-  lockstorm explore calm --deviations 2 --merge 1.json,2.json
+  lockstorm explore quarantine --deviations 2 --out runs/quarantine
+  lockstorm explore calm --add crash,pause --shard 1/2 --out runs/calm
+  lockstorm explore calm --add crash,pause --merge runs/calm
   lockstorm explore --quick`
 
 func newExplore() *cobra.Command {
-	o := exploreOptions{lookup: findAnd}
+	o := exploreOptions{}
 	cmd := &cobra.Command{
 		Use:     "explore SCENARIO...",
 		Short:   "Make every run of a small world: a proof within bounds, or the shortest counterexample",
@@ -116,11 +115,8 @@ func newExplore() *cobra.Command {
 		}
 		o.given = givenWords(cmd.Flags(), but(exploredOnce...))
 		worlds, err := o.worlds(cmd.Context(), args)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case len(o.merge) > 0:
-			return o.join(cmd.Context(), worlds[0], wanted, cmd.OutOrStdout())
 		}
 		ctx, done := withBudget(cmd.Context(), o.budget)
 		defer done()
@@ -132,24 +128,19 @@ func newExplore() *cobra.Command {
 	return cmd
 }
 
-// flags adds the flags that say what is explored, and those about how.
+// flags adds the flags.
 func (o *exploreOptions) flags(cmd *cobra.Command) {
-	o.subjectFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.executions, "runs", 0, "maximum number of runs with the same faults (default: no limit)")
 	f.DurationVar(&o.budget, "budget", 0, "time limit of the exploration; then what the runs so far show is printed (default: no limit)")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
 	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
-	f.StringVar(&o.state, "state", "", "file to keep how far the exploration has come, also during the work, and to continue from")
-	f.Var(&o.shard, "shard", "make only this part of the runs, such as 2/4 (with --state, for --merge); auto/4: the part that a Slurm array or an Indexed Job of Kubernetes gives")
-	f.StringSliceVar(&o.merge, "merge", nil, "print what the shards in these state files show together, and run nothing")
-	cmd.MarkFlagsMutuallyExclusive("quick", "state", "merge")
-	cmd.MarkFlagsMutuallyExclusive("quick", "shard")
-}
-
-// subjectFlags adds the flags that say what is explored and shown.
-func (o *exploreOptions) subjectFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
+	f.StringVar(&o.out, "out", "", "directory to keep what was made, and to continue from (default: nothing is kept)")
+	o.shards.flags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("out", "merge")
+	for _, flag := range []string{"out", "shard", "merge"} {
+		cmd.MarkFlagsMutuallyExclusive("quick", flag)
+	}
 	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
 	f.IntVar(&o.bounds.Latencies, "latencies", explore.DefaultLatencies, "number of latencies that a message can have")
 	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that can be drawn from a range beside a random one")
@@ -172,7 +163,7 @@ type exploredWorld struct {
 // worlds finds the scenarios, and the smallest worlds of named ones.
 func (o exploreOptions) worlds(ctx context.Context, args []string) (worlds []exploredWorld, err error) {
 	for _, name := range args {
-		s, err := o.lookup(name, func(s scenarios.Scenario) error {
+		s, err := findAnd(name, func(s scenarios.Scenario) error {
 			_, err := runner.Prepare(simulated.Backend(), s)
 			return err
 		})
@@ -204,8 +195,8 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 	switch {
 	case len(args) == 0:
 		return nil, scenarioName(cmd, args)
-	case len(args) > 1 && (o.state != "" || len(o.merge) > 0):
-		return nil, fmt.Errorf("--state and --merge are of one scenario, not of %d", len(args))
+	case len(args) > 1 && (o.out != "" || o.shards.one() || len(o.shards.merge) > 0):
+		return nil, fmt.Errorf("--out, --shard and --merge are of one scenario, not of %d", len(args))
 	case o.executions < 0:
 		return nil, fmt.Errorf("--runs %d: want 0 or more", o.executions)
 	case o.workers < 1:
@@ -238,64 +229,65 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 
 // exploreOne explores a scenario and prints what that shows.
 func (o exploreOptions) exploreOne(ctx context.Context, w exploredWorld, wanted []checker.Property, out, problems io.Writer) error {
-	shown, err := o.explore(ctx, w, wanted, problems)
+	log, err := o.log(w, wanted)
 	if err != nil {
 		return err
 	}
-	return o.shard.made(shown.outcome.State.Complete, o.show(shown, out))
-}
-
-// show prints what an exploration has shown.
-func (o exploreOptions) show(shown exploration, out io.Writer) (err error) {
-	if o.json {
+	defer func() { _ = log.Close() }() // records are written
+	shown, err := o.explore(ctx, w, wanted, log, problems)
+	switch {
+	case err != nil:
+		return err
+	case o.shards.one():
+		return o.shards.made(log, out)
+	case o.json:
 		err = writeJSON(out, shown.json())
-	} else {
+	default:
 		shown.print(out)
 	}
-	if err != nil {
-		return err
-	}
-	return exploredExit(shown)
+	return cmp.Or(err, exploredExit(shown))
 }
 
-// explore explores a scenario.
-func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []checker.Property, problems io.Writer) (exploration, error) {
-	line := terminal.NewBar(problems, w.scenario.Name, 0, terminal.Told)
-	defer line.Done()
-	began, bounds := time.Now(), o.bounds
+// exploreWork is what identifies an exploration in its records.
+type exploreWork struct {
+	Scenario   scenarios.Scenario `json:"scenario"`
+	Bounds     explore.Bounds     `json:"bounds"`
+	Properties []checker.Property `json:"properties"`
+	Runs       int                `json:"runs"` // see [explore.Limits]
+}
+
+// log returns the records of the exploration.
+func (o exploreOptions) log(w exploredWorld, wanted []checker.Property) (*shard.Log, error) {
+	bounds := o.boundsOf(w)
+	if err := bounds.Validate(); err != nil {
+		return nil, err
+	}
+	return o.shards.log("explore", o.out, exploreWork{w.scenario, bounds, wanted, o.executions})
+}
+
+// boundsOf returns the bounds of the exploration of a world.
+func (o exploreOptions) boundsOf(w exploredWorld) explore.Bounds {
+	bounds := o.bounds
 	if bounds.Faults == everyFault {
 		bounds.Faults = len(w.scenario.Plan)
 	}
-	limits, err := o.limits()
-	if err != nil {
-		return exploration{}, err
+	return bounds
+}
+
+// explore explores a scenario.
+func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []checker.Property, log *shard.Log, problems io.Writer) (exploration, error) {
+	line := terminal.NewBar(problems, w.scenario.Name, 0, terminal.Told)
+	defer line.Done()
+	began, bounds := time.Now(), o.boundsOf(w)
+	limits := explore.Limits{Executions: o.executions, Workers: o.workers, Log: log}
+	if o.quick {
+		limits.Events = quickEvents
 	}
-	state := stateFile{path: o.state, problems: problems}
-	defer state.close()
-	if err := state.open(&limits); err != nil {
-		return exploration{}, err
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	outcome, err := explore.Explore(ctx, w.scenario, bounds, limits, wanted, func(now explore.Outcome, current func() explore.State) {
-		if err := state.keep(current); err != nil {
-			stop(err)
-		}
+	outcome, err := explore.Explore(ctx, w.scenario, bounds, limits, wanted, func(now explore.Outcome) {
 		if line.Due() {
 			line.Say("")
 			line.Left("%s runs, %s states, %s", textfmt.Grouped(now.Executions+now.Cut), textfmt.Grouped(now.States), doneOf(now))
 		}
 	})
-	var wrong *explore.StateError
-	if errors.As(err, &wrong) {
-		err = fmt.Errorf("--state: %s: %w", o.state, wrong.Err)
-	}
-	if err == nil {
-		err = state.write(outcome.State)
-	}
-	x := exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, shard: o.shard.String(), given: o.given}
-	if limits.Resume != nil && limits.Resume.Complete {
-		x.from = o.state
-	}
-	return x, err
+	return exploration{outcome: outcome, bounds: bounds, world: w, took: time.Since(began), quick: o.quick, given: o.given}, err
 }

@@ -6,9 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/lockstorm/lockstorm/internal/explore"
 )
 
 // tinyWorld is two clients who want one lock.
@@ -195,105 +192,23 @@ func TestExploreDeadEnds(t *testing.T) {
 	wantIn(t, out, "deadlock freedom violated in a run of", "client 1 dies")
 }
 
-// An exploration is continued from its state, and shards are joined.
-func TestExploreState(t *testing.T) {
-	dir := t.TempDir()
-	state, file := filepath.Join(dir, "state.json"), worldFile(t, tinyWorld)
-	code, _, _ := command(t, "explore", file, "--state", state, "--runs", "5")
-	want(t, "exit code", code, exitUndecided)
-	code, out, problems := command(t, "explore", file, "--state", state)
-	want(t, "exit code", code, exitAsExpected)
-	want(t, "on stderr", problems, "")
-	wantIn(t, out, "holds in all runs (")
-	code, again, _ := command(t, "explore", file, "--state", state)
-	want(t, "exit code", code, exitAsExpected)
-	head, rest, _ := strings.Cut(out, ")\n")
-	want(t, "the state of a finished exploration", again, head+"; all of them before, as "+state+" says)\n"+rest)
-	code, _, problems = command(t, "explore", file, "--state", state, "--deviations", "2")
+// An exploration that is stopped is continued, and one that is finished is printed again.
+func TestExploreContinues(t *testing.T) {
+	dir, file := t.TempDir(), worldFile(t, forgetful)
+	words := []string{"explore", file, "--tick", "5ms"}
+	code, whole, _ := command(t, words...)
+	words = append(words, "--out", dir)
+	stopped, _, _ := command(t, append(words, "--budget", "1ns")...)
+	want(t, "exit code of one that is stopped", stopped, exitUndecided)
+	for range 2 {
+		again, out, problems := command(t, words...)
+		want(t, "exit code", again, code)
+		want(t, "on stderr", problems, "")
+		want(t, "what is shown", out, whole)
+	}
+	code, _, problems := command(t, append(words, "--deviations", "2")...)
 	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, "--state: "+state+": it is of another scenario, or other bounds or properties")
-
-	one, two := filepath.Join(dir, "1.json"), filepath.Join(dir, "2.json")
-	for shard, path := range map[string]string{"1/2": one, "2/2": two} {
-		code, out, _ := command(t, "explore", file, "--shard", shard, "--state", path)
-		want(t, "exit code", code, exitUndecided)
-		wantIn(t, out, "unfinished; shard "+shard+" was made (", "lease exclusion    unfinished")
-	}
-	code, out, _ = command(t, "explore", file, "--merge", one+","+two)
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "holds in all runs (", "at most 1 deviation")
-	code, _, problems = command(t, "explore", file, "--merge", one)
-	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, "--merge: shard 2/2 is missing")
-}
-
-// A state that was changed is refused: the exploration was not finished, and nothing is proved by saying so.
-func TestExploreEditedState(t *testing.T) {
-	state, file := filepath.Join(t.TempDir(), "state.json"), worldFile(t, tinyWorld)
-	code, _, _ := command(t, "explore", file, "--state", state, "--runs", "5")
-	want(t, "exit code", code, exitUndecided)
-	text, err := os.ReadFile(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit := func(from, to string) {
-		t.Helper()
-		if !strings.Contains(string(text), from) {
-			t.Fatalf("no %s in %s", from, text)
-		}
-		if err := os.WriteFile(state, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, args := range [][]string{{"--state", state}, {"--merge", state}} {
-		edit(`"complete":false`, `"complete":true `)
-		code, out, problems := command(t, append([]string{"explore", file}, args...)...)
-		want(t, "exit code", code, exitBadInput)
-		want(t, "on stdout", out, "")
-		wantIn(t, problems, state+": this is no state of an exploration: its content has been changed")
-	}
-}
-
-// A state is written before the first run, so that a file that cannot be written is known then; later no more
-// often than is worth it. One exploration at a time uses it.
-func TestExploreStateDuringTheWork(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.json")
-	asked := 0
-	state := func() explore.State {
-		asked++
-		return explore.State{Shards: 1, Bounds: explore.Bounds{Latencies: 1}}
-	}
-	var problems strings.Builder
-	f := stateFile{path: path, problems: &problems}
-	if err := f.open(new(explore.Limits)); err != nil {
-		t.Fatal(err)
-	}
-	for range 100 {
-		if err := f.keep(state); err != nil {
-			t.Fatal(err)
-		}
-		f.took = time.Hour
-	}
-	want(t, "writes", asked, 1)
-	if _, err := loadState(path); err != nil {
-		t.Error(err)
-	}
-	code, _, says := command(t, "explore", worldFile(t, tinyWorld), "--state", path)
-	want(t, "exit code", code, exitBadInput)
-	wantIn(t, says, "another exploration is writing to it")
-	f.path, f.written = filepath.Join(path, "none"), f.written.Add(-1000*time.Hour)
-	if err := f.keep(state); err != nil {
-		t.Errorf("a later write: %v", err)
-	}
-	wantIn(t, problems.String(), "is tried again")
-	f.written = time.Time{}
-	if err := f.keep(state); err == nil {
-		t.Error("no error of the first write")
-	}
-	f.close()
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("%v are left, %v", left, err)
-	}
+	wantIn(t, problems, "--out: "+dir+"/shard-1-of-1.jsonl: it is of another explore: bounds differs")
 }
 
 func TestExploreBadInput(t *testing.T) {
@@ -312,16 +227,16 @@ func TestExploreBadInput(t *testing.T) {
 		"no worker":         {[]string{file, "--workers", "0"}, "--workers 0: want at least 1"},
 		"no time":           {[]string{file, "--budget", "0s"}, "--budget 0s: want more than 0"},
 		"unknown property":  {[]string{file, "--property", "V9"}, `unknown property "V9"`},
-		"a state of two":    {[]string{file, file, "--state", "x"}, "--state and --merge are of one scenario, not of 2"},
+		"records of two":    {[]string{file, file, "--out", "x"}, "--out, --shard and --merge are of one scenario, not of 2"},
 		"an unknown kind":   {[]string{file, "--add", "fire"}, `--add: "fire": want kinds of faults, of [crash `},
 		"nothing to add":    {[]string{file, "--added", "2"}, "--added needs --add"},
 		"too few to add":    {[]string{file, "--add", "crash", "--added", "-1"}, "-1 added faults: want 0 or more"},
 		"random faults":     {[]string{worldFile(t, forgetful+"generate: {most: 2}\n")}, "generate: an exploration has no random faults"},
 		"shard 3 of 2":      {[]string{file, "--shard", "3/2"}, `--shard: the shard "3/2": want i/n`},
-		"too many shards":   {[]string{file, "--shard", "1/10001"}, "--shard 1/10001: want at most 10000 parts"},
+		"shard of nowhere":  {[]string{file, "--shard", "1/2"}, "--shard: want --out"},
 		"shard of nobody":   {[]string{file, "--shard", "auto/2"}, "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set"},
-		"no state":          {[]string{file, "--state", file}, "this is no state of an exploration"},
-		"nothing to merge":  {[]string{file, "--merge", "none.json"}, "--merge: open none.json: no such file or directory"},
+		"a file of others":  {[]string{file, "--out", file}, "--out: mkdir "},
+		"nothing to merge":  {[]string{file, "--merge", "none.json"}, "--merge: none.json does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, problems := command(t, append([]string{"explore"}, c.args...)...)

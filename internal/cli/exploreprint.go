@@ -23,8 +23,6 @@ type exploration struct {
 	world   exploredWorld
 	took    time.Duration
 	quick   bool     // what the runs with fewer deviations show is enough
-	shard   string   // as on the command line; "": all runs
-	from    string   // the file whose state was complete before, so that nothing was run; "": there is none
 	given   []string // see [exploreOptions]
 }
 
@@ -81,12 +79,7 @@ func (x exploration) sentence() string {
 	if o.Overlapping > 0 {
 		made += fmt.Sprintf("; %s left out, in which faults overlap", textfmt.Grouped(o.Overlapping))
 	}
-	if x.from != "" {
-		made += fmt.Sprintf("; all of them before, as %s says", x.from)
-	}
 	switch {
-	case x.shard != "" && o.State.Complete:
-		return fmt.Sprintf("%s; shard %s was made (%s): --merge joins all shards", o.Verdict(), x.shard, made)
 	case !o.Complete:
 		text := fmt.Sprintf("%s; not finished, %s (%s)", o.Verdict(), doneOf(o), made)
 		if o.Deviations >= 0 {

@@ -24,7 +24,7 @@ func (o exploreOptions) exploreAll(ctx context.Context, worlds []exploredWorld, 
 	defer bar.Done()
 	for i, w := range worlds {
 		ctx, done := shareOf(ctx, len(worlds)-i)
-		x, err := o.explore(ctx, w, wanted, io.Discard)
+		x, err := o.explore(ctx, w, wanted, nil, io.Discard)
 		done()
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)

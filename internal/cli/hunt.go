@@ -36,7 +36,8 @@ type huntOptions struct {
 	out        string
 	format     string
 	report     reportFile
-	lookup     finder // of the scenario
+	shards     shardOptions
+	around     scenarios.Scenario // that is hunted; the zero value: none
 }
 
 const (
@@ -49,7 +50,7 @@ const (
 )
 
 func newHunt() *cobra.Command {
-	o := huntOptions{lookup: findAnd}
+	o := huntOptions{}
 	cmd := &cobra.Command{
 		Use:   "hunt [SCENARIO]",
 		Short: "Search for runs that break a lock, shrink them and store them as cases",
@@ -71,12 +72,16 @@ Without --assume nothing is assumed, and each find is classified: a defect break
 promise of the lock within the assumptions of the promise; a limit does not. --assume
 promised hunts defects only; --assume FILE hunts under assumptions of your own.
 
+` + shardsHelp + `
+
 Exit codes: 0 no violation; 1 a violation was found; 2 bad usage or input; 3 undecided:
 interrupted before a find, or no run could have violated the hunted properties.`,
 		Example: `  lockstorm hunt
   lockstorm hunt --lock single-node --property V1,L1 --budget 10s
   lockstorm hunt --assume promised --budget 10m --format json
-  lockstorm hunt crash-restart --faults crash,partition:3 --first`,
+  lockstorm hunt crash-restart --faults crash,partition:3 --first
+  lockstorm hunt --assume promised --runs 1000000 --shard 1/8 --out runs/hunt
+  lockstorm hunt --assume promised --runs 1000000 --merge runs/hunt`,
 		Args: takes(0, 1),
 	}
 	o.flags(cmd)
@@ -108,6 +113,9 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
 	f.StringVar(&o.format, "format", asText, "text or json")
 	o.report.flag(cmd)
+	o.shards.flags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("budget", "shard", "merge")
+	cmd.MarkFlagsMutuallyExclusive("report", "shard")
 }
 
 // settle checks the flags and fills in defaults.
@@ -173,13 +181,14 @@ func (o *huntOptions) ground(args []string, q search) (fuzz.SearchSpace, error) 
 		}
 		return g, nil
 	}
-	s, err := o.lookup(args[0], func(s scenarios.Scenario) error {
+	s, err := findAnd(args[0], func(s scenarios.Scenario) error {
 		_, err := runner.Prepare(q.Backend, s)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	o.around = s
 	return fuzz.SpaceAround(s), nil
 }
 

@@ -133,7 +133,7 @@ func TestHuntIsStopped(t *testing.T) {
 // caught hunts a little around crash-restart.
 func caught(t *testing.T) (huntOptions, search, haul) {
 	t.Helper()
-	o := huntOptions{lookup: findAnd, lock: "redlock", faults: "all", most: 6, runs: 50, seed: 1}
+	o := huntOptions{lock: "redlock", faults: "all", most: 6, runs: 50, seed: 1}
 	q, err := o.search([]string{"crash-restart"})
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestStoppedHuntShrinks(t *testing.T) {
 		if impatient {
 			end()
 		}
-		o := huntOptions{lookup: findAnd, lock: "redlock", faults: "all", most: 6, budget: time.Hour, seed: 1}
+		o := huntOptions{lock: "redlock", faults: "all", most: 6, budget: time.Hour, seed: 1}
 		q, err := o.search([]string{"crash-restart"})
 		if err != nil {
 			t.Fatal(err)

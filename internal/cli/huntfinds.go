@@ -33,7 +33,23 @@ type find struct {
 // once hunts once and prints the finds.
 func (o *huntOptions) once(cmd *cobra.Command, q search) error {
 	ctx, problems := cmd.Context(), cmd.ErrOrStderr()
-	h, err := q.watched(ctx, problems)
+	log, err := o.log(cmd, q)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // records are written
+	var h haul
+	switch {
+	case o.shards.one():
+		if err := q.shard(ctx, log, problems); err != nil {
+			return err
+		}
+		return o.shards.made(log, cmd.OutOrStdout())
+	case log != nil:
+		h, err = q.joined(ctx, log)
+	default:
+		h, err = q.watched(ctx, problems)
+	}
 	if err != nil {
 		return err
 	}

@@ -234,19 +234,12 @@ func prepare(name string, b runner.Backend) (e runner.Experiment, err error) {
 	return e, err
 }
 
-// finder finds a scenario by its name or in a file, and checks it.
-type finder func(name string, check func(scenarios.Scenario) error) (scenarios.Scenario, error)
-
-// findAnd finds a scenario and checks it. Errors in a file name the file and, if known, the line.
+// findAnd finds a scenario by its name, or in a file, and checks it. Errors in a file name the file and, if
+// known, the line.
 func findAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
-	if !isFile(name) {
-		return nameAnd(name, check)
+	if isFile(name) {
+		return loadAnd(name, check)
 	}
-	return loadAnd(name, check)
-}
-
-// nameAnd finds a scenario by its name and checks it.
-func nameAnd(name string, check func(scenarios.Scenario) error) (scenarios.Scenario, error) {
 	s, err := scenarios.Find(name)
 	if p, ok := findPoint(name); ok && err != nil {
 		s, err = p, nil

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -390,4 +391,14 @@ func TestVersion(t *testing.T) {
 	code, out, _ := command(t, "--version")
 	want(t, "exit code", code, exitAsExpected)
 	wantMatch(t, out, `^lockstorm \S+\n(lockstorm revision \S+\nlockstorm date \S+\n)?go go1\.\S+\n`)
+}
+
+// soon waits until a condition holds.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not: %s", what)
+		}
+	}
 }

@@ -19,7 +19,7 @@ var exact = map[string]float64{"restart-delay": 0.01, "drift-edge": 0.01, "drift
 
 func measurements(t *testing.T, backend, name string) sweep.Results {
 	t.Helper()
-	r, err := sweep.ReadJournal(filepath.Join("..", "..", "results", backend, name))
+	r, err := sweep.Load(filepath.Join("..", "..", "results", backend, name))
 	if err != nil {
 		t.Fatalf("%v; make measurements makes it", err)
 	}
@@ -82,13 +82,13 @@ func verdictAt(o sweep.Outcome) checker.Verdict {
 
 // Law: the committed tables, pictures and summaries of sweeps are those of the committed data.
 func TestEachStoredSweepIsCurrent(t *testing.T) {
-	stored, err := filepath.Glob(filepath.Join("..", "..", "results", "*", "*", sweep.JournalFile))
+	stored, err := filepath.Glob(filepath.Join("..", "..", "results", "*", "*", sweep.OutcomesFile))
 	if err != nil || len(stored) < len(sweeps) {
 		t.Fatalf("%d sweeps are stored (%v)", len(stored), err)
 	}
 	for _, journal := range stored {
 		dir, made := filepath.Dir(journal), t.TempDir()
-		r, err := sweep.ReadJournal(dir)
+		r, err := sweep.Load(dir)
 		if err == nil {
 			err = saveSweep(made, r)
 		}
@@ -116,7 +116,7 @@ func TestPageOfMeasurementsIsCurrent(t *testing.T) {
 	sections := regexp.MustCompile(`(?s)(<!-- ((?:reference|process)/[a-z-]+) -->\n[^\n]*\n\n)(.*?)(<!-- /)`)
 	renewed := sections.ReplaceAllStringFunc(string(page), func(section string) string {
 		m := sections.FindStringSubmatch(section)
-		r, err := sweep.ReadJournal(filepath.Join("..", "..", "results", filepath.FromSlash(m[2])))
+		r, err := sweep.Load(filepath.Join("..", "..", "results", filepath.FromSlash(m[2])))
 		if err != nil {
 			t.Fatal(err)
 		}

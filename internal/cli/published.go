@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
@@ -31,7 +30,7 @@ type publications struct {
 type publishedSide struct {
 	backend runner.Backend
 	runs    int
-	tasks   []parts.Task
+	tasks   []task
 	found   report.Tallies
 }
 
@@ -111,7 +110,7 @@ func (p *publications) run(ctx context.Context, seed uint64, out string, problem
 			s.sideBySide = 1
 		}
 		for _, r := range p.results {
-			s.tasks = append(s.tasks, parts.Task{Scenario: r.Scenario, First: seed, Runs: side.runs})
+			s.tasks = append(s.tasks, task{Scenario: r.Scenario, First: seed, Runs: side.runs})
 		}
 		found, refused, err := s.run(ctx, problems)
 		if err != nil {

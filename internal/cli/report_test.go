@@ -17,7 +17,6 @@ func TestCommandsMakeReports(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "made", "report.html")
 	runs, found := filepath.Join(dir, "runs"), filepath.Join(dir, "cases")
-	halves := []string{filepath.Join(dir, "half1"), filepath.Join(dir, "half2")}
 	for _, c := range []struct {
 		line string
 		code int
@@ -33,9 +32,6 @@ func TestCommandsMakeReports(t *testing.T) {
 		{"hunt --lock single-node --property V1 --runs 200 --out " + found, exitContradiction, "lockstorm replay " + found},
 		{"check ../../README.md " + filepath.Join(runs, "crash-restart-sim-2"), exitBadInput, "Lockstorm: check crash-restart-sim-2"},
 		{"sweep drift-edge --runs 5 --points 1,2", exitAsExpected, "Sweep: drift-edge"},
-		{"sweep drift-edge --runs 5 --shard 1/2 --out " + halves[0], exitAsExpected, "Sweep: drift-edge"},
-		{"sweep drift-edge --runs 5 --shard 2/2 --out " + halves[1], exitAsExpected, "Sweep: drift-edge"},
-		{"merge --out " + filepath.Join(dir, "whole") + " " + strings.Join(halves, " "), exitAsExpected, "Sweep: drift-edge"},
 		{"tune ../../docs/service.yaml --runs 10", exitAsExpected, "The recommendation, and the basis of each figure"},
 	} {
 		args := append(strings.Fields(c.line), "--report", file)

@@ -10,12 +10,19 @@ import (
 	"runtime"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
+
+// task is the runs of a scenario with the seeds First, First+1, …
+type task struct {
+	Scenario scenarios.Scenario
+	First    uint64
+	Runs     int
+}
 
 // suite is a list of scenarios that run side by side on one backend.
 type suite struct {
@@ -23,7 +30,7 @@ type suite struct {
 	backend    runner.Backend
 	sideBySide int    // runs at a time; 0: see [sideBySide]
 	out        string // directory for the runs; empty: they are not stored
-	tasks      []parts.Task
+	tasks      []task
 	each       func(stored) // receives every run; may be nil
 
 	// begin receives the tasks that the backend can run, and returns what receives the tally of
@@ -153,7 +160,7 @@ func (s suite) parallel() int { return cmp.Or(s.sideBySide, sideBySide(s.backend
 
 // fittingTask is a task that the backend can run.
 type fittingTask struct {
-	parts.Task
+	task
 	experiment runner.Experiment
 }
 
@@ -180,27 +187,6 @@ func runsOf(list []fittingTask) (n int64) {
 		n += int64(t.Runs)
 	}
 	return n
-}
-
-// divisible returns the tasks that the backend can run, so that their runs can be divided into
-// parts, and why it cannot run the others.
-func (s suite) divisible() (parts.Suite, []refusal, error) {
-	fit, refused, err := s.fitting()
-	all := parts.Suite{Backend: s.backend, SideBySide: s.parallel()}
-	for _, t := range fit {
-		all.Tasks = append(all.Tasks, t.Task)
-	}
-	return all, refused, err
-}
-
-// joinTallies returns the results of all tasks from the stored parts of a suite: those of one process.
-func joinTallies(s parts.Suite, list []parts.Part, read func(i int) ([]byte, error)) (report.Tallies, error) {
-	found := report.Tallies{}
-	err := s.Join(list, read, func(t parts.Task, tally runner.Tally) error {
-		found[t.Scenario.Name] = tally
-		return nil
-	})
-	return found, err
 }
 
 // reference returns the results of the suite as they are stored.
@@ -267,22 +253,17 @@ func (l location) keep(shown results.Reference) error {
 }
 
 // present runs a suite, stores the results, unless there is no directory or the suite was
-// stopped, and prints them, even if they could not be stored.
+// stopped, and prints them, even if they could not be stored. It returns the error for the exit code.
 func (s suite) present(ctx context.Context, of subject, save location, out, problems io.Writer) error {
 	found, refused, err := s.run(ctx, problems)
 	if err != nil {
 		return err
 	}
-	return s.conclude(of, save, known{found: found, refused: refused, stopped: ctx.Err() != nil}, out)
-}
-
-// conclude stores results of the suite, however they were made, prints them as [suite.present]
-// does, and returns the error for the exit code.
-func (s suite) conclude(of subject, save location, now known, out io.Writer) error {
+	now := known{found: found, refused: refused, stopped: ctx.Err() != nil}
 	if now.stopped {
 		now.unsaved = save.dir
 	}
-	reference := s.reference(now.found)
+	reference := s.reference(found)
 	now.versions = reference.Versions
 	of.learn(now)
 	var unsaved error

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -29,7 +28,7 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.tasks = append(s.tasks, parts.Task{Scenario: row, First: 1, Runs: 1})
+		s.tasks = append(s.tasks, task{Scenario: row, First: 1, Runs: 1})
 	}
 	found, refused, err := s.run(t.Context(), io.Discard)
 	told := []string{

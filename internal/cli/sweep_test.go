@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -124,30 +124,7 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 	code, again, problems := command(t, "sweep", "small", "--runs", "20", "--out", dir)
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "what is printed the second time", again, out)
-	want(t, "problems", problems, dir+" already has 4 of 4 points\n")
-}
-
-// Law: shards that are put together are the whole, file by file.
-func TestMergedShardsAreTheWhole(t *testing.T) {
-	withSweep(t)
-	whole, merged := t.TempDir(), filepath.Join(t.TempDir(), "merged")
-	_, out, _ := command(t, "sweep", "small", "--runs", "6", "--out", whole)
-	var dirs []string
-	for i := range 3 {
-		dir := t.TempDir()
-		code, _, problems := command(t, "sweep", "small", "--runs", "6", "--out", dir, "--shard", fmt.Sprintf("%d/3", i+1))
-		want(t, "exit code"+problems, code, exitAsExpected)
-		want(t, "files of a shard", len(kept(t, dir)), 1)
-		dirs = append(dirs, dir)
-	}
-	code, told, problems := command(t, append([]string{"merge", "--out", merged}, dirs...)...)
-	want(t, "exit code"+problems, code, exitAsExpected)
-	want(t, "what is printed", told, out)
-	got, all := kept(t, merged), kept(t, whole)
-	want(t, "number of files", len(got), len(all))
-	for name, text := range all {
-		want(t, name, got[name], text)
-	}
+	want(t, "problems", problems, "")
 }
 
 // A sweep that is stopped prints its results so far, and continues at the next start.
@@ -156,9 +133,10 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	whole, dir := t.TempDir(), t.TempDir()
 	command(t, "sweep", "small", "--runs", "6", "--out", whole)
 
-	// The journal as it is when the program was stopped in its third line.
-	lines := strings.SplitAfter(kept(t, whole)["outcomes.jsonl"], "\n")
-	if err := os.WriteFile(filepath.Join(dir, "outcomes.jsonl"), []byte(lines[0]+lines[1]+lines[2][:40]), 0o644); err != nil {
+	// The records as they are when the program was stopped in its third line.
+	records := shard.FileName(shard.Whole)
+	lines := strings.SplitAfter(kept(t, whole)[records], "\n")
+	if err := os.WriteFile(filepath.Join(dir, records), []byte(lines[0]+lines[1]+lines[2][:40]), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -175,12 +153,11 @@ func TestSweepIsStoppedAndGoesOn(t *testing.T) {
 	code := execute(ctx, []string{"sweep", "small", "--runs", "6", "--out", dir}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, problems.String(), "interrupted")
-	want(t, "lines that are there", strings.Count(kept(t, dir)["outcomes.jsonl"], "\n"), 2)
+	want(t, "lines that are there", strings.Count(kept(t, dir)[records], "\n"), 2)
 
 	sweeps[0].make = s
-	code, _, told := command(t, "sweep", "small", "--runs", "6", "--out", dir)
+	code, _, _ = command(t, "sweep", "small", "--runs", "6", "--out", dir)
 	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, told, "already has 1 of 4 points")
 	for name, text := range kept(t, whole) {
 		want(t, name, kept(t, dir)[name], text)
 	}
@@ -272,36 +249,34 @@ func TestSweepsOfBadInput(t *testing.T) {
 	command(t, "sweep", "small", "--points", "3", "--runs", "2", "--out", other)
 	was := kept(t, other)
 	for args, says := range map[string]string{
-		"sweep none":                                     `unknown sweep "none": there is small`,
-		"sweep --runs 3":                                 "name a sweep",
-		"sweep small more":                               `unexpected argument "more": want lockstorm sweep [NAME|SCENARIO]`,
-		"sweep small --runs -3":                          "--runs -3: want at least 1",
-		"sweep small --runs 0":                           "--runs 0: want at least 1",
-		"sweep small --parallel -1":                      "--parallel -1: want at least 1",
-		"sweep small --seed -1":                          `--seed "-1": want a whole number from 0`,
-		"sweep small --shard 3/2":                        `--shard: the shard "3/2": want i/n`,
-		"sweep small --shard 0/2":                        `--shard: the shard "0/2": want i/n`,
-		"sweep small --shard=":                           `--shard: the shard "": want i/n`,
-		"sweep small --shard auto/2":                     "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set",
-		"sweep small --points 5":                         "no point 5: want 1 to 4",
-		"sweep small --points=":                          `--points: "": want numbers from 1`,
-		"sweep small --points 3-2":                       `"3-2": want numbers from 1 to`,
-		"sweep small --points 1-999999999":               `"1-999999999": want numbers from 1 to`,
-		"sweep small --points 1-x":                       `"1-x": want numbers from 1 to`,
-		"sweep small --show x":                           "--show x: want the number of a point",
-		"sweep small --show 4":                           "--show 4: numbers up to 3 are points",
-		"sweep small --show 2@1":                         "--show 2@1: numbers up to 3 are points",
-		"sweep small --show 4@NaN":                       "--show 4@NaN: want the number of a point",
-		"sweep small --show 4@-1":                        "--show 4@-1: want the number of a point",
-		"sweep small --show 4@1e300":                     "--show 4@1e300: want the number of a point",
-		"sweep small --show 5@1":                         "no point 5: want 1 to 4",
-		"sweep small --backend none":                     `unknown backend "none"`,
-		"sweep small --runs 2 --out " + file:             "not a directory",
-		"sweep small --points 3 --runs 3 --out " + other: "it is another sweep: runs 2, and not 3",
-		"merge " + other:                                 "--out: want a directory",
-		"merge " + other + " --out " + dir:               other + " is no shard",
-		"merge " + dir + " --out " + dir:                 "is not the directory of a sweep",
-		"merge --out " + dir:                             "too few arguments: want lockstorm merge DIR…",
+		"sweep none":                                       `unknown sweep "none": there is small`,
+		"sweep --runs 3":                                   "name a sweep",
+		"sweep small more":                                 `unexpected argument "more": want lockstorm sweep [NAME|SCENARIO]`,
+		"sweep small --runs -3":                            "--runs -3: want at least 1",
+		"sweep small --runs 0":                             "--runs 0: want at least 1",
+		"sweep small --parallel -1":                        "--parallel -1: want at least 1",
+		"sweep small --seed -1":                            `--seed "-1": want a whole number from 0`,
+		"sweep small --shard 3/2":                          `--shard: the shard "3/2": want i/n`,
+		"sweep small --shard 1/2":                          "--shard: want --out",
+		"sweep small --shard=":                             `--shard: the shard "": want i/n`,
+		"sweep small --shard auto/2":                       "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set",
+		"sweep small --points 5":                           "no point 5: want 1 to 4",
+		"sweep small --points=":                            `--points: "": want numbers from 1`,
+		"sweep small --points 3-2":                         `"3-2": want numbers from 1 to`,
+		"sweep small --points 1-999999999":                 `"1-999999999": want numbers from 1 to`,
+		"sweep small --points 1-x":                         `"1-x": want numbers from 1 to`,
+		"sweep small --show x":                             "--show x: want the number of a point",
+		"sweep small --show 4":                             "--show 4: numbers up to 3 are points",
+		"sweep small --show 2@1":                           "--show 2@1: numbers up to 3 are points",
+		"sweep small --show 4@NaN":                         "--show 4@NaN: want the number of a point",
+		"sweep small --show 4@-1":                          "--show 4@-1: want the number of a point",
+		"sweep small --show 4@1e300":                       "--show 4@1e300: want the number of a point",
+		"sweep small --show 5@1":                           "no point 5: want 1 to 4",
+		"sweep small --backend none":                       `unknown backend "none"`,
+		"sweep small --runs 2 --out " + file:               "not a directory",
+		"sweep small --points 3 --runs 3 --out " + other:   "it is of another sweep: runs 2, and not 3",
+		"sweep small --points 3 --runs 3 --merge " + other: "--merge: " + other + "/shard-1-of-1.jsonl: it is of another sweep: runs 2, and not 3",
+		"sweep small --merge " + dir:                       "--merge: " + dir + " has no shard",
 	} {
 		code, out, problems := command(t, strings.Fields(args)...)
 		if code != exitBadInput || out != "" || !strings.Contains(problems, says) || strings.Count(problems, "\n") != 1 {

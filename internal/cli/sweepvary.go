@@ -219,7 +219,7 @@ func pointAt(s scenarios.Scenario, fields []varied, choice []int) (point sweep.P
 
 // ownSweep makes the sweep of --vary over a scenario, by name or from a file.
 func (o *sweepOptions) ownSweep(name string) (sweep.Sweep, error) {
-	s, err := o.lookup(name, func(scenarios.Scenario) error { return nil })
+	s, err := findScenario(name)
 	if err != nil {
 		return sweep.Sweep{}, err
 	}

@@ -35,8 +35,8 @@ func TestParseVaried(t *testing.T) {
 	}
 }
 
-// A sweep over a user's scenario has what the built-in ones have: tables, pictures, continuation,
-// shards, and the scenario of each point.
+// A sweep over a user's scenario has what the built-in ones have: tables, pictures and the scenario of
+// each point.
 func TestSweepOverAScenario(t *testing.T) {
 	dir := t.TempDir()
 	_, text, _ := command(t, "list", "delayed-restart")
@@ -65,20 +65,6 @@ func TestSweepOverAScenario(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIn(t, string(summary), "Made by `lockstorm sweep "+file+" --vary 'plan[1].end.after=0.25s..1.25s:3' --vary lock.ttl=500ms,1s --property V1 --runs 20 --seed 1 --out DIR`")
-
-	// Divided into shards it is the same, to the byte.
-	parts := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two")}
-	for i, part := range parts {
-		command(t, append(slices.Clone(args), "--shard", []string{"1/2", "2/2"}[i], "--out", part)...)
-	}
-	merged := filepath.Join(dir, "merged")
-	code, _, problems = command(t, "merge", parts[0], parts[1], "--out", merged)
-	want(t, "exit code of merge", code, exitAsExpected)
-	want(t, "problems of merge", problems, "")
-	again, err := os.ReadFile(filepath.Join(merged, "summary.md"))
-	if err != nil || string(again) != string(summary) {
-		t.Errorf("the merged summary differs, %v", err)
-	}
 
 	_, point, _ := command(t, append(slices.Clone(args[:len(args)-2]), "--show", "5")...)
 	wantIn(t, point, "name: delayed-restart-5\n", "after: 750ms", "ttl: 1s")

@@ -427,3 +427,13 @@ func TestCIRunsPrograms(t *testing.T) {
 	want(t, "exit code without time", code, exitUndecided)
 	wantOutcomes(t, map[string]ci.Outcome{"program " + right + " calm": ci.NotRun, "program " + right + " node-stands-still": ci.NotRun})
 }
+
+// childrenOf returns the processes that any thread of a process has started.
+func childrenOf(pid int) (list []string) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
+	for _, path := range threads {
+		text, _ := os.ReadFile(path) // or the thread has ended
+		list = append(list, strings.Fields(string(text))...)
+	}
+	return list
+}

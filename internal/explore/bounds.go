@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -249,16 +250,10 @@ type Limits struct {
 	// runs are made, and none is left out. 0 means 2 million, which take about 100 MB.
 	States int
 
-	// Shard and Shards say which part of the runs is made: that with number Shard, from 0, of Shards.
-	// The runs without deviations are in all of them. 0 shards mean one.
-	Shard, Shards int
-
-	// Build identifies the program. A state is continued, and shards are joined, by the build alone that
-	// has made them: another one may run another lock.
-	Build string
-
-	// Resume is the state of an exploration of the same shard that is continued; nil: none is.
-	Resume *State
+	// Log has the records of searches, each of the runs with one plan and up to a number of deviations.
+	// Searches that it has are not made again, and those that end are added. Its shard says which plans are
+	// explored. nil: nothing is kept, and all are.
+	Log *shard.Log
 
 	// Workers is the number of plans that are explored at a time, at least 1.
 	Workers int
@@ -277,6 +272,6 @@ func (l Limits) ready() Limits {
 	if l.States == 0 {
 		l.States = defaultStates
 	}
-	l.Workers, l.Shards = max(l.Workers, 1), max(l.Shards, 1)
+	l.Workers = max(l.Workers, 1)
 	return l
 }

@@ -18,21 +18,26 @@ import (
 // stopped has a bound. Every request travels by itself, whatever the scenario's connections are.
 //
 // progress, unless it is nil, is called now and then with what has been done so far, by one caller at a
-// time; state returns the state to continue from, between two runs. When ctx ends, Explore returns what
-// is known. The outcome does not depend on the number of workers, unless ctx ends.
-func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress Progress) (Outcome, error) {
-	o, err := explore(ctx, s, b, l, wanted, progress)
+// time. When ctx ends, Explore returns what is known. The outcome does not depend on the number of
+// workers, unless ctx ends.
+func Explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
+	o, err := explore(ctx, s, b, l.ready(), wanted, progress)
 	if err != nil {
 		return o, err
+	}
+	for _, j := range o.Judged {
+		if j.Find == nil {
+			continue
+		}
+		if err := j.Find.restore(context.WithoutCancel(ctx), s); err != nil {
+			return o, err
+		}
 	}
 	return o, o.nameDeviations(ctx)
 }
 
-// Progress is called with how far an exploration has come.
-type Progress func(now Outcome, state func() State)
-
-// explore is Explore, but for the deviations of finds.
-func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress Progress) (Outcome, error) {
+// explore is Explore, but for what is known of finds.
+func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, progress func(Outcome)) (Outcome, error) {
 	if err := b.Validate(); err != nil {
 		return Outcome{}, err
 	}
@@ -40,26 +45,25 @@ func explore(ctx context.Context, s scenarios.Scenario, b Bounds, l Limits, want
 	if err != nil {
 		return Outcome{}, err
 	}
-	world, err := worldSum(s, b, wanted)
-	if err != nil {
-		return Outcome{}, err
-	}
-	l = l.ready()
-	last, begun, err := l.resumed(ctx, s, b, wanted, plans, world)
-	if err != nil || last.Complete {
-		return last.ofShard(l), err
-	}
-	for deviations := last.Deviations + 1; ; deviations++ {
-		x := newPass(s, b, l, wanted, plans, deviations)
-		x.begun, begun = begun, nil
-		x.world, x.before, x.outcome.Deviations, x.progress = world, last, last.Deviations, progress
-		if err := x.run(ctx); err != nil {
-			return x.outcome, err
+	x := exploration{scenario: s, bounds: b, limits: l, wanted: wanted, plans: plans, progress: progress}
+	for i := range plans {
+		if l.Log.Shard().Has(i) {
+			x.chosen = append(x.chosen, i)
 		}
-		last = x.concluded()
-		last.State = x.saved(last)
+	}
+	last := Outcome{Plans: len(x.chosen), Deviations: -1}
+	records := make([]*record, len(x.chosen))
+	for deviations := 0; ; deviations++ {
+		p := newPass(&x, deviations, last, records)
+		if err := p.run(ctx); err != nil {
+			return p.outcome, err
+		}
+		last, records = p.concluded(), p.records
+		if ctx.Err() != nil {
+			return last, nil
+		}
 		if last.Complete || last.Deviations < deviations {
-			return last.ofShard(l), nil
+			return last, l.Log.Finish()
 		}
 	}
 }
@@ -74,43 +78,33 @@ func (b Bounds) prepare(s scenarios.Scenario, chosen []scenarios.Pick) (runner.E
 	return e, b.choices(with.World(), with.Plan), err
 }
 
-// pass is the runs with up to a number of deviations: a search for each plan.
-type pass struct {
-	world      string // see [State]
-	bounds     Bounds
-	limits     Limits
-	wanted     []checker.Property
-	before     Outcome // of the passes before
-	deviations int
-	plans      [][]scenarios.Pick
-	prepare    func(chosen []scenarios.Pick) (*search, error)
-	workers    int
-	begun      []SavedSearch // by an exploration that is continued; nil: there is none
-	progress   Progress
-	between    sync.RWMutex // of all searches
-
-	mu       sync.Mutex
-	searches []*search // nil: not begun
-	tallies  []Tally   // of the searches
-	outcome  Outcome
+// exploration is what all passes have in common.
+type exploration struct {
+	scenario scenarios.Scenario
+	bounds   Bounds
+	limits   Limits
+	wanted   []checker.Property
+	plans    [][]scenarios.Pick
+	chosen   []int // the plans of the shard
+	progress func(Outcome)
 }
 
-func newPass(s scenarios.Scenario, b Bounds, l Limits, wanted []checker.Property, plans [][]scenarios.Pick, deviations int) *pass {
-	x := &pass{
-		bounds: b, limits: l, wanted: wanted, deviations: deviations, plans: plans, workers: min(l.Workers, len(plans)),
-		searches: make([]*search, len(plans)), tallies: make([]Tally, len(plans)),
-	}
-	x.outcome.Plans = len(plans)
-	x.prepare = func(chosen []scenarios.Pick) (*search, error) {
-		e, c, err := b.prepare(s, chosen)
-		if err != nil {
-			return nil, err
-		}
-		one := newSearch(e, c, deviations, l, wanted)
-		one.faults, one.between = chosen, &x.between
-		return one, nil
-	}
-	return x
+// pass is the runs with up to a number of deviations: a search for each plan.
+type pass struct {
+	*exploration
+	deviations int
+	before     Outcome   // of the passes before
+	last       []*record // of the pass before
+
+	mu      sync.Mutex
+	records []*record // of the searches; nil: not begun
+	outcome Outcome
+}
+
+func newPass(x *exploration, deviations int, before Outcome, last []*record) *pass {
+	p := &pass{exploration: x, deviations: deviations, before: before, last: last, records: make([]*record, len(x.chosen))}
+	p.outcome = Outcome{Plans: len(x.chosen), Deviations: before.Deviations}
+	return p
 }
 
 // run runs all searches, several at a time. Not with [runner.InOrder]: plans differ so much that workers
@@ -120,12 +114,12 @@ func (x *pass) run(ctx context.Context) error {
 	defer stop()
 	var group sync.WaitGroup
 	var begun atomic.Int64
-	errs := make([]error, len(x.plans))
-	for range x.workers {
+	errs := make([]error, len(x.chosen))
+	for range min(x.limits.Workers, len(x.chosen)) {
 		group.Go(func() {
 			for ctx.Err() == nil {
 				i := int(begun.Add(1)) - 1
-				if i >= len(x.plans) {
+				if i >= len(x.chosen) {
 					return
 				}
 				if errs[i] = x.search(ctx, i); errs[i] != nil {
@@ -140,10 +134,14 @@ func (x *pass) run(ctx context.Context) error {
 
 // concluded returns what the pass has shown so far, after those before.
 func (x *pass) concluded() Outcome {
-	o, bound := x.outcome, false
-	for _, s := range x.searches {
-		bound = bound || s != nil && s.bound
+	o, bound, share := x.outcome, false, 0.0
+	for _, r := range x.records {
+		if r != nil {
+			bound = bound || r.Bound
+			share += r.Tally.Share
+		}
 	}
+	o.Share = share / float64(max(o.Plans, 1)) // in the order of the plans, so that it is the same each time
 	if o.Explored == o.Plans {
 		o.Deviations = x.deviations
 		o.Complete = x.deviations == x.bounds.Deviations || !bound
@@ -164,56 +162,61 @@ func (x *pass) concluded() Outcome {
 	return o
 }
 
-// state returns the state to continue from. No run is under way meanwhile. x.mu is locked.
-func (x *pass) state() State {
-	x.between.Lock()
-	defer x.between.Unlock()
-	return x.saved(x.concluded())
-}
-
 // judged counts what all searches have shown of a property, and finds the shortest run.
 func (x *pass) judged(p checker.Property) Judged {
 	j := Judged{Property: p}
-	for _, s := range x.searches {
-		if s == nil {
+	for _, r := range x.records {
+		if r == nil {
 			continue
 		}
-		j.Find = shorter(j.Find, s.finds[p])
-		j.Unknown += s.verdicts[p][checker.Unknown]
-		j.Held += s.verdicts[p][checker.Holds]
+		j.Find = shorter(j.Find, r.finds[p])
+		j.Unknown += r.Verdicts[p][checker.Unknown]
+		j.Held += r.Verdicts[p][checker.Holds]
 	}
 	return j
 }
 
-// search runs one search.
+// search makes one search, unless its record is known.
 func (x *pass) search(ctx context.Context, i int) error {
-	s, err := x.prepare(x.plans[i])
+	if r := x.last[i]; r != nil && !r.Bound { // more deviations give the same runs
+		x.note(i, r)
+		return nil
+	}
+	unit := x.deviations*len(x.plans) + x.chosen[i]
+	r, err := x.limits.logged(unit)
 	if err != nil {
 		return err
 	}
-	if x.begun != nil {
-		s.resume(x.begun[i])
+	if r != nil {
+		x.note(i, r)
+		return nil
 	}
-	x.mu.Lock()
-	x.searches[i] = s
-	x.mu.Unlock()
-	err = s.run(ctx, func(t Tally) { x.tell(i, t) })
-	s.seen = nil // the memory
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if s.finished {
-		x.outcome.Explored++
+	faults := x.plans[x.chosen[i]]
+	e, c, err := x.bounds.prepare(x.scenario, faults)
+	if err != nil {
+		return err
+	}
+	s := newSearch(e, c, x.deviations, x.limits, x.wanted)
+	s.faults = faults
+	err = s.run(ctx, func(t Tally) { x.note(i, &record{Tally: t}) })
+	r = s.record()
+	x.note(i, r)
+	if err == nil && ctx.Err() == nil {
+		err = x.limits.Log.Add(unit, r)
 	}
 	return err
 }
 
-// tell takes note of how far a search has come.
-func (x *pass) tell(i int, t Tally) {
+// note takes note of how far a search has come.
+func (x *pass) note(i int, r *record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	was := x.tallies[i]
-	x.tallies[i] = t
-	o := &x.outcome
+	var was Tally
+	if x.records[i] != nil {
+		was = x.records[i].Tally
+	}
+	x.records[i] = r
+	o, t := &x.outcome, r.Tally
 	o.Executions += t.Executions - was.Executions
 	o.Cut += t.Cut - was.Cut
 	o.Overlapping += t.Overlapping - was.Overlapping
@@ -221,7 +224,10 @@ func (x *pass) tell(i int, t Tally) {
 	o.UntriedReturns += t.UntriedReturns - was.UntriedReturns
 	o.States += t.States - was.States
 	o.Share += (t.Share - was.Share) / float64(o.Plans)
+	if r.Finished {
+		o.Explored++
+	}
 	if x.progress != nil {
-		x.progress(*o, x.state)
+		x.progress(*o)
 	}
 }

@@ -73,15 +73,6 @@ func TestStoppedExploration(t *testing.T) {
 	}
 }
 
-// A find's replay string repeats it.
-func TestReplayRepeatsTheRun(t *testing.T) {
-	o := explored(t, t.Context(), Limits{})
-	again, err := findAt(t.Context(), crashing(t), o.Find().Replay(scenarios.Part{}).String())
-	if err != nil || again.Result.Report.Verdicts()[checker.Lease] != checker.Violated || again.Events != o.Find().Events {
-		t.Errorf("%+v, %v", again, err)
-	}
-}
-
 // The plans of a bound: every subset of so many faults, and with ticks every start of each.
 func TestPlans(t *testing.T) {
 	crashes := 2 * 2 * (2 + 2*len(env.Steps()))

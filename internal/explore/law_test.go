@@ -20,18 +20,17 @@ var worlds = flag.Int("worlds", 60, "random worlds in which the reductions are c
 
 const ms = time.Millisecond
 
-// Law: the runs that the reductions leave show the same sets of verdicts as all runs. So do those of
-// three shards together.
+// Law: the runs that the reductions leave show the same sets of verdicts as all runs.
 func TestReductionsKeepTheVerdicts(t *testing.T) {
 	var all, left, compared, violated, unequal int
 	for n := range *worlds {
 		random := rand.New(rand.NewPCG(uint64(n), 27))
 		s, b := randomWorld(random)
-		every, made := verdictsOf(t, s, b, true, 1)
+		every, made := verdictsOf(t, s, b, true)
 		if every == nil {
 			continue // too many to make
 		}
-		reduced, fewer := verdictsOf(t, s, b, false, 1)
+		reduced, fewer := verdictsOf(t, s, b, false)
 		all, left, compared = all+made, left+fewer, compared+1
 		if slices.ContainsFunc(every, func(v string) bool { return strings.Contains(v, "violated") }) {
 			violated++
@@ -41,9 +40,6 @@ func TestReductionsKeepTheVerdicts(t *testing.T) {
 		}
 		if !slices.Equal(every, reduced) {
 			t.Errorf("world %d (%s): all %d runs show\n%s\nthe %d that are left\n%s", n, s.Summary, made, strings.Join(every, "\n"), fewer, strings.Join(reduced, "\n"))
-		}
-		if sharded, _ := verdictsOf(t, s, b, false, 3); !slices.Equal(every, sharded) {
-			t.Errorf("world %d (%s): all runs show\n%s\nthree shards\n%s", n, s.Summary, strings.Join(every, "\n"), strings.Join(sharded, "\n"))
 		}
 	}
 	t.Logf("%d worlds: %d runs, of which %d are left; a property is violated in %d worlds, and runs differ in %d", compared, all, left, violated, unequal)
@@ -57,7 +53,7 @@ const most = 2_000
 
 // verdictsOf returns the sets of verdicts that the runs of a world show, and how many runs there are.
 // The sets are nil if there are too many runs.
-func verdictsOf(t *testing.T, s scenarios.Scenario, b Bounds, everyRun bool, shards int) (sets []string, runs int) {
+func verdictsOf(t *testing.T, s scenarios.Scenario, b Bounds, everyRun bool) (sets []string, runs int) {
 	t.Helper()
 	var all []scenarios.Pick
 	for i := range s.Plan {
@@ -69,17 +65,15 @@ func verdictsOf(t *testing.T, s scenarios.Scenario, b Bounds, everyRun bool, sha
 	}
 	c.EveryOrder = c.EveryOrder || everyRun
 	seen := map[string]bool{}
-	for shard := range shards {
-		x := newSearch(e, c, -1, Limits{Executions: most, Shard: shard, Shards: shards}.ready(), nil)
-		x.noMerging = everyRun
-		x.each = func(r runner.Result) { seen[verdictsIn(r)] = true }
-		if err := x.run(t.Context(), func(Tally) {}); err != nil {
-			t.Fatal(err)
-		}
-		runs += x.tally.Executions + x.tally.Cut
-		if !x.finished {
-			return nil, runs
-		}
+	x := newSearch(e, c, -1, Limits{Executions: most}.ready(), nil)
+	x.noMerging = everyRun
+	x.each = func(r runner.Result) { seen[verdictsIn(r)] = true }
+	if err := x.run(t.Context(), func(Tally) {}); err != nil {
+		t.Fatal(err)
+	}
+	runs = x.tally.Executions + x.tally.Cut
+	if !x.finished {
+		return nil, runs
 	}
 	for v := range seen {
 		sets = append(sets, v)

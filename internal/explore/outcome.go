@@ -32,7 +32,6 @@ type Outcome struct {
 	Deviations int      // every run with so many deviations was made; -1: not even every one without
 	Complete   bool     // every run within the bounds was made; then the finds are the shortest of these
 	Judged     []Judged // the wanted properties, in their order
-	State      State    // to continue it
 }
 
 // Judged is what an exploration has shown of a property.
@@ -123,22 +122,6 @@ func (j Judged) verdict(complete bool) Verdict {
 		return Vacuous
 	}
 	return Holds
-}
-
-// ofShard returns the outcome of a shard: nothing is said to hold before the other shards are joined.
-func (o Outcome) ofShard(l Limits) Outcome {
-	if l.Shards == 1 {
-		return o
-	}
-	o.Complete = false
-	judged := o.Judged
-	o.Judged = nil
-	for _, j := range judged {
-		j.Within = Unfinished
-		j.Verdict = j.verdict(false)
-		o.Judged = append(o.Judged, j)
-	}
-	return o
 }
 
 // nameDeviations repeats the finds to name their deviations.

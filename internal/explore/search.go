@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -24,10 +23,6 @@ type search struct {
 	faults     []scenarios.Pick
 	each       func(runner.Result) // is called for every execution; may be nil
 	noMerging  bool                // no state is recognised
-
-	between  *sync.RWMutex // is read-locked during a run; who locks it sees the search between two runs
-	resuming []runner.Turn // of the next run, in a search that is continued; those that the path has not come to
-	foreign  bool          // that run has not the points that the state says
 
 	path   []fork // the points of the run up to the last that has another way
 	at     int    // of the next point in the path
@@ -75,6 +70,7 @@ type Find struct {
 	Faults int
 	Result runner.Result // with its course
 	picks  []scenarios.Pick
+	stored string // what repeats the run, if Result is not known yet
 
 	// Deviations are those of the run from the first way at each point.
 	Deviations []runner.Deviation
@@ -102,7 +98,7 @@ const seed = 1
 
 func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, wanted []checker.Property) *search {
 	s := &search{
-		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{}, between: new(sync.RWMutex),
+		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
 		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
 	}
 	for _, p := range wanted {
@@ -151,13 +147,8 @@ const (
 
 // step makes the run of the path, and makes the path that of the next one.
 func (s *search) step(ctx context.Context) error {
-	s.between.RLock()
-	defer s.between.RUnlock()
 	if err := s.once(ctx); err != nil {
 		return err
-	}
-	if s.foreign || len(s.resuming) > 0 {
-		return &StateError{errors.New("a run of it has other choices in this program")}
 	}
 	if s.next() {
 		s.tally.Share = s.shape.share(s)
@@ -247,28 +238,12 @@ func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 			s.bound = true
 			return 0
 		}
-		if s.left == s.deviations && s.at%s.limits.Shards != s.limits.Shard {
-			ways = 1 // the first deviation is here in the runs of another shard
-		}
-		s.path = append(s.path, fork{ways, s.resumed(ways)})
+		s.path = append(s.path, fork{ways, 0})
 	}
 	way := s.path[s.at].way
 	s.at++
 	if way != 0 {
 		s.left--
-	}
-	return way
-}
-
-// resumed returns the way at a new point: the first one, unless the search is continued and its next run takes
-// another there.
-func (s *search) resumed(ways int) (way int) {
-	if len(s.resuming) > 0 && s.resuming[0].Point == s.at {
-		way, s.resuming = s.resuming[0].Way, s.resuming[1:]
-	}
-	if way >= ways {
-		s.foreign = true
-		return 0
 	}
 	return way
 }
@@ -282,7 +257,7 @@ func (s *search) GoOn(w *sim.World) bool {
 		return s.stop()
 	}
 	at := int64(w.Ground())
-	if s.at < len(s.path) || len(s.resuming) > 0 || at == s.looked || s.noMerging {
+	if s.at < len(s.path) || at == s.looked || s.noMerging {
 		return true
 	}
 	s.looked = at
@@ -312,18 +287,12 @@ func (s *search) stop() bool {
 // course returns the course of the run.
 func (s *search) course() runner.Course {
 	c := s.choices
-	c.Turns = s.turns()
-	return runner.Course{Choices: &c}
-}
-
-// turns lists where the run of the path takes another way than the first.
-func (s *search) turns() (all []runner.Turn) {
 	for point, f := range s.path {
 		if f.way != 0 {
-			all = append(all, runner.Turn{Point: point, Way: f.way})
+			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: f.way})
 		}
 	}
-	return append(all, s.resuming...)
+	return runner.Course{Choices: &c}
 }
 
 // next makes the path that of the next run, and reports whether there is one.

@@ -24,6 +24,25 @@ type Counts struct {
 	Violations map[checker.Property]int `json:"violations,omitempty"`
 }
 
+// Join adds the totals of other runs.
+func (c *Counts) Join(o Counts) {
+	c.Runs += o.Runs
+	c.Grants += o.Grants
+	c.Faults += o.Faults
+	c.Contended += o.Contended
+	join(&c.Tested, o.Tested)
+	join(&c.Violations, o.Violations)
+}
+
+func join(all *map[checker.Property]int, more map[checker.Property]int) {
+	if *all == nil && len(more) > 0 {
+		*all = map[checker.Property]int{}
+	}
+	for p, n := range more {
+		(*all)[p] += n
+	}
+}
+
 // Find is the first run of a hunt that breaks a property.
 type Find struct {
 	Property checker.Property `json:"property"`
@@ -56,9 +75,9 @@ func (r *Results) Add(run Run) (first []checker.Property) {
 	}
 	for _, p := range run.Broken {
 		if r.First == nil {
-			r.First, r.Violations = map[checker.Property]Run{}, map[checker.Property]int{}
+			r.First = map[checker.Property]Run{}
 		}
-		if r.Violations[p]++; r.Violations[p] == 1 {
+		if join(&r.Violations, map[checker.Property]int{p: 1}); r.Violations[p] == 1 {
 			r.First[p] = run
 			first = append(first, p)
 		}

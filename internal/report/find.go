@@ -52,8 +52,8 @@ var resultKinds = []resultKind{
 	}},
 	{results.DebateFile, (*loader).debate},
 	{results.CompareFile, (*loader).comparison},
-	{sweep.JournalFile, func(h *loader, dir string) error {
-		found, err := sweep.ReadJournal(dir)
+	{sweep.OutcomesFile, func(h *loader, dir string) error {
+		found, err := sweep.Load(dir)
 		h.sweeps = append(h.sweeps, found)
 		return err
 	}},

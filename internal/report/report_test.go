@@ -293,7 +293,7 @@ func TestCases(t *testing.T) {
 
 // Every stored sweep has its picture.
 func TestCampaigns(t *testing.T) {
-	dirs, _ := filepath.Glob(filepath.Join(reference, "*", sweep.JournalFile))
+	dirs, _ := filepath.Glob(filepath.Join(reference, "*", sweep.OutcomesFile))
 	for _, d := range dirs {
 		dir := filepath.Dir(d)
 		text := page(t, dir)
@@ -309,13 +309,13 @@ func TestCampaigns(t *testing.T) {
 
 // A measurement that was stopped says so.
 func TestStoppedCampaign(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(reference, "drift-edge", sweep.JournalFile))
+	text, err := os.ReadFile(filepath.Join(reference, "drift-edge", sweep.OutcomesFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	if err := os.WriteFile(filepath.Join(dir, sweep.JournalFile), bytes.Join(lines[:4], nil), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, sweep.OutcomesFile), bytes.Join(lines[:4], nil), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	wantIn(t, page(t, dir), "Not complete: 3 of ")
@@ -431,7 +431,7 @@ func TestBadInput(t *testing.T) {
 		"a history of Jepsen":            {[]string{"../../internal/jepsen/testdata/given-away.edn"}, "given-away.edn: a Jepsen history, and reports show histories of Lockstorm: lockstorm check "},
 		"two debates on one backend":     {[]string{reference, reference}, "two debates on sim"},
 		"a debate on nobody's backend":   {[]string{with(results.DebateFile, []byte(`{"format":"lockstorm-reference","version":1,"backend":"lead","rows":[]}`))}, `unknown backend "lead"`},
-		"a journal of something else":    {[]string{with(sweep.JournalFile, []byte("{}\n"))}, "it is not the file of a sweep"},
+		"a journal of something else":    {[]string{with(sweep.OutcomesFile, []byte("{}\n"))}, "it is not the file of a sweep"},
 		"an advice without its question": {[]string{with(tune.AdviceFile, []byte("{}"))}, "it does not say what was asked"},
 	} {
 		if _, err := report.Of(context.Background(), c.names, options); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -24,9 +24,6 @@ func (r *Report) Campaign(found sweep.Results) error {
 	if !found.Complete() {
 		blocks = append(blocks, document.Notice{Mark: document.Open, Text: fmt.Sprintf("Not complete: %d of %s measured.", len(found.Outcomes), textfmt.Count(found.Units(), "point"))})
 	}
-	if s := found.Shard; s.Of > 0 {
-		blocks = append(blocks, document.Notice{Mark: document.Open, Text: fmt.Sprintf("This is shard %s alone.", s)})
-	}
 	mark := document.Good
 	if !found.Fit().Good() {
 		mark = document.Bad

@@ -13,8 +13,8 @@ import (
 type Aggregate struct {
 	runs    int
 	all     checker.Measurements // the sums and the maxima; the rest is not set
-	medians []*samples           // of figures that are medians: see medianFigures
-	squares []Squares            // of measurements that are shares: see shares
+	medians []samples            // of figures that are medians: see medianFigures
+	squares []squares            // of measurements that are shares: see shares
 }
 
 // StoredAggregate returns an aggregate with a stored number of runs and stored
@@ -44,12 +44,8 @@ func (a *Aggregate) Figures() []checker.Figure { return a.All().Figures(a.runs) 
 
 // begin makes room for what all runs have together.
 func (a *Aggregate) begin() {
-	if a.medians != nil {
-		return
-	}
-	a.medians, a.squares = make([]*samples, len(medianFigures)), make([]Squares, len(shares))
-	for i := range a.medians {
-		a.medians[i] = &samples{}
+	if a.medians == nil {
+		a.medians, a.squares = make([]samples, len(medianFigures)), make([]squares, len(shares))
 	}
 }
 
@@ -66,26 +62,33 @@ func (a *Aggregate) Add(m checker.Measurements) {
 	}
 	for i, j := range medianFigures {
 		if value := one.FieldByIndex(j.from).Int(); value != 0 || j.how == median {
-			a.medians[i].add(sample{value, 1})
+			a.medians[i] = append(a.medians[i], value)
 		}
 	}
 }
 
-// Append adds the runs of another aggregate, and does not change it. The result is the same in
-// whatever order aggregates are appended.
-func (a *Aggregate) Append(more Aggregate) {
+// Values returns, for each measurement that is a median and has values, those of the runs.
+func (a *Aggregate) Values() map[string][]int64 {
+	all := map[string][]int64{}
+	for i, list := range a.medians {
+		if len(list) > 0 {
+			all[medianFigures[i].name] = list
+		}
+	}
+	return all
+}
+
+// Join adds some runs with these measurements together, and these values: see [Aggregate.Values]. The
+// result has no intervals of shares.
+func (a *Aggregate) Join(runs int, together checker.Measurements, values map[string][]int64) {
 	a.begin()
-	more.begin()
-	a.runs += more.runs
-	all, others := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(&more.all).Elem()
+	a.runs += runs
+	all, more := reflect.ValueOf(&a.all).Elem(), reflect.ValueOf(together)
 	for _, j := range summedFigures {
-		j.add(all, others.FieldByIndex(j.of).Int())
+		j.add(all, more.FieldByIndex(j.of).Int())
 	}
-	for i := range a.medians {
-		a.medians[i].plus(more.medians[i])
-	}
-	for i := range a.squares {
-		a.squares[i].plus(more.squares[i])
+	for i, j := range medianFigures {
+		a.medians[i] = append(a.medians[i], values[j.name]...)
 	}
 }
 

@@ -119,36 +119,6 @@ func (t *Tally) addSlipped(r Result) {
 	}
 }
 
-// Append adds the runs of a later tally of the same scenario, whose seeds follow, and does not
-// change it. The result is that of all runs added one by one.
-func (t *Tally) Append(later Tally) {
-	if t.Against == 0 && (t.Shown == 0 || later.Against > 0) {
-		t.Witness, t.WitnessTrace = later.Witness, later.WitnessTrace
-	}
-	if t.Slipped == 0 {
-		t.Slipping = later.Slipping
-	}
-	t.Runs, t.Interrupted = t.Runs+later.Runs, t.Interrupted || later.Interrupted
-	t.Shown, t.Against = t.Shown+later.Shown, t.Against+later.Against
-	t.Slipped, t.Faultless = t.Slipped+later.Slipped, t.Faultless+later.Faultless
-	t.UntriedReturns, t.Discarded = t.UntriedReturns+later.UntriedReturns, t.Discarded+later.Discarded
-	for p, counts := range later.Seen {
-		for v, n := range counts {
-			t.Seen[p][v] += n
-		}
-	}
-	for p, n := range later.Violations {
-		t.Violations[p] += n
-	}
-	for p, r := range later.First {
-		keepFirst(t.First, p, r)
-	}
-	for p, r := range later.FirstUnknown {
-		keepFirst(t.FirstUnknown, p, r)
-	}
-	t.Measured.Append(later.Measured)
-}
-
 func keepFirst(first map[checker.Property]Result, p checker.Property, r Result) {
 	if _, seen := first[p]; !seen {
 		first[p] = r

@@ -47,6 +47,27 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
+// Law: the measurements of some runs are those of two parts of them, joined.
+func TestJoinedAggregates(t *testing.T) {
+	var whole, joined runner.Aggregate
+	var parts [2]runner.Aggregate
+	for i := range 20 {
+		m := checker.Measurements{
+			Work:      checker.Work{Tries: i},
+			Acquiring: checker.Acquiring{AcquireP50: time.Duration(i * 7 % 5), AcquireMax: time.Duration(i)},
+			Outages:   checker.Outages{LongestOutage: time.Duration(i * 3 % 7), TotalOutage: 9, Wanted: 30},
+		}
+		whole.Add(m)
+		parts[i/13].Add(m)
+	}
+	for _, p := range parts {
+		joined.Join(p.Runs(), p.All(), p.Values())
+	}
+	if joined.All() != whole.All() || joined.Runs() != whole.Runs() {
+		t.Errorf("joined: %+v\nwhole: %+v", joined.All(), whole.All())
+	}
+}
+
 // The first four are method 3 in table I of Newcombe, Two-sided confidence
 // intervals for the single proportion, Statistics in Medicine 17, 1998.
 func TestWilsonKnownValues(t *testing.T) {

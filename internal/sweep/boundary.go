@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -130,7 +129,7 @@ func (m Measurement) try(ctx context.Context, u unit, x float64) (Trial, error) 
 	case err != nil:
 		return t, fmt.Errorf("at %v: %w", x, err)
 	case tally.Interrupted || tally.Runs < m.Runs:
-		return t, parts.ErrStopped
+		return t, errStopped
 	default:
 		t.Verdict = tally.Observed(property)
 	}

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -28,10 +28,8 @@ type Measurement struct {
 	// (k-1) × Runs on, so that no two units share a run and their results are independent.
 	First uint64
 
-	// Only are the numbers of the units to measure. Nil means all. Of these, Shard selects a
-	// part.
-	Only  []int
-	Shard Shard
+	// Only are the numbers of the units to measure. Nil means all.
+	Only []int
 
 	// SideBySide is how many runs are made in parallel, at least 1. In virtual time it does
 	// not affect the results.
@@ -48,8 +46,6 @@ func (m Measurement) Validate() error {
 	switch {
 	case m.Runs < 1:
 		return fmt.Errorf("%d runs: want at least 1", m.Runs)
-	case !m.Shard.valid():
-		return fmt.Errorf("the shard %d/%d: want i/n, with i from 1 to n", m.Shard.I, m.Shard.Of)
 	case m.SideBySide < 1:
 		return fmt.Errorf("%d runs side by side: want at least 1", m.SideBySide)
 	}
@@ -77,7 +73,7 @@ func (m Measurement) Validate() error {
 	return nil
 }
 
-// chosen returns the units to measure, of all shards.
+// chosen returns the units to measure.
 func (m Measurement) chosen() []unit {
 	all := m.Sweep.units()
 	if m.Only == nil {
@@ -86,39 +82,65 @@ func (m Measurement) chosen() []unit {
 	return slices.DeleteFunc(all, func(u unit) bool { return !slices.Contains(m.Only, u.number) })
 }
 
-// Units returns how many units the measurement measures: those of its shard.
-func (m Measurement) Units() int { return len(m.units()) }
-
-// Work returns how many runs are left when done units are done. It is an upper bound, since
-// the search of a boundary may need fewer.
-func (m Measurement) Work(done int) int {
-	n := 0
-	for _, u := range m.units()[done:] {
-		n += m.runs(u) * u.trials()
+// Work returns how many runs are needed at most for the records that a log has not.
+func (m Measurement) Work(log *shard.Log) (runs int) {
+	for _, list := range m.blocks() {
+		for _, b := range list {
+			if log.Shard().Has(b.number) && !log.Has(b.number) {
+				runs += b.work()
+			}
+		}
 	}
-	return n
+	return runs
 }
 
-// Run measures the units in order, except the first done ones, and calls take with each
-// outcome. It stops at the first error, and without an error when ctx ends. A unit that is not
-// finished by then is lost.
-func (m Measurement) Run(ctx context.Context, done int, take func(Outcome) error) error {
-	for _, u := range m.units()[done:] {
-		if ctx.Err() != nil {
-			return nil
+// errStopped says that runs were stopped before the last of them had ended.
+var errStopped = errors.New("stopped before the last run")
+
+// Run makes the runs of a shard that its log has not, and adds their records to it. Of each unit whose
+// records are all there, in their order, it calls take with the outcome. It stops at the first error, and
+// without an error when ctx ends: a block that is not finished by then is lost. Otherwise it finishes the
+// log. A log that is nil is that of all units, and keeps nothing.
+func (m Measurement) Run(ctx context.Context, log *shard.Log, take func(Outcome) error) error {
+	for _, list := range m.blocks() {
+		var records []record
+		for _, b := range list {
+			if !log.Shard().Has(b.number) {
+				continue
+			}
+			r, err := m.recordOf(ctx, log, b)
+			if errors.Is(err, errStopped) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", b.unit.name(), err)
+			}
+			records = append(records, r)
 		}
-		o, err := m.measure(ctx, u)
-		if errors.Is(err, parts.ErrStopped) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", u.name(), err)
-		}
-		if err := take(o); err != nil {
-			return err
+		if len(records) == len(list) {
+			if err := take(m.outcome(list, records)); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return log.Finish()
+}
+
+// recordOf returns the record of a block from the log, or makes it.
+func (m Measurement) recordOf(ctx context.Context, log *shard.Log, b block) (r record, err error) {
+	known, err := log.Get(b.number, &r)
+	switch {
+	case err != nil:
+		return r, err
+	case known:
+		return r, r.check(b)
+	case ctx.Err() != nil:
+		return r, errStopped
+	}
+	if r, err = m.measure(ctx, b); err != nil {
+		return r, err
+	}
+	return r, log.Add(b.number, r)
 }
 
 // Runs returns how many of a measurement's runs a point gets. If its formula predicts 0 or 1, it
@@ -141,33 +163,6 @@ func (m Measurement) runs(u unit) int {
 
 // first returns the seed of the first run of a unit.
 func (m Measurement) first(u unit) uint64 { return m.First + uint64(u.number-1)*uint64(m.Runs) }
-
-// measure measures a unit in one piece.
-func (m Measurement) measure(ctx context.Context, u unit) (Outcome, error) {
-	if u.boundary != nil {
-		l, err := m.findBoundary(ctx, u)
-		return m.located(u, l), err
-	}
-	tally, err := m.task(u).Run(ctx, m.Backend, m.SideBySide, m.Step)
-	return m.pointed(u, tally), err
-}
-
-// task returns the runs of a point.
-func (m Measurement) task(u unit) parts.Task {
-	return parts.Task{Scenario: u.point.Scenario, First: m.first(u), Runs: m.runs(u)}
-}
-
-// pointed returns the outcome of a point whose runs have this tally.
-func (m Measurement) pointed(u unit, tally runner.Tally) Outcome {
-	p := measured(tally, m.Sweep.Property)
-	p.Predicted = u.point.Predicted
-	return Outcome{Unit: u.number, Curve: u.point.Curve, At: u.point.At, Runs: m.runs(u), First: m.first(u), Point: &p}
-}
-
-// located returns the outcome of a boundary that is there.
-func (m Measurement) located(u unit, l Located) Outcome {
-	return Outcome{Unit: u.number, Curve: u.boundary.Curve, At: u.boundary.At, Runs: m.runs(u), First: m.first(u), Boundary: &l}
-}
 
 // batch returns the runs of a scenario of a unit.
 func (m Measurement) batch(u unit, s scenarios.Scenario) (runner.Batch, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sweep"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -84,23 +85,31 @@ func head(t *testing.T, c sweep.Measurement) sweep.Head {
 func run(ctx context.Context, t *testing.T, c sweep.Measurement, dir string) sweep.Results {
 	t.Helper()
 	h := head(t, c)
-	j, err := sweep.OpenJournal(dir, h)
+	log, err := shard.Open(dir, shard.Work{Kind: "sweep", Of: h}, shard.Whole)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := j.Close(); err != nil {
+		if err := log.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := c.Run(ctx, len(j.Outcomes()), j.Add); err != nil {
-		t.Fatal(err)
+	return runLog(ctx, t, c, log, dir)
+}
+
+// runLog is run with a log.
+func runLog(ctx context.Context, t *testing.T, c sweep.Measurement, log *shard.Log, dir string) sweep.Results {
+	t.Helper()
+	r := sweep.Results{Head: head(t, c)}
+	err := c.Run(ctx, log, func(o sweep.Outcome) error {
+		r.Outcomes = append(r.Outcomes, o)
+		return nil
+	})
+	if err == nil && r.Complete() {
+		err = r.Save(dir)
 	}
-	r := sweep.Results{Head: h, Outcomes: j.Outcomes()}
-	if r.Complete() && r.Shard.Of == 0 {
-		if err := r.Save(dir); err != nil {
-			t.Fatal(err)
-		}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return r
 }
@@ -154,20 +163,59 @@ func TestSameBytesSideBySide(t *testing.T) {
 	}
 }
 
-// Law: a measurement that is resumed after any number of lines, and some bytes of the next, ends
-// with the same bytes as one that was never stopped.
-func TestResumedAnywhere(t *testing.T) {
+// long is a measurement of two points with several blocks each, and a boundary.
+func long() sweep.Measurement {
+	c := measurement()
+	c.Runs, c.Only = 2300, []int{3, 4, 5}
+	c.Sweep.Points[2].Predicted, c.Sweep.Points[3].Predicted = nil, nil
+	return c
+}
+
+// Law: a measurement that is stopped, even in the middle of a line, and continued, ends with the same
+// bytes as one that was never stopped.
+func TestContinued(t *testing.T) {
 	whole := t.TempDir()
 	run(t.Context(), t, measurement(), whole)
 	want := content(t, whole)
-	lines := strings.SplitAfter(read(t, filepath.Join(whole, sweep.JournalFile)), "\n")
+	lines := strings.SplitAfter(read(t, filepath.Join(whole, shard.FileName(shard.Whole))), "\n")
 	for k := range lines {
 		dir := t.TempDir()
 		torn := lines[k][:max(0, len(lines[k])-1)*(k%4)/3] // nothing of it, or all but its end, or between
-		write(t, filepath.Join(dir, sweep.JournalFile), strings.Join(lines[:k], "")+torn)
+		write(t, filepath.Join(dir, shard.FileName(shard.Whole)), strings.Join(lines[:k], "")+torn)
 		run(t.Context(), t, measurement(), dir)
 		if got := content(t, dir); got != want {
 			t.Fatalf("after %d lines and %d bytes:\n%s\nand not:\n%s", k, len(torn), got, want)
+		}
+	}
+}
+
+// Law: results that are joined from shards are those of one process.
+func TestJoined(t *testing.T) {
+	c, whole := long(), t.TempDir()
+	runLog(t.Context(), t, c, nil, whole)
+	want := content(t, whole)
+	work := shard.Work{Kind: "sweep", Of: head(t, c)}
+	for _, n := range []int{2, 9} { // 9: more than there are blocks
+		dir, merged := t.TempDir(), t.TempDir()
+		for i := range n {
+			log, err := shard.Open(dir, work, shard.Shard{I: i + 1, N: n})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if runLog(t.Context(), t, c, log, t.TempDir()); !log.Finished() || c.Work(log) != 0 {
+				t.Errorf("shard %d/%d is not finished", i+1, n)
+			}
+			if err := log.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		log, err := shard.Join([]string{dir}, work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runLog(t.Context(), t, c, log, merged)
+		if got := content(t, merged); got != want {
+			t.Errorf("%d shards:\n%s\nand not:\n%s", n, got, want)
 		}
 	}
 }
@@ -185,38 +233,6 @@ func TestStoppedWithinAUnit(t *testing.T) {
 		}
 		if r := run(ctx, t, c, t.TempDir()); len(r.Outcomes) != 0 {
 			t.Errorf("unit %d: %s", unit, encoded(t, r.Outcomes))
-		}
-	}
-}
-
-// Law: shards, merged in any order, are the same as a whole measurement.
-func TestShardsMakeTheWhole(t *testing.T) {
-	whole := t.TempDir()
-	run(t.Context(), t, measurement(), whole)
-	want := content(t, whole)
-	for _, n := range []int{1, 2, 3, 7} { // 7: more than there are units
-		var dirs []string
-		for i := n; i >= 1; i-- {
-			c, dir := measurement(), t.TempDir()
-			c.Shard = sweep.Shard{I: i, Of: n}
-			run(t.Context(), t, c, dir)
-			dirs = append(dirs, dir)
-		}
-		r, err := sweep.Merge(dirs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		for range 2 { // once more changes nothing
-			if err := r.Keep(dir); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := r.Save(dir); err != nil {
-			t.Fatal(err)
-		}
-		if got := content(t, dir); got != want {
-			t.Errorf("%d shards:\n%s\nand not:\n%s", n, got, want)
 		}
 	}
 }
@@ -286,7 +302,6 @@ func TestInvalidCampaigns(t *testing.T) {
 	two, nan := 2.0, math.NaN()
 	for want, change := range map[string]func(*sweep.Measurement){
 		"-3 runs: want at least 1":                     func(c *sweep.Measurement) { c.Runs = -3 },
-		"the shard 3/2: want i/n":                      func(c *sweep.Measurement) { c.Shard = sweep.Shard{I: 3, Of: 2} },
 		"0 runs side by side":                          func(c *sweep.Measurement) { c.SideBySide = 0 },
 		"no point 6: want 1 to 5":                      func(c *sweep.Measurement) { c.Only = []int{1, 6} },
 		"no point 0":                                   func(c *sweep.Measurement) { c.Only = []int{0} },
@@ -316,17 +331,6 @@ func TestInvalidCampaigns(t *testing.T) {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-	}
-}
-
-func TestShardsAreRead(t *testing.T) {
-	for _, text := range []string{"3/2", "0/2", "1/0", "-1/2", "2", "", "/", "1/2/3", "a/b", "1/b", "1.5/2"} {
-		if s, err := sweep.ParseShard(text); err == nil || !strings.Contains(err.Error(), "want i/n") {
-			t.Errorf("%q is %v, %v", text, s, err)
-		}
-	}
-	if s, err := sweep.ParseShard("2/3"); err != nil || s != (sweep.Shard{I: 2, Of: 3}) || s.String() != "2/3" {
-		t.Errorf("2/3 is %v, %v", s, err)
 	}
 }
 

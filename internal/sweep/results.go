@@ -85,20 +85,6 @@ type Witness struct {
 	Story string `json:"story,omitempty"` // only at a point
 }
 
-// measured converts a tally.
-func measured(t runner.Tally, p checker.Property) Measured {
-	return Measured{
-		Scenario:     t.Scenario.Name,
-		Violated:     t.Seen[p][checker.Violated],
-		Held:         t.Seen[p][checker.Holds],
-		Undecided:    t.Seen[p][checker.Unknown],
-		Slipped:      t.Slipped,
-		Violations:   t.Violations[p],
-		Witness:      witness(t, p),
-		Measurements: t.Measured.All(),
-	}
-}
-
 func witness(t runner.Tally, p checker.Property) *Witness {
 	r, ok := t.First[p]
 	if !ok {
@@ -213,7 +199,7 @@ type Results struct {
 	Outcomes []Outcome
 }
 
-// Complete reports whether all outcomes of the measurement, or of this shard, are there.
+// Complete reports whether all outcomes of the measurement are there.
 func (r Results) Complete() bool { return len(r.Outcomes) == r.Units() }
 
 // Points returns the outcomes at points.
@@ -280,8 +266,20 @@ func (f Fit) Good() bool {
 // fewMissed reports whether no more than a tenth was missed, rounded up.
 func fewMissed(missed, of int) bool { return missed <= (of+9)/10 }
 
-// Save writes the CSV files. Each file is replaced atomically.
+// SaveOutcomes writes the outcomes that are there: see [Load].
+func (r Results) SaveOutcomes(dir string) error {
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	return files.WriteWhole(filepath.Join(dir, OutcomesFile), text)
+}
+
+// Save writes the outcomes and the CSV files. Each file is replaced atomically.
 func (r Results) Save(dir string) error {
+	if err := r.SaveOutcomes(dir); err != nil {
+		return err
+	}
 	tables := []struct {
 		name string
 		rows [][]string

@@ -1,5 +1,0 @@
-//go:build !simulated
-
-package cli
-
-import _ "gocloud.dev/blob/fileblob" // buckets in a directory
