@@ -21,7 +21,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -401,7 +400,7 @@ func TestCIOfARowThatWasNotFinished(t *testing.T) {
 	}
 	r := rowChecks{options: &ciOptions{}}
 	for runs, outcome := range map[int]ci.Outcome{2: ci.AsExpected, 3: ci.Undecided} {
-		want(t, "outcome", r.check(t.Context(), parts.Task{Scenario: s, First: 1, Runs: runs}, tally, nil).Outcome, outcome)
+		want(t, "outcome", r.check(t.Context(), task{Scenario: s, First: 1, Runs: runs}, tally, nil).Outcome, outcome)
 	}
 }
 

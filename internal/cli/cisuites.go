@@ -16,7 +16,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/report/ci"
@@ -156,14 +155,14 @@ type rowChecks struct {
 func (o *ciOptions) rowStage() (stage, error) {
 	rows, files := o.rowsAndFiles()
 	r := rowChecks{options: o, files: map[string]string{}}
-	options := debateOptions{backend: o.backend, runs: o.runs, seed: 1}
-	options.fill(rows)
+	runs, _ := (&debate{}).usual(o.backend)
+	options := suiteOptions{backend: o.backend, runs: cmp.Or(o.runs, runs), seed: 1}
 	if len(rows) > 0 || len(files) == 0 {
 		d, err := choose(rows)
 		if err != nil {
 			return nil, fmt.Errorf("--rows: %w", err)
 		}
-		r.tasks = options.suite(d).tasks
+		r.tasks = d.tasks(options)
 	}
 	r.what, r.backend = debateSuite, o.backend
 	for _, path := range files {
@@ -201,11 +200,11 @@ func (r *rowChecks) addFile(path string, runs int) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(r.tasks, func(t parts.Task) bool { return t.Scenario.Name == s.Name }) {
+	if slices.ContainsFunc(r.tasks, func(t task) bool { return t.Scenario.Name == s.Name }) {
 		return fmt.Errorf("%s: another scenario is also named %s: rename one", path, s.Name)
 	}
 	r.files[s.Name] = path
-	r.tasks = append(r.tasks, parts.Task{Scenario: s, First: 1, Runs: runs})
+	r.tasks = append(r.tasks, task{Scenario: s, First: 1, Runs: runs})
 	return nil
 }
 
@@ -248,7 +247,7 @@ func (r rowChecks) again(s scenarios.Scenario) repetition {
 }
 
 // check returns the check of a scenario; there may be no runs yet.
-func (r rowChecks) check(ctx context.Context, t parts.Task, tally runner.Tally, refused []refusal) ci.Check {
+func (r rowChecks) check(ctx context.Context, t task, tally runner.Tally, refused []refusal) ci.Check {
 	again := r.again(t.Scenario)
 	check := ci.Check{
 		Name: again.name, File: r.files[t.Scenario.Name],

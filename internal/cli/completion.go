@@ -9,7 +9,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
-	"github.com/lockstorm/lockstorm/internal/mutants"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -22,16 +21,14 @@ type candidates func(cmd *cobra.Command) []cobra.Completion
 // argumentsOf maps commands to the completions of their arguments. Where a file is also possible, the
 // shell completes files if no name fits.
 var argumentsOf = map[string]cobra.CompletionFunc{
-	"run":       aScenario,
-	"show":      aScenario,
-	"hunt":      huntArguments,
-	"debate":    others(rowNames),
-	"sweep":     first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
-	"mutants":   others(mutantNumbers),
-	"merge":     directories,
-	"agreement": directories,
-	"tune":      first(scenarioFiles),
-	"validate":  scenarioFiles,
+	"run":      first(offers(runnable, cobra.ShellCompDirectiveDefault)),
+	"show":     aScenario,
+	"hunt":     huntArguments,
+	"debate":   others(rowNames),
+	"sweep":    first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
+	"merge":    directories,
+	"tune":     first(scenarioFiles),
+	"validate": scenarioFiles,
 }
 
 // aScenario is one by its name, or a file.
@@ -43,8 +40,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	colourFlag:    offers(fixedChoice(texts(terminal.Whens)...), cobra.ShellCompDirectiveNoFileComp),
 	"backend":     offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
 	"clients":     offers(clientChoices, cobra.ShellCompDirectiveNoFileComp),
-	"lock":        offers(lockKinds, cobra.ShellCompDirectiveNoFileComp),
-	"locks":       listed(contenders),
+	"lock":        locks,
 	"trial":       offers(trials, cobra.ShellCompDirectiveNoFileComp),
 	"property":    propertyNames,
 	"faults":      listed(faultKinds),
@@ -57,7 +53,6 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"suites":      listed(fixedChoice(allSuites...)),
 	"rows":        rowsAndFiles,
 	"out":         output,
-	"save":        directories,
 	"from":        directories,
 }
 
@@ -220,6 +215,15 @@ func scenarioNames(cmd *cobra.Command) []cobra.Completion {
 	return described(scenarios.All(), func(s scenarios.Scenario) (string, string) { return s.Name, s.Summary })(cmd)
 }
 
+// runnable are scenarios and suites.
+func runnable(cmd *cobra.Command) []cobra.Completion {
+	all := scenarioNames(cmd)
+	for _, s := range suites {
+		all = append(all, cobra.CompletionWithDesc(suiteMark+s.name, s.what))
+	}
+	return all
+}
+
 func rowNames(*cobra.Command) []cobra.Completion { return debate{topics: scenarios.Topics()}.names() }
 
 func huntedRows(cmd *cobra.Command) []cobra.Completion {
@@ -231,16 +235,6 @@ func sweepNames(cmd *cobra.Command) []cobra.Completion {
 		made, _ := s.make()
 		return s.name, made.Summary
 	})(cmd)
-}
-
-// mutantNumbers returns nothing if the catalogue cannot be read; running the command reports that.
-func mutantNumbers(*cobra.Command) []cobra.Completion {
-	all, _ := mutants.All()
-	list := []cobra.Completion{cobra.CompletionWithDesc(unmutated, "the lock without a defect")}
-	for _, m := range all {
-		list = append(list, cobra.CompletionWithDesc(m.Number, m.Title))
-	}
-	return list
 }
 
 func backendChoices(cmd *cobra.Command) []cobra.Completion {
@@ -257,6 +251,14 @@ func clientChoices(*cobra.Command) (list []cobra.Completion) {
 func lockKinds(cmd *cobra.Command) []cobra.Completion {
 	names, what := runner.Locks()
 	return described(names, func(n string) (string, string) { return n, what[n] })(cmd)
+}
+
+// locks completes the locks of compare, and otherwise a kind of lock.
+func locks(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if cmd.Name() == "compare" {
+		return listed(contenders)(cmd, args, begun)
+	}
+	return offers(lockKinds, cobra.ShellCompDirectiveNoFileComp)(cmd, args, begun)
 }
 
 func contenders(cmd *cobra.Command) []cobra.Completion {
@@ -294,7 +296,7 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 // formats are those of a command's tables, or of a page.
 func formats(cmd *cobra.Command) []cobra.Completion {
 	switch cmd.Name() {
-	case "hunt", "agreement": // whose JSON is another flag, or none
+	case "hunt": // whose JSON is another flag
 		return []cobra.Completion{asText, asMarkdown}
 	case "report":
 		return []cobra.Completion{asHTML, asText}

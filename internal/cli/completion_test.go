@@ -39,6 +39,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{"run crash-r", filesToo, "crash-restart"},
 		{"run crash-restart ", nothing4, ""},
+		{"run @p", filesToo, "@published"},
 		{"show delayed-restart", filesToo, "delayed-restart delayed-restart-jump"},
 		{"debate pause-then", nothing4, "pause-then-write"},
 		{"debate calm c", nothing4, "crash-restart"},
@@ -64,7 +65,7 @@ func TestCompletion(t *testing.T) {
 		{"run calm --out ", onlyDirs, ""},
 		{"sweep restart-b", nothing4, "restart-boundary"},
 		{"sweep --backend ", nothing4, "sim process container addr"},
-		{"compare --locks redlock,single", goesOn, "redlock,single-node"},
+		{"compare --lock redlock,single", goesOn, "redlock,single-node"},
 		{"compare --trial ca", nothing4, "calm"},
 		{"compare --format ", nothing4, "text markdown json"},
 		{"check --model own", goesOn, "ownerless owner-aware"},
@@ -72,9 +73,7 @@ func TestCompletion(t *testing.T) {
 		{"tune ", fileKinds, "yaml yml"},
 		{"tune --persistence aof", nothing4, "aof-everysec aof-always"},
 		{"validate ", fileKinds, "yaml yml"},
-		{"mutants 0 7", nothing4, "7a"},
 		{"merge ", onlyDirs, ""},
-		{"agreement ", onlyDirs, ""},
 		{"list --color ", nothing4, "auto always never"},
 		{"completion b", nothing4, "bash"},
 		{"deb", nothing4, "debate"},
@@ -102,7 +101,7 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 		"run": "calm", "sweep": "calm --vary lock.ttl=1s,2s", "rare": "calm", "explore": "calm", "debate": "calm", "check": "none.jsonl",
 		"hunt": "calm", "tune": "none.yaml", "validate": "none.yaml", "report": "none", "test": "-- true",
 	}
-	goes := map[string]bool{"figures": true, "agreement": true, "published": true, "price": true, "mutants": true, "work": true} // their commands are about to go
+	goes := map[string]bool{"figures": true, "work": true} // their commands are about to go
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // what is accepted need not be done
 	offered := 0

@@ -47,11 +47,8 @@ type division struct {
 // dividedKinds lists them.
 var dividedKinds = []dividedKind{
 	{"sweep", divideSweep},
-	{"debate", divideDebate},
-	{"compare", divideCompare},
 	{"explore", divideExplore},
 	{"hunt", divideHunt},
-	{"mutants", divideMutants},
 }
 
 // dividedNames returns their names.

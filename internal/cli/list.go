@@ -52,6 +52,10 @@ func list(out io.Writer) error {
 	for _, s := range scenarios.All() {
 		entry(s.Name, s.Summary)
 	}
+	title("Suites")
+	for _, s := range suites {
+		entry(suiteMark+s.name, s.what)
+	}
 	title("Published results")
 	for _, s := range scenarios.Published() {
 		entry(s.Name, s.Summary)

@@ -146,7 +146,7 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newPrice(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
+	root.AddCommand(newDebate(), newCompare(), newRun(), newSweep(), newMerge(), newFigures(), newTune(), newHunt(), newExplore(), newRare(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newShow(), newValidate(), newSchema(), newVersion())
 	root.AddCommand(serverCommands()...)
 	root.AddCommand(releaseCommands()...)
 	ownCommands(root)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/parts"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -115,7 +114,7 @@ func thisProgram() string { return runner.Program(versions(runner.Backend{Exact:
 
 // versionsOf returns the lasting versions of all that some scenarios use on a backend. Scenarios that
 // the backend cannot run use nothing.
-func versionsOf(b runner.Backend, all []parts.Task) map[string]string {
+func versionsOf(b runner.Backend, all []task) map[string]string {
 	v, seen := map[string]string{}, map[string]bool{} // by product: some take a second to print their version
 	for _, t := range all {
 		if e, err := runner.Prepare(b, t.Scenario); err == nil && !seen[e.Backend().Product] {

@@ -58,7 +58,7 @@ var rules = []rule{
 	{"locktest/sqllocktest", []string{"locktest", "locktest/postgrestest"}, adapter},
 	{"locktest", []string{"internal/clientlog", "internal/files", "internal/gotool", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/external", "internal/fuzz/shrink"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
 	{"docs", nil, "pages that the command prints"},
-	{"bench", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
+	{"evidence", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
 	{"cmd", []string{"internal/cli"}, "the program is its command line"},
 	{"internal/cli", []string{"*"}, "the command connects everything"},
 
@@ -110,11 +110,7 @@ var rules = []rule{
 	{"internal/packed", nil, "compressed input is read, whatever its content"},
 	{"internal/flake", []string{"internal/files", "internal/textfmt", "internal/runner"}, "it runs any package's tests, and takes the interval of a rate from the runner"},
 	{"internal/paper", []string{"internal/files", "internal/gotool", "internal/textfmt", "checker", "internal/runner", "internal/sweep", "results"}, "it runs commands, and compares stored results"},
-	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/promises", "internal/runner/simulated", "internal/fuzz", "internal/fuzz/shards", "internal/mutants"}, "it is built anew for each defect, and knows none"},
-	{"internal/mutants/explorer", []string{"nemesis", "checker", "scenarios", "internal/explore", "internal/mutants"}, "it is built anew for each defect, and knows none"},
-	{"internal/mutants/shards", []string{"checker", "scenarios", "internal/parts", "internal/mutants"}, "it stores and joins what hunters report"},
 	{"internal/gotool", nil, "it runs the go command and knows no lock"},
-	{"internal/mutants", []string{"internal/files", "internal/gotool", "checker", "internal/fuzz"}, "a separate program, built with the defect, tells whether it was found"},
 	{"internal", []string{"*"}, "tests of the whole"},
 }
 
@@ -267,7 +263,7 @@ var bans = []ban{
 	{
 		folders: []string{""},
 		imports: []string{"go.etcd.io/", "google.golang.org/grpc/", "google.golang.org/grpc", "go.uber.org/zap"},
-		except:  []string{"internal/servers/stores/etcd/", "locktest/etcdtest/", "locktest/etcdlocktest/", "locktest/leaderelectiontest/", "bench/locks/"},
+		except:  []string{"internal/servers/stores/etcd/", "locktest/etcdtest/", "locktest/etcdlocktest/", "locktest/leaderelectiontest/", "evidence/locks/"},
 		why:     "each store's client is one package's affair",
 	},
 	{
@@ -291,13 +287,13 @@ var bans = []ban{
 	{
 		folders: []string{""},
 		imports: []string{"github.com/go-zookeeper/"},
-		except:  []string{"internal/servers/stores/zookeeper/", "locktest/zookeeperlocktest/", "bench/locks/"},
+		except:  []string{"internal/servers/stores/zookeeper/", "locktest/zookeeperlocktest/", "evidence/locks/"},
 		why:     "each store's client is one package's affair",
 	},
 	{
 		folders: []string{""},
 		imports: []string{"k8s.io/"},
-		except:  []string{"locktest/leaderelectiontest/", "bench/locks/"},
+		except:  []string{"locktest/leaderelectiontest/", "evidence/locks/"},
 		why:     "client-go is the affair of its adapter; it has 500 packages",
 	},
 	{

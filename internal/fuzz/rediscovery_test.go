@@ -78,7 +78,7 @@ func TestFoundWithoutAScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, err := find(t, name).Hunt(t.Context(), simulated.Backend(), mostFaults, 1)
+			h, err := find(t, name).Hunt(t.Context(), simulated.Backend(), 6, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestCauses(t *testing.T) {
 		"split-vote-fixed-1ms":         nil,
 		"ttl-too-short-100ms":          nil, // although it has a kill
 	} {
-		h, err := find(t, name).Hunt(t.Context(), simulated.Backend(), mostFaults, 1)
+		h, err := find(t, name).Hunt(t.Context(), simulated.Backend(), 6, 1)
 		if err != nil || !slices.Equal(h.Causes, want) {
 			t.Errorf("%s blames %v, %v: want %v", name, h.Causes, err, want)
 		}
@@ -148,7 +148,7 @@ func TestNoFalseFinds(t *testing.T) {
 	r := find(t, "pause-then-write")
 	r.Expect = scenarios.Expectations{checker.Lease: checker.Violated}
 	r.Kinds = []nemesis.Kind{"pause", "kill"}
-	h, err := r.Hunt(t.Context(), simulated.Backend(), mostFaults, 1)
+	h, err := r.Hunt(t.Context(), simulated.Backend(), 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

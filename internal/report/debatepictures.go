@@ -66,6 +66,6 @@ func ReferenceAbout(f results.Reference, command string) plots.About {
 		r := f.Rows[0]
 		about.Seed, args = r.First, append(args, "--seed", fmt.Sprint(r.First), "--runs", fmt.Sprint(r.Runs))
 	}
-	about.Command = textfmt.Command(append(args, "--save", "DIR")...)
+	about.Command = textfmt.Command(append(args, "--out", "DIR")...)
 	return about
 }
