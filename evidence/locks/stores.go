@@ -3,7 +3,6 @@ package locks
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -34,30 +33,22 @@ func InStores() []Subject {
 
 // StorePage is the page about them.
 var StorePage = Page{
-	Head:        (*Board).storeHead,
-	Setting:     storeSetting,
+	File: "testdata/stores.json", Subjects: InStores,
+	Title: "The scoreboard of locks in stores",
+	On:    "on real servers of etcd, ZooKeeper and PostgreSQL, behind proxies on loopback",
+	Head:  "None of these locks reports an end of validity, so V1 and V2 count a hold until its release or the notice of its loss. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C limits each release to one TTL. L3, and whether a release reports the truth, are not judged, because nobody knows how these locks name their entries. V4 is omitted, because only etcd-mutex has a fence. Locks on Redis are on [a page of their own](scoreboard.md).",
+	Time: func(s Stored) string {
+		return fmt.Sprintf("The TTL is %s. The servers are %s.", textfmt.Duration(briefTTL), s.Servers)
+	},
+	Args:        " -args -stores",
+	Servers:     storeServers,
 	Outages:     []string{"node-comes-back-late", "holder-cut-off"},
 	OutagesMean: "A lock that tells its holder nothing counts as held until it is released, so in *holder-cut-off* the wait of others for the end of a session or a connection is no outage of etcd-mutex, zk-lock and go-pglock. With pglock a waiting client looks once in a lease. With client-go-kept the record of the last holder keeps others out for a LeaseDuration.",
-	Works:       "Of *short* work three clients do a tenth of a TTL at a time; of *long* work two do two to four TTLs, or three to six in *holder-cut-off-later*.",
-	Args:        " -args -stores",
+	Works:       "In *short* storms three clients work for a tenth of a TTL at a time; in *long* storms two work for two to four TTLs, or three to six in *holder-cut-off-later*.",
 }
 
-func (b *Board) storeHead(out *strings.Builder) {
-	runs := 0
-	for _, t := range b.Trials {
-		runs += t.Tally.Runs
-	}
-	fmt.Fprintf(out, `# The scoreboard of locks in stores
-
-Made by `+"`make scoreboard-stores`"+` with %s: %s runs of %d locks in storms of [locktest](../../locktest), on real servers of etcd, ZooKeeper and PostgreSQL, behind proxies on loopback. [bench/locks](../../bench/locks) has the locks, the storms and the findings; the adapters of most are [modules for your own tests](../test-your-lock.md#test-a-lock-library). Its test, `+"`go -C bench test -tags kubernetes ./locks -args -stores`"+`, runs all storms and fails if a verdict differs from this page. Locks on Redis are on [a page of their own](scoreboard.md).
-
-A property is *violated* if some run violated it, and *holds* if no run violated it, which is no proof. The codes are those of the [properties](../../README.md#properties). None of these locks reports an end of validity, so V1 and V2 count a hold until its release or the notice of its loss. V3 asks whether an update of the guarded resource was lost by holders that ask the lock just before they write. C limits each release to one TTL. L3, and whether a release reports the truth, are not judged, because nobody knows how these locks name their entries. V4 is omitted, because only etcd-mutex has a fence.
-
-`, runtime.Version(), textfmt.Grouped(runs), len(b.Subjects))
-}
-
-// storeSetting names the TTL and the servers with their versions.
-func storeSetting(map[string]string) string {
+// storeServers names the servers with their versions.
+func storeServers() string {
 	var servers []string
 	for _, s := range InStores() {
 		p, _ := stores.Named(s.Store.String())
@@ -65,5 +56,5 @@ func storeSetting(map[string]string) string {
 			servers = append(servers, text)
 		}
 	}
-	return fmt.Sprintf("The TTL is %s. The servers are %s.", textfmt.Duration(briefTTL), strings.Join(servers, ", "))
+	return strings.Join(servers, ", ")
 }

@@ -1,4 +1,4 @@
-package report
+package main
 
 import (
 	"testing"
@@ -11,15 +11,15 @@ import (
 func TestCompareRates(t *testing.T) {
 	for _, c := range []struct {
 		here, there runner.Rate
-		want        RateAgreement
+		want        rateAgreement
 	}{
-		{runner.Rate{K: 0, N: 3}, runner.Rate{K: 0, N: 50}, Consistent},
-		{runner.Rate{K: 0, N: 3}, runner.Rate{K: 20, N: 50}, Consistent}, // three runs may well miss it
-		{runner.Rate{K: 0, N: 3}, runner.Rate{K: 50, N: 50}, Inconsistent},
-		{runner.Rate{K: 1, N: 3}, runner.Rate{K: 0, N: 50}, OnlyHere},
-		{runner.Rate{K: 3, N: 3}, runner.Rate{K: 2, N: 50}, Inconsistent},
+		{runner.Rate{K: 0, N: 3}, runner.Rate{K: 0, N: 50}, consistent},
+		{runner.Rate{K: 0, N: 3}, runner.Rate{K: 20, N: 50}, consistent}, // three runs may well miss it
+		{runner.Rate{K: 0, N: 3}, runner.Rate{K: 50, N: 50}, inconsistent},
+		{runner.Rate{K: 1, N: 3}, runner.Rate{K: 0, N: 50}, onlyHere},
+		{runner.Rate{K: 3, N: 3}, runner.Rate{K: 2, N: 50}, inconsistent},
 	} {
-		if got := CompareRates(c.here, c.there); got != c.want {
+		if got := compareRates(c.here, c.there); got != c.want {
 			t.Errorf("%v beside %v: %v, want %v", c.here, c.there, got, c.want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestDrawnPlansShowByChance(t *testing.T) {
 		{"crash", checker.Section, few, false},
 	} {
 		lock, trial := find(c.trial)
-		if got := (Pair{Lock: lock, Trial: trial, Property: c.property, Rates: c.rates}).byChance(); got != c.want {
+		if got := (pair{Lock: lock, Trial: trial, Property: c.property, Rates: c.rates}).byChance(); got != c.want {
 			t.Errorf("%s, %s, %v: by chance: %v", c.trial, c.property, c.rates, got)
 		}
 	}
