@@ -1,20 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"time"
-
-	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/textfmt"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // benchmarks are measured with benchstat.
@@ -60,80 +52,4 @@ func measureBench(ctx context.Context, c *checkout) error {
 		return err
 	}
 	return os.WriteFile(c.page("bench"), []byte(p.String()), 0o644)
-}
-
-// priceRuns is how often each price is measured.
-const priceRuns = 2
-
-// price measures the scenarios price-N-LOCK and price-outage-LOCK on real servers.
-func (c *checkout) price(ctx context.Context, p *text) error {
-	p.say("\n## What locks cost on servers of their store\n\nN clients acquire and release locks of their own for %v each: grants per second of all together, and the median and the 99th percentile of the time to acquire. *requests* are messages that a client sends for a grant and its release. *outage* is the longest time without a grant while the first node, the leader of a store, is down for 3 s. *keeps* are the properties that no run of any trial of [the comparison](compare.md) has violated. `lockstorm run price-N-LOCK --backend process` repeats a measurement.", scenarios.PriceTime)
-	table := &textfmt.Table{Head: []string{"lock"}}
-	for _, n := range scenarios.PriceClients {
-		table.Head = append(table.Head, fmt.Sprintf("%s: grants/s", textfmt.Count(n, "client")), "p50", "p99")
-	}
-	table.Head = append(table.Head, "requests", "outage", "keeps")
-	for _, l := range scenarios.Contenders() {
-		if l.Store == nil && !slices.Contains([]string{"redlock", "redlock-fenced", "single-node", "failover"}, l.Name) {
-			continue
-		}
-		line, requests := []string{l.Name}, ""
-		for _, n := range scenarios.PriceClients {
-			m, err := c.priced(ctx, scenarios.Price(l, n))
-			if err != nil {
-				return err
-			}
-			var grants, sent int
-			var p50, p99 []time.Duration
-			for _, one := range m {
-				grants, sent = grants+one.Grants, sent+one.Requests
-				p50, p99 = append(p50, one.AcquireP50), append(p99, one.AcquireP99)
-			}
-			line = append(line, fmt.Sprintf("%.0f", float64(grants)/(float64(len(m))*scenarios.PriceTime.Seconds())), textfmt.Duration(slices.Max(p50)), textfmt.Duration(slices.Max(p99)))
-			if requests == "" {
-				requests = textfmt.Each(sent, grants)
-			}
-		}
-		m, err := c.priced(ctx, scenarios.PriceOfOutage(l))
-		if err != nil {
-			return err
-		}
-		var outage time.Duration
-		for _, one := range m {
-			outage = max(outage, one.LongestOutage)
-		}
-		table.Add(append(line, requests, textfmt.Duration(outage.Round(time.Millisecond)), keeps(l))...)
-	}
-	p.table(table)
-	return nil
-}
-
-// priced runs a scenario on real servers, one run at a time, and returns the measurements of the runs.
-func (c *checkout) priced(ctx context.Context, s scenarios.Scenario) (all []checker.Measurements, err error) {
-	out, _, err := c.lockstorm(ctx, "run", s.Name, "--backend", "process", "--runs", fmt.Sprint(priceRuns), "--format", "json", "--out", "")
-	if err != nil {
-		return nil, err
-	}
-	for lines := json.NewDecoder(bytes.NewReader(out)); lines.More(); {
-		var line struct{ Measurements checker.Measurements }
-		if err := lines.Decode(&line); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Name, err)
-		}
-		all = append(all, line.Measurements)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no run", s.Name)
-	}
-	return all, nil
-}
-
-// keeps lists the properties that a lock is expected to keep in all trials.
-func keeps(l scenarios.Contender) string {
-	var codes []string
-	for _, p := range checker.Properties() {
-		if l.Expect[p] == checker.Holds {
-			codes = append(codes, p.Code())
-		}
-	}
-	return strings.Join(codes, " ")
 }

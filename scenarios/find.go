@@ -62,8 +62,8 @@ func Every() []Scenario {
 	return all
 }
 
-// Find returns the scenario of that name: a row, a point of a series, a published result, a
-// contender in a trial, or its price.
+// Find returns the scenario of that name: a row, a point of a series, a published result, or a
+// contender in a trial.
 func Find(name string) (Scenario, error) {
 	for _, s := range Every() {
 		if s.Name == name {
@@ -81,9 +81,6 @@ func Find(name string) (Scenario, error) {
 		}
 	}
 	if s, ok := comparison(name); ok {
-		return s, nil
-	}
-	if s, ok := price(name); ok {
 		return s, nil
 	}
 	var known []string

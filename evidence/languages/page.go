@@ -17,7 +17,7 @@ type page struct {
 
 func (p page) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The scoreboard of locks in other languages\n\nMade by `make scoreboard-languages` with %s: each lock once in each storm, on real redis-servers. The programs are the [examples](../../examples), the storms those of [`lockstorm test`](../other-languages.md) with `%s`, which are the ones of `locktest`; [bench/languages](../../bench/languages) has the findings. Real time does not repeat, so another run can differ where a verdict depends on a race.\n\n", runtime.Version(), "--ttl "+usualTTL+" "+strings.Join(flags, " "))
+	fmt.Fprintf(&b, "# The scoreboard of locks in other languages\n\nMade by `go -C evidence run . scoreboard-languages` with %s: each lock once in each storm, on real redis-servers. The programs are the [examples](../../examples), the storms those of [`lockstorm test`](../other-languages.md) with `%s`, which are the ones of `locktest`; [evidence/languages](../../evidence/languages) has the findings. Real time does not repeat, so another run can differ where a verdict depends on a race.\n\n", runtime.Version(), "--ttl "+usualTTL+" "+strings.Join(flags, " "))
 	b.WriteString("The codes are those of the [properties](../../README.md#properties). Holders ask just before they write whether the validity is over (workload checked). V2 and V3 are violated where a holder stands still for longer than the TTL: a limit of every lock without fences, and not a defect. L1 and L2 are undecided where too few tries follow the faults. redlock-npm-outside violates C where a majority does not answer, because a release is tried 11 times, each as long as ioredis waits for a reply ([upstream](https://github.com/mike-marcacci/node-redlock/issues/313)): it took 7.6 s there. A dash: the storm does not judge it. [The scoreboard of Go locks](scoreboard.md) is measured in memory, with more storms.\n\n## The locks\n\n| lock | library | how |\n|---|---|---|\n")
 	for _, s := range Subjects {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.Name, p.versions[s.Name], s.How)
@@ -66,7 +66,7 @@ func (p page) finding(b *strings.Builder, f Finding) {
 	}
 	w := p.witness[f.Name]
 	fmt.Fprintf(b, "\nExample run: %s in %s, %s. %s\n", f.Subjects[0], w.Scenario, f.Code, firstUpper(w.Stories[nameOf(f.Code)]))
-	fmt.Fprintf(b, "\nIt recurs in %s. %s in the same storm: %s %s. The run is stored in [bench/languages/testdata/%s](../../bench/languages/testdata/%s), and this runs it again:\n\n```\nlockstorm test --again bench/languages/testdata/%s -- %s\n```\n", p.again[f.Name], f.Control, f.Code, p.verdict(f.Control, w.Scenario, f.Code), f.Name, f.Name, f.Name, strings.Join(shown(subject(f.Subjects[0]).Command()), " "))
+	fmt.Fprintf(b, "\nIt recurs in %s. %s in the same storm: %s %s. The run is stored in [evidence/languages/testdata/%s](../../evidence/languages/testdata/%s), and this runs it again:\n\n```\nlockstorm test --again evidence/languages/testdata/%s -- %s\n```\n", p.again[f.Name], f.Control, f.Code, p.verdict(f.Control, w.Scenario, f.Code), f.Name, f.Name, f.Name, strings.Join(shown(subject(f.Subjects[0]).Command()), " "))
 }
 
 // shown returns a command line as a reader has it.

@@ -13,6 +13,7 @@ func TestMutantsCompile(t *testing.T) {
 	}
 	for _, m := range all(t) {
 		t.Run(m.Number, func(t *testing.T) {
+			t.Parallel()
 			packages := map[string]bool{}
 			var args []string
 			for _, e := range m.edits {
