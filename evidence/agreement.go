@@ -159,6 +159,34 @@ Each backend runs each row of [the debate](debate.md) from the same scenario wit
 
 const agreementLegend = `✗ or ? with the number of runs in which the properties before it were violated or left open; ✓: everything expected of the row holds; ·: nothing to judge`
 
+// Count counts the rows of a side with some statuses.
+func (a agreement) Count(side int, to ...report.ComparisonStatus) (n int) {
+	for _, r := range a.Rows {
+		if slices.Contains(to, r.Cells[side].ComparisonStatus) {
+			n++
+		}
+	}
+	return n
+}
+
+// Conclusion sums up all rows and reasons.
+func (a agreement) Conclusion() runner.Conclusion {
+	undecided := false
+	for i := range a.Sides {
+		if a.Count(i, report.Unexplained) > 0 {
+			return runner.Contradiction
+		}
+		undecided = undecided || a.Count(i, report.TooSlow, report.NotRun) > 0
+	}
+	switch {
+	case len(a.Obsolete) > 0:
+		return runner.Contradiction
+	case undecided:
+		return runner.Undecided
+	}
+	return runner.AsExpected
+}
+
 // shares counts the rows that each side has decided, by verdict.
 func (a agreement) shares() *textfmt.Table {
 	t := &textfmt.Table{Head: []string{"backend", "rows", "can be run", "can be decided", "agree", "differ", "too slow, or not run"}}
