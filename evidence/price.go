@@ -65,7 +65,7 @@ func outageScenario(l scenarios.Contender) scenarios.Scenario {
 
 // price measures what locks cost on real servers.
 func (c *checkout) price(ctx context.Context, p *text) error {
-	p.say("\n## What locks cost on servers of their store\n\nN clients acquire and release locks of their own for %v each: grants per second of all together, and the median and the 99th percentile of the time to acquire. *requests* are messages that a client sends for a grant and its release. *outage* is the longest time without a grant while the first node, the leader of a store, is down for 3 s. *keeps* are the properties that no run of any trial of [the comparison](compare.md) has violated.", priceTime)
+	p.say("\n## What locks cost on servers of their store\n\nN clients acquire and release locks of their own for %v each: grants per second of all together, and the median and the 99th percentile of the time to acquire. *requests* are messages that a client sends for a grant and its release. *outage* is the longest time without a grant while the first node, the leader of a store, is down for 3 s. Keys are watched meanwhile, as in every run, which costs redlock a sixth of its grants. *keeps* are the properties that no run of any trial of [the comparison](compare.md) has violated.", priceTime)
 	table := &textfmt.Table{Head: []string{"lock"}}
 	for _, n := range priceClients {
 		table.Head = append(table.Head, fmt.Sprintf("%s: grants/s", textfmt.Count(n, "client")), "p50", "p99")
