@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -63,8 +62,7 @@ func TestComparisonIsCurrent(t *testing.T) {
 type storedSuite struct {
 	results.Reference
 	left  map[string]results.Row // those with which nothing was compared yet, by scenario
-	mu    sync.Mutex
-	fresh []results.Row
+	fresh []results.Row          // in the order of the scenarios
 }
 
 // loadStored loads stored results. When the test has ended, it reports rows of no scenario, and with
@@ -102,6 +100,8 @@ var renew = testkit.GoldenAdvice("These are not the results in " + referenceDir 
 func (s *storedSuite) compare(t *testing.T, of scenarios.Scenario, runs int, check func(*testing.T, runner.Tally)) {
 	stored, isStored := s.left[of.Name]
 	delete(s.left, of.Name)
+	at := len(s.fresh)
+	s.fresh = append(s.fresh, results.Row{}) // all of them before the first parallel subtest goes on
 	t.Run(of.Name, func(t *testing.T) {
 		t.Parallel()
 		tally, err := runner.Batch{Experiment: prepared(t, simulator, of), First: 1, Runs: runs}.Run(t.Context())
@@ -110,9 +110,7 @@ func (s *storedSuite) compare(t *testing.T, of scenarios.Scenario, runs int, che
 		}
 		check(t, tally)
 		fresh := results.RowOf(tally, 1)
-		s.mu.Lock()
-		s.fresh = append(s.fresh, fresh)
-		s.mu.Unlock()
+		s.fresh[at] = fresh
 		switch {
 		case testkit.UpdateGolden():
 		case !isStored:
