@@ -21,8 +21,9 @@ import (
 
 // The files of the reference results, and their format and its version.
 const (
-	DebateFile  = "debate.json"
-	CompareFile = "compare.json"
+	DebateFile    = "debate.json"
+	CompareFile   = "compare.json"
+	PublishedFile = "published.json"
 
 	ReferenceFormat  = "lockstorm-reference"
 	ReferenceVersion = 1
@@ -145,24 +146,6 @@ func (r Row) Tally(s scenarios.Scenario) runner.Tally {
 func hashed(text string) uint64 {
 	hash, _ := strconv.ParseUint(text, 16, 64) // 0 if there is none
 	return hash
-}
-
-// Renewed returns f with its rows replaced by those of another reference, in the order of
-// the debate, and names the programs of both. Both must be of one backend.
-func (f Reference) Renewed(by Reference) (Reference, error) {
-	if f.Backend != by.Backend {
-		return Reference{}, fmt.Errorf("what is stored is of the %s backend, and the rows of the %s backend", f.Backend, by.Backend)
-	}
-	newer := map[string]bool{}
-	for _, r := range by.Rows {
-		newer[r.Scenario] = true
-	}
-	kept := slices.DeleteFunc(slices.Clone(f.Rows), func(r Row) bool { return newer[r.Scenario] })
-	if len(kept) > 0 {
-		by.Versions = runner.WithProgramsOf(f.Versions, by.Versions)
-	}
-	by.Rows = InOrder(append(kept, by.Rows...))
-	return by, nil
 }
 
 // InOrder returns rows in the order of [scenarios.Every], and those of other scenarios behind them. So it

@@ -93,18 +93,6 @@ func Find(name string) (Scenario, error) {
 	return Scenario{}, &textfmt.UnknownError{What: "scenario", Name: name, Known: known}
 }
 
-// Sources returns the articles and sections of the claims of a row, nil for any other name.
-func Sources(row string) []string {
-	for _, t := range Topics() {
-		for _, r := range t.Rows {
-			if r.Name == row {
-				return r.Sources
-			}
-		}
-	}
-	return nil
-}
-
 // Remark returns the remark on a row, a series or, by a name of the comparison such as
 // compare-redlock, a contender; "" if there is none.
 func Remark(name string) string {

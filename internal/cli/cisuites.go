@@ -71,9 +71,11 @@ func (r *ciRun) plan(ctx context.Context, args []string) (err error) {
 			r.report.Notes = append(r.report.Notes, "None of your tests was run: "+err.Error())
 		}
 	}
-	for _, s := range (debate{topics: scenarios.Topics()}).rows() {
-		if in["debate"] == nil {
-			rows = append(rows, s.Name)
+	for _, t := range scenarios.Topics() {
+		for _, row := range t.Rows {
+			if in["debate"] == nil {
+				rows = append(rows, row.Name)
+			}
 		}
 	}
 	for _, suite := range []string{"debate", "explore"} {

@@ -27,7 +27,7 @@ func TestEveryContenderCanRun(t *testing.T) {
 }
 
 func TestCompareInOneTrial(t *testing.T) {
-	code, out, _ := command(t, "compare", "--trial", "crash", "--locks", "redlock-quarantine,redlock", "--runs", "5")
+	code, out, _ := command(t, "compare", "--trial", "crash", "--lock", "redlock-quarantine,redlock", "--runs", "5")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out, "redlock-quarantine       ✓ ", "  WAITING", "  REQUESTS PER GRANT")
 	wantMatch(t, out, `\na quorum of Redis nodes\nredlock                  ✗ [0-9.]+ % \[[0-9.]+, [0-9.]+\]`)
@@ -44,19 +44,12 @@ func TestCompareInOneTrial(t *testing.T) {
 	wantIn(t, out, "lease exclusion violated (seed "+first[1]+"):\n  nodes 4 and 5 are cut off, from client 1")
 	_, out, _ = command(t, "list", "compare-crash-single-node")
 	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
-	code, _, problems := command(t, "compare", "--locks", "redlock,bluelock")
+	code, _, problems := command(t, "compare", "--lock", "redlock,bluelock")
 	want(t, "exit code of a lock that there is not", code, exitBadInput)
 	wantIn(t, problems, fmt.Sprintf(`unknown lock "bluelock"; none of %d resembles it`, len(scenarios.Contenders())))
 	code, _, problems = command(t, "compare", "--trial", "trail")
 	want(t, "exit code of a trial that there is not", code, exitBadInput)
 	wantIn(t, problems, fmt.Sprintf(`unknown trial "trail"; none of %d resembles it`, len(scenarios.Trials())))
-}
-
-func TestCompareByTrial(t *testing.T) {
-	_, out, _ := command(t, "compare", "--locks", "redlock", "--runs", "1", "--by-trial")
-	for _, trial := range scenarios.Trials() {
-		wantIn(t, out, trial.Name+": "+trial.Summary+"\nLOCK ")
-	}
 }
 
 // compareSome compares redlock, of which something else is said, in some trials.
@@ -67,14 +60,9 @@ func compareSome(t *testing.T, expect scenarios.Expectations, trial string) (com
 		t.Fatal(err)
 	}
 	c.Locks[0].Expect = expect
-	s := c.suite(backends[0].Backend, 1, 2)
-	found, _, err := s.run(context.Background(), io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.learn(known{found: found})
+	o := suiteOptions{backend: backends[0].Backend, runs: 2, seed: 1, format: asText}
 	var out bytes.Buffer
-	if err := c.print(&out, s.reference(c.found)); err != nil {
+	if _, _, err := o.present(t.Context(), &c, &out, io.Discard); !isVerdict(err) {
 		t.Fatal(err)
 	}
 	return c, out.String()
@@ -122,7 +110,7 @@ func TestInterruptedComparison(t *testing.T) {
 	cancel()
 	var out, problems bytes.Buffer
 	dir := t.TempDir()
-	code := execute(ctx, []string{"compare", "--save", dir}, strings.NewReader(""), &out, &problems)
+	code := execute(ctx, []string{"compare", "--out", dir}, strings.NewReader(""), &out, &problems)
 	want(t, "exit code", code, exitUndecided)
 	wantIn(t, out.String(), stoppedLine)
 }

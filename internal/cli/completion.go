@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/mutants"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -21,15 +20,13 @@ type candidates func(cmd *cobra.Command) []cobra.Completion
 // argumentsOf maps commands to the completions of their arguments. Where a file is also possible, the
 // shell completes files if no name fits.
 var argumentsOf = map[string]cobra.CompletionFunc{
-	"ci":        offers(rowNames, cobra.ShellCompDirectiveDefault),
-	"run":       aScenario,
-	"list":      listArguments,
-	"hunt":      aScenario,
-	"debate":    others(rowNames),
-	"sweep":     first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
-	"mutants":   others(mutantNumbers),
-	"agreement": directories,
-	"tune":      factsAndFiles,
+	"ci":     offers(rowNames, cobra.ShellCompDirectiveDefault),
+	"run":    first(offers(runnable, cobra.ShellCompDirectiveDefault)),
+	"list":   listArguments,
+	"hunt":   aScenario,
+	"debate": others(rowNames),
+	"sweep":  first(offers(sweepNames, cobra.ShellCompDirectiveNoFileComp)),
+	"tune":   factsAndFiles,
 }
 
 // aScenario is one by its name, or a file.
@@ -41,8 +38,7 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	colourFlag: offers(fixedChoice(texts(terminal.Whens)...), cobra.ShellCompDirectiveNoFileComp),
 	"backend":  offers(backendChoices, cobra.ShellCompDirectiveNoFileComp),
 	"clients":  offers(clientChoices, cobra.ShellCompDirectiveNoFileComp),
-	"lock":     offers(lockKinds, cobra.ShellCompDirectiveNoFileComp),
-	"locks":    listed(contenders),
+	"lock":     locks,
 	"trial":    offers(trials, cobra.ShellCompDirectiveNoFileComp),
 	"property": propertyNames,
 	"faults":   listed(faultKinds),
@@ -52,7 +48,6 @@ var flagChoices = map[string]cobra.CompletionFunc{
 	"picture":  directories,
 	"suite":    listed(fixedChoice(allSuites...)),
 	"out":      output,
-	"save":     directories,
 	"from":     directories,
 }
 
@@ -211,22 +206,21 @@ func scenarioNames(cmd *cobra.Command) []cobra.Completion {
 	return described(scenarios.All(), func(s scenarios.Scenario) (string, string) { return s.Name, s.Summary })(cmd)
 }
 
+// runnable are scenarios and suites.
+func runnable(cmd *cobra.Command) []cobra.Completion {
+	all := scenarioNames(cmd)
+	for _, s := range suites {
+		all = append(all, cobra.CompletionWithDesc(suiteMark+s.name, s.what))
+	}
+	return all
+}
+
 func rowNames(*cobra.Command) []cobra.Completion { return debate{topics: scenarios.Topics()}.names() }
 
 func sweepNames(cmd *cobra.Command) []cobra.Completion {
 	return described(sweeps, func(s namedSweep) (string, string) {
 		return s.name, s.make().Summary
 	})(cmd)
-}
-
-// mutantNumbers returns nothing if the catalogue cannot be read; running the command reports that.
-func mutantNumbers(*cobra.Command) []cobra.Completion {
-	all, _ := mutants.All()
-	list := []cobra.Completion{cobra.CompletionWithDesc(unmutated, "the lock without a defect")}
-	for _, m := range all {
-		list = append(list, cobra.CompletionWithDesc(m.Number, m.Title))
-	}
-	return list
 }
 
 func backendChoices(cmd *cobra.Command) []cobra.Completion {
@@ -243,6 +237,14 @@ func clientChoices(*cobra.Command) (list []cobra.Completion) {
 func lockKinds(cmd *cobra.Command) []cobra.Completion {
 	names, what := runner.Locks()
 	return described(names, func(n string) (string, string) { return n, what[n] })(cmd)
+}
+
+// locks completes the locks of compare, and otherwise a kind of lock.
+func locks(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if cmd.Name() == "compare" {
+		return listed(contenders)(cmd, args, begun)
+	}
+	return offers(lockKinds, cobra.ShellCompDirectiveNoFileComp)(cmd, args, begun)
 }
 
 func contenders(cmd *cobra.Command) []cobra.Completion {
@@ -280,8 +282,6 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 // formats are those of a command's tables, or of a page.
 func formats(cmd *cobra.Command) []cobra.Completion {
 	switch cmd.Name() {
-	case "agreement":
-		return []cobra.Completion{asText, asMarkdown}
 	case "hunt":
 		return []cobra.Completion{asText, asJSON}
 	case "report":

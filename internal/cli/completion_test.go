@@ -40,6 +40,7 @@ func TestCompletion(t *testing.T) {
 		{"run crash-r", filesToo, "crash-restart"},
 		{"run crash-restart ", nothing4, ""},
 		{"list f", nothing4, "faults failover"},
+		{"run @p", filesToo, "@published"},
 		{"debate pause-then", nothing4, "pause-then-write"},
 		{"debate calm c", nothing4, "crash-restart"},
 		{"hunt crash-r", filesToo, "crash-restart"},
@@ -62,14 +63,12 @@ func TestCompletion(t *testing.T) {
 		{"run calm --out ", onlyDirs, ""},
 		{"sweep restart-b", nothing4, "restart-boundary"},
 		{"sweep --backend ", nothing4, "sim process container"},
-		{"compare --locks redlock,single", goesOn, "redlock,single-node"},
+		{"compare --lock redlock,single", goesOn, "redlock,single-node"},
 		{"compare --trial ca", nothing4, "calm"},
 		{"compare --format ", nothing4, "text markdown json"},
 		{"check --model own", goesOn, "ownerless owner-aware"},
 		{"tune pause", ":2", "pause-bound="},
 		{"tune persistence=aof", nothing4, "persistence=aof-everysec persistence=aof-always"},
-		{"mutants 0 7", nothing4, "7a"},
-		{"agreement ", onlyDirs, ""},
 		{"list --color ", nothing4, "auto always never"},
 		{"completion b", nothing4, "bash"},
 		{"deb", nothing4, "debate"},
@@ -97,12 +96,11 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 		"run": "calm", "sweep": "calm --vary lock.ttl=1s,2s", "rare": "calm", "explore": "calm", "debate": "calm", "check": "none.jsonl",
 		"hunt": "calm", "tune": "none.yaml", "report": "none", "test": "-- true", "doctor": "127.0.0.1:1",
 	}
-	goes := map[string]bool{"agreement": true, "published": true, "price": true, "mutants": true, "work": true} // their commands are about to go
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // what is accepted need not be done
 	offered := 0
 	walk(newRoot(), func(c *cobra.Command) {
-		if goes[c.Name()] || c.Parent() != c.Root() {
+		if c.Parent() != c.Root() {
 			return
 		}
 		for name := range flagChoices {

@@ -14,28 +14,30 @@ import (
 
 // columns are the columns of a table that show results.
 type columns struct {
-	head     []string
-	row      func(runner.Tally) []string
-	series   func(report.Curve) []string
-	variants bool // have lines, too
+	head   []string
+	row    func(runner.Tally) []string
+	series func(report.Curve) []string
 }
 
 // whole is the columns of the main table.
-var whole = columns{
-	head: []string{"found", "shown", "seed"},
-	row: func(t runner.Tally) []string {
-		return []string{summary.Signs(t), summary.Showing(t), summary.Witness(t)}
-	},
-	series: func(c report.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
-
-	variants: true,
+func (d *debate) whole() columns {
+	c := columns{
+		head: []string{"found", "shown", "seed"},
+		row: func(t runner.Tally) []string {
+			return []string{summary.Signs(t), summary.Showing(t), summary.Witness(t)}
+		},
+		series: func(c report.Curve) []string { return []string{c.Short(), c.Showing(), "–"} },
+	}
+	return d.withLosses(c)
 }
 
-// outlined is the column of the summary.
-var outlined = columns{
-	head:   []string{"found"},
-	row:    func(t runner.Tally) []string { return []string{outline(t)} },
-	series: func(c report.Curve) []string { return []string{c.Short()} },
+// short is the columns of the table as Markdown.
+func (d *debate) short() columns {
+	return d.withLosses(columns{
+		head:   []string{"found"},
+		row:    func(t runner.Tally) []string { return []string{outline(t)} },
+		series: func(c report.Curve) []string { return []string{c.Short()} },
+	})
 }
 
 // outline names the violated properties, and says if anything was not as expected.
@@ -64,16 +66,14 @@ type debateLine struct {
 }
 
 // lines returns the lines of a table, in its order.
-func (d debate) lines(variants bool) (all []debateLine) {
+func (d debate) lines() (all []debateLine) {
 	for _, t := range d.topics {
 		topic := ""
 		if len(d.topics) > 1 {
 			topic = t.Name
 		}
 		for _, r := range t.Rows {
-			if variants || r.VariantOf == "" {
-				all = append(all, debateLine{topic: topic, name: r.Name, claims: r.Claims, of: []string{r.Name}, rowOf: r})
-			}
+			all = append(all, debateLine{topic: topic, name: r.Name, claims: r.Claims, of: []string{r.Name}, rowOf: r})
 		}
 		for _, s := range t.Series {
 			l := debateLine{topic: topic, name: report.SeriesName(s), claims: s.Claims, series: &s}
@@ -111,7 +111,10 @@ var claimants = []string{"Kleppmann", "antirez, redis.io"}
 // table has a line for each row and series with results, under their topics. Claims are clipped to a
 // width in characters.
 func (d debate) table(width int, c columns) *textfmt.Table {
-	return tableOf(d.lines(c.variants), append(claimants[:2:2], c.head...), func(l debateLine) []string {
+	if d.unclaimed {
+		return tableOf(d.lines(), c.head, func(l debateLine) []string { return l.cells(d.found, c) })
+	}
+	return tableOf(d.lines(), append(claimants[:2:2], c.head...), func(l debateLine) []string {
 		cells := l.cells(d.found, c)
 		if cells == nil {
 			return nil
@@ -146,23 +149,28 @@ type mainTable struct {
 	found   report.Tallies
 	open    map[string]bool // scenarios that are run and not settled
 	beside  bool            // claims stand beside results
+	below   bool            // claims stand in a table of their own
+	columns columns
 	stream  *textfmt.Stream
 }
 
 // newMainTable prints the head of the table. widest returns cells that are as wide as the results of
 // a line will be, or nil if it will have none.
-func newMainTable(out io.Writer, lines []debateLine, widest func(debateLine) []string) *mainTable {
-	m := &mainTable{out: out, lines: lines, found: report.Tallies{}, open: map[string]bool{}}
+func (d *debate) newMainTable(out io.Writer, widest func(debateLine) []string) *mainTable {
+	lines := d.lines()
+	m := &mainTable{out: out, lines: lines, found: report.Tallies{}, open: map[string]bool{}, columns: d.whole()}
 	look := lookOn(out)
-	all := tableOf(lines, append(claimants[:2:2], whole.head...), func(l debateLine) []string {
+	all := tableOf(lines, append(claimants[:2:2], m.columns.head...), func(l debateLine) []string {
 		cells := widest(l)
 		if cells == nil {
 			return nil
 		}
 		return append(l.claimed(claimWidth), cells...)
 	})
-	if m.beside = look.Width == 0 || all.Width() <= look.Width; !m.beside {
-		all = tableOf(lines, whole.head, widest)
+	m.beside = !d.unclaimed && (look.Width == 0 || all.Width() <= look.Width)
+	m.below = !d.unclaimed && !m.beside
+	if !m.beside {
+		all = tableOf(lines, m.columns.head, widest)
 	}
 	m.stream = all.Stream(out, look)
 	return m
@@ -191,7 +199,7 @@ func (m *mainTable) waits(l debateLine) bool {
 func (m *mainTable) next() {
 	l := m.lines[0]
 	m.lines = m.lines[1:]
-	cells := l.cells(m.found, whole)
+	cells := l.cells(m.found, m.columns)
 	if cells == nil {
 		return
 	}
@@ -211,20 +219,20 @@ func (m *mainTable) finish(found report.Tallies) {
 	for len(m.lines) > 0 {
 		m.next()
 	}
-	if !m.beside && len(m.printed) > 0 {
+	if m.below && len(m.printed) > 0 {
 		_, _ = fmt.Fprintln(m.out)
 		printTable(m.out, tableOf(m.printed, claimants, func(l debateLine) []string { return l.claimed(claimWidth) }))
 	}
 }
 
-// live has the lines of the main table printed while the scenarios of a suite are run.
+// live has the lines of the main table printed while the scenarios are run.
 func (d *debate) live(out io.Writer) func([]fittingTask) func(runner.Tally) {
 	return func(fit []fittingTask) func(runner.Tally) {
 		runs := map[string]int{}
 		for _, t := range fit {
 			runs[t.Scenario.Name] = t.Runs
 		}
-		d.main = newMainTable(out, d.lines(whole.variants), func(l debateLine) []string { return l.widest(runs) })
+		d.main = d.newMainTable(out, func(l debateLine) []string { return d.widest(l, runs) })
 		for name := range runs {
 			d.main.open[name] = true
 		}
@@ -233,7 +241,7 @@ func (d *debate) live(out io.Writer) func([]fittingTask) func(runner.Tally) {
 }
 
 // widest returns cells as wide as results as expected of so many runs of each scenario.
-func (l debateLine) widest(runs map[string]int) []string {
+func (d *debate) widest(l debateLine, runs map[string]int) []string {
 	most := 0
 	for _, name := range l.of {
 		most = max(most, runs[name])
@@ -246,13 +254,17 @@ func (l debateLine) widest(runs map[string]int) []string {
 	}
 	s := l.rowOf.Scenario
 	s.Expect = nil
-	return []string{summary.Signs(runner.NewTally(s)), summary.ShownText(most, most, runner.AsExpected), ""}
+	cells := []string{summary.Signs(runner.NewTally(s)), summary.ShownText(most, most, runner.AsExpected), ""}
+	if d.losses != nil {
+		cells = append(cells, widestLoss)
+	}
+	return cells
 }
 
 // printMain prints the main table, or what is left of it.
-func (d debate) printMain(out io.Writer) {
+func (d *debate) printMain(out io.Writer) {
 	if d.main == nil {
-		d.main = newMainTable(out, d.lines(whole.variants), func(l debateLine) []string { return l.cells(d.found, whole) })
+		d.main = d.newMainTable(out, func(l debateLine) []string { return l.cells(d.found, d.whole()) })
 	}
 	d.main.finish(d.found)
 }

@@ -100,6 +100,10 @@ func sections() ([]section, error) {
 	for _, s := range scenarios.All() {
 		add(entry{Name: s.Name, Text: s.Summary})
 	}
+	title("Suites")
+	for _, s := range suites {
+		add(entry{Name: suiteMark + s.name, Text: s.what})
+	}
 	title("Published results")
 	for _, s := range scenarios.Published() {
 		add(entry{Name: s.Name, Text: s.Summary})

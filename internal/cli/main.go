@@ -149,7 +149,7 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newAgreement(), newCompare(), newPublished(), newRun(), newSweep(), newTune(), newHunt(), newExplore(), newRare(), newMutants(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newTest(), newDoctor())
+	root.AddCommand(newDebate(), newCompare(), newRun(), newSweep(), newTune(), newHunt(), newExplore(), newRare(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newTest(), newDoctor())
 	root.SetVersionTemplate(versionText())
 	ownCommands(root)
 	completed(root)

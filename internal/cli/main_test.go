@@ -97,7 +97,7 @@ func verdictsLike(stated string) string {
 // The table shows each row's verdicts with their intervals. (The tests of internal/runner run the
 // whole debate.)
 func TestDebateTable(t *testing.T) {
-	code, out, _ := command(t, "debate", "crash-restart", "pause-then-write", "--runs", "20", "--points", "1")
+	code, out, _ := command(t, "debate", "crash-restart", "pause-then-write", "--runs", "20")
 	want(t, "exit code", code, exitAsExpected)
 	wantIn(t, out,
 		"crash-restart", "so are all leases",
@@ -324,24 +324,22 @@ func TestBadInput(t *testing.T) {
 		{[]string{"ci", "-v"}, "unknown shorthand flag: 'v' in -v"},
 		{[]string{"run", "--check-only", "--backend", "tin", "mine.yaml"}, `unknown backend "tin": want sim`},
 		{[]string{"debate", "--runs", "-1"}, "--runs -1: want at least 1"},
-		{[]string{"debate", "--points", "0"}, "--points 0: want at least 1"},
 		{[]string{"debate", "calm", "clam"}, fmt.Sprintf(`unknown row "clam"; the nearest of %d: calm`, knownRows())},
 		{[]string{"debate", "--format", "verse"}, `unknown format "verse": want text, markdown, json or csv`},
-		{[]string{"debate", "calm", "--save", spoilt}, "--save with named rows updates the debate that is saved there: "},
+		{[]string{"debate", "--from", spoilt}, "debate.json: unexpected end of JSON input"},
 		{[]string{"debate", "--from", dir, "--runs", "3"}, "[from runs]"},
 		{[]string{"debate", "--from", filepath.Join(dir, "nowhere")}, "debate.json: no such file"},
 		{[]string{"compare", "calm"}, `unexpected argument "calm": want lockstorm compare`},
 		{[]string{"compare", "--runs", "0"}, "--runs 0: want at least 1"},
-		{[]string{"compare", "--locks="}, "--locks: want at least one lock"},
+		{[]string{"compare", "--lock="}, "--lock: want at least one lock"},
 		{[]string{"compare", "--trial="}, "--trial: want the name of a trial"},
 		{[]string{"run", "testdata"}, "the directory testdata is no scenario: want the name of one, or a YAML file"},
 		{[]string{"debate", "calm", "mine.yaml"}, "mine.yaml: a row is wanted, not a file: use lockstorm run"},
 		{[]string{"check", ""}, `the file "" does not exist`},
 		{[]string{"replay", "none/here"}, "none/here does not exist"},
 		{[]string{"explore", "calm", "--deviations", "-2"}, "--deviations -2: want -1 or more"},
-		{[]string{"compare", "--locks", "redlock,padlock"}, fmt.Sprintf(`unknown lock "padlock"; the nearest of %d: redlock`, len(scenarios.Contenders()))},
+		{[]string{"compare", "--lock", "redlock,padlock"}, fmt.Sprintf(`unknown lock "padlock"; the nearest of %d: redlock`, len(scenarios.Contenders()))},
 		{[]string{"compare", "--trial", "fire"}, fmt.Sprintf(`unknown trial "fire"; none of %d resembles it`, len(scenarios.Trials()))},
-		{[]string{"compare", "--trial", "calm", "--save", dir}, "--save stores the whole comparison: leave out"},
 		{[]string{"compare", "--from", dir, "--seed", "3"}, "[from seed]"},
 		{[]string{"compare", "--from", dir}, "compare.json: no such file"},
 		{[]string{"debate", "--from", filepath.Dir(file("debate.json", `{"format":"lockstorm-reference","version":7}`))}, "debate.json: it has version 7; this program reads version 1"},

@@ -246,7 +246,6 @@ func TestFewRuns(t *testing.T) {
 	for given, wanted := range map[string]string{
 		"lockstorm debate":                            "lockstorm debate --runs 2",
 		"lockstorm run calm --runs 1000 --out x":      "lockstorm run calm --runs 20 --out x",
-		"lockstorm compare --from results/stores":     "lockstorm compare --from results/stores",
 		"lockstorm debate calm --runs 7 # seven each": "lockstorm debate calm --runs 7 # seven each",
 	} {
 		want(t, given, few(given), wanted)

@@ -14,6 +14,36 @@ import (
 	"github.com/lockstorm/lockstorm/internal/testkit"
 )
 
+// The reference results, which internal/runner compares with the program.
+const referenceDir = "../../results/reference"
+
+const readme = "../../README.md"
+
+// headlines finds the rows that the marker in README.md names, and the table behind it.
+var headlines = regexp.MustCompile(`(?s)(<!-- debate (.*?) -->\n)(.*?)(<!-- /debate -->\n)`)
+
+// The rows of the debate in README.md are those of the reference results.
+func TestReadmeTableIsCurrent(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := headlines.FindStringSubmatch(string(text))
+	if parts == nil {
+		t.Fatal("README.md has no table between the markers")
+	}
+	args := append(append([]string{"debate"}, strings.Fields(parts[2])...), "--from", referenceDir, "--format", "markdown")
+	code, table, problems := command(t, args...)
+	want(t, "exit code, "+problems, code, exitAsExpected)
+	switch {
+	case parts[3] == table:
+	case testkit.UpdateGolden():
+		testkit.WriteGolden(t, readme, strings.Replace(string(text), parts[0], parts[1]+table+parts[4], 1))
+	default:
+		t.Errorf("the table in README.md, %s\n%s", testkit.FirstDifference(parts[3], table), testkit.GoldenAdvice("It is not that of the stored results."))
+	}
+}
+
 // said is a command that a page shows, with its output. A line "…" in the output, at most
 // one, stands for omitted lines.
 type said struct{ command, output string }

@@ -19,7 +19,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 const asHTML = "html"
@@ -165,9 +164,8 @@ func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func
 
 // page writes text for people, and returns the first write error at the end.
 type page struct {
-	out   io.Writer
-	again string // the flags that repeat a run, each after a space
-	err   error
+	out io.Writer
+	err error
 }
 
 func (p *page) say(format string, args ...any) {
@@ -193,13 +191,6 @@ func (p *page) Write(text []byte) (int, error) {
 
 // Screen is what the page is printed on.
 func (p *page) Screen() terminal.Screen { return terminal.On(p.out) }
-
-// plan lists the faults of a plan, each with a prefix.
-func (p *page) plan(what string, plan nemesis.Plan) {
-	for _, f := range plan {
-		p.say("- %s: %s", what, f)
-	}
-}
 
 // madeWith names versions, in the order of their names.
 func madeWith(versions map[string]string) string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,9 +40,11 @@ func newRun() *cobra.Command {
 	var given givenFaults
 	var objects, only bool // --json, --check-only
 	cmd := &cobra.Command{
-		Use:   "run SCENARIO",
-		Short: "Run one scenario, by name or from a YAML file, and judge it",
-		Long: `Run one scenario, by name or from a YAML file, and judge it.
+		Use:   "run SCENARIO|@SUITE",
+		Short: "Run a scenario, by name or from a YAML file, or a suite, and judge it",
+		Long: `Run one scenario, by name or from a YAML file, and judge it. @debate, @compare and
+@published are suites: their scenarios run as the commands debate and compare run theirs,
+and results are stored only with --out.
 
 --faults adds faults to each run, generated from its seed; "lockstorm list" names the
 kinds. Expected verdicts apply only to the scenario's own fault plan: with generated
@@ -65,6 +68,7 @@ mistake gets a line with file, line and reason. A warning names what would stop 
 simulated run before its horizon. The exit code is 2 if one is not valid.`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
+  lockstorm run @published --backend process
   lockstorm run calm --faults all --runs 1000
   lockstorm run calm --faults partition,pause:3 --most 6 --runs 1000
   lockstorm run mine.yaml --seed 7 --json
@@ -96,6 +100,9 @@ simulated run before its horizon. The exit code is 2 if one is not valid.`,
 		}
 		if objects {
 			o.format = asJSON
+		}
+		if strings.HasPrefix(args[0], suiteMark) {
+			return o.suite(cmd, backend, args[0])
 		}
 		if err := checkFormat(o.format, asText, asJSON, asCSV); err != nil {
 			return err
@@ -174,6 +181,27 @@ func (r ran) reported(cmd *cobra.Command, err error) error {
 		}
 		return page.Runs(r.subjects)
 	})
+}
+
+// suite runs the suite that @NAME names.
+func (o runOptions) suite(cmd *cobra.Command, backend *backendChoice, word string) error {
+	of, err := findSuite(word)
+	if err != nil {
+		return err
+	}
+	for _, f := range []string{"faults", "most", "max-events"} {
+		if cmd.Flags().Changed(f) {
+			return fmt.Errorf("--%s needs a scenario, not the suite %s", f, word)
+		}
+	}
+	s := suiteOptions{seed: o.seed, format: o.format, report: o.report}
+	if cmd.Flags().Changed("runs") {
+		s.runs = o.runs
+	}
+	if cmd.Flags().Changed("out") {
+		s.out = o.out
+	}
+	return s.command(cmd, backend, of)
 }
 
 // run runs the experiment. With --json it prints each run.

@@ -34,7 +34,7 @@ var longCommands = []longCommand{
 	{short: "run crash-restart --runs 3 --out runs", long: "run calm --runs 10000000 --out runs", told: "Stopped before the end: "},
 	{short: "run crash-restart --runs 3 --out= --report r.html", long: "run calm --runs 10000000 --out= --report r.html", told: "Stopped before the end: "},
 	{short: "run calm --runs 3 --json --out=", long: "run calm --runs 10000000 --json --out=", json: true, streams: true},
-	{short: "debate calm crash-restart --runs 3", long: "debate --runs 10000000 --save saved", told: "Nothing is saved in saved: "},
+	{short: "debate calm crash-restart --runs 3", long: "debate --runs 10000000 --out saved", told: "Nothing is stored in saved: "},
 	{short: "debate calm crash-restart --runs 3 --report r.html", long: "debate --runs 10000000 --report r.html"},
 	{short: "compare --trial calm --runs 3 --report r.html", long: "compare --trial calm --runs 10000000 --report r.html"},
 	{short: "sweep calm --vary lock.ttl=1s..2s:3 --runs 3 --report r.html", long: "sweep calm --vary lock.ttl=1s..2s:3 --runs 10000000 --report r.html"},

@@ -6,36 +6,277 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// task is the runs of a scenario with the seeds First, First+1, …
-type task struct {
-	Scenario scenarios.Scenario
-	First    uint64
-	Runs     int
+// A suite is a list of scenarios that are run, stored and printed together. Debate, compare and
+// "run @NAME" share the code in this file; what differs is the subject.
+type subject interface {
+	file() string // that the results are stored in
+	title() string
+
+	// usual returns the runs of each scenario and the number of runs at a time on a backend.
+	usual(b runner.Backend) (runs, parallel int)
+	tasks(o suiteOptions) []task
+
+	// learn receives the results so far, and again the flags that repeat a run on their backend.
+	learn(now known, again []string)
+	print(out io.Writer, format string) error
+	conclusion() runner.Conclusion
+
+	// fill makes the HTML page. kept returns the directory of a stored run; it may be nil.
+	fill(ctx context.Context, page *report.Report, side report.Side, kept keptRun) error
+}
+
+// keptRun returns the directory of a run, or "" if it is not stored.
+type keptRun func(scenario, backend string, seed uint64) string
+
+// suites are those of "run @NAME".
+var suites = []struct {
+	name, what string
+	subject    func() subject
+}{
+	{"debate", "the rows and series of the debate, as the command debate runs them", func() subject { return &debate{topics: scenarios.Topics()} }},
+	{"compare", "all locks in all trials, as the command compare runs them", func() subject {
+		return &comparison{Comparison: report.Comparison{Locks: scenarios.Contenders(), Trials: scenarios.Trials()}}
+	}},
+	{"published", "results that others have published on locks", func() subject { return newPublications() }},
+}
+
+// suiteMark precedes the name of a suite where a scenario could also stand.
+const suiteMark = "@"
+
+// findSuite returns the suite that @NAME names.
+func findSuite(word string) (subject, error) {
+	var known []string
+	for _, s := range suites {
+		if word == suiteMark+s.name {
+			return s.subject(), nil
+		}
+		known = append(known, suiteMark+s.name)
+	}
+	return nil, fmt.Errorf("unknown suite %q: want %s", word, strings.Join(known, ", "))
+}
+
+// suiteOptions are the flags of a suite.
+type suiteOptions struct {
+	backend  runner.Backend
+	again    []string // the flags that chose the backend
+	runs     int      // of each scenario; 0: as usual
+	seed     uint64
+	parallel int    // runs at a time; 0: as usual
+	out      string // directory for results and runs; empty: nothing is stored
+	from     string // directory of the results that are printed in place of new ones
+	format   string
+	report   reportFile
+
+	each func(stored) // receives every run; may be nil
+}
+
+// flags adds the flags of debate and compare.
+func (o *suiteOptions) flags(cmd *cobra.Command, of subject) {
+	exact, _ := of.usual(runner.Backend{Exact: true})
+	real, _ := of.usual(runner.Backend{})
+	cmd.Flags().IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each scenario (default %d in virtual time, otherwise %d)", exact, real))
+	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
+	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "number of parallel runs (default: as many as suit the backend)")
+	cmd.Flags().StringVar(&o.out, "out", "", "directory for the results, "+of.file()+", and for the first run of each scenario that violates a property or leaves it open (default: nothing is stored)")
+	cmd.Flags().StringVar(&o.from, "from", "", "print the results stored in this directory, and run nothing")
+	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
+	o.report.flag(cmd)
+	for _, f := range []string{"backend", "clients", "runs", "parallel", "seed", "out"} {
+		cmd.MarkFlagsMutuallyExclusive("from", f)
+	}
+}
+
+// command runs a suite, or prints what is stored of it, as the flags of a command say.
+func (o suiteOptions) command(cmd *cobra.Command, backend *backendChoice, of subject) (err error) {
+	for flag, n := range map[string]int{"runs": o.runs, "parallel": o.parallel} {
+		if cmd.Flags().Changed(flag) && n < 1 { // 0 stands for the usual number otherwise
+			return fmt.Errorf("--%s %d: want at least 1", flag, n)
+		}
+	}
+	if o.backend, err = backend.backend(); err != nil {
+		return err
+	}
+	o.again = backend.words()
+	o.report.most = math.MaxInt // each scenario that violates something has a run
+	if err := cmp.Or(checkFormat(o.format, tableFormats...), writableDir("--out", o.out), o.report.check("report")); err != nil {
+		return err
+	}
+	if o.from != "" {
+		side, err := o.recall(of, cmd.OutOrStdout())
+		return o.reported(cmd, of, side, nil, err)
+	}
+	side, kept, err := o.present(cmd.Context(), of, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	return o.reported(cmd, of, side, kept, err)
+}
+
+// reported makes the HTML page of a command that ended with err.
+func (o suiteOptions) reported(cmd *cobra.Command, of subject, side report.Side, kept keptRun, err error) error {
+	return o.report.after(cmd, err, of.title()+" on "+side.Name, func(ctx context.Context, page *report.Report) error {
+		return of.fill(ctx, page, side, kept)
+	})
 }
 
 // suite is a list of scenarios that run side by side on one backend.
 type suite struct {
-	what       string // that the progress is of
+	what       string // in the line of progress
 	backend    runner.Backend
-	sideBySide int    // runs at a time; 0: see [sideBySide]
+	sideBySide int    // runs at a time; 0: as suits the backend
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []task
 	each       func(stored) // receives every run; may be nil
 
 	// begin receives the tasks that the backend can run, and returns what receives the tally of
-	// each when it is settled. It may be nil.
+	// each when it is complete. It may be nil.
 	begin func([]fittingTask) (settled func(runner.Tally))
+}
+
+// task is some runs of a scenario.
+type task struct {
+	Scenario scenarios.Scenario
+	First    uint64 // seed
+	Runs     int
+}
+
+// known is the results of a suite so far.
+type known struct {
+	results.Reference
+	found   report.Tallies
+	refused []refusal // by the backend
+	stopped bool      // before the end
+	unsaved string    // the directory in which nothing is stored, because of that
+}
+
+// refusal is a scenario that a backend cannot run, with the reason.
+type refusal struct {
+	scenario string
+	why      error
+}
+
+func (r refusal) String() string { return fmt.Sprintf("%s: %v", r.scenario, r.why) }
+
+// stoppedLine is printed with the results of a command that was stopped.
+const stoppedLine = "Stopped before the end. These are the results so far."
+
+// printRest names what was not run.
+func (k known) printRest(out io.Writer) {
+	for _, r := range k.refused {
+		_, _ = fmt.Fprintf(out, "not run: %s\n", r)
+	}
+	if !k.stopped {
+		return
+	}
+	_, _ = fmt.Fprintln(out, stoppedLine)
+	if k.unsaved != "" {
+		_, _ = fmt.Fprintf(out, "Nothing is stored in %s: --out stores complete results only.\n", k.unsaved)
+	}
+}
+
+// suite returns what is run.
+func (o suiteOptions) suite(of subject) suite {
+	runs, parallel := of.usual(o.backend)
+	o.runs = cmp.Or(o.runs, runs)
+	return suite{what: of.title(), backend: o.backend, sideBySide: cmp.Or(o.parallel, parallel), out: o.out, tasks: of.tasks(o)}
+}
+
+// reference returns the results as they are stored.
+func (s suite) reference(found report.Tallies) results.Reference {
+	f := results.Reference{Backend: s.backend.Name, Versions: versionsOf(s.backend, s.tasks)}
+	for _, t := range s.tasks {
+		if tally, ok := found[t.Scenario.Name]; ok {
+			f.Rows = append(f.Rows, results.RowOf(tally, t.First))
+		}
+	}
+	f.Rows = results.InOrder(f.Rows)
+	return f
+}
+
+// present runs a suite, prints the results, and stores them unless it was stopped. The error has the
+// exit code.
+func (o suiteOptions) present(ctx context.Context, of subject, out, problems io.Writer) (side report.Side, kept keptRun, err error) {
+	s := o.suite(of)
+	if l, ok := of.(interface {
+		live(io.Writer) func([]fittingTask) func(runner.Tally)
+	}); ok && o.format == asText && terminal.On(out).Terminal { // elsewhere a reader that leaves early ends nothing
+		s.begin = l.live(out)
+	}
+	firsts := firsts{kept: map[runKey]string{}, seen: map[firstKey]bool{}}
+	s.each = func(r stored) {
+		firsts.see(r)
+		if o.each != nil {
+			o.each(r)
+		}
+	}
+	var now known
+	if now.found, now.refused, err = s.run(ctx, problems); err != nil {
+		return side, nil, err
+	}
+	now.Reference = s.reference(now.found)
+	side = report.Side{Backend: o.backend, Found: now.found, First: map[string]uint64{}, Versions: versions(o.backend)}
+	for _, t := range s.tasks {
+		side.First[t.Scenario.Name] = t.First
+	}
+	if now.stopped = ctx.Err() != nil; now.stopped {
+		now.unsaved = o.out
+	}
+	of.learn(now, o.again)
+	var unsaved error
+	if o.out != "" && !now.stopped {
+		if err := now.Save(o.out, of.file()); err != nil {
+			unsaved = fmt.Errorf("--out: %w", err)
+		}
+	}
+	if err := cmp.Or(of.print(out, o.format), unsaved); err != nil {
+		return side, nil, err
+	}
+	conclusion := of.conclusion()
+	if now.stopped && conclusion == runner.AsExpected { // which is not that of all runs
+		conclusion = runner.Undecided
+	}
+	return side, firsts.dir, exitFor(conclusion)
+}
+
+// recall prints stored results. The error has the exit code.
+func (o suiteOptions) recall(of subject, out io.Writer) (report.Side, error) {
+	side, reference, err := loadSide(o.from, of.file())
+	if err != nil {
+		return side, err
+	}
+	of.learn(known{Reference: reference, found: side.Found}, report.BackendArgs(reference.Backend, reference.Versions))
+	if err := of.print(out, o.format); err != nil {
+		return side, err
+	}
+	return side, exitFor(of.conclusion())
+}
+
+// loadSide reads the stored results of a suite.
+func loadSide(dir, file string) (report.Side, results.Reference, error) {
+	reference, err := results.LoadReference(dir, file)
+	if err != nil {
+		return report.Side{}, reference, err
+	}
+	b, err := findBackend(reference.Backend)
+	if err != nil {
+		return report.Side{}, reference, fmt.Errorf("%s: %w", dir, err)
+	}
+	found, err := report.TalliesOf(reference)
+	return report.Side{Backend: b.Backend, Found: found, First: report.FirstSeeds(reference), Versions: reference.Versions}, reference, err
 }
 
 // sideBySide returns the default number of concurrent runs on a backend.
@@ -50,72 +291,14 @@ func sideBySide(b runner.Backend) int {
 	return cores
 }
 
-// refusal is a scenario that a backend cannot run, with the reason.
-type refusal struct {
-	scenario string
-	why      error
+// fittingTask is a task that the backend can run.
+type fittingTask struct {
+	task
+	experiment runner.Experiment
 }
 
-func (r refusal) String() string { return fmt.Sprintf("%s: %v", r.scenario, r.why) }
-
-// runKey identifies a run of a suite.
-type runKey struct {
-	scenario string
-	seed     uint64
-}
-
-// storedRuns maps the runs of a suite to their directories.
-type storedRuns map[runKey]string
-
-// see records the directory of a run, if it is stored.
-func (k storedRuns) see(r stored) {
-	if r.dir != "" {
-		k[runKey{r.Scenario.Name, r.Seed}] = r.dir
-	}
-}
-
-// The runs that a suite stores: see [firsts], or all.
-const (
-	keepFirst = "first"
-	keepAll   = "all"
-)
-
-// firsts keeps the first stored run of each scenario that violates a property, or leaves it open,
-// and removes the others: the whole debate has 12,000 runs, which take gigabytes.
-type firsts struct {
-	kept storedRuns
-	seen map[scenarioVerdict]bool
-}
-
-type scenarioVerdict struct {
-	scenario string
-	property checker.Property
-	verdict  checker.Verdict
-}
-
-func (f firsts) see(r stored) {
-	first := false
-	for _, found := range r.Report.Findings {
-		v := scenarioVerdict{r.Scenario.Name, found.Property, found.Verdict}
-		if (v.verdict == checker.Violated || v.verdict == checker.Unknown) && !f.seen[v] {
-			f.seen[v], first = true, true
-		}
-	}
-	if first {
-		f.kept.see(r)
-	} else if r.dir != "" {
-		_ = os.RemoveAll(r.dir)
-	}
-}
-
-// dir returns the directory of a run, or "" if it is not stored.
-func (k storedRuns) dir(scenario, _ string, seed uint64) string { return k[runKey{scenario, seed}] }
-
-// stoppedLine is printed with the results of a command that was stopped.
-const stoppedLine = "Stopped before the end. These are the results so far."
-
-// run runs the suite until it is done or ctx ends. It returns the results so far, and the
-// scenarios that the backend cannot run.
+// run runs the suite until it is done or ctx ends. It returns the results so far, and the scenarios that
+// the backend cannot run.
 func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallies, refused []refusal, err error) {
 	fit, refused, err := s.fitting()
 	if err != nil {
@@ -145,7 +328,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 		}
 		batches = append(batches, b)
 	}
-	all, err := runner.RunBatches(ctx, s.parallel(), batches)
+	all, err := runner.RunBatches(ctx, cmp.Or(s.sideBySide, sideBySide(s.backend)), batches)
 	found = report.Tallies{}
 	for _, t := range all {
 		if t.Runs > 0 {
@@ -153,15 +336,6 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 		}
 	}
 	return found, refused, err
-}
-
-// parallel returns the number of runs at a time.
-func (s suite) parallel() int { return cmp.Or(s.sideBySide, sideBySide(s.backend)) }
-
-// fittingTask is a task that the backend can run.
-type fittingTask struct {
-	task
-	experiment runner.Experiment
 }
 
 // fitting returns the tasks that the backend can run, and why it cannot run the others.
@@ -189,112 +363,59 @@ func runsOf(list []fittingTask) (n int64) {
 	return n
 }
 
-// reference returns the results of the suite as they are stored.
-func (s suite) reference(found report.Tallies) results.Reference {
-	f := results.Reference{Backend: s.backend.Name, Versions: versionsOf(s.backend, s.tasks)}
-	for _, t := range s.tasks {
-		if tally, ok := found[t.Scenario.Name]; ok {
-			f.Rows = append(f.Rows, results.RowOf(tally, t.First))
-		}
-	}
-	f.Rows = results.InOrder(f.Rows)
-	return f
+// firsts keeps the first stored run of each scenario that violates a property or leaves it open, and
+// removes the others: the whole debate has 12,000 runs, which take gigabytes.
+type firsts struct {
+	kept map[runKey]string // directories
+	seen map[firstKey]bool
 }
 
-// subject is the topic of a suite: the debate or the comparison.
-type subject interface {
-	// learn receives the results so far.
-	learn(known)
-	print(out io.Writer, reference results.Reference) error
-	Conclusion() runner.Conclusion
+// runKey identifies a run of a suite.
+type runKey struct {
+	scenario string
+	seed     uint64
 }
 
-// known is the results of a suite so far.
-type known struct {
-	found   report.Tallies
-	refused []refusal // by the backend
-	stopped bool      // before the end
-	unsaved string    // the directory of --save, if that is why nothing was stored there
-
-	versions map[string]string // that the results were made with
+type firstKey struct {
+	scenario string
+	property checker.Property
+	verdict  checker.Verdict
 }
 
-// printStopped says that these are not all results.
-func (k known) printStopped(out io.Writer) {
-	if !k.stopped {
+func (f firsts) see(r stored) {
+	if r.dir == "" {
 		return
 	}
-	_, _ = fmt.Fprintln(out, stoppedLine)
-	if k.unsaved != "" {
-		_, _ = fmt.Fprintf(out, "Nothing is saved in %s: --save stores complete results only.\n", k.unsaved)
-	}
-}
-
-func (k *known) learn(now known) { *k = now }
-
-// location is the directory in which the results of a suite are stored.
-type location struct {
-	dir, file string
-	renew     bool // what is there stays, but for the rows that are stored
-}
-
-// keep stores the results of a suite.
-func (l location) keep(shown results.Reference) error {
-	if l.renew {
-		stored, err := results.LoadReference(l.dir, l.file)
-		if err == nil {
-			shown, err = stored.Renewed(shown)
-		}
-		if err != nil {
-			return err
+	first := false
+	for _, found := range r.Report.Findings {
+		key := firstKey{r.Scenario.Name, found.Property, found.Verdict}
+		if open := found.Verdict == checker.Violated || found.Verdict == checker.Unknown; open && !f.seen[key] {
+			f.seen[key], first = true, true
 		}
 	}
-	return shown.Save(l.dir, l.file)
+	if first {
+		f.kept[runKey{r.Scenario.Name, r.Seed}] = r.dir
+	} else {
+		_ = os.RemoveAll(r.dir)
+	}
 }
 
-// present runs a suite, stores the results, unless there is no directory or the suite was
-// stopped, and prints them, even if they could not be stored. It returns the error for the exit code.
-func (s suite) present(ctx context.Context, of subject, save location, out, problems io.Writer) error {
-	found, refused, err := s.run(ctx, problems)
-	if err != nil {
-		return err
-	}
-	now := known{found: found, refused: refused, stopped: ctx.Err() != nil}
-	if now.stopped {
-		now.unsaved = save.dir
-	}
-	reference := s.reference(found)
-	now.versions = reference.Versions
-	of.learn(now)
-	var unsaved error
-	if save.dir != "" && !now.stopped {
-		if err := save.keep(reference); err != nil {
-			unsaved = fmt.Errorf("--save: %w", err)
+func (f firsts) dir(scenario, _ string, seed uint64) string { return f.kept[runKey{scenario, seed}] }
+
+// allKnown names the first of some names that is not known.
+func allKnown(what string, some, known []string) error {
+	for _, n := range some {
+		if !slices.Contains(known, n) {
+			return &textfmt.UnknownError{What: what, Name: n, Known: known}
 		}
 	}
-	if err := cmp.Or(of.print(out, reference), unsaved); err != nil {
-		return err
-	}
-	conclusion := of.Conclusion()
-	if now.stopped && conclusion == runner.AsExpected { // which is not that of all runs
-		conclusion = runner.Undecided
-	}
-	return exitFor(conclusion)
+	return nil
 }
 
-// presentStored prints the stored results of a suite.
-func presentStored(from location, of subject, out io.Writer) error {
-	reference, err := results.LoadReference(from.dir, from.file)
-	if err != nil {
-		return err
+func names[T any](list []T, name func(T) string) []string {
+	all := make([]string, len(list))
+	for i, v := range list {
+		all[i] = name(v)
 	}
-	found, err := report.TalliesOf(reference)
-	if err != nil {
-		return err
-	}
-	of.learn(known{found: found, versions: reference.Versions})
-	if err := of.print(out, reference); err != nil {
-		return err
-	}
-	return exitFor(of.Conclusion())
+	return all
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
+	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -44,6 +46,30 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 	want(t, "error", err.Error(), "crash-restart: nodes: 0: want 1 to 64")
 }
 
+// "run @NAME" runs the scenarios of a suite, and stores its results with --out only.
+func TestRunOfASuite(t *testing.T) {
+	elsewhere(t)
+	code, out, problems := command(t, "run", "@published", "--runs", "2", "--out", "stored")
+	if code == exitBadInput || code == exitContradiction { // two runs may show too little
+		t.Fatalf("exit code %d: %s", code, problems)
+	}
+	wantMatch(t, out, `ROW +FOUND +SHOWN +SEED +LOST\n`)
+	wantMatch(t, out, `\netcd-lost-updates .*\d+ of \d+ updates, \d+\.\d %`)
+	if _, err := results.LoadReference("stored", results.PublishedFile); err != nil {
+		t.Error(err)
+	}
+	for args, text := range map[string]string{
+		"@debat":                     `unknown suite "@debat": want @debate, @compare, @published`,
+		"@published --faults all":    "--faults needs a scenario, not the suite @published",
+		"@published --max-events 10": "--max-events needs a scenario",
+		"@debate --runs 0":           "--runs 0: want at least 1",
+	} {
+		code, _, problems := command(t, append([]string{"run"}, strings.Fields(args)...)...)
+		want(t, "exit code of "+args, code, exitBadInput)
+		wantIn(t, problems, text)
+	}
+}
+
 // lateWorld is a simulated world of which somebody says that it was late.
 type lateWorld struct {
 	runner.World
@@ -72,8 +98,8 @@ func TestTooSlowIsTold(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var out bytes.Buffer
-	o := debateOptions{backend: late(45 * time.Millisecond), runs: 2, seed: 1, out: dir}
-	err = o.run(t.Context(), &d, o.suite(d), &out, io.Discard)
+	o := suiteOptions{backend: late(45 * time.Millisecond), runs: 2, seed: 1, out: dir, format: asText}
+	_, _, err = o.present(t.Context(), &d, &out, io.Discard)
 	if !errors.Is(err, verdictError(exitUndecided)) {
 		t.Errorf("got %v", err)
 	}
@@ -88,8 +114,8 @@ func TestTooSlowIsTold(t *testing.T) {
 	wantIn(t, text, `"as_expected":false`, `"slip":45000000,"slipped":true`)
 
 	out.Reset()
-	o = debateOptions{backend: late(20 * time.Millisecond), runs: 2, seed: 1}
-	if err := o.run(t.Context(), &d, o.suite(d), &out, io.Discard); err != nil {
+	o = suiteOptions{backend: late(20 * time.Millisecond), runs: 2, seed: 1, format: asText}
+	if _, _, err := o.present(t.Context(), &d, &out, io.Discard); err != nil {
 		t.Errorf("as late as is allowed: %v\n%s", err, out.String())
 	}
 }

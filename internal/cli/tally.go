@@ -208,15 +208,6 @@ func printMeasured(out io.Writer, a *runner.Aggregate) {
 	printTable(out, t)
 }
 
-// inWords makes one sentence of measurements.
-func inWords(figures []checker.Figure) string {
-	parts := make([]string, len(figures))
-	for i, f := range figures {
-		parts[i] = f.Name + " " + strings.Join(f.Parts, ", ")
-	}
-	return strings.Join(parts, "; ")
-}
-
 // measured reports whether measurements were made, which requires that all properties are judged.
 func measured(judged int) bool { return judged == len(checker.Properties()) }
 

@@ -41,13 +41,12 @@ func onScreen(t *testing.T, columns int, args ...string) (code int, out string) 
 // elsewhere; commands that people copy are not broken.
 func TestNarrowTerminals(t *testing.T) {
 	saved := t.TempDir()
-	command(t, "debate", "--save", saved, "--runs", "1", "--points", "1")
+	command(t, "debate", "--out", saved, "--runs", "1")
 	commands := [][]string{
 		{"run", "crash-restart", "--runs", "3", "--out", ""},
 		{"run", "calm", "--faults", "all", "--runs", "100", "--out", ""},
 		{"debate", "--from", saved},
-		{"compare", "--trial", "crash", "--runs", "1", "--locks", "redlock,single-node"},
-		{"agreement", saved, "../../results/process"},
+		{"compare", "--trial", "crash", "--runs", "1", "--lock", "redlock,single-node"},
 		{"hunt", "crash-restart", "--runs", "60", "--out", ""},
 		{"replay", "../../testdata/cases/redlock-lease-crash-restart.yaml", "--out", ""},
 		{"check", "../../docs/two-holders.jsonl"},

@@ -51,7 +51,7 @@ var rules = []rule{
 	{"locktest", []string{"internal/clientlog", "internal/files", "internal/gotool", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/servers/live", "internal/servers/memory", "internal/servers/process", "results", "internal/external", "internal/fuzz/shrink"}, "it connects a lock of the user's to a backend, and imports no lock and no Redis client"},
 	{"stores", []string{"*"}, "a module of its own: nothing of this one imports it"},
 	{"docs", nil, "pages that the command prints"},
-	{"bench", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
+	{"evidence", []string{"*"}, "it measures from outside, in a module of its own; nothing imports it"},
 	{"cmd", []string{"internal/cli"}, "the program is its command line"},
 	{"internal/cli", []string{"*"}, "the command connects everything"},
 
@@ -97,10 +97,7 @@ var rules = []rule{
 	{"internal/follow", []string{"history", "checker", "internal/textfmt"}, "events are paired and windows compared, whoever shows them"},
 	{"internal/files", nil, "files are written atomically, whatever their content"},
 	{"internal/packed", nil, "compressed input is read, whatever its content"},
-	{"internal/mutants/hunter", []string{"nemesis", "checker", "internal/promises", "internal/runner/simulated", "internal/fuzz", "internal/mutants"}, "it is built anew for each defect, and knows none"},
-	{"internal/mutants/explorer", []string{"nemesis", "checker", "scenarios", "internal/explore", "internal/mutants"}, "it is built anew for each defect, and knows none"},
 	{"internal/gotool", nil, "it runs the go command and knows no lock"},
-	{"internal/mutants", []string{"internal/files", "internal/gotool", "checker", "internal/fuzz"}, "a separate program, built with the defect, tells whether it was found"},
 	{"internal", []string{"*"}, "tests of the whole"},
 }
 

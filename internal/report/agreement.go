@@ -159,34 +159,6 @@ func (c Cell) settled() Cell {
 	return c
 }
 
-// Count counts the rows of a side with some statuses.
-func (a Agreement) Count(side int, to ...ComparisonStatus) (n int) {
-	for _, r := range a.Rows {
-		if slices.Contains(to, r.Cells[side].ComparisonStatus) {
-			n++
-		}
-	}
-	return n
-}
-
-// Conclusion sums up all rows and reasons.
-func (a Agreement) Conclusion() runner.Conclusion {
-	undecided := false
-	for i := range a.Sides {
-		if a.Count(i, Unexplained) > 0 {
-			return runner.Contradiction
-		}
-		undecided = undecided || a.Count(i, TooSlow, NotRun) > 0
-	}
-	switch {
-	case len(a.Obsolete) > 0:
-		return runner.Contradiction
-	case undecided:
-		return runner.Undecided
-	}
-	return runner.AsExpected
-}
-
 // Short is the status in a few words.
 func (c Cell) Short() string {
 	switch c.ComparisonStatus {

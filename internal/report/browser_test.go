@@ -195,7 +195,7 @@ func TestBrowserCurveFollowsTheTimeline(t *testing.T) {
 // A page of everything: debates, sweeps, a case, advice. Folded content is drawn when it is
 // opened.
 func TestBrowserAPageOfAll(t *testing.T) {
-	r, err := report.Of(t.Context(), []string{reference, "../../results/process", "../../testdata/cases/redlock-lease-crash-restart.yaml"}, options)
+	r, err := report.Of(t.Context(), []string{reference, onServers(t), "../../testdata/cases/redlock-lease-crash-restart.yaml"}, options)
 	if err != nil {
 		t.Fatal(err)
 	}

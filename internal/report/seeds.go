@@ -70,21 +70,17 @@ func (d Debate) extents(s Side) (rows, values extent) {
 // command is the command line that repeats the debate of a side; "": there is no single one.
 func (d Debate) command(s Side) string {
 	rows, values := d.extents(s)
-	if d.Stopped || rows.mixed || values.mixed || rows.runs > 0 && values.runs > 0 && rows.first != values.first {
+	both := rows.runs > 0 && values.runs > 0
+	if d.Stopped || rows.mixed || values.mixed || both && (rows.first != values.first || (rows.runs+1)/2 != values.runs) {
 		return ""
 	}
 	args := append([]string{"debate"}, d.named(s)...)
 	args = append(args, s.args()...)
-	first := rows.first
-	if rows.runs > 0 {
-		args = append(args, "--runs", fmt.Sprint(rows.runs))
-	} else {
-		first = values.first
+	first, runs := rows.first, rows.runs
+	if runs == 0 {
+		first, runs = values.first, 2*values.runs // a point has half as many as a row
 	}
-	if values.runs > 0 {
-		args = append(args, "--points", fmt.Sprint(values.runs))
-	}
-	return textfmt.Command(append(args, "--seed", fmt.Sprint(first))...)
+	return textfmt.Command(append(args, "--runs", fmt.Sprint(runs), "--seed", fmt.Sprint(first))...)
 }
 
 // named returns the rows and series with results, or nil if those are all that a debate runs on the

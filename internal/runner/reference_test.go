@@ -13,6 +13,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -26,87 +27,100 @@ const (
 	// exactArch is the architecture on which runs follow from their seeds alone: the
 	// drift factor is a float64.
 	exactArch = "amd64"
-
-	// newRuns is how often a row is run that is not stored yet.
-	newRuns = 100
 )
 
 // Law: every row of the debate, and every point of its series, shows what it expects,
-// and to the last count and trace what is stored of it.
-func TestDebate(t *testing.T) {
-	stored := storedRows(t, results.DebateFile)
-	for _, s := range scenarios.Every() {
-		row, isStored := stored[s.Name]
-		delete(stored, s.Name)
-		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
-			tally := rerun(t, s, row, isStored)
+// and to the last count and trace what is stored of it. (With -update the results are stored.)
+func TestDebateIsCurrent(t *testing.T) {
+	stored := loadStored(t, results.DebateFile)
+	for i, s := range scenarios.Every() {
+		runs := 100
+		if i >= len(scenarios.All()) { // a point of a series
+			runs = 50
+		}
+		stored.compare(t, s, runs, func(t *testing.T, tally runner.Tally) {
 			if got := tally.Conclusion(); got != runner.AsExpected {
 				t.Errorf("%d runs of %s are not as its \"expect:\" says, but %v: %s\nrepeat one with: lockstorm run %[2]s --seed %d",
 					tally.Runs, s.Name, got, unexpected(tally), tally.Witness)
 			}
 		})
 	}
-	noneLeft(t, stored)
 }
 
 // Law: every lock shows in every trial what is stored of it. (What is said of a lock
 // is said of all its trials together: the command judges that from what is stored.)
-func TestComparison(t *testing.T) {
-	stored := storedRows(t, results.CompareFile)
+func TestComparisonIsCurrent(t *testing.T) {
+	stored := loadStored(t, results.CompareFile)
 	for _, trial := range scenarios.Trials() {
 		for _, c := range scenarios.Contenders() {
-			s := trial.Enter(c)
-			row, isStored := stored[s.Name]
-			delete(stored, s.Name)
-			t.Run(s.Name, func(t *testing.T) {
-				t.Parallel()
-				rerun(t, s, row, isStored)
-			})
+			stored.compare(t, trial.Enter(c), 50, func(*testing.T, runner.Tally) {})
 		}
 	}
-	noneLeft(t, stored)
 }
 
-// storedRows returns the rows of a reference by the names of their scenarios.
-func storedRows(t *testing.T, file string) map[string]results.Row {
+// storedSuite is the stored results of a suite, and new ones.
+type storedSuite struct {
+	results.Reference
+	left  map[string]results.Row // those with which nothing was compared yet, by scenario
+	fresh []results.Row          // in the order of the scenarios
+}
+
+// loadStored loads stored results. When the test has ended, it reports rows of no scenario, and with
+// -update stores the new rows.
+func loadStored(t *testing.T, file string) *storedSuite {
 	t.Helper()
 	f, err := results.LoadReference(referenceDir, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]results.Row{}
+	s := &storedSuite{Reference: f, left: map[string]results.Row{}}
 	for _, r := range f.Rows {
-		rows[r.Scenario] = r
+		s.left[r.Scenario] = r
 	}
-	return rows
-}
-
-// noneLeft wants every stored row to be one of a scenario.
-func noneLeft(t *testing.T, stored map[string]results.Row) {
-	t.Helper()
-	if len(stored) > 0 {
-		t.Errorf("results are stored of %v, and there are no such scenarios any more: make reference", slices.Sorted(maps.Keys(stored)))
-	}
-}
-
-// rerun runs a scenario with the seeds that are stored of it, and compares.
-func rerun(t *testing.T, s scenarios.Scenario, stored results.Row, isStored bool) runner.Tally {
-	t.Helper()
-	if !isStored {
-		t.Errorf("nothing is stored of %s: when it shows what you expect, make reference", s.Name)
-		stored.First, stored.Runs = 1, newRuns
-	}
-	tally, err := runner.Batch{Experiment: prepared(t, simulator, s), First: stored.First, Runs: stored.Runs}.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if fresh := results.RowOf(tally, stored.First); isStored {
-		if text := difference(stored, fresh, runtime.GOARCH == exactArch); text != "" {
-			t.Errorf("the runs of %s are no longer those of results/reference:%s\nif that was meant: make reference, and say why in CHANGELOG.md", s.Name, text)
+	t.Cleanup(func() { // after the parallel subtests
+		switch {
+		case t.Failed():
+		case testkit.UpdateGolden():
+			s.Rows = results.InOrder(s.fresh)
+			s.Versions["go"], s.Versions["arch"] = runtime.Version(), runtime.GOARCH
+			if err := s.Save(referenceDir, file); err != nil {
+				t.Error(err)
+			}
+		case len(s.left) > 0:
+			t.Errorf("results are stored of %v, and there are no such scenarios any more. %s", slices.Sorted(maps.Keys(s.left)), renew)
 		}
-	}
-	return tally
+	})
+	return s
+}
+
+// renew says how results are stored anew.
+var renew = testkit.GoldenAdvice("These are not the results in " + referenceDir + ".")
+
+// compare runs a scenario with its first seeds, compares with what is stored of it, and checks the tally.
+func (s *storedSuite) compare(t *testing.T, of scenarios.Scenario, runs int, check func(*testing.T, runner.Tally)) {
+	stored, isStored := s.left[of.Name]
+	delete(s.left, of.Name)
+	at := len(s.fresh)
+	s.fresh = append(s.fresh, results.Row{}) // all of them before the first parallel subtest goes on
+	t.Run(of.Name, func(t *testing.T) {
+		t.Parallel()
+		tally, err := runner.Batch{Experiment: prepared(t, simulator, of), First: 1, Runs: runs}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, tally)
+		fresh := results.RowOf(tally, 1)
+		s.fresh[at] = fresh
+		switch {
+		case testkit.UpdateGolden():
+		case !isStored:
+			t.Errorf("nothing is stored of %s. %s", of.Name, renew)
+		default:
+			if text := difference(stored, fresh, runtime.GOARCH == exactArch); text != "" {
+				t.Errorf("the runs of %s differ:%s\n%s", of.Name, text, renew)
+			}
+		}
+	})
 }
 
 // unexpected lists the properties with unexpected verdicts, with the first violation of those that

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockstorm/lockstorm/evidence/mutants"
+	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/internal/runner/simulated"
+	"github.com/lockstorm/lockstorm/scenarios"
+)
+
+// Tests here do not read stored results: these are renewed on purpose, and may be older than the program.
+
+func TestUnknownPage(t *testing.T) {
+	err := run(t.Context(), []string{"debate", "debat"}, true)
+	if err == nil || !strings.Contains(err.Error(), `there is no page "debat"`) {
+		t.Error(err)
+	}
+}
+
+// Every lock that is priced can run.
+func TestPriceScenariosCanRun(t *testing.T) {
+	for _, l := range pricedLocks() {
+		for _, s := range []scenarios.Scenario{priceScenario(l, 8), outageScenario(l)} {
+			e, err := runner.Prepare(simulated.Backend(), s)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name, err)
+			}
+			if r, err := e.Run(t.Context(), 1, nil); err != nil || r.Report.Measurements.Grants == 0 {
+				t.Errorf("%s: %d grants, %v", s.Name, r.Report.Measurements.Grants, err)
+			}
+		}
+	}
+}
+
+// The page of the hunts counts what was caught, and by a named property.
+func TestMutantsPage(t *testing.T) {
+	all, err := mutants.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := all[0]
+	h := hunted{Made: "go", Hunts: []hunt{
+		{Lock: m.Lock, Runs: 100}, {Number: m.Number, Lock: m.Lock, Found: m.Names[0], Runs: 7}, {Number: all[1].Number, Lock: m.Lock, Runs: 50},
+	}}
+	page := mutantsPage(h, all)
+	for _, part := range []string{"| 0 | none: " + m.Lock + " as it is | – | nothing | 100 |", "| " + m.Number + " | " + m.Title + " | ", "| missed | 50 |", "Of the catalogue 1 of 2 are caught, 1 by a property that is named."} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in:\n%s", part, page)
+		}
+	}
+}

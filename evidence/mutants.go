@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/evidence/mutants"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+)
+
+// mutantRuns is how many runs a hunt makes at most, and of the lock without a defect.
+const (
+	mutantRuns  = 50_000
+	controlRuns = 1_000_000
+)
+
+// huntedFile has the results of the hunts.
+const huntedFile = "evidence/mutants/hunted.json"
+
+// hunted is the hunts of all planted defects.
+type hunted struct {
+	Made  string `json:"made"` // with what
+	Hunts []hunt `json:"hunts"`
+}
+
+// hunt is the result of hunting one lock.
+type hunt struct {
+	Number  string           `json:"number,omitempty"` // of the defect; none: the lock without one
+	Lock    string           `json:"lock"`
+	Found   checker.Property `json:"found,omitempty"`
+	Runs    int              `json:"runs"`    // up to the find
+	Seconds float64          `json:"seconds"` // of the hunt up to the find
+}
+
+// measureMutants plants each defect, and hunts it.
+func measureMutants(ctx context.Context, c *checkout) error {
+	at, err := mutants.FindCheckout(c.root)
+	if err != nil {
+		return err
+	}
+	planted, err := mutants.All()
+	if err != nil {
+		return err
+	}
+	var all []mutants.Mutant
+	for _, m := range planted {
+		if control := (mutants.Mutant{Lock: m.Lock}); !slices.ContainsFunc(all, func(m mutants.Mutant) bool { return m.Number == "" && m.Lock == control.Lock }) {
+			all = append(all, control)
+		}
+	}
+	h := hunted{Made: fmt.Sprintf("%s on %d cores", runtime.Version(), runtime.NumCPU())}
+	for _, m := range append(all, planted...) {
+		fmt.Fprintf(os.Stderr, "mutant %s: %s\n", cmp.Or(m.Number, "0, "+m.Lock), m.Title)
+		effort := mutants.Effort{Seed: 1, Runs: mutantRuns}
+		if m.Number == "" {
+			effort.Runs = controlRuns
+		}
+		trial, err := at.Try(ctx, m, effort)
+		if err != nil {
+			return fmt.Errorf("mutant %s: %w", m.Number, err)
+		}
+		one := hunt{Number: m.Number, Lock: m.Lock, Runs: trial.Runs, Seconds: trial.Seconds}
+		if f := trial.Caught(); f != nil {
+			one.Found, one.Runs, one.Seconds = f.Property, f.Run, f.Seconds
+		}
+		h.Hunts = append(h.Hunts, one)
+	}
+	text, err := json.MarshalIndent(h, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.path(huntedFile), append(text, '\n'), 0o644)
+}
+
+func writeMutants(c *checkout) (string, error) {
+	text, err := os.ReadFile(c.path(huntedFile))
+	if err != nil {
+		return "", err
+	}
+	var h hunted
+	if err := json.Unmarshal(text, &h); err != nil {
+		return "", fmt.Errorf("%s: %w", huntedFile, err)
+	}
+	all, err := mutants.All()
+	if err != nil {
+		return "", err
+	}
+	return mutantsPage(h, all), nil
+}
+
+// mutantsPage makes the page of the hunts.
+func mutantsPage(h hunted, all []mutants.Mutant) string {
+	p := &text{}
+	p.say(`# What the hunt finds
+
+Made by `+"`go -C evidence run . mutants`"+` with %s.
+
+Each row but those of number 0 is a defect of a lock. `+"`go build -overlay`"+` plants it into the lock's source ([the diffs](../../evidence/mutants/planted)). A hunt of at most %s runs generates clients, times, worlds and faults, without knowing the defect. A mutant is caught if a promised property is violated while all assumptions of the promise hold. *should break* lists the properties that are named for it, *found* the violated one: *another* is a property that is not named, and *missed* means that nothing was found in as many runs as the row says. *runs* and *seconds* are those until the first violation, on all cores. Number 0 is the lock without a defect: anything found there is a false alarm, or a defect of the lock. The codes are those of the [properties](../../README.md#properties).
+
+- **Up to 100: the catalogue**, written together with the hunts: defects of real lock libraries (1 to 28), and defects that reviewers planted by hand (29 to 38). The hunt was widened for all locks until it caught them, so these rows say that the hunt still catches what it caught before, and not how good it is.
+- **From 101: defects that the hunt has not been changed for**, planted from outside after the hunt was finished. How many of these are caught is the measure.
+
+*source* is a public report or repair of such a defect, as issue or pull request on GitHub, if one is known.`, h.Made, textfmt.Grouped(mutantRuns))
+	table := &textfmt.Table{Head: []string{"number", "defect", "should break", "found", "runs", "seconds", "source"}}
+	var catalogue, unseen [3]int // mutants, caught, by a named property
+	for _, one := range h.Hunts {
+		found := "nothing"
+		if one.Found != "" {
+			found = one.Found.Code()
+		}
+		row := []string{"0", "none: " + one.Lock + " as it is", "–", found, fmt.Sprint(one.Runs), fmt.Sprintf("%.1f", one.Seconds), "–"}
+		if i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Number == one.Number }); i >= 0 {
+			m := all[i]
+			of := &catalogue
+			if m.Unseen() {
+				of = &unseen
+			}
+			of[0]++
+			switch {
+			case one.Found == "":
+				row[3] = "missed"
+			case slices.Contains(m.Names, one.Found):
+				of[1]++
+				of[2]++
+			default:
+				of[1]++
+				row[3] += " (another)"
+			}
+			row[0], row[1], row[2], row[6] = m.Number, m.Title, textfmt.Dash(strings.Join(mutants.Codes(m.Names), ", ")), textfmt.Dash(strings.Join(m.Sources, ", "))
+		} else if one.Number != "" {
+			continue // a defect that is planted no more
+		}
+		table.Add(row...)
+	}
+	p.table(table)
+	p.say("Of the catalogue %d of %d are caught, %d by a property that is named. From 101 on %d of %d are caught, %d by a property that is named.", catalogue[1], catalogue[0], catalogue[2], unseen[1], unseen[0], unseen[2])
+	return p.String()
+}
