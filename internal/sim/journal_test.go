@@ -92,6 +92,15 @@ func replay(t judge, list []timed, until time.Duration) map[string]key {
 	return work(t, nemesis.Setting{Persistence: nemesis.Always}, slices.Clone(list), until).keys.byName()
 }
 
+// byName returns the keys that exist.
+func (s *keyspace) byName() map[string]key {
+	all := map[string]key{}
+	for _, number := range s.inOrder() {
+		all[s.names.list[number]], _ = s.get(number)
+	}
+	return all
+}
+
 // before returns the commands up to an instant, itself included.
 func before(list []timed, at time.Duration) []timed {
 	i := slices.IndexFunc(list, func(c timed) bool { return c.at > at })

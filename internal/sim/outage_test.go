@@ -134,9 +134,9 @@ func TestOneLookAtTheClockForARestart(t *testing.T) {
 	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Crash{Node: 1, RestartDelay: time.Second}, Start: nemesis.At(0)})
 	play(t, s, func(w *World) {
 		sleep(w, 1, ms)
-		before := w.Pushed()
+		before := w.queue.seq
 		w.restart(w.node(1), w.now)
-		if w.Pushed() != before {
+		if w.queue.seq != before {
 			t.Error("it is set anew")
 		}
 	})
