@@ -3,7 +3,6 @@ package fuzz_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -174,22 +173,5 @@ func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 	})
 	if hunted == 0 {
 		t.Error("no hunt was made")
-	}
-}
-
-// BenchmarkRuns measures a run of a hunt with everything that belongs to it, on one core.
-func BenchmarkRuns(b *testing.B) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	row, err := scenarios.Find("crash-restart")
-	if err != nil {
-		b.Fatal(err)
-	}
-	err = fuzz.Hunt{
-		Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional,
-		Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Runs: b.N,
-		Each: func(fuzz.Run) bool { return true },
-	}.Run(b.Context())
-	if err != nil {
-		b.Fatal(err)
 	}
 }

@@ -237,22 +237,6 @@ func TestStoppedWithinAUnit(t *testing.T) {
 	}
 }
 
-// Chosen points have the same results as in the whole sweep.
-func TestChosenPointsAreTheSame(t *testing.T) {
-	all := run(t.Context(), t, measurement(), t.TempDir())
-	c := measurement()
-	c.Only = []int{2, 5}
-	some := run(t.Context(), t, c, t.TempDir())
-	if len(some.Outcomes) != 2 {
-		t.Fatalf("%d outcomes", len(some.Outcomes))
-	}
-	for i, want := range []sweep.Outcome{all.Outcomes[1], all.Outcomes[4]} {
-		if got := some.Outcomes[i]; encoded(t, got) != encoded(t, want) {
-			t.Errorf("unit %d alone is\n%s\nand not\n%s", want.Unit, encoded(t, got), encoded(t, want))
-		}
-	}
-}
-
 func encoded(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
