@@ -124,7 +124,7 @@ func prepared(t *testing.T, s scenarios.Scenario) runner.Experiment {
 // The formulas are right: plain runs agree at a probability of one in fifty.
 func TestFormulas(t *testing.T) {
 	for _, w := range truths {
-		const p, runs = 0.02, 20_000
+		const p, runs = 0.02, 5_000
 		var rate runner.Rate
 		batch := runner.Batch{Experiment: prepared(t, w.world(p)), First: 1, Runs: runs, Each: func(r runner.Result) {
 			rate.N++
@@ -145,7 +145,7 @@ func TestFormulas(t *testing.T) {
 // the property.
 func TestEstimatesAreNearTheTruth(t *testing.T) {
 	for i, w := range truths {
-		p := []float64{1e-3, 1e-9, 1e-4}[i]
+		p := []float64{1e-3, 1e-6, 1e-4}[i]
 		o := Defaults()
 		o.Particles, o.Moves = 100, 8
 		e := estimated(t, w, p, o)

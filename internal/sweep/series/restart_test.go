@@ -1,8 +1,6 @@
 package series_test
 
 import (
-	"cmp"
-	"flag"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -10,10 +8,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
 )
 
-var (
-	perPoint = flag.Int("runs", 0, "runs of each point of a sweep; 0: 40 of a restart, 60 of a drift; at 10,000 intervals are ±0.01 at most, and it takes an hour")
-	thinning = flag.Int("every", 11, "one of how many points is measured; 1: all are")
-)
+// One of thinning points is measured, with perPoint runs. All of them, with thousands of runs, are in
+// results/reference.
+const thinning, perPoint = 11, 40
 
 // At least nine of ten Wilson intervals contain the prediction, and no curve follows another's
 // formula.
@@ -23,10 +20,10 @@ func TestDelaysFollowTheirFormulas(t *testing.T) {
 	type score struct{ inside, of int }
 	curves, all := map[string]score{}, score{}
 	for i, p := range s.Points {
-		if p.Predicted == nil || i%*thinning != 0 {
+		if p.Predicted == nil || i%thinning != 0 {
 			continue
 		}
-		r := measure(t, s, i, cmp.Or(*perPoint, 40)).Rate(s.Property)
+		r := measure(t, s, i, perPoint).Rate(s.Property)
 		lo, hi := r.Wilson()
 		c := curves[p.Curve]
 		c.of, all.of = c.of+1, all.of+1
@@ -63,10 +60,10 @@ func TestHoldersNoticeTheLoss(t *testing.T) {
 	}
 	seen := 0
 	for i, p := range s.Points {
-		if p.Predicted != nil || i%*thinning != 0 {
+		if p.Predicted != nil || i%thinning != 0 {
 			continue
 		}
-		r := measure(t, s, i, cmp.Or(*perPoint, 40)).Rate(s.Property)
+		r := measure(t, s, i, perPoint).Rate(s.Property)
 		lo, hi := r.Wilson()
 		if most := unhelped[p.At[0]]; lo > most || hi < most-told {
 			t.Errorf("%s at %v: %v violated, %.4f of those who are not told", p.Curve, p.At, r, most)
