@@ -3,7 +3,6 @@
 package doctor
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -179,7 +179,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("waited in vain until ", what)
+			t.Error("waited in vain until ", what)
+			return
 		}
 	}
 }
@@ -302,6 +303,7 @@ func TestRights(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
+	t.Parallel() // it waits for a timeout
 	f, addresses := sound(t, 1)
 	authority := testkit.NewAuthority(t)
 	address := authority.Secure(t, f.Server(1))
@@ -322,36 +324,36 @@ func TestTLS(t *testing.T) {
 
 // A server that hangs, or that nobody can reach, is not read; it does not hide the others.
 func TestServersThatDoNotReply(t *testing.T) {
+	t.Parallel() // it waits for a timeout
 	f, addresses := sound(t, 2)
 	if err := f.Server(2).Stop(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Server(2).Continue() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer cancel()
-	r, err := Examine(ctx, append(addresses, "127.0.0.1:1"), quick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := examine(t, quick, append(addresses, "127.0.0.1:1")...)
 	wantSevere(t, r, "unread connection", "unread connection")
 	if r.Facts.Nodes != 1 {
 		t.Errorf("%d nodes", r.Facts.Nodes)
 	}
-	if _, err := Examine(ctx, []string{"127.0.0.1:1"}, quick); err == nil || !strings.HasPrefix(err.Error(), "127.0.0.1:1: ") {
+	if _, err := Examine(t.Context(), []string{"127.0.0.1:1"}, quick); err == nil || !strings.HasPrefix(err.Error(), "127.0.0.1:1: ") {
 		t.Errorf("nobody there: %v", err)
 	}
 }
 
 // A server that stops while it is read is not fine.
 func TestServerThatStopsHalfWay(t *testing.T) {
+	t.Parallel() // it waits for a timeout
 	f, addresses := sound(t, 1)
+	defer func() { _ = f.Server(1).Continue() }()
 	go func() {
-		time.Sleep(150 * time.Millisecond)
+		pinged := regexp.MustCompile(`cmdstat_ping:calls=\d\d`)
+		eventually(t, "it has been sent PINGs", func() bool {
+			stats, _ := f.Server(1).Do(t.Context(), "INFO", "commandstats")
+			return pinged.MatchString(fmt.Sprint(stats))
+		})
 		_ = f.Server(1).Stop()
 	}()
-	defer func() { _ = f.Server(1).Continue() }()
-	r := examine(t, Options{Pings: 100, PingInterval: 10 * time.Millisecond}, addresses...)
-	wantSevere(t, r, "unread round trips")
+	wantSevere(t, examine(t, Options{Pings: 100_000, PingInterval: 10 * time.Millisecond}, addresses...), "unread round trips")
 }
 
 func TestNotARedis(t *testing.T) {

@@ -3,7 +3,6 @@ package fuzz_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -81,14 +80,6 @@ func networkAnd(kinds ...nemesis.Kind) nemesis.Weights {
 	return w
 }
 
-// Law: no violation is found where none is possible: a lease on nodes without clock and machine faults.
-func TestNoFalseFinds(t *testing.T) {
-	r := results(t, around(t, "pause-then-write", networkAnd("pause", "kill"), 2_000, checker.Lease))
-	if len(r.First) > 0 || r.Runs != 2_000 {
-		t.Errorf("%v is violated, in run %d of %d", r.Found(), r.First[checker.Lease].Number, r.Runs)
-	}
-}
-
 // Law: a run depends on the seed and its number alone, on any number of cores and in any part of a hunt.
 func TestRunsDependOnTheirNumbers(t *testing.T) {
 	const runs = 200
@@ -128,21 +119,6 @@ func TestHuntEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Law: a run of a hunt is repeated by its scenario and its seed.
-func TestRunsAreRepeated(t *testing.T) {
-	h := around(t, "crash-restart", nil, 100, checker.Lease)
-	h.Each = func(s fuzz.Run) bool {
-		again, err := runner.Run(t.Context(), simulated.Backend(), s.Scenario, s.Seed, nil)
-		if err != nil || again.TraceHash != s.Result.TraceHash || s.Scenario.Generate != nil {
-			t.Fatalf("run %d: %x, again %x (%v)", s.Number, s.Result.TraceHash, again.TraceHash, err)
-		}
-		return true
-	}
-	if err := h.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Law: a hunt around any valid scenario ends without an error, and no run has many more events
 // than a million. (Where nothing took time it once divided by zero, and where it overestimated
 // the attempts it made negative retry delays.)
@@ -174,22 +150,5 @@ func TestHuntsAroundHostileScenariosAreBounded(t *testing.T) {
 	})
 	if hunted == 0 {
 		t.Error("no hunt was made")
-	}
-}
-
-// BenchmarkRuns measures a run of a hunt with everything that belongs to it, on one core.
-func BenchmarkRuns(b *testing.B) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	row, err := scenarios.Find("crash-restart")
-	if err != nil {
-		b.Fatal(err)
-	}
-	err = fuzz.Hunt{
-		Backend: simulated.Backend(), Space: fuzz.SpaceAround(row), Terms: promises.Unconditional,
-		Wanted: []checker.Property{checker.Lease}, MaxFaults: 6, Seed: 1, Runs: b.N,
-		Each: func(fuzz.Run) bool { return true },
-	}.Run(b.Context())
-	if err != nil {
-		b.Fatal(err)
 	}
 }

@@ -29,17 +29,6 @@ func TestCommonCauseHitsNodesAlike(t *testing.T) {
 	}
 }
 
-// The fields of a fault determine whether it hits a node or only clients.
-func TestTargetKinds(t *testing.T) {
-	for kind, want := range map[nemesis.Kind][2]bool{
-		"crash": {true, false}, "clock-rate": {true, false}, "kill": {false, true}, "pause": {false, true}, "loss": {false, false},
-	} {
-		if got := [2]bool{nodeKinds[kind], clientKinds[kind]}; got != want {
-			t.Errorf("%s befalls one node, a client alone: %v, want %v", kind, got, want)
-		}
-	}
-}
-
 // A fault from the start begins before any request, and is still valid.
 func TestFromStart(t *testing.T) {
 	s := nemesis.Setting{Nodes: 5, Clients: 2, Horizon: 1000 * ms, Persistence: nemesis.Nothing}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -50,32 +49,4 @@ func TestCancelWakesWhoeverWaits(t *testing.T) {
 		})
 		expect(t, name, kinds(log), "fault-start@5ms cancel@5ms end@5ms")
 	}
-}
-
-// A client that is paused sees the end of its call when it goes on.
-func TestCancelInAPause(t *testing.T) {
-	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(ms), End: nemesis.After(9 * ms)}
-	play(t, setting(1, 1, pause, cancel(5*ms)), func(w *World) {
-		ctx, returned := w.Call(context.Background(), 1)
-		defer returned()
-		err := w.Runtime(1).Sleep(ctx, env.Never)
-		if now := w.Runtime(1).Now(env.Monotonic); !errors.Is(err, context.Canceled) || now != env.Instant(10*ms) {
-			t.Errorf("%v at %v", err, time.Duration(now))
-		}
-	})
-}
-
-// Between calls there is nothing to cancel, and the next call is a new one.
-func TestCancelBetweenCalls(t *testing.T) {
-	log := play(t, setting(1, 1, cancel(5*ms)), func(w *World) {
-		for _, at := range []env.Instant{env.Instant(4 * ms), env.Instant(8 * ms)} {
-			ctx, returned := w.Call(context.Background(), 1)
-			if err := w.Runtime(1).Sleep(ctx, at); err != nil {
-				t.Error(err)
-			}
-			returned()
-			sleep(w, 1, 2*ms)
-		}
-	})
-	expect(t, "history", kinds(log, history.FaultStart, history.Cancel), "fault-start@5ms")
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -185,35 +184,6 @@ func TestCutAnywhereLeavesNothing(t *testing.T) {
 	})
 }
 
-// A caller that gives up in the middle leaves a history that says so, and
-// nothing else.
-func TestCutByContext(t *testing.T) {
-	noMoreGoroutines(t, func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		s := setting(3, 3)
-		s.Horizon = time.Hour
-		var log history.Log
-		w, err := Open(ctx, s, 1, &log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mains := []func(*World){busy(1), busy(2), func(w *World) {
-			sleep(w, 3, time.Second)
-			cancel()
-			busy(3)(w)
-		}}
-		err = w.Run(ctx, func(client int) { mains[client-1](w) })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		expect(t, "reason", endReason(t, log), "stopped: context canceled")
-		if at := log[len(log)-1].Time; at < history.Time(time.Second) || at >= history.Time(s.Horizon) {
-			t.Errorf("the run ended at %v", at)
-		}
-	})
-}
-
 // A plan that cannot be carried out ends the run; no other client goes on.
 func TestCutByAFaultThatFails(t *testing.T) {
 	noMoreGoroutines(t, func() {
@@ -236,6 +206,9 @@ func TestCutByAFaultThatFails(t *testing.T) {
 }
 
 func TestReasonOfAPanicIsOneLine(t *testing.T) {
-	log, _ := tryPlay(setting(1, 1), func(*World) { panic("oh") })
+	log, err := tryPlay(setting(1, 1), func(*World) { panic("oh") })
+	if err == nil || !strings.Contains(err.Error(), "client 1, main: panic: oh") {
+		t.Errorf("got %v", err)
+	}
 	expect(t, "reason", endReason(t, log), "client 1, main: panic: oh")
 }

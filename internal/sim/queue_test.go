@@ -40,16 +40,3 @@ func TestEventsLeaveTheQueueInOrder(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkQueue(b *testing.B) {
-	var q queue
-	for i := range 64 {
-		q.push(int64(i*7919%64), requestArrives, int32(i))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		e := q.pop()
-		q.push(e.at+int64(e.index()%13)+1, requestArrives, e.index())
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-}

@@ -88,14 +88,6 @@ func remove(key string) env.StoreRequest { return env.StoreRequest{Op: env.Store
 
 var list = env.StoreRequest{Op: env.StoreList}
 
-func TestWithoutAStoreThereIsNone(t *testing.T) {
-	play(t, setting(1, 1), func(w *World) {
-		if s := w.Store(1); s != nil {
-			t.Errorf("got %v", s)
-		}
-	})
-}
-
 // A change takes its way there and back and its replication, and a read no more
 // than its way.
 func TestStoreKeepsEntries(t *testing.T) {
@@ -124,27 +116,6 @@ func leaders(log history.Log) string {
 		}
 	}
 	return strings.Join(list, " ")
-}
-
-// A change whose leader dies before the reply has taken effect, but its client
-// cannot know. Until another leads there is none.
-func TestLeaderDies(t *testing.T) {
-	for name, down := range map[string]nemesis.Action{"crash": &nemesis.Crash{Node: 1}, "pause": &nemesis.NodePause{Node: 1}} {
-		log := play(t, stored(2, 3, fault(down, 2*ms, 50*ms)), func(*World) {}, func(w *World) {
-			u := user{w, 2}
-			expect(t, name, u.ask(create("k", "v"), time.Second), "lost at 3ms")
-			expect(t, name+": while nobody leads", u.ask(list, time.Second), "no leader at 5ms")
-			sleep(w, 2, 20*ms)
-			want := "no leader at 27ms"
-			if name == "pause" {
-				want = "k@1=v at 53ms" // it waited in its socket
-			}
-			expect(t, name+": over the node itself", u.ask(list, time.Second), want)
-			reply, err := u.try(list, time.Second)
-			expect(t, name+": what is left", inShort(reply, err), "k@1=v")
-		})
-		expect(t, name+": leaders", leaders(log), "1@0s 0@2ms 2@22ms")
-	}
 }
 
 // forGood is a fault that does not end.
@@ -280,41 +251,4 @@ func TestLockDelay(t *testing.T) {
 // until lets a client sleep until an instant of its clock.
 func until(w *World, client int, at time.Duration) {
 	_ = w.Runtime(client).Sleep(context.Background(), env.Instant(at))
-}
-
-// Rows live by the wall clock of the leader's machine, when somebody sweeps.
-func TestSweepGoesByTheLeadersWallClock(t *testing.T) {
-	leaders := nemesis.Machine{Node: 1}
-	for name, c := range map[string]struct {
-		plan nemesis.Plan
-		want string
-	}{
-		"too early": {nil, "a/1@1= b/1@2= a/2@3= at 102ms"},
-		"jump":      {nemesis.Plan{forGood(&nemesis.ClockJump{Machine: leaders, By: time.Second}, 50*ms)}, "b/1@2= a/2@3= at 102ms"},
-		"another's": {nemesis.Plan{forGood(&nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: time.Second}, 50*ms)}, "a/1@1= b/1@2= a/2@3= at 102ms"},
-		"fast":      {nemesis.Plan{fault(&nemesis.ClockRate{Machine: leaders, PPM: 999_999}, 0, time.Second)}, "b/1@2= a/2@3= at 102ms"},
-		"next leader's": {nemesis.Plan{
-			forGood(&nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: time.Second}, 10*ms),
-			fault(&nemesis.NodePause{Node: 1}, 50*ms, 20*ms)}, "b/1@2= a/2@3= at 102ms"},
-	} {
-		play(t, stored(1, 3, c.plan...), func(w *World) {
-			u := user{w, 1}
-			row := func(key string, ttl time.Duration) env.StoreRequest {
-				return env.StoreRequest{Op: env.StoreCreate, Key: key, TTL: ttl}
-			}
-			u.ask(row("a/1", 150*ms), time.Second)
-			u.ask(row("b/1", 150*ms), time.Second)
-			u.ask(row("a/2", 0), time.Second) // no row: it stays
-			until(w, 1, 96*ms)
-			expect(t, name, u.ask(env.StoreRequest{Op: env.StoreSweep, Key: "a/"}, time.Second), "done at 100ms")
-			expect(t, name, u.ask(list, time.Second), c.want)
-		})
-	}
-	play(t, stored(1, 1), func(w *World) {
-		u := user{w, 1}
-		u.ask(env.StoreRequest{Op: env.StoreCreate, Key: "a", TTL: 50 * ms}, time.Second)
-		sleep(w, 1, 49*ms)
-		expect(t, "as old as its TTL", u.ask(env.StoreRequest{Op: env.StoreSweep}, time.Second), "done at 57ms")
-		expect(t, "as old as its TTL", u.ask(list, time.Second), "done at 59ms")
-	})
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -51,23 +49,6 @@ func TestLatenessAgreesWithSimulation(t *testing.T) {
 	}
 }
 
-// More slack, or less running time, is never worse.
-func TestMoreRoomIsNeverWorse(t *testing.T) {
-	length := shapes["log-normal"]
-	l := lateness{pauses: Pauses{Every: time.Second, Length: &length}, trip: uniform(0, 10*ms), trips: resourceTrips}
-	rapid.Check(t, func(t *rapid.T) {
-		running := time.Duration(rapid.IntRange(1, 5000).Draw(t, "running")) * ms
-		slack := time.Duration(rapid.IntRange(10, 2000).Draw(t, "slack")) * ms
-		more := slack * time.Duration(rapid.IntRange(2, 4).Draw(t, "times"))
-		if a, b := l.beyond(running, slack), l.beyond(running, more); b > a {
-			t.Errorf("%g with a slack of %v, %g with %v", a, slack, b, more)
-		}
-		if a, b := l.beyond(running, slack), l.beyond(running/2, slack); b > a+1e-12 {
-			t.Errorf("%g running for %v, %g for half of that", a, running, b)
-		}
-	})
-}
-
 // A sum of pauses that cannot exceed the slack never does; one that must always does.
 func TestBoundedPauses(t *testing.T) {
 	bound := 100 * ms
@@ -97,32 +78,5 @@ func TestSamplesLeaveTheirTailOpen(t *testing.T) {
 	}
 	if got := pausesAbove(d, 499*ms); got != 0.5 {
 		t.Errorf("in the middle: %g", got)
-	}
-}
-
-// The share above a quantile p is 1 − p.
-func TestAboveIsTheInverseOfQuantile(t *testing.T) {
-	for name, d := range shapes {
-		for _, p := range []float64{0.1, 0.5, 0.9, 0.99, 0.9999} {
-			if got := above(d, quantile(d, p)); quantile(d, p) < longest(d) && math.Abs(got-(1-p)) > 0.02*(1-p) {
-				t.Errorf("%s: above the quantile %g there is %g", name, p, got)
-			}
-		}
-	}
-}
-
-// Strata add up to 1, ascend, and end with the longest duration.
-func TestStrataAreAWhole(t *testing.T) {
-	for name, d := range shapes {
-		sum, last := 0.0, time.Duration(0)
-		for _, s := range strata(d) {
-			if s.share <= 0 || s.value < last {
-				t.Errorf("%s: %+v after %v", name, s, last)
-			}
-			sum, last = sum+s.share, s.value
-		}
-		if math.Abs(sum-1) > 1e-12 || last != longest(d) {
-			t.Errorf("%s: shares of %g, up to %v", name, sum, last)
-		}
 	}
 }

@@ -50,6 +50,21 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// The file that shows every fact and goal is a question.
+func TestLoadEveryField(t *testing.T) {
+	text, err := os.ReadFile("../../docs/service-all.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := Load(write(t, string(text), ""))
+	if err == nil {
+		err = q.Validate()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // Errors name the file and the line.
 func TestLoadTellsTheLine(t *testing.T) {
 	for want, of := range map[string][2]string{

@@ -21,30 +21,6 @@ func drawTTL(t *rapid.T) time.Duration {
 	return time.Duration(rapid.Int64Range(100, 600_000).Draw(t, "ttl")) * time.Millisecond
 }
 
-// The recommended drift factor covers the clocks: a validity on the slowest clock ends before
-// the keys on the fastest, which was also stepped forward. A node that returns after the
-// restart delay, by the fastest clock, finds the validity over.
-func TestSettingsCoverTheClocks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c, ttl := drawClocks(t), drawTTL(t)
-		factor := c.DriftFactor(ttl)
-		if factor >= 1 {
-			t.Skip("nothing is left of the TTL")
-		}
-		rho, a := float64(c.RatePPM)/1e6, Setting{TTL: ttl, DriftFactor: factor}.Allowance()
-		ends := float64(ttl-a) / (1 - rho)
-		if expires := float64(ttl-c.LargestStep) / (1 + rho); ends > expires {
-			t.Errorf("the validity ends at %v, the keys have expired at %v", time.Duration(ends), time.Duration(expires))
-		}
-		if back := float64(c.RestartDelay(ttl)-c.LargestStep) / (1 + rho); back < ends {
-			t.Errorf("a node is back after %v, before the validity ends at %v", time.Duration(back), time.Duration(ends))
-		}
-		if least, given := c.NeededRestartDelay(ttl, a), c.RestartDelay(ttl); given < least {
-			t.Errorf("a restart delay of %v is recommended, %v is needed", given, least)
-		}
-	})
-}
-
 // The allowance is the lock's.
 func TestAllowanceIsThatOfTheLock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

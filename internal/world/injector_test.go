@@ -33,20 +33,6 @@ func TestInjectionsOfAPlan(t *testing.T) {
 	}
 }
 
-// A fault whose machine restarts its server by itself is not for good, and other
-// kinds do not count for its position.
-func TestInjectionsOfOtherKinds(t *testing.T) {
-	var got []Injection[nemesis.Action]
-	all := FaultHandler[*stage, nemesis.Action]{Prepare: func(_ *stage, f Injection[nemesis.Action]) { got = append(got, f) }}
-	plan := nemesis.Plan{{Action: &nemesis.Kill{Client: 1}}, pause, {Action: &nemesis.PowerLoss{Node: 1, RestartDelay: 1}}}
-	for _, f := range (FaultHandlers[*stage]{all}).bind(nil, plan) {
-		f.prepare()
-	}
-	if !got[0].ForGood || got[1].ForGood || got[2].ForGood || got[1].Stream() != "fault pause 1" {
-		t.Errorf("got %+v", got)
-	}
-}
-
 // A handler of an interface handles every kind that implements it, unless an
 // earlier handler does.
 func TestHandlerOfManyKinds(t *testing.T) {
@@ -167,13 +153,6 @@ func TestNoEndIsRecordedWhenHealingFails(t *testing.T) {
 		if e.Kind == history.FaultEnd || e.Kind == history.KeySet && e.Fault != 0 {
 			t.Errorf("in the history: %+v", e)
 		}
-	}
-}
-
-func TestFaultWithoutHandlerIsRejected(t *testing.T) {
-	s := newStage(pause, nemesis.Fault{Action: &nemesis.Kill{Client: 1}})
-	if err := s.injector.Prepare(); err == nil || !strings.Contains(err.Error(), "fault 2 (client 1 dies)") {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -15,27 +14,6 @@ import (
 
 // True clocks come to an instant at that time.
 func trueClock(_ int, _ env.Clock, until env.Instant) history.Time { return history.Time(until) }
-
-func TestLapsesComeInTheOrderOfTime(t *testing.T) {
-	var log history.Log
-	l := NewLeaseExpiries(trueClock, log.Record)
-	for _, until := range []env.Instant{30, 10, 20, 90} {
-		l.Watch(0, 1, env.Monotonic, "r", fmt.Sprint(until), until)
-	}
-	l.Flush(9)
-	if len(log) != 0 {
-		t.Fatalf("written before it was due: %+v", log)
-	}
-	l.Flush(50)
-	want := history.Log{
-		{Time: 10, Kind: history.Lapse, Client: 1, Resource: "r", Token: "10", Until: 10},
-		{Time: 20, Kind: history.Lapse, Client: 1, Resource: "r", Token: "20", Until: 20},
-		{Time: 30, Kind: history.Lapse, Client: 1, Resource: "r", Token: "30", Until: 30},
-	}
-	if !slices.Equal(log, want) {
-		t.Errorf("got %+v\nwant %+v", log, want)
-	}
-}
 
 func TestLapseAskedForLateIsWrittenAtOnce(t *testing.T) {
 	var log history.Log
@@ -133,20 +111,4 @@ func inOrder(log history.Log) bool {
 		return cmp.Or(byTime(a, b), cmp.Compare(a.Client, b.Client), cmp.Compare(a.Token, b.Token))
 	})
 	return sorted
-}
-
-func TestNothingDueAllocatesNothing(t *testing.T) {
-	var log history.Log
-	l := NewLeaseExpiries(trueClock, log.Record)
-	l.Watch(0, 1, env.Monotonic, "r", "stays", env.Instant(time.Hour))
-	l.Watch(0, 1, env.Monotonic, "r", "a", env.Instant(time.Hour))
-	l.Unwatch(0, 1, "a")
-	if n := testing.AllocsPerRun(100, func() {
-		l.Watch(1, 1, env.Monotonic, "r", "a", env.Instant(time.Hour))
-		l.Watch(2, 1, env.Monotonic, "r", "a", env.Instant(2*time.Hour))
-		l.Flush(3)
-		l.Unwatch(4, 1, "a")
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
 }

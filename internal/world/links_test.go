@@ -35,15 +35,6 @@ func TestLinksAreDownFromTheFirstFaultToTheLast(t *testing.T) {
 	}
 }
 
-func TestEmptyListsMeanAllLinks(t *testing.T) {
-	l := NewLinks(2, 3, func(history.Event) {})
-	seen := map[[2]int]int{}
-	l.Disturb(nemesis.Links{}, func(client, node int) { seen[[2]int{client, node}]++ })
-	if len(seen) != 6 || seen[[2]int{2, 3}] != 1 {
-		t.Errorf("disturbed: %v", seen)
-	}
-}
-
 func TestRulesAddUpAndAreTakenAway(t *testing.T) {
 	slower := func(d time.Duration) nemesis.Rule {
 		return nemesis.Rule{Delay: func(nemesis.Message) time.Duration { return d }}

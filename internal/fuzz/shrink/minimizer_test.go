@@ -1,7 +1,6 @@
 package shrink_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -15,6 +14,9 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
+
+// plain reduces findings without the search for the shortest run.
+var plain = shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of}
 
 // crash is crash-restart with an additional fault without effect, as a hunt would find it.
 func crash(t *testing.T) fuzz.Run {
@@ -35,12 +37,8 @@ func crash(t *testing.T) fuzz.Run {
 // Law: a reduced run is smaller, violates the same property, and is the run of its scenario
 // and seed.
 func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
-	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of}
 	found := crash(t)
-	got, err := minimizer.Minimize(t.Context(), checker.Lease, found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := minimized(t, plain, checker.Lease, found)
 	if shrink.ExtentOf(got.Small.Executed()).Faults >= len(found.Scenario.Plan) {
 		t.Errorf("it is not smaller: %v", got.Small.Plan)
 	}
@@ -58,37 +56,17 @@ func TestMinimizedRunsAreSmallerAndShowTheSame(t *testing.T) {
 func TestDefectsAndLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		promised func(scenarios.Scenario) promises.Terms
-		excuse   string // empty: a defect
+		excused  bool // otherwise it is a defect
 	}{
-		"what the lock promises": {promises.Of, "plan[1]: a node that forgets is assumed"},
-		"everything":             {promises.Unconditional, ""},
-		"nothing":                {func(scenarios.Scenario) promises.Terms { return nil }, promises.ErrNotPromised.Error()},
+		"what the lock promises": {promises.Of, true}, // it assumes that no node forgets
+		"everything":             {promises.Unconditional, false},
+		"nothing":                {func(scenarios.Scenario) promises.Terms { return nil }, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: c.promised}
-			got, err := minimizer.Minimize(t.Context(), checker.Lease, crash(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch excused := got.Excuse != nil; {
-			case excused != (c.excuse != ""):
-				t.Errorf("it is excused by %v: want %q", got.Excuse, c.excuse)
-			case excused && c.excuse == promises.ErrNotPromised.Error() && !errors.Is(got.Excuse, promises.ErrNotPromised):
-				t.Errorf("it is excused by %v: want %q", got.Excuse, c.excuse)
-			}
-		})
-	}
-}
-
-// An interrupted reduction keeps the run as it was found.
-func TestInterruptedMinimizing(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of}
-	found := crash(t)
-	got, err := minimizer.Minimize(ctx, checker.Lease, found)
-	if err != nil || got.Small.TraceHash != found.Result.TraceHash {
-		t.Errorf("%v, %v: want what was found", got.Small.Plan, err)
+		minimizer := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: c.promised}
+		got := minimized(t, minimizer, checker.Lease, crash(t))
+		if (got.Excuse != nil) != c.excused || errors.Is(got.Excuse, promises.ErrNotPromised) != (name == "nothing") {
+			t.Errorf("if %s is promised, it is excused by %v", name, got.Excuse)
+		}
 	}
 }
 
@@ -141,11 +119,7 @@ func TestMinimizingKeepsBoundsAchievable(t *testing.T) {
 		if len(found.Broken) == 0 {
 			continue
 		}
-		got, err := shrink.Minimizer{Backend: simulated.Backend(), Terms: promises.Unconditional, Promised: promises.Of}.
-			Minimize(t.Context(), found.Broken[0], found)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := minimized(t, plain, found.Broken[0], found)
 		before, after := promises.Achievable(found.Scenario), promises.Achievable(got.Small.Executed())
 		for _, b := range before {
 			bound++

@@ -1,7 +1,6 @@
 package series_test
 
 import (
-	"cmp"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/sweep/series"
@@ -62,7 +61,7 @@ func TestEdgeFollowsItsFormula(t *testing.T) {
 	s := series.DriftEdge()
 	inside, uncertain := 0, 0
 	for i, p := range s.Points {
-		r := measure(t, s, i, cmp.Or(*perPoint, 60)).Rate(s.Property)
+		r := measure(t, s, i, 60).Rate(s.Property)
 		lo, hi := r.Wilson()
 		if lo <= *p.Predicted && *p.Predicted <= hi {
 			inside++

@@ -1,4 +1,0 @@
-package fuzz
-
-// Plan draws faults for a scenario.
-var Plan = Hunt{}.plan
