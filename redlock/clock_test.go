@@ -98,14 +98,6 @@ func TestOnlyBoottimeCountsSuspension(t *testing.T) {
 	}
 }
 
-func TestUnknownClockIsRefused(t *testing.T) {
-	for _, clock := range []env.Clock{env.Wall, env.Wall + 1} {
-		if err := reading(clock).Validate(); !errors.Is(err, redlock.ErrConfig) {
-			t.Errorf("%v: got %v", clock, err)
-		}
-	}
-}
-
 // The context of a hold without a margin ends with its validity on every clock,
 // however the looks at it fall.
 func TestContextEndsWithTheValidity(t *testing.T) {

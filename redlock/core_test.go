@@ -161,17 +161,6 @@ func TestExtensionNeverShortens(t *testing.T) {
 	})
 }
 
-// Law: a retry delay lies within its bounds, whatever the random bits.
-func TestRetryDelaysLieWithinTheirBounds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		lo := time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "lo"))
-		hi := lo + time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "width"))
-		if d := retryDelay(lo, hi, rapid.Uint64().Draw(t, "bits")); d < lo || d > hi {
-			t.Fatalf("%v is not within %v and %v", d, lo, hi)
-		}
-	})
-}
-
 // Law: every delay within the bounds is as likely as any other.
 func TestRetryDelaysAreSpread(t *testing.T) {
 	seen := map[time.Duration]int{}

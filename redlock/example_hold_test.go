@@ -107,22 +107,3 @@ func ExampleHold_Fence() {
 	// <nil>
 	// refused as it comes late
 }
-
-// Check reads the clock, which a program that slept, or stood still, has not.
-func ExampleHold_Check() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "pump")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := hold.Check(); err == nil && hold.Left() > 5*time.Second {
-		fmt.Println("the pump is on")
-	}
-	hold.Release(context.Background())
-	fmt.Println(errors.Is(hold.Check(), redlock.ErrReleased))
-	// Output:
-	// the pump is on
-	// true
-}

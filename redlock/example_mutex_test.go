@@ -134,26 +134,3 @@ func ExampleMutex_LockAll() {
 	// <nil>
 	// <nil>
 }
-
-// Close ends the holds of this mutex and waits for its background tasks. Locks that a holder does
-// not release expire.
-func ExampleMutex_Close() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "mailbox")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	fmt.Println(mutex.Close(context.Background()))
-	fmt.Println(context.Cause(hold.Context()))
-	fmt.Println(hold.Release(context.Background()))
-	_, err = mutex.TryLock(context.Background(), "mailbox")
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// redlock: mutex is closed
-	// <nil>
-	// redlock: mutex is closed
-}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"slices"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -138,20 +136,6 @@ func TestLostCountersAreGivenAgain(t *testing.T) {
 			b.sleep(1, 100*ms)
 		}
 	})
-}
-
-// The log contains the requests to the nodes, and the fence.
-func TestLogOfAFence(t *testing.T) {
-	records := playLogged(t, fencing(), slog.LevelDebug, nil, func(b *bench, m *redlock.Mutex) { lock(b, m) })
-	for _, want := range []string{
-		`msg="node replied" resource=r token=T op=count node=1 answer=yes`,
-		`msg="node replied" resource=r token=T op=raise node=1 answer=yes`,
-		`msg="lock granted" resource=r token=T ttl=1s validity=982ms fence=1`,
-	} {
-		if !slices.ContainsFunc(records, func(r string) bool { return strings.Contains(r, want) }) {
-			t.Errorf("no record has %s\n%s", want, strings.Join(records, "\n"))
-		}
-	}
 }
 
 // A number that a minority accepts, without replies of the others, is given up after a node

@@ -2,7 +2,7 @@ package redlock_test
 
 import (
 	"context"
-	"errors"
+
 	"testing"
 	"time"
 
@@ -76,49 +76,6 @@ func TestSequenceStopsWhenNothingIsWantedAnyMore(t *testing.T) {
 		b.want("keys that were set after it", b.count(history.KeySet), 2+3)
 	})
 	b.want("keys at the end", b.keys(), 0)
-}
-
-// Extensions and releases go in turn as well.
-func TestSequenceExtends(t *testing.T) {
-	playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.sleep(1, 94*ms)
-		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
-		b.want("extended at", b.at(), 106*ms)
-		b.want("until", h.Until(), env.Instant(100*ms+988*ms))
-	})
-}
-
-// Two contenders exclude each other, and neither is left without the lock.
-func TestSequenceExcludes(t *testing.T) {
-	held := 0
-	round := func(b *bench, m *redlock.Mutex) {
-		for range 20 {
-			h, err := m.Lock(context.Background(), "r")
-			if err != nil {
-				b.t.Error(err)
-				return
-			}
-			if held++; held > 1 {
-				b.t.Error("held twice")
-			}
-			b.sleep(1, ms)
-			held--
-			if err := h.Release(context.Background()); err != nil && !errors.Is(err, redlock.ErrLost) {
-				b.t.Error(err)
-			}
-		}
-	}
-	playVariant(t, sequential, config(), 5, nil, round, round)
-}
-
-// Replies of slow nodes count after the last node was asked, whichever of them is still silent.
-func TestSequenceCountsSlowAnswers(t *testing.T) {
-	plan := nemesis.Plan{partition([]int{1, 4}, nemesis.At(0), nil), partition([]int{2}, nemesis.At(0), nemesis.After(110*ms))}
-	playVariant(t, sequential, config(), 5, plan, func(b *bench, m *redlock.Mutex) {
-		_, err := m.TryLock(context.Background(), "r")
-		b.wantError("nodes 2, 3 and 5 said yes", err, nil)
-	})
 }
 
 // Law: who asks in a sequence decides when the last node has had its turn. (Where two

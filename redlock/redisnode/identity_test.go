@@ -250,27 +250,3 @@ func anys(words []string) (all []any) {
 	}
 	return all
 }
-
-// The cost of asking for the run id, with one connection at a time.
-func BenchmarkSet(b *testing.B) {
-	fleet, err := redisserver.OpenFleet(context.Background(), redisserver.Options{Nodes: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = fleet.Close() }()
-	nodes, err := redisnode.New([]string{fleet.Server(1).Addr()}, redisnode.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = nodes.Close() }()
-	for name, watched := range map[string]time.Duration{"plain": 0, "with the run": time.Minute} {
-		b.Run(name, func(b *testing.B) {
-			c := env.Command{Op: env.OpSet, Key: "k", Token: "a", TTL: time.Hour, Vouched: watched}
-			for b.Loop() {
-				if _, err := nodes.Send(env.SetOf(1), c, env.Never).Next(context.Background(), env.Never); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -5,7 +5,7 @@ package redisnode_test
 import (
 	"context"
 	"errors"
-	"fmt"
+
 	"io"
 	"net"
 	"runtime"
@@ -158,26 +158,6 @@ func TestSetCreatesOnlyAnAbsentKey(t *testing.T) {
 	b.want(set("c", time.Hour), env.No, env.Yes, env.No)
 }
 
-func TestSetKeyExpires(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(set("a", time.Millisecond), env.Yes)
-	for end := time.Now().Add(patience); b.ask(set("b", time.Hour))[0] != env.Yes; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the key of one millisecond is still there")
-		}
-	}
-}
-
-func TestDeleteRemovesOnlyOurs(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(del("a"), env.No)
-	b.want(set("a", time.Hour), env.Yes)
-	b.want(del("b"), env.No)
-	b.holds("key", "a")
-	b.want(del("a"), env.Yes)
-	b.holds("key", "")
-}
-
 func TestExtendNeitherCreatesNorShortens(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
 	b.want(extend("a", time.Hour), env.No)
@@ -194,26 +174,6 @@ func TestExtendNeitherCreatesNorShortens(t *testing.T) {
 	}
 	b.want(extend("a", time.Hour), env.Yes)
 	b.lives("key", -1, -1) // for ever is longer still
-}
-
-func TestScriptsSurviveAFlush(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(set("a", time.Hour), env.Yes)
-	for _, cmd := range []env.Command{extend("a", time.Hour), del("a")} {
-		if err := b.plain[0].ScriptFlush(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
-		b.want(cmd, env.Yes)
-	}
-}
-
-func TestPrefix(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{Prefix: "lock:"})
-	b.want(set("a", time.Hour), env.Yes)
-	b.holds("lock:key", "a")
-	b.holds("key", "")
-	b.want(del("a"), env.Yes)
-	b.holds("lock:key", "")
 }
 
 func TestTimeToLiveThatRedisCannotKeepIsNotSent(t *testing.T) {
@@ -266,13 +226,6 @@ func TestAddressesThatCannotBe(t *testing.T) {
 		if _, err := redisnode.New(c.addrs, redisnode.Options{}); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
-	}
-}
-
-func TestNoNodesNoReplies(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	if _, err := b.nodes.Send(0, set("a", time.Hour), in(patience)).Next(t.Context(), env.Never); !errors.Is(err, env.ErrRoundOver) {
-		t.Fatal(err)
 	}
 }
 
@@ -377,26 +330,6 @@ func TestNodeIsUsableAsSoonAsItIsBack(t *testing.T) {
 	b.holds("key", "c")
 }
 
-func TestManyRequestsAtOnce(t *testing.T) {
-	const requests = 500
-	b := newBench(t, 3, redisnode.Options{PoolSize: 4})
-	var rounds []env.Round
-	for range requests {
-		rounds = append(rounds, b.nodes.Send(env.AllNodes(3), set("a", time.Hour), in(patience)))
-	}
-	yes := 0
-	for _, r := range rounds {
-		for _, a := range b.hear(r, 3) {
-			if a == env.Yes {
-				yes++
-			}
-		}
-	}
-	if yes != 3 {
-		t.Errorf("%d nodes said yes, want each once", yes)
-	}
-}
-
 func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
 	silentAddr, connected := silentServer(t)
@@ -430,50 +363,6 @@ func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-		}
-	}
-}
-
-// The plain commands do what Redis' own commands do, under the prefix, and return what they found.
-func TestPlainCommands(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{Prefix: "lock:"})
-	ask := func(op env.Op, token string) string {
-		c := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
-		r, err := b.nodes.Send(1, c, in(patience)).Next(context.Background(), env.Never)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprint(r.Answer, " ", r.Token, r.Count)
-	}
-	for _, s := range []struct {
-		op          env.Op
-		token, want string
-		left        string
-		life        time.Duration // -1: for ever; 0: there is no key
-	}{
-		{env.OpGet, "", "no 0", "", 0},
-		{env.OpRemove, "", "no 0", "", 0},
-		{env.OpExpire, "", "no 0", "", 0},
-		{env.OpAdd, "a", "yes 0", "a", -1},
-		{env.OpAdd, "b", "no 0", "a", -1},
-		{env.OpGet, "", "yes a0", "a", -1},
-		{env.OpExpire, "b", "yes 0", "a", time.Hour},
-		{env.OpPut, "b", "yes 0", "b", -1},
-		{env.OpIncrement, "", "failed 0", "b", -1},
-		{env.OpRemove, "c", "yes 0", "", 0},
-		{env.OpIncrement, "", "yes 1", "1", -1},
-		{env.OpIncrement, "", "yes 2", "2", -1},
-	} {
-		if got := ask(s.op, s.token); got != s.want {
-			t.Errorf("%v %s: %s, want %s", s.op, s.token, got, s.want)
-		}
-		b.holds("lock:key", s.left)
-		b.holds("key", "")
-		switch {
-		case s.life > 0:
-			b.lives("lock:key", s.life-time.Minute, s.life)
-		case s.life < 0:
-			b.lives("lock:key", -1, -1)
 		}
 	}
 }
