@@ -106,7 +106,6 @@ generate: {most: 2, faults: {latency: 1}}
 	},
 	"mutex":    func(t *testing.T) { runStalled(t, (*sync.Mutex).Lock) },
 	"loop":     func(t *testing.T) { runStalled(t, func(*sync.Mutex) { loop() }) },
-	"outside":  func(t *testing.T) { runStalled(t, func(*sync.Mutex) { <-outside }) },
 	"too many": func(t *testing.T) { locktest.StallBudget(1); runStalled(t, (*sync.Mutex).Lock) },
 	"wakes": func(t *testing.T) {
 		runStalled(t, func(*sync.Mutex) { <-outside })
@@ -148,14 +147,9 @@ generate: {most: 2, faults: {latency: 1}}
 	"accepted nowhere": inStorms(locktest.Config{
 		Storms: []locktest.Storm{{Name: "one"}}, Accept: []locktest.Accepted{{"two", checker.Contract, "as agreed"}},
 	}, overdue),
-	"chosen and drawn": inStorms(locktest.Config{Storms: calm, Drawn: 1}, withoutExtend),
-	"plain":            inStorms(locktest.Config{Storms: calm}, withoutExtend),
 	"extending": inStorms(locktest.Config{
 		Storms: []locktest.Storm{{Name: "long", Work: 6 * time.Second, Claimed: true}},
 	}, anExtension(func(*oneNode) {})),
-	"reporting": inStorms(locktest.Config{Work: 4 * time.Second, Storms: calm}, func(env locktest.Env) locktest.Locker {
-		return lossReporter{onOneNode(env), 0}
-	}),
 	"none":  func(t *testing.T) { locktest.Run(t, locktest.Config{}, nil) },
 	"nodes": func(t *testing.T) { locktest.Run(t, locktest.Config{Nodes: 65}, nil) },
 	"missing": func(t *testing.T) {
@@ -572,7 +566,6 @@ func TestStandstillFailsOneStorm(t *testing.T) {
 	for name, wants := range map[string][]string{
 		"mutex":    {stood + `waits for a mutex \(sync\.Mutex\.Lock\)`, `--- PASS: TestInner/holder-dies`},
 		"loop":     {stood + `runs without a pause`, `--- PASS: TestInner/holder-dies`},
-		"outside":  {stood + `waits for something outside the run \(chan receive\)`, `--- PASS: TestInner/holder-dies`},
 		"wakes":    {stood + `waits for something outside the run`, `--- PASS: TestInner/holder-dies`, `all goroutines have ended`},
 		"too many": {`virtual time stood still in 1 run of this program, which is enough: not run: holder-dies`},
 	} {

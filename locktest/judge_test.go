@@ -3,12 +3,12 @@ package locktest
 import (
 	"math"
 	"slices"
-	"strings"
+
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/external"
+
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -42,19 +42,5 @@ func TestSeedsAreAsManyAsRuns(t *testing.T) {
 	}
 	if got := len(tr.seeds(Storm{Runs: 2})); got != 2 {
 		t.Errorf("%d runs of 2", got)
-	}
-}
-
-// The summary of a storm says what was not judged because keys were not recorded.
-func TestWantOfKeysIsTold(t *testing.T) {
-	const want = "because the lock's keys are not recorded: L3"
-	for _, keys := range []bool{false, true} {
-		o := runResult{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
-		o.header.Keys = keys
-		var sum summary
-		sum.add(o, external.Judgment{})
-		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
-			t.Errorf("keys are recorded: %v: %s", keys, text)
-		}
 	}
 }

@@ -350,7 +350,7 @@ func expiring(t *testing.T, served player) {
 // Law: a simulated node replies as a real one.
 func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
 	served := on(servertest.Open(t, redisserver.Options{Nodes: 1}).Server(1))
-	t.Run("at random", func(t *testing.T) { answering(t, served, 16) })
+	t.Run("at random", func(t *testing.T) { answering(t, served, 5) })
 	t.Run("values anew", func(t *testing.T) { expiring(t, served) })
 }
 
@@ -358,7 +358,7 @@ func TestSimulatedNodeAnswersAsRedis(t *testing.T) {
 // and when it has lost keys or scripts, with every persistence.
 func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 	all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows)
-	const servers, each = 4, 10
+	const servers, each = 2, 5
 	modes := []struct {
 		persistence nemesis.Persistence
 		options     redisserver.Options

@@ -2,7 +2,7 @@ package redlockotel_test
 
 import (
 	"context"
-	"errors"
+
 	"fmt"
 	"strings"
 	"testing"
@@ -124,59 +124,6 @@ func TestCloseBetween(t *testing.T) {
 	}
 }
 
-// A panic of somebody's own leaves no span open either.
-func TestPanicOfAFenceSource(t *testing.T) {
-	c := open(t, setting(3, nil))
-	s := config()
-	s.Fence, s.FenceFrom = true, func(context.Context, string, env.Instant) (uint64, error) { panic("oh") }
-	c.run(s, func(m *redlock.Mutex) {
-		defer func() {
-			if recover() != "oh" {
-				c.Error("the panic has got lost")
-			}
-		}()
-		_, _ = c.client.Lock(context.Background(), m, "r")
-	})
-	c.client.Close()
-	wantAllEnded(t, c.recorder)
-	if text := c.tree(); !strings.Contains(text, "redlock lock [0s..2ms] abandoned tries=1 !") {
-		t.Errorf("got\n%s", text)
-	}
-}
-
-// Law: whatever order the steps of a try come in, each hold counts once, and nothing is
-// left open in the end.
-func TestStepsInAnyOrder(t *testing.T) {
-	for _, steps := range [][]env.Step{
-		{env.StepAcquire, env.StepExpiring, env.StepGranted},
-		{env.StepAcquire, env.StepLost, env.StepGranted, env.StepBeforeRelease, env.StepReleased},
-		{env.StepAcquire, env.StepExtend, env.StepGranted, env.StepExtended, env.StepBeforeRelease, env.StepReleased},
-		{env.StepAcquire, env.StepGranted, env.StepBeforeRelease, env.StepLost, env.StepReleased},
-		{env.StepAcquire, env.StepGranted, env.StepExtend, env.StepBeforeRelease, env.StepReleased, env.StepExtendFailed},
-		{env.StepAcquire, env.StepAcquire, env.StepGranted, env.StepLost},
-	} {
-		telemetry, r := recorded(t)
-		o := telemetry.Observer(nil)
-		for _, step := range steps {
-			e := env.Event{Step: step, Resource: "r", Token: "0123456789"}
-			if step == env.StepLost {
-				e.Err = redlock.ErrLost
-			}
-			o.Observe(e)
-		}
-		wantAllEnded(t, r)
-		holds := 0
-		for _, s := range r.Ended() {
-			if s.Name() == "redlock hold" {
-				holds++
-			}
-		}
-		if holds != 1 {
-			t.Errorf("%v: %d holds", steps, holds)
-		}
-	}
-}
-
 // Spans never contain a token, not even from an error that quotes it.
 func TestNoTokenIsTold(t *testing.T) {
 	const token = "0123456789abcdef0123456789abcdef01234567"
@@ -216,26 +163,6 @@ func (r refusing) Send(env.NodeSet, env.Command, env.Instant) env.Round { return
 func (r refusing) Next(context.Context, env.Instant) (env.Reply, error) {
 	return env.Reply{Node: 1, Answer: env.Failed, Err: r.err}, nil
 }
-
-// The next observer receives every event, unchanged, whether or not it is known.
-func TestEveryEventIsPassedOn(t *testing.T) {
-	telemetry, _ := recorded(t)
-	e := env.Event{
-		Resource: "r", Token: "0123456789", TTL: time.Second, Until: 7, Validity: 900 * ms,
-		Reply: env.Reply{Node: 3, Answer: env.Failed, Err: errors.New("oh")}, K: 2, Answer: env.Yes, Err: redlock.ErrLost,
-	}
-	for _, e.Step = range env.Steps() {
-		var heard listener
-		telemetry.Observer(&heard).Observe(e)
-		if len(heard) != 1 || heard[0] != e {
-			t.Errorf("%v: heard %+v", e.Step, heard)
-		}
-	}
-}
-
-type listener []env.Event
-
-func (l *listener) Observe(e env.Event) { *l = append(*l, e) }
 
 // A trace that is not sampled has no spans of requests to pay for.
 func TestNothingIsMadeOfWhatIsNotSampled(t *testing.T) {

@@ -23,75 +23,6 @@ func slow(node int, by time.Duration) nemesis.Fault {
 	}
 }
 
-// A grant over five nodes, of which one is dead and one is late: it hangs on the span
-// of the caller, and requests on what they were sent for, also where they are answered
-// after that has ended.
-func TestTraceOfAGrant(t *testing.T) {
-	c := play(t, nemesis.Plan{crash(5, 0, nil), slow(4, 10*ms)}, func(c *scene, m *redlock.Mutex) {
-		ctx, end := c.request("request")
-		h, err := m.Lock(ctx, "r")
-		c.ok(err)
-		c.sleep(100 * ms)
-		c.ok(h.Extend(ctx, time.Second))
-		c.ok(h.Release(ctx))
-		end()
-		c.ok(m.Close(context.Background()))
-	})
-	c.wantTree(`
-request [0s..106ms]
-	redlock acquire [0s..2ms] granted quorum@2ms
-		set node 1 [0s..2ms] yes
-		set node 2 [0s..2ms] yes
-		set node 3 [0s..2ms] yes
-		set node 5 [0s..2ms] failed late !
-		set node 4 [0s..22ms] yes late
-	redlock hold [2ms..104ms] released
-		redlock extend [102ms..104ms] extended
-			extend node 1 [102ms..104ms] yes
-			extend node 2 [102ms..104ms] yes
-			extend node 3 [102ms..104ms] yes
-			extend node 5 [102ms..104ms] failed late !
-			extend node 4 [102ms..124ms] yes late
-	redlock release [104ms..106ms] released
-		delete node 1 [104ms..106ms] yes
-		delete node 2 [104ms..106ms] yes
-		delete node 3 [104ms..106ms] yes
-		delete node 5 [104ms..106ms] failed late !
-		delete node 4 [104ms..126ms] yes late
-`)
-}
-
-// Without a span of the caller all of a lock is one trace.
-func TestTraceWithoutACaller(t *testing.T) {
-	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
-		h := c.lock(m)
-		c.ok(h.Extend(context.Background(), time.Second))
-		c.ok(h.Release(context.Background()))
-		c.ok(m.Close(context.Background()))
-	})
-	c.wantTree(`
-redlock acquire [0s..2ms] granted quorum@2ms
-	set node 1 [0s..2ms] yes
-	set node 2 [0s..2ms] yes
-	set node 3 [0s..2ms] yes
-	set node 4 [0s..2ms] yes late
-	set node 5 [0s..2ms] yes late
-	redlock hold [2ms..4ms] released
-		redlock extend [2ms..4ms] extended
-			extend node 1 [2ms..4ms] yes
-			extend node 2 [2ms..4ms] yes
-			extend node 3 [2ms..4ms] yes
-			extend node 4 [2ms..4ms] yes late
-			extend node 5 [2ms..4ms] yes late
-	redlock release [4ms..6ms] released
-		delete node 1 [4ms..6ms] yes
-		delete node 2 [4ms..6ms] yes
-		delete node 3 [4ms..6ms] yes
-		delete node 4 [4ms..6ms] yes late
-		delete node 5 [4ms..6ms] yes late
-`)
-}
-
 // A call from another trace is a span of that trace, with a link to the hold.
 func TestTraceFromElsewhere(t *testing.T) {
 	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
@@ -251,23 +182,6 @@ redlock acquire [902ms..904ms] granted quorum@904ms
 	set node 4 [902ms..904ms] yes late
 	set node 5 [902ms..904ms] yes late
 	redlock hold [904ms..1.802s] expiring expiring@1.802s !
-`)
-}
-
-// A mutex that is closed ends the holds that are left.
-func TestTraceOfAClose(t *testing.T) {
-	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
-		c.lock(m)
-		c.ok(m.Close(context.Background()))
-	})
-	c.wantTree(`
-redlock acquire [0s..2ms] granted quorum@2ms
-	set node 1 [0s..2ms] yes
-	set node 2 [0s..2ms] yes
-	set node 3 [0s..2ms] yes
-	set node 4 [0s..2ms] yes late
-	set node 5 [0s..2ms] yes late
-	redlock hold [2ms..2ms] closed lost@2ms !
 `)
 }
 

@@ -4,8 +4,7 @@ package live
 
 import (
 	"context"
-	"errors"
-	"slices"
+
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,33 +28,6 @@ func between(f nemesis.Fault) nemesis.Plan {
 	return nemesis.Plan{f}
 }
 
-func TestCrashForgetsWithoutPersistence(t *testing.T) {
-	for persistence, want := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.EverySecond: env.No, nemesis.Always: env.No} {
-		t.Run(string(persistence), func(t *testing.T) {
-			w := newTestWorld(t, nemesis.Setting{
-				Nodes: 3, Persistence: persistence,
-				Plan: between(nemesis.Fault{Action: &nemesis.Crash{Node: 2}}),
-			})
-			w.mustRun(func(int) {
-				w.wantAnswers("at first", w.ask(1, env.OpSet, "a", patience), env.Yes, env.Yes, env.Yes)
-				w.Reach(1, begin, 0)
-				if got := w.ask(1, env.OpSet, "b", patience); got[0] != env.No || got[1] == env.Yes || got[1] == env.No || got[2] != env.No {
-					t.Errorf("while node 2 is down: %v", got)
-				}
-				w.Reach(1, end, 0)
-				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), env.No, want, env.No)
-			})
-			w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.NodeUp, history.FaultEnd, history.Resume)
-			if e := w.event(history.FaultStart); e.Fault != 1 || e.Detail != "node 2 crashes" {
-				t.Errorf("%+v", e)
-			}
-			if e := w.event(history.NodeDown); e.Node != 2 {
-				t.Errorf("%+v", e)
-			}
-		})
-	}
-}
-
 func TestCrashInPlaceFromTheStart(t *testing.T) {
 	over := nemesis.When(1, end, 0)
 	w := newTestWorld(t, nemesis.Setting{Nodes: 2, Plan: nemesis.Plan{
@@ -72,51 +44,6 @@ func TestCrashInPlaceFromTheStart(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestPartitionCutsOneClientOnly(t *testing.T) {
-	for _, c := range []struct {
-		cut     nemesis.Direction
-		applied bool // whether a request over the cut link takes effect at once
-	}{{nemesis.Both, false}, {nemesis.Requests, false}, {nemesis.Replies, true}} {
-		t.Run("cut "+string(c.cut), func(t *testing.T) {
-			w := newTestWorld(t, nemesis.Setting{
-				Nodes: 2, Clients: 2,
-				Plan: between(nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{2}}, Way: c.cut}}),
-			})
-			turn := make(chan struct{})
-			w.mustRun(func(client int) {
-				w.ask(client, env.OpDelete, "warm up", patience)
-				if client == 2 {
-					<-turn
-					want := env.Yes
-					if c.applied {
-						want = env.No
-						w.comesToHold(2, 2) // what is sent arrives, but when is the network's affair
-					}
-					w.wantAnswers("the other client", w.ask(2, env.OpSet, "b", patience), env.No, want)
-					w.ask(2, env.OpDelete, "b", patience)
-					turn <- struct{}{}
-					return
-				}
-				w.Reach(1, begin, 0)
-				w.wantAnswers("the client that is cut off", []env.Answer{w.askBriefly(1, 2, env.OpSet, "a"), w.askOne(1, 1, env.OpSet, "a")}, env.Lost, env.Yes)
-				turn <- struct{}{}
-				<-turn
-				w.Reach(1, end, 0)
-				for last := time.Now().Add(patience); w.ask(1, env.OpSet, "c", patience)[1] != env.No; w.ask(1, env.OpDelete, "c", patience) {
-					if time.Now().After(last) {
-						t.Error("what was held back has not arrived after the end")
-						return
-					}
-				}
-			})
-			w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
-			if e := w.event(history.LinkDown); e.Client != 1 || e.Node != 2 {
-				t.Errorf("%+v", e)
-			}
-		})
-	}
 }
 
 // Client 1 is with nodes 1 and 2, client 2 with 2 and 3: node 2 is the bridge.
@@ -151,38 +78,6 @@ func TestSplitCutsEachSideFromTheOther(t *testing.T) {
 			t.Errorf("%+v, want the link %v", e, want)
 		}
 	}
-}
-
-func TestLatencySlowsEveryMessage(t *testing.T) {
-	const add = 50 * time.Millisecond
-	w := newTestWorld(t, nemesis.Setting{
-		Nodes: 2,
-		Plan:  between(nemesis.Fault{Action: &nemesis.Latency{Links: nemesis.Links{Nodes: []int{1}}, Add: nemesis.Distribution{Range: nemesis.Range{Min: add, Max: 2 * add}}}}),
-	})
-	roundTrip := func() time.Duration {
-		began := time.Now()
-		w.wantAnswers("delete", w.ask(1, env.OpDelete, "nobody", patience), env.No, env.No)
-		return time.Since(began)
-	}
-	w.mustRun(func(int) {
-		roundTrip()
-		w.Reach(1, begin, 0)
-		if took := roundTrip(); took < 2*add {
-			t.Errorf("a round trip took %v, want %v at least", took, 2*add)
-		}
-		w.Reach(1, end, 0)
-		for last := time.Now().Add(patience); ; {
-			took := roundTrip()
-			if took < 2*add {
-				return
-			}
-			if time.Now().After(last) {
-				t.Errorf("after the end a round trip still takes %v", took)
-				return
-			}
-		}
-	})
-	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
 }
 
 func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
@@ -239,40 +134,6 @@ func TestPauseHoldsAClientAtItsStep(t *testing.T) {
 	w.wantKinds(history.FaultStart, history.Pause, history.Resume, history.FaultEnd)
 }
 
-func TestKilledClientNeverComesBack(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
-		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, 0)},
-	}})
-	unwound := false
-	w.mustRun(func(client int) {
-		if client == 2 {
-			for !w.heard(history.Kill) {
-				w.sleep(2, time.Millisecond)
-			}
-			w.sleep(2, 5*time.Millisecond) // past the end of validity
-			return
-		}
-		defer func() { unwound = true }()
-		w.Watch(1, env.Monotonic, "r", "held", w.Runtime(1).Now(env.Monotonic).Add(time.Millisecond))
-		w.Runtime(1).Go("talker", func() {
-			for {
-				w.Record(history.Event{Kind: history.Release, Client: 1})
-				w.sleep(1, time.Millisecond)
-			}
-		})
-		w.Reach(1, begin, 0)
-		t.Error("a dead client came back")
-	})
-	if !unwound {
-		t.Error("the dead client's goroutine has not been unwound")
-	}
-	kinds := w.kinds()
-	if slices.Contains(kinds[slices.Index(kinds, history.Kill):], history.Release) {
-		t.Errorf("a dead client speaks: %v", kinds)
-	}
-	w.event(history.Lapse) // its hold goes on to the end of validity
-}
-
 func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: nemesis.Plan{
 		{Action: &nemesis.Kill{Client: 1}, Start: nemesis.At(10 * time.Millisecond)},
@@ -282,35 +143,6 @@ func TestRunEndsWhenAllClientsAreDead(t *testing.T) {
 	w.mustRun(func(client int) { w.sleep(client, time.Hour) })
 	if e := w.event(history.End); e.Time > history.Time(patience) {
 		t.Errorf("the run went on until %v", e.Time)
-	}
-}
-
-// Cancel ends the current call, whether it waits for time or for a reply.
-func TestCancelEndsTheCallUnderWay(t *testing.T) {
-	held := nemesis.Fault{Action: &nemesis.Partition{Way: nemesis.Replies}, Start: nemesis.At(0)}
-	waits := map[string]func(w *testWorld, ctx context.Context) error{
-		"time": func(w *testWorld, ctx context.Context) error { return w.Runtime(1).Sleep(ctx, env.Never) },
-		"a reply": func(w *testWorld, ctx context.Context) error {
-			giveUp := w.Runtime(1).Now(env.Monotonic).Add(patience)
-			_, err := w.Nodes(1).Send(1, env.Command{Op: env.OpDelete, Key: "key", Token: "a"}, giveUp).Next(ctx, env.Never)
-			return err
-		},
-	}
-	for name, wait := range waits {
-		t.Run(name, func(t *testing.T) {
-			w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{held, {Action: &nemesis.Cancel{Client: 1}, Start: nemesis.When(1, begin, 20*time.Millisecond)}}})
-			w.mustRun(func(int) {
-				ctx, returned := w.Call(context.Background(), 1)
-				defer returned()
-				w.Reach(1, begin, 0)
-				if err := wait(w, ctx); !errors.Is(err, context.Canceled) {
-					t.Errorf("the call ended with %v", err)
-				}
-			})
-			if e := w.event(history.Cancel); e.Client != 1 || e.Fault != 2 {
-				t.Errorf("%+v", e)
-			}
-		})
 	}
 }
 
@@ -432,87 +264,6 @@ func TestAccessThatIsOnItsWayArrives(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A reset of requests comes before the node has seen the SET, a reset of replies after the
-// node has applied it. The client sees both at once.
-func TestResetBreaksConnections(t *testing.T) {
-	for way, applied := range map[nemesis.Direction]bool{nemesis.Requests: false, nemesis.Replies: true, nemesis.Both: false} {
-		t.Run(string(way), func(t *testing.T) {
-			w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: between(nemesis.Fault{
-				Action: &nemesis.Reset{Links: nemesis.Links{Clients: []int{1}}, Way: way},
-			})})
-			w.mustRun(func(client int) {
-				if client == 2 {
-					return
-				}
-				w.ask(1, env.OpDelete, "warm up", patience)
-				w.Reach(1, begin, 0)
-				began := time.Now()
-				w.wantAnswers("over a link that is reset", w.ask(1, env.OpSet, "a", patience), env.Lost)
-				if took := time.Since(began); took > patience/2 {
-					t.Errorf("it was told after %v", took)
-				}
-				w.Reach(1, end, 0)
-				want := env.Yes
-				if applied {
-					want = env.No
-				}
-				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), want)
-			})
-		})
-	}
-}
-
-// A lost message is sent again and arrives late. A narrow link takes time for each byte.
-func TestLossAndBandwidthTakeTime(t *testing.T) {
-	for name, c := range map[string]struct {
-		action nemesis.Action
-		least  time.Duration
-	}{
-		"loss":      {&nemesis.Loss{Percent: 60, RTO: 10 * time.Millisecond, Way: nemesis.Requests}, 10 * time.Millisecond},
-		"bandwidth": {&nemesis.Bandwidth{BytesPerSecond: 500, Way: nemesis.Requests}, 100 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: c.action})})
-			w.mustRun(func(int) {
-				w.ask(1, env.OpDelete, "warm up", patience)
-				w.Reach(1, begin, 0)
-				slow := time.Duration(0)
-				for range 3 {
-					began := time.Now()
-					w.ask(1, env.OpSet, "a", patience)
-					slow = max(slow, time.Since(began))
-				}
-				if slow < c.least {
-					t.Errorf("the slowest of three answers came after %v", slow)
-				}
-				w.Reach(1, end, 0)
-				w.wantAnswers("afterwards", w.ask(1, env.OpSet, "b", patience), env.No)
-			})
-		})
-	}
-}
-
-// A copy of a SET arrives after the DEL. Its reply does not shift other replies, and the
-// key exists again under a token that nobody uses any more.
-func TestCopyOfASetLeavesAnOrphan(t *testing.T) {
-	after := nemesis.Distribution{Range: nemesis.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}}
-	w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.Duplicate{After: after}})})
-	w.mustRun(func(int) {
-		w.ask(1, env.OpDelete, "warm up", patience) // the scripts are known from here on
-		w.Reach(1, begin, 0)
-		w.wantAnswers("set", w.ask(1, env.OpSet, "a", patience), env.Yes)
-		w.Reach(1, end, 0)
-		w.wantAnswers("delete", w.ask(1, env.OpDelete, "a", patience), env.Yes)
-		for last := time.Now().Add(patience); w.ask(1, env.OpGet, "", patience)[0] == env.No; {
-			if time.Now().After(last) {
-				t.Fatal("nothing has come twice")
-			}
-		}
-		w.wantAnswers("set by another token", w.ask(1, env.OpSet, "b", patience), env.No)
-		w.wantAnswers("delete by the same token", w.ask(1, env.OpDelete, "a", patience), env.Yes)
-	})
 }
 
 // Clones draw the same numbers from then on.

@@ -233,23 +233,6 @@ func (w *testWorld) askOne(client, node int, op env.Op, token string) env.Answer
 	return reply.Answer
 }
 
-// comesToHold waits until a node has the key.
-func (w *testWorld) comesToHold(client, node int) {
-	w.t.Helper()
-	m := w.Runtime(client)
-	for last := m.Now(env.Monotonic).Add(patience); ; w.sleep(client, time.Millisecond) {
-		probe := env.Command{Op: env.OpGet, Key: "key"}
-		reply, _ := w.Nodes(client).Send(env.SetOf(node), probe, last).Next(context.Background(), env.Never)
-		if reply.Answer == env.Yes {
-			return
-		}
-		if m.Now(env.Monotonic) > last {
-			w.t.Errorf("node %d has no key", node)
-			return
-		}
-	}
-}
-
 // isDown stands for the reply of a server that is down: its last connection breaks, or no
 // new one can be made.
 const isDown env.Answer = 100
@@ -266,20 +249,6 @@ func (w *testWorld) wantAnswers(what string, got []env.Answer, want ...env.Answe
 func (w *testWorld) sleep(client int, d time.Duration) {
 	m := w.Runtime(client)
 	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
-}
-
-func TestClientsShareTheServers(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Nodes: 5, Clients: 2})
-	set := make(chan struct{})
-	w.mustRun(func(client int) {
-		if client == 1 {
-			w.wantAnswers("the first", w.ask(1, env.OpSet, "one", patience), env.Yes, env.Yes, env.Yes, env.Yes, env.Yes)
-			close(set)
-			return
-		}
-		<-set
-		w.wantAnswers("the second", w.ask(2, env.OpSet, "two", patience), env.No, env.No, env.No, env.No, env.No)
-	})
 }
 
 func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
@@ -483,27 +452,6 @@ func TestRegisterTellsOfEveryEffect(t *testing.T) {
 	if want := (history.Event{Kind: history.Apply, Client: 1, Resource: "r", Token: "new", Fence: 2, Value: 7}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-}
-
-func TestRegisterChecksTokens(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Guard: guard.Token})
-	r := w.Register(1)
-	w.mustRun(func(int) {
-		ctx := context.Background()
-		a, b := env.Access{Resource: "r", Token: "a"}, env.Access{Resource: "r", Token: "b"}
-		for _, reader := range []env.Access{a, b} {
-			if _, err := r.Read(ctx, reader); err != nil {
-				t.Error(err)
-			}
-		}
-		if err := r.Write(ctx, a, 1); !errors.Is(err, env.ErrFenced) {
-			t.Error(err)
-		}
-		if err := r.Write(ctx, b, 2); err != nil {
-			t.Error(err)
-		}
-	})
-	w.wantKinds(history.Apply)
 }
 
 func TestRandomnessFollowsFromTheSeed(t *testing.T) {

@@ -274,12 +274,3 @@ func TestWorldInRealTime(t *testing.T) {
 		}
 	}
 }
-
-// Open fails with a context that has ended.
-func TestOpenHeedsItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if w, err := (Backend{}).Open(ctx, nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log)); err == nil || w != nil {
-		t.Errorf("%v, %v", w, err)
-	}
-}

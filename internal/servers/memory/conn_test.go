@@ -250,17 +250,6 @@ func TestResetOnceIsOverWhenItHasStruck(t *testing.T) {
 	}
 }
 
-// Law: a reset once that nothing has met is over when the fault is.
-func TestResetOnceEnds(t *testing.T) {
-	s := nemesis.Setting{Plan: between(&nemesis.Reset{Once: true}), Latency: always(time.Millisecond)}
-	try(t, s, func(w *testWorld, client int) {
-		w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No)
-		w.Reach(1, begin, 0)
-		w.Reach(1, end, 0)
-		w.wantAnswers("afterwards", set("a"), env.Yes)
-	})
-}
-
 // A reset while the node is stopped leaves nothing that the end of the run has to wait for.
 func TestResetOfANodeThatStandsStill(t *testing.T) {
 	plan := nemesis.Plan{

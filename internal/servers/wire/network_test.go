@@ -186,17 +186,6 @@ func mustHearNothing(t *testing.T, conn net.Conn) {
 	}
 }
 
-func TestLinksCarryBothWays(t *testing.T) {
-	onEach(t, func(t *testing.T, open opener) {
-		server := startEcho(t)
-		conn := dial(t, open(t, 1, server).Link(1, 1))
-		for i := range 100 {
-			say(t, conn, fmt.Sprint(i))
-			mustHear(t, conn, fmt.Sprint(i))
-		}
-	})
-}
-
 // A client's dialer knows its nodes by their addresses.
 func TestDialer(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
