@@ -411,15 +411,6 @@ func TestBudgetBoundsReruns(t *testing.T) {
 	}
 }
 
-// The screen shows what in the history breaks an assumption.
-func TestBrokenAssumptionHasItsEvidence(t *testing.T) {
-	lines := shown(t, runInner(t, "del with an end", t.TempDir()), "TestInner/holder-stands-still")
-	if len(lines) > maxLines {
-		t.Errorf("the failure has %d lines: want at most %d", len(lines), maxLines)
-	}
-	wantMatches(t, strings.Join(lines, "\n"), `Broken assumption: nobody but the holder touches its key \(node 1 deleted\s+client \d's\s+key\s+at [^)]*for\s+client\s+\d\)\.`)
-}
-
 // A failure that does not recur is not called gone.
 func TestFailureThatDoesNotRecur(t *testing.T) {
 	wantMatches(t, runInner(t, "once", t.TempDir()), `It recurs in 0 of 4 re-runs \(95 % interval: \[.*\] %\); it is rare or depends on\s+timing:\s+-locktest\.reruns=100 with the command below measures it\.`)
@@ -449,15 +440,6 @@ func TestClientLogIsStored(t *testing.T) {
 	}
 	wantMatches(t, logged, `redis: 2000/01/01 \S+ pool\.go:\d+: .*inside by redis`)
 	wantMatches(t, text, `redis: 20\d\d/\S+ \S+ pool\.go:\d+: .*before, outside by redis`)
-}
-
-// A run that fails itself shows the last lines that the client library has logged.
-func TestClientLogOfARunThatFails(t *testing.T) {
-	text := runInner(t, "talkative until the end", t.TempDir())
-	wantMatches(t, text, `The last lines that the client library has logged:\s+line 3\s+line 4\s+line 5\s+line 6\s+line 7\n`)
-	if strings.Contains(text, "line 2") {
-		t.Errorf("more lines are shown:\n%s", text)
-	}
 }
 
 // Law: who interrupts the test while a failure is run again loses nothing: the run and all that is

@@ -98,20 +98,6 @@ func TestOnlyBoottimeCountsSuspension(t *testing.T) {
 	}
 }
 
-// The context of a hold without a margin ends with its validity on every clock,
-// however the looks at it fall.
-func TestContextEndsWithTheValidity(t *testing.T) {
-	for _, clock := range []env.Clock{env.Monotonic, env.Boottime} {
-		c := reading(clock)
-		c.Margin, c.DriftFactor = 0, 0.0583 // the last look is 0.2 ms before the end
-		playWith(t, c, 5, nil, func(b *bench, m *redlock.Mutex) {
-			h := lock(b, m)
-			b.sleep(1, h.Left()+100*time.Microsecond)
-			b.wantError(clock.String(), context.Cause(h.Context()), redlock.ErrExpiring)
-		})
-	}
-}
-
 // Check reads the lock's clock: a client that was paused, or whose machine was
 // suspended, finds out at once, before any task of its own has run.
 func TestCheck(t *testing.T) {

@@ -13,32 +13,6 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// A configuration starts from the defaults. One that cannot be is refused, with
-// the reason.
-func ExampleNew() {
-	nodes, err := redisnode.New(masters(), redisnode.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer nodes.Close()
-
-	config := redlock.Defaults(10 * time.Second)
-	config.Tries = 5                // Lock gives up then
-	config.Margin = 2 * time.Second // what the work needs to stop
-	_, err = redlock.New(config, env.System(), nodes, nil)
-	fmt.Println(err)
-
-	config.Margin = 10 * time.Second
-	_, err = redlock.New(config, env.System(), nodes, nil)
-	fmt.Println(errors.Is(err, redlock.ErrConfig))
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// true
-	// redlock: impossible setting: margin 10s: want 0 to less than the validity, 9.898s
-}
-
 // With a watchdog the hold lasts as long as the work, and the holder learns of a loss quickly.
 func ExampleWatchdog() {
 	config := redlock.Defaults(2 * time.Second)

@@ -9,26 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// Work that has no end stops a margin before the validity does.
-func ExampleHold_Context() {
-	config := redlock.Defaults(200 * time.Millisecond)
-	config.Margin = 50 * time.Millisecond // longer than one page takes
-	mutex, done := newMutex(config, masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "pages")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer hold.Release(context.Background())
-
-	for hold.Context().Err() == nil {
-		time.Sleep(10 * time.Millisecond) // one page; pass the context on where it goes
-	}
-	fmt.Println(context.Cause(hold.Context()))
-	// Output: redlock: the validity is about to end
-}
-
 // A holder who sees that the work will take longer asks for more in time.
 func ExampleHold_Extend() {
 	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)

@@ -10,38 +10,6 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// The context of Lock limits how long it waits for another holder, and so does the
-// number of tries. Neither limits the hold.
-func ExampleMutex_Lock() {
-	config := redlock.Defaults(10 * time.Second)
-	config.Tries = 50
-	mutex, done := newMutex(config, masters()...)
-	defer done()
-	first, err := mutex.Lock(context.Background(), "printer")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	_, err = mutex.Lock(ctx, "printer")
-	fmt.Println(errors.Is(err, context.DeadlineExceeded), errors.Is(err, redlock.ErrTaken))
-
-	fmt.Println(first.Release(context.Background()))
-	second, err := mutex.Lock(context.Background(), "printer")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer second.Release(context.Background())
-	fmt.Println("printing")
-	// Output:
-	// true true
-	// <nil>
-	// printing
-}
-
 // TryLock suits a job that only one of many programs has to do. The right reaction to an error
 // depends on the error.
 func ExampleMutex_TryLock() {

@@ -354,19 +354,6 @@ func TestExtendAcrossTheMargin(t *testing.T) {
 	b.want("warned when the extension failed", b.steps(1, env.StepExpiring), "949ms")
 }
 
-func TestOneExtensionAtATime(t *testing.T) {
-	play(t, nil, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		other := b.Runtime(1).Go("other", func() {
-			b.wantError("first", h.Extend(context.Background(), time.Second), nil)
-		})
-		b.sleep(1, 500*time.Microsecond)
-		b.wantError("second", h.Extend(context.Background(), time.Second), redlock.ErrExtending)
-		_ = other.Wait(context.Background())
-		b.wantError("third", h.Extend(context.Background(), time.Second), nil)
-	})
-}
-
 // Law: an extension is in progress until its observer has returned from its outcome, even if the
 // observer blocks there. (A hunt found that another one began meanwhile.)
 func TestAnExtensionLastsUntilItIsTold(t *testing.T) {

@@ -117,17 +117,6 @@ func timeTokens(c *redlock.Config, runtime *env.Runtime, _ *env.Nodes) {
 	c.NewToken = rivals.TimeTokens(*runtime, "web-3")
 }
 
-// A token of time and client is the microsecond in which its try began, on the
-// wall clock, which begins at the world's epoch.
-func TestTimeToken(t *testing.T) {
-	playVariant(t, timeTokens, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
-		first := lock(b, m)
-		b.want("token", first.Token(), "1600000000000000-web-3")
-		b.wantError("release", first.Release(context.Background()), nil)
-		b.want("the next, 4 ms later", lock(b, m).Token(), "1600000000004000-web-3")
-	})
-}
-
 // With the simpler token that the algorithm's page proposes, a client can release its own other
 // lock: here its wall clock was stepped back to the microsecond of the first try. A refused try
 // deletes the keys of its token, which are those of the hold. Random tokens exclude that.

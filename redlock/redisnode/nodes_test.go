@@ -123,17 +123,6 @@ func (b *bench) holds(key, want string) {
 	}
 }
 
-func (b *bench) lives(key string, least, most time.Duration) {
-	b.Helper()
-	got, err := b.plain[0].PTTL(b.Context(), key).Result()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if got < least || got > most {
-		b.Fatalf("%s lives for %v, want %v to %v", key, got, least, most)
-	}
-}
-
 func set(token string, ttl time.Duration) env.Command {
 	return env.Command{Op: env.OpSet, Key: "key", Token: token, TTL: ttl}
 }
@@ -144,36 +133,6 @@ func extend(token string, ttl time.Duration) env.Command {
 
 func del(token string) env.Command {
 	return env.Command{Op: env.OpDelete, Key: "key", Token: token}
-}
-
-func TestSetCreatesOnlyAnAbsentKey(t *testing.T) {
-	b := newBench(t, 3, redisnode.Options{})
-	b.want(set("a", time.Hour+time.Millisecond), env.Yes, env.Yes, env.Yes)
-	b.lives("key", time.Hour-time.Minute, time.Hour+time.Millisecond)
-	b.want(set("b", time.Hour), env.No, env.No, env.No)
-	b.holds("key", "a")
-	if err := b.plain[1].Del(t.Context(), "key").Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.want(set("c", time.Hour), env.No, env.Yes, env.No)
-}
-
-func TestExtendNeitherCreatesNorShortens(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(extend("a", time.Hour), env.No)
-	b.holds("key", "")
-	b.want(set("a", time.Hour), env.Yes)
-	b.want(extend("a", time.Second), env.Yes)
-	b.lives("key", 59*time.Minute, time.Hour)
-	b.want(extend("b", 9*time.Hour), env.No)
-	b.lives("key", 59*time.Minute, time.Hour)
-	b.want(extend("a", 2*time.Hour), env.Yes)
-	b.lives("key", 119*time.Minute, 2*time.Hour)
-	if err := b.plain[0].Persist(t.Context(), "key").Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.want(extend("a", time.Hour), env.Yes)
-	b.lives("key", -1, -1) // for ever is longer still
 }
 
 func TestTimeToLiveThatRedisCannotKeepIsNotSent(t *testing.T) {
@@ -188,16 +147,6 @@ func TestTimeToLiveThatRedisCannotKeepIsNotSent(t *testing.T) {
 		b.want(env.Command{Op: env.OpExpire, Key: "key", TTL: ttl}, env.Failed, env.Failed)
 	}
 	b.holds("key", "")
-}
-
-func TestErrorOfTheNodeIsFailed(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	if err := b.plain[0].LPush(t.Context(), "key", "x").Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.want(del("a"), env.Failed)
-	b.want(extend("a", time.Hour), env.Failed)
-	b.want(set("a", time.Hour), env.No)
 }
 
 func TestSendReachesTheNodesOfTheSetOnly(t *testing.T) {

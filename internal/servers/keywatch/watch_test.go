@@ -224,36 +224,6 @@ func do(t *testing.T, s *redisserver.Server, words ...string) any {
 	return reply
 }
 
-// A watch that begins anew records what differs.
-func TestBeginsAnew(t *testing.T) {
-	s, w, l := begin(t, redisserver.Options{AppendOnly: true})
-	end, ended := follow(t, w, s.Addr(), "")
-	servertest.Do(t, s, "SET stays a PX 100000")
-	servertest.Do(t, s, "SET goes b PX 100000")
-	servertest.Do(t, s, "SET changes c PX 100000")
-	l.expect("key-set stays a", "key-set goes b", "key-set changes c")
-	end()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	servertest.Do(t, s, "DEL goes")
-	servertest.Do(t, s, "SET changes d PX 100000")
-	servertest.Do(t, s, "SET comes e PX 100000")
-	s.Kill()
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	_, ended = follow(t, w, s.Addr(), history.RolledBack)
-	l.expect("key-gone changes c rolled back", "key-gone goes b rolled back", "key-set changes d rolled back", "key-set comes e rolled back")
-	if l.gaps != 2 {
-		t.Errorf("%d gaps", l.gaps)
-	}
-	s.Kill()
-	if err := <-ended; err == nil || errors.Is(err, context.Canceled) {
-		t.Errorf("the server is gone: %v", err)
-	}
-}
-
 // A lock notices nothing of the watch: no WAIT counts it.
 func TestIsNoReplica(t *testing.T) {
 	s, w, l := begin(t, redisserver.Options{})

@@ -3,8 +3,6 @@
 package live
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -17,35 +15,6 @@ import (
 const slack = time.Hour
 
 var client1 = nemesis.Machine{Client: 1}
-
-// Sleep follows the client's clock as it changes.
-func TestSleepGoesByTheClientsClock(t *testing.T) {
-	slower(t, func(nap time.Duration) error { return sleepsByTheClock(t, nap) })
-}
-
-// sleepsByTheClock slows a client's clock down in the middle of a sleep, if the machine is
-// fast enough.
-func sleepsByTheClock(t *testing.T, nap time.Duration) (undecided error) {
-	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
-		{Action: &nemesis.ClockRate{Machine: client1, PPM: -800_000}, Start: nemesis.When(1, begin, nap/2)},
-	}})
-	w.mustRun(func(int) {
-		m := w.Runtime(1)
-		w.Reach(1, begin, 0)
-		began, until := time.Now(), m.Now(env.Monotonic).Add(nap)
-		if err := m.Sleep(context.Background(), until); err != nil {
-			t.Fatal(err)
-		}
-		if now := m.Now(env.Monotonic); now < until {
-			t.Errorf("woken up %v too early", until.Sub(now))
-		}
-		// The second half takes five times as long.
-		if slept := time.Since(began); slept < 2*nap {
-			undecided = fmt.Errorf("slept for %v of %v", slept, nap)
-		}
-	})
-	return undecided
-}
 
 // The end of a lease is recorded when the watched clock reaches it. A jump of the wall
 // clock, and of no other, brings it forward.

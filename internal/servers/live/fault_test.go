@@ -28,24 +28,6 @@ func between(f nemesis.Fault) nemesis.Plan {
 	return nemesis.Plan{f}
 }
 
-func TestCrashInPlaceFromTheStart(t *testing.T) {
-	over := nemesis.When(1, end, 0)
-	w := newTestWorld(t, nemesis.Setting{Nodes: 2, Plan: nemesis.Plan{
-		{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(0), End: &over},
-	}})
-	w.mustRun(func(int) {
-		if got := w.ask(1, env.OpSet, "a", patience); got[0] == env.Yes || got[1] != env.Yes {
-			t.Errorf("at the start: %v", got)
-		}
-		w.Reach(1, end, 0)
-		for last := w.Runtime(1).Now(env.Monotonic).Add(patience); w.ask(1, env.OpSet, "a", patience)[0] != env.Yes; w.sleep(1, 10*time.Millisecond) {
-			if w.Runtime(1).Now(env.Monotonic) > last {
-				t.Fatal("the node does not come back")
-			}
-		}
-	})
-}
-
 // Client 1 is with nodes 1 and 2, client 2 with 2 and 3: node 2 is the bridge.
 func TestSplitCutsEachSideFromTheOther(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{

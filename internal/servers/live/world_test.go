@@ -468,30 +468,3 @@ func TestRandomnessFollowsFromTheSeed(t *testing.T) {
 		t.Error("different streams are the same")
 	}
 }
-
-// Leases on the wall clock, or on the boot-time clock, end by that clock.
-func TestLapsesOnOtherClocks(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{})
-	w.mustRun(func(int) {
-		for _, c := range []env.Clock{env.Boottime, env.Wall} {
-			w.Watch(1, c, "r", c.String(), w.Runtime(1).Now(c).Add(20*time.Millisecond))
-			w.Watch(1, c, "r", "never", w.Runtime(1).Now(c).Add(time.Hour))
-		}
-		w.Record(history.Event{Kind: history.Acquire, Client: 1})
-		w.sleep(1, 50*time.Millisecond)
-	})
-	acquired := w.event(history.Acquire).Time
-	var lapsed []string
-	for _, e := range *w.log {
-		if e.Kind != history.Lapse {
-			continue
-		}
-		lapsed = append(lapsed, e.Token)
-		if after := e.Time.Sub(acquired); after > 20*time.Millisecond {
-			t.Errorf("%s lapsed %v after", e.Token, after)
-		}
-	}
-	if !slices.Equal(lapsed, []string{"boottime", "wall"}) {
-		t.Errorf("lapsed: %v", lapsed)
-	}
-}

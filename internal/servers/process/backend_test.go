@@ -5,7 +5,7 @@ package process
 import (
 	"context"
 	"fmt"
-	"slices"
+
 	"strings"
 	"testing"
 	"time"
@@ -14,42 +14,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// Every kind of fault is supported except those listed here, which are rejected by name.
-func TestFaultsOnOffer(t *testing.T) {
-	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	refused := []string{}
-	for _, a := range nemesis.Actions() {
-		if err := able.Refuse(nemesis.Plan{{Action: a}}); err != nil {
-			if !strings.Contains(err.Error(), string(a.Kind())) {
-				t.Errorf("%s: %v", a.Kind(), err)
-			}
-			refused = append(refused, string(a.Kind()))
-		}
-	}
-	if want := []string{"peer-partition"}; !equalSets(refused, want) { // which needs members of a store
-		t.Errorf("refused are %v, want %v", refused, want)
-	}
-	loading := nemesis.Plan{{Action: &nemesis.NodeError{Error: nemesis.Loading}}}
-	if err := able.Refuse(loading); err == nil || !strings.Contains(err.Error(), string(nemesis.LoadingFeature)) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func equalSets(a, b []string) bool {
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
-}
-
-// This backend does not control whether goroutines see replies or timers first.
-func TestTimersFirstIsRefused(t *testing.T) {
-	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
-	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	if err := able.Refuse(plan); err == nil || !strings.Contains(err.Error(), "first: timers") {
-		t.Errorf("got %v", err)
-	}
-}
 
 func TestMissingServerIsOneLine(t *testing.T) {
 	_, err := Backend{Binary: "/nowhere/redis-server"}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))

@@ -143,16 +143,6 @@ func TestEndsOfConnections(t *testing.T) {
 
 func (p *pair) near() *clientConn { return p.Conn.(*clientConn) }
 
-// Close ends a Read at once.
-func TestCloseWakesReaders(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *pair) {
-		time.AfterFunc(time.Minute, func() { _ = c.Close() })
-		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
-		}
-	})
-}
-
 // A reset ends both ends of a connection.
 func TestResetInMemory(t *testing.T) {
 	for _, way := range []string{"requests", "replies"} {
@@ -172,19 +162,4 @@ func TestResetInMemory(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestNetworkInMemoryIsClosed(t *testing.T) {
-	inBubble(t, func(t *testing.T, c *pair) {
-		c.link.path.stop()
-		if _, err := c.link.Dial(t.Context()); !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
-		}
-		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
-		}
-		if err := c.link.Redirect("elsewhere:1"); err == nil {
-			t.Error("it leads elsewhere")
-		}
-	})
 }
