@@ -1,9 +1,6 @@
 package locktest
 
 import (
-	"math"
-	"slices"
-
 	"testing"
 	"time"
 
@@ -31,16 +28,5 @@ func TestSlippedRunsSayNothing(t *testing.T) {
 	j = o.judge(c)
 	if len(j.Broken) != 1 || len(j.Limits) != 1 || len(j.Open) > 0 {
 		t.Errorf("in time: %+v", j)
-	}
-}
-
-// Law: a storm is run as often as it says, whatever the first seed is.
-func TestSeedsAreAsManyAsRuns(t *testing.T) {
-	tr := trial{Config: Config{Seed: math.MaxUint64, Runs: 3}}
-	if got, want := tr.seeds(Storm{}), []uint64{math.MaxUint64, 0, 1}; !slices.Equal(got, want) {
-		t.Errorf("seeds %v, want %v", got, want)
-	}
-	if got := len(tr.seeds(Storm{Runs: 2})); got != 2 {
-		t.Errorf("%d runs of 2", got)
 	}
 }

@@ -101,18 +101,6 @@ func (t tally) and(yes, no env.NodeSet) *tally {
 	return &t
 }
 
-// Law: an extension never shortens.
-func TestExtensionNeverShortens(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		old := env.Instant(rapid.Int64Range(0, 1e12).Draw(t, "old"))
-		t0 := env.Instant(rapid.Int64Range(0, 1e12).Draw(t, "t0"))
-		ttl := time.Duration(rapid.Int64Range(1, 1e12).Draw(t, "ttl"))
-		if until := extendedUntil(old, t0, ttl, Allowance(ttl, 0.01)); until < old {
-			t.Fatalf("an extension by %v that was sent at %v shortens a hold: its end moves from %v to %v", ttl, t0, old, until)
-		}
-	})
-}
-
 // Law: every delay within the bounds is as likely as any other.
 func TestRetryDelaysAreSpread(t *testing.T) {
 	seen := map[time.Duration]int{}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
+
 	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
@@ -34,48 +34,6 @@ func TestSequenceAsksOneAfterAnother(t *testing.T) {
 	})
 	b.want("keys at the end", b.keys(), 0)
 	b.want("replies", b.steps(1, env.StepReply), "2ms 4ms 6ms 18ms 20ms 22ms")
-}
-
-// A node that does not answer costs its node timeout, 50 ms, and no more; what it
-// answers after that counts if the others leave it time to.
-func TestSequenceGoesOnWithoutAnAnswer(t *testing.T) {
-	playVariant(t, sequential, config(), 5, nemesis.Plan{partition([]int{1}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.want("granted at", b.at(), 56*ms)
-		b.wantError("release", h.Release(context.Background()), nil)
-	})
-	for wait, want := range map[time.Duration]error{60 * ms: nil, 300 * ms: redlock.ErrNoQuorum} {
-		plan := nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nemesis.After(wait))}
-		b := playVariant(t, sequential, config(), 5, plan, func(b *bench, m *redlock.Mutex) {
-			h, err := m.TryLock(context.Background(), "r")
-			b.wantError("a majority answers after "+wait.String(), err, want)
-			if h != nil {
-				b.wantError("release", h.Release(context.Background()), nil)
-			}
-			b.sleep(1, time.Second)
-		})
-		b.want("keys at the end", b.keys(), 0)
-	}
-}
-
-// A try that is over asks no more nodes, and neither does one whose hold is
-// released meanwhile.
-func TestSequenceStopsWhenNothingIsWantedAnyMore(t *testing.T) {
-	b := playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
-		ctx, cancel := context.WithCancel(context.Background())
-		b.Runtime(1).Go("cancel", func() {
-			b.sleep(1, 3*ms)
-			cancel()
-		})
-		_, err := m.TryLock(ctx, "r")
-		b.wantError("cancelled", err, context.Canceled)
-		b.sleep(1, 50*ms)
-		b.want("keys that were set", b.count(history.KeySet), 2)
-		b.wantError("release", lock(b, m).Release(context.Background()), nil)
-		b.sleep(1, 500*ms)
-		b.want("keys that were set after it", b.count(history.KeySet), 2+3)
-	})
-	b.want("keys at the end", b.keys(), 0)
 }
 
 // Law: who asks in a sequence decides when the last node has had its turn. (Where two

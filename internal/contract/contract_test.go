@@ -57,31 +57,10 @@ func (w what) asks() bool {
 func (s step) String() string {
 	text := string(s.what)
 	if s.what.asks() {
-		text += " " + words(s.command)
+		text += fmt.Sprintf(" %+v", s.command)
 	}
 	if s.wait > 0 {
 		text += " " + s.wait.String()
-	}
-	return text
-}
-
-// words formats a command.
-func words(c env.Command) string {
-	switch c.Op {
-	case env.OpDelete, env.OpPut, env.OpAdd:
-		return fmt.Sprintf("%v %s %s", c.Op, c.Key, c.Token)
-	case env.OpExpire:
-		return fmt.Sprintf("%v %s %v", c.Op, c.Key, c.TTL)
-	case env.OpCount, env.OpGet, env.OpRemove, env.OpIncrement:
-		return fmt.Sprintf("%v %s", c.Op, c.Key)
-	case env.OpRaise:
-		return fmt.Sprintf("%v %s %d", c.Op, c.Key, c.Count)
-	case env.OpVouch:
-		return fmt.Sprintf("%v %v", c.Op, c.TTL)
-	}
-	text := fmt.Sprintf("%v %s %s %v", c.Op, c.Key, c.Token, c.TTL)
-	if c.Vouched > 0 {
-		text += fmt.Sprintf(" in a run watched for %v", c.Vouched)
 	}
 	return text
 }

@@ -126,47 +126,6 @@ func (s servers) resume(nodes ...int) {
 	}
 }
 
-// A holder without a reachable quorum gets an error, keeps the rest of its validity, and can extend
-// and release as soon as the servers continue, over the same few connections.
-func TestHoldSurvivesStoppedServers(t *testing.T) {
-	s := newServers(t, 3, redisnode.Options{PoolSize: 1})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-	defer cancel()
-	m := s.mutex(t, 50*time.Millisecond)
-	h, err := m.Lock(ctx, "key") // as often as a busy machine needs
-	if err != nil {
-		t.Fatal(err)
-	}
-	until := h.Until()
-	s.signal(1, syscall.SIGSTOP)
-	s.signal(2, syscall.SIGSTOP)
-	for range 3 {
-		if err := h.Extend(ctx, 2*aeon); !errors.Is(err, redlock.ErrNoQuorum) {
-			t.Errorf("extend: %v", err)
-		}
-	}
-	if h.Until() != until || h.Context().Err() != nil {
-		t.Errorf("the hold ends at %d and not at %d, with %v", h.Until(), until, context.Cause(h.Context()))
-	}
-	s.signal(1, syscall.SIGCONT)
-	s.signal(2, syscall.SIGCONT)
-	for err := redlock.ErrNoQuorum; err != nil; {
-		if err = h.Extend(ctx, 2*aeon); err != nil && !errors.Is(err, redlock.ErrNoQuorum) {
-			t.Fatalf("extend: %v", err)
-		}
-	}
-	if h.Until() <= until {
-		t.Errorf("extended to %d, which is no later than %d", h.Until(), until)
-	}
-	s.signal(1, syscall.SIGSTOP)
-	s.signal(2, syscall.SIGSTOP)
-	if err := h.Release(ctx); !errors.Is(err, redlock.ErrNoQuorum) {
-		t.Errorf("release: %v", err)
-	}
-	s.resume(1, 2)
-	s.closeAndWantNoKey(m)
-}
-
 // aeon is a time limit that never comes while a test goes on: what returns has
 // not waited for it.
 const aeon = time.Hour

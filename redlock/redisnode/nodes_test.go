@@ -6,9 +6,8 @@ import (
 	"context"
 	"errors"
 
-	"io"
 	"net"
-	"runtime"
+
 	"slices"
 	"syscall"
 	"testing"
@@ -188,51 +187,6 @@ func blackHole(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// silentServer accepts one connection, reads all of it and never answers. connected is closed when
-// the first byte has come.
-func silentServer(t *testing.T) (addr string, connected <-chan struct{}) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		if _, err := conn.Read(make([]byte, 1)); err == nil {
-			close(first)
-		}
-		_, _ = io.Copy(io.Discard, conn)
-	}()
-	t.Cleanup(func() { l.Close(); <-done })
-	return l.Addr().String(), first
-}
-
-func TestSilentNodeCostsNoMoreThanGiveUp(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	nodes := b.connect([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{DialTimeout: aeon})
-	const giveUp = 100 * time.Millisecond
-	for _, cmd := range []env.Command{set("a", time.Hour), extend("a", time.Hour), del("a")} {
-		began := time.Now()
-		silent := nodes.Send(env.SetOf(1), cmd, in(giveUp))
-		if reply, err := nodes.Send(env.SetOf(2), cmd, env.Never).Next(t.Context(), in(patience)); err != nil || reply.Answer != env.Yes {
-			t.Errorf("%v beside a silent node: %v, %v", cmd.Op, reply.Answer, err)
-		}
-		reply, err := silent.Next(t.Context(), in(patience)) // nothing else would end it for an hour
-		if err != nil || reply.Answer != env.Lost && reply.Answer != env.Failed {
-			t.Errorf("%v: %v, %v, want an end without an answer", cmd.Op, reply.Answer, err)
-		}
-		if took := time.Since(began); took < giveUp {
-			t.Errorf("%v took %v", cmd.Op, took)
-		}
-	}
-}
-
 func TestEndOfTheWaitDoesNotEndTheRequest(t *testing.T) {
 	b := newBench(t, 1, redisnode.Options{})
 	nodes := b.connect([]string{blackHole(t)}, redisnode.Options{})
@@ -277,41 +231,4 @@ func TestNodeIsUsableAsSoonAsItIsBack(t *testing.T) {
 	}
 	b.want(set("c", time.Hour), env.Yes)
 	b.holds("key", "c")
-}
-
-func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	silentAddr, connected := silentServer(t)
-	before := runtime.NumGoroutine()
-	nodes, err := redisnode.New([]string{silentAddr, b.fleet.Server(1).Addr()}, redisnode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	silent := nodes.Send(env.SetOf(1), set("a", time.Hour), env.Never)
-	if reply, err := nodes.Send(env.SetOf(2), set("a", time.Hour), env.Never).Next(t.Context(), in(patience)); err != nil || reply.Answer != env.Yes {
-		t.Fatalf("%+v, %v", reply, err)
-	}
-	select {
-	case <-connected: // a request whose connection is still being dialled would be known to have failed
-	case <-time.After(patience):
-		t.Fatal("no connection to the silent server")
-	}
-	if err := nodes.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := nodes.Close(); err != nil {
-		t.Errorf("second Close: %v", err)
-	}
-	if got := b.hear(silent, 1); got[0] != env.Lost {
-		t.Errorf("a request under way: %v", got)
-	}
-	if got := b.hear(nodes.Send(env.AllNodes(2), del("a"), env.Never), 2); !slices.Equal(got, []env.Answer{env.Failed, env.Failed}) {
-		t.Errorf("after Close: %v", got)
-	}
-	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-		}
-	}
 }

@@ -85,45 +85,6 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// trap is a runtime that does something, once, when a clock is read.
-type trap struct {
-	env.Runtime
-	spring func()
-}
-
-func (t *trap) Now(c env.Clock) env.Instant {
-	if spring := t.spring; spring != nil {
-		t.spring = nil
-		spring()
-	}
-	return t.Runtime.Now(c)
-}
-
-// A step that is observed while the telemetry is being closed leaves no span open.
-func TestCloseBetween(t *testing.T) {
-	steps := []env.Step{env.StepAcquire, env.StepQuorum, env.StepGranted, env.StepExtend, env.StepExtended, env.StepBeforeRelease, env.StepReleased}
-	for closing := range len(steps) + 1 {
-		clock, r := &trap{Runtime: env.System()}, tracetest.NewSpanRecorder()
-		telemetry, err := redlockotel.New(clock, redlockotel.Options{
-			TracerProvider: sdk.NewTracerProvider(sdk.WithSpanProcessor(r)), MeterProvider: noop.NewMeterProvider(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := telemetry.Observer(nil)
-		for i, step := range steps {
-			if i == closing {
-				clock.spring = telemetry.Close
-			}
-			o.Observe(env.Event{Step: step, Resource: "r", Token: "0123456789"})
-		}
-		wantAllEnded(t, r)
-		if text := tree(r.Ended()); closing <= 2 && strings.Contains(text, "redlock hold") {
-			t.Errorf("closed at %v: a hold has begun:\n%s", steps[closing], text)
-		}
-	}
-}
-
 // Spans never contain a token, not even from an error that quotes it.
 func TestNoTokenIsTold(t *testing.T) {
 	const token = "0123456789abcdef0123456789abcdef01234567"

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/moby/moby/client"
 
@@ -104,24 +103,11 @@ func TestContainerOfAGoodImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Image, o.Nodes = image, 1
 			s := openFleet(t, o).Server(1)
-			if o.Clocks {
-				mustSetClock(t, s)
-			}
 			s.must(t, "OK", "SET", "key", "token")
 			s.Kill()
 			s.mustStart(t)
 			s.must(t, "redis: nil", "GET", "key")
 		})
-	}
-}
-
-func mustSetClock(t *testing.T, s *Server) {
-	t.Helper()
-	if err := s.SetClock(time.Hour, 0); err != nil {
-		t.Fatal(err)
-	}
-	if shown, err := s.operator().Time(t.Context()); err != nil || time.Until(shown) < time.Minute {
-		t.Errorf("the clock does not move: %v, %v", shown, err)
 	}
 }
 

@@ -28,40 +28,6 @@ func between(f nemesis.Fault) nemesis.Plan {
 	return nemesis.Plan{f}
 }
 
-// Client 1 is with nodes 1 and 2, client 2 with 2 and 3: node 2 is the bridge.
-func TestSplitCutsEachSideFromTheOther(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{
-		Nodes: 3, Clients: 2,
-		Plan: between(nemesis.Fault{Action: &nemesis.Split{Groups: []nemesis.Group{
-			{Clients: []int{1}, Nodes: []int{1, 2}}, {Clients: []int{2}, Nodes: []int{2, 3}},
-		}}}),
-	})
-	turn := make(chan struct{})
-	w.mustRun(func(client int) {
-		w.ask(client, env.OpDelete, "warm up", patience)
-		if client == 2 {
-			turn <- struct{}{} // warm, before anything is cut
-			<-turn
-			w.wantAnswers("client 2", []env.Answer{w.askBriefly(2, 1, env.OpSet, "b"), w.askOne(2, 2, env.OpSet, "b"), w.askOne(2, 3, env.OpSet, "b")}, env.Lost, env.No, env.Yes)
-			turn <- struct{}{}
-			return
-		}
-		<-turn
-		w.Reach(1, begin, 0)
-		w.wantAnswers("client 1", []env.Answer{w.askOne(1, 1, env.OpSet, "a"), w.askOne(1, 2, env.OpSet, "a"), w.askBriefly(1, 3, env.OpSet, "a")}, env.Yes, env.Yes, env.Lost)
-		turn <- struct{}{}
-		<-turn
-		w.Reach(1, end, 0)
-		w.wantAnswers("afterwards", w.ask(1, env.OpSet, "c", patience), env.No, env.No, env.No)
-	})
-	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkDown, history.LinkUp, history.LinkUp, history.FaultEnd)
-	for i, want := range [][2]int{1: {1, 3}, 2: {2, 1}} {
-		if e := (*w.log)[i]; i > 0 && (e.Client != want[0] || e.Node != want[1]) {
-			t.Errorf("%+v, want the link %v", e, want)
-		}
-	}
-}
-
 func TestLinkIsDownWhileAnyFaultHoldsIt(t *testing.T) {
 	over := nemesis.When(1, end, 0)
 	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{

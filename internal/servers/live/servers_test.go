@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -111,62 +109,6 @@ func (w *testWorld) wantSet(key string, want env.Answer) {
 	}
 }
 
-// A disk that has been stuck for as long as Redis postpones writes has nothing that was
-// written meanwhile, and a torn record at the end does no harm. If the machine was too
-// slow, the test is repeated.
-func TestLossOfPowerWithAStuckDisk(t *testing.T) {
-	const tries = 100
-	for try := 1; try <= tries; try++ {
-		decided := false
-		t.Run(fmt.Sprint(try), func(t *testing.T) { decided = losesPowerWithAStuckDisk(t) })
-		if decided || t.Failed() {
-			return
-		}
-	}
-	t.Skipf("this machine is too slow: in none of %d tries did the power go in time", tries)
-}
-
-func losesPowerWithAStuckDisk(t *testing.T) (inTime bool) {
-	const stuck = 1500 * time.Millisecond
-	w := newTestWorld(t, nemesis.Setting{Persistence: nemesis.EverySecond, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1, StuckSync: stuck, TornTail: nemesis.TornLoad}})})
-	server := w.server(1).(*redisserver.Server)
-	synced := server.Synced
-	w.mustRun(func(int) {
-		w.wantSet("old", env.Yes)
-		for !strings.Contains(w.appendOnlyFile(server)[:synced()], "old") { // while its disk is busy, Redis answers before it writes
-			w.sleep(1, time.Millisecond)
-		}
-		w.sleep(1, stuck) // so that there is a sync before the disk got stuck, with the old key
-		began := time.Now()
-		for before := synced(); synced() == before; w.sleep(1, time.Millisecond) {
-			w.set("young")
-		}
-		w.Reach(1, begin, 0)
-		inTime = time.Since(began) < stuck
-		w.Reach(1, end, 0)
-		w.wantSet("old", env.No)
-		if inTime {
-			w.wantSet("young", env.Yes)
-		}
-	})
-	return inTime
-}
-
-// appendOnlyFile returns the content of a server's append-only file.
-func (w *testWorld) appendOnlyFile(s *redisserver.Server) string {
-	w.t.Helper()
-	reply, err := s.Do(context.Background(), "CONFIG", "GET", "dir")
-	pair, ok := reply.([]any)
-	if err != nil || !ok || len(pair) != 2 {
-		w.t.Fatalf("the directory of the server: %v, %v", reply, err)
-	}
-	text, err := os.ReadFile(filepath.Join(fmt.Sprint(pair[1]), "appendonlydir", "appendonly.aof.1.incr.aof"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return string(text)
-}
-
 // A restored machine has the keys of its snapshot and the same run id. Requests sent
 // meanwhile are lost with their connections.
 func TestRestoredMachine(t *testing.T) {
@@ -264,49 +206,6 @@ func losesPower(t *testing.T, persistence nemesis.Persistence, old, young env.An
 		if got := set("young"); got != young {
 			t.Errorf("what was set just before: %v, want %v", got, young)
 		}
-	})
-	return late
-}
-
-// A node comes back in an earlier state, whatever its persistence is. A crash leaves it
-// what its persistence keeps.
-func TestOldSnapshot(t *testing.T) {
-	for persistence, kept := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
-		t.Run(string(persistence), func(t *testing.T) {
-			slower(t, func(age time.Duration) error { return comesBackOld(t, persistence, kept, age) })
-		})
-	}
-}
-
-// comesBackOld restores a node to a state of that age, within which it has to be used once
-// more.
-func comesBackOld(t *testing.T, persistence nemesis.Persistence, kept env.Answer, age time.Duration) (late error) {
-	old := between(nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: age}})
-	again := nemesis.When(1, env.StepAcquire, 0)
-	over := nemesis.When(1, env.StepReply, 0)
-	old = append(old, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: again, End: &over})
-	w := newTestWorld(t, nemesis.Setting{Persistence: persistence, Plan: old})
-	set := w.set
-	wantSet := func(when, key string, want env.Answer) {
-		t.Helper()
-		if got := set(key); got != want {
-			t.Errorf("%s: SET %s is answered %v, want %v", when, key, got, want)
-		}
-	}
-	w.mustRun(func(int) {
-		set("old")
-		w.sleep(1, 2*age)
-		set("young")
-		w.Reach(1, begin, 0)
-		w.Reach(1, end, 0)
-		wantSet("from the snapshot", "old", env.No)
-		if got := set("young"); got != env.Yes {
-			late = fmt.Errorf("what was set just before is %v old", age)
-			return
-		}
-		w.Reach(1, env.StepAcquire, 0)
-		w.Reach(1, env.StepReply, 1)
-		wantSet("after a crash", "old", kept)
 	})
 	return late
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/guard"
+
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -293,27 +293,6 @@ func unwindsAll(t *testing.T, horizon time.Duration) error {
 	return nil
 }
 
-func TestBackgroundTasksEndWithTheRun(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{})
-	var ended bool
-	started := make(chan struct{})
-	w.mustRun(func(int) {
-		m := w.Runtime(1)
-		m.Go("for ever", func() {
-			defer func() { ended = true }()
-			close(started)
-			_ = m.Sleep(context.Background(), env.Never)
-		})
-		<-started
-		if err := m.Go("short", func() {}).Wait(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	if !ended {
-		t.Error("the task is still there")
-	}
-}
-
 func TestRunEndsWithItsContext(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -423,34 +402,6 @@ func TestLapsesAreInTheOrderOfTime(t *testing.T) {
 	want := []string{"acquire", "lapse early", "release", "lapse over", "released", "lapse late", "lapse moved", "end"}
 	if !slices.Equal(told, want) {
 		t.Errorf("the history tells\n%q, want\n%q", told, want)
-	}
-}
-
-func TestRegisterTellsOfEveryEffect(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Guard: guard.Fenced})
-	r := w.Register(1)
-	w.mustRun(func(int) {
-		ctx := context.Background()
-		for want := uint64(1); want <= 2; want++ {
-			if fence, err := r.Fence(ctx, "r"); err != nil || fence != want {
-				t.Errorf("fence %d, %v", fence, err)
-			}
-		}
-		if err := r.Write(ctx, env.Access{Resource: "r", Token: "new", Fence: 2}, 7); err != nil {
-			t.Error(err)
-		}
-		if err := r.Write(ctx, env.Access{Resource: "r", Token: "old", Fence: 1}, 8); !errors.Is(err, env.ErrFenced) {
-			t.Error(err)
-		}
-		if v, err := r.Read(ctx, env.Access{Resource: "r", Fence: 2}); err != nil || v != 7 {
-			t.Error(v, err)
-		}
-	})
-	w.wantKinds(history.Apply)
-	got := w.event(history.Apply)
-	got.Time = 0
-	if want := (history.Event{Kind: history.Apply, Client: 1, Resource: "r", Token: "new", Fence: 2, Value: 7}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

@@ -96,23 +96,6 @@ func TestSomebodyElseIsPaused(t *testing.T) {
 	}
 }
 
-// A call of such a lock ends with the run, as do its connections.
-func TestSomebodyElseEndsWithTheRun(t *testing.T) {
-	try(t, nemesis.Setting{Horizon: time.Hour}, func(w *testWorld, client int) {
-		conn, err := w.Dial(w.t.Context(), 1, 1)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		calling, returned := w.Call(w.t.Context(), 1)
-		defer returned()
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
-		}
-		<-calling.Done()
-	})
-}
-
 // A stopped node sends nothing, not even the timeout of a blocking command.
 func TestSomebodyElseWaitsAtANodeThatStandsStill(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(5 * time.Second), End: nemesis.After(30 * time.Second)}}
