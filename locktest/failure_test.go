@@ -504,16 +504,14 @@ func TestStandstillFailsOneStorm(t *testing.T) {
 		"wakes":    {stood + `waits for something outside the run`, `--- PASS: TestInner/holder-dies`, `all goroutines have ended`},
 		"too many": {`virtual time stood still in 1 run of this program, which is enough: not run: holder-dies`},
 	} {
-		text := runInner(t, name, t.TempDir())
-		wants = append(wants, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/node-stands-still`, `- node-pause:`, `FAIL\n$`)
-		for _, want := range wants {
-			if !regexp.MustCompile(want).MatchString(text) {
-				t.Errorf("%s: %s is missing in\n%s", name, want, text)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits in a process of its own
+			text := runInner(t, name, t.TempDir())
+			wantMatches(t, text, append(wants, `--- PASS: TestInner/calm`, `--- FAIL: TestInner/node-stands-still`, `- node-pause:`, `FAIL\n$`)...)
+			if strings.Contains(text, "panic:") {
+				t.Errorf("the test binary panics\n%s", text)
 			}
-		}
-		if strings.Contains(text, "panic:") {
-			t.Errorf("%s: the test binary panics\n%s", name, text)
-		}
+		})
 	}
 }
 

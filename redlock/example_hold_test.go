@@ -9,29 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// A holder who sees that the work will take longer asks for more in time.
-func ExampleHold_Extend() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "import")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer hold.Release(context.Background())
-
-	before := hold.Until()
-	switch err := hold.Extend(context.Background(), 30*time.Second); {
-	case err == nil:
-		fmt.Println("there is more time:", hold.Until().Sub(before) > 10*time.Second)
-	case errors.Is(err, redlock.ErrNoQuorum):
-		fmt.Println("the old end stays:", err)
-	default:
-		fmt.Println("the work has to stop:", err)
-	}
-	// Output: there is more time: true
-}
-
 // A release tells whether the lock had been held to the end. If it had not,
 // another may have been granted it meanwhile.
 func ExampleHold_Release() {

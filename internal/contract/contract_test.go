@@ -17,7 +17,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/internal/servertest"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
 const ms = time.Millisecond
@@ -356,31 +355,4 @@ func TestSimulatedNodeSuffersAsRedis(t *testing.T) {
 		judged.Add(int64(compareMany(t, on(fleets[m].Server(server+1)), grain, modes[m].persistence, all, i*each, each)))
 	})
 	enough(t, int(judged.Load()), len(modes)*servers*each)
-}
-
-// While a server loads its keys it rejects all commands, and so does a simulated one. The
-// real one is a replica that loads slowly from its master. It accepts writes, because it
-// would otherwise reject them for being a replica.
-func TestLoadingRefusesEverything(t *testing.T) {
-	fleet := servertest.Open(t, redisserver.Options{Nodes: 2})
-	master, replica := newAdmin(t, fleet.Server(1)), newAdmin(t, fleet.Server(2))
-	for i := range 2000 {
-		master.do("SET", fmt.Sprint("ballast ", i), strings.Repeat("x", 1000))
-	}
-	master.do("CONFIG", "SET", "repl-diskless-sync-delay", "0")
-	replica.do("CONFIG", "SET", "replica-read-only", "no", "key-load-delay", "500", "loading-process-events-interval-bytes", "1024")
-	replica.do("REPLICAOF", "127.0.0.1", portOf(fleet.Server(1).Addr()))
-	replica.until("INFO", func(info string) bool { return strings.Contains(info, "\nloading:1") })
-
-	nodes, err := redisnode.New([]string{fleet.Server(2).Addr()}, redisnode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nodes.Close()
-	for op := env.Op(1); int(op) < env.Ops; op++ {
-		c := env.Command{Op: op, Key: "k", Token: "a", TTL: time.Second}
-		if got := formatAnswer(only(nodes.Send(1, c, soon()))); got != "failed LOADING" {
-			t.Errorf("%v: %s", op, got)
-		}
-	}
 }

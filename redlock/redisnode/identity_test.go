@@ -61,22 +61,6 @@ func TestTwoAddressesOfOneServer(t *testing.T) {
 	}
 }
 
-// A node that is down when the others are met is compared when it is back, under the run id
-// that its server then has. Its own former run id is no other node's.
-func TestRestartedServerIsANodeOfItsOwn(t *testing.T) {
-	b := newBench(t, 2, redisnode.Options{})
-	yes := []env.Answer{env.Yes, env.Yes}
-	b.want(set("a", time.Hour), yes...)
-	for range 2 {
-		b.fleet.Server(2).Kill()
-		b.want(del("a"), env.Yes, env.Failed)
-		if err := b.fleet.Server(2).Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		b.want(set("a", time.Hour), yes...)
-	}
-}
-
 // A server that does not tell its run id is taken for a node of its own: its user has no right
 // to ask, or it is no Redis.
 func TestServerThatHidesItsIdentity(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -15,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/nemesis"
+
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redlockotel"
 )
@@ -123,31 +122,4 @@ func (r refusing) Len() int                                             { return
 func (r refusing) Send(env.NodeSet, env.Command, env.Instant) env.Round { return r }
 func (r refusing) Next(context.Context, env.Instant) (env.Reply, error) {
 	return env.Reply{Node: 1, Answer: env.Failed, Err: r.err}, nil
-}
-
-// A trace that is not sampled has no spans of requests to pay for.
-func TestNothingIsMadeOfWhatIsNotSampled(t *testing.T) {
-	telemetry, r := recorded(t, sdk.WithSampler(sdk.NeverSample()))
-	o := telemetry.Observer(nil)
-	o.Observe(env.Event{Step: env.StepAcquire, Token: "0123456789"})
-	_, _ = telemetry.Nodes(refusing{}).Send(1, env.Command{Op: env.OpSet, Token: "0123456789"}, 0).Next(context.Background(), 0)
-	o.Observe(env.Event{Step: env.StepRefused, Token: "0123456789", Err: redlock.ErrNoQuorum})
-	if n := len(r.Started()); n != 0 {
-		t.Errorf("%d spans", n)
-	}
-}
-
-// Clocks that are stepped while a lock is held bend no span.
-func TestStepsOfTheTimeOfDay(t *testing.T) {
-	back := nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: -time.Hour}, Start: nemesis.At(50 * ms)}
-	c := play(t, nemesis.Plan{back}, func(c *scene, m *redlock.Mutex) {
-		h := c.lock(m)
-		c.sleep(100 * ms)
-		c.ok(h.Release(context.Background()))
-		c.ok(m.Close(context.Background()))
-	})
-	if text := c.tree(); !strings.Contains(text, "redlock hold [2ms..102ms] released\n  redlock release [102ms..104ms]") &&
-		!strings.Contains(text, "redlock hold [2ms..102ms] released\n    redlock release [102ms..104ms]") {
-		t.Errorf("got\n%s", text)
-	}
 }

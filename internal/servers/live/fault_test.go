@@ -174,46 +174,6 @@ func TestServerAnswersNobodyBeforeItIsRecordedAsUp(t *testing.T) {
 	}
 }
 
-// An access that is on its way arrives at its time, even if its client has given it up or
-// is dead.
-func TestAccessThatIsOnItsWayArrives(t *testing.T) {
-	const takes = 50 * time.Millisecond
-	slow := nemesis.Fault{Action: &nemesis.GuardLatency{Clients: []int{1}, Add: nemesis.Distribution{Range: nemesis.Range{Min: takes, Max: takes}}}, Start: nemesis.At(0)}
-	for name, c := range map[string]struct {
-		plan nemesis.Plan
-		ends func(context.Context) (context.Context, context.CancelFunc)
-	}{
-		"in time": {nemesis.Plan{slow}, context.WithCancel},
-		"given up": {nemesis.Plan{slow}, func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, takes/5)
-		}},
-		"dead": {nemesis.Plan{slow, {Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, begin, takes/2)}}, context.WithCancel},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newTestWorld(t, nemesis.Setting{Clients: 2, Plan: c.plan})
-			w.mustRun(func(client int) {
-				if client == 1 {
-					ctx, cancel := c.ends(context.Background())
-					defer cancel()
-					w.Record(history.Event{Kind: history.Write, Client: 1})
-					w.Reach(1, begin, 0)
-					_ = w.Register(1).Write(ctx, env.Access{Resource: "r"}, 7)
-					return
-				}
-				for {
-					if got, err := w.Register(2).Read(context.Background(), env.Access{Resource: "r"}); err != nil || got == 7 {
-						return
-					}
-					w.sleep(2, time.Millisecond)
-				}
-			})
-			if took := w.event(history.Apply).Time.Sub(w.event(history.Write).Time); took < takes {
-				t.Errorf("arrived after %v", took)
-			}
-		})
-	}
-}
-
 // Clones draw the same numbers from then on.
 func TestClonesDrawTheSame(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Clients: 3, Plan: nemesis.Plan{

@@ -2,7 +2,7 @@ package memory
 
 import (
 	"context"
-	"runtime"
+
 	"slices"
 	"strings"
 	"testing"
@@ -194,46 +194,5 @@ func TestClientsAreOfThisProcess(t *testing.T) {
 	defer w.Close()
 	if err := w.RunProcesses(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "in the memory of this one") {
 		t.Error(err)
-	}
-}
-
-// Outside a bubble time is real, and no goroutine is left either.
-func TestWorldInRealTime(t *testing.T) {
-	const ttl, down = 50 * time.Millisecond, 20 * time.Millisecond
-	before := runtime.NumGoroutine()
-	s := nemesis.Setting{
-		Nodes: 3, Clients: 1, Persistence: nemesis.Always, Horizon: patience,
-		Plan: nemesis.Plan{{Action: &nemesis.Crash{Node: 2}, Start: nemesis.When(1, begin, 0), End: nemesis.After(down)}},
-	}
-	world, err := Backend{}.Open(t.Context(), s, 1, new(history.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &testWorld{t: t, World: world}
-	if err := w.Run(t.Context(), func(client int) {
-		began, cmd := time.Now(), set("a")
-		cmd.TTL = ttl
-		w.wantAnswers("at first", cmd, env.Yes, env.Yes, env.Yes)
-		w.Reach(1, begin, 0)
-		for {
-			answers, _ := w.ask(1, env.Command{Op: env.OpGet, Key: "key"}, patience)
-			if answers[0] == env.No && answers[1] == env.No && answers[2] == env.No {
-				break
-			}
-			w.sleep(1, time.Millisecond)
-		}
-		if lived := time.Since(began); lived < ttl || lived < down {
-			t.Errorf("keys were gone, and the node back, after %v", lived)
-		}
-	}); err != nil {
-		t.Error(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
-	for late := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
 	}
 }

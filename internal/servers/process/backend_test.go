@@ -4,9 +4,7 @@ package process
 
 import (
 	"context"
-	"fmt"
 
-	"strings"
 	"testing"
 	"time"
 
@@ -14,88 +12,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-func TestMissingServerIsOneLine(t *testing.T) {
-	_, err := Backend{Binary: "/nowhere/redis-server"}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install redis-server") {
-		t.Errorf("got: %v", err)
-	}
-}
-
-// A node fails over twice to what its replica had received: keys set long before are there,
-// and keys set just before are not.
-func TestFailover(t *testing.T) {
-	for _, lag := range []time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second} {
-		late := failsOver(t, lag)
-		if late == nil {
-			return
-		}
-		t.Logf("with a lag of %v: %v; once more, with more time", lag, late)
-	}
-	t.Error("what was set long before is not kept, or what was set just before is")
-}
-
-// failsOver sets a key within the replication lag before each failover, or reports that it
-// was too late.
-func failsOver(t *testing.T, behind time.Duration) (late error) {
-	lag := nemesis.Distribution{Range: nemesis.Range{Min: behind, Max: behind}}
-	s := nemesis.Setting{
-		Nodes: 2, Clients: 1, Persistence: nemesis.Nothing, Replication: &lag, Horizon: 10 * time.Minute,
-		Plan: nemesis.Plan{
-			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0), End: nemesis.After(10 * time.Millisecond)},
-			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepAfterWrite, 0), End: nemesis.After(10 * time.Millisecond)},
-		},
-	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("TMPDIR", t.TempDir())
-	w, err := Backend{}.Open(t.Context(), s, 1, new(history.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	within := func(d time.Duration, key string) env.Answer {
-		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(d))
-		reply, _ := r.Next(context.Background(), env.Never)
-		return reply.Answer
-	}
-	set := func(key string) env.Answer { return within(2*time.Minute, key) }
-	sleep := func(d time.Duration) {
-		_ = w.Runtime(1).Sleep(context.Background(), w.Runtime(1).Now(env.Monotonic).Add(d))
-	}
-	err = w.Run(t.Context(), func(int) {
-		for _, step := range []env.Step{env.StepBeforeWrite, env.StepAfterWrite} {
-			old, young := "old "+step.String(), "young "+step.String()
-			if got := set(old); got != env.Yes {
-				t.Errorf("%v: the first answer is %v", step, got)
-			}
-			sleep(10 * behind)
-			set(young)
-			w.Reach(1, step, 0)
-			answer := env.Lost
-			for last := time.Now().Add(2 * time.Minute); answer != env.No && answer != env.Yes && time.Now().Before(last); sleep(time.Millisecond) {
-				answer = within(time.Second, old)
-			}
-			if answer != env.No {
-				late = fmt.Errorf("%v: what was set long before: %v", step, answer)
-				return
-			}
-			if got := set(young); got != env.Yes {
-				late = fmt.Errorf("%v: what was set just before: %v", step, got)
-				return
-			}
-		}
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	return late
-}
 
 // A node has two masters, each for some clients, until the old one is demoted. Data that only the
 // old one had is lost; data that its replica had received before is on both.

@@ -142,24 +142,3 @@ func TestEndsOfConnections(t *testing.T) {
 }
 
 func (p *pair) near() *clientConn { return p.Conn.(*clientConn) }
-
-// A reset ends both ends of a connection.
-func TestResetInMemory(t *testing.T) {
-	for _, way := range []string{"requests", "replies"} {
-		inBubble(t, func(t *testing.T, c *pair) {
-			if way == "requests" {
-				c.link.Requests.Reset(true)
-				say(t, c, "lost")
-			} else {
-				c.link.Replies.Reset(true)
-				go func() { _, _ = c.its.Write([]byte("lost")) }()
-			}
-			if n, err := c.Read(make([]byte, 10)); n != 0 || err != io.EOF { //nolint:errorlint // see above
-				t.Errorf("%s: the client reads %d bytes, %v", way, n, err)
-			}
-			if n, err := c.its.Read(make([]byte, 10)); n != 0 || err == nil {
-				t.Errorf("%s: the node reads %d bytes, %v", way, n, err)
-			}
-		})
-	}
-}
