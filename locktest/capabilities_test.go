@@ -119,26 +119,6 @@ func TestHoldsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// Law: the same is true if its extensions have no end.
-func TestExtensionsWithoutAnEnd(t *testing.T) {
-	open := func(env locktest.Env) locktest.Locker {
-		l := onOneNode(env)
-		return locktest.LockerFunc(func(ctx context.Context, resource string) (locktest.Hold, error) {
-			h, err := l.Lock(ctx, resource)
-			extend := h.Extend
-			h.Extend = func(ctx context.Context) (time.Time, error) {
-				_, err := extend(ctx)
-				return time.Time{}, err
-			}
-			return h, err
-		})
-	}
-	c := locktest.Config{Nodes: 1, Work: time.Second, Extend: 100 * time.Millisecond}
-	if broken, limits := seen(t, c, "writer-stands-still", checker.Lease, open); broken > 0 || limits == 0 {
-		t.Errorf("who stood still: V1 is broken in %d runs, and a limit in %d", broken, limits)
-	}
-}
-
 // Law: a violation without a promise does not fail the test, and one with a promise beyond
 // the default does.
 func TestPromisesAreTheUsers(t *testing.T) {

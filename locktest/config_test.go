@@ -12,7 +12,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/locktest"
-	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // Law: an invalid configuration is an error that names the field.
@@ -87,24 +86,6 @@ func TestStormsThatCannotBeLoaded(t *testing.T) {
 		}
 		if _, err := locktest.LoadStorm(path); err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-// Storms of minorities exist if there are minorities, and name existing nodes only.
-func TestStormsFitTheNodes(t *testing.T) {
-	for nodes, minority := range map[int]bool{1: false, 2: false, 3: true, 5: true} {
-		found := false
-		for _, s := range locktest.Storms(locktest.Config{Nodes: nodes}) {
-			found = found || s.Name == "minority-down"
-			for _, f := range s.Plan {
-				if _, named := nemesis.Named(f.Action); len(named) > 0 && named[len(named)-1] > nodes {
-					t.Errorf("%d nodes: %s names node %d", nodes, s.Name, named[len(named)-1])
-				}
-			}
-		}
-		if found != minority {
-			t.Errorf("%d nodes: a minority is taken away: %v", nodes, found)
 		}
 	}
 }

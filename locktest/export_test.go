@@ -57,37 +57,3 @@ func Try(t *testing.T, c Config, s Storm, seed uint64, open func(Env) Locker) (t
 	}
 	return tried
 }
-
-// Budget is a budget whose time passes only as a test says.
-type Budget struct {
-	budget *budget
-	now    time.Time
-}
-
-// NewBudget returns a budget that begins now.
-func NewBudget(limit time.Duration) *Budget {
-	b := &Budget{now: time.Unix(0, 0)}
-	b.budget = newBudget(limit, func() time.Time { return b.now })
-	return b
-}
-
-// Run is a run of a storm that takes so long.
-func (b *Budget) Run(d time.Duration) {
-	ended := b.budget.began()
-	b.now = b.now.Add(d)
-	ended()
-}
-
-// Share returns the share of a failure, with so many runs of storms to come.
-func (b *Budget) Share(left int) time.Duration {
-	b.budget.left = left
-	return b.budget.share()
-}
-
-// Reruns returns how many re-runs of a failure there is time for, if each takes so long.
-func (b *Budget) Reruns(left int, each time.Duration) (runs int) {
-	for more := b.budget.reruns(b.Share(left)); more(runs); runs++ {
-		b.now = b.now.Add(each)
-	}
-	return runs
-}

@@ -1,14 +1,11 @@
 package locktest
 
 import (
-	"math"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/external"
+
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -31,30 +28,5 @@ func TestSlippedRunsSayNothing(t *testing.T) {
 	j = o.judge(c)
 	if len(j.Broken) != 1 || len(j.Limits) != 1 || len(j.Open) > 0 {
 		t.Errorf("in time: %+v", j)
-	}
-}
-
-// Law: a storm is run as often as it says, whatever the first seed is.
-func TestSeedsAreAsManyAsRuns(t *testing.T) {
-	tr := trial{Config: Config{Seed: math.MaxUint64, Runs: 3}}
-	if got, want := tr.seeds(Storm{}), []uint64{math.MaxUint64, 0, 1}; !slices.Equal(got, want) {
-		t.Errorf("seeds %v, want %v", got, want)
-	}
-	if got := len(tr.seeds(Storm{Runs: 2})); got != 2 {
-		t.Errorf("%d runs of 2", got)
-	}
-}
-
-// The summary of a storm says what was not judged because keys were not recorded.
-func TestWantOfKeysIsTold(t *testing.T) {
-	const want = "because the lock's keys are not recorded: L3"
-	for _, keys := range []bool{false, true} {
-		o := runResult{Result: runner.Result{Scenario: Config{Nodes: 1}.filled("test").scenario(Storm{Name: "calm"})}}
-		o.header.Keys = keys
-		var sum summary
-		sum.add(o, external.Judgment{})
-		if text := sum.text(Storm{Name: "calm"}); strings.Contains(text, want) == keys {
-			t.Errorf("keys are recorded: %v: %s", keys, text)
-		}
 	}
 }

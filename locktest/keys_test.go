@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,8 @@ func TestExtensionThatReplacesTheValue(t *testing.T) {
 // inTwoCommands is a lock that sets its key by one command, and the expiry by another.
 type inTwoCommands struct {
 	*oneNode
-	fails bool // its second try fails in between
+	fails  bool // its second try fails in between
+	honest bool // Lock fails if the second command does
 }
 
 func (l inTwoCommands) Lock(ctx context.Context, resource string) (locktest.Hold, error) {
@@ -64,7 +66,9 @@ func (l inTwoCommands) Lock(ctx context.Context, resource string) (locktest.Hold
 	case l.fails && l.tries == 2:
 		return locktest.Hold{}, errors.New("gone wrong")
 	}
-	_ = l.client.PExpire(ctx, resource, l.ttl).Err() // the defect: the error is ignored
+	if err := l.client.PExpire(ctx, resource, l.ttl).Err(); err != nil && l.honest { // otherwise the defect is that the error is ignored
+		return locktest.Hold{}, err
+	}
 	if h.Until = sent.Add(l.ttl); !time.Now().Before(h.Until) {
 		err = errors.New("the answer came too late")
 	}
@@ -88,5 +92,22 @@ func TestKeysThatNeverExpire(t *testing.T) {
 	})
 	if tried.Err != nil || len(tried.Broken) != 1 || !strings.Contains(tried.Broken[0].Story(), "never got an expiry") {
 		t.Errorf("%v, broken: %v, want a key that never got an expiry", tried.Err, tried.Broken)
+	}
+}
+
+func init() {
+	innerTests["expiry by a second command"] = func(t *testing.T) {
+		c := locktest.Config{Name: "two commands", Nodes: 1, Again: 1, Dir: os.Getenv(inner + "_DIR")}
+		c.Storms = append(c.Storms, stormOf(t, c, "replies-are-lost"))
+		locktest.Run(t, c, func(env locktest.Env) locktest.Locker { return inTwoCommands{oneNode: onOneNode(env), honest: true} })
+	}
+}
+
+// A fault that has struck once is no excuse for the deadlock that it leaves behind, although the step at
+// which its plan ends it never comes.
+func TestDeadlockAfterALostReplyFails(t *testing.T) {
+	text := runInner(t, "expiry by a second command", t.TempDir())
+	if !strings.Contains(text, "L1 (deadlock freedom) is violated") || !strings.Contains(text, "in a row were refused") || strings.Contains(text, "faults_end") {
+		t.Errorf("the test fails otherwise:\n%s", text)
 	}
 }

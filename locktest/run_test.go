@@ -104,28 +104,6 @@ func TestEachRunLosesRepliesToReleases(t *testing.T) {
 	}
 }
 
-// Keys that are left by failed calls are found.
-func TestKeysThatStayAreFound(t *testing.T) {
-	c := locktest.Config{Nodes: 4, Rounds: 10, Patience: 300 * time.Millisecond, Promises: []checker.Property{checker.Cleanup}}
-	broken := func(litters bool) bool {
-		tried := locktest.Try(t, c, stormOf(t, c, "contention"), 1, func(env locktest.Env) locktest.Locker {
-			l := onAllNodes(env)
-			l.litters = litters
-			return l
-		})
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
-		return len(tried.Broken) > 0
-	}
-	if broken(false) {
-		t.Error("a lock that cleans up is said to leave keys")
-	}
-	if !broken(true) {
-		t.Error("keys that are left are not found")
-	}
-}
-
 // Law: a survey fails nothing. It shows each run with its own seed until it is told to
 // stop, and a run can be stored and run again.
 func TestSurvey(t *testing.T) {

@@ -74,48 +74,12 @@ func TestWarningFollowsTheLocksClock(t *testing.T) {
 // lock on the clock that counts suspension, and by no other.
 func TestOnlyBoottimeCountsSuspension(t *testing.T) {
 	acquiring := lasting(&nemesis.Suspend{Client: 1}, nemesis.When(1, env.StepBeforeCheck, 0), nemesis.After(time.Second))
-	holding := lasting(&nemesis.Suspend{Client: 1}, nemesis.At(100*ms), nemesis.After(time.Second))
 	for clock, want := range map[env.Clock]error{env.Boottime: redlock.ErrValidity, env.Monotonic: nil} {
 		c := reading(clock)
 		c.Tries = 1
 		playWith(t, c, 5, acquiring, func(b *bench, m *redlock.Mutex) {
 			_, err := m.Lock(context.Background(), "r")
 			b.wantError(clock.String()+", while acquiring", err, want)
-		})
-	}
-	// The keys have expired, so that on any other clock it is the nodes that
-	// tell.
-	for clock, asked := range map[env.Clock]string{env.Boottime: "", env.Monotonic: "1.104s"} {
-		b := playWith(t, reading(clock), 5, holding, func(b *bench, m *redlock.Mutex) {
-			h := lock(b, m)
-			b.sleep(1, 100*ms)
-			b.wantError(clock.String()+", extend", h.Extend(context.Background(), time.Second), redlock.ErrLost)
-		})
-		replies := b.steps(1, env.StepReply)
-		if asked == "" && replies != "2ms 2ms 2ms" || asked != "" && replies != "2ms 2ms 2ms "+asked+" "+asked+" "+asked {
-			t.Errorf("%v: replies at %s", clock, replies)
-		}
-	}
-}
-
-func TestUnknownClockIsRefused(t *testing.T) {
-	for _, clock := range []env.Clock{env.Wall, env.Wall + 1} {
-		if err := reading(clock).Validate(); !errors.Is(err, redlock.ErrConfig) {
-			t.Errorf("%v: got %v", clock, err)
-		}
-	}
-}
-
-// The context of a hold without a margin ends with its validity on every clock,
-// however the looks at it fall.
-func TestContextEndsWithTheValidity(t *testing.T) {
-	for _, clock := range []env.Clock{env.Monotonic, env.Boottime} {
-		c := reading(clock)
-		c.Margin, c.DriftFactor = 0, 0.0583 // the last look is 0.2 ms before the end
-		playWith(t, c, 5, nil, func(b *bench, m *redlock.Mutex) {
-			h := lock(b, m)
-			b.sleep(1, h.Left()+100*time.Microsecond)
-			b.wantError(clock.String(), context.Cause(h.Context()), redlock.ErrExpiring)
 		})
 	}
 }

@@ -100,9 +100,6 @@ func Defaults(ttl time.Duration) Config {
 	}
 }
 
-// Quorum returns the number of nodes out of n that make a majority.
-func Quorum(n int) int { return env.Majority(n).Bare().Len() }
-
 // clockGrain is what the description of the algorithm adds to the drift allowance: 1 ms for
 // the precision of expiry in Redis and 1 ms as a minimum of drift.
 const clockGrain = 2 * time.Millisecond

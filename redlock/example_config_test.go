@@ -13,52 +13,6 @@ import (
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
 
-// A configuration starts from the defaults. One that cannot be is refused, with
-// the reason.
-func ExampleNew() {
-	nodes, err := redisnode.New(masters(), redisnode.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer nodes.Close()
-
-	config := redlock.Defaults(10 * time.Second)
-	config.Tries = 5                // Lock gives up then
-	config.Margin = 2 * time.Second // what the work needs to stop
-	_, err = redlock.New(config, env.System(), nodes, nil)
-	fmt.Println(err)
-
-	config.Margin = 10 * time.Second
-	_, err = redlock.New(config, env.System(), nodes, nil)
-	fmt.Println(errors.Is(err, redlock.ErrConfig))
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// true
-	// redlock: impossible setting: margin 10s: want 0 to less than the validity, 9.898s
-}
-
-// A machine that may be suspended, a laptop or a virtual one, should count the
-// validity on the clock that goes on meanwhile, as the clocks of the masters do.
-func ExampleConfig_boottime() {
-	config := redlock.Defaults(time.Minute)
-	config.Clock = env.Boottime
-	mutex, done := newMutex(config, masters()...)
-	defer done()
-
-	hold, err := mutex.Lock(context.Background(), "backup")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer hold.Release(context.Background())
-
-	left := hold.Until().Sub(env.System().Now(config.Clock))
-	fmt.Println("left: about", left.Round(10*time.Second))
-	// Output: left: about 1m0s
-}
-
 // With a watchdog the hold lasts as long as the work, and the holder learns of a loss quickly.
 func ExampleWatchdog() {
 	config := redlock.Defaults(2 * time.Second)
@@ -80,19 +34,6 @@ func ExampleWatchdog() {
 	<-hold.Context().Done()
 	fmt.Println("lost:", errors.Is(context.Cause(hold.Context()), redlock.ErrLost))
 	// Output: lost: true
-}
-
-// The validity of a TTL of ten seconds, with clocks whose rates may differ by 1 %.
-func ExampleAllowance() {
-	ttl := 10 * time.Second
-	fmt.Println(ttl - redlock.Allowance(ttl, 0.01))
-	// Output: 9.898s
-}
-
-// Of five masters two may fail.
-func ExampleQuorum() {
-	fmt.Println(redlock.Quorum(5))
-	// Output: 3
 }
 
 // A logger records grants, losses and releases. Here it omits what differs from run to run.

@@ -9,49 +9,6 @@ import (
 	"github.com/lockstorm/lockstorm/redlock"
 )
 
-// Work that has no end stops a margin before the validity does.
-func ExampleHold_Context() {
-	config := redlock.Defaults(200 * time.Millisecond)
-	config.Margin = 50 * time.Millisecond // longer than one page takes
-	mutex, done := newMutex(config, masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "pages")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer hold.Release(context.Background())
-
-	for hold.Context().Err() == nil {
-		time.Sleep(10 * time.Millisecond) // one page; pass the context on where it goes
-	}
-	fmt.Println(context.Cause(hold.Context()))
-	// Output: redlock: the validity is about to end
-}
-
-// A holder who sees that the work will take longer asks for more in time.
-func ExampleHold_Extend() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "import")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer hold.Release(context.Background())
-
-	before := hold.Until()
-	switch err := hold.Extend(context.Background(), 30*time.Second); {
-	case err == nil:
-		fmt.Println("there is more time:", hold.Until().Sub(before) > 10*time.Second)
-	case errors.Is(err, redlock.ErrNoQuorum):
-		fmt.Println("the old end stays:", err)
-	default:
-		fmt.Println("the work has to stop:", err)
-	}
-	// Output: there is more time: true
-}
-
 // A release tells whether the lock had been held to the end. If it had not,
 // another may have been granted it meanwhile.
 func ExampleHold_Release() {
@@ -106,23 +63,4 @@ func ExampleHold_Fence() {
 	// Output:
 	// <nil>
 	// refused as it comes late
-}
-
-// Check reads the clock, which a program that slept, or stood still, has not.
-func ExampleHold_Check() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "pump")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := hold.Check(); err == nil && hold.Left() > 5*time.Second {
-		fmt.Println("the pump is on")
-	}
-	hold.Release(context.Background())
-	fmt.Println(errors.Is(hold.Check(), redlock.ErrReleased))
-	// Output:
-	// the pump is on
-	// true
 }

@@ -6,41 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/redlock"
 )
-
-// The context of Lock limits how long it waits for another holder, and so does the
-// number of tries. Neither limits the hold.
-func ExampleMutex_Lock() {
-	config := redlock.Defaults(10 * time.Second)
-	config.Tries = 50
-	mutex, done := newMutex(config, masters()...)
-	defer done()
-	first, err := mutex.Lock(context.Background(), "printer")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
-	defer cancel()
-	_, err = mutex.Lock(ctx, "printer")
-	fmt.Println(errors.Is(err, context.DeadlineExceeded), errors.Is(err, redlock.ErrTaken))
-
-	fmt.Println(first.Release(context.Background()))
-	second, err := mutex.Lock(context.Background(), "printer")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer second.Release(context.Background())
-	fmt.Println("printing")
-	// Output:
-	// true true
-	// <nil>
-	// printing
-}
 
 // TryLock suits a job that only one of many programs has to do. The right reaction to an error
 // depends on the error.
@@ -66,34 +33,6 @@ func ExampleMutex_TryLock() {
 	// somebody else makes the report
 }
 
-// A QuorumError tells which masters to look at.
-func ExampleQuorumError() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()[0], nobody, nobodyElse)
-	defer done()
-
-	_, err := mutex.TryLock(context.Background(), "invoice-9")
-	fmt.Println("no quorum:", errors.Is(err, redlock.ErrNoQuorum))
-	var quorum *redlock.QuorumError
-	if !errors.As(err, &quorum) {
-		return
-	}
-	for _, reply := range quorum.Replies {
-		switch reply.Answer {
-		case env.No:
-			fmt.Println("node", reply.Node, "holds the key of somebody else")
-		case env.Failed:
-			fmt.Println("node", reply.Node, "refused; reply.Err says why")
-		case env.Lost:
-			fmt.Println("node", reply.Node, "did not answer; reply.Err says why")
-		default: // env.Yes, or 0: not heard of when the others had decided
-		}
-	}
-	// Output:
-	// no quorum: true
-	// node 2 refused; reply.Err says why
-	// node 3 refused; reply.Err says why
-}
-
 // WithLock releases whatever becomes of the work. Its error tells if the lock was
 // lost meanwhile.
 func ExampleMutex_WithLock() {
@@ -110,50 +49,4 @@ func ExampleMutex_WithLock() {
 	})
 	fmt.Println(stock, err)
 	// Output: 2 <nil>
-}
-
-// LockAll acquires in the order of the names, so that two transfers between the
-// same accounts do not wait for each other.
-func ExampleMutex_LockAll() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
-	defer done()
-
-	holds, err := mutex.LockAll(context.Background(), "account-9", "account-7")
-	if err != nil {
-		fmt.Println(err) // and none of them is held
-		return
-	}
-	for _, hold := range holds.Each() {
-		fmt.Println(hold.Resource())
-	}
-	fmt.Println(holds.Context().Err()) // ends when the first of them is lost
-	fmt.Println(holds.Release(context.Background()))
-	// Output:
-	// account-7
-	// account-9
-	// <nil>
-	// <nil>
-}
-
-// Close ends the holds of this mutex and waits for its background tasks. Locks that a holder does
-// not release expire.
-func ExampleMutex_Close() {
-	mutex, done := newMutex(redlock.Defaults(10*time.Second), masters()...)
-	defer done()
-	hold, err := mutex.Lock(context.Background(), "mailbox")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	fmt.Println(mutex.Close(context.Background()))
-	fmt.Println(context.Cause(hold.Context()))
-	fmt.Println(hold.Release(context.Background()))
-	_, err = mutex.TryLock(context.Background(), "mailbox")
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// redlock: mutex is closed
-	// <nil>
-	// redlock: mutex is closed
 }

@@ -36,10 +36,7 @@ func masters() []string {
 }
 
 // At these addresses no server listens.
-const (
-	nobody     = "127.0.0.1:1"
-	nobodyElse = "127.0.0.1:2"
-)
+const ()
 
 // forget makes all masters forget their keys, as when they are restarted without
 // persistence.

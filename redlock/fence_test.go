@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"slices"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -97,61 +95,6 @@ func TestNoFenceNoGrant(t *testing.T) {
 		b.sleep(1, time.Second)
 	})
 	b.want("keys left", b.keys(), 0)
-}
-
-// Fences of two whose calls overlap are in the order of their holds only because
-// the lock excludes one while the other draws. Here its keys are evicted, and a
-// number that nobody got was entered at node 5: client 2 holds the lock with 8, and
-// gives it back, before client 1 is granted it with 1.
-func TestOverlappingDrawsNeedExclusion(t *testing.T) {
-	c := fencing()
-	c.NodeTimeout = 300 * ms
-	plan := nemesis.Plan{
-		partition([]int{4, 5}, nemesis.At(0), nil),
-		partition([]int{1, 2, 3}, nemesis.At(5500*time.Microsecond), nemesis.After(100*ms)), // the counters are raised, the answers on their way
-		{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{2}, Nodes: []int{1, 2}}}, Start: nemesis.At(0)},
-		{Action: &nemesis.Evict{Node: 3}, Start: nemesis.At(10 * ms)},
-	}
-	playWith(t, c, 5, plan, func(b *bench, m *redlock.Mutex) {
-		b.want("fence of client 1", lock(b, m).Fence(), 1)
-		if b.at() < 100*ms {
-			b.t.Errorf("granted at %v", b.at())
-		}
-	}, func(b *bench, m *redlock.Mutex) {
-		raise(b, 2, env.SetOf(5), 7)
-		b.sleep(2, 20*ms)
-		h := lock(b, m)
-		b.want("fence of client 2", h.Fence(), 8)
-		b.wantError("release", h.Release(context.Background()), nil)
-	})
-}
-
-// Nodes that lose their counters give the numbers again: here all of a quorum.
-func TestLostCountersAreGivenAgain(t *testing.T) {
-	plan := nemesis.Plan{crash(1, nemesis.At(50*ms), nemesis.After(0)), crash(2, nemesis.At(50*ms), nemesis.After(0)), crash(3, nemesis.At(50*ms), nemesis.After(0)),
-		partition([]int{4, 5}, nemesis.At(50*ms), nil)}
-	playWith(t, fencing(), 5, plan, func(b *bench, m *redlock.Mutex) {
-		for range 2 {
-			h := lock(b, m)
-			b.want("fence", h.Fence(), 1)
-			b.wantError("release", h.Release(context.Background()), nil)
-			b.sleep(1, 100*ms)
-		}
-	})
-}
-
-// The log contains the requests to the nodes, and the fence.
-func TestLogOfAFence(t *testing.T) {
-	records := playLogged(t, fencing(), slog.LevelDebug, nil, func(b *bench, m *redlock.Mutex) { lock(b, m) })
-	for _, want := range []string{
-		`msg="node replied" resource=r token=T op=count node=1 answer=yes`,
-		`msg="node replied" resource=r token=T op=raise node=1 answer=yes`,
-		`msg="lock granted" resource=r token=T ttl=1s validity=982ms fence=1`,
-	} {
-		if !slices.ContainsFunc(records, func(r string) bool { return strings.Contains(r, want) }) {
-			t.Errorf("no record has %s\n%s", want, strings.Join(records, "\n"))
-		}
-	}
 }
 
 // A number that a minority accepts, without replies of the others, is given up after a node

@@ -26,7 +26,7 @@ func stormy(t *testing.T, s nemesis.Setting, seed uint64) nemesis.Plan {
 // different orders, are never in at the same time, while their contexts live, and
 // both come through in the end.
 func TestLockAllExcludesInEveryStorm(t *testing.T) {
-	const storms, hopeless = 300, 20 // clients: a plan can keep a majority away for good
+	const storms, hopeless = 100, 7 // clients: a plan can keep a majority away for good
 	stuck := 0
 	for seed := range uint64(storms) {
 		s := nemesis.Setting{

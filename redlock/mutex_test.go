@@ -167,7 +167,11 @@ func crash(node int, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Fault 
 
 func TestLockAndRelease(t *testing.T) {
 	b := play(t, nil, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
+		ctx, cancel := context.WithCancel(context.Background())
+		h, err := m.Lock(ctx, "r")
+		b.wantError("lock", err, nil)
+		cancel() // the context of Lock limits the acquisition, not the hold
+		b.wantError("context", h.Context().Err(), nil)
 		b.want("until", time.Duration(h.Until()), 988*ms)
 		b.want("granted after a round trip", b.at(), 2*ms)
 		b.want("token length", len(h.Token()), 40)
@@ -175,7 +179,7 @@ func TestLockAndRelease(t *testing.T) {
 		b.wantError("release twice", h.Release(context.Background()), redlock.ErrReleased)
 		b.wantError("cause", context.Cause(h.Context()), redlock.ErrReleased)
 		b.wantError("close", m.Close(context.Background()), nil)
-		_, err := m.TryLock(context.Background(), "r")
+		_, err = m.TryLock(context.Background(), "r")
 		b.wantError("try after close", err, redlock.ErrClosed)
 	})
 	b.want("keys left", b.keys(), 0)
@@ -209,19 +213,6 @@ func TestTriesAreBounded(t *testing.T) {
 			b.wantError("close", m.Close(context.Background()), nil)
 		})
 	b.want("tries", len(strings.Fields(b.steps(1, env.StepAcquire))), 3)
-	b.want("keys left", b.keys(), 0)
-}
-
-// Half of four nodes are no quorum, and the decision does not wait.
-func TestEvenNumberOfNodes(t *testing.T) {
-	b := playWith(t, config(), 4, nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)},
-		func(b *bench, m *redlock.Mutex) {
-			b.sleep(1, ms)
-			_, err := m.TryLock(context.Background(), "r")
-			b.wantError("lock", err, redlock.ErrNoQuorum)
-			b.want("decided after a round trip", b.at(), 3*ms)
-			b.wantError("close", m.Close(context.Background()), nil)
-		})
 	b.want("keys left", b.keys(), 0)
 }
 
@@ -265,14 +256,6 @@ func TestContextEndsAMarginBeforeTheValidity(t *testing.T) {
 		b.wantError("release in time", h.Release(context.Background()), nil)
 	})
 	b.want("told once", b.steps(1, env.StepExpiring), "900ms")
-}
-
-func TestReleaseAfterExpiryTellsTheTruth(t *testing.T) {
-	play(t, nil, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.sleep(1, 1100*ms)
-		b.wantError("release", h.Release(context.Background()), redlock.ErrLost)
-	})
 }
 
 func TestExtend(t *testing.T) {
@@ -367,19 +350,6 @@ func TestExtendAcrossTheMargin(t *testing.T) {
 	b.want("warned when the extension failed", b.steps(1, env.StepExpiring), "949ms")
 }
 
-func TestOneExtensionAtATime(t *testing.T) {
-	play(t, nil, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		other := b.Runtime(1).Go("other", func() {
-			b.wantError("first", h.Extend(context.Background(), time.Second), nil)
-		})
-		b.sleep(1, 500*time.Microsecond)
-		b.wantError("second", h.Extend(context.Background(), time.Second), redlock.ErrExtending)
-		_ = other.Wait(context.Background())
-		b.wantError("third", h.Extend(context.Background(), time.Second), nil)
-	})
-}
-
 // Law: an extension is in progress until its observer has returned from its outcome, even if the
 // observer blocks there. (A hunt found that another one began meanwhile.)
 func TestAnExtensionLastsUntilItIsTold(t *testing.T) {
@@ -400,60 +370,36 @@ func TestAnExtensionLastsUntilItIsTold(t *testing.T) {
 	})
 }
 
-// A silent node costs the node timeout, and no more.
+// A silent node costs the node timeout, and no more. The error of the try names it.
 func TestSilentNodesCostTheNodeTimeout(t *testing.T) {
 	play(t, nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
 		_, err := m.TryLock(context.Background(), "r")
 		b.wantError("lock", err, redlock.ErrNoQuorum)
 		b.want("returned", b.at(), 50*ms)
+		for _, node := range []string{"node 1", "node 2", "node 3"} {
+			b.want(node+" is in the error", strings.Contains(err.Error(), node), true)
+		}
 	})
 }
 
-// The context of Lock limits the acquisition, not the hold.
-func TestHoldOutlivesTheContextOfLock(t *testing.T) {
-	play(t, nil, func(b *bench, m *redlock.Mutex) {
-		type key struct{}
-		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, "v"))
-		h, err := m.Lock(ctx, "r")
-		b.wantError("lock", err, nil)
-		cancel()
-		b.sleep(1, 100*ms)
-		b.wantError("context", h.Context().Err(), nil)
-		b.want("value", h.Context().Value(key{}), "v")
-	})
-}
-
-// The lock does not look at the wall clock.
-func TestWallClockDoesNotMatter(t *testing.T) {
-	for _, by := range []time.Duration{-time.Hour, time.Hour} {
-		jump := nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: by}, Start: nemesis.At(100 * ms)}
-		b := play(t, nemesis.Plan{jump}, func(b *bench, m *redlock.Mutex) {
-			h := lock(b, m)
-			b.sleep(1, 200*ms)
-			b.want("until", time.Duration(h.Until()), 988*ms)
-			_ = b.Runtime(1).Sleep(h.Context(), env.Never)
-		})
-		b.want("warned", b.steps(1, env.StepExpiring), "900ms")
+// What cannot be is refused before anything is sent.
+func TestNewRefusesTheImpossible(t *testing.T) {
+	five, onWall := config(), config()
+	five.Quorum = env.Majority(5)
+	onWall.Clock = env.Wall
+	for want, c := range map[string]redlock.Config{"node timeout 0s": {}, "node 4 is to vote, of 3 nodes": five, "clock": onWall} {
+		wantRefused(t, c, want)
 	}
 }
 
-// Tries are not evenly spaced, or two clients that collide do so for ever.
-func TestTriesAreSpread(t *testing.T) {
-	c := config()
-	c.Tries = 20
-	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil), crash(3, nemesis.At(0), nil)}
-	b := playWith(t, c, 5, plan, func(b *bench, m *redlock.Mutex) {
-		_, err := m.Lock(context.Background(), "r")
-		b.wantError("lock", err, redlock.ErrNoQuorum)
-	})
-	gaps, last := map[time.Duration]bool{}, time.Duration(0)
-	for _, at := range strings.Fields(b.steps(1, env.StepAcquire)) {
-		now, err := time.ParseDuration(at)
-		b.wantError("time", err, nil)
-		gaps[now-last], last = true, now
+func wantRefused(t *testing.T, c redlock.Config, want string) {
+	t.Helper()
+	w, err := sim.Open(context.Background(), nemesis.Setting{Nodes: 3, Clients: 1, Horizon: 1}, 1, new(history.Log))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(gaps) < 15 {
-		t.Errorf("20 tries have %d different gaps", len(gaps))
+	if _, err := redlock.New(c, w.Runtime(1), w.Nodes(1), nil); !errors.Is(err, redlock.ErrConfig) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }
 
@@ -477,29 +423,18 @@ func TestClientsDrawDifferentDelays(t *testing.T) {
 
 // A delete without a reply is sent again with its token, so that it cannot delete the key of
 // the next holder. (Planted defect 35.)
-func TestRepeatedDeleteSparesTheNextHolder(t *testing.T) {
-	b := play(t, nil, func(b *bench, _ *redlock.Mutex) {
-		m, err := redlock.New(config(), b.Runtime(1), &losing{Nodes: b.Nodes(1), next: "another"}, nil)
-		b.wantError("new", err, nil)
-		h := lock(b, m)
-		b.sleep(1, 10*ms)
-		b.wantError("release", h.Release(context.Background()), nil)
-		b.wantError("close", m.Close(context.Background()), nil)
-	})
-	b.want("keys left: that of the next holder, on node 5", b.keys(), 1)
-}
-
-// A DELETE of which no answer came is sent once more.
 func TestLostDeleteIsSentAgain(t *testing.T) {
-	b := play(t, nil, func(b *bench, _ *redlock.Mutex) {
-		m, err := redlock.New(config(), b.Runtime(1), &losing{Nodes: b.Nodes(1)}, nil)
-		b.wantError("new", err, nil)
-		h := lock(b, m)
-		b.sleep(1, 10*ms) // no straggler is left, whose key would be deleted anyway
-		b.wantError("release", h.Release(context.Background()), nil)
-		b.wantError("close", m.Close(context.Background()), nil)
-	})
-	b.want("keys left", b.keys(), 0)
+	for next, left := range map[string]int{"": 0, "another": 1} {
+		b := play(t, nil, func(b *bench, _ *redlock.Mutex) {
+			m, err := redlock.New(config(), b.Runtime(1), &losing{Nodes: b.Nodes(1), next: next}, nil)
+			b.wantError("new", err, nil)
+			h := lock(b, m)
+			b.sleep(1, 10*ms) // no straggler is left, whose key would be deleted anyway
+			b.wantError("release", h.Release(context.Background()), nil)
+			b.wantError("close", m.Close(context.Background()), nil)
+		})
+		b.want("keys left, where the next holder is "+next, b.keys(), left)
+	}
 }
 
 // losing loses the first delete for node 5 on its way. If next is not empty, node 5 then gives
@@ -588,23 +523,6 @@ func TestSteps(t *testing.T) {
 	b.want("steps", strings.Join(names, " "),
 		"acquire before-send reply reply reply quorum before-check after-check granted before-release reply reply reply released")
 }
-
-func TestNewRefusesTheImpossible(t *testing.T) {
-	w, err := sim.Open(context.Background(), nemesis.Setting{Nodes: 3, Clients: 1, Horizon: 1}, 1, new(history.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := redlock.New(redlock.Config{}, w.Runtime(1), w.Nodes(1), nil); !errors.Is(err, redlock.ErrConfig) {
-		t.Errorf("an empty config: %v", err)
-	}
-	if _, err := redlock.New(config(), w.Runtime(1), noNodes{}, nil); !errors.Is(err, redlock.ErrConfig) || !strings.Contains(err.Error(), "0 nodes: want 1 to 64") {
-		t.Errorf("no nodes: %v", err)
-	}
-}
-
-type noNodes struct{ env.Nodes }
-
-func (noNodes) Len() int { return 0 }
 
 func TestWithLock(t *testing.T) {
 	oh := errors.New("oh")
@@ -717,28 +635,6 @@ func TestWithLockReleasesInAPanic(t *testing.T) {
 	b.want("keys left", b.keys(), 0)
 }
 
-// Two who want the same resources in different orders get them in turn.
-func TestLockAllInOneOrder(t *testing.T) {
-	swap := func(client int, resources ...string) func(*bench, *redlock.Mutex) {
-		return func(b *bench, m *redlock.Mutex) {
-			for range 5 {
-				holds, err := m.LockAll(context.Background(), resources...)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				b.sleep(client, 10*ms)
-				b.want("holds", len(holds.Each()), 2)
-				b.wantError("context", holds.Context().Err(), nil)
-				b.wantError("release", holds.Release(context.Background()), nil)
-			}
-			b.sleep(client, 100*ms)
-		}
-	}
-	b := play(t, nil, swap(1, "a", "b", "a"), swap(2, "b", "a"))
-	b.want("keys left", b.keys(), 0)
-}
-
 func TestLockAllOrNothing(t *testing.T) {
 	c := config()
 	c.Tries = 1
@@ -756,8 +652,9 @@ func TestLockAllOrNothing(t *testing.T) {
 		_, err = m.LockAll(ctx)
 		b.wantError("none is named", err, redlock.ErrConfig)
 
-		holds, err := m.LockAll(ctx, "c", "b", "a")
+		holds, err := m.LockAll(ctx, "c", "b", "a", "b")
 		b.wantError("all", err, nil)
+		b.want("holds", len(holds.Each()), 3)
 		first, until := holds.Each()[0], holds.Until()
 		b.want("order", first.Resource(), "a")
 		b.want("the earliest end", until, first.Until())

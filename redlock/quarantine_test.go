@@ -101,18 +101,6 @@ func TestQuarantineIsMeasuredBeforeTheSend(t *testing.T) {
 	})
 }
 
-// Suspension counts: a machine that slept for the quarantine has known the run
-// for that long.
-func TestQuarantineCountsSuspension(t *testing.T) {
-	sleep := nemesis.Fault{Action: &nemesis.Suspend{Client: 1}, Start: nemesis.At(100 * ms), End: nemesis.After(time.Second)}
-	playWith(t, quarantined(), 5, nemesis.Plan{sleep}, func(b *bench, m *redlock.Mutex) {
-		b.wantError("at first", try(b, m), redlock.ErrNoQuorum)
-		b.sleep(1, 200*ms)
-		b.want("of which the monotonic clock counts", b.Runtime(1).Now(env.Monotonic) < env.Instant(300*ms), true)
-		b.wantError("after the sleep", try(b, m), nil)
-	})
-}
-
 // A yes that does not count has set a key all the same, which has to go when the
 // try fails, and stays with a hold.
 func TestQuarantinedKeysAreDeleted(t *testing.T) {
@@ -129,15 +117,6 @@ func TestQuarantinedKeysAreDeleted(t *testing.T) {
 		b.sleep(1, 10*ms) // node 5 has to be given the script again
 	})
 	b.want("keys left", b.keys(), 0)
-}
-
-// An extension past the quarantine would let a hold outlast it.
-func TestExtensionPastTheQuarantine(t *testing.T) {
-	playWith(t, quarantined(), 5, nil, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.wantError("a longer extension", h.Extend(context.Background(), 1001*ms), redlock.ErrConfig)
-		b.wantError("extension", h.Extend(context.Background(), time.Second), nil)
-	})
 }
 
 // Nodes 4 and 5 have voted for client 2, which still waits for node 3, and forget

@@ -3,12 +3,11 @@ package redlock_test
 import (
 	"context"
 	"errors"
-	"strings"
+
 	"testing"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/internal/sim"
+
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 )
@@ -52,16 +51,4 @@ func TestOnlyVotersAreAsked(t *testing.T) {
 			t.Errorf("the error is %#v", q)
 		}
 	})
-}
-
-func TestNewRefusesAQuorumThatDoesNotFit(t *testing.T) {
-	w, err := sim.Open(context.Background(), nemesis.Setting{Nodes: 3, Clients: 1, Horizon: 1}, 1, new(history.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	five := config()
-	five.Quorum = env.Majority(5)
-	if _, err := redlock.New(five, w.Runtime(1), w.Nodes(1), nil); !errors.Is(err, redlock.ErrConfig) || !strings.Contains(err.Error(), "node 4 is to vote, of 3 nodes") {
-		t.Errorf("got %v", err)
-	}
 }

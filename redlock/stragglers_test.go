@@ -2,13 +2,12 @@ package redlock_test
 
 import (
 	"context"
-	"fmt"
-	"strings"
+
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
+
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 )
@@ -64,23 +63,6 @@ func TestDeletionIsRepeatedIfItCameTooEarly(t *testing.T) {
 	}
 }
 
-// A SET that lands after the release, because it was held up on its way, is
-// deleted again.
-func TestLateSetIsDeletedAgain(t *testing.T) {
-	b := play(t, nemesis.Plan{slowly(5, 80*ms, 0, 1500*time.Microsecond)}, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.wantError("release", h.Release(context.Background()), nil)
-		b.wantError("close", m.Close(context.Background()), nil)
-	})
-	var story []string
-	for _, e := range b.log {
-		if e.Node == 5 && (e.Kind == history.KeySet || e.Kind == history.KeyGone) {
-			story = append(story, fmt.Sprint(e.Kind, "@", e.Time))
-		}
-	}
-	b.want("node 5", strings.Join(story, " "), "key-set@81ms key-gone@83ms")
-}
-
 // A SET that arrives after the release's DELETE, and whose reply comes during the release, is
 // deleted after the release's reply.
 func TestSetHeardOfDuringTheRelease(t *testing.T) {
@@ -109,33 +91,25 @@ func TestSetGivenUpBeforeTheRelease(t *testing.T) {
 	b.want("keys left", b.keys(), 0)
 }
 
-// A SET whose connection broke before the quorum, and that lands after the
-// release, is deleted again.
-func TestSetLostBeforeTheQuorumIsDeletedAgain(t *testing.T) {
-	b := play(t, nil, func(b *bench, _ *redlock.Mutex) {
-		m, err := redlock.New(config(), b.Runtime(1), &breaking{Nodes: b.Nodes(1), b: b}, nil)
-		b.wantError("new", err, nil)
-		h := lock(b, m)
-		b.wantError("release", h.Release(context.Background()), nil)
-		b.sleep(1, 500*ms)
-		b.wantError("close", m.Close(context.Background()), nil)
-	})
-	b.want("keys left", b.keys(), 0)
-}
-
-// The same where the try is refused.
-func TestSetLostBeforeARefusalIsDeletedAgain(t *testing.T) {
-	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil), crash(3, nemesis.At(0), nil)}
-	b := play(t, plan, func(b *bench, _ *redlock.Mutex) {
-		b.sleep(1, ms)
-		m, err := redlock.New(config(), b.Runtime(1), &breaking{Nodes: b.Nodes(1), b: b}, nil)
-		b.wantError("new", err, nil)
-		_, err = m.TryLock(context.Background(), "r")
-		b.wantError("try", err, redlock.ErrNoQuorum)
-		b.sleep(1, 500*ms)
-		b.wantError("close", m.Close(context.Background()), nil)
-	})
-	b.want("keys left", b.keys(), 0)
+// A SET whose connection broke before the decision, and that lands after the release of a hold, or
+// after a refusal, is deleted again.
+func TestSetLostBeforeTheDecisionIsDeletedAgain(t *testing.T) {
+	refused := nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil), crash(3, nemesis.At(0), nil)}
+	for _, plan := range []nemesis.Plan{nil, refused} {
+		b := play(t, plan, func(b *bench, _ *redlock.Mutex) {
+			b.sleep(1, ms)
+			m, err := redlock.New(config(), b.Runtime(1), &breaking{Nodes: b.Nodes(1), b: b}, nil)
+			b.wantError("new", err, nil)
+			h, err := m.TryLock(context.Background(), "r")
+			b.want("granted", err == nil, plan == nil)
+			if err == nil {
+				b.wantError("release", h.Release(context.Background()), nil)
+			}
+			b.sleep(1, 500*ms)
+			b.wantError("close", m.Close(context.Background()), nil)
+		})
+		b.want("keys left", b.keys(), 0)
+	}
 }
 
 // breaking breaks the connection of the first request to node 5, which arrives

@@ -2,12 +2,12 @@ package redlock_test
 
 import (
 	"context"
-	"errors"
+
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
+
 	"github.com/lockstorm/lockstorm/internal/rivals"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
@@ -34,91 +34,6 @@ func TestSequenceAsksOneAfterAnother(t *testing.T) {
 	})
 	b.want("keys at the end", b.keys(), 0)
 	b.want("replies", b.steps(1, env.StepReply), "2ms 4ms 6ms 18ms 20ms 22ms")
-}
-
-// A node that does not answer costs its node timeout, 50 ms, and no more; what it
-// answers after that counts if the others leave it time to.
-func TestSequenceGoesOnWithoutAnAnswer(t *testing.T) {
-	playVariant(t, sequential, config(), 5, nemesis.Plan{partition([]int{1}, nemesis.At(0), nil)}, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.want("granted at", b.at(), 56*ms)
-		b.wantError("release", h.Release(context.Background()), nil)
-	})
-	for wait, want := range map[time.Duration]error{60 * ms: nil, 300 * ms: redlock.ErrNoQuorum} {
-		plan := nemesis.Plan{partition([]int{1, 2, 3}, nemesis.At(0), nemesis.After(wait))}
-		b := playVariant(t, sequential, config(), 5, plan, func(b *bench, m *redlock.Mutex) {
-			h, err := m.TryLock(context.Background(), "r")
-			b.wantError("a majority answers after "+wait.String(), err, want)
-			if h != nil {
-				b.wantError("release", h.Release(context.Background()), nil)
-			}
-			b.sleep(1, time.Second)
-		})
-		b.want("keys at the end", b.keys(), 0)
-	}
-}
-
-// A try that is over asks no more nodes, and neither does one whose hold is
-// released meanwhile.
-func TestSequenceStopsWhenNothingIsWantedAnyMore(t *testing.T) {
-	b := playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
-		ctx, cancel := context.WithCancel(context.Background())
-		b.Runtime(1).Go("cancel", func() {
-			b.sleep(1, 3*ms)
-			cancel()
-		})
-		_, err := m.TryLock(ctx, "r")
-		b.wantError("cancelled", err, context.Canceled)
-		b.sleep(1, 50*ms)
-		b.want("keys that were set", b.count(history.KeySet), 2)
-		b.wantError("release", lock(b, m).Release(context.Background()), nil)
-		b.sleep(1, 500*ms)
-		b.want("keys that were set after it", b.count(history.KeySet), 2+3)
-	})
-	b.want("keys at the end", b.keys(), 0)
-}
-
-// Extensions and releases go in turn as well.
-func TestSequenceExtends(t *testing.T) {
-	playVariant(t, sequential, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
-		h := lock(b, m)
-		b.sleep(1, 94*ms)
-		b.wantError("extend", h.Extend(context.Background(), time.Second), nil)
-		b.want("extended at", b.at(), 106*ms)
-		b.want("until", h.Until(), env.Instant(100*ms+988*ms))
-	})
-}
-
-// Two contenders exclude each other, and neither is left without the lock.
-func TestSequenceExcludes(t *testing.T) {
-	held := 0
-	round := func(b *bench, m *redlock.Mutex) {
-		for range 20 {
-			h, err := m.Lock(context.Background(), "r")
-			if err != nil {
-				b.t.Error(err)
-				return
-			}
-			if held++; held > 1 {
-				b.t.Error("held twice")
-			}
-			b.sleep(1, ms)
-			held--
-			if err := h.Release(context.Background()); err != nil && !errors.Is(err, redlock.ErrLost) {
-				b.t.Error(err)
-			}
-		}
-	}
-	playVariant(t, sequential, config(), 5, nil, round, round)
-}
-
-// Replies of slow nodes count after the last node was asked, whichever of them is still silent.
-func TestSequenceCountsSlowAnswers(t *testing.T) {
-	plan := nemesis.Plan{partition([]int{1, 4}, nemesis.At(0), nil), partition([]int{2}, nemesis.At(0), nemesis.After(110*ms))}
-	playVariant(t, sequential, config(), 5, plan, func(b *bench, m *redlock.Mutex) {
-		_, err := m.TryLock(context.Background(), "r")
-		b.wantError("nodes 2, 3 and 5 said yes", err, nil)
-	})
 }
 
 // Law: who asks in a sequence decides when the last node has had its turn. (Where two
@@ -158,17 +73,6 @@ func randomTokens(*redlock.Config, *env.Runtime, *env.Nodes) {}
 
 func timeTokens(c *redlock.Config, runtime *env.Runtime, _ *env.Nodes) {
 	c.NewToken = rivals.TimeTokens(*runtime, "web-3")
-}
-
-// A token of time and client is the microsecond in which its try began, on the
-// wall clock, which begins at the world's epoch.
-func TestTimeToken(t *testing.T) {
-	playVariant(t, timeTokens, config(), 5, nil, func(b *bench, m *redlock.Mutex) {
-		first := lock(b, m)
-		b.want("token", first.Token(), "1600000000000000-web-3")
-		b.wantError("release", first.Release(context.Background()), nil)
-		b.want("the next, 4 ms later", lock(b, m).Token(), "1600000000004000-web-3")
-	})
 }
 
 // With the simpler token that the algorithm's page proposes, a client can release its own other

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
+
 	"log"
 	"log/slog"
 	"net"
@@ -81,20 +81,6 @@ func TestLinesGoToOnePlace(t *testing.T) {
 	}
 	if log.Writer() != writer || slog.Default() != logger {
 		t.Error("the loggers are not those from before")
-	}
-}
-
-// A logger that the program sets during a capture stays.
-func TestLoggersThatAreReplacedStay(t *testing.T) {
-	elsewhere(t)
-	var own bytes.Buffer
-	restore := Capture(new(Log), func() bool { return true })
-	mine := slog.New(slog.NewTextHandler(&own, nil))
-	slog.SetDefault(mine)
-	log.SetOutput(&own)
-	restore()
-	if slog.Default() != mine || log.Writer() != io.Writer(&own) {
-		t.Error("the program's own loggers were replaced")
 	}
 }
 

@@ -149,7 +149,7 @@ func inMemory(p nemesis.Persistence) player {
 // Law: a node in memory replies as a simulated one, and so as Redis, with every
 // persistence. Its time is virtual, so every script keeps time.
 func TestNodeInMemoryAnswersAsSimulatedNode(t *testing.T) {
-	const each = 200
+	const each = 60
 	for _, p := range []nemesis.Persistence{nemesis.Nothing, nemesis.EverySecond, nemesis.Always} {
 		t.Run(string(p), func(t *testing.T) {
 			all := scripts(asked, restarts, shutDown, evicts, evictsAll, evictsKey, twice, flushes, stalled, full, follows)

@@ -51,17 +51,6 @@ func TestOptionsOfTheClientCount(t *testing.T) {
 	}
 }
 
-// Law: with the defaults of go-redis each run of replies-are-lost shows that a release is sent again,
-// also with redsync's default TTL.
-func TestReleasesAreSentAgain(t *testing.T) {
-	for seed := range uint64(8) {
-		c := redsynctest.Config(locktest.Config{Runs: 1, Rounds: 8, Seed: seed + 1, TTL: 8 * time.Second})
-		if got := externaltest.Broken(t, externaltest.Named(t, c, "replies-are-lost"), byDefault); !slices.Equal(got, []string{"replies-are-lost C"}) {
-			t.Errorf("seed %d: %q is broken", c.Seed, got)
-		}
-	}
-}
-
 // extendsLate is a storm in which a holder stands still when it is about to extend, until another
 // has had the lock and released it.
 func extendsLate(ttl time.Duration) locktest.Storm {

@@ -105,6 +105,24 @@ func (e *ear) hangUp() {
 	_ = e.connections[len(e.connections)-1].Close()
 }
 
+func TestBatches(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"requests that wait go out together":            testRequestsThatWaitGoOutTogether,
+		"max in flight":                                 testMaxInFlight,
+		"waiting requests are flushed without replies":  testWaitingRequestsAreFlushedWithoutReplies,
+		"waiting request expires":                       testWaitingRequestExpires,
+		"open breaker probes":                           testOpenBreakerProbes,
+		"open breaker refuses requests":                 testOpenBreakerRefusesRequests,
+		"reply is not held up by the rest of its batch": testReplyIsNotHeldUpByTheRestOfItsBatch,
+		"replies come in pieces":                        testRepliesComeInPieces,
+		"broken connection takes no reply back":         testBrokenConnectionTakesNoReplyBack,
+		"request expires within a batch":                testRequestExpiresWithinABatch,
+		"close fails waiting requests":                  testCloseFailsWaitingRequests,
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+	}
+}
+
 func (b *bench) send(giveUp env.Instant) env.Round {
 	return b.nodes.Send(env.AllNodes(1), set("a", time.Hour), giveUp)
 }
@@ -118,10 +136,6 @@ func (b *bench) wantOne(r env.Round, want env.Answer) {
 
 // Requests that waited for a connection are sent together: the server receives all of them before
 // it answers any.
-func TestWaitingRequestsAreSentTogether(t *testing.T) {
-	synctest.Test(t, testRequestsThatWaitGoOutTogether)
-}
-
 func testRequestsThatWaitGoOutTogether(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := []env.Round{b.send(env.Never)}
@@ -138,8 +152,6 @@ func testRequestsThatWaitGoOutTogether(t *testing.T) {
 }
 
 // Requests within MaxInFlight have a connection each.
-func TestMaxInFlight(t *testing.T) { synctest.Test(t, testMaxInFlight) }
-
 func testMaxInFlight(t *testing.T) {
 	const requests = 10
 	e, b := newEar(t, redisnode.Options{PoolSize: requests, MaxInFlight: math.MaxInt})
@@ -154,10 +166,6 @@ func testMaxInFlight(t *testing.T) {
 
 // A node that does not answer holds nobody up: what waits goes out over a further
 // connection.
-func TestWaitingRequestsAreFlushedWithoutReplies(t *testing.T) {
-	synctest.Test(t, testWaitingRequestsAreFlushedWithoutReplies)
-}
-
 func testWaitingRequestsAreFlushedWithoutReplies(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{})
 	for sent := range 4 {
@@ -167,8 +175,6 @@ func testWaitingRequestsAreFlushedWithoutReplies(t *testing.T) {
 }
 
 // A request that expires while it waits is not sent, and has failed.
-func TestWaitingRequestExpires(t *testing.T) { synctest.Test(t, testWaitingRequestExpires) }
-
 func testWaitingRequestExpires(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
@@ -183,8 +189,6 @@ func testWaitingRequestExpires(t *testing.T) {
 
 // A node that has not answered a batch gets one request at a time until it answers: the one with
 // the latest deadline.
-func TestOpenBreakerProbes(t *testing.T) { synctest.Test(t, testOpenBreakerProbes) }
-
 func testOpenBreakerProbes(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	first := b.send(in(50 * time.Millisecond))
@@ -209,8 +213,6 @@ func testOpenBreakerProbes(t *testing.T) {
 
 // A node that has not answered its probe either keeps one waiting at most, and the others
 // are refused; when it answers everything is as before.
-func TestOpenBreakerRefusesRequests(t *testing.T) { synctest.Test(t, testOpenBreakerRefusesRequests) }
-
 func testOpenBreakerRefusesRequests(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	for sent := range 2 {
@@ -256,10 +258,6 @@ func (e *ear) batch(b *bench, requests int) (rounds []env.Round) {
 
 // A request whose reply has come is answered while others of its batch have none, in the
 // order in which they went out.
-func TestReplyDoesNotWaitForItsBatch(t *testing.T) {
-	synctest.Test(t, testReplyIsNotHeldUpByTheRestOfItsBatch)
-}
-
 func testReplyIsNotHeldUpByTheRestOfItsBatch(t *testing.T) {
 	const requests = 5
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
@@ -275,8 +273,6 @@ func testReplyIsNotHeldUpByTheRestOfItsBatch(t *testing.T) {
 
 // Replies count as they come, whole, whatever pieces they come in and whatever they say, and
 // not before their last byte.
-func TestRepliesComeInPieces(t *testing.T) { synctest.Test(t, testRepliesComeInPieces) }
-
 func testRepliesComeInPieces(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	replies := []struct {
@@ -299,10 +295,6 @@ func testRepliesComeInPieces(t *testing.T) {
 
 // A broken connection takes along the requests that had no reply, and no other. (Of one that
 // breaks when all are answered see TestIdleConnectionsThatTheServerCloses.)
-func TestBrokenConnectionKeepsRepliesAlreadyRead(t *testing.T) {
-	synctest.Test(t, testBrokenConnectionTakesNoReplyBack)
-}
-
 func testBrokenConnectionTakesNoReplyBack(t *testing.T) {
 	const requests = 4
 	for replied := range requests {
@@ -329,8 +321,6 @@ func testBrokenConnectionTakesNoReplyBack(t *testing.T) {
 }
 
 // A request that expires after it was sent does not affect the others of its batch.
-func TestRequestExpiresWithinABatch(t *testing.T) { synctest.Test(t, testRequestExpiresWithinABatch) }
-
 func testRequestExpiresWithinABatch(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	b.send(env.Never)
@@ -344,8 +334,6 @@ func testRequestExpiresWithinABatch(t *testing.T) {
 }
 
 // Closed nodes report every request that was on its way or waiting.
-func TestCloseFailsWaitingRequests(t *testing.T) { synctest.Test(t, testCloseFailsWaitingRequests) }
-
 func testCloseFailsWaitingRequests(t *testing.T) {
 	e, b := newEar(t, redisnode.Options{PoolSize: 1})
 	rounds := []env.Round{b.send(env.Never)}

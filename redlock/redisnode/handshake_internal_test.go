@@ -119,23 +119,6 @@ func TestNothingButHelloIsKeptBack(t *testing.T) {
 	}
 }
 
-// A second HELLO is for the node.
-func TestHelloIsKeptBackOnce(t *testing.T) {
-	node := speaking("+AGAIN\r\n")
-	conn := &accepted{Conn: node}
-	for _, want := range []string{string(welcome), "+AGAIN\r\n"} {
-		if _, err := conn.Write(hello); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := bufio.NewReader(conn).ReadString('\n'); got != want || err != nil {
-			t.Errorf("%q, %v, want %q", got, err, want)
-		}
-	}
-	if !bytes.Equal(node.written.Bytes(), hello) {
-		t.Errorf("%q reached the node", node.written.Bytes())
-	}
-}
-
 // handshakes are the options of a handshake, what the server says to it, and what is in the
 // error, "" if the connection is of use.
 var handshakes = map[string]struct {

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/internal/servers/wire"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -112,16 +110,6 @@ func TestRefusedTryCostsOneConnection(t *testing.T) {
 	b.holds("key", "")
 }
 
-// The reason with which a server refuses a connection is returned as an error of Redis.
-func TestRefusalIsAnErrorOfRedis(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	nodes := b.connect([]string{turnAway(tooMany)(b, 1)}, redisnode.Options{})
-	reply, err := nodes.Send(1, set("a", time.Hour), in(patience)).Next(t.Context(), env.Never)
-	if refused := redis.Error(nil); err != nil || reply.Answer != env.Failed || !errors.As(reply.Err, &refused) {
-		t.Errorf("%+v, %v", reply, err)
-	}
-}
-
 // Requests that wait while the only connection is being made fail with it: each batch of them
 // would make the same attempt again.
 func TestRequestsThatWaitForARefusedConnectionFailWithIt(t *testing.T) {
@@ -175,29 +163,6 @@ func TestIdleConnectionsThatTheServerCloses(t *testing.T) {
 	}
 	b.want(set("b", time.Hour), env.No)
 	b.want(del("a"), env.Yes)
-}
-
-// A dialer of the user receives the address, and may connect to something else.
-func TestNodesAreDialledByWhomever(t *testing.T) {
-	const called = "somewhere:1"
-	b := newBench(t, 1, redisnode.Options{})
-	asked := make(chan string, 10)
-	nodes, err := redisnode.New([]string{called}, redisnode.Options{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		asked <- network + " " + addr
-		return new(net.Dialer).DialContext(ctx, network, b.fleet.Server(1).Addr())
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nodes.Close()
-	cmd := env.Command{Op: env.OpSet, Key: "k", Token: "a", TTL: time.Minute}
-	reply, err := nodes.Send(1, cmd, env.System().Now(env.Monotonic).Add(patience)).Next(t.Context(), env.Never)
-	if err != nil || reply.Answer != env.Yes {
-		t.Errorf("%+v, %v", reply, err)
-	}
-	if got := <-asked; got != "tcp "+called {
-		t.Errorf("asked for %s", got)
-	}
 }
 
 // These strikes put a listener in a server's place.

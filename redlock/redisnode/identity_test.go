@@ -3,11 +3,10 @@
 package redisnode_test
 
 import (
-	"context"
 	"errors"
 	"net"
 	"strings"
-	"sync/atomic"
+
 	"testing"
 	"time"
 
@@ -60,78 +59,6 @@ func TestTwoAddressesOfOneServer(t *testing.T) {
 			t.Errorf("%d of two nodes are refused, want 1", refused)
 		}
 	}
-}
-
-// A node that is down when the others are met is compared when it is back, under the run id
-// that its server then has. Its own former run id is no other node's.
-func TestRestartedServerIsANodeOfItsOwn(t *testing.T) {
-	b := newBench(t, 2, redisnode.Options{})
-	yes := []env.Answer{env.Yes, env.Yes}
-	b.want(set("a", time.Hour), yes...)
-	for range 2 {
-		b.fleet.Server(2).Kill()
-		b.want(del("a"), env.Yes, env.Failed)
-		if err := b.fleet.Server(2).Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		b.want(set("a", time.Hour), yes...)
-	}
-}
-
-// switchboard dials one server for an address and later another.
-type switchboard struct{ to [2]atomic.Pointer[string] }
-
-func (s *switchboard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, network, *s.to[strings.Index("12", addr[:1])].Load())
-}
-
-// Addresses may move to other servers. One that moves to that of another node is refused, and
-// accepted as soon as it leads to a server of its own; two that are exchanged are both
-// accepted in the end.
-func TestAddressesThatMove(t *testing.T) {
-	b := newBench(t, 2, redisnode.Options{})
-	one, two := b.addrs()[0], b.addrs()[1]
-	var s switchboard
-	var nodes *redisnode.Nodes
-	// No connection outlives a move.
-	move := func(first, second string) {
-		s.to[0].Store(&first)
-		s.to[1].Store(&second)
-		for n := range 2 {
-			if err := b.plain[n].ClientKillByFilter(t.Context(), "TYPE", "normal", "SKIPME", "yes").Err(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	ask := func() (refused int) {
-		r := nodes.Send(env.AllNodes(2), del("nobody"), in(patience))
-		for range 2 {
-			if reply, err := r.Next(t.Context(), env.Never); err != nil {
-				t.Fatal(err)
-			} else if errors.Is(reply.Err, redisnode.ErrSameServer) {
-				refused++
-			}
-		}
-		return refused
-	}
-	settle := func(want int) {
-		t.Helper()
-		for end := time.Now().Add(patience); ask() != want; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%d nodes are refused, want %d", ask(), want)
-			}
-		}
-	}
-	s.to[0].Store(&one)
-	s.to[1].Store(&two)
-	nodes = b.connect([]string{"1:1", "2:1"}, redisnode.Options{Dial: s.dial})
-	settle(0)
-	move(one, one)
-	settle(1)
-	move(one, two)
-	settle(0)
-	move(two, one)
-	settle(0)
 }
 
 // A server that does not tell its run id is taken for a node of its own: its user has no right
@@ -188,31 +115,6 @@ func (b *bench) wantCensus(when, key string, want env.Answer, vouched bool) (run
 	return r.Run
 }
 
-// A note on a run, of the requested length, is valid until the server restarts, even if the server
-// keeps the note.
-func TestRunOfTheServer(t *testing.T) {
-	b := newBenchOf(t, redisserver.Options{Nodes: 1, AppendOnly: true}, redisnode.Options{Prefix: "p:"})
-	run := b.wantCensus("at first", "k", env.Yes, false)
-	if again := b.wantCensus("the key is there", "k", env.No, false); again != run {
-		t.Errorf("run %s became %s", run, again)
-	}
-	b.want(vouch(run, time.Hour), env.Yes)
-	b.wantCensus("watched for another time", "l", env.Yes, false)
-	b.want(vouch(run, time.Minute), env.Yes)
-	b.wantCensus("watched", "m", env.Yes, true)
-
-	b.fleet.Server(1).Kill()
-	if err := b.fleet.Server(1).Start(b.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b.ask(del("-")) // finds out that the connection is broken
-	if next := b.wantCensus("started again", "n", env.Yes, false); next == run {
-		t.Errorf("run %s goes on over a restart", run)
-	}
-	b.want(vouch(run, time.Minute), env.Yes)
-	b.wantCensus("a late note on the run before", "o", env.Yes, false)
-}
-
 // A server that does not say in which run it has set a key has set it all the
 // same: nobody may take that for a refusal.
 func TestRunThatIsNotTold(t *testing.T) {
@@ -249,28 +151,4 @@ func anys(words []string) (all []any) {
 		all = append(all, w)
 	}
 	return all
-}
-
-// The cost of asking for the run id, with one connection at a time.
-func BenchmarkSet(b *testing.B) {
-	fleet, err := redisserver.OpenFleet(context.Background(), redisserver.Options{Nodes: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = fleet.Close() }()
-	nodes, err := redisnode.New([]string{fleet.Server(1).Addr()}, redisnode.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = nodes.Close() }()
-	for name, watched := range map[string]time.Duration{"plain": 0, "with the run": time.Minute} {
-		b.Run(name, func(b *testing.B) {
-			c := env.Command{Op: env.OpSet, Key: "k", Token: "a", TTL: time.Hour, Vouched: watched}
-			for b.Loop() {
-				if _, err := nodes.Send(env.SetOf(1), c, env.Never).Next(context.Background(), env.Never); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -7,26 +7,16 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"sync"
+
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/mutextest"
+
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redisnode"
 )
-
-// The lock keeps its promises on real servers.
-func TestLock(t *testing.T) { mutextest.Run(t, newServers(t, 5, redisnode.Options{})) }
-
-// It does so where every request has to wait for one of few connections.
-func TestLockOnOneConnection(t *testing.T) {
-	mutextest.Exclusion(t, newServers(t, 3, redisnode.Options{PoolSize: 1}))
-}
 
 // servers are real servers as a place for locks.
 type servers struct {
@@ -52,42 +42,6 @@ func (b *bench) addrs() []string {
 		addrs = append(addrs, b.fleet.Server(n).Addr())
 	}
 	return addrs
-}
-
-// Look asks the server over a connection of its own.
-func (s servers) Look(t *testing.T, node int, key string) (string, time.Duration) {
-	t.Helper()
-	ctx := t.Context()
-	token, err := s.plain[node-1].Get(ctx, key).Result()
-	if errors.Is(err, redis.Nil) {
-		return "", 0
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	life, err := s.plain[node-1].PTTL(ctx, key).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token, life
-}
-
-// Contenders exclude each other while one server after another stands still.
-func TestLockWhileServersStop(t *testing.T) {
-	s := newServers(t, 3, redisnode.Options{PoolSize: 4})
-	ctx, end := context.WithCancel(t.Context())
-	var stopping sync.WaitGroup
-	stopping.Go(func() {
-		for node := 1; ctx.Err() == nil; node = node%s.fleet.Len() + 1 {
-			s.signal(node, syscall.SIGSTOP)
-			time.Sleep(10 * time.Millisecond)
-			s.signal(node, syscall.SIGCONT)
-			time.Sleep(5 * time.Millisecond)
-		}
-	})
-	t.Run("exclusion", func(t *testing.T) { mutextest.Exclusion(t, s) })
-	end()
-	stopping.Wait()
 }
 
 // Requests to a server that stands still arrive late, over several connections and in any order. No
@@ -123,6 +77,27 @@ func lateRequestsLeaveNoKey(t *testing.T, s servers) {
 	}
 }
 
+// closeAndWantNoKey waits for repeated deletions, which Close does not: those that were not sent
+// because the server did not answer.
+func (s servers) closeAndWantNoKey(m *redlock.Mutex) {
+	s.Helper()
+	end := time.Now().Add(patience)
+	for n := 1; n <= s.fleet.Len(); n++ {
+		for s.plain[n-1].Exists(s.Context(), "key").Val() != 0 {
+			if time.Now().After(end) {
+				s.Errorf("node %d keeps the key", n)
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.Context(), 2*patience)
+	defer cancel()
+	if err := m.Close(ctx); err != nil {
+		s.Errorf("close: %v", err)
+	}
+}
+
 // linger is long enough for replies of every node in the background, and short enough that requests
 // which a node rejected, or did not get, are repeated while a test waits.
 const linger = 5 * time.Second
@@ -151,92 +126,36 @@ func (s servers) resume(nodes ...int) {
 	}
 }
 
-// closeAndWantNoKey waits for repeated deletions, which Close does not: those that were not sent
-// because the server did not answer.
-func (s servers) closeAndWantNoKey(m *redlock.Mutex) {
-	s.Helper()
-	for end := time.Now().Add(patience); s.keepAny("key") && time.Now().Before(end); time.Sleep(time.Millisecond) {
-	}
-	ctx, cancel := context.WithTimeout(s.Context(), 2*patience)
-	defer cancel()
-	if err := m.Close(ctx); err != nil {
-		s.Errorf("close: %v", err)
-	}
-	for n := 1; n <= s.fleet.Len(); n++ {
-		if token, _ := s.Look(s.T, n, "key"); token != "" {
-			s.Errorf("node %d keeps the key of %s", n, token)
-		}
-	}
-}
-
-// keepAny reports whether a server has a key.
-func (s servers) keepAny(key string) bool {
-	for n := 1; n <= s.fleet.Len(); n++ {
-		if token, _ := s.Look(s.T, n, key); token != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// A holder without a reachable quorum gets an error, keeps the rest of its validity, and can extend
-// and release as soon as the servers continue, over the same few connections.
-func TestHoldSurvivesStoppedServers(t *testing.T) {
-	s := newServers(t, 3, redisnode.Options{PoolSize: 1})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-	defer cancel()
-	m := s.mutex(t, 50*time.Millisecond)
-	h, err := m.Lock(ctx, "key") // as often as a busy machine needs
-	if err != nil {
-		t.Fatal(err)
-	}
-	until := h.Until()
-	s.signal(1, syscall.SIGSTOP)
-	s.signal(2, syscall.SIGSTOP)
-	for range 3 {
-		if err := h.Extend(ctx, 2*aeon); !errors.Is(err, redlock.ErrNoQuorum) {
-			t.Errorf("extend: %v", err)
-		}
-	}
-	if h.Until() != until || h.Context().Err() != nil {
-		t.Errorf("the hold ends at %d and not at %d, with %v", h.Until(), until, context.Cause(h.Context()))
-	}
-	s.signal(1, syscall.SIGCONT)
-	s.signal(2, syscall.SIGCONT)
-	for err := redlock.ErrNoQuorum; err != nil; {
-		if err = h.Extend(ctx, 2*aeon); err != nil && !errors.Is(err, redlock.ErrNoQuorum) {
-			t.Fatalf("extend: %v", err)
-		}
-	}
-	if h.Until() <= until {
-		t.Errorf("extended to %d, which is no later than %d", h.Until(), until)
-	}
-	s.signal(1, syscall.SIGSTOP)
-	s.signal(2, syscall.SIGSTOP)
-	if err := h.Release(ctx); !errors.Is(err, redlock.ErrNoQuorum) {
-		t.Errorf("release: %v", err)
-	}
-	s.resume(1, 2)
-	s.closeAndWantNoKey(m)
-}
-
 // aeon is a time limit that never comes while a test goes on: what returns has
 // not waited for it.
 const aeon = time.Hour
 
-// A node in trouble costs nothing while a quorum is in good health, whatever the
-// trouble is: the node timeout is an hour.
-func TestOneNodeInTrouble(t *testing.T) {
-	for _, c := range eachWay(troubles) {
+// A node in trouble costs nothing while a quorum is in good health, whatever the trouble is: the node
+// timeout is an hour. When a second node gets into the same trouble, the try fails and gives the reason
+// for each node: at once if it is known, otherwise after the node timeout. Nothing else would end it: a
+// request expires after an hour, and so does a dial.
+func TestNodesInTrouble(t *testing.T) {
+	for _, c := range troubles {
 		t.Run(c.name, func(t *testing.T) {
+			w := newWard(t, c)
 			var err error
 			for _, timeout := range c.patientTimeouts() {
-				if err = newWard(t, c, 1).holdsTheLock(timeout); err == nil {
-					return
+				if err = w.holdsTheLock(timeout); err == nil {
+					break
 				}
 				t.Logf("with a node timeout of %v: %v", timeout, err)
 			}
-			t.Error(err)
+			if err != nil {
+				t.Error(err)
+			}
+			w.fallIll(2)
+			timeout := c.patientTimeouts()[0]
+			if c.silent() {
+				timeout = 50 * time.Millisecond
+			}
+			_, err = w.mutex(timeout).TryLock(w.ctx, "another key")
+			w.wantDiagnosis(err)
+			w.wantNoKey("another key")
 		})
 	}
 }
@@ -259,36 +178,6 @@ func (t trouble) patientTimeouts() []time.Duration {
 	return []time.Duration{aeon}
 }
 
-// Without a reachable quorum the try fails and gives the reason for each node: at once if it is
-// known, otherwise after the node timeout. Nothing else would end it: a request expires after an
-// hour, and so does a dial.
-func TestTwoNodesInTrouble(t *testing.T) {
-	for _, c := range eachWay(troubles) {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWard(t, c, 2)
-			timeout := c.patientTimeouts()[0]
-			if c.silent() {
-				timeout = 50 * time.Millisecond
-			}
-			_, err := w.mutex(timeout).TryLock(w.ctx, "key")
-			w.wantDiagnosis(err)
-			w.wantNoKey()
-		})
-	}
-}
-
-// eachWay are the same troubles with requests that go out together, and with requests
-// that each have a connection to themselves.
-func eachWay(troubles []trouble) (all []trouble) {
-	for _, c := range troubles {
-		all = append(all, c)
-		c.name += ", each alone"
-		c.options.MaxInFlight = math.MaxInt
-		all = append(all, c)
-	}
-	return all
-}
-
 // ward is three nodes of which the first are in trouble.
 type ward struct {
 	*bench
@@ -298,34 +187,39 @@ type ward struct {
 	ill   int
 }
 
-func newWard(t *testing.T, c trouble, ill int) *ward {
+func newWard(t *testing.T, c trouble) *ward {
 	t.Helper()
-	mutextest.NoGoroutineStays(t)
-	w := &ward{bench: newBench(t, 4, redisnode.Options{}), trouble: c, ill: ill} // the fourth is no node, but the master of two
+	noGoroutineStays(t)
+	w := &ward{bench: newBench(t, 4, redisnode.Options{}), trouble: c} // the fourth is no node, but the master of two
 	if c.prepare != nil {
 		c.prepare(w.bench)
 	}
 	w.addrs = w.bench.addrs()[:3]
-	for n := 1; n <= ill; n++ {
-		w.addrs[n-1] = c.strike(w.bench, n)
-	}
-	w.nodes = w.connect(w.addrs, c.options)
-	if c.busy {
-		w.nodes.Send(env.AllNodes(ill), set("somebody else", aeon), env.Never)
-	}
 	var cancel context.CancelFunc
 	w.ctx, cancel = context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
+	w.fallIll(1)
 	return w
+}
+
+// fallIll brings the trouble on the node after those that have it, and connects to all of them.
+func (w *ward) fallIll(node int) {
+	w.ill = node
+	w.addrs[node-1] = w.strike(w.bench, node)
+	w.nodes = w.connect(w.addrs, w.options)
+	if w.busy {
+		w.nodes.Send(env.AllNodes(node), set("somebody else", aeon), env.Never)
+	}
 }
 
 func (w *ward) mutex(nodeTimeout time.Duration) *redlock.Mutex {
 	w.Helper()
+	nodes := w.nodes
 	c := redlock.Config{TTL: aeon, NodeTimeout: nodeTimeout, Linger: nodeTimeout}
 	if w.silent() {
 		c.Linger = aeon
 	}
-	m, err := redlock.New(c, env.System(), punctual{w.nodes, w.T, nodeTimeout}, nil)
+	m, err := redlock.New(c, env.System(), punctual{nodes, w.T, nodeTimeout}, nil)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -333,7 +227,7 @@ func (w *ward) mutex(nodeTimeout time.Duration) *redlock.Mutex {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if w.silent() {
-			w.nodes.Close() // or the mutex would hear them out
+			nodes.Close() // or the mutex would hear them out
 		}
 		if err := m.Close(ctx); err != nil {
 			w.Errorf("close: %v", err)
@@ -364,10 +258,10 @@ func (w *ward) wantDiagnosis(err error) {
 }
 
 // wantNoKey waits until no node in good health has the key.
-func (w *ward) wantNoKey() {
+func (w *ward) wantNoKey(key string) {
 	w.Helper()
 	for n := w.ill + 1; n <= w.nodes.Len(); n++ {
-		for end := time.Now().Add(patience); w.plain[n-1].Exists(w.ctx, "key").Val() != 0; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(patience); w.plain[n-1].Exists(w.ctx, key).Val() != 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				w.Errorf("node %d keeps the key", n)
 				break

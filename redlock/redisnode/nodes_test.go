@@ -5,10 +5,9 @@ package redisnode_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
+
 	"net"
-	"runtime"
+
 	"slices"
 	"syscall"
 	"testing"
@@ -123,17 +122,6 @@ func (b *bench) holds(key, want string) {
 	}
 }
 
-func (b *bench) lives(key string, least, most time.Duration) {
-	b.Helper()
-	got, err := b.plain[0].PTTL(b.Context(), key).Result()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if got < least || got > most {
-		b.Fatalf("%s lives for %v, want %v to %v", key, got, least, most)
-	}
-}
-
 func set(token string, ttl time.Duration) env.Command {
 	return env.Command{Op: env.OpSet, Key: "key", Token: token, TTL: ttl}
 }
@@ -144,76 +132,6 @@ func extend(token string, ttl time.Duration) env.Command {
 
 func del(token string) env.Command {
 	return env.Command{Op: env.OpDelete, Key: "key", Token: token}
-}
-
-func TestSetCreatesOnlyAnAbsentKey(t *testing.T) {
-	b := newBench(t, 3, redisnode.Options{})
-	b.want(set("a", time.Hour+time.Millisecond), env.Yes, env.Yes, env.Yes)
-	b.lives("key", time.Hour-time.Minute, time.Hour+time.Millisecond)
-	b.want(set("b", time.Hour), env.No, env.No, env.No)
-	b.holds("key", "a")
-	if err := b.plain[1].Del(t.Context(), "key").Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.want(set("c", time.Hour), env.No, env.Yes, env.No)
-}
-
-func TestSetKeyExpires(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(set("a", time.Millisecond), env.Yes)
-	for end := time.Now().Add(patience); b.ask(set("b", time.Hour))[0] != env.Yes; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the key of one millisecond is still there")
-		}
-	}
-}
-
-func TestDeleteRemovesOnlyOurs(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(del("a"), env.No)
-	b.want(set("a", time.Hour), env.Yes)
-	b.want(del("b"), env.No)
-	b.holds("key", "a")
-	b.want(del("a"), env.Yes)
-	b.holds("key", "")
-}
-
-func TestExtendNeitherCreatesNorShortens(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(extend("a", time.Hour), env.No)
-	b.holds("key", "")
-	b.want(set("a", time.Hour), env.Yes)
-	b.want(extend("a", time.Second), env.Yes)
-	b.lives("key", 59*time.Minute, time.Hour)
-	b.want(extend("b", 9*time.Hour), env.No)
-	b.lives("key", 59*time.Minute, time.Hour)
-	b.want(extend("a", 2*time.Hour), env.Yes)
-	b.lives("key", 119*time.Minute, 2*time.Hour)
-	if err := b.plain[0].Persist(t.Context(), "key").Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.want(extend("a", time.Hour), env.Yes)
-	b.lives("key", -1, -1) // for ever is longer still
-}
-
-func TestScriptsSurviveAFlush(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	b.want(set("a", time.Hour), env.Yes)
-	for _, cmd := range []env.Command{extend("a", time.Hour), del("a")} {
-		if err := b.plain[0].ScriptFlush(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
-		b.want(cmd, env.Yes)
-	}
-}
-
-func TestPrefix(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{Prefix: "lock:"})
-	b.want(set("a", time.Hour), env.Yes)
-	b.holds("lock:key", "a")
-	b.holds("key", "")
-	b.want(del("a"), env.Yes)
-	b.holds("lock:key", "")
 }
 
 func TestTimeToLiveThatRedisCannotKeepIsNotSent(t *testing.T) {
@@ -228,16 +146,6 @@ func TestTimeToLiveThatRedisCannotKeepIsNotSent(t *testing.T) {
 		b.want(env.Command{Op: env.OpExpire, Key: "key", TTL: ttl}, env.Failed, env.Failed)
 	}
 	b.holds("key", "")
-}
-
-func TestErrorOfTheNodeIsFailed(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	if err := b.plain[0].LPush(t.Context(), "key", "x").Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.want(del("a"), env.Failed)
-	b.want(extend("a", time.Hour), env.Failed)
-	b.want(set("a", time.Hour), env.No)
 }
 
 func TestSendReachesTheNodesOfTheSetOnly(t *testing.T) {
@@ -269,13 +177,6 @@ func TestAddressesThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestNoNodesNoReplies(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	if _, err := b.nodes.Send(0, set("a", time.Hour), in(patience)).Next(t.Context(), env.Never); !errors.Is(err, env.ErrRoundOver) {
-		t.Fatal(err)
-	}
-}
-
 // blackHole accepts connections and never says a word.
 func blackHole(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -284,51 +185,6 @@ func blackHole(t *testing.T) string {
 	}
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().String()
-}
-
-// silentServer accepts one connection, reads all of it and never answers. connected is closed when
-// the first byte has come.
-func silentServer(t *testing.T) (addr string, connected <-chan struct{}) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		if _, err := conn.Read(make([]byte, 1)); err == nil {
-			close(first)
-		}
-		_, _ = io.Copy(io.Discard, conn)
-	}()
-	t.Cleanup(func() { l.Close(); <-done })
-	return l.Addr().String(), first
-}
-
-func TestSilentNodeCostsNoMoreThanGiveUp(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	nodes := b.connect([]string{blackHole(t), b.fleet.Server(1).Addr()}, redisnode.Options{DialTimeout: aeon})
-	const giveUp = 100 * time.Millisecond
-	for _, cmd := range []env.Command{set("a", time.Hour), extend("a", time.Hour), del("a")} {
-		began := time.Now()
-		silent := nodes.Send(env.SetOf(1), cmd, in(giveUp))
-		if reply, err := nodes.Send(env.SetOf(2), cmd, env.Never).Next(t.Context(), in(patience)); err != nil || reply.Answer != env.Yes {
-			t.Errorf("%v beside a silent node: %v, %v", cmd.Op, reply.Answer, err)
-		}
-		reply, err := silent.Next(t.Context(), in(patience)) // nothing else would end it for an hour
-		if err != nil || reply.Answer != env.Lost && reply.Answer != env.Failed {
-			t.Errorf("%v: %v, %v, want an end without an answer", cmd.Op, reply.Answer, err)
-		}
-		if took := time.Since(began); took < giveUp {
-			t.Errorf("%v took %v", cmd.Op, took)
-		}
-	}
 }
 
 func TestEndOfTheWaitDoesNotEndTheRequest(t *testing.T) {
@@ -375,105 +231,4 @@ func TestNodeIsUsableAsSoonAsItIsBack(t *testing.T) {
 	}
 	b.want(set("c", time.Hour), env.Yes)
 	b.holds("key", "c")
-}
-
-func TestManyRequestsAtOnce(t *testing.T) {
-	const requests = 500
-	b := newBench(t, 3, redisnode.Options{PoolSize: 4})
-	var rounds []env.Round
-	for range requests {
-		rounds = append(rounds, b.nodes.Send(env.AllNodes(3), set("a", time.Hour), in(patience)))
-	}
-	yes := 0
-	for _, r := range rounds {
-		for _, a := range b.hear(r, 3) {
-			if a == env.Yes {
-				yes++
-			}
-		}
-	}
-	if yes != 3 {
-		t.Errorf("%d nodes said yes, want each once", yes)
-	}
-}
-
-func TestCloseReportsWhatIsUnderWayAndLeavesNothing(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{})
-	silentAddr, connected := silentServer(t)
-	before := runtime.NumGoroutine()
-	nodes, err := redisnode.New([]string{silentAddr, b.fleet.Server(1).Addr()}, redisnode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	silent := nodes.Send(env.SetOf(1), set("a", time.Hour), env.Never)
-	if reply, err := nodes.Send(env.SetOf(2), set("a", time.Hour), env.Never).Next(t.Context(), in(patience)); err != nil || reply.Answer != env.Yes {
-		t.Fatalf("%+v, %v", reply, err)
-	}
-	select {
-	case <-connected: // a request whose connection is still being dialled would be known to have failed
-	case <-time.After(patience):
-		t.Fatal("no connection to the silent server")
-	}
-	if err := nodes.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := nodes.Close(); err != nil {
-		t.Errorf("second Close: %v", err)
-	}
-	if got := b.hear(silent, 1); got[0] != env.Lost {
-		t.Errorf("a request under way: %v", got)
-	}
-	if got := b.hear(nodes.Send(env.AllNodes(2), del("a"), env.Never), 2); !slices.Equal(got, []env.Answer{env.Failed, env.Failed}) {
-		t.Errorf("after Close: %v", got)
-	}
-	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-		}
-	}
-}
-
-// The plain commands do what Redis' own commands do, under the prefix, and return what they found.
-func TestPlainCommands(t *testing.T) {
-	b := newBench(t, 1, redisnode.Options{Prefix: "lock:"})
-	ask := func(op env.Op, token string) string {
-		c := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
-		r, err := b.nodes.Send(1, c, in(patience)).Next(context.Background(), env.Never)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprint(r.Answer, " ", r.Token, r.Count)
-	}
-	for _, s := range []struct {
-		op          env.Op
-		token, want string
-		left        string
-		life        time.Duration // -1: for ever; 0: there is no key
-	}{
-		{env.OpGet, "", "no 0", "", 0},
-		{env.OpRemove, "", "no 0", "", 0},
-		{env.OpExpire, "", "no 0", "", 0},
-		{env.OpAdd, "a", "yes 0", "a", -1},
-		{env.OpAdd, "b", "no 0", "a", -1},
-		{env.OpGet, "", "yes a0", "a", -1},
-		{env.OpExpire, "b", "yes 0", "a", time.Hour},
-		{env.OpPut, "b", "yes 0", "b", -1},
-		{env.OpIncrement, "", "failed 0", "b", -1},
-		{env.OpRemove, "c", "yes 0", "", 0},
-		{env.OpIncrement, "", "yes 1", "1", -1},
-		{env.OpIncrement, "", "yes 2", "2", -1},
-	} {
-		if got := ask(s.op, s.token); got != s.want {
-			t.Errorf("%v %s: %s, want %s", s.op, s.token, got, s.want)
-		}
-		b.holds("lock:key", s.left)
-		b.holds("key", "")
-		switch {
-		case s.life > 0:
-			b.lives("lock:key", s.life-time.Minute, s.life)
-		case s.life < 0:
-			b.lives("lock:key", -1, -1)
-		}
-	}
 }

@@ -52,11 +52,6 @@ type Options struct {
 	// PoolSize or more, every request has a connection to itself.
 	MaxInFlight int
 
-	// Abreast is the old name of MaxInFlight. Set only one of them.
-	//
-	// Deprecated: use MaxInFlight.
-	Abreast int
-
 	// DialTimeout bounds one dial, with TLS and the handshake. While a node's host drops
 	// packets, a dial keeps its place in the pool this long, even after its request has
 	// expired. 0 means 1 s; it must not be negative.
@@ -84,7 +79,7 @@ func (o Options) withDefaults() Options {
 	if o.PoolSize == 0 {
 		o.PoolSize = defaultPoolSize
 	}
-	o.MaxInFlight = min(max(o.MaxInFlight, o.Abreast, 1), o.PoolSize)
+	o.MaxInFlight = min(max(o.MaxInFlight, 1), o.PoolSize)
 	if o.DialTimeout == 0 {
 		o.DialTimeout = defaultDialTimeout
 	}
@@ -144,12 +139,8 @@ func (o Options) checkLimits() error {
 	switch {
 	case o.PoolSize < 0 || o.PoolSize > maxPoolSize:
 		return fmt.Errorf("redisnode: PoolSize %d: want 0 (for %d) to %d", o.PoolSize, defaultPoolSize, maxPoolSize)
-	case o.MaxInFlight != 0 && o.Abreast != 0:
-		return errors.New("redisnode: MaxInFlight and Abreast, its deprecated name, are both set: want one of them")
 	case o.MaxInFlight < 0:
 		return fmt.Errorf("redisnode: MaxInFlight %d: want 0 (for 1) or more", o.MaxInFlight)
-	case o.Abreast < 0:
-		return fmt.Errorf("redisnode: Abreast %d: want 0 (for 1) or more", o.Abreast)
 	case o.DialTimeout < 0:
 		return fmt.Errorf("redisnode: DialTimeout %v: want 0 (for %v) or more", o.DialTimeout, defaultDialTimeout)
 	}

@@ -31,32 +31,3 @@ func TestOldTriesAreForgotten(t *testing.T) {
 		}
 	}
 }
-
-// However many never end, there is an end to those that are followed, until they are
-// closed.
-func TestTriesThatNeverEnd(t *testing.T) {
-	telemetry, r := recorded(t)
-	o := telemetry.Observer(nil)
-	const most = 1 << 16
-	for i := range most {
-		o.Observe(env.Event{Step: env.StepAcquire, Token: fmt.Sprintf("%010d", i)})
-	}
-	refuse := func(token string) {
-		o.Observe(env.Event{Step: env.StepAcquire, Token: token})
-		o.Observe(env.Event{Step: env.StepRefused, Token: token, Err: redlock.ErrTaken})
-	}
-	refuse("one more..")
-	if n := len(r.Ended()); n != 0 {
-		t.Errorf("%d spans of one too many", n)
-	}
-	o.Observe(env.Event{Step: env.StepRefused, Token: "0000000000", Err: redlock.ErrTaken})
-	refuse("another...")
-	if n := len(r.Ended()); n != 2 {
-		t.Errorf("%d spans once there is room, want 2", n)
-	}
-	telemetry.Close()
-	wantAllEnded(t, r)
-	if n := len(r.Ended()); n != most+1 {
-		t.Errorf("%d spans in the end, want %d", n, most+1)
-	}
-}

@@ -2,11 +2,10 @@ package redlockotel_test
 
 import (
 	"context"
-	"errors"
+
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -15,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/nemesis"
+
 	"github.com/lockstorm/lockstorm/redlock"
 	"github.com/lockstorm/lockstorm/redlock/redlockotel"
 )
@@ -85,98 +84,6 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// trap is a runtime that does something, once, when a clock is read.
-type trap struct {
-	env.Runtime
-	spring func()
-}
-
-func (t *trap) Now(c env.Clock) env.Instant {
-	if spring := t.spring; spring != nil {
-		t.spring = nil
-		spring()
-	}
-	return t.Runtime.Now(c)
-}
-
-// A step that is observed while the telemetry is being closed leaves no span open.
-func TestCloseBetween(t *testing.T) {
-	steps := []env.Step{env.StepAcquire, env.StepQuorum, env.StepGranted, env.StepExtend, env.StepExtended, env.StepBeforeRelease, env.StepReleased}
-	for closing := range len(steps) + 1 {
-		clock, r := &trap{Runtime: env.System()}, tracetest.NewSpanRecorder()
-		telemetry, err := redlockotel.New(clock, redlockotel.Options{
-			TracerProvider: sdk.NewTracerProvider(sdk.WithSpanProcessor(r)), MeterProvider: noop.NewMeterProvider(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := telemetry.Observer(nil)
-		for i, step := range steps {
-			if i == closing {
-				clock.spring = telemetry.Close
-			}
-			o.Observe(env.Event{Step: step, Resource: "r", Token: "0123456789"})
-		}
-		wantAllEnded(t, r)
-		if text := tree(r.Ended()); closing <= 2 && strings.Contains(text, "redlock hold") {
-			t.Errorf("closed at %v: a hold has begun:\n%s", steps[closing], text)
-		}
-	}
-}
-
-// A panic of somebody's own leaves no span open either.
-func TestPanicOfAFenceSource(t *testing.T) {
-	c := open(t, setting(3, nil))
-	s := config()
-	s.Fence, s.FenceFrom = true, func(context.Context, string, env.Instant) (uint64, error) { panic("oh") }
-	c.run(s, func(m *redlock.Mutex) {
-		defer func() {
-			if recover() != "oh" {
-				c.Error("the panic has got lost")
-			}
-		}()
-		_, _ = c.client.Lock(context.Background(), m, "r")
-	})
-	c.client.Close()
-	wantAllEnded(t, c.recorder)
-	if text := c.tree(); !strings.Contains(text, "redlock lock [0s..2ms] abandoned tries=1 !") {
-		t.Errorf("got\n%s", text)
-	}
-}
-
-// Law: whatever order the steps of a try come in, each hold counts once, and nothing is
-// left open in the end.
-func TestStepsInAnyOrder(t *testing.T) {
-	for _, steps := range [][]env.Step{
-		{env.StepAcquire, env.StepExpiring, env.StepGranted},
-		{env.StepAcquire, env.StepLost, env.StepGranted, env.StepBeforeRelease, env.StepReleased},
-		{env.StepAcquire, env.StepExtend, env.StepGranted, env.StepExtended, env.StepBeforeRelease, env.StepReleased},
-		{env.StepAcquire, env.StepGranted, env.StepBeforeRelease, env.StepLost, env.StepReleased},
-		{env.StepAcquire, env.StepGranted, env.StepExtend, env.StepBeforeRelease, env.StepReleased, env.StepExtendFailed},
-		{env.StepAcquire, env.StepAcquire, env.StepGranted, env.StepLost},
-	} {
-		telemetry, r := recorded(t)
-		o := telemetry.Observer(nil)
-		for _, step := range steps {
-			e := env.Event{Step: step, Resource: "r", Token: "0123456789"}
-			if step == env.StepLost {
-				e.Err = redlock.ErrLost
-			}
-			o.Observe(e)
-		}
-		wantAllEnded(t, r)
-		holds := 0
-		for _, s := range r.Ended() {
-			if s.Name() == "redlock hold" {
-				holds++
-			}
-		}
-		if holds != 1 {
-			t.Errorf("%v: %d holds", steps, holds)
-		}
-	}
-}
-
 // Spans never contain a token, not even from an error that quotes it.
 func TestNoTokenIsTold(t *testing.T) {
 	const token = "0123456789abcdef0123456789abcdef01234567"
@@ -215,51 +122,4 @@ func (r refusing) Len() int                                             { return
 func (r refusing) Send(env.NodeSet, env.Command, env.Instant) env.Round { return r }
 func (r refusing) Next(context.Context, env.Instant) (env.Reply, error) {
 	return env.Reply{Node: 1, Answer: env.Failed, Err: r.err}, nil
-}
-
-// The next observer receives every event, unchanged, whether or not it is known.
-func TestEveryEventIsPassedOn(t *testing.T) {
-	telemetry, _ := recorded(t)
-	e := env.Event{
-		Resource: "r", Token: "0123456789", TTL: time.Second, Until: 7, Validity: 900 * ms,
-		Reply: env.Reply{Node: 3, Answer: env.Failed, Err: errors.New("oh")}, K: 2, Answer: env.Yes, Err: redlock.ErrLost,
-	}
-	for _, e.Step = range env.Steps() {
-		var heard listener
-		telemetry.Observer(&heard).Observe(e)
-		if len(heard) != 1 || heard[0] != e {
-			t.Errorf("%v: heard %+v", e.Step, heard)
-		}
-	}
-}
-
-type listener []env.Event
-
-func (l *listener) Observe(e env.Event) { *l = append(*l, e) }
-
-// A trace that is not sampled has no spans of requests to pay for.
-func TestNothingIsMadeOfWhatIsNotSampled(t *testing.T) {
-	telemetry, r := recorded(t, sdk.WithSampler(sdk.NeverSample()))
-	o := telemetry.Observer(nil)
-	o.Observe(env.Event{Step: env.StepAcquire, Token: "0123456789"})
-	_, _ = telemetry.Nodes(refusing{}).Send(1, env.Command{Op: env.OpSet, Token: "0123456789"}, 0).Next(context.Background(), 0)
-	o.Observe(env.Event{Step: env.StepRefused, Token: "0123456789", Err: redlock.ErrNoQuorum})
-	if n := len(r.Started()); n != 0 {
-		t.Errorf("%d spans", n)
-	}
-}
-
-// Clocks that are stepped while a lock is held bend no span.
-func TestStepsOfTheTimeOfDay(t *testing.T) {
-	back := nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: -time.Hour}, Start: nemesis.At(50 * ms)}
-	c := play(t, nemesis.Plan{back}, func(c *scene, m *redlock.Mutex) {
-		h := c.lock(m)
-		c.sleep(100 * ms)
-		c.ok(h.Release(context.Background()))
-		c.ok(m.Close(context.Background()))
-	})
-	if text := c.tree(); !strings.Contains(text, "redlock hold [2ms..102ms] released\n  redlock release [102ms..104ms]") &&
-		!strings.Contains(text, "redlock hold [2ms..102ms] released\n    redlock release [102ms..104ms]") {
-		t.Errorf("got\n%s", text)
-	}
 }

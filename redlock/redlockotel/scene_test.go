@@ -203,14 +203,6 @@ func line(s sdk.ReadOnlySpan) string {
 	return text
 }
 
-// wantTree compares trees; lines are indented by tabs in tests.
-func (c *scene) wantTree(want string) {
-	c.Helper()
-	if got, want := c.tree(), strings.ReplaceAll(strings.TrimPrefix(want, "\n"), "\t", "  "); got != want {
-		c.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 // wantAllEnded checks that no span is left open.
 func wantAllEnded(t failing, r *tracetest.SpanRecorder) {
 	t.Helper()

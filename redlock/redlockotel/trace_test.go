@@ -3,10 +3,13 @@ package redlockotel_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
+	"github.com/lockstorm/lockstorm/internal/testkit"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/redlock"
 )
@@ -23,77 +26,28 @@ func slow(node int, by time.Duration) nemesis.Fault {
 	}
 }
 
-// A grant over five nodes, of which one is dead and one is late: it hangs on the span
-// of the caller, and requests on what they were sent for, also where they are answered
-// after that has ended.
-func TestTraceOfAGrant(t *testing.T) {
-	c := play(t, nemesis.Plan{crash(5, 0, nil), slow(4, 10*ms)}, func(c *scene, m *redlock.Mutex) {
-		ctx, end := c.request("request")
-		h, err := m.Lock(ctx, "r")
-		c.ok(err)
-		c.sleep(100 * ms)
-		c.ok(h.Extend(ctx, time.Second))
-		c.ok(h.Release(ctx))
-		end()
-		c.ok(m.Close(context.Background()))
-	})
-	c.wantTree(`
-request [0s..106ms]
-	redlock acquire [0s..2ms] granted quorum@2ms
-		set node 1 [0s..2ms] yes
-		set node 2 [0s..2ms] yes
-		set node 3 [0s..2ms] yes
-		set node 5 [0s..2ms] failed late !
-		set node 4 [0s..22ms] yes late
-	redlock hold [2ms..104ms] released
-		redlock extend [102ms..104ms] extended
-			extend node 1 [102ms..104ms] yes
-			extend node 2 [102ms..104ms] yes
-			extend node 3 [102ms..104ms] yes
-			extend node 5 [102ms..104ms] failed late !
-			extend node 4 [102ms..124ms] yes late
-	redlock release [104ms..106ms] released
-		delete node 1 [104ms..106ms] yes
-		delete node 2 [104ms..106ms] yes
-		delete node 3 [104ms..106ms] yes
-		delete node 5 [104ms..106ms] failed late !
-		delete node 4 [104ms..126ms] yes late
-`)
-}
-
-// Without a span of the caller all of a lock is one trace.
-func TestTraceWithoutACaller(t *testing.T) {
-	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
-		h := c.lock(m)
-		c.ok(h.Extend(context.Background(), time.Second))
-		c.ok(h.Release(context.Background()))
-		c.ok(m.Close(context.Background()))
-	})
-	c.wantTree(`
-redlock acquire [0s..2ms] granted quorum@2ms
-	set node 1 [0s..2ms] yes
-	set node 2 [0s..2ms] yes
-	set node 3 [0s..2ms] yes
-	set node 4 [0s..2ms] yes late
-	set node 5 [0s..2ms] yes late
-	redlock hold [2ms..4ms] released
-		redlock extend [2ms..4ms] extended
-			extend node 1 [2ms..4ms] yes
-			extend node 2 [2ms..4ms] yes
-			extend node 3 [2ms..4ms] yes
-			extend node 4 [2ms..4ms] yes late
-			extend node 5 [2ms..4ms] yes late
-	redlock release [4ms..6ms] released
-		delete node 1 [4ms..6ms] yes
-		delete node 2 [4ms..6ms] yes
-		delete node 3 [4ms..6ms] yes
-		delete node 4 [4ms..6ms] yes late
-		delete node 5 [4ms..6ms] yes late
-`)
+// The traces of testdata/traces.txt are what a user sees of each operation.
+func TestGoldenTraces(t *testing.T) {
+	var text strings.Builder
+	for _, c := range []struct {
+		title string
+		trace func(*testing.T) string
+	}{
+		{"from elsewhere", traceFromElsewhere},
+		{"of a refusal", traceOfARefusal},
+		{"without a quorum", traceWithoutAQuorum},
+		{"of a loss", traceOfALoss},
+		{"of a warning", traceOfAWarning},
+		{"of waiting", traceOfWaiting},
+		{"of a fence", traceOfAFence},
+	} {
+		fmt.Fprintf(&text, "# %s\n%s\n", c.title, c.trace(t))
+	}
+	testkit.GoldenFile(t, "testdata/traces.txt", text.String(), "The spans of a lock look different.")
 }
 
 // A call from another trace is a span of that trace, with a link to the hold.
-func TestTraceFromElsewhere(t *testing.T) {
+func traceFromElsewhere(t *testing.T) string {
 	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
 		h := c.lock(m)
 		other, end := c.request("elsewhere")
@@ -102,85 +56,35 @@ func TestTraceFromElsewhere(t *testing.T) {
 		end()
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(`
-redlock acquire [0s..2ms] granted quorum@2ms
-	set node 1 [0s..2ms] yes
-	set node 2 [0s..2ms] yes
-	set node 3 [0s..2ms] yes
-	set node 4 [0s..2ms] yes late
-	set node 5 [0s..2ms] yes late
-	redlock hold [2ms..4ms] released
-elsewhere [2ms..6ms]
-	redlock extend [2ms..4ms] extended linked
-		extend node 1 [2ms..4ms] yes
-		extend node 2 [2ms..4ms] yes
-		extend node 3 [2ms..4ms] yes
-		extend node 4 [2ms..4ms] yes late
-		extend node 5 [2ms..4ms] yes late
-	redlock release [4ms..6ms] released linked
-		delete node 1 [4ms..6ms] yes
-		delete node 2 [4ms..6ms] yes
-		delete node 3 [4ms..6ms] yes
-		delete node 4 [4ms..6ms] yes late
-		delete node 5 [4ms..6ms] yes late
-`)
+	return c.tree()
 }
 
 // A lock that is taken is no error. The deletions of its tries' keys are children of the tries.
-func TestTraceOfARefusal(t *testing.T) {
+func traceOfARefusal(t *testing.T) string {
 	c := play(t, nemesis.Plan{slow(5, 10*ms)}, func(c *scene, m *redlock.Mutex) {
 		c.occupy(4)
 		_, err := m.TryLock(context.Background(), "r")
 		c.wantError(err, redlock.ErrTaken)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(`
-redlock acquire [2ms..4ms] taken
-	set node 1 [2ms..4ms] no
-	set node 2 [2ms..4ms] no
-	set node 3 [2ms..4ms] no
-	set node 4 [2ms..4ms] no late
-	set node 5 [2ms..24ms] yes late
-	delete node 1 [4ms..6ms] no late
-	delete node 2 [4ms..6ms] no late
-	delete node 3 [4ms..6ms] no late
-	delete node 4 [4ms..6ms] no late
-	delete node 5 [4ms..26ms] yes late
-`)
+	return c.tree()
 }
 
 // A try without a quorum is an error in the trace. Deletions on silent nodes are repeated, in spans
 // of the try that has ended.
-func TestTraceWithoutAQuorum(t *testing.T) {
+func traceWithoutAQuorum(t *testing.T) string {
 	c := play(t, nemesis.Plan{crash(1, 0, nil), slow(2, 60*ms), slow(3, 60*ms)}, func(c *scene, m *redlock.Mutex) {
 		_, err := m.TryLock(context.Background(), "r")
 		c.wantError(err, redlock.ErrNoQuorum)
 		c.sleep(500 * ms)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(`
-redlock acquire [0s..50ms] no_quorum !
-	set node 1 [0s..2ms] failed !
-	set node 4 [0s..2ms] yes
-	set node 5 [0s..2ms] yes
-	set node 2 [0s..122ms] yes late
-	set node 3 [0s..122ms] yes late
-	delete node 4 [50ms..52ms] yes late
-	delete node 5 [50ms..52ms] yes late
-	delete node 2 [50ms..100ms] lost late !
-	delete node 3 [50ms..100ms] lost late !
-	delete node 2 [100ms..222ms] no late
-	delete node 3 [100ms..222ms] no late
-	delete node 2 [122ms..172ms] lost late !
-	delete node 3 [122ms..294ms] lost late !
-	delete node 2 [172ms..294ms] no late
-	delete node 3 [294ms..416ms] no late
-`)
+	return c.tree()
 }
 
 // A lock that is lost ends the hold there; that it was lost is also what its release
 // finds.
-func TestTraceOfALoss(t *testing.T) {
+func traceOfALoss(t *testing.T) string {
 	c := play(t, forgetful(), func(c *scene, m *redlock.Mutex) {
 		h := c.lock(m)
 		c.sleep(200 * ms)
@@ -188,27 +92,7 @@ func TestTraceOfALoss(t *testing.T) {
 		c.wantError(h.Release(context.Background()), redlock.ErrLost)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(`
-redlock acquire [0s..2ms] granted quorum@2ms
-	set node 1 [0s..2ms] yes
-	set node 2 [0s..2ms] yes
-	set node 3 [0s..2ms] yes
-	set node 4 [0s..2ms] yes late
-	set node 5 [0s..2ms] yes late
-	redlock hold [2ms..206ms] lost lost@206ms !
-		redlock extend [202ms..206ms] lost !
-			extend node 4 [202ms..204ms] yes
-			extend node 5 [202ms..204ms] yes
-			extend node 1 [202ms..206ms] no
-			extend node 2 [202ms..206ms] no
-			extend node 3 [202ms..206ms] no
-	redlock release [206ms..210ms] lost !
-		delete node 4 [206ms..208ms] yes
-		delete node 5 [206ms..208ms] yes
-		delete node 1 [206ms..210ms] no
-		delete node 2 [206ms..210ms] no
-		delete node 3 [206ms..210ms] no
-`)
+	return c.tree()
 }
 
 // forgetful has a majority of nodes forget their keys after a tenth of a second.
@@ -221,7 +105,7 @@ func forgetful() (plan nemesis.Plan) {
 
 // The holder is warned, and releases late; another one never does, and its hold ends
 // all the same.
-func TestTraceOfAWarning(t *testing.T) {
+func traceOfAWarning(t *testing.T) string {
 	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
 		h := c.lock(m)
 		_ = c.Runtime(1).Sleep(h.Context(), env.Never)
@@ -230,50 +114,12 @@ func TestTraceOfAWarning(t *testing.T) {
 		c.sleep(2 * time.Second)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(`
-redlock acquire [0s..2ms] granted quorum@2ms
-	set node 1 [0s..2ms] yes
-	set node 2 [0s..2ms] yes
-	set node 3 [0s..2ms] yes
-	set node 4 [0s..2ms] yes late
-	set node 5 [0s..2ms] yes late
-	redlock hold [2ms..900ms] expiring expiring@900ms !
-	redlock release [900ms..902ms] released
-		delete node 1 [900ms..902ms] yes
-		delete node 2 [900ms..902ms] yes
-		delete node 3 [900ms..902ms] yes
-		delete node 4 [900ms..902ms] yes late
-		delete node 5 [900ms..902ms] yes late
-redlock acquire [902ms..904ms] granted quorum@904ms
-	set node 1 [902ms..904ms] yes
-	set node 2 [902ms..904ms] yes
-	set node 3 [902ms..904ms] yes
-	set node 4 [902ms..904ms] yes late
-	set node 5 [902ms..904ms] yes late
-	redlock hold [904ms..1.802s] expiring expiring@1.802s !
-`)
-}
-
-// A mutex that is closed ends the holds that are left.
-func TestTraceOfAClose(t *testing.T) {
-	c := play(t, nil, func(c *scene, m *redlock.Mutex) {
-		c.lock(m)
-		c.ok(m.Close(context.Background()))
-	})
-	c.wantTree(`
-redlock acquire [0s..2ms] granted quorum@2ms
-	set node 1 [0s..2ms] yes
-	set node 2 [0s..2ms] yes
-	set node 3 [0s..2ms] yes
-	set node 4 [0s..2ms] yes late
-	set node 5 [0s..2ms] yes late
-	redlock hold [2ms..2ms] closed lost@2ms !
-`)
+	return c.tree()
 }
 
 // One span tells how long a caller has waited, and after how many tries. The hold hangs
 // where the caller was.
-func TestTraceOfWaiting(t *testing.T) {
+func traceOfWaiting(t *testing.T) string {
 	c := open(t, setting(5, nil))
 	s := config()
 	s.RetryMin, s.RetryMax = 20*ms, 20*ms
@@ -291,56 +137,12 @@ func TestTraceOfWaiting(t *testing.T) {
 		c.ok(m.Close(context.Background()))
 		c.ok(other.Close(context.Background()))
 	})
-	c.wantTree(`
-request [2ms..48ms]
-	redlock lock [2ms..48ms] granted tries=3
-		redlock acquire [2ms..4ms] taken
-			set node 1 [2ms..4ms] no
-			set node 2 [2ms..4ms] no
-			set node 3 [2ms..4ms] no
-			set node 4 [2ms..4ms] no late
-			set node 5 [2ms..4ms] no late
-			delete node 1 [4ms..6ms] no late
-			delete node 2 [4ms..6ms] no late
-			delete node 3 [4ms..6ms] no late
-			delete node 4 [4ms..6ms] no late
-			delete node 5 [4ms..6ms] no late
-		redlock acquire [24ms..26ms] taken
-			set node 1 [24ms..26ms] no
-			set node 2 [24ms..26ms] no
-			set node 3 [24ms..26ms] no
-			set node 4 [24ms..26ms] no late
-			set node 5 [24ms..26ms] no late
-			delete node 1 [26ms..28ms] no late
-			delete node 2 [26ms..28ms] no late
-			delete node 3 [26ms..28ms] no late
-			delete node 4 [26ms..28ms] no late
-			delete node 5 [26ms..28ms] no late
-		redlock acquire [46ms..48ms] granted quorum@48ms
-			set node 1 [46ms..48ms] yes
-			set node 2 [46ms..48ms] yes
-			set node 3 [46ms..48ms] yes
-			set node 4 [46ms..48ms] yes late
-			set node 5 [46ms..48ms] yes late
-	redlock hold [48ms..50ms] released
-		redlock extend [48ms..50ms] extended
-			extend node 1 [48ms..50ms] yes
-			extend node 2 [48ms..50ms] yes
-			extend node 3 [48ms..50ms] yes
-			extend node 4 [48ms..50ms] yes late
-			extend node 5 [48ms..50ms] yes late
-	redlock release [50ms..52ms] released
-		delete node 1 [50ms..52ms] yes
-		delete node 2 [50ms..52ms] yes
-		delete node 3 [50ms..52ms] yes
-		delete node 4 [50ms..52ms] yes late
-		delete node 5 [50ms..52ms] yes late
-`)
+	return c.tree()
 }
 
 // The requests that draw a fence are children of their try, and sequential requests are shown as
 // such.
-func TestTraceOfAFence(t *testing.T) {
+func traceOfAFence(t *testing.T) string {
 	c := open(t, setting(3, nil))
 	s := config()
 	s.Fence, c.sequential = true, true
@@ -348,19 +150,7 @@ func TestTraceOfAFence(t *testing.T) {
 		c.lock(m)
 		c.ok(m.Close(context.Background()))
 	})
-	c.wantTree(`
-redlock acquire [0s..12ms] granted quorum@4ms
-	set node 1 [0s..2ms] yes
-	set node 2 [2ms..4ms] yes
-	count node 1 [4ms..6ms] yes
-	count node 2 [6ms..8ms] yes
-	raise node 1 [8ms..10ms] yes
-	count node 3 [8ms..10ms] yes
-	raise node 2 [10ms..12ms] yes
-	redlock hold [12ms..12ms] closed lost@12ms !
-	raise node 3 [12ms..14ms] yes late
-	set node 3 [12ms..14ms] yes late
-`)
+	return c.tree()
 }
 
 // occupy has the first so many nodes hold somebody else's key.

@@ -9,14 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
+
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/moby/moby/client"
 
@@ -48,7 +47,6 @@ func TestContainerOfABadImage(t *testing.T) {
 	with := func(settings string) string {
 		return strings.Replace(shell, `\"$@\"`, `\"$@\" `+settings, 1)
 	}
-	self := program{os.Args[0], inImage}
 	for name, c := range map[string]struct {
 		options Options
 		image   string
@@ -58,13 +56,11 @@ func TestContainerOfABadImage(t *testing.T) {
 		"not a good name": {image: "Not An Image", want: []string{"Not An Image"}},
 		"without redis":   {image: scratch("empty", "", sh), want: []string{"has no redis-server in its PATH"}},
 		"without redis, and a script finds that out": {image: scratch("script", shell, sh), want: []string{"has no redis-server in its PATH", "exit status 127"}},
-		"ends at once":          {image: scratch("cat", "", program{"/bin/cat", inImage}), want: []string{"redis-server in the image", "does not start", "exit status 1", "--port"}},
-		"does not understand":   {image: onRedis("nonsense", with("--nonsense 1"), sh), want: []string{"redis-server in the image", "does not start", "Bad directive"}},
-		"too old":               {image: onRedis("old", "ENV "+posingEnv+"=5.0.14", self), want: []string{"5.0.14", "6.0"}},
-		"too old to lose power": {options: Options{Journal: true}, image: onRedis("older", "ENV "+posingEnv+"=6.2.14", self), want: []string{"6.2.14, which is too old to be restored", "at least 7.0 is needed"}},
-		"a node of a cluster":   {image: onRedis("cluster", with("--cluster-enabled yes"), sh), want: []string{"node of a Redis cluster"}},
-		"evicts":                {image: onRedis("evicts", with("--maxmemory 100mb --maxmemory-policy allkeys-lru"), sh), want: []string{"allkeys-lru"}},
-		"wants a password":      {image: onRedis("password", with("--requirepass secret"), sh), want: []string{"NOAUTH"}},
+		"ends at once":        {image: scratch("cat", "", program{"/bin/cat", inImage}), want: []string{"redis-server in the image", "does not start", "exit status 1", "--port"}},
+		"does not understand": {image: onRedis("nonsense", with("--nonsense 1"), sh), want: []string{"redis-server in the image", "does not start", "Bad directive"}},
+		"a node of a cluster": {image: onRedis("cluster", with("--cluster-enabled yes"), sh), want: []string{"node of a Redis cluster"}},
+		"evicts":              {image: onRedis("evicts", with("--maxmemory 100mb --maxmemory-policy allkeys-lru"), sh), want: []string{"allkeys-lru"}},
+		"wants a password":    {image: onRedis("password", with("--requirepass secret"), sh), want: []string{"NOAUTH"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.options.Image, c.options.Nodes = c.image, 1
@@ -107,24 +103,11 @@ func TestContainerOfAGoodImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Image, o.Nodes = image, 1
 			s := openFleet(t, o).Server(1)
-			if o.Clocks {
-				mustSetClock(t, s)
-			}
 			s.must(t, "OK", "SET", "key", "token")
 			s.Kill()
 			s.mustStart(t)
 			s.must(t, "redis: nil", "GET", "key")
 		})
-	}
-}
-
-func mustSetClock(t *testing.T, s *Server) {
-	t.Helper()
-	if err := s.SetClock(time.Hour, 0); err != nil {
-		t.Fatal(err)
-	}
-	if shown, err := s.operator().Time(t.Context()); err != nil || time.Until(shown) < time.Minute {
-		t.Errorf("the clock does not move: %v, %v", shown, err)
 	}
 }
 
@@ -165,44 +148,4 @@ func build(t *testing.T, e *engine, name, dockerfile string, programs ...program
 		}
 	})
 	return tag
-}
-
-// posingEnv makes the test binary behave as a redis-server of that version.
-const posingEnv = "LOCKSTORM_TEST_REDIS_VERSION"
-
-// pose replies as such a server would, as far as the check of a server needs it.
-func pose(version string) {
-	l, err := net.Listen("tcp", ":"+redisPort)
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	info := "redis_version:" + version + "\r\nrole:master\r\nrun_id:f00"
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			os.Exit(1)
-		}
-		go func() {
-			asked := make([]byte, 1<<12)
-			for {
-				n, err := conn.Read(asked)
-				if err != nil {
-					return
-				}
-				say := "+OK\r\n"
-				switch text := string(asked[:n]); {
-				case strings.Contains(text, "PING"):
-					say = "+PONG\r\n"
-				case strings.Contains(text, "INFO"):
-					say = fmt.Sprintf("$%d\r\n%s\r\n", len(info), info)
-				case strings.Contains(text, "HELLO") && version < "6":
-					say = "-ERR unknown command `HELLO`\r\n"
-				case strings.Contains(text, "HELLO"):
-					say = "*2\r\n$5\r\nproto\r\n:2\r\n"
-				}
-				_, _ = conn.Write([]byte(say))
-			}
-		}()
-	}
 }

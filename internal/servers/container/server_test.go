@@ -120,9 +120,6 @@ func TestAdmission(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	if version := os.Getenv(posingEnv); version != "" {
-		pose(version)
-	}
 	testkit.OrphanMain(m, func(_ string, tell func(...any)) error {
 		f, err := OpenFleet(context.Background(), Options{Nodes: 2, AppendOnly: true})
 		if err == nil {

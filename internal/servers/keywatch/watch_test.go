@@ -71,24 +71,6 @@ func (l *log) Now() env.Instant {
 
 func (l *log) now() env.Instant { return env.Instant(time.Since(l.began)) + 1 }
 
-// waitFor waits until a look has had no answer for some time.
-func (l *log) waitFor(long time.Duration) {
-	l.t.Helper()
-	look, since := 0, time.Now()
-	for end := since.Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		l.mu.Lock()
-		now, waits := l.asked, l.asked > l.told
-		l.mu.Unlock()
-		switch {
-		case !waits || now != look:
-			look, since = now, time.Now()
-		case time.Since(since) >= long:
-			return
-		}
-	}
-	l.t.Fatal("each look is answered")
-}
-
 // patience bounds how long the watch may take.
 const patience = time.Minute
 
@@ -139,26 +121,6 @@ func begin(t *testing.T, o redisserver.Options) (*redisserver.Server, *keywatch.
 	s := servertest.Open(t, o).Server(1)
 	l := &log{t: t, began: time.Now()}
 	return s, keywatch.New(l), l
-}
-
-// A server that stands still shows in the instants that the watch records: what it saw was asked for as
-// long before as the server took to answer.
-func TestAServerThatStandsStillAnswersLate(t *testing.T) {
-	s, w, l := begin(t, redisserver.Options{})
-	follow(t, w, s.Addr(), "")
-	l.expect()
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	const stood = 300 * time.Millisecond
-	l.waitFor(stood)
-	if err := s.Continue(); err != nil {
-		t.Fatal(err)
-	}
-	l.expect()
-	if l.latest < stood {
-		t.Errorf("the latest answer took %v, and the server stood still for %v", l.latest, stood)
-	}
 }
 
 // Each change is recorded once, with its value and, where it can be known, its reason.
@@ -222,36 +184,6 @@ func do(t *testing.T, s *redisserver.Server, words ...string) any {
 		t.Fatal(err)
 	}
 	return reply
-}
-
-// A watch that begins anew records what differs.
-func TestBeginsAnew(t *testing.T) {
-	s, w, l := begin(t, redisserver.Options{AppendOnly: true})
-	end, ended := follow(t, w, s.Addr(), "")
-	servertest.Do(t, s, "SET stays a PX 100000")
-	servertest.Do(t, s, "SET goes b PX 100000")
-	servertest.Do(t, s, "SET changes c PX 100000")
-	l.expect("key-set stays a", "key-set goes b", "key-set changes c")
-	end()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	servertest.Do(t, s, "DEL goes")
-	servertest.Do(t, s, "SET changes d PX 100000")
-	servertest.Do(t, s, "SET comes e PX 100000")
-	s.Kill()
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	_, ended = follow(t, w, s.Addr(), history.RolledBack)
-	l.expect("key-gone changes c rolled back", "key-gone goes b rolled back", "key-set changes d rolled back", "key-set comes e rolled back")
-	if l.gaps != 2 {
-		t.Errorf("%d gaps", l.gaps)
-	}
-	s.Kill()
-	if err := <-ended; err == nil || errors.Is(err, context.Canceled) {
-		t.Errorf("the server is gone: %v", err)
-	}
 }
 
 // A lock notices nothing of the watch: no WAIT counts it.

@@ -137,12 +137,12 @@ func untouched(int, int) {}
 
 // recovery says how a server that is down starts again.
 type recovery struct {
-	left     string     // which keys it still has, for the report
-	state    time.Time  // to which a vm-restore restores the machine
-	promoted Replicated // the second master during a split brain
-	dark     int        // number of the fault that cut the machine's power, or 0
-	fault    int        // number of the fault that the machine ends itself; 0: the plan ends it
-	at       int64      // restart time on the node's wall clock, if the machine restarts it
+	left     string    // which keys it still has, for the report
+	state    time.Time // to which a vm-restore restores the machine
+	promoted *pair     // the second master during a split brain
+	dark     int       // number of the fault that cut the machine's power, or 0
+	fault    int       // number of the fault that the machine ends itself; 0: the plan ends it
+	at       int64     // restart time on the node's wall clock, if the machine restarts it
 
 	ending *slowEnding // the restart in progress, or nil
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// Failovers returns the handlers for a fleet whose servers are [Replicated] where the plan
+// Failovers returns the handlers for a fleet whose servers are pairs of a master and a replica where the plan
 // needs it: failover and split-brain.
 func Failovers() FaultHandlers {
 	return FaultHandlers{
 		handler[*nemesis.Failover]{
 			Begin: func(w *World, f injection[*nemesis.Failover]) error {
 				w.goDown(f.Action.Node, "as its replica, with the keys that had come to it")
-				return w.server(f.Action.Node).(Replicated).LoseMaster()
+				return w.server(f.Action.Node).(*pair).loseMaster()
 			},
 			End: func(w *World, f injection[*nemesis.Failover]) error {
-				node, lost := f.Action.Node, w.server(f.Action.Node).(Replicated)
-				var heir Replicated
+				node, lost := f.Action.Node, w.server(f.Action.Node).(*pair)
+				var heir *pair
 				w.recover(node, f.Number, func() (err error) {
-					if heir, err = lost.Promote(w.over); err != nil {
+					if heir, err = lost.promote(w.over); err != nil {
 						return err
 					}
 					if err = w.lead(node, heir.Addr()); err != nil {
 						return err
 					}
-					return heir.Rejoin(w.over)
+					return heir.rejoin(w.over)
 				}, func() { w.fleet.Servers[node-1] = heir })
 				return nil
 			},
@@ -43,9 +43,9 @@ func Failovers() FaultHandlers {
 				w.links.Disturb(nemesis.Links{Nodes: []int{node}}, untouched)
 				w.suspendWatch(node) // of two masters neither has what the other does
 				w.endWatch(node)
-				old := w.server(node).(Replicated)
-				old.Disconnect()
-				heir, err := old.Promote(w.over)
+				old := w.server(node).(*pair)
+				old.disconnect()
+				heir, err := old.promote(w.over)
 				if err != nil {
 					return err
 				}
@@ -59,7 +59,7 @@ func Failovers() FaultHandlers {
 					if err := w.leadSome(node, heir.Addr(), f.Action.Old); err != nil {
 						return err
 					}
-					return heir.Demote(w.over)
+					return heir.demote(w.over)
 				}, func() {
 					w.fleet.Servers[node-1], w.recoveries[node-1] = heir, recovery{}
 					w.resumeWatch(node, history.RolledBack)

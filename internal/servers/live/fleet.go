@@ -160,27 +160,3 @@ type Rewinder interface {
 	// same run id.
 	Rewind(ctx context.Context, then time.Time) error
 }
-
-// Replicated is a master with an asynchronous replica, which answer as one server.
-type Replicated interface {
-	Server
-
-	// LoseMaster kills the master. Changes under way to the replica are lost.
-	LoseMaster() error
-
-	// Disconnect disconnects the replica from the master, which stays up. Changes under way are
-	// lost.
-	Disconnect()
-
-	// Demote makes the previous master, which has stayed up, a replica of this one. Changes
-	// that only it has are lost. No client may reach it any more.
-	Demote(ctx context.Context) error
-
-	// Promote makes the replica the master, and returns what answers for the node from
-	// now on.
-	Promote(ctx context.Context) (Replicated, error)
-
-	// Rejoin starts the previous master again as a replica of this one. No client may
-	// reach it as a master any more.
-	Rejoin(ctx context.Context) error
-}

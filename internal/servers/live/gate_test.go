@@ -94,43 +94,6 @@ func whilePaused(t *testing.T, before, paused func(w *testWorld, conn net.Conn),
 	})
 }
 
-func TestDialledConnectionStandsStillWithItsClient(t *testing.T) {
-	nothing := func(*testWorld, net.Conn) {}
-	atOnce := func() {}
-	t.Run("in a write", func(t *testing.T) { whilePaused(t, nothing, (*testWorld).asks, atOnce) })
-	t.Run("in a read", func(t *testing.T) { whilePaused(t, (*testWorld).asks, (*testWorld).hears, atOnce) })
-	t.Run("in a read that was waiting", func(t *testing.T) {
-		heard := make(chan struct{})
-		whilePaused(t, func(w *testWorld, conn net.Conn) {
-			gated := conn.(*gatedConn)
-			reads := &noticed{Conn: gated.Conn, read: make(chan struct{})}
-			gated.Conn = reads
-			go func() {
-				defer close(heard)
-				w.hears(conn)
-			}()
-			<-reads.read
-		}, func(_ *testWorld, conn net.Conn) {
-			if _, err := conn.(*gatedConn).Conn.Write([]byte("PING\r\n")); err != nil {
-				t.Error(err)
-			}
-			<-heard
-		}, atOnce)
-	})
-}
-
-// noticed is a connection that reports reads.
-type noticed struct {
-	net.Conn
-	read chan struct{} // closed when the first begins
-	once sync.Once
-}
-
-func (c *noticed) Read(p []byte) (int, error) {
-	c.once.Do(func() { close(c.read) })
-	return c.Conn.Read(p)
-}
-
 // A client that was paused past its deadline first sees the reply that arrived meanwhile,
 // and then the deadline.
 func TestDialledConnectionHasALateReplyFirst(t *testing.T) {

@@ -35,19 +35,19 @@ const (
 	disconnectRule
 )
 
-// LoseMaster implements [Replicated].
-func (p *pair) LoseMaster() error {
-	p.Disconnect()
+// loseMaster kills the master. Changes under way to the replica are lost.
+func (p *pair) loseMaster() error {
+	p.disconnect()
 	p.Kill()
 	return nil
 }
 
-// Disconnect implements [Replicated].
-func (p *pair) Disconnect() { p.stream.Replies.Impose(disconnectRule, nemesis.HoldAll()) }
+// disconnect disconnects the replica from the master, which stays up. Changes under way are lost.
+func (p *pair) disconnect() { p.stream.Replies.Impose(disconnectRule, nemesis.HoldAll()) }
 
-// Promote implements [Replicated]. The replica becomes a master with the keys that it has
-// received.
-func (p *pair) Promote(ctx context.Context) (Replicated, error) {
+// promote makes the replica a master with the keys that it has received, and returns what answers for
+// the node from now on.
+func (p *pair) promote(ctx context.Context) (*pair, error) {
 	_, err := p.replica.Do(ctx, "REPLICAOF", "NO", "ONE")
 	return &pair{p.replica, p.OwnServer, p.stream}, err
 }
@@ -59,16 +59,18 @@ func (p *pair) Rewind(ctx context.Context, then time.Time) error {
 	return p.OwnServer.(Rewinder).Rewind(ctx, then)
 }
 
-// Rejoin implements [Replicated].
-func (p *pair) Rejoin(ctx context.Context) error {
+// rejoin starts the previous master again as a replica of this one. No client may reach it as a master
+// any more.
+func (p *pair) rejoin(ctx context.Context) error {
 	if err := p.replica.Start(ctx); err != nil {
 		return err
 	}
-	return p.Demote(ctx)
+	return p.demote(ctx)
 }
 
-// Demote implements [Replicated].
-func (p *pair) Demote(ctx context.Context) error {
+// demote makes the previous master, which has stayed up, a replica of this one. Changes that only it has
+// are lost. No client may reach it any more.
+func (p *pair) demote(ctx context.Context) error {
 	p.stream.Replies.Lift(disconnectRule)
 	if err := p.stream.Redirect(p.Addr()); err != nil {
 		return err

@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -59,31 +57,6 @@ func TestWhatHappensToServers(t *testing.T) {
 	}
 }
 
-// A stopped server processes what it was sent when it continues: a SET of a key that was
-// free then, even if its client gave it up long ago.
-func TestServerThatGoesOnDoesWhatItWasAsked(t *testing.T) {
-	slower(t, func(unit time.Duration) error { return doesWhatItWasAsked(t, unit) })
-}
-
-// doesWhatItWasAsked gives a request up after a while, in which it has to be sent.
-func doesWhatItWasAsked(t *testing.T, while time.Duration) (forgotten error) {
-	w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.NodePause{Node: 1}})})
-	w.mustRun(func(int) {
-		w.ask(1, env.OpDelete, "warm up", patience)
-		w.Reach(1, begin, 0)
-		w.wantAnswers("while it stands still", w.ask(1, env.OpSet, "a", while), isDown)
-		w.Reach(1, end, 0)
-		for last := time.Now().Add(5 * time.Second); w.ask(1, env.OpSet, "b", patience)[0] == env.Yes; w.ask(1, env.OpDelete, "b", patience) {
-			if time.Now().After(last) {
-				forgotten = errors.New("it has forgotten what it was asked")
-				return
-			}
-		}
-	})
-	w.wantKinds(history.FaultStart, history.LinkDown, history.LinkUp, history.FaultEnd)
-	return forgotten
-}
-
 // A server that is down has nothing to evict, and the plan does not fail.
 func TestCommandsToAServerThatIsDown(t *testing.T) {
 	w := newTestWorld(t, nemesis.Setting{Plan: nemesis.Plan{
@@ -116,38 +89,6 @@ func TestRestartGoesByTheClockOfTheNode(t *testing.T) {
 	})
 }
 
-// Keys expire by their node's wall clock: a jump past their end expires them, and a clock
-// that stands still keeps them.
-func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Nodes: 3, Plan: nemesis.Plan{
-		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: 2 * slack}, Start: nemesis.When(1, begin, 0)},
-		{Action: &nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 3}}, Start: nemesis.When(1, begin, 0)},
-	}})
-	w.mustRun(func(int) {
-		short := env.Command{Op: env.OpSet, Key: "short", Token: "a", TTL: 100 * time.Millisecond}
-		set := func() (answers [3]env.Answer) {
-			r := w.Nodes(1).Send(env.AllNodes(3), short, w.Runtime(1).Now(env.Monotonic).Add(patience))
-			for {
-				reply, err := r.Next(context.Background(), env.Never)
-				if err != nil {
-					return answers
-				}
-				answers[reply.Node-1] = reply.Answer
-			}
-		}
-		w.wantAnswers("an hour's key at first", w.ask(1, env.OpSet, "a", patience), env.Yes, env.Yes, env.Yes)
-		w.Reach(1, begin, 0)
-		w.wantAnswers("after the jump", w.ask(1, env.OpSet, "b", patience), env.No, env.Yes, env.No)
-		if got := set(); got != [3]env.Answer{env.Yes, env.Yes, env.Yes} {
-			t.Errorf("a short key: %v", got)
-		}
-		w.sleep(1, 2*short.TTL)
-		if got := set(); got != [3]env.Answer{env.Yes, env.Yes, env.No} {
-			t.Errorf("a short key, after its time: %v", got)
-		}
-	})
-}
-
 // set sets a key for an hour on node 1 as client 1.
 func (w *testWorld) set(key string) env.Answer {
 	r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
@@ -168,91 +109,42 @@ func (w *testWorld) wantSet(key string, want env.Answer) {
 	}
 }
 
-// A disk that has been stuck for as long as Redis postpones writes has nothing that was
-// written meanwhile, and a torn record at the end does no harm. If the machine was too
-// slow, the test is repeated.
-func TestLossOfPowerWithAStuckDisk(t *testing.T) {
-	const tries = 100
-	for try := 1; try <= tries; try++ {
-		decided := false
-		t.Run(fmt.Sprint(try), func(t *testing.T) { decided = losesPowerWithAStuckDisk(t) })
-		if decided || t.Failed() {
-			return
-		}
-	}
-	t.Skipf("this machine is too slow: in none of %d tries did the power go in time", tries)
-}
-
-func losesPowerWithAStuckDisk(t *testing.T) (inTime bool) {
-	const stuck = 1500 * time.Millisecond
-	w := newTestWorld(t, nemesis.Setting{Persistence: nemesis.EverySecond, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1, StuckSync: stuck, TornTail: nemesis.TornLoad}})})
-	server := w.server(1).(*redisserver.Server)
-	synced := server.Synced
-	w.mustRun(func(int) {
-		w.wantSet("old", env.Yes)
-		for !strings.Contains(w.appendOnlyFile(server)[:synced()], "old") { // while its disk is busy, Redis answers before it writes
-			w.sleep(1, time.Millisecond)
-		}
-		w.sleep(1, stuck) // so that there is a sync before the disk got stuck, with the old key
-		began := time.Now()
-		for before := synced(); synced() == before; w.sleep(1, time.Millisecond) {
-			w.set("young")
-		}
-		w.Reach(1, begin, 0)
-		inTime = time.Since(began) < stuck
-		w.Reach(1, end, 0)
-		w.wantSet("old", env.No)
-		if inTime {
-			w.wantSet("young", env.Yes)
-		}
-	})
-	return inTime
-}
-
-// appendOnlyFile returns the content of a server's append-only file.
-func (w *testWorld) appendOnlyFile(s *redisserver.Server) string {
-	w.t.Helper()
-	reply, err := s.Do(context.Background(), "CONFIG", "GET", "dir")
-	pair, ok := reply.([]any)
-	if err != nil || !ok || len(pair) != 2 {
-		w.t.Fatalf("the directory of the server: %v, %v", reply, err)
-	}
-	text, err := os.ReadFile(filepath.Join(fmt.Sprint(pair[1]), "appendonlydir", "appendonly.aof.1.incr.aof"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return string(text)
-}
-
 // A restored machine has the keys of its snapshot and the same run id. Requests sent
 // meanwhile are lost with their connections.
 func TestRestoredMachine(t *testing.T) {
-	const age = 300 * time.Millisecond
 	for _, clock := range []nemesis.GuestClock{nemesis.ClockSynced, nemesis.ClockRestored} {
 		t.Run(string(clock), func(t *testing.T) {
-			w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.VMRestore{Node: 1, Age: age, Clock: clock}})})
-			run := func() string {
-				r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: "run", Token: "a", TTL: time.Hour, Vouched: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
-				reply, _ := r.Next(context.Background(), env.Never)
-				return reply.Run
-			}
-			w.mustRun(func(int) {
-				before := run()
-				w.wantSet("old", env.Yes)
-				w.sleep(1, 2*age)
-				w.wantSet("young", env.Yes)
-				w.Reach(1, begin, 0)
-				w.wantAnswers("without its machine", w.ask(1, env.OpSet, "b", 50*time.Millisecond), env.Lost)
-				w.Reach(1, end, 0)
-				w.wantSet("old", env.No)
-				w.wantSet("young", env.Yes)
-				if after := run(); before == "" || after != before {
-					t.Errorf("run %q, which was %q", after, before)
-				}
-			})
-			w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.NodeUp, history.FaultEnd, history.Resume)
+			slower(t, func(age time.Duration) error { return isRestored(t, clock, age) })
 		})
 	}
+}
+
+// isRestored restores a machine to a state of that age, within which it has to be used once more.
+func isRestored(t *testing.T, clock nemesis.GuestClock, age time.Duration) (late error) {
+	w := newTestWorld(t, nemesis.Setting{Plan: between(nemesis.Fault{Action: &nemesis.VMRestore{Node: 1, Age: age, Clock: clock}})})
+	run := func() string {
+		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: "run", Token: "a", TTL: time.Hour, Vouched: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
+		reply, _ := r.Next(context.Background(), env.Never)
+		return reply.Run
+	}
+	w.mustRun(func(int) {
+		before := run()
+		w.wantSet("old", env.Yes)
+		w.sleep(1, 2*age)
+		w.wantSet("young", env.Yes)
+		w.Reach(1, begin, 0)
+		w.wantAnswers("without its machine", []env.Answer{w.askBriefly(1, 1, env.OpSet, "b")}, env.Lost)
+		w.Reach(1, end, 0)
+		w.wantSet("old", env.No)
+		if got := w.set("young"); got != env.Yes {
+			late = fmt.Errorf("what was set just before is %v old", age)
+		}
+		if after := run(); before == "" || after != before {
+			t.Errorf("run %q, which was %q", after, before)
+		}
+	})
+	w.wantKinds(history.FaultStart, history.NodeDown, history.Pause, history.NodeUp, history.FaultEnd, history.Resume)
+	return late
 }
 
 // A server that rejects a torn file stays down.
@@ -286,11 +178,7 @@ func TestLossOfPower(t *testing.T) {
 func losesPower(t *testing.T, persistence nemesis.Persistence, old, young env.Answer) (late error) {
 	var synced int64
 	w := newTestWorld(t, nemesis.Setting{Persistence: persistence, Plan: between(nemesis.Fault{Action: &nemesis.PowerLoss{Node: 1}})})
-	set := func(key string) env.Answer {
-		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
-		reply, _ := r.Next(context.Background(), env.Never)
-		return reply.Answer
-	}
+	set := w.set
 	w.mustRun(func(int) {
 		set("old")
 		for i := 0; ; i++ { // until right after a sync
@@ -318,53 +206,6 @@ func losesPower(t *testing.T, persistence nemesis.Persistence, old, young env.An
 		if got := set("young"); got != young {
 			t.Errorf("what was set just before: %v, want %v", got, young)
 		}
-	})
-	return late
-}
-
-// A node comes back in an earlier state, whatever its persistence is. A crash leaves it
-// what its persistence keeps.
-func TestOldSnapshot(t *testing.T) {
-	for persistence, kept := range map[nemesis.Persistence]env.Answer{nemesis.Nothing: env.Yes, nemesis.Always: env.No} {
-		t.Run(string(persistence), func(t *testing.T) {
-			slower(t, func(age time.Duration) error { return comesBackOld(t, persistence, kept, age) })
-		})
-	}
-}
-
-// comesBackOld restores a node to a state of that age, within which it has to be used once
-// more.
-func comesBackOld(t *testing.T, persistence nemesis.Persistence, kept env.Answer, age time.Duration) (late error) {
-	old := between(nemesis.Fault{Action: &nemesis.OldSnapshot{Node: 1, Age: age}})
-	again := nemesis.When(1, env.StepAcquire, 0)
-	over := nemesis.When(1, env.StepReply, 0)
-	old = append(old, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: again, End: &over})
-	w := newTestWorld(t, nemesis.Setting{Persistence: persistence, Plan: old})
-	set := func(key string) env.Answer {
-		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(patience))
-		reply, _ := r.Next(context.Background(), env.Never)
-		return reply.Answer
-	}
-	wantSet := func(when, key string, want env.Answer) {
-		t.Helper()
-		if got := set(key); got != want {
-			t.Errorf("%s: SET %s is answered %v, want %v", when, key, got, want)
-		}
-	}
-	w.mustRun(func(int) {
-		set("old")
-		w.sleep(1, 2*age)
-		set("young")
-		w.Reach(1, begin, 0)
-		w.Reach(1, end, 0)
-		wantSet("from the snapshot", "old", env.No)
-		if got := set("young"); got != env.Yes {
-			late = fmt.Errorf("what was set just before is %v old", age)
-			return
-		}
-		w.Reach(1, env.StepAcquire, 0)
-		w.Reach(1, env.StepReply, 1)
-		wantSet("after a crash", "old", kept)
 	})
 	return late
 }

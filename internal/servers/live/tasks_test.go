@@ -69,12 +69,3 @@ func TestSchedulerIsLate(t *testing.T) {
 		}
 	}
 }
-
-// A run has a probe.
-func TestProbeRunsBesideARun(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{})
-	w.mustRun(func(int) { w.sleep(1, 10*probeInterval) })
-	if w.SchedulingLag() <= 0 {
-		t.Error("ten sleeps, and none of them was late by a nanosecond")
-	}
-}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/guard"
+
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/servers/redisserver"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -233,23 +233,6 @@ func (w *testWorld) askOne(client, node int, op env.Op, token string) env.Answer
 	return reply.Answer
 }
 
-// comesToHold waits until a node has the key.
-func (w *testWorld) comesToHold(client, node int) {
-	w.t.Helper()
-	m := w.Runtime(client)
-	for last := m.Now(env.Monotonic).Add(patience); ; w.sleep(client, time.Millisecond) {
-		probe := env.Command{Op: env.OpGet, Key: "key"}
-		reply, _ := w.Nodes(client).Send(env.SetOf(node), probe, last).Next(context.Background(), env.Never)
-		if reply.Answer == env.Yes {
-			return
-		}
-		if m.Now(env.Monotonic) > last {
-			w.t.Errorf("node %d has no key", node)
-			return
-		}
-	}
-}
-
 // isDown stands for the reply of a server that is down: its last connection breaks, or no
 // new one can be made.
 const isDown env.Answer = 100
@@ -266,20 +249,6 @@ func (w *testWorld) wantAnswers(what string, got []env.Answer, want ...env.Answe
 func (w *testWorld) sleep(client int, d time.Duration) {
 	m := w.Runtime(client)
 	_ = m.Sleep(context.Background(), m.Now(env.Monotonic).Add(d))
-}
-
-func TestClientsShareTheServers(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Nodes: 5, Clients: 2})
-	set := make(chan struct{})
-	w.mustRun(func(client int) {
-		if client == 1 {
-			w.wantAnswers("the first", w.ask(1, env.OpSet, "one", patience), env.Yes, env.Yes, env.Yes, env.Yes, env.Yes)
-			close(set)
-			return
-		}
-		<-set
-		w.wantAnswers("the second", w.ask(2, env.OpSet, "two", patience), env.No, env.No, env.No, env.No, env.No)
-	})
 }
 
 func TestRunEndsAtTheHorizonAndUnwindsWhoeverIsLeft(t *testing.T) {
@@ -322,27 +291,6 @@ func unwindsAll(t *testing.T, horizon time.Duration) error {
 	w.Record(history.Event{Kind: history.Step})
 	w.wantKinds()
 	return nil
-}
-
-func TestBackgroundTasksEndWithTheRun(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{})
-	var ended bool
-	started := make(chan struct{})
-	w.mustRun(func(int) {
-		m := w.Runtime(1)
-		m.Go("for ever", func() {
-			defer func() { ended = true }()
-			close(started)
-			_ = m.Sleep(context.Background(), env.Never)
-		})
-		<-started
-		if err := m.Go("short", func() {}).Wait(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	if !ended {
-		t.Error("the task is still there")
-	}
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
@@ -457,55 +405,6 @@ func TestLapsesAreInTheOrderOfTime(t *testing.T) {
 	}
 }
 
-func TestRegisterTellsOfEveryEffect(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Guard: guard.Fenced})
-	r := w.Register(1)
-	w.mustRun(func(int) {
-		ctx := context.Background()
-		for want := uint64(1); want <= 2; want++ {
-			if fence, err := r.Fence(ctx, "r"); err != nil || fence != want {
-				t.Errorf("fence %d, %v", fence, err)
-			}
-		}
-		if err := r.Write(ctx, env.Access{Resource: "r", Token: "new", Fence: 2}, 7); err != nil {
-			t.Error(err)
-		}
-		if err := r.Write(ctx, env.Access{Resource: "r", Token: "old", Fence: 1}, 8); !errors.Is(err, env.ErrFenced) {
-			t.Error(err)
-		}
-		if v, err := r.Read(ctx, env.Access{Resource: "r", Fence: 2}); err != nil || v != 7 {
-			t.Error(v, err)
-		}
-	})
-	w.wantKinds(history.Apply)
-	got := w.event(history.Apply)
-	got.Time = 0
-	if want := (history.Event{Kind: history.Apply, Client: 1, Resource: "r", Token: "new", Fence: 2, Value: 7}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-}
-
-func TestRegisterChecksTokens(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{Guard: guard.Token})
-	r := w.Register(1)
-	w.mustRun(func(int) {
-		ctx := context.Background()
-		a, b := env.Access{Resource: "r", Token: "a"}, env.Access{Resource: "r", Token: "b"}
-		for _, reader := range []env.Access{a, b} {
-			if _, err := r.Read(ctx, reader); err != nil {
-				t.Error(err)
-			}
-		}
-		if err := r.Write(ctx, a, 1); !errors.Is(err, env.ErrFenced) {
-			t.Error(err)
-		}
-		if err := r.Write(ctx, b, 2); err != nil {
-			t.Error(err)
-		}
-	})
-	w.wantKinds(history.Apply)
-}
-
 func TestRandomnessFollowsFromTheSeed(t *testing.T) {
 	draw := func(seed uint64, name string) string {
 		p := make([]byte, 20)
@@ -518,32 +417,5 @@ func TestRandomnessFollowsFromTheSeed(t *testing.T) {
 	}
 	if draw(1, "client 1") == draw(2, "client 1") || draw(1, "client 1") == draw(1, "client 2") {
 		t.Error("different streams are the same")
-	}
-}
-
-// Leases on the wall clock, or on the boot-time clock, end by that clock.
-func TestLapsesOnOtherClocks(t *testing.T) {
-	w := newTestWorld(t, nemesis.Setting{})
-	w.mustRun(func(int) {
-		for _, c := range []env.Clock{env.Boottime, env.Wall} {
-			w.Watch(1, c, "r", c.String(), w.Runtime(1).Now(c).Add(20*time.Millisecond))
-			w.Watch(1, c, "r", "never", w.Runtime(1).Now(c).Add(time.Hour))
-		}
-		w.Record(history.Event{Kind: history.Acquire, Client: 1})
-		w.sleep(1, 50*time.Millisecond)
-	})
-	acquired := w.event(history.Acquire).Time
-	var lapsed []string
-	for _, e := range *w.log {
-		if e.Kind != history.Lapse {
-			continue
-		}
-		lapsed = append(lapsed, e.Token)
-		if after := e.Time.Sub(acquired); after > 20*time.Millisecond {
-			t.Errorf("%s lapsed %v after", e.Token, after)
-		}
-	}
-	if !slices.Equal(lapsed, []string{"boottime", "wall"}) {
-		t.Errorf("lapsed: %v", lapsed)
 	}
 }

@@ -2,7 +2,7 @@ package memory
 
 import (
 	"context"
-	"runtime"
+
 	"slices"
 	"strings"
 	"testing"
@@ -185,43 +185,6 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// refused are the kinds of faults that are rejected, by name.
-func refused(t *testing.T, able nemesis.Ability) (kinds []string) {
-	t.Helper()
-	for _, a := range nemesis.Actions() {
-		if !slices.Contains(able.Kinds, a.Kind()) {
-			err := able.Refuse(nemesis.Plan{{Action: a}})
-			if err == nil || !strings.Contains(err.Error(), "the memory backend cannot") || !strings.Contains(err.Error(), string(a.Kind())) {
-				t.Errorf("%s: %v", a.Kind(), err)
-			}
-			kinds = append(kinds, string(a.Kind()))
-		}
-	}
-	slices.Sort(kinds)
-	return kinds
-}
-
-// Faults that need a journal or a replica are not supported on nodes in memory.
-func TestFaultsOnOffer(t *testing.T) {
-	able := nemesis.Ability{Name: Backend{}.Name(), Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	if got, want := refused(t, able), []string{"failover", "old-snapshot", "peer-partition", "split-brain", "vm-restore"}; !slices.Equal(got, want) {
-		t.Errorf("refused are %v, want %v", got, want)
-	}
-	for name, a := range map[string]nemesis.Action{
-		"stuck_sync":        &nemesis.PowerLoss{Node: 1, StuckSync: time.Second},
-		"torn_tail: refuse": &nemesis.PowerLoss{Node: 1, TornTail: nemesis.TornRefuse},
-		"first: timers":     &nemesis.Pause{Client: 1, First: nemesis.TimersFirst},
-		"error: loading":    &nemesis.NodeError{Error: nemesis.Loading},
-	} {
-		if err := able.Refuse(nemesis.Plan{{Action: a}}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := able.Refuse(nemesis.Plan{{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: time.Second}}}); err != nil {
-		t.Error(err)
-	}
-}
-
 // Clients cannot run as processes on a network in memory.
 func TestClientsAreOfThisProcess(t *testing.T) {
 	w, err := Backend{}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))
@@ -231,55 +194,5 @@ func TestClientsAreOfThisProcess(t *testing.T) {
 	defer w.Close()
 	if err := w.RunProcesses(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "in the memory of this one") {
 		t.Error(err)
-	}
-}
-
-// Outside a bubble time is real, and no goroutine is left either.
-func TestWorldInRealTime(t *testing.T) {
-	const ttl, down = 50 * time.Millisecond, 20 * time.Millisecond
-	before := runtime.NumGoroutine()
-	s := nemesis.Setting{
-		Nodes: 3, Clients: 1, Persistence: nemesis.Always, Horizon: patience,
-		Plan: nemesis.Plan{{Action: &nemesis.Crash{Node: 2}, Start: nemesis.When(1, begin, 0), End: nemesis.After(down)}},
-	}
-	world, err := Backend{}.Open(t.Context(), s, 1, new(history.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &testWorld{t: t, World: world}
-	if err := w.Run(t.Context(), func(client int) {
-		began, cmd := time.Now(), set("a")
-		cmd.TTL = ttl
-		w.wantAnswers("at first", cmd, env.Yes, env.Yes, env.Yes)
-		w.Reach(1, begin, 0)
-		for {
-			answers, _ := w.ask(1, env.Command{Op: env.OpGet, Key: "key"}, patience)
-			if answers[0] == env.No && answers[1] == env.No && answers[2] == env.No {
-				break
-			}
-			w.sleep(1, time.Millisecond)
-		}
-		if lived := time.Since(began); lived < ttl || lived < down {
-			t.Errorf("keys were gone, and the node back, after %v", lived)
-		}
-	}); err != nil {
-		t.Error(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Error(err)
-	}
-	for late := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
-}
-
-// Open fails with a context that has ended.
-func TestOpenHeedsItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if w, err := (Backend{}).Open(ctx, nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log)); err == nil || w != nil {
-		t.Errorf("%v, %v", w, err)
 	}
 }

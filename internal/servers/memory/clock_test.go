@@ -59,6 +59,19 @@ func TestKeysLiveByTheClockOfTheirNode(t *testing.T) {
 	}
 }
 
+// A sleep follows its client's clock as it changes: here the second half takes five times as long.
+func TestSleepGoesByTheClientsClock(t *testing.T) {
+	slow := nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}, PPM: -800_000}, Start: nemesis.When(1, begin, 500*time.Millisecond)}
+	try(t, nemesis.Setting{Plan: nemesis.Plan{slow}}, func(w *testWorld, _ int) {
+		w.Reach(1, begin, 0)
+		began := time.Now()
+		w.sleep(1, time.Second)
+		if slept := time.Since(began); slept != 3*time.Second {
+			t.Errorf("slept for %v", slept)
+		}
+	})
+}
+
 // The clocks of one client can be changed, in virtual time, without affecting others.
 func TestClocksOfClients(t *testing.T) {
 	const long = 30 * time.Second

@@ -96,23 +96,6 @@ func TestSomebodyElseIsPaused(t *testing.T) {
 	}
 }
 
-// A call of such a lock ends with the run, as do its connections.
-func TestSomebodyElseEndsWithTheRun(t *testing.T) {
-	try(t, nemesis.Setting{Horizon: time.Hour}, func(w *testWorld, client int) {
-		conn, err := w.Dial(w.t.Context(), 1, 1)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		calling, returned := w.Call(w.t.Context(), 1)
-		defer returned()
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
-		}
-		<-calling.Done()
-	})
-}
-
 // A stopped node sends nothing, not even the timeout of a blocking command.
 func TestSomebodyElseWaitsAtANodeThatStandsStill(t *testing.T) {
 	plan := nemesis.Plan{{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(5 * time.Second), End: nemesis.After(30 * time.Second)}}
@@ -248,17 +231,6 @@ func TestResetOnceIsOverWhenItHasStruck(t *testing.T) {
 			t.Errorf("%+v: it struck after a second", e)
 		}
 	}
-}
-
-// Law: a reset once that nothing has met is over when the fault is.
-func TestResetOnceEnds(t *testing.T) {
-	s := nemesis.Setting{Plan: between(&nemesis.Reset{Once: true}), Latency: always(time.Millisecond)}
-	try(t, s, func(w *testWorld, client int) {
-		w.wantAnswers("at first", env.Command{Op: env.OpGet, Key: "key"}, env.No)
-		w.Reach(1, begin, 0)
-		w.Reach(1, end, 0)
-		w.wantAnswers("afterwards", set("a"), env.Yes)
-	})
 }
 
 // A reset while the node is stopped leaves nothing that the end of the run has to wait for.

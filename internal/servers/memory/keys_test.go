@@ -137,22 +137,6 @@ func keysThatFaultsTake(t *testing.T, evict *nemesis.Evict) {
 	}
 }
 
-// A jump of a node's clock expires keys; setting it back keeps them.
-func TestKeysGoByTheNodesClock(t *testing.T) {
-	plan := nemesis.Plan{
-		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: time.Hour}, Start: nemesis.At(time.Second)},
-		{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 2}, By: -time.Second}, Start: nemesis.At(time.Second)},
-	}
-	w := try(t, nemesis.Setting{Nodes: 2, Plan: plan}, func(w *testWorld, client int) {
-		w.ask(1, env.Command{Op: env.OpSet, Key: "key", Token: "a", TTL: 2 * time.Second}, patience)
-		w.sleep(1, 10*time.Second)
-	})
-	w.wantKeys(`0s key-set a of 1
-0s key-set a of 1
-1s key-gone a of 0 expired
-3.001s key-gone a of 0 expired`)
-}
-
 // Law: a change is recorded with the time at which its command was sent, even if several
 // commands of a connection were held up and arrive together.
 func TestKeysThatComeTogether(t *testing.T) {

@@ -141,28 +141,6 @@ func TestScriptsOfConnections(t *testing.T) {
 	})
 }
 
-// Law: a node that became read-only runs the scripts of a new connection that read.
-func TestScriptsOfAReadOnlyNode(t *testing.T) {
-	const read = `return redis.call("GET", KEYS[1])`
-	plan := between(&nemesis.NodeError{Nodes: []int{1}, Error: "readonly"})
-	try(t, nemesis.Setting{Plan: plan}, func(w *testWorld, _ int) {
-		first := w.own(1, 1)
-		defer first.Close()
-		first.Set(w.t.Context(), "key", "value", 0)
-		want := eval(first, false, read, "")
-		w.Reach(1, begin, 0)
-		second := w.own(1, 1)
-		defer second.Close()
-		if got := eval(second, true, read, ""); got != want {
-			w.t.Errorf("%s, and %s while the node is read-only", want, got)
-		}
-		if got := eval(second, false, `return redis.call("SET", KEYS[1], ARGV[1])`, "other"); !strings.Contains(got, "READONLY") {
-			w.t.Errorf("a script that writes: %s", got)
-		}
-		w.Reach(1, end, 0)
-	})
-}
-
 // knows reports whether an interpreter knows a script after it has learnt it.
 func knows(t *testing.T, script string) bool {
 	t.Helper()

@@ -4,9 +4,7 @@ package process
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -14,124 +12,6 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
-
-// Every kind of fault is supported except those listed here, which are rejected by name.
-func TestFaultsOnOffer(t *testing.T) {
-	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	refused := []string{}
-	for _, a := range nemesis.Actions() {
-		if err := able.Refuse(nemesis.Plan{{Action: a}}); err != nil {
-			if !strings.Contains(err.Error(), string(a.Kind())) {
-				t.Errorf("%s: %v", a.Kind(), err)
-			}
-			refused = append(refused, string(a.Kind()))
-		}
-	}
-	if want := []string{"peer-partition"}; !equalSets(refused, want) { // which needs members of a store
-		t.Errorf("refused are %v, want %v", refused, want)
-	}
-	loading := nemesis.Plan{{Action: &nemesis.NodeError{Error: nemesis.Loading}}}
-	if err := able.Refuse(loading); err == nil || !strings.Contains(err.Error(), string(nemesis.LoadingFeature)) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func equalSets(a, b []string) bool {
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
-}
-
-// This backend does not control whether goroutines see replies or timers first.
-func TestTimersFirstIsRefused(t *testing.T) {
-	plan := nemesis.Plan{{Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}}}
-	able := nemesis.Ability{Name: "process", Kinds: Backend{}.Faults(), Features: Backend{}.Features()}
-	if err := able.Refuse(plan); err == nil || !strings.Contains(err.Error(), "first: timers") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestMissingServerIsOneLine(t *testing.T) {
-	_, err := Backend{Binary: "/nowhere/redis-server"}.Open(t.Context(), nemesis.Setting{Nodes: 1, Clients: 1}, 1, new(history.Log))
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install redis-server") {
-		t.Errorf("got: %v", err)
-	}
-}
-
-// A node fails over twice to what its replica had received: keys set long before are there,
-// and keys set just before are not.
-func TestFailover(t *testing.T) {
-	for _, lag := range []time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second} {
-		late := failsOver(t, lag)
-		if late == nil {
-			return
-		}
-		t.Logf("with a lag of %v: %v; once more, with more time", lag, late)
-	}
-	t.Error("what was set long before is not kept, or what was set just before is")
-}
-
-// failsOver sets a key within the replication lag before each failover, or reports that it
-// was too late.
-func failsOver(t *testing.T, behind time.Duration) (late error) {
-	lag := nemesis.Distribution{Range: nemesis.Range{Min: behind, Max: behind}}
-	s := nemesis.Setting{
-		Nodes: 2, Clients: 1, Persistence: nemesis.Nothing, Replication: &lag, Horizon: 10 * time.Minute,
-		Plan: nemesis.Plan{
-			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0), End: nemesis.After(10 * time.Millisecond)},
-			{Action: &nemesis.Failover{Node: 1}, Start: nemesis.When(1, env.StepAfterWrite, 0), End: nemesis.After(10 * time.Millisecond)},
-		},
-	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("TMPDIR", t.TempDir())
-	w, err := Backend{}.Open(t.Context(), s, 1, new(history.Log))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	within := func(d time.Duration, key string) env.Answer {
-		r := w.Nodes(1).Send(1, env.Command{Op: env.OpSet, Key: key, Token: "a", TTL: time.Hour}, w.Runtime(1).Now(env.Monotonic).Add(d))
-		reply, _ := r.Next(context.Background(), env.Never)
-		return reply.Answer
-	}
-	set := func(key string) env.Answer { return within(2*time.Minute, key) }
-	sleep := func(d time.Duration) {
-		_ = w.Runtime(1).Sleep(context.Background(), w.Runtime(1).Now(env.Monotonic).Add(d))
-	}
-	err = w.Run(t.Context(), func(int) {
-		for _, step := range []env.Step{env.StepBeforeWrite, env.StepAfterWrite} {
-			old, young := "old "+step.String(), "young "+step.String()
-			if got := set(old); got != env.Yes {
-				t.Errorf("%v: the first answer is %v", step, got)
-			}
-			sleep(10 * behind)
-			set(young)
-			w.Reach(1, step, 0)
-			answer := env.Lost
-			for last := time.Now().Add(2 * time.Minute); answer != env.No && answer != env.Yes && time.Now().Before(last); sleep(time.Millisecond) {
-				answer = within(time.Second, old)
-			}
-			if answer != env.No {
-				late = fmt.Errorf("%v: what was set long before: %v", step, answer)
-				return
-			}
-			if got := set(young); got != env.Yes {
-				late = fmt.Errorf("%v: what was set just before: %v", step, got)
-				return
-			}
-		}
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	return late
-}
 
 // A node has two masters, each for some clients, until the old one is demoted. Data that only the
 // old one had is lost; data that its replica had received before is on both.

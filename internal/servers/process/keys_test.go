@@ -27,16 +27,10 @@ func TestWatchOfKeys(t *testing.T) {
 	}{
 		{&nemesis.Crash{Node: 1}, nemesis.Nothing, "key-set a, key-gone a forgotten"},
 		{&nemesis.Crash{Node: 1}, nemesis.Always, "key-set a"},
-		{&nemesis.Shutdown{Node: 1}, nemesis.Nothing, "key-set a, key-gone a forgotten"},
-		{&nemesis.NodePause{Node: 1}, nemesis.Nothing, "key-set a"},
 		{&nemesis.OldSnapshot{Node: 1, Age: time.Hour}, nemesis.Always, "key-set a, key-gone a rolled back"},
-		{&nemesis.VMRestore{Node: 1, Age: time.Hour}, nemesis.Always, "key-set a, key-gone a rolled back"},
 		{&nemesis.Failover{Node: 1}, nemesis.Nothing, "key-set a, key-gone a rolled back|key-set a"},
 		{&nemesis.SplitBrain{Node: 1, Clients: []int{1}}, nemesis.Nothing, "key-set a, key-gone a rolled back|key-set a"},
-		{&nemesis.NodeError{Nodes: []int{1}, Error: nemesis.ReadOnly}, nemesis.Nothing, "key-set a"},
-		{&nemesis.Evict{Node: 1}, nemesis.Nothing, "key-set a, key-gone a evicted"},
 		{&nemesis.Evict{Node: 1, Resource: "k"}, nemesis.Nothing, "key-set a, key-gone a evicted"},
-		{&nemesis.Evict{Node: 1, Resource: "k", Policy: nemesis.AllKeys}, nemesis.Nothing, "key-set a, key-gone a evicted"},
 		{&nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: 2 * time.Hour}, nemesis.Nothing, "key-set a, key-gone a expired"},
 	} {
 		t.Run(fmt.Sprintf("%s/%s", c.fault.Kind(), c.persistence), func(t *testing.T) {

@@ -126,47 +126,6 @@ func TestServersAnswerOnLoopbackUntilClosed(t *testing.T) {
 	}
 }
 
-func TestCrashKeepsWhatItsPersistenceSays(t *testing.T) {
-	for name, c := range map[string]struct {
-		options Options
-		want    string
-	}{
-		"nothing":      {Options{}, "$-1"},
-		"append only":  {Options{AppendOnly: true}, "$5"},
-		"every second": {Options{AppendOnly: true, EverySecond: true}, "$5"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.options.Nodes = 1
-			f := openFleet(t, c.options)
-			s := f.Server(1)
-			addr, pid := s.Addr(), s.Pid()
-			if got := ask(t, s, "SET key token NX PX 600000"); got != "+OK" {
-				t.Fatal(got)
-			}
-			began := time.Now()
-			s.Kill()
-			if alive(pid) || s.Pid() != 0 {
-				t.Errorf("the server is alive after Kill")
-			}
-			if err := s.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("killed and back after %v", time.Since(began))
-			if s.Addr() != addr || s.Pid() == pid {
-				t.Errorf("the same address and another process are wanted, not %s and %d", s.Addr(), s.Pid())
-			}
-			if got := ask(t, s, "GET key"); got != c.want {
-				t.Errorf("GET after the crash: %q, want %q", got, c.want)
-			}
-			select {
-			case err := <-f.Died():
-				t.Errorf("a server that we killed is reported: %v", err)
-			default:
-			}
-		})
-	}
-}
-
 // A server that keeps nothing does not keep the dump of a replication either.
 func TestReplicationIsNoPersistence(t *testing.T) {
 	f := openFleet(t, Options{Nodes: 2})

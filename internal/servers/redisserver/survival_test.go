@@ -57,17 +57,3 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 		})
 	}
 }
-
-func TestTerminalReachesNeitherServersNorReaper(t *testing.T) {
-	f := openFleet(t, Options{Nodes: 1})
-	own := syscall.Getpgrp()
-	for what, pid := range map[string]int{"the server": f.Server(1).Pid(), "the reaper": f.group.ReaperPid()} {
-		group, err := syscall.Getpgid(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if group == own {
-			t.Errorf("%s is in our process group", what)
-		}
-	}
-}

@@ -186,35 +186,6 @@ func mustHearNothing(t *testing.T, conn net.Conn) {
 	}
 }
 
-func TestLinksCarryBothWays(t *testing.T) {
-	onEach(t, func(t *testing.T, open opener) {
-		server := startEcho(t)
-		conn := dial(t, open(t, 1, server).Link(1, 1))
-		for i := range 100 {
-			say(t, conn, fmt.Sprint(i))
-			mustHear(t, conn, fmt.Sprint(i))
-		}
-	})
-}
-
-// A client's dialer knows its nodes by their addresses.
-func TestDialer(t *testing.T) {
-	onEach(t, func(t *testing.T, open opener) {
-		n := open(t, 2, startEcho(t), startEcho(t))
-		conn, err := n.Dialer(2)(t.Context(), "tcp", n.Link(2, 1).Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		n.Link(2, 1).Requests.Impose(1, cut)
-		say(t, conn, "held")
-		mustHearNothing(t, conn)
-		if _, err := n.Dialer(1)(t.Context(), "tcp", "elsewhere:1"); err == nil {
-			t.Error("it has found a node that there is not")
-		}
-	})
-}
-
 func TestHeldRequestTakesEffectLater(t *testing.T) {
 	onEach(t, func(t *testing.T, open opener) {
 		server := startEcho(t)
@@ -250,37 +221,6 @@ func TestHeldRequestOutlivesItsSender(t *testing.T) {
 		if got := server.heard(); got != "will" {
 			t.Errorf("the server has heard %q", got)
 		}
-	})
-}
-
-func TestHeldReplyBelongsToARequestThatTookEffect(t *testing.T) {
-	onEach(t, func(t *testing.T, open opener) {
-		server := startEcho(t)
-		link := open(t, 1, server).Link(1, 1)
-		conn := dial(t, link)
-		link.Replies.Impose(1, cut)
-		say(t, conn, "one")
-		server.hears(t)
-		mustHearNothing(t, conn)
-		link.Replies.Lift(1)
-		mustHear(t, conn, "one")
-	})
-}
-
-func TestCutIsOfOneLinkOnly(t *testing.T) {
-	onEach(t, func(t *testing.T, open opener) {
-		a, b := startEcho(t), startEcho(t)
-		n := open(t, 2, a, b)
-		n.Link(1, 1).Requests.Impose(1, cut)
-		n.Link(1, 1).Replies.Impose(1, cut)
-		cut := dial(t, n.Link(1, 1))
-		say(t, cut, "lost")
-		for _, l := range []*Link{n.Link(1, 2), n.Link(2, 1), n.Link(2, 2)} {
-			conn := dial(t, l)
-			say(t, conn, "fine")
-			mustHear(t, conn, "fine")
-		}
-		mustHearNothing(t, cut)
 	})
 }
 
