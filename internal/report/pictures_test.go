@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/browsertest"
 	"github.com/lockstorm/lockstorm/internal/testkit"
-	"github.com/lockstorm/lockstorm/results"
 )
 
 const pictures = "../../docs/img"
@@ -44,23 +43,15 @@ func TestPictures(t *testing.T) {
 // take makes the pages and saves pictures of them.
 func take(t *testing.T) {
 	t.Helper()
-	debate := t.TempDir()
-	text, err := os.ReadFile(filepath.Join(reference, results.DebateFile))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(debate, results.DebateFile), text, 0o644)
-	}
-	if err == nil {
-		err = os.MkdirAll(pictures, 0o755)
-	}
-	if err != nil {
+	if err := os.MkdirAll(pictures, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	decided, _ := decidedFile(t, 100)
 	pages := map[string]string{
 		"decided": decided,
-		"run":     pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")),
+		"run":     pageFile(t, crashRestart(t)),
 		"case":    pageFile(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
-		"debate":  pageFile(t, debate),
+		"debate":  pageFile(t, storedDebate(t, "sim", nil)),
 		"sweep":   pageFile(t, filepath.Join(reference, "restart-delay")),
 	}
 	for _, s := range shots {

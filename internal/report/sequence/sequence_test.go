@@ -58,16 +58,26 @@ func ofCase(t *testing.T, name string) Diagram {
 	return Of(tr, report.Finding(c.Property))
 }
 
-// eachCase draws every saved case.
-func eachCase(t *testing.T, look func(t *testing.T, d Diagram)) {
-	t.Helper()
+// Every saved case is drawn. The drawing is XML, has each message once, and no label covers another or
+// leaves the drawing. The frame of an overlap is where the checker has it.
+func TestEveryCaseIsDrawn(t *testing.T) {
 	all, err := filepath.Glob(saved + "*" + cases.Extension)
-	if err != nil || len(all) == 0 {
-		t.Fatalf("%d cases, %v", len(all), err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	framed := 0
 	for _, path := range all {
 		name := strings.TrimSuffix(filepath.Base(path), cases.Extension)
-		t.Run(name, func(t *testing.T) { look(t, ofCase(t, name)) })
+		t.Run(name, func(t *testing.T) {
+			d := ofCase(t, name)
+			check(t, d)
+			if checkFrame(t, d) {
+				framed++
+			}
+		})
+	}
+	if framed == 0 {
+		t.Error("no overlap among all cases")
 	}
 }
 
@@ -97,9 +107,6 @@ func shapes(t *testing.T, drawing []byte) map[string]int {
 		}
 	}
 }
-
-// The drawing is XML, has each message once, and no label covers another or leaves the drawing.
-func TestEveryCaseIsDrawn(t *testing.T) { eachCase(t, check) }
 
 func check(t *testing.T, d Diagram) {
 	t.Helper()
@@ -180,65 +187,61 @@ func checkTimes(t *testing.T, d Diagram, l layout) {
 	}
 }
 
-// Runs of any lock and fault can be drawn.
+// Runs of any fault can be drawn: a third of the rows, each with faults of its own.
 func TestRunsWithRandomFaultsAreDrawn(t *testing.T) {
-	for _, s := range scenarios.All() {
+	for i, s := range scenarios.All() {
+		if i%3 != 0 {
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
-			tr, report := traced(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), 1)
-			for _, f := range report.Findings {
-				if f.Verdict == checker.Violated {
-					check(t, Of(tr, f))
-					return
-				}
+			tr, report := traced(t, runner.WithGenerator(s, nemesis.Generator{Most: 4}), uint64(i+1))
+			f := report.Finding(checker.Lease)
+			if i := slices.IndexFunc(report.Findings, func(f checker.Finding) bool { return f.Verdict == checker.Violated }); i >= 0 {
+				f = report.Findings[i]
 			}
-			check(t, Of(tr, report.Finding(checker.Lease)))
+			check(t, Of(tr, f))
 		})
 	}
 }
 
-// The frame of an overlap goes from the grant of the second hold to the end of the first that
-// ends, as the checker has them.
-func TestFrameIsTheOverlap(t *testing.T) {
-	framed := 0
-	eachCase(t, func(t *testing.T, d Diagram) {
-		f := d.Finding
-		is := f.Verdict == checker.Violated && (f.Property == checker.Lease || f.Property == checker.Section)
-		if is != (d.Overlap != nil) {
-			t.Fatalf("%s is %v, and an overlap is drawn: %v", f.Property, f.Verdict, d.Overlap != nil)
-		}
-		if !is {
-			return
-		}
-		framed++
-		o, l := d.Overlap, d.layout()
-		if o.From.At != f.First.From || o.To.At != f.First.To {
-			t.Errorf("the overlap is from %v to %v, and the checker's from %v to %v", o.From.At, o.To.At, f.First.From, f.First.To)
-		}
-		for i, who := range []int{o.First, o.Second} {
-			if want := []checker.Grant{f.First.First, f.First.Second}[i].Client; d.Participants[who].Number != want {
-				t.Errorf("the frame is of %s, and the checker means client %d", d.Participants[who].Name, want)
-			}
-		}
-		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Emphasis == Good }) {
-			t.Error("the overlap does not begin with the grant of the second")
-		}
-		if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.To && (e.Who == o.First || e.Who == o.Second) }) {
-			t.Error("the overlap does not end with something that happened to one of both")
-		}
-		begin, end := 0.0, l.height
-		for _, b := range l.bars {
-			if s := d.Spans[b.span]; (s.Who == o.First || s.Who == o.Second) && (s.State == Holding || s.State == Overdue) &&
-				s.From.At <= o.From.At && s.To.At >= o.To.At {
-				begin, end = max(begin, b.y), min(end, b.y+b.height)
-			}
-		}
-		if l.band.y != begin || l.band.y+l.band.height != end {
-			t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.height, begin, end)
-		}
-	})
-	if framed == 0 {
-		t.Error("no overlap among all cases")
+// checkFrame checks that the frame of an overlap goes from the grant of the second hold to the end of the
+// first that ends, as the checker has them. Without an overlap there is none.
+func checkFrame(t *testing.T, d Diagram) (framed bool) {
+	t.Helper()
+	f := d.Finding
+	is := f.Verdict == checker.Violated && (f.Property == checker.Lease || f.Property == checker.Section)
+	if is != (d.Overlap != nil) {
+		t.Fatalf("%s is %v, and an overlap is drawn: %v", f.Property, f.Verdict, d.Overlap != nil)
 	}
+	if !is {
+		return false
+	}
+	o, l := d.Overlap, d.layout()
+	if o.From.At != f.First.From || o.To.At != f.First.To {
+		t.Errorf("the overlap is from %v to %v, and the checker's from %v to %v", o.From.At, o.To.At, f.First.From, f.First.To)
+	}
+	for i, who := range []int{o.First, o.Second} {
+		if want := []checker.Grant{f.First.First, f.First.Second}[i].Client; d.Participants[who].Number != want {
+			t.Errorf("the frame is of %s, and the checker means client %d", d.Participants[who].Name, want)
+		}
+	}
+	if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.From && e.Who == o.Second && e.Emphasis == Good }) {
+		t.Error("the overlap does not begin with the grant of the second")
+	}
+	if !slices.ContainsFunc(d.Events, func(e Event) bool { return e.At == o.To && (e.Who == o.First || e.Who == o.Second) }) {
+		t.Error("the overlap does not end with something that happened to one of both")
+	}
+	begin, end := 0.0, l.height
+	for _, b := range l.bars {
+		if s := d.Spans[b.span]; (s.Who == o.First || s.Who == o.Second) && (s.State == Holding || s.State == Overdue) &&
+			s.From.At <= o.From.At && s.To.At >= o.To.At {
+			begin, end = max(begin, b.y), min(end, b.y+b.height)
+		}
+	}
+	if l.band.y != begin || l.band.y+l.band.height != end {
+		t.Errorf("the frame is drawn from %v to %v, and the bars of both holds from %v to %v", l.band.y, l.band.y+l.band.height, begin, end)
+	}
+	return true
 }
 
 // The shortest crash-restart makes this model.
@@ -283,14 +286,6 @@ func TestTimesOfMessages(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", name, line, got)
 			}
 		}
-	}
-}
-
-// The same run gives the same drawing.
-func TestSameRunSameDrawing(t *testing.T) {
-	a, b := ofCase(t, "redlock-fence-increment"), ofCase(t, "redlock-fence-increment")
-	if !bytes.Equal(a.SVG(), b.SVG()) {
-		t.Error("the same run is drawn in two ways")
 	}
 }
 
@@ -354,6 +349,10 @@ func TestTextsAreEscaped(t *testing.T) {
 	if strings.Contains(page.String(), "]]>&\"") {
 		t.Error("a text stands in the page as it is")
 	}
+	html, err := d.Block().HTML()
+	if n := shapes(t, d.SVG())["style"]; err != nil || n != 1 || strings.Contains(string(html), "<style") {
+		t.Errorf("a file of its own has %d styles, and in a page the drawing has none: %v", n, err)
+	}
 }
 
 // An empty trace gives an empty drawing.
@@ -361,19 +360,4 @@ func TestEmptyTrace(t *testing.T) {
 	tr := trace.New(env.Monotonic)
 	tr.Open(history.Header{Nodes: 1, Clients: 1}, nil)
 	check(t, Of(tr, checker.Finding{Property: checker.Lease}))
-}
-
-// In a page the drawing has no style sheet of its own, and uses the page's colours.
-func TestPageHasTheStyles(t *testing.T) {
-	d := ofCase(t, "redlock-lease-crash-restart")
-	html, err := d.Block().HTML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(html), "<style") || !strings.Contains(string(html), "<svg") {
-		t.Error("the drawing in a page has styles of its own, or is none")
-	}
-	if n := shapes(t, d.SVG())["style"]; n != 1 {
-		t.Errorf("a file of its own has %d styles", n)
-	}
 }
