@@ -100,12 +100,6 @@ func flipped(input []byte, at int) []byte {
 	return input
 }
 
-func TestEmptyInputIsPlain(t *testing.T) {
-	if got, err := unpack(strings.NewReader("")); len(got) != 0 || err != nil {
-		t.Errorf("read %q, %v", got, err)
-	}
-}
-
 // No input makes the reader panic, nor give more than it is asked for.
 func FuzzPacked(f *testing.F) {
 	for _, form := range forms {
