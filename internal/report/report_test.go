@@ -244,42 +244,6 @@ func TestDebate(t *testing.T) {
 	}
 }
 
-// Law: the command in the foot runs the rows of the page with their numbers of runs and seeds, or there
-// is none.
-func TestFootRepeatsTheDebate(t *testing.T) {
-	side := func(rows ...results.Row) report.Side {
-		f := results.Reference{Rows: rows}
-		found, err := report.TalliesOf(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return report.Side{Backend: simulated.Backend(), Found: found, First: report.FirstSeeds(f)}
-	}
-	few := func(name string, runs int, first uint64) results.Row {
-		return results.Row{Scenario: name, Runs: runs, First: first}
-	}
-	for _, c := range []struct {
-		report.Side
-		stopped    bool
-		want, unit string
-	}{
-		{side(few("calm", 20, 5), few("crash-restart", 20, 5)), false, "; lockstorm debate calm crash-restart --runs 20 --seed 5 repeats it.", "on sim, 20 runs a row, seeds 5 to 24."},
-		{side(few("calm", 1, 5)), false, "; lockstorm debate calm --runs 1 --seed 5 repeats it.", "on sim, 1 run a row, seed 5."},
-		{side(few("calm", 20, 5)), true, "", "on sim, 20 runs a row, seeds 5 to 24."},
-		{side(few("calm", 20, 5), few("crash-restart", 21, 5)), false, "", "on sim, different numbers of runs a row."},
-	} {
-		r := report.New("a debate", options)
-		if err := r.Debate(t.Context(), report.Debate{Topics: scenarios.Topics(), Sides: []report.Side{c.Side}, Stopped: c.stopped}); err != nil {
-			t.Fatal(err)
-		}
-		foot := strings.Join(r.Foot, "\n")
-		if !strings.Contains(foot, c.want) || c.want == "" && strings.Contains(foot, "repeats it") {
-			t.Errorf("the foot is %q, want %q in it", foot, c.want)
-		}
-		wantIn(t, checkPage(t, r), c.unit)
-	}
-}
-
 // Law: the page of a run that failed the test of a lock leads with what failed it, and says why the other
 // violations did not.
 func TestAFailedTestLeadsWithWhatFailedIt(t *testing.T) {

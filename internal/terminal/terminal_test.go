@@ -219,6 +219,7 @@ func TestLinesInAFile(t *testing.T) {
 		want  string
 	}{
 		{Pieces, 10, "a work: 3/10, … left, more\n"},
+		{Bytes, 2000, "a work: 3 B of 2.00 kB, … left, more\n"},
 		{Steps, 0, "a work, for 0s, more\n"},
 		{Told, 10, "a work: some left, more\n"},
 	} {
@@ -239,31 +240,5 @@ func TestLinesInAFile(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		want(t, "what is told after the end", strings.TrimPrefix(f.String(), told), "")
 		want(t, "what is written anew", strings.ContainsAny(told, "\r\033"), false)
-	}
-}
-
-// Each kind of work has a line of its own.
-func TestUnits(t *testing.T) {
-	for _, c := range []struct {
-		unit  Unit
-		total int64
-		want  string
-	}{
-		{Pieces, 10, " 3/10, "},
-		{Bytes, 2000, " 3 B of 2.00 kB, "},
-		{Bytes, 0, "a work: 3 B, for 0s"},
-		{Steps, 10, " 3/10, for 0s, more"},
-		{Steps, 0, "a work, for 0s, more"},
-		{Told, 10, " some left, more"},
-	} {
-		_, problems := Outputs(io.Discard, narrow(70), os.Getenv)
-		b := NewBar(problems, "a work", c.total, c.unit)
-		b.Steps(3)
-		b.Left("some left")
-		b.Say(", more")
-		if !strings.Contains(b.String(), c.want) {
-			t.Errorf("no %q in %q", c.want, b.String())
-		}
-		b.Done()
 	}
 }

@@ -56,7 +56,7 @@ func do(p *browsertest.Page, script string) { browsertest.Eval[any](p, "void ("+
 
 // mainText is the text of the view.
 func mainText(p *browsertest.Page) string {
-	return mainText(p)
+	return browsertest.Eval[string](p, `document.getElementById("main").textContent`)
 }
 
 // asked makes a call of package playground in the page.

@@ -418,32 +418,6 @@ func TestBrowserShowsTheDensityOfNarrowSpans(t *testing.T) {
 	}
 }
 
-func TestBrowserScrollsHundredsOfClients(t *testing.T) {
-	m := turns(3000, 300, 20)
-	p := open(t, m, browsertest.Desktop)
-	if b := boxed(t, p, `{grant: 299, state: "holding"}`); b.Y < 0 || b.Y > 1000 {
-		t.Fatalf("a span on the last lane is at %v, out of the window", b.Y)
-	}
-	show(p, float64(m.Grants[299].Call), float64(m.Grants[299].To))
-	x, y := boxed(t, p, `{grant: 299, state: "holding"}`).middle()
-	wantTip(t, p, x, y, token(299))
-}
-
-func TestBrowserGroupsClose(t *testing.T) {
-	p := open(t, violating(t), browsertest.Desktop)
-	high := func() float64 { return element(p, ".tl-space").Height }
-	const head = "[data-group='clients']"
-	open := high()
-	click(p, head)
-	if closed := high(); closed >= open || browsertest.Eval[string](p, `document.querySelector("`+head+`").ariaExpanded`) != "false" {
-		t.Errorf("%v pixels high with the clients, %v without", open, closed)
-	}
-	click(p, head)
-	if again := high(); again != open {
-		t.Errorf("opened again it is %v pixels high, not %v", again, open)
-	}
-}
-
 func TestBrowserEscapesTexts(t *testing.T) {
 	p := open(t, hostile(t), browsertest.Desktop)
 	p.Point(boxed(t, p, `{grant: 1, state: "holding"}`).middle())
