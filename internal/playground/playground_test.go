@@ -255,6 +255,9 @@ func TestKnobs(t *testing.T) {
 				if k.Min > k.Value || k.Value > k.Max || k.Step <= 0 {
 					t.Errorf("%s: %+v", r.Name, k)
 				}
+				if same := answered[Turned](t, "turn", TurnRequest{r.Scenario, []Setting{{k.Path, k.Value}}}); same.Scenario != r.Scenario {
+					t.Errorf("%s, with %s as it was, is now\n%s", r.Name, k.Path, same.Scenario)
+				}
 				for _, value := range []float64{k.Min, k.Value + k.Step, k.Max} {
 					answer := answered[Turned](t, "turn", TurnRequest{r.Scenario, []Setting{{k.Path, value}}})
 					if len(answer.Problems) > 0 {
@@ -275,14 +278,6 @@ func TestKnobs(t *testing.T) {
 	}
 	if turned == 0 {
 		t.Error("no knob was turned")
-	}
-}
-
-// A scenario that nobody has turned stays as it was.
-func TestUnturned(t *testing.T) {
-	text := row(t, "crash-restart")
-	if turned := answered[Turned](t, "turn", TurnRequest{Scenario: text, Settings: []Setting{{"lock.ttl", 1000}}}); turned.Scenario != text {
-		t.Errorf("it is now\n%s", turned.Scenario)
 	}
 }
 

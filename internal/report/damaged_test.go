@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/internal/report"
@@ -26,13 +25,7 @@ func TestDamagedRunsAreShownOrRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var shown, refused int
-	seen, index := map[string]bool{}, regexp.MustCompile(`\[\d+\]`)
 	try := func(change string) {
-		kind := index.ReplaceAllString(change, "[]")
-		if seen[kind] {
-			return
-		}
-		seen[kind] = true
 		defer func() {
 			if p := recover(); p != nil {
 				t.Errorf("%s: panic: %v", change, p)
@@ -55,37 +48,35 @@ func TestDamagedRunsAreShownOrRefused(t *testing.T) {
 			t.Errorf("%s: %v", change, err)
 		}
 	}
-	eachChange(run.(map[string]any)["report"], "report", try)
+	seen := map[string]bool{}
+	eachValue(run.(map[string]any)["report"], "report", func(place string, old any, set func(any)) {
+		if seen[place] {
+			return
+		}
+		seen[place] = true
+		for _, v := range []any{nil, -1, []any{}} {
+			set(v)
+			try(fmt.Sprintf("%s = %v", place, v))
+		}
+		set(old)
+	})
 	if shown == 0 || refused == 0 {
 		t.Errorf("%d damaged runs were shown, %d refused: want some of each", shown, refused)
 	}
 }
 
-// eachChange replaces each value below v in turn, calls try, and restores the value.
-func eachChange(v any, path string, try func(change string)) {
-	replacements := []any{-1, []any{}}
+// eachValue visits each value below v with its place, which is the same for all entries of a list.
+func eachValue(v any, place string, visit func(place string, old any, set func(any))) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, old := range v {
-			at := path + "." + key
-			delete(v, key)
-			try(at + " missing")
-			for _, r := range replacements {
-				v[key] = r
-				try(fmt.Sprintf("%s = %v", at, r))
-			}
-			v[key] = old
-			eachChange(old, at, try)
+			visit(place+"."+key, old, func(to any) { v[key] = to })
+			eachValue(old, place+"."+key, visit)
 		}
 	case []any:
 		for i, old := range v {
-			at := fmt.Sprintf("%s[%d]", path, i)
-			for _, r := range replacements {
-				v[i] = r
-				try(fmt.Sprintf("%s = %v", at, r))
-			}
-			v[i] = old
-			eachChange(old, at, try)
+			visit(place+"[]", old, func(to any) { v[i] = to })
+			eachValue(old, place+"[]", visit)
 		}
 	}
 }
