@@ -194,7 +194,6 @@ func TestPastedRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explored := exploredReplay(t)
 	for _, p := range []string{
 		hunted, "lockstorm replay " + hunted + "\n", string(text), explored,
 		"https://example.org/#/run?replay=" + hunted,
@@ -216,31 +215,11 @@ func TestPastedRuns(t *testing.T) {
 	}
 }
 
-// hunted is a replay string of a run with drawn faults.
-const hunted = "v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b"
-
-// exploredReplay makes a run with choices, and returns its replay string.
-func exploredReplay(t *testing.T) string {
-	t.Helper()
-	s, err := scenarios.Find("crash-restart")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := runner.Replay{Scenario: s.Name, Seed: 1, Course: runner.Course{Choices: &runner.Choices{Latencies: 2, Draws: 2, Turns: []runner.Turn{{Point: 3, Way: 1}}}}}
-	if s, err = r.In(s); err != nil {
-		t.Fatal(err)
-	}
-	e, err := runner.Prepare(simulator, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := e.WithCourse(r.Course).Run(t.Context(), r.Seed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Trace = result.TraceHead()
-	return r.String()
-}
+// Replay strings of a run with drawn faults, and of one with choices.
+const (
+	hunted   = "v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b"
+	explored = "v1.crash-restart.1..l2d2-3-1.4045361e.fc7d"
+)
 
 // Every knob of every fourth row can be turned to both of its ends and a little, or the answer says why
 // not; the turned scenario expects nothing, and has the knob in its new position.
