@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"testing"
 )
 
 // Picture keeps a picture of what is in the window for the documentation: a PNG of the 256 most
@@ -57,23 +56,5 @@ func (p *Page) Picture(path string) {
 	}
 	if err != nil {
 		p.t.Fatal(err)
-	}
-}
-
-// mostPicture is the largest size of a picture in the documentation, in bytes.
-const mostPicture = 200 << 10
-
-// CheckPicture checks that a picture in the documentation is there, has its width in pixels, and loads
-// with the text. It does not compare it: with other fonts every pixel differs.
-func CheckPicture(t testing.TB, path string, width int64) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Errorf("%v: make pictures takes it", err)
-		return
-	}
-	c, err := png.DecodeConfig(bytes.NewReader(text))
-	if err != nil || int64(c.Width) != width || len(text) > mostPicture {
-		t.Errorf("%s: %d pixels wide, %d bytes: %v", path, c.Width, len(text), err)
 	}
 }

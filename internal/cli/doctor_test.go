@@ -19,7 +19,7 @@ import (
 )
 
 // What a person sees of servers with findings of each severity, with figures that do not change.
-func TestDoctorShows(t *testing.T) {
+func TestGoldenDoctor(t *testing.T) {
 	f := servertest.Open(t, redisserver.Options{Nodes: 3, AppendOnly: true})
 	servertest.Do(t, f.Server(2), "CONFIG SET maxmemory 100mb maxmemory-policy allkeys-lru")
 	servertest.Do(t, f.Server(3), "CONFIG SET maxmemory-policy volatile-lru")

@@ -99,28 +99,3 @@ func flipped(input []byte, at int) []byte {
 	input[len(input)+at] ^= 0x55
 	return input
 }
-
-func TestEmptyInputIsPlain(t *testing.T) {
-	if got, err := unpack(strings.NewReader("")); len(got) != 0 || err != nil {
-		t.Errorf("read %q, %v", got, err)
-	}
-}
-
-// No input makes the reader panic, nor give more than it is asked for.
-func FuzzPacked(f *testing.F) {
-	for _, form := range forms {
-		f.Add(pack(form, []byte("hello hello hello")))
-	}
-	f.Fuzz(func(t *testing.T, input []byte) {
-		r, err := packed.Reader(bytes.NewReader(input))
-		if err != nil {
-			return
-		}
-		if n, _ := io.Copy(io.Discard, io.LimitReader(r, 1<<20)); n > 1<<20 {
-			t.Errorf("%d bytes", n)
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}

@@ -23,6 +23,11 @@ func declarations() string {
 	for _, c := range calls {
 		fmt.Fprintf(&table, "  %s: [%s, %s];\n", c.name, d.name(c.argument), d.name(c.result))
 	}
+	var verdicts []string
+	for v := checker.Holds; v <= checker.NotApplicable; v++ {
+		verdicts = append(verdicts, fmt.Sprintf("%q", v))
+	}
+	d.texts = append(d.texts, "export type Verdict = "+strings.Join(verdicts, " | ")+";\n")
 	slices.Sort(d.texts)
 	return "// Made by the tests of package playground from its Go types: make bless.\n\n" +
 		"// Calls are the argument and the answer of each call.\nexport interface Calls {\n" + table.String() + "}\n\n" + strings.Join(d.texts, "\n")
@@ -38,7 +43,6 @@ type declarer struct {
 func (d *declarer) name(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[checker.Verdict]():
-		d.verdict(t)
 		return "Verdict"
 	case t.Kind() == reflect.Pointer:
 		return d.name(t.Elem())
@@ -57,18 +61,6 @@ func (d *declarer) name(t reflect.Type) string {
 		return "string"
 	}
 	return "number"
-}
-
-func (d *declarer) verdict(t reflect.Type) {
-	if d.seen[t] {
-		return
-	}
-	d.seen[t] = true
-	var names []string
-	for v := checker.Holds; v <= checker.NotApplicable; v++ {
-		names = append(names, fmt.Sprintf("%q", v))
-	}
-	d.texts = append(d.texts, "export type Verdict = "+strings.Join(names, " | ")+";\n")
 }
 
 func (d *declarer) declare(t reflect.Type) {

@@ -59,7 +59,6 @@ var calls = []call{
 	asked("link", Link),
 	asked("followLink", FollowLink),
 	asked("openPasted", OpenPasted),
-	plain("memory", Memory),
 }
 
 // Call answers a question by its name. argument is JSON, and so is the answer.

@@ -17,8 +17,8 @@ import (
 	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
-	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/results"
+	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
@@ -27,12 +27,12 @@ func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
 func file(t *testing.T, r *report.Report) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
-	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
+	var text strings.Builder
+	err := r.Write(&text)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text.String()), 0o600)
 	}
-	defer func() { _ = out.Close() }()
-	if err := r.Write(out); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -48,113 +48,62 @@ func pageFile(t *testing.T, names ...string) string {
 	return file(t, r)
 }
 
-// fits checks a page on any screen: the dark theme has a dark background, and on a phone
-// nothing but scrolling boxes is wider than the window. Errors of the page fail the test when
-// it ends.
-func fits(t *testing.T, p *browsertest.Page) {
+// crashRestart stores a run that violates exclusion.
+func crashRestart(t *testing.T) (dir string) {
 	t.Helper()
-	const ground = `getComputedStyle(document.body).backgroundColor`
-	light := browsertest.Eval[string](p, ground)
-	p.Resize(browsertest.Dark)
-	if dark := browsertest.Eval[string](p, ground); dark == light {
-		t.Errorf("the background is %s in light and dark", dark)
-	}
-	p.Resize(browsertest.Phone)
-	p.Until(`innerWidth <= 390`)
-	if wide := browsertest.Eval[int](p, `document.documentElement.scrollWidth`); wide > 390 {
-		t.Errorf("the page is %d pixels wide on a phone of 390; what sticks out: %v", wide, browsertest.Eval[[]string](p,
-			`[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll") && e.getBoundingClientRect().right > 391).slice(0, 5).map((e) => e.outerHTML.slice(0, 120))`))
-	}
-	p.Resize(browsertest.Desktop)
+	return filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")
 }
 
-func click(p *browsertest.Page, selector string) {
-	browsertest.Eval[any](p, `document.querySelector(`+"`"+selector+"`"+`).click()`)
+// screens are a phone, a laptop and a large screen, in light and dark.
+var screens = []browsertest.Screen{
+	{Width: 400, Height: 800, Touch: true}, {Width: 400, Height: 800, Touch: true, Dark: true},
+	{Width: 1400, Height: 1000}, {Width: 1920, Height: 1080, Dark: true},
+}
+
+// onScreens shows a page on all screens, and checks that nothing sticks out of the window.
+func onScreens(t *testing.T, p *browsertest.Page, check func(s browsertest.Screen)) {
+	t.Helper()
+	ground := map[bool]string{}
+	for _, s := range screens {
+		p.Resize(s)
+		ground[s.Dark] = browsertest.Eval[string](p, `getComputedStyle(document.body).backgroundColor`)
+		if wide := browsertest.Eval[int64](p, `document.documentElement.scrollWidth`); wide > s.Width {
+			t.Errorf("the page is %d pixels wide in a window of %d; what sticks out: %v", wide, s.Width, browsertest.Eval[[]string](p,
+				`[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll") && e.getBoundingClientRect().right > innerWidth).slice(0, 5).map((e) => e.outerHTML.slice(0, 120))`))
+		}
+		do(p, `scrollTo(0, 0)`)
+		check(s)
+	}
+	if ground[true] == ground[false] {
+		t.Errorf("the background is %s in light and dark", ground[true])
+	}
+}
+
+func do(p *browsertest.Page, script string) {
+	browsertest.Eval[any](p, "void ("+script+")")
 	p.Settle()
 }
 
-func visible(p *browsertest.Page) (from, to float64) {
-	r := browsertest.Eval[[2]float64](p, `lockstorm.timelines[0].range()`)
-	return r[0], r[1]
-}
-
-// place is the place of an element in the window, and its time.
-type place struct{ X, Y, Width, Height, From, To float64 }
-
-func placed(t *testing.T, p *browsertest.Page, span string) place {
+// wantContrast wants texts that can be read: their contrast is at least 4.5 (WCAG 2.2, AA), whatever the
+// browser computes as their colours.
+func wantContrast(t *testing.T, p *browsertest.Page, s browsertest.Screen) {
 	t.Helper()
-	b := browsertest.Eval[*place](p, `lockstorm.timelines[0].box(`+span+`)`)
-	if b == nil {
-		t.Fatalf("there is no span %s", span)
+	if low := p.LowContrast("body", 4.5); len(low) > 0 {
+		t.Errorf("%d pixels, dark: %v: %q", s.Width, s.Dark, low)
 	}
-	return *b
 }
 
 func TestBrowserARunThatHolds(t *testing.T) {
 	p := browsertest.Open(t, pageFile(t, filepath.Join(storedRuns(t, "calm", 1), "calm-sim-1")), browsertest.Desktop)
-	if from, to := visible(p); from != 0 || to <= 0 {
-		t.Errorf("visible is %v to %v, and not the whole run", from, to)
-	}
-	if browsertest.Eval[bool](p, `lockstorm.timelines[0].box({ state: "clash" }) !== null || document.querySelector("[data-find]") !== null`) {
+	if browsertest.Eval[bool](p, `lockstorm.timelines[0].range()[0] !== 0 || lockstorm.timelines[0].box({ state: "clash" }) !== null || document.querySelector("[data-find]") !== null`) {
 		t.Error("something is found in a run that holds")
 	}
-	fits(t, p)
-}
-
-// The page draws what the checker found.
-func TestBrowserARunThatViolates(t *testing.T) {
-	dir := filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")
-	run, err := results.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair := run.Report.Finding(checker.Lease).First
-	if pair == nil {
-		t.Fatal("the run violates nothing")
-	}
-	p := browsertest.Open(t, pageFile(t, dir), browsertest.Desktop)
-	atFind := func(how string) {
-		t.Helper()
-		if from, to := visible(p); from > float64(pair.From) || to < float64(pair.To) || to-from > 1e9 {
-			t.Errorf("%s: in sight is %v to %v, the violation from %v to %v", how, from, to, pair.From, pair.To)
-		}
-	}
-	atFind("at first")
-	if !browsertest.Eval[bool](p, `document.querySelector("#find-V1").closest("article") === document.querySelector("#find-V2").closest("article")`) {
-		t.Error("two cards describe one overlap")
-	}
-	for how, jump := range map[string]func(){
-		"by n":                  func() { p.Press("n") },
-		"by the button":         func() { click(p, ".tl-next") },
-		"by show":               func() { click(p, "article:has(#find-V2) .tl-show") },
-		"by a link to the same": func() { click(p, "a[href='#find-V2']") },
-	} {
-		browsertest.Eval[any](p, `lockstorm.timelines[0].select([]) || lockstorm.timelines[0].show(0, 1e6) || document.querySelector(".tl-lanes").focus()`)
-		jump()
-		atFind(how)
-	}
-	browsertest.Eval[any](p, `scrollTo(0, 0)`)
-
-	for i, g := range []checker.Grant{pair.First, pair.Second} {
-		click(p, fmt.Sprintf(".tl-find .tl-grant:nth-of-type(%d)", i+2)) // the first button is "show"
-		selected := browsertest.Eval[[]int](p, `lockstorm.timelines[0].selected()`)
-		if len(selected) != 1 {
-			t.Fatalf("its button selects %v", selected)
-		}
-		held := placed(t, p, fmt.Sprintf(`{ grant: %d, state: "holding" }`, selected[0]))
-		p.Point(held.X+3, held.Y+held.Height/2)
-		tip := browsertest.Eval[string](p, `document.querySelector(".tl-tip:not([hidden])")?.innerText || ""`)
-		if !strings.Contains(tip, g.Token) {
-			t.Errorf("on the grant of client %d the tooltip is %q, without the token %s", g.Client, tip, g.Token)
-		}
-	}
-	fits(t, p)
 }
 
 // decidedFile makes the page of a run with its point of no return, and returns its file.
 func decidedFile(t *testing.T, futures int) (string, inevitable.Analysis) {
 	t.Helper()
-	s, err := runpage.Load(filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1"))
+	s, err := runpage.Load(crashRestart(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,37 +126,28 @@ func TestBrowserCurveFollowsTheTimeline(t *testing.T) {
 	p := browsertest.Open(t, page, browsertest.Desktop)
 	jump := float64(a.Jumps[0].After.Time)
 	for how, see := range map[string][2]float64{"whole": {0, float64(a.Points[len(a.Points)-1].Time)}, "zoomed": {jump - 1e8, jump + 3e8}, "elsewhere": {jump + 1e8, jump + 2e8}} {
-		browsertest.Eval[any](p, fmt.Sprintf(`lockstorm.timelines[0].show(%f, %f)`, see[0], see[1]))
-		p.Settle()
-		from, to := visible(p)
+		do(p, fmt.Sprintf(`lockstorm.timelines[0].show(%f, %f)`, see[0], see[1]))
+		visible := browsertest.Eval[[2]float64](p, `lockstorm.timelines[0].range()`)
 		dot := browsertest.Eval[struct {
 			At, Left, Right float64
 			Hidden          bool
 		}](p, fmt.Sprintf(`((svg, dot) => ({ at: Number(dot.getAttribute("cx")), left: Number(svg.dataset.left), right: Number(svg.dataset.right), hidden: dot.style.display === "none" }))(
 			document.querySelector("svg[data-curve]"), document.querySelector('svg[data-curve] [data-t="%.0f"]'))`, jump))
-		if want := dot.Left + (jump-from)/(to-from)*(dot.Right-dot.Left); math.Abs(dot.At-want) > .1 || dot.Hidden != (jump < from || jump > to) {
-			t.Errorf("%s (%v to %v): the largest jump is at %v (hidden: %v), want %v", how, from, to, dot.At, dot.Hidden, want)
+		want := dot.Left + (jump-visible[0])/(visible[1]-visible[0])*(dot.Right-dot.Left)
+		if math.Abs(dot.At-want) > .1 || dot.Hidden != (jump < visible[0] || jump > visible[1]) {
+			t.Errorf("%s (%v): the largest jump is at %v (hidden: %v), want %v", how, visible, dot.At, dot.Hidden, want)
 		}
 	}
-	fits(t, p)
 }
 
-// A page of everything: debates, sweeps, a case, advice. Folded content is drawn when it is
+// A page of everything: debates, a comparison, sweeps, a case, advice. Folded content is drawn when it is
 // opened.
 func TestBrowserAPageOfAll(t *testing.T) {
-	r, err := report.Of(t.Context(), []string{reference, onServers(t), "../../testdata/cases/redlock-lease-crash-restart.yaml"}, options)
+	r, err := report.Of(t.Context(), []string{reference, storedDebate(t, "process", isRow), "../../testdata/cases/redlock-lease-crash-restart.yaml"}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := tune.Load("../../docs/service.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := tune.Advise(t.Context(), q, tune.Options{Backend: simulated.Backend(), Runs: 5, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Advice(a); err != nil {
+	if err := r.Advice(advice(t)); err != nil {
 		t.Fatal(err)
 	}
 	p := browsertest.Open(t, file(t, r), browsertest.Desktop)
@@ -220,23 +160,17 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	rows := func() []string {
 		return browsertest.Eval[[]string](p, `[...`+names+`.tBodies[0].rows].filter((r) => !r.hidden && !r.classList.contains("head")).map((r) => r.cells[0].textContent)`)
 	}
-	before := rows()
-	sort := func() { browsertest.Eval[any](p, names+`.tHead.rows[0].cells[0].querySelector("button").click()`) }
-	sort()
-	up := rows()
-	sort()
-	down := rows()
-	sort()
-	if slices.Equal(before, up) || slices.Equal(up, down) || !slices.Equal(rows(), before) {
-		t.Errorf("sorted up the rows begin %.5q, down %.5q, and before %.5q", up, down, before)
+	sort := func() []string {
+		do(p, names+`.tHead.rows[0].cells[0].querySelector("button").click()`)
+		return rows()
 	}
-	browsertest.Eval[any](p, `((box) => { box.value = "crash-restart"; box.dispatchEvent(new Event("input")); })(document.querySelector(".filter input"))`)
-	if left := rows(); len(left) == 0 || len(left) >= len(before) {
-		t.Errorf("the filter leaves %d rows of %d", len(left), len(before))
+	before, up, down, again := rows(), sort(), sort(), sort()
+	if slices.Equal(before, up) || slices.Equal(up, down) || !slices.Equal(again, before) {
+		t.Errorf("sorted up the rows begin %.5q, down %.5q, and before %.5q", up, down, before)
 	}
 
 	// A link to a witness opens the folds around it.
-	browsertest.Eval[any](p, `document.querySelector("a[href^='#witness']").click()`)
+	do(p, `document.querySelector("a[href^='#witness']").click()`)
 	p.Until(`document.querySelector("[id^=witness]").open`)
 	p.Until(`document.querySelector("[id^=witness] .tl-lanes").clientWidth > 500`)
 	p.Settle()
@@ -246,8 +180,7 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	}
 
 	// The points of a sweep can be sorted.
-	browsertest.Eval[any](p, `document.querySelectorAll("details").forEach((d) => { if (d.querySelector("summary").textContent.startsWith("every point")) d.open = true })`)
-	p.Settle()
+	do(p, `document.querySelectorAll("details").forEach((d) => { if (d.querySelector("summary").textContent.startsWith("every point")) d.open = true })`)
 	ordered := browsertest.Eval[[]float64](p, `(() => {
 		for (const table of document.querySelectorAll("details[open] table.sorts")) for (const [i, head] of [...table.tHead.rows[0].cells].entries()) {
 			const values = () => [...table.tBodies[0].rows].map((r) => Number(r.cells[i].dataset.sort)), down = () => values().every((v, k, all) => k === 0 || v <= all[k - 1]);
@@ -260,5 +193,184 @@ func TestBrowserAPageOfAll(t *testing.T) {
 	if len(ordered) < 2 || !slices.IsSortedFunc(ordered, func(a, b float64) int { return cmp.Compare(b, a) }) {
 		t.Errorf("sorted down, a column of the table of a sweep is %v", ordered)
 	}
-	fits(t, p)
+	onScreens(t, p, func(s browsertest.Screen) {
+		if size := browsertest.Eval[float64](p, `Math.min(...[...document.querySelectorAll("figure svg text")].filter((e) => e.getBoundingClientRect().width > 0 && !e.closest(".sequence")).map((e) => parseFloat(getComputedStyle(e).fontSize) * Math.hypot(e.getScreenCTM().a, e.getScreenCTM().b)))`); size < 9 {
+			t.Errorf("%d pixels: a text of a picture has %.1f pixels", s.Width, size)
+		}
+	})
+}
+
+// board is the scoreboard.
+const board = `document.querySelector("#s-scoreboard .matrix")`
+
+// The scoreboard is in the window as a whole, whatever its width, with the verdicts of all rows. The
+// reader narrows it down by words and to violations, with the keyboard alone.
+func TestBrowserScoreboard(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, storedDebate(t, "sim", nil)), browsertest.Desktop)
+	const row = `[...` + board + `.tBodies[0].rows].find((r) => r.querySelector("th.name > a")?.textContent === "crash-restart")`
+	onScreens(t, p, func(s browsertest.Screen) {
+		wantContrast(t, p, s)
+		if cut := browsertest.Eval[[]string](p, `[...`+board+`.querySelectorAll("td, th, .tile, .share, a")].filter((e) => e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map((e) => e.textContent).slice(0, 5)`); len(cut) > 0 {
+			t.Errorf("%d pixels: these cells are cut off: %q", s.Width, cut)
+		}
+		do(p, row+`.scrollIntoView({ block: "center" })`)
+		tiles := browsertest.Eval[[]string](p, `[...`+row+`.querySelectorAll(".tile")].filter((e) => { const b = e.getBoundingClientRect(); return b.width > 15 && b.height > 12 && b.left >= 0 && b.right <= innerWidth && b.top >= 0 && b.bottom <= innerHeight && document.elementFromPoint((b.left + b.right) / 2, (b.top + b.bottom) / 2) === e; }).map((e) => e.textContent)`)
+		if got := strings.Join(tiles, ""); got != "✗✗✗–✓–✓✓" {
+			t.Errorf("%d pixels: of crash-restart the verdicts %q are visible", s.Width, got)
+		}
+		if s.Width < 1200 {
+			if label := browsertest.Eval[string](p, `getComputedStyle(`+row+`.querySelector("td.verdict"), "::before").content`); label != `"V1"` {
+				t.Errorf("%d pixels: on a card the first verdict is of %s", s.Width, label)
+			}
+		} else if head := browsertest.Eval[float64](p, board+`.tHead.rows[0].cells[1].getBoundingClientRect().top`); head < -1 || head > 1 {
+			t.Errorf("%d pixels: after scrolling the head is at %v, and not at the top of the window", s.Width, head)
+		}
+	})
+	shown := func() int {
+		return browsertest.Eval[int](p, `[...`+board+`.tBodies[0].rows].filter((r) => !r.hidden && !r.classList.contains("head")).length`)
+	}
+	all := shown()
+	do(p, `document.querySelectorAll(".filter input")[1].focus()`)
+	p.Press(" ")
+	violating := shown()
+	if wrong := browsertest.Eval[int](p, `[...`+board+`.tBodies[0].rows].filter((r) => !r.classList.contains("head") && r.hidden === !!r.querySelector(".tile.violated")).length`); wrong > 0 || violating == 0 || violating >= all {
+		t.Errorf("%d of %d rows are left, %d of them wrongly shown or hidden", violating, all, wrong)
+	}
+	do(p, `document.querySelectorAll(".filter input")[0].focus()`)
+	p.Press("restart")
+	if n := shown(); n == 0 || n >= violating {
+		t.Errorf("of %d rows with a violation %d have the word", violating, n)
+	}
+}
+
+// The debate is printed on two pages, A4 or letter, in light colours, with all verdicts and the head of the
+// table on each page. The paper says that closed rows are missing.
+func TestBrowserPrintedDebate(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, storedDebate(t, "sim", nil)), browsertest.Dark)
+	for name, pages := range map[string]int{
+		"A4": p.PrintedPages(browsertest.A4), "letter": p.PrintedPages(browsertest.Letter), "the head of the table": p.PrintedPagesWith(".matrix thead th *", browsertest.A4),
+	} {
+		if pages != 2 {
+			t.Errorf("%s: %d pages", name, pages)
+		}
+	}
+	p.PrintMedia()
+	if ground := browsertest.Eval[string](p, `getComputedStyle(document.body).backgroundColor`); ground != "rgb(255, 255, 255)" {
+		t.Errorf("printed on %s", ground)
+	}
+	if n, all := browsertest.Eval[int](p, `[...`+board+`.querySelectorAll(".tile")].filter((e) => e.offsetWidth > 0).length`), 8*(len(scenarios.All())+len(scenarios.AllSeries())); n != all {
+		t.Errorf("printed are %d of %d verdicts", n, all)
+	}
+	const note = `getComputedStyle(document.querySelector("footer"), "::before").content`
+	closed := browsertest.Eval[string](p, note)
+	do(p, `document.querySelectorAll("details").forEach((d) => { d.open = true })`)
+	if open := browsertest.Eval[string](p, note); !strings.Contains(closed, "not printed") || open != "none" {
+		t.Errorf("with closed rows it says %s, with all open %s", closed, open)
+	}
+}
+
+// A printed run leaves no gap before its diagram: nothing in it is so tall that a browser moves it to the
+// next page and leaves the rest of this one empty.
+func TestBrowserPrintedRun(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, crashRestart(t)), browsertest.Screen{Width: 700, Height: 1000})
+	onScreen := browsertest.Eval[float64](p, `(() => { const b = document.querySelector("svg.sequence[role=img]").viewBox.baseVal; return b.height / b.width; })()`)
+	p.PrintMedia()
+	type strip struct{ Y, Width, Height, Drawn float64 }
+	strips := browsertest.Eval[[]strip](p, `[...document.querySelectorAll("figure svg")].map((e) => [e, e.getBoundingClientRect()]).filter(([, b]) => b.height > 0).map(([e, b]) => ({ Y: b.y, Width: b.width, Height: b.height, Drawn: e.querySelector("use")?.getBBox().height || 0 }))`)
+	if len(strips) == 0 {
+		t.Fatal("the diagram is not printed")
+	}
+	end := strips[0].Y
+	for i, s := range strips {
+		if s.Height > 250 || s.Drawn == 0 || math.Abs(s.Y-end) > 1 {
+			t.Errorf("part %d of the diagram begins at %v below %v, is %v pixels high of the 1000 of a page, %v of it drawn", i+1, s.Y, end, s.Height, s.Drawn)
+		}
+		end = s.Y + s.Height
+	}
+	if got := (end - strips[0].Y) / strips[0].Width; math.Abs(got-onScreen) > .02*onScreen {
+		t.Errorf("the diagram is %v times as high as wide on paper, and %v times on the screen", got, onScreen)
+	}
+}
+
+// The page of a run begins with what happened, why, and whether it was expected. All of it, and
+// the story, leads to the timeline, whose names are shown whole.
+func TestBrowserRunPage(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, crashRestart(t)), browsertest.Desktop)
+	const lead = `document.querySelector("section .happened")`
+	onScreens(t, p, func(s browsertest.Screen) {
+		wantContrast(t, p, s)
+		if end := browsertest.Eval[float64](p, lead+`.getBoundingClientRect().bottom`); end > float64(s.Height) {
+			t.Errorf("%d pixels: what happened ends at %v, in a window of %d", s.Width, end, s.Height)
+		}
+		if cut := browsertest.Eval[[]string](p, `[...document.querySelectorAll(".tl-name > *, .tl-head")].filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map((e) => e.textContent)`); len(cut) > 0 {
+			t.Errorf("%d pixels: these names are cut off: %q", s.Width, cut)
+		}
+	})
+	if !browsertest.Eval[bool](p, `document.querySelector("section > h2").nextElementSibling === `+lead+` && `+lead+`.compareDocumentPosition(document.querySelector(".timeline")) === Node.DOCUMENT_POSITION_FOLLOWING && !document.querySelector(".notice.good")`) {
+		t.Error("the page does not begin with what was violated")
+	}
+	do(p, lead+`.querySelector("a").click()`)
+	p.Until(`document.querySelector("#assumption-keeps-or-stays-away").open`)
+	if !strings.Contains(browsertest.Eval[string](p, `document.querySelector("#assumption-keeps-or-stays-away").innerText`), "fsync always") {
+		t.Error("the link to the assumption does not lead to what helps")
+	}
+	if n := browsertest.Eval[int](p, `document.querySelectorAll(".timeline ~ figure .frame").length`); n != 1 {
+		t.Errorf("%d diagrams of the messages of a small run", n)
+	}
+}
+
+// The diagram of the messages is as wide as the page, with all participants in sight, and its
+// head stays. On a phone it scrolls instead of becoming illegible.
+func TestBrowserMessageDiagram(t *testing.T) {
+	p := browsertest.Open(t, pageFile(t, crashRestart(t)), browsertest.Desktop)
+	const (
+		frame  = `document.querySelector(".frame")`
+		head   = frame + `.firstElementChild`
+		within = `(([a, b]) => a.top - b.top)([` + head + `, ` + frame + `.parentElement].map((e) => e.getBoundingClientRect()))`
+	)
+	onScreens(t, p, func(s browsertest.Screen) {
+		do(p, frame+`.scrollIntoView()`)
+		phone := s.Width < 1000
+		if fits := browsertest.Eval[bool](p, frame+`.parentElement.classList.contains("fits")`); fits == phone {
+			t.Errorf("%d pixels: the diagram fits: %v", s.Width, fits)
+		}
+		if high := browsertest.Eval[float64](p, `Math.min(...[...`+frame+`.querySelectorAll(".name")].map((e) => e.getBoundingClientRect().height))`); high < 9 {
+			t.Errorf("%d pixels: names are %v pixels high", s.Width, high)
+		}
+		scroll, top := `scrollBy(0, 500)`, head+`.getBoundingClientRect().top`
+		if phone {
+			scroll, top = frame+`.parentElement.scrollTo(200, 400)`, within
+		} else if out := browsertest.Eval[[]string](p, `[...`+frame+`.querySelectorAll(".name")].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.textContent)`); len(out) > 0 {
+			t.Errorf("%d pixels: cut off are %q", s.Width, out)
+		}
+		do(p, scroll)
+		if at := browsertest.Eval[float64](p, top); at < -1 || at > 1 {
+			t.Errorf("%d pixels: scrolled, the head is at %v", s.Width, at)
+		}
+	})
+}
+
+// Names of 10,000 letters fill neither a page nor its text.
+func TestBrowserLongNames(t *testing.T) {
+	stored, err := os.ReadFile(filepath.Join(crashRestart(t), results.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("a", 10_000)
+	text := strings.NewReplacer("invoice-7", long, `"scenario":"crash-restart"`, `"scenario":"`+long+`"`).Replace(string(stored))
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Of(t.Context(), []string{path}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"page": page(t, path), "text": plain(t, r)} {
+		if strings.Contains(text, long[:200]) {
+			t.Errorf("the %s has a name in full", name)
+		}
+		wantIn(t, text, "aaa…aaa")
+	}
+	onScreens(t, browsertest.Open(t, file(t, r), browsertest.Desktop), func(browsertest.Screen) {})
 }

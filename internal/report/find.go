@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/report/document"
 	"github.com/lockstorm/lockstorm/internal/report/runpage"
 	"github.com/lockstorm/lockstorm/internal/sweep"
@@ -97,10 +98,8 @@ func (r *Report) Find(ctx context.Context, names []string) error {
 
 // load loads a file or a directory.
 func (h *loader) load(name string) error {
-	info, err := os.Stat(name)
+	info, err := files.Stat(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s does not exist", name)
 	case err != nil:
 		return err
 	case info.IsDir():

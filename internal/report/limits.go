@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -38,23 +37,4 @@ func IntervalText(m runner.Measured) string {
 		return "–"
 	}
 	return Amount(m.Unit, m.Low) + " to " + Amount(m.Unit, m.High)
-}
-
-// OutsideLimits describes the measurements that are not known to be within their limits; "" if all
-// are.
-func OutsideLimits(t runner.Tally) string {
-	var parts []string
-	for _, m := range t.Limits() {
-		text := fmt.Sprintf("%s is %s, and the limit is %s", m.Name, Amount(m.Unit, m.Value), LimitText(m))
-		if m.Interval {
-			text += fmt.Sprintf(" (95 %% interval %s)", IntervalText(m))
-		}
-		switch m.Verdict() {
-		case checker.Violated:
-			parts = append(parts, text)
-		case checker.Unknown:
-			parts = append(parts, text+": too few runs to decide")
-		}
-	}
-	return strings.Join(parts, "; ")
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/internal/browsertest"
 	"github.com/lockstorm/lockstorm/internal/testkit"
-	"github.com/lockstorm/lockstorm/results"
 )
 
 const pictures = "../../docs/img"
@@ -31,36 +30,20 @@ var shots = []shown{
 	{"sweep.png", "sweep", "figure", 1200, 820, false},
 }
 
-// TestPictures checks the pictures in the documentation, or takes them again ("make pictures").
+// TestPictures takes the pictures in the documentation ("make pictures").
 func TestPictures(t *testing.T) {
-	if testkit.UpdateGolden() {
-		take(t)
+	if !testkit.UpdateGolden() {
+		t.Skip("make pictures takes them")
 	}
-	for _, s := range shots {
-		browsertest.CheckPicture(t, filepath.Join(pictures, s.file), s.width)
-	}
-}
-
-// take makes the pages and saves pictures of them.
-func take(t *testing.T) {
-	t.Helper()
-	debate := t.TempDir()
-	text, err := os.ReadFile(filepath.Join(reference, results.DebateFile))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(debate, results.DebateFile), text, 0o644)
-	}
-	if err == nil {
-		err = os.MkdirAll(pictures, 0o755)
-	}
-	if err != nil {
+	if err := os.MkdirAll(pictures, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	decided, _ := decidedFile(t, 100)
 	pages := map[string]string{
 		"decided": decided,
-		"run":     pageFile(t, filepath.Join(storedRuns(t, "crash-restart", 1), "crash-restart-sim-1")),
+		"run":     pageFile(t, crashRestart(t)),
 		"case":    pageFile(t, "../../testdata/cases/redlock-lease-crash-restart.yaml"),
-		"debate":  pageFile(t, debate),
+		"debate":  pageFile(t, storedDebate(t, "sim", nil)),
 		"sweep":   pageFile(t, filepath.Join(reference, "restart-delay")),
 	}
 	for _, s := range shots {

@@ -1,22 +1,12 @@
 package report
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/report/summary"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
-
-func want(t *testing.T, what string, got, want any) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
-}
 
 // seen is a tally of ten runs, of which some violated a property and others left it undecided.
 func seen(violated, open int) runner.Tally {
@@ -27,34 +17,24 @@ func seen(violated, open int) runner.Tally {
 }
 
 func TestCourseOfASeries(t *testing.T) {
-	cases := []struct {
-		violated         []int
+	for _, c := range []struct {
+		tallies          []runner.Tally
+		unordered        bool
 		short, threshold string
 	}{
-		{[]int{0, 0, 0}, "V1 ✓ at all 3 values", "No value shows a violation of lease exclusion."},
-		{[]int{1, 9, 10}, "V1 ✗ at all 3 values", "Every value shows violations of lease exclusion."},
-		{[]int{0, 2, 9}, "V1 ✗ from B on", "Lease exclusion turns between A (0/10 of the runs, [0, 27.8]) and B (2/10 of the runs, [5.7, 51.0])."},
-		{[]int{3, 2, 0}, "V1 ✗ up to B", "Lease exclusion turns between B (2/10 of the runs, [5.7, 51.0]) and C (0/10 of the runs, [0, 27.8])."},
-		{[]int{0, 2, 0}, "V1 ✗ at B only", "Lease exclusion breaks at B; no run shows it at the other 2."},
-		{[]int{2, 0, 2}, "V1 ✗ at 2 of 3 values", "Lease exclusion breaks at A, C; no run shows it at the other 1."},
-	}
-	for _, c := range cases {
-		curve := Curve{Series: scenarios.Series{Property: checker.Lease}, Values: []string{"A", "B", "C"}}
-		for _, n := range c.violated {
-			curve.Tallies = append(curve.Tallies, seen(n, 0))
+		{[]runner.Tally{seen(0, 0), seen(0, 0), seen(0, 0)}, false, "V1 ✓ at all 3 values", "No value shows a violation of lease exclusion."},
+		{[]runner.Tally{seen(1, 0), seen(9, 0), seen(10, 0)}, false, "V1 ✗ at all 3 values", "Every value shows violations of lease exclusion."},
+		{[]runner.Tally{seen(0, 0), seen(2, 0), seen(9, 0)}, false, "V1 ✗ from B on", "Lease exclusion turns between A (0/10 of the runs, [0, 27.8]) and B (2/10 of the runs, [5.7, 51.0])."},
+		{[]runner.Tally{seen(0, 3), seen(2, 0), seen(9, 0)}, false, "V1 ✗ from B on", "Lease exclusion turns between A (0/7 of the runs, [0, 35.4]) and B (2/10 of the runs, [5.7, 51.0]); undecided at A."},
+		{[]runner.Tally{seen(3, 0), seen(2, 0), seen(0, 0)}, false, "V1 ✗ up to B", "Lease exclusion turns between B (2/10 of the runs, [5.7, 51.0]) and C (0/10 of the runs, [0, 27.8])."},
+		{[]runner.Tally{seen(0, 0), seen(2, 0), seen(0, 0)}, false, "V1 ✗ at B only", "Lease exclusion breaks at B; no run shows it at the other 2."},
+		{[]runner.Tally{seen(0, 0), seen(2, 0), seen(9, 0)}, true, "V1 ✗ at 2 of 3 values", "Lease exclusion breaks at B, C; no run shows it at the other 1."},
+	} {
+		curve := Curve{Series: scenarios.Series{Property: checker.Lease, Unordered: c.unordered}, Values: []string{"A", "B", "C"}, Tallies: c.tallies}
+		if curve.Short() != c.short || curve.Threshold() != c.threshold {
+			t.Errorf("got %q, %q, want %q, %q", curve.Short(), curve.Threshold(), c.short, c.threshold)
 		}
-		want(t, fmt.Sprint(c.violated, " in short"), curve.Short(), c.short)
-		want(t, fmt.Sprint(c.violated), curve.Threshold(), c.threshold)
 	}
-	open := Curve{Series: scenarios.Series{Property: checker.Lease}, Values: []string{"A", "B"}, Tallies: []runner.Tally{seen(0, 3), seen(2, 0)}}
-	want(t, "open", open.Threshold(), "Lease exclusion turns between A (0/7 of the runs, [0, 35.4]) and B (2/10 of the runs, [5.7, 51.0]); undecided at A.")
-
-	steps := Curve{
-		Series: scenarios.Series{Property: checker.Lease, Unordered: true},
-		Values: []string{"A", "B", "C"}, Tallies: []runner.Tally{seen(0, 0), seen(2, 0), seen(9, 0)},
-	}
-	want(t, "without an order, in short", steps.Short(), "V1 ✗ at 2 of 3 values")
-	want(t, "without an order", steps.Threshold(), "Lease exclusion breaks at B, C; no run shows it at the other 1.")
 }
 
 // Every measure of a series can be shown.
@@ -65,13 +45,5 @@ func TestMeasuresAreShown(t *testing.T) {
 				t.Errorf("%s: measure %d", s.Name, m)
 			}
 		}
-	}
-}
-
-func TestVerdictsThatWereNotExpectedAreMarked(t *testing.T) {
-	tally := seen(1, 0)
-	tally.Scenario.Expect = scenarios.Expectations{checker.Lease: checker.Holds, checker.Section: checker.NotApplicable}
-	if got := summary.Signs(tally); !strings.HasPrefix(got, "V1✗(✓) V2· V3·") {
-		t.Errorf("got %s", got)
 	}
 }

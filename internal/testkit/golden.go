@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -13,10 +14,16 @@ var update = flag.Bool("update", false, "write the golden files anew, instead of
 // UpdateGolden reports whether golden files are to be written and not compared.
 func UpdateGolden() bool { return *update }
 
+// named are the tests that make bless runs.
+var named = regexp.MustCompile(`Golden|IsCurrent|ShowsWhatIsPrinted`)
+
 // GoldenFile compares a golden file with a text, or writes it. meaning says in a user's words what
-// a difference means.
+// a difference means. The test has a name that make bless runs.
 func GoldenFile(t testing.TB, path, made, meaning string) {
 	t.Helper()
+	if !named.MatchString(t.Name()) {
+		t.Fatalf("make bless does not run this test: want a name with %s", named)
+	}
 	if *update {
 		WriteGolden(t, path, made)
 		return

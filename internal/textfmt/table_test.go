@@ -67,24 +67,3 @@ func TestStreamedTable(t *testing.T) {
 	s.Add("a", "✗", "xx")
 	want(t, "a line that is too wide", streamed.String(), "a long one  ✗        xx\na         ✗        xx\n")
 }
-
-// A table of one column has no second one to begin a group with, and is printed all the same.
-func TestOneColumn(t *testing.T) {
-	table := &Table{Head: []string{"lock"}}
-	table.Add("a")
-	var out strings.Builder
-	table.Text(&out, Look{Width: 40})
-	want(t, "one column", out.String(), "LOCK\n\na\n")
-}
-
-// A section begins once, however often it is named.
-func TestSections(t *testing.T) {
-	var table Table
-	for _, name := range []string{"a", "a", "b", "a"} {
-		table.Section(name)
-		table.Add("1", "2")
-	}
-	if n := len(table.Lines); n != 7 {
-		t.Errorf("%d lines, want 4 and 3 sections", n)
-	}
-}

@@ -47,6 +47,7 @@ const sortTables = (root) => {
     };
     const compare = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
     heads.forEach((head, i) => {
+      if (!head.textContent.trim()) return; // its button would have no name
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);

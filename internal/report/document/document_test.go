@@ -60,20 +60,6 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 }
 
-func TestAnchorsDiffer(t *testing.T) {
-	var d document.Document
-	for range 3 {
-		d.Add("The run, seed 1")
-	}
-	seen := map[string]bool{}
-	for _, s := range d.Sections {
-		if seen[s.ID] {
-			t.Errorf("anchor %s is there twice", s.ID)
-		}
-		seen[s.ID] = true
-	}
-}
-
 func TestTableOfAnotherWidthIsRefused(t *testing.T) {
 	table := document.Table{Columns: document.Named("a", "b")}
 	table.Add(document.Count(1))
@@ -81,57 +67,5 @@ func TestTableOfAnotherWidthIsRefused(t *testing.T) {
 	d.Add("x", table)
 	if err := d.Write(&strings.Builder{}); err == nil {
 		t.Error("a row of one cell in a table of two columns is written")
-	}
-}
-
-// The text has the content of the page, in its order.
-func TestTextHasTheContentOfThePage(t *testing.T) {
-	table := document.Table{Caption: "caption", Columns: document.Named("name", "number")}
-	table.Head("heading")
-	table.Add(document.Text("a\tb"), document.Count(7))
-	d := document.Document{Title: "title", Lead: "lead", Foot: []string{"foot"}}
-	d.Add("section", document.Heading("part"), document.Code("one\ntwo"), document.Notice{Text: "notice"}, document.Facts{{Name: "fact", Value: "value"}},
-		document.Fold{ID: "fold", Summary: "summary", Blocks: []document.Block{document.Figure{Caption: "figure", Data: &table}}}, lively{})
-	var out strings.Builder
-	if err := d.WriteText(&out, 40); err != nil {
-		t.Fatal(err)
-	}
-	rest := out.String()
-	for _, part := range []string{"title\n=====", "lead", "section\n-------", "part", "    one\n    two", "notice", "fact: value", "summary", "figure", "caption", "NAME     NUMBER\n\nheading\na b      7\n", "(drawn on the page alone)", "foot"} {
-		_, after, found := strings.Cut(rest, part)
-		if !found {
-			t.Fatalf("no %q, or at another place, in:\n%s", part, out.String())
-		}
-		rest = after
-	}
-	if page := written(t, d); !strings.Contains(page, `<details id="fold">`) {
-		t.Error("a fold has no anchor")
-	}
-}
-
-// A word that is too long for a line is cut, except in lines of code.
-func TestLongWords(t *testing.T) {
-	long := strings.Repeat("m", 5_000)
-	table := document.Table{Caption: long, Columns: document.Named(long), Filters: true}
-	table.Add(document.Text(long))
-	table.Head(long)
-	d := document.Document{Title: long, Lead: long, Foot: []string{long}}
-	d.Add(long, document.Prose("a "+long+" b"), document.Heading(long), document.Notice{Text: long}, document.Facts{{Name: long, Value: long}}, document.Fold{Summary: long}, table,
-		document.Figure{Caption: long})
-	var b strings.Builder
-	if err := d.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	var visible string
-	for l := range strings.Lines(b.String()) {
-		if n := strings.Count(l, "m"); n > 1_000 {
-			visible = l[:200]
-		}
-	}
-	if visible != "" {
-		t.Errorf("a name is shown in full: %s…", visible)
-	}
-	if !strings.Contains(b.String(), "<p>a mmm") || !strings.Contains(b.String(), "mmm b</p>") {
-		t.Error("words beside a long one are missing")
 	}
 }

@@ -124,16 +124,6 @@ func shows(l timeline.Lane, r clockReading) bool {
 	return false
 }
 
-func TestClocksOfRows(t *testing.T) {
-	for name, want := range map[string]int{
-		"calm": 0, "client-wall-step-monotonic": 0, "node-clock-jump": 1, "clock-drift-beyond": 6, "leap-second-smeared": 5, "frozen-clock-thaws": 1, "client-suspend": 1, "client-wall-step": 1,
-	} {
-		if got := checkClocks(t, find(t, name), 1); got != want {
-			t.Errorf("%s: %d clocks are shown, want %d", name, got, want)
-		}
-	}
-}
-
 // Any clock faults are shown as they happened.
 func TestClocksOfRandomFaults(t *testing.T) {
 	rows := scenarios.All()

@@ -1,8 +1,6 @@
 package timeline_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,49 +13,42 @@ import (
 // five nodes and an access to the guarded resource. In the hold number wrong, if it is not 0,
 // another client is granted the lock as well.
 func rotation(clients, n, wrong int) (history.Header, []history.Event) {
-	const ms = history.Time(time.Millisecond)
-	h := history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second, Keys: true}
 	var all []history.Event
-	for i := 1; i <= n; i++ {
-		begin := history.Time(i) * 20 * ms
-		e := history.Event{Client: i%clients + 1, Resource: "invoice-7", Token: fmt.Sprintf("%08x%032x", uint32(i*0x9e3779b9), i)}
-		at := func(t history.Time, k history.Kind, change func(*history.Event)) {
-			v := e
-			v.Time, v.Kind = begin+t, k
-			if change != nil {
-				change(&v)
+	for i := range n {
+		begin := ms(20 * float64(i+1))
+		add := func(at float64, e history.Event) {
+			if e.Time, e.Resource = begin+ms(at), "invoice-7"; e.Client == 0 {
+				e.Client, e.Token = i%clients+1, token(i)
 			}
-			all = append(all, v)
+			all = append(all, e)
 		}
-		grant := func(e *history.Event) {
-			e.TTL, e.Until, e.Validity, e.K = time.Second, int64(begin)+1e9, time.Second-2*time.Millisecond, 5
+		keys := func(at float64, k history.Kind, reason string) {
+			for node := 1; node <= 5; node++ {
+				add(at, history.Event{Kind: k, Node: node, Reason: reason})
+			}
 		}
-		at(0, history.Acquire, func(e *history.Event) { e.TTL = time.Second })
-		for node := 1; node <= 5; node++ {
-			at(1*ms, history.KeySet, func(e *history.Event) { e.Node = node })
+		granted := history.Event{Kind: history.Granted, TTL: time.Second, Until: int64(begin) + 1e9, Validity: time.Second - 2*time.Millisecond, K: 5}
+		add(0, history.Event{Kind: history.Acquire, TTL: time.Second})
+		keys(1, history.KeySet, "")
+		add(2, granted)
+		if i+1 == wrong {
+			granted.Client, granted.Token = (i+1)%clients+1, "intruder"
+			for at, k := range []history.Kind{history.Acquire, history.Granted, history.Release, history.Released} {
+				e := granted
+				e.Kind, e.Outcome = k, history.OK
+				add(2.5+float64(at)/2, e)
+			}
 		}
-		at(2*ms, history.Granted, grant)
-		if i == wrong {
-			was := e
-			e.Client, e.Token = e.Client%clients+1, "intruder"
-			at(2*ms, history.Acquire, nil)
-			at(3*ms, history.Granted, grant)
-			at(4*ms, history.Release, nil)
-			at(4*ms, history.Released, func(e *history.Event) { e.Outcome = history.OK })
-			e = was
-		}
-		at(5*ms, history.Read, nil)
-		at(6*ms, history.ReadDone, func(e *history.Event) { e.Outcome = history.OK; e.Value = int64(i - 1) })
-		at(7*ms, history.Write, func(e *history.Event) { e.Value = int64(i) })
-		at(8*ms, history.Apply, func(e *history.Event) { e.Value = int64(i) })
-		at(9*ms, history.WriteDone, func(e *history.Event) { e.Outcome = history.OK; e.Value = int64(i) })
-		at(10*ms, history.Release, nil)
-		for node := 1; node <= 5; node++ {
-			at(11*ms, history.KeyGone, func(e *history.Event) { e.Node = node; e.Reason = history.Deleted })
-		}
-		at(12*ms, history.Released, func(e *history.Event) { e.Outcome = history.OK; e.K = 5 })
+		add(5, history.Event{Kind: history.Read})
+		add(6, history.Event{Kind: history.ReadDone, Outcome: history.OK, Value: int64(i)})
+		add(7, history.Event{Kind: history.Write, Value: int64(i + 1)})
+		add(8, history.Event{Kind: history.Apply, Value: int64(i + 1)})
+		add(9, history.Event{Kind: history.WriteDone, Outcome: history.OK, Value: int64(i + 1)})
+		add(10, history.Event{Kind: history.Release})
+		keys(11, history.KeyGone, history.Deleted)
+		add(12, history.Event{Kind: history.Released, Outcome: history.OK, K: 5})
 	}
-	return h, append(all, history.Event{Time: history.Time(n+1) * 20 * ms, Kind: history.End})
+	return history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second, Keys: true}, append(all, history.Event{Time: ms(20 * float64(n+1)), Kind: history.End})
 }
 
 func storedRotation(clients, n, wrong int) storedRun {
@@ -70,7 +61,7 @@ const perTurn = 19
 // A history of more than MostEvents events is shown around the first violation, or from its
 // beginning, and says so. The pair of the violation is shown either way.
 func TestLongHistories(t *testing.T) {
-	n := 2 * timeline.MostEvents / perTurn
+	n := 4 * timeline.MostEvents / perTurn / 3
 	for _, wrong := range []int{0, n / 2, n - 1} {
 		h := storedRotation(4, n, wrong)
 		m := read(t, h)
@@ -79,7 +70,6 @@ func TestLongHistories(t *testing.T) {
 		}
 		checkOrder(t, m)
 		checkFindings(t, h.Report, m)
-		roundTrip(t, m)
 		if wrong > 0 && (m.Finds[0].From < m.From || m.Finds[0].To > m.To) {
 			t.Errorf("found at %v, and %v to %v is shown", m.Finds[0].From, m.From, m.To)
 		}
@@ -117,19 +107,6 @@ func TestManyClients(t *testing.T) {
 	checkOrder(t, m)
 }
 
-// The model of the longest history is not large.
-func TestSizeOfTheModel(t *testing.T) {
-	m := read(t, storedRotation(10, 50_000/perTurn, 0))
-	stored, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(stored) > 5<<20 {
-		t.Errorf("50,000 events give %d bytes", len(stored))
-	}
-	t.Logf("50,000 events give %d bytes", len(stored))
-}
-
 // Too many accesses are left out, and counted.
 func TestManyAccesses(t *testing.T) {
 	const n = timeline.MostAccesses/2 + 1
@@ -147,15 +124,5 @@ func TestManyAccesses(t *testing.T) {
 	}
 	if left := pieces(m, timeline.Access); len(left) > 0 {
 		t.Errorf("%d accesses are shown", len(left))
-	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	h := storedRotation(10, 50_000/perTurn, 1000)
-	b.SetBytes(int64(len(h.text)))
-	for b.Loop() {
-		if _, err := timeline.Read(h.Run); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

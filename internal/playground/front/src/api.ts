@@ -20,7 +20,6 @@ export interface Calls {
   link: [Linked, Fragment];
   followLink: [Fragment, Linked];
   openPasted: [Pasted, Linked];
-  memory: [None, MemoryUse];
 }
 
 export interface Checked {
@@ -125,11 +124,6 @@ export interface Linked {
   seed: string;
   trace: string;
   replay: string;
-}
-
-export interface MemoryUse {
-  bytes: number;
-  live: number;
 }
 
 export interface None {
