@@ -11,7 +11,7 @@ import (
 
 var (
 	wanted = flag.Bool("languages", false, "run the locks of other languages, and fail if one is not installed")
-	write  = flag.Bool("write", false, "renew docs/evidence/scoreboard-languages.md and testdata (make scoreboard-languages)")
+	write  = flag.Bool("write", false, "renew docs/evidence/scoreboard-languages.md and testdata (go -C evidence run . scoreboard-languages)")
 )
 
 // built builds the command.
@@ -30,7 +30,7 @@ func built(t *testing.T) string {
 func need(t *testing.T) {
 	t.Helper()
 	if !*wanted && !*write {
-		t.Skip("not run: locks of other languages (make test-languages)")
+		t.Skip("not run: locks of other languages (go -C evidence test ./languages -args -languages)")
 	}
 	for _, s := range Subjects {
 		if what := s.missing(); what != "" {
@@ -91,7 +91,7 @@ const reruns = 3
 // TestScoreboard renews the page.
 func TestScoreboard(t *testing.T) {
 	if !*write {
-		t.Skip("not run: it renews the page (make scoreboard-languages)")
+		t.Skip("not run: it renews the page (go -C evidence run . scoreboard-languages)")
 	}
 	need(t)
 	lockstorm, out := built(t), t.TempDir()
