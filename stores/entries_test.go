@@ -71,13 +71,18 @@ func (h *entryHistory) Record(e *history.Event) {
 	h.events = append(h.events, *e)
 }
 
-// findings judges whether entries are cleaned up, and whether releases tell the truth.
+// findings judges whether entries are cleaned up, and whether releases tell the truth, as of now.
 func (h *entryHistory) findings(header history.Header) []checker.Finding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c := checker.New(header)
+	end := history.Event{Kind: history.End}
 	for i := range h.events {
 		c.Record(&h.events[i])
+		end.Time = h.events[i].Time
+	}
+	if n := len(h.events); n == 0 || h.events[n-1].Kind != history.End {
+		c.Record(&end)
 	}
 	return slices.DeleteFunc(c.Finish().Findings, func(f checker.Finding) bool {
 		return f.Property != checker.Cleanup && f.Property != checker.Contract
