@@ -23,7 +23,7 @@ import (
 )
 
 // storeLocks are the locks of the comparison that a store keeps.
-const storeLocks = "database-row,database-row-asynchronous,advisory,advisory-checked,advisory-transaction,expiring-key,redis-sentinel,redis-cluster,kubernetes-lease,kubernetes-lease-fenced,zookeeper,zookeeper-fenced,etcd,etcd-unchecked,fenced"
+const storeLocks = "database-row,database-row-asynchronous,advisory,advisory-checked,advisory-transaction,redis-sentinel,redis-cluster,kubernetes-lease,kubernetes-lease-fenced,zookeeper,zookeeper-fenced,etcd,etcd-unchecked,fenced"
 
 // realBackends have servers.
 var realBackends = []string{"process", "container"}

@@ -66,7 +66,7 @@ func compareBeside(c report.Comparison, other report.Tallies, here, there string
 // clients at other steps.
 func (p pair) byChance() bool {
 	drawn := p.Trial.Enter(p.Lock).Generate != nil
-	return drawn && p.Lock.Expect[p.Property] == checker.Violated && runner.Fisher(p.Rates[0], p.Rates[1]) >= unlikely
+	return drawn && p.Lock.Expect[p.Property] == checker.Violated && fisher(p.Rates[0], p.Rates[1]) >= unlikely
 }
 
 // Differences returns the pairs that differ.
@@ -165,8 +165,10 @@ func (c *checkout) storesBeside(p *text, dir string) (beside, error) {
 		}
 		by[reason] = append(by[reason], d.String())
 	}
-	p.say("Why they differ (≠):\n")
-	for _, reason := range order {
+	for i, reason := range order {
+		if i == 0 {
+			p.say("Why they differ (≠):\n")
+		}
 		p.say("- %s: %s", strings.Join(by[reason], "; "), reason)
 	}
 	return b, nil
@@ -193,7 +195,7 @@ func compareRates(here, there runner.Rate) rateAgreement {
 	switch {
 	case here.K > 0 && there.K == 0:
 		return onlyHere
-	case runner.Fisher(here, there) < unlikely:
+	case fisher(here, there) < unlikely:
 		return inconsistent
 	}
 	return consistent

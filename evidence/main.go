@@ -139,12 +139,12 @@ func (c *checkout) renew(ctx context.Context, p page, stored bool) error {
 	return os.WriteFile(c.page(p.name), []byte(text), 0o644)
 }
 
-// lockstorm runs the command of this checkout, which has no version, so that results do not name the
-// commit before the one that stores them. It returns the exit code of a verdict.
+// lockstorm runs the command of this checkout with the servers of all stores. It has no version, so that
+// results do not name the commit before the one that stores them. It returns the exit code of a verdict.
 func (c *checkout) lockstorm(ctx context.Context, args ...string) (out []byte, code int, err error) {
 	program := filepath.Join(c.temp, "lockstorm")
 	if _, err := os.Stat(program); err != nil {
-		if _, err := c.run(ctx, "go", "build", "-buildvcs=false", "-o", program, "./cmd/lockstorm"); err != nil {
+		if _, err := c.run(ctx, "go", "-C", "stores", "build", "-buildvcs=false", "-o", program, "./cmd/lockstorm"); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -41,10 +41,6 @@ type hunt struct {
 
 // measureMutants plants each defect, and hunts it.
 func measureMutants(ctx context.Context, c *checkout) error {
-	at, err := mutants.FindCheckout(c.root)
-	if err != nil {
-		return err
-	}
 	planted, err := mutants.All()
 	if err != nil {
 		return err
@@ -58,16 +54,16 @@ func measureMutants(ctx context.Context, c *checkout) error {
 	h := hunted{Made: fmt.Sprintf("%s on %d cores", runtime.Version(), runtime.NumCPU())}
 	for _, m := range append(all, planted...) {
 		fmt.Fprintf(os.Stderr, "mutant %s: %s\n", cmp.Or(m.Number, "0, "+m.Lock), m.Title)
-		effort := mutants.Effort{Seed: 1, Runs: mutantRuns}
+		runs := mutantRuns
 		if m.Number == "" {
-			effort.Runs = controlRuns
+			runs = controlRuns
 		}
-		trial, err := at.Try(ctx, m, effort)
+		trial, err := mutants.Checkout(c.root).Try(ctx, m, runs)
 		if err != nil {
 			return fmt.Errorf("mutant %s: %w", m.Number, err)
 		}
 		one := hunt{Number: m.Number, Lock: m.Lock, Runs: trial.Runs, Seconds: trial.Seconds}
-		if f := trial.Caught(); f != nil {
+		if f, _ := trial.Caught(m); f != nil {
 			one.Found, one.Runs, one.Seconds = f.Property, f.Run, f.Seconds
 		}
 		h.Hunts = append(h.Hunts, one)
@@ -133,7 +129,7 @@ Each row but those of number 0 is a defect of a lock. `+"`go build -overlay`"+` 
 				of[1]++
 				row[3] += " (another)"
 			}
-			row[0], row[1], row[2], row[6] = m.Number, m.Title, textfmt.Dash(strings.Join(mutants.Codes(m.Names), ", ")), textfmt.Dash(strings.Join(m.Sources, ", "))
+			row[0], row[1], row[2], row[6] = m.Number, m.Title, textfmt.Dash(m.Codes()), textfmt.Dash(strings.Join(m.Sources, ", "))
 		} else if one.Number != "" {
 			continue // a defect that is planted no more
 		}

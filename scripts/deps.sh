@@ -1,21 +1,24 @@
 #!/bin/sh
-# Installs redis-server and libfaketime, and what the arguments name (docker.io, mmdebstrap, chromium, npm,
-# languages: npm, and redis-py for Python, stores: etcd, PostgreSQL and ZooKeeper, slurm: Slurm and
-# MUNGE), from the distribution's packages if they are missing. Without the rights to do so it prints the
-# command to run. If Chromium cannot be installed, it prints the reason and does not fail: the tests that
-# need it are skipped.
+# Installs redis-server and libfaketime, and what the arguments name (docker.io, chromium, npm, python: redis-py,
+# languages: both, etcd, stores: etcd, PostgreSQL and ZooKeeper, slurm: Slurm and MUNGE), from the
+# distribution's packages if they are missing. Without the rights to do so it prints the command to run. If
+# Chromium cannot be installed, it prints the reason and does not fail: the tests that need it are skipped.
 set -eu
 
 missing= wished=
 command -v redis-server >/dev/null 2>&1 || missing=' redis-server'
 ls /usr/lib/*/faketime/libfaketime.so.1 /usr/lib64/faketime/libfaketime.so.1 /usr/lib/faketime/libfaketime.so.1 2>/dev/null |
 	grep -q . || missing="$missing libfaketime"
-for extra; do
+for extra in $(echo " $* " | sed 's/ languages / npm python /; s/ stores / etcd stores /'); do
 	case $extra in
 	docker.io) command -v dockerd >/dev/null || missing="$missing docker.io" ;;
-	chromium) sh "$(dirname "$0")/browser.sh" >/dev/null || wished=' chromium' ;;
+	chromium)
+		for browser in ${CHROME:-chromium chromium-browser google-chrome}; do
+			command -v "$browser" >/dev/null && break
+		done || wished=' chromium'
+		;;
+	etcd) command -v etcd >/dev/null || missing="$missing etcd-server" ;;
 	stores)
-		command -v etcd >/dev/null || missing="$missing etcd-server"
 		command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 		command -v java >/dev/null || missing="$missing default-jre-headless"
 		ls /usr/share/java/zookeeper.jar >/dev/null 2>&1 || missing="$missing zookeeper"
@@ -26,18 +29,13 @@ for extra; do
 		command -v sbatch >/dev/null || missing="$missing slurm-client"
 		command -v munged >/dev/null || ls /usr/sbin/munged >/dev/null 2>&1 || missing="$missing munge"
 		;;
-	languages)
-		command -v npm >/dev/null || missing="$missing nodejs npm"
+	python)
 		for python in python3 /usr/bin/python3; do
 			$python -c 'import redis' 2>/dev/null && break
 		done || missing="$missing python3 python3-redis"
 		;;
-	mmdebstrap)
-		command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
-		command -v dpkg-scanpackages >/dev/null || missing="$missing dpkg-dev"
-		;;
 	npm) command -v npm >/dev/null || missing="$missing nodejs npm" ;;
-	*) echo "deps.sh: no package $extra: want docker.io, mmdebstrap, chromium, npm, languages, stores or slurm" >&2 && exit 2 ;;
+	*) echo "deps.sh: no package $extra: want docker.io, chromium, npm, python, languages, etcd, stores or slurm" >&2 && exit 2 ;;
 	esac
 done
 [ -z "$missing$wished" ] && exit 0

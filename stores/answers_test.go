@@ -5,6 +5,7 @@ package stores
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -262,6 +263,102 @@ func TestStoresAnswerAsTheSimulatedOne(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A client that awaits the end of an entry is answered when another deletes it, and at once if it is gone.
+func TestStoresAwait(t *testing.T) {
+	for _, p := range Products() {
+		t.Run(p.Product, func(t *testing.T) {
+			can := storeAbilities[p.Product]
+			w, err := p.Open(t.Context(), storeSetting(cmp.Or(can.members, 3)), 1, new(history.Log))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closeStore(t, w)
+			created, waits := make(chan env.Entry, 1), make(chan struct{})
+			err = w.Run(t.Context(), func(client int) {
+				ask := func(limit time.Duration, r env.StoreRequest) (env.StoreReply, error) {
+					return w.Store(client).Ask(context.Background(), r, w.Runtime(client).Now(env.Monotonic).Add(limit))
+				}
+				done := func(r env.StoreRequest) env.StoreReply {
+					reply, err := ask(patience, r)
+					for errors.Is(err, env.ErrNoLeader) { // a client may reach a follower first
+						_ = w.Runtime(client).Sleep(context.Background(), w.Runtime(client).Now(env.Monotonic).Add(10*ms))
+						reply, err = ask(patience, r)
+					}
+					if err != nil || !reply.Done {
+						t.Errorf("%v: %+v, %v", r.Op, reply, err)
+					}
+					return reply
+				}
+				if client == 2 {
+					defer close(created)
+					create := env.StoreRequest{Op: env.StoreCreate, Key: "a/x", Value: "v"}
+					if can.expiring {
+						create.TTL, create.Expires = time.Hour, true
+					}
+					if reply := done(create); len(reply.Entries) == 1 {
+						created <- reply.Entries[0]
+						<-waits
+						done(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
+					}
+					return
+				}
+				e, ok := <-created
+				if !ok {
+					return
+				}
+				done(env.StoreRequest{Op: env.StoreList, Key: "a/"})
+				await := env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision}
+				if reply, err := ask(50*ms, await); err == nil {
+					t.Errorf("the wait for an entry that is there ended with %+v", reply)
+				}
+				close(waits)
+				done(await)
+				done(await)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A client refuses what its store cannot do. It asks no server.
+func TestUnsupportedRequests(t *testing.T) {
+	for _, p := range Products() {
+		can := storeAbilities[p.Product]
+		create := env.StoreRequest{Op: env.StoreCreate, Key: "a"}
+		if can.expiring {
+			create.TTL, create.Expires = time.Hour, true
+		}
+		delayed, session, sequential, row := create, create, create, env.StoreRequest{Op: env.StoreCreate, Key: "a", TTL: time.Hour}
+		delayed.Delay, session.Session, sequential.Sequential = time.Second, 1, true
+		refused := []env.StoreRequest{{}, delayed}
+		if !can.sessions || can.connections {
+			refused = append(refused, session, env.StoreRequest{Op: env.StoreOpen, TTL: time.Second}, env.StoreRequest{Op: env.StoreKeep, Session: 1}, env.StoreRequest{Op: env.StoreClose, Session: 1})
+		}
+		if !can.sequential {
+			refused = append(refused, sequential)
+		}
+		if !can.rows {
+			refused = append(refused, row, env.StoreRequest{Op: env.StoreSweep, Key: "a"})
+		}
+		for _, store := range p.Clients {
+			c, err := store.Connect([]string{"127.0.0.1:1"}, live.DialServer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range refused {
+				if _, err := c.Do(t.Context(), r); !errors.Is(err, live.ErrStoreOp) {
+					t.Errorf("%s: %v %+v: %v", store.Name(), r.Op, r, err)
+				}
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

@@ -21,9 +21,4 @@ func TestClients(t *testing.T) {
 			t.Errorf("%s has no client", p.Product)
 		}
 	}
-	for _, name := range []string{"redis-sentinel-asynchronous", "redis-cluster-asynchronous"} {
-		if clients[name] == nil {
-			t.Errorf("no client is called %s", name)
-		}
-	}
 }

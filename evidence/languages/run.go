@@ -18,7 +18,7 @@ const root = "../.."
 const usualTTL = "2s"
 
 // flags are those of all subjects.
-var flags = []string{"--config", "bench/languages/config.yaml", "--property", "V1,V2,V3,L1,L2,C", "--format", "json"}
+var flags = []string{"--config", "evidence/languages/config.yaml", "--property", "V1,V2,V3,L1,L2,C", "--format", "json"}
 
 // Run is a line of lockstorm test --format json, of a run.
 type Run struct {
@@ -91,7 +91,7 @@ func (s Subject) version() (string, error) {
 	cmd.Dir = root
 	text, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s is not installed (make test-languages installs it): %w", s.Library, err)
+		return "", fmt.Errorf("%s is not installed (sh scripts/deps.sh languages; npm ci --prefix examples/node): %w", s.Library, err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }

@@ -6,45 +6,72 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/gotool"
 )
 
-// Hunter is a program that hunts one lock.
-type Hunter struct {
-	dir string // temporary
-
-	// Took is the duration of the build.
-	Took time.Duration
+// Task is what a hunter has to find. It is the hunter's input, as JSON.
+type Task struct {
+	Lock  string             // the kind
+	Runs  int                // at most
+	Named []checker.Property // one of them ends the hunt
 }
 
-// Build builds the hunter of the lock with a mutant, or of the unchanged lock for the zero
-// value. Close the hunter.
-func (c Checkout) Build(ctx context.Context, m Mutant) (_ Hunter, err error) {
+// Report is what a hunter has found. It is the hunter's output, as JSON.
+type Report struct {
+	fuzz.Counts
+	Seconds float64     `json:"seconds"` // of the hunt
+	Finds   []fuzz.Find `json:"finds"`   // the first of each property, in the order of their runs
+}
+
+// module is the path of the module into which mutants are planted.
+const module = "github.com/lockstorm/lockstorm"
+
+// Checkout is the root of a checkout of the project.
+type Checkout string
+
+// Try builds a hunter of a mutant's lock with the defect planted, and hunts until a named property is
+// violated, in at most so many runs. A mutant without a number is a lock without a defect: all runs are
+// made, and nothing should be found.
+func (c Checkout) Try(ctx context.Context, m Mutant, runs int) (r Report, err error) {
 	dir, err := os.MkdirTemp("", "lockstorm-mutant-")
 	if err != nil {
-		return Hunter{}, err
+		return r, err
 	}
-	h := Hunter{dir: dir}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, h.Close())
-		}
-	}()
-	began := time.Now()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	program := filepath.Join(dir, "hunter")
 	// Omitting symbols and line tables saves a third of the linking time.
-	err = c.compile(ctx, m, dir, "-ldflags=-s -w", "-o", h.program(), "./mutants/hunter")
-	h.Took = time.Since(began)
-	return h, err
+	if err := c.compile(ctx, m, dir, "-ldflags=-s -w", "-o", program, "./mutants/hunter"); err != nil {
+		return r, err
+	}
+	task, err := json.Marshal(Task{Lock: m.Lock, Runs: runs, Named: m.Names})
+	if err != nil {
+		return r, err
+	}
+	// The hunter ends when its input is closed, and so when this process ends.
+	input, open, err := os.Pipe()
+	if err != nil {
+		return r, err
+	}
+	defer func() { _, _ = input.Close(), open.Close() }()
+	if _, err := open.Write(task); err != nil { // it fits into the pipe's buffer
+		return r, err
+	}
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Dir = dir
+	out, err := output(ctx, cmd, input)
+	if err == nil {
+		err = json.Unmarshal(out, &r)
+	}
+	return r, err
 }
-
-func (h Hunter) program() string { return filepath.Join(h.dir, "hunter") }
 
 // compile runs go build with a mutant planted. dir is for temporary files.
 func (c Checkout) compile(ctx context.Context, m Mutant, dir string, args ...string) error {
@@ -53,19 +80,29 @@ func (c Checkout) compile(ctx context.Context, m Mutant, dir string, args ...str
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-overlay", overlay}, args...)...)
-	cmd.Dir = filepath.Join(c.root, "evidence")
+	cmd.Dir = filepath.Join(string(c), "evidence")
 	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir) // removed with it, however the build ends
-	output := &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = output, output
+	_, err = output(ctx, cmd, nil)
+	return err
+}
+
+// output runs a command and returns what it prints. An error has what it prints to the standard error.
+func output(ctx context.Context, cmd *exec.Cmd, input io.Reader) ([]byte, error) {
+	var out, problems bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = input, &out, &problems
 	if err := gotool.Run(cmd); err != nil {
-		return errors.Join(ctx.Err(), fmt.Errorf("go build: %w: %s", err, strings.TrimSpace(output.String())))
+		return nil, errors.Join(ctx.Err(), fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, strings.TrimSpace(problems.String())))
 	}
-	return nil
+	return out.Bytes(), nil
 }
 
 // overlay writes the mutated files, and the file that describes them to the compiler.
 func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
-	sources, err := m.sources(c.root)
+	root, err := filepath.Abs(string(c))
+	if err != nil {
+		return "", err
+	}
+	sources, err := m.sources(root)
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +112,7 @@ func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
 		if err := os.WriteFile(with, []byte(text), 0o600); err != nil {
 			return "", err
 		}
-		replace[filepath.Join(c.root, filepath.FromSlash(name))] = with
+		replace[filepath.Join(root, filepath.FromSlash(name))] = with
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -85,75 +122,16 @@ func (c Checkout) overlay(m Mutant, dir string) (file string, err error) {
 	return file, os.WriteFile(file, text, 0o600)
 }
 
-// Close removes the program.
-func (h Hunter) Close() error { return os.RemoveAll(h.dir) }
-
-// Task is what a hunter has to find. It is the hunter's input, as JSON.
-type Task struct {
-	Lock   string        // the kind
-	Seed   uint64        // of the hunt
-	Budget time.Duration // of time
-	Runs   int           // at most; 0: limited by time only
-
-	// Named are the properties one of which ends the hunt. Empty: the budget ends it.
-	Named []checker.Property
-}
-
-// Hunt hunts until a named property is violated or the budget is used up.
-func (h Hunter) Hunt(ctx context.Context, q Task) (Report, error) {
-	order, err := json.Marshal(q)
-	if err != nil {
-		return Report{}, err
-	}
-	// The hunter ends when its input is closed, and so when this process ends.
-	input, open, err := os.Pipe()
-	if err != nil {
-		return Report{}, err
-	}
-	defer func() { _, _ = input.Close(), open.Close() }()
-	if _, err := open.Write(order); err != nil { // it fits into the pipe's buffer
-		return Report{}, err
-	}
-	cmd := exec.CommandContext(ctx, h.program())
-	cmd.Dir, cmd.Stdin = h.dir, input
-	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &stderr
-	if err := gotool.Run(cmd); err != nil {
-		return Report{}, errors.Join(ctx.Err(), fmt.Errorf("the hunter: %w: %s", err, strings.TrimSpace(stderr.String())))
-	}
-	var r Report
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		return Report{}, fmt.Errorf("the hunter's report: %w", err)
-	}
-	return r, nil
-}
-
-// module is the path of the module into which mutants are planted.
-const module = "github.com/lockstorm/lockstorm"
-
-// Checkout is a checkout of the project.
-type Checkout struct{ root string }
-
-// FindCheckout returns the checkout that contains a directory.
-func FindCheckout(dir string) (Checkout, error) {
-	at, err := filepath.Abs(dir)
-	if err != nil {
-		return Checkout{}, err
-	}
-	for {
-		if text, err := os.ReadFile(filepath.Join(at, "go.mod")); err == nil && strings.HasPrefix(string(text), "module "+module+"\n") {
-			return Checkout{at}, nil
+// Caught returns the find that reveals a mutant: the first of a property that is named for it, or else the
+// first of all; nil: none.
+func (r Report) Caught(m Mutant) (f *fuzz.Find, named bool) {
+	for i := range r.Finds {
+		if m.names(r.Finds[i].Property) {
+			return &r.Finds[i], true
 		}
-		up := filepath.Dir(at)
-		if up == at {
-			return Checkout{}, fmt.Errorf("%s is not in a checkout of %s", dir, module)
-		}
-		at = up
 	}
-}
-
-// Check returns a [MovedOnError] if a mutant no longer applies.
-func (c Checkout) Check(m Mutant) error {
-	_, err := m.sources(c.root)
-	return err
+	if len(r.Finds) > 0 {
+		f = &r.Finds[0]
+	}
+	return f, false
 }

@@ -49,6 +49,18 @@ const firstUnseen = 101
 // is. For the defects of the catalogue the hunt was widened until it caught them.
 func (m Mutant) Unseen() bool { return leading(m.Number) >= firstUnseen }
 
+// names reports whether the property is named for the mutant.
+func (m Mutant) names(p checker.Property) bool { return slices.Contains(m.Names, p) }
+
+// Codes returns the codes of the named properties.
+func (m Mutant) Codes() string {
+	var codes []string
+	for _, p := range m.Names {
+		codes = append(codes, p.Code())
+	}
+	return strings.Join(codes, ", ")
+}
+
 // All returns the mutants in the order of their numbers.
 func All() ([]Mutant, error) {
 	entries, err := planted.ReadDir("planted")

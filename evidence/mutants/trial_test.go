@@ -7,10 +7,6 @@ import (
 
 // Every defect compiles. (That hunts find them is measured: go -C evidence run . mutants.)
 func TestMutantsCompile(t *testing.T) {
-	checkout, err := FindCheckout(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range all(t) {
 		t.Run(m.Number, func(t *testing.T) {
 			t.Parallel()
@@ -22,7 +18,7 @@ func TestMutantsCompile(t *testing.T) {
 					args = append(args, p)
 				}
 			}
-			if err := checkout.compile(t.Context(), m, t.TempDir(), args...); err != nil {
+			if err := Checkout(root).compile(t.Context(), m, t.TempDir(), args...); err != nil {
 				t.Error(err)
 			}
 		})
@@ -31,17 +27,13 @@ func TestMutantsCompile(t *testing.T) {
 
 // A hunt finds a defect, and nothing without one.
 func TestTry(t *testing.T) {
-	checkout, err := FindCheckout(".")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range append(all(t)[:1], Mutant{Lock: "redlock"}) {
-		trial, err := checkout.Try(t.Context(), m, Effort{Seed: 1, Runs: 500})
+		r, err := Checkout(root).Try(t.Context(), m, 500)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if caught := trial.Caught() != nil; caught == trial.Controls() || caught != trial.AsNamed() || trial.Grants == 0 {
-			t.Errorf("%q: %d runs, found %+v", m.Title, trial.Runs, trial.Finds)
+		if f, named := r.Caught(m); named != (m.Number != "") || (f != nil) != named || r.Grants == 0 {
+			t.Errorf("%q: %d runs, found %+v", m.Title, r.Runs, r.Finds)
 		}
 	}
 }

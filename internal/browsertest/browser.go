@@ -25,7 +25,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// names are what the browser is called, as in scripts/browser.sh.
+// names are what the browser is called, as in scripts/deps.sh.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
 var errNone = errors.New("there is no browser (make browser installs one, CHROME names another)")

@@ -14,18 +14,12 @@ import (
 	"testing"
 )
 
-// build is one of the programs of .goreleaser.yaml.
-type build struct {
-	ID     string
-	Tags   []string
-	GOOS   []string
-	GOARCH []string
-	Env    []string
-}
-
 // goreleaser is what the tests read of .goreleaser.yaml. "goreleaser check" knows its whole schema.
 type goreleaser struct {
-	Builds   []build
+	Builds []struct {
+		ID           string
+		GOOS, GOARCH []string
+	}
 	Archives []struct {
 		IDs             []string `yaml:"ids"`
 		NameTemplate    string   `yaml:"name_template"`
@@ -39,10 +33,6 @@ type goreleaser struct {
 		NameTemplate string `yaml:"name_template"`
 		Algorithm    string
 	}
-	DockersV2 []struct {
-		ID, Dockerfile       string
-		IDs, Tags, Platforms []string
-	} `yaml:"dockers_v2"`
 	Release struct {
 		GitHub struct{ Owner, Name string } `yaml:"github"`
 		Draft  bool
@@ -167,36 +157,5 @@ func TestNoticesNameEveryModule(t *testing.T) {
 		if m.Replace == nil && !strings.Contains(string(notices), m.Path+" "+m.Version+": ") {
 			t.Errorf("there is no licence of %s %s", m.Path, m.Version)
 		}
-	}
-}
-
-// Law: each image has the program that it needs, and the tags that README.md names.
-func TestReleasedImages(t *testing.T) {
-	g := readGoreleaser(t)
-	programs := map[string]build{}
-	for _, b := range g.Builds {
-		programs[b.ID] = b
-		if !slices.Contains(b.Env, "CGO_ENABLED=0") || !slices.Contains(b.Tags, "playground") {
-			t.Errorf("program %s: want a static one with the playground: %v, %v", b.ID, b.Env, b.Tags)
-		}
-	}
-	for i, c := range []struct {
-		file, tags string
-		simulated  bool
-	}{
-		{"image/Dockerfile", "{{ .Version }} {{ if not .Prerelease }}latest{{ end }}", true},
-		{"image/servers.Dockerfile", "{{ .Version }}-servers {{ if not .Prerelease }}servers{{ end }}", false},
-	} {
-		if len(g.DockersV2) != 2 {
-			t.Fatalf("%d images: want 2", len(g.DockersV2))
-		}
-		d := g.DockersV2[i]
-		want(t, "file of "+d.ID, d.Dockerfile, c.file)
-		want(t, "tags of "+d.ID, strings.Join(d.Tags, " "), c.tags)
-		want(t, "platforms of "+d.ID, strings.Join(d.Platforms, " "), "linux/amd64 linux/arm64")
-		if len(d.IDs) != 1 || programs[d.IDs[0]].ID == "" {
-			t.Fatalf("programs of %s: %v: want one of builds", d.ID, d.IDs)
-		}
-		want(t, d.ID+" has no clients of servers", slices.Contains(programs[d.IDs[0]].Tags, "simulated"), c.simulated)
 	}
 }

@@ -3,8 +3,6 @@
 package etcdlocktest_test
 
 import (
-	"context"
-	"fmt"
 	"testing"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -32,20 +30,3 @@ func TestRealStoreKeepsTheMutex(t *testing.T) {
 func TestRealStoreShowsAHolderThatIsNotTold(t *testing.T) {
 	externaltest.Wrong(t, etcdtest.Store, externaltest.Untold(open))
 }
-
-// TestNoLock has to fail: [TestRealStoreRunFails] runs it.
-func TestNoLock(t *testing.T) {
-	if !externaltest.Inner() {
-		return
-	}
-	etcdlocktest.Run(t, func(env locktest.Env) *clientv3.Client {
-		client := etcdtest.Client(env, clientv3.Config{})
-		reply, err := client.MemberList(context.Background())
-		env.Must(err)
-		env.Must(fmt.Errorf("no lock on %d nodes", len(reply.Members)))
-		return client
-	})
-}
-
-// Law: Run tests the lock that the function makes, on 3 members.
-func TestRealStoreRunFails(t *testing.T) { externaltest.Failing(t, "TestNoLock", "no lock on 3 nodes") }

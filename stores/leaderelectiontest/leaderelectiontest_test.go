@@ -3,7 +3,6 @@
 package leaderelectiontest_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -28,17 +27,3 @@ func TestRealStoreKeepsTheLeader(t *testing.T) { externaltest.Correct(t, etcdtes
 func TestRealStoreShowsALeaderThatIsNotTold(t *testing.T) {
 	externaltest.Wrong(t, etcdtest.Store, externaltest.Untold(open))
 }
-
-// TestNoLock has to fail: [TestRealStoreRunFails] runs it.
-func TestNoLock(t *testing.T) {
-	if !externaltest.Inner() {
-		return
-	}
-	leaderelectiontest.Run(t, func(env locktest.Env) leaderelection.LeaderElectionConfig {
-		env.Must(fmt.Errorf("no lock on %d nodes", len(env.Addrs)))
-		return defaults
-	})
-}
-
-// Law: Run tests the election with the configuration that the function returns, on 3 members.
-func TestRealStoreRunFails(t *testing.T) { externaltest.Failing(t, "TestNoLock", "no lock on 3 nodes") }

@@ -3,8 +3,6 @@
 package sqllocktest_test
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -58,19 +56,3 @@ func TestRealStoreShowsAStatementWithoutALock(t *testing.T) {
 		t.Errorf("%q is broken, not V1", broken)
 	}
 }
-
-// TestNoLock has to fail: [TestRealStoreRunFails] runs it.
-func TestNoLock(t *testing.T) {
-	if !externaltest.Inner() {
-		return
-	}
-	sqllocktest.Run(t, func(env locktest.Env) sqllocktest.RowLock {
-		r := byDefault(env)
-		env.Must(r.DB.PingContext(context.Background()))
-		env.Must(fmt.Errorf("no lock on %d nodes", len(env.Addrs)))
-		return r
-	})
-}
-
-// Law: Run tests the lock that the function makes, on 3 servers.
-func TestRealStoreRunFails(t *testing.T) { externaltest.Failing(t, "TestNoLock", "no lock on 3 nodes") }

@@ -3,7 +3,6 @@
 package zookeeperlocktest_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -30,19 +29,4 @@ func TestRealStoreShowsAHolderThatIsNotTold(t *testing.T) {
 	externaltest.Wrong(t, zookeepertest.Store, func(env locktest.Env) locktest.Locker {
 		return zookeeperlocktest.New(env, connect)
 	})
-}
-
-// TestNoLock has to fail: [TestRealStoreRunFails] runs it.
-func TestNoLock(t *testing.T) {
-	if !externaltest.Inner() {
-		return
-	}
-	zookeeperlocktest.Run(t, func(env locktest.Env) (*zk.Conn, <-chan zk.Event, error) {
-		return nil, nil, errors.New("no session")
-	})
-}
-
-// Law: Run tests the lock of the sessions that the function makes: here it makes none.
-func TestRealStoreRunFails(t *testing.T) {
-	externaltest.Failing(t, "TestNoLock", "has called Lock 5 times without using env.Dial")
 }

@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/evidence/mutants"
 	"github.com/lockstorm/lockstorm/internal/fuzz"
 	"github.com/lockstorm/lockstorm/internal/promises"
@@ -37,46 +35,6 @@ func main() {
 	}
 }
 
-// run hunts as ordered until the order's input is closed.
-func run(order io.Reader) (mutants.Report, error) {
-	var q mutants.Task
-	if err := json.NewDecoder(order).Decode(&q); err != nil {
-		return mutants.Report{}, fmt.Errorf("read the task: %w", err)
-	}
-	ctx, stop := context.WithTimeout(context.Background(), q.Budget)
-	defer stop()
-	go func() { // the sender has ended when our input ends
-		_, _ = io.Copy(io.Discard, order)
-		stop()
-	}()
-	return hunt(ctx, q)
-}
-
-// hunt hunts until a named property is violated, the runs are made or ctx ends.
-func hunt(ctx context.Context, q mutants.Task) (mutants.Report, error) {
-	ground, err := fuzz.SpaceOfLock(q.Lock)
-	if err != nil {
-		return mutants.Report{}, err
-	}
-	b := collector{began: time.Now(), finds: []mutants.Find{}}
-	h := fuzz.Hunt{
-		Backend: simulated.Backend(), Space: ground, Terms: promises.Of,
-		Faults: faultWeights, MaxFaults: maxFaults, Seed: q.Seed,
-		Runs: q.Runs,
-	}
-	var failed error
-	h.Each = func(s fuzz.Run) bool {
-		found, err := b.add(s, q.Named)
-		failed = err
-		return err == nil && !found
-	}
-	err = errors.Join(h.Run(ctx), failed)
-	return mutants.Report{
-		Space: ground.Name(), Seed: q.Seed,
-		Counts: b.Counts, Seconds: time.Since(b.began).Seconds(), Finds: b.finds,
-	}, err
-}
-
 // faultWeights are the weights of the faults. Those that the debate is about, stopped clients and
 // late messages, are more frequent.
 var faultWeights = nemesis.Weights{nemesis.AllKinds: 1, "pause": 4, "latency": 2, "partition": 2}
@@ -85,28 +43,39 @@ var faultWeights = nemesis.Weights{nemesis.AllKinds: 1, "pause": 4, "latency": 2
 // hides them.
 const maxFaults = 6
 
-// collector collects the results.
-type collector struct {
-	fuzz.Results
-	began time.Time
-	finds []mutants.Find
-}
-
-// add adds a run, and reports whether it is the first to violate one of the named properties.
-func (b *collector) add(s fuzz.Run, named []checker.Property) (found bool, err error) {
-	for _, p := range b.Add(s) {
-		done, err := json.Marshal(s.Result.Executed())
-		if err != nil {
-			return false, err
-		}
-		b.finds = append(b.finds, mutants.Find{
-			Find: fuzz.Find{
-				Property: p, Run: s.Number, Seconds: time.Since(b.began).Seconds(),
-				Story: s.Result.Report.Finding(p).Story(),
-			},
-			Seed: s.Seed, Scenario: done,
-		})
-		found = found || slices.Contains(named, p)
+// run hunts until a named property is violated, the runs are made or the input is closed.
+func run(input io.Reader) (r mutants.Report, err error) {
+	var task mutants.Task
+	if err := json.NewDecoder(input).Decode(&task); err != nil {
+		return r, fmt.Errorf("read the task: %w", err)
 	}
-	return found, nil
+	space, err := fuzz.SpaceOfLock(task.Lock)
+	if err != nil {
+		return r, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { // the sender has ended when our input ends
+		_, _ = io.Copy(io.Discard, input)
+		stop()
+	}()
+	var seen fuzz.Results
+	began := time.Now()
+	h := fuzz.Hunt{
+		Backend: simulated.Backend(), Space: space, Terms: promises.Of,
+		Faults: faultWeights, MaxFaults: maxFaults, Seed: 1, Runs: task.Runs,
+	}
+	h.Each = func(s fuzz.Run) bool {
+		found := false
+		for _, p := range seen.Add(s) {
+			r.Finds = append(r.Finds, fuzz.Find{
+				Property: p, Run: s.Number, Seconds: time.Since(began).Seconds(), Story: s.Result.Report.Finding(p).Story(),
+			})
+			found = found || slices.Contains(task.Named, p)
+		}
+		return !found
+	}
+	err = h.Run(ctx)
+	r.Counts, r.Seconds = seen.Counts, time.Since(began).Seconds()
+	return r, err
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,26 +28,6 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) { storetest.NothingSu
 const long = 10 * time.Minute
 
 var listA = env.StoreRequest{Op: env.StoreList, Key: "a/"}
-
-// Await replies when the entry is deleted, and at once if it is gone.
-func TestAwait(t *testing.T) {
-	f := storetest.Open(t, open)
-	e := f.Create(env.StoreRequest{Key: "a/x", Value: "v", Session: f.OpenSession(long)})
-	awaited := make(chan error, 1)
-	waiter := f.Connect()
-	go func() {
-		_, err := storetest.Try(t, waiter, storetest.Patience, env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision})
-		awaited <- err
-	}()
-	f.Done(env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision + 1})
-	if _, err := storetest.Try(t, f.Connect(), 50*time.Millisecond, env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the wait for an entry that is there ended with %v", err)
-	}
-	f.Done(env.StoreRequest{Op: env.StoreDelete, Key: e.Key})
-	if err := <-awaited; err != nil {
-		t.Error(err)
-	}
-}
 
 // A session without heartbeats expires, and its entries go with it.
 func TestSessionExpires(t *testing.T) {
@@ -102,18 +81,8 @@ func TestMemberAway(t *testing.T) {
 // The first member leads at first.
 func TestFirstMemberLeads(t *testing.T) {
 	f := storetest.Open(t, open)
-	for _, server := range f.Servers {
-		got, err := statusOf(t.Context(), server.(*Server))
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, err := statusOf(t.Context(), f.Servers[0].(*Server))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Leader != first.Header.MemberId {
-			t.Errorf("%s follows %x, not %x", server.Addr(), got.Leader, first.Header.MemberId)
-		}
+	if first, err := statusOf(t.Context(), f.Servers[0].(*Server)); err != nil || first.Leader != first.Header.MemberId {
+		t.Errorf("%+v, %v", first, err)
 	}
 }
 
@@ -137,37 +106,52 @@ func TestNoQuorum(t *testing.T) {
 	f.Insist(listA)
 }
 
-func TestUnsupportedRequests(t *testing.T) {
-	f := storetest.Open(t, open)
-	for _, r := range []env.StoreRequest{
-		{Op: env.StoreSweep, Key: "a"},
-		{Op: env.StoreCreate, Key: "a", TTL: time.Second},
-		{Op: env.StoreCreate, Key: "a", Sequential: true},
-		{Op: env.StoreCreate, Key: "a", Delay: time.Second},
-	} {
-		if _, err := storetest.Try(t, f.Client, storetest.Patience, r); !errors.Is(err, live.ErrStoreOp) {
-			t.Errorf("%+v: %v", r, err)
-		}
-	}
-}
-
-func TestMissingEtcd(t *testing.T) {
-	t.Setenv("PATH", "")
-	_, err := open(t.Context())
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install etcd-server") {
-		t.Errorf("no line that says what to do: %v", err)
-	}
-	if v := version(t.Context()); v != "" {
-		t.Errorf("version %q of nothing", v)
-	}
+func TestMissingServer(t *testing.T) {
+	storetest.MissingServer(t, open, version, "etcd-server")
 }
 
 func TestBrokenServer(t *testing.T) {
 	storetest.BrokenServer(t, "etcd", storetest.InPath, open)
 }
 
-func TestVersion(t *testing.T) {
-	if v := version(t.Context()); !strings.HasPrefix(v, "3.") {
-		t.Errorf("version %q", v)
+func creation(key string) env.StoreRequest {
+	return env.StoreRequest{Op: env.StoreCreate, Key: key, Value: "v"}
+}
+
+// A member that is cut off carries out nothing, whether it led or not. The others go on, with another
+// leader; leases last.
+func TestMemberIsCutOff(t *testing.T) {
+	f := storetest.Open(t, open)
+	session := f.OpenSession(long)
+	for node := range f.Servers { // one of them leads
+		f.CutOff(node+1, true, creation, listA)
+	}
+	if reply := f.Insist(env.StoreRequest{Op: env.StoreKeep, Session: session}); !reply.Done {
+		t.Error("the lease is over")
+	}
+}
+
+// Each change is reported once and in order, also while members are killed: that of a client apart
+// from the end of a session.
+func TestWatch(t *testing.T) {
+	f := storetest.Open(t, open)
+	session, short := f.OpenSession(long), f.OpenSession(time.Second)
+	a := f.Create(env.StoreRequest{Key: "a/1", Value: "first", Session: session})
+	l := f.Watch() // from the beginning all the same
+	f.Create(env.StoreRequest{Key: "a/2", Value: "second", Session: short})
+	f.Done(env.StoreRequest{Op: env.StoreDelete, Key: "a/1", Revision: a.Revision})
+	f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: "a/1"})
+	want := []string{"entry-set first", "entry-set second", "entry-deleted first", "entry-gone second session over"}
+	storetest.Eventually(t, "the session is over", func() bool { return len(f.Ask(listA).Entries) == 0 })
+	l.Expect(want...)
+	for i, server := range f.Servers { // one of them is watched, and one leads
+		server.(*Server).Kill()
+		key := string(rune('a' + i))
+		f.Insist(env.StoreRequest{Op: env.StoreCreate, Key: "b/" + key, Value: key, Session: session})
+		want = append(want, "entry-set "+key)
+		l.Expect(want...)
+		if err := server.(*Server).Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

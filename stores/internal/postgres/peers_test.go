@@ -3,8 +3,6 @@
 package postgres
 
 import (
-	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -51,23 +49,6 @@ func TestStandbyIsCutOff(t *testing.T) {
 	})
 	if led := f.led(); len(led) > 0 {
 		t.Errorf("leaders were %v", led)
-	}
-}
-
-// Without a majority on either side nobody leads, until the sides reach each other again.
-func TestHalvesAreCutOff(t *testing.T) {
-	f := openFleet(t, setting(2))
-	f.Insist(creation("a/1"))
-	f.Peers.Cut(&nemesis.PeerPartition{Nodes: []int{2}})
-	_, _ = f.Client.Do(t.Context(), listA) // over a connection that has ended
-	for range 2 * len(f.Servers) {
-		if _, err := f.Client.Do(t.Context(), creation("a/2")); !errors.Is(err, env.ErrNoLeader) {
-			t.Fatalf("without a leader: %v", err)
-		}
-	}
-	f.Peers.Mend()
-	if keys := f.keys("a/"); !slices.Equal(keys, []string{"a/1"}) {
-		t.Errorf("afterwards: %v", keys)
 	}
 }
 

@@ -140,18 +140,6 @@ func TestUnreachableClientLosesItsLock(t *testing.T) {
 	}
 }
 
-// The server is told of the TTL in the settings that end a connection.
-func TestTimeouts(t *testing.T) {
-	for want, r := range map[string]env.StoreRequest{
-		"set tcp_keepalives_idle = 1; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 1; set tcp_user_timeout = 500":                                                      {Kind: env.SessionConnection, TTL: 500 * time.Millisecond},
-		"set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 15; set tcp_keepalives_count = 1; set tcp_user_timeout = 30000; set idle_in_transaction_session_timeout = 30000": {Kind: env.SessionTransaction, TTL: 30 * time.Second},
-	} {
-		if got := timeouts(r); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
-}
-
 // A server that is killed gives nobody the lock of a session that ends with it.
 func TestKilledServerGrantsNothing(t *testing.T) {
 	f := openFleet(t, setting(1))

@@ -4,12 +4,10 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,62 +17,6 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/stores/internal/storetest"
 )
-
-func TestOperations(t *testing.T) {
-	f := openFleet(t, setting(3))
-	f.Client = f.ConnectTo(f.server(2).Addr(), f.server(3).Addr(), f.server(1).Addr()) // it finds the primary
-	first := f.put("a/2", "x")
-	if !first.Done || len(first.Entries) != 1 || first.Entries[0].Value != "x" || first.Entries[0].Revision == 0 {
-		t.Fatalf("created %+v", first)
-	}
-	if again := f.put("a/2", "y"); again.Done || !slices.Equal(again.Entries, first.Entries) {
-		t.Errorf("created twice: %+v", again)
-	}
-	second := f.put("a/1", "y")
-	f.put("b", "z")
-	f.put("a_", "z")
-	if keys := f.keys("a/"); !slices.Equal(keys, []string{"a/2", "a/1"}) {
-		t.Errorf("the list is %v", keys)
-	}
-	revision := second.Entries[0].Revision
-	if revision <= first.Entries[0].Revision {
-		t.Errorf("revisions %d, then %d", first.Entries[0].Revision, revision)
-	}
-	del := func(key string, revision uint64) bool {
-		return f.Insist(env.StoreRequest{Op: env.StoreDelete, Key: key, Revision: revision}).Done
-	}
-	if del("a/1", revision+1) {
-		t.Error("deleted another revision")
-	}
-
-	await := env.StoreRequest{Op: env.StoreAwait, Key: "a/1", Revision: revision}
-	gone := make(chan env.StoreReply)
-	go func() {
-		reply, err := f.Client.Do(t.Context(), await)
-		if err != nil {
-			t.Error(err)
-		}
-		gone <- reply
-	}()
-	if !del("a/1", revision) || !del("b", 0) || del("b", 0) {
-		t.Error("an entry is deleted once, by its revision or any")
-	}
-	if reply := <-gone; !reply.Done {
-		t.Errorf("awaited %+v", reply)
-	}
-	if reply := f.Insist(await); !reply.Done {
-		t.Errorf("awaited %+v", reply)
-	}
-	if later := f.put("a/1", "z"); !later.Done || later.Entries[0].Revision <= revision {
-		t.Errorf("created anew: %+v", later)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	await.Revision = f.put("a/1", "z").Entries[0].Revision
-	if _, err := f.Client.Do(ctx, await); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a wait that is given up: %v", err)
-	}
-}
 
 func TestRowsAreSweptAfterTheirTTL(t *testing.T) {
 	f := openFleet(t, setting(1))
@@ -91,14 +33,6 @@ func TestRowsAreSweptAfterTheirTTL(t *testing.T) {
 	})
 	if keys := f.keys("s/"); len(keys) != 1 {
 		t.Errorf("other rows: %v", keys)
-	}
-	for _, r := range []env.StoreRequest{
-		{Op: env.StoreOpen, TTL: time.Second}, {Op: env.StoreKeep, Session: 1}, {Op: env.StoreClose, Session: 1},
-		{Op: env.StoreCreate, Key: "k", Session: 1}, {Op: env.StoreCreate, Key: "k", Sequential: true},
-	} {
-		if _, err := f.Client.Do(t.Context(), r); !errors.Is(err, live.ErrStoreOp) || errors.Is(err, env.ErrNoLeader) {
-			t.Errorf("%v: %v", r.Op, err)
-		}
 	}
 }
 
@@ -225,20 +159,11 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 
 func TestMissingServer(t *testing.T) {
 	was := packaged
-	packaged = filepath.Join(t.TempDir(), "*")
 	defer func() { packaged = was }()
-	t.Setenv("PATH", "")
-	tmp := storetest.OwnTemp(t)
-	_, err := Open(t.Context(), setting(1), 1)
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install postgresql") {
-		t.Errorf("the error is %v", err)
-	}
-	if left := storetest.Entries(t, tmp); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-	if v := version(t.Context()); v != "" {
-		t.Errorf("version %q", v)
-	}
+	storetest.MissingServer(t, func(ctx context.Context) (live.Fleet, error) {
+		packaged = filepath.Join(t.TempDir(), "*")
+		return Open(ctx, setting(1), 1)
+	}, version, "postgresql")
 }
 
 func TestBrokenServer(t *testing.T) {
@@ -256,10 +181,4 @@ func TestBrokenServer(t *testing.T) {
 		packaged = filepath.Join(dir, "postgres")
 	}
 	storetest.BrokenServer(t, "postgres", install, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, setting(1), 1) })
-}
-
-func TestVersion(t *testing.T) {
-	if v := version(t.Context()); v == "" {
-		t.Error("no version: apt-get install postgresql")
-	}
 }

@@ -27,19 +27,6 @@ func TestWatch(t *testing.T) {
 	l.Expect("entry-set first", "entry-set second", "entry-deleted first", "entry-gone second swept", "entry-set fourth")
 }
 
-// A watch goes on at the next primary, which has lost nothing.
-func TestWatchOfTheNextPrimary(t *testing.T) {
-	led := openFleet(t, setting(3))
-	f := led
-	l := f.Watch()
-	f.Create(env.StoreRequest{Key: "a", Value: "first"})
-	l.Expect("entry-set first")
-	led.server(1).Kill()
-	led.leader(1)
-	f.Insist(env.StoreRequest{Op: env.StoreCreate, Key: "b", Value: "second"})
-	l.Expect("entry-set first", "entry-set second")
-}
-
 // The watch reports what an asynchronous standby never had: the creation of an entry, and the
 // deletion of another.
 func TestWatchReportsWhatAFailoverLoses(t *testing.T) {

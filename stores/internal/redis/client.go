@@ -106,7 +106,6 @@ type client struct {
 // redirection is the error of a request that only another member can carry out. It has no effect.
 type redirection struct {
 	port int64 // which that member announces
-	once bool  // only this request: the slot is on its way to that member
 }
 
 func (r redirection) Error() string {
@@ -157,31 +156,25 @@ func (c *client) Do(ctx context.Context, r env.StoreRequest) (env.StoreReply, er
 // other are left for now after as many redirections as lead to every member twice.
 func (c *client) follow(ctx context.Context, command []string) (reply env.StoreReply, err error) {
 	for range 2 * len(c.addrs) {
-		reply, err = c.try(ctx, command)
-		to := redirection{}
-		switch {
-		case !errors.As(err, &to):
+		if reply, err = c.try(ctx, command); !errors.As(err, new(redirection)) {
 			return reply, err
-		case to.once:
-			return c.askOnce(ctx, to.port, command)
 		}
 	}
 	return reply, notDone(err)
 }
 
-// try sends a command to the current member. After an error the client has left it, unless the
-// member redirects this command only.
+// try sends a command to the current member. After an error the client has left it.
 func (c *client) try(ctx context.Context, command []string) (reply env.StoreReply, err error) {
 	m, at, err := c.take(ctx)
 	if err == nil {
 		reply, err = c.send(ctx, m, command)
 	}
+	if err == nil {
+		c.give(m)
+		return reply, nil
+	}
 	to := redirection{}
 	errors.As(err, &to)
-	if err == nil || to.once {
-		c.give(m)
-		return reply, err
-	}
 	if !live.Canceled(ctx) {
 		c.leave(at, to.port)
 	}
@@ -191,58 +184,19 @@ func (c *client) try(ctx context.Context, command []string) (reply env.StoreRepl
 	return env.StoreReply{}, err
 }
 
-// askOnce sends a command to the member that imports its slot.
-func (c *client) askOnce(ctx context.Context, port int64, command []string) (env.StoreReply, error) {
-	at, err := c.locate(ctx, port)
+// send sends a command over a connection, and waits for the acknowledgements of replicas.
+func (c *client) send(ctx context.Context, m *conn, command []string) (env.StoreReply, error) {
+	replies, err := m.call(ctx, command)
 	if err != nil {
 		return env.StoreReply{}, err
 	}
-	m, err := c.connect(ctx, at)
-	if err != nil {
-		return env.StoreReply{}, err
-	}
-	defer func() { _ = m.Close() }()
-	reply, err := c.send(ctx, m, command, []string{"ASKING"})
-	if to := (redirection{}); errors.As(err, &to) { // the slot has moved on since
-		err = notDone(err)
-	}
-	return reply, err
-}
-
-// locate finds the member that announces a port. It connects to members whose ports are unknown.
-func (c *client) locate(ctx context.Context, port int64) (at int, err error) {
-	for other := range len(c.addrs) + 1 {
-		c.mu.Lock()
-		at, known := c.ports[port]
-		c.mu.Unlock()
-		if known {
-			return at, nil
-		}
-		if other < len(c.addrs) {
-			m, connecting := c.connect(ctx, other)
-			if err = errors.Join(err, connecting); connecting == nil {
-				_ = m.Close()
-			}
-		}
-	}
-	return 0, notDone(errors.Join(err, redirection{port: port}))
-}
-
-// send sends a command over a connection, behind others, and waits for the acknowledgements of
-// replicas.
-func (c *client) send(ctx context.Context, m *conn, command []string, before ...[]string) (env.StoreReply, error) {
-	replies, err := m.call(ctx, append(before, command)...)
-	if err != nil {
-		return env.StoreReply{}, err
-	}
-	last := replies[len(before)]
-	if refused, is := last.(resp.Error); is {
+	if refused, is := replies[0].(resp.Error); is {
 		return env.StoreReply{}, refusal(refused)
 	}
 	if err := c.awaitReplicas(ctx, m); err != nil {
 		return env.StoreReply{}, err
 	}
-	return parse(last)
+	return parse(replies[0])
 }
 
 // awaitReplicas waits until enough replicas have what the last command on the connection has
@@ -269,13 +223,13 @@ func (c *client) awaitReplicas(ctx context.Context, m *conn) error {
 func refusal(e resp.Error) error {
 	code, rest, _ := strings.Cut(string(e), " ")
 	switch code {
-	case "MOVED", "ASK": // slot host:port
+	case "MOVED": // slot host:port
 		port, err := strconv.ParseInt(rest[strings.LastIndex(rest, ":")+1:], 10, 64)
 		if err != nil {
 			return fmt.Errorf("%w: %w", e, err)
 		}
-		return redirection{port, code == "ASK"}
-	case "READONLY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "TRYAGAIN":
+		return redirection{port}
+	case "READONLY", "CLUSTERDOWN", "LOADING", "MASTERDOWN":
 		return notDone(e)
 	}
 	return e

@@ -69,9 +69,9 @@
 // one. A client stays with its master as long as requests succeed. Sentinel closes the connections
 // of a master that it demotes (CLIENT KILL).
 //
-// With Cluster the client follows MOVED, and ASK while the slot of the keys moves to another master. A
-// new key has to wait meanwhile (TRYAGAIN). Ports in replies are those that members announce to each
-// other; the client learns by CONFIG GET which member announces which.
+// With Cluster the client follows MOVED. Nothing moves a slot to another master but a failover. Ports in
+// replies are those that members announce to each other; the client learns by CONFIG GET which member
+// announces which.
 //
 // # Times
 //

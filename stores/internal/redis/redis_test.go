@@ -3,16 +3,13 @@
 package redis
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,39 +58,15 @@ func TestNothingSurvivesAProgramThatIsKilled(t *testing.T) {
 
 var listA = env.StoreRequest{Op: env.StoreList, Key: "a/"}
 
-// Keys are created once, renewed and deleted at their latest revision, and created again.
-// Revisions grow over all keys.
+// Names and values of keys are any text.
 func TestKeys(t *testing.T) {
 	each(t, func(t *testing.T, kind Store) {
 		f := storetest.Open(t, opens(kind))
-		if reply := f.Ask(listA); !reply.Done || len(reply.Entries) > 0 {
-			t.Errorf("an empty store lists %+v", reply)
-		}
-		f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
+		odd := f.Create(expiring("b %=é.*>{}[", "", long))
 		first := f.Create(expiring("a/x", "first value\r\n", long))
-		if there := f.Declined(expiring("a/x", "again", long)); !reflect.DeepEqual(there.Entries, []env.Entry{first}) {
-			t.Errorf("a create of a taken key shows %+v, not %+v", there.Entries, first)
-		}
-		other := f.Create(expiring("b %=é.*>{}[", "", long))
-		renewed := f.Done(renewal(first, long)).Entries[0]
-		if renewed.Revision <= other.Revision || other.Revision <= first.Revision || renewed.Key != first.Key || renewed.Value != first.Value {
-			t.Errorf("%+v, then %+v, then renewed as %+v", first, other, renewed)
-		}
-		f.Declined(renewal(first, long))
-		f.Declined(deletion(first))
-		f.Declined(renewal(env.Entry{Key: "a/none", Revision: 1}, long))
-		if got := f.Ask(env.StoreRequest{Op: env.StoreList}).Entries; !reflect.DeepEqual(got, []env.Entry{other, renewed}) {
+		if got := f.Ask(env.StoreRequest{Op: env.StoreList}).Entries; !reflect.DeepEqual(got, []env.Entry{odd, first}) || first.Value != "first value\r\n" {
 			t.Errorf("listed %+v", got)
 		}
-		f.Done(deletion(renewed))
-		f.Declined(deletion(renewed))
-		f.Declined(renewal(renewed, long))
-		again := f.Create(expiring("a/x", "third", long))
-		if got := f.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{again}) || again.Revision <= renewed.Revision {
-			t.Errorf("listed %+v, after %+v was created", got, again)
-		}
-		f.Done(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
-		f.Declined(env.StoreRequest{Op: env.StoreDelete, Key: "a/x"})
 	})
 }
 
@@ -118,27 +91,6 @@ func TestKeyExpires(t *testing.T) {
 			t.Errorf("there are %+v, not %+v", got, want)
 		}
 	})
-}
-
-// Await replies when the entry is deleted or renewed, and at once if it is gone.
-func TestAwait(t *testing.T) {
-	f := storetest.Open(t, opens(Store{}))
-	e := f.Create(expiring("a/x", "v", long))
-	f.Create(expiring("a/x/y", "v", long))
-	await := env.StoreRequest{Op: env.StoreAwait, Key: e.Key, Revision: e.Revision}
-	if _, err := storetest.Try(t, f.Connect(), 50*time.Millisecond, await); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the wait for an entry that is there ended with %v", err)
-	}
-	waiter, awaited := f.Connect(), make(chan error, 1)
-	go func() {
-		_, err := storetest.Try(t, waiter, storetest.Patience, await)
-		awaited <- err
-	}()
-	f.Done(deletion(e))
-	if err := <-awaited; err != nil {
-		t.Error(err)
-	}
-	f.Done(await)
 }
 
 // settle waits until all replicas follow one master and have everything that it has. It returns the
@@ -306,57 +258,6 @@ func TestTwoMasters(t *testing.T) {
 	}
 }
 
-// The slot of the keys moves to another master while a key is held. The holder keeps it, and nobody
-// else gets it: the client follows ASK while the slot is on its way, and MOVED afterwards. A new key has
-// to wait, because its script uses the counter as well, and the two are on different members
-// (TRYAGAIN). Clients do not wait for replicas here: the other master has none.
-func TestResharding(t *testing.T) {
-	kind := Store{Cluster: true}
-	f := storetest.Open(t, opens(kind))
-	f.Store = Store{Cluster: true, Asynchronous: true}
-	f.Client = f.Connect()
-	rival := *f
-	rival.Client = f.ConnectTo(f.Servers[4].Addr(), f.Servers[3].Addr(), f.Servers[2].Addr(), f.Servers[1].Addr(), f.Servers[0].Addr())
-	held := f.Create(expiring("a/x", "v", long))
-	from, to := f.Servers[0].(*Server), f.Servers[1].(*Server)
-	do := func(s *Server, command ...string) any {
-		t.Helper()
-		reply, err := s.ask(t.Context(), command...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return reply
-	}
-	slot := fmt.Sprint(do(from, "CLUSTER", "KEYSLOT", counter))
-	check := func(when string, newKey bool) {
-		t.Helper()
-		rival.Declined(expiring("a/x", "of the rival", long))
-		held = f.Done(renewal(held, long)).Entries[0]
-		if got := rival.Ask(listA).Entries; !reflect.DeepEqual(got, []env.Entry{held}) {
-			t.Errorf("%s: there are %+v, not %+v", when, got, held)
-		}
-		other := expiring("b/y", "", long)
-		if newKey {
-			f.Create(other)
-			f.Done(env.StoreRequest{Op: env.StoreDelete, Key: other.Key})
-		} else if _, err := storetest.Try(t, f.Client, storetest.Patience, other); !errors.Is(err, env.ErrNoLeader) || !strings.Contains(err.Error(), "TRYAGAIN") {
-			t.Errorf("%s: a new key: %v", when, err)
-		}
-	}
-	check("before", true)
-	do(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", identity(0))
-	do(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", identity(1))
-	check("on its way, with the keys here", false)
-	do(from, "MIGRATE", "127.0.0.1", strconv.Itoa(to.Ports[0].Number()), "", "0", "5000", "KEYS", counter, entryPrefix+held.Key)
-	check("on its way, with the keys there", false)
-	for _, s := range []*Server{to, from} {
-		do(s, "CLUSTER", "SETSLOT", slot, "NODE", identity(1))
-	}
-	check("afterwards", true)
-	f.Done(deletion(held))
-	rival.Create(expiring("a/x", "of the rival", long))
-}
-
 // A client goes on from members that are down, and requests that they refuse have no effect.
 func TestNoMaster(t *testing.T) {
 	each(t, func(t *testing.T, kind Store) {
@@ -406,21 +307,6 @@ func TestPersistence(t *testing.T) {
 	}
 }
 
-func TestUnsupportedRequests(t *testing.T) {
-	f := storetest.Open(t, opens(Store{}))
-	for _, r := range []env.StoreRequest{
-		{Op: env.StoreOpen, TTL: time.Second},
-		{Op: env.StoreSweep, Key: "a"},
-		{Op: env.StoreCreate, Key: "a", TTL: long},
-		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Sequential: true},
-		{Op: env.StoreCreate, Key: "a", TTL: long, Expires: true, Session: 1},
-	} {
-		if _, err := storetest.Try(t, f.Client, storetest.Patience, r); !errors.Is(err, live.ErrStoreOp) {
-			t.Errorf("%+v: %v", r, err)
-		}
-	}
-}
-
 func TestNumberOfMembers(t *testing.T) {
 	for kind, want := range map[Store]string{{}: "2 nodes: redis-sentinel needs at least 3", {Cluster: true}: "2 nodes: redis-cluster needs at least 4"} {
 		if _, err := kind.Open(t.Context(), nemesis.Setting{Nodes: 2}, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -430,14 +316,7 @@ func TestNumberOfMembers(t *testing.T) {
 }
 
 func TestMissingServer(t *testing.T) {
-	t.Setenv("PATH", "")
-	_, err := opens(Store{})(t.Context())
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install redis-server") {
-		t.Errorf("no line that says what to do: %v", err)
-	}
-	if v := new(Store).Version(t.Context()); v != "" {
-		t.Errorf("version %q of nothing", v)
-	}
+	storetest.MissingServer(t, opens(Store{}), Store{}.Version, "redis-server")
 }
 
 // Servers that are too old, or do not start, are named.
@@ -481,108 +360,23 @@ func TestBinary(t *testing.T) {
 	if name := f.Servers[0].(*Server).Name; !strings.HasPrefix(name, "other-server") || kind.Version(t.Context()) == "" {
 		t.Errorf("%s, version %q", name, kind.Version(t.Context()))
 	}
-	if _, err := (Store{Binary: "/nowhere/valkey-server"}).Open(t.Context(), nemesis.Setting{Nodes: 3}, 1); err == nil || !strings.HasPrefix(err.Error(), "/nowhere/valkey-server not found") {
-		t.Errorf("a missing server: %v", err)
-	}
-}
-
-func TestVersion(t *testing.T) {
-	if v := new(Store).Version(t.Context()); v == "" {
-		t.Error("no version")
-	}
-}
-
-// A client finds its entry by the value that it has remembered. An entry of its own replaces a lost one
-// that had the same revision; an entry of somebody else does not.
-func TestRememberedValues(t *testing.T) {
-	c := &client{values: map[name]string{}, own: map[string]bool{"first": true, "second": true}}
-	want := func(when, how, entry string) {
-		t.Helper()
-		if gotHow, got := c.expected(env.StoreRequest{Op: env.StoreDelete, Key: "x", Revision: 7}); gotHow != how || got != entry {
-			t.Errorf("%s: %s %q, want %s %q", when, gotHow, got, how, entry)
-		}
-	}
-	see := func(r env.StoreRequest, done bool, value string) {
-		c.remember(r, env.StoreReply{Done: done, Entries: []env.Entry{{Key: "x", Value: value, Revision: 7}}})
-	}
-	want("at first", "revision", "7 ")
-	see(env.StoreRequest{Op: env.StoreCreate, Key: "x", Value: "first"}, true, "first")
-	want("created", "value", "7 first")
-	see(env.StoreRequest{Op: env.StoreCreate, Key: "x", Value: "third"}, false, "of somebody else")
-	want("somebody else's is there", "value", "7 first")
-	see(listA, true, "second") // whose creation got no reply
-	want("found", "value", "7 second")
-	c.remember(env.StoreRequest{Op: env.StoreDelete, Key: "x", Revision: 7}, env.StoreReply{Done: true})
-	want("deleted", "revision", "7 ")
-	if len(c.values) != 0 || len(c.own) != 1 {
-		t.Errorf("remembered are %v and %v", c.values, c.own)
-	}
 }
 
 // Only errors after which a command certainly has no effect are [env.ErrNoLeader].
 func TestRefusals(t *testing.T) {
 	for text, noEffect := range map[resp.Error]bool{
 		"READONLY You can't write against a read only replica.": true,
-		"CLUSTERDOWN The cluster is down":                       true,
 		"LOADING Redis is loading the dataset in memory":        true,
 		"UNBLOCKED force unblock from blocking operation":       false,
-		"ERR something else":                                    false,
-		"MOVED":                                                 false,
+		"MOVED": false,
 	} {
 		if err := refusal(text); errors.Is(err, env.ErrNoLeader) != noEffect || !strings.Contains(err.Error(), string(text)) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	to := redirection{}
-	if err := refusal("MOVED 866 127.0.0.1:7001"); !errors.As(err, &to) || to != (redirection{port: 7001}) {
+	if err := refusal("MOVED 866 127.0.0.1:7001"); !errors.As(err, &to) || to != (redirection{7001}) {
 		t.Errorf("MOVED: %v", err)
-	}
-	if err := refusal("ASK 866 127.0.0.1:7002"); !errors.As(err, &to) || to != (redirection{7002, true}) {
-		t.Errorf("ASK: %v", err)
-	}
-}
-
-// A reply that is malformed or cut off is an error, and so is one that takes too long.
-func TestReplies(t *testing.T) {
-	type failed string // what the error contains
-	for text, want := range map[string]any{
-		"+OK\r\n":                      "OK",
-		"-ERR no\r\n":                  resp.Error("ERR no"),
-		":42\r\n":                      int64(42),
-		"$3\r\na\nb\r\n":               "a\nb",
-		"$-1\r\n":                      nil,
-		"*2\r\n$0\r\n\r\n*1\r\n:1\r\n": []any{"", []any{int64(1)}},
-		"":                             failed("EOF"),
-		"*2\r\n:1\r\n":                 failed("EOF"),
-		"$5\r\nab\r\n":                 failed("EOF"),
-		"\r\n":                         failed("unexpected"),
-		"+OK\n":                        failed("unexpected"),
-		":x\r\n":                       failed("unexpected"),
-		"?1\r\n":                       failed("unexpected"),
-	} {
-		ours, theirs := net.Pipe()
-		go func() {
-			_, _ = bufio.NewReader(theirs).ReadString('G') // of PING
-			_, _ = theirs.Write([]byte(text))
-			_ = theirs.Close()
-		}()
-		m := &conn{Conn: ours, in: resp.NewReader(ours)}
-		got, err := m.call(t.Context(), []string{"PING"})
-		if failure, is := want.(failed); is {
-			if err == nil || !strings.Contains(err.Error(), string(failure)) {
-				t.Errorf("%q: %v, %v, want %v", text, got, err, want)
-			}
-		} else if err != nil || !reflect.DeepEqual(got, []any{want}) {
-			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
-		}
-	}
-	ours, theirs := net.Pipe()
-	defer theirs.Close()
-	m := &conn{Conn: ours, in: resp.NewReader(ours)}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if _, err := m.call(ctx, []string{"PING"}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("no reply: %v", err)
 	}
 }
 

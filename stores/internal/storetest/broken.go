@@ -51,6 +51,23 @@ func BrokenServer(t *testing.T, program string, install func(t *testing.T, dir s
 	}
 }
 
+// MissingServer checks that a product tells its version, and that a machine without its programs gets an
+// error that names their packages and leaves nothing behind.
+func MissingServer(t *testing.T, open func(ctx context.Context) (live.Fleet, error), version func(context.Context) string, packages string) {
+	if v := version(t.Context()); v == "" {
+		t.Error("no version")
+	}
+	tmp := OwnTemp(t)
+	t.Setenv("PATH", "")
+	_, err := open(t.Context())
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install "+packages) {
+		t.Errorf("no line that says what to do: %v", err)
+	}
+	if left := Entries(t, tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // InPath puts a directory in front of PATH.
 func InPath(t *testing.T, dir string) {
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,42 +13,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/stores/internal/storetest"
 )
-
-func TestLeaderKilled(t *testing.T) {
-	f := openFleet(t, 3)
-	session := f.OpenSession(ttl)
-	kept := f.Create(env.StoreRequest{Key: "a/x", Value: "kept", Session: session})
-	f.Ask(env.StoreRequest{Op: env.StoreList, Key: "a/"})
-	old := f.leader()
-	old.Kill()
-	began := time.Now()
-	if got := f.Insist(env.StoreRequest{Op: env.StoreList, Key: "a/"}).Entries; !reflect.DeepEqual(got, []env.Entry{kept}) {
-		t.Errorf("there are %+v, not %+v", got, kept)
-	}
-	t.Logf("answered again after %v", time.Since(began))
-	if r := f.Insist(env.StoreRequest{Op: env.StoreKeep, Session: session}); !r.Done {
-		t.Error("the session has gone with the leader")
-	}
-	t.Logf("session kept after %v", time.Since(began))
-	next := f.Insist(env.StoreRequest{Op: env.StoreCreate, Key: "a/y", Session: session}).Entries[0]
-	if next.Revision <= kept.Revision {
-		t.Errorf("the revision does not increase: %+v", next)
-	}
-	began = time.Now()
-	if err := old.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("the member answered after %v", time.Since(began))
-	storetest.Eventually(t, "the member serves again", func() bool {
-		status, _ := old.status(t.Context())
-		return mode(status) == "follower"
-	})
-	f.leader().Kill() // now the one that was down has to do its part
-	want := []env.Entry{kept, next}
-	if got := f.Insist(env.StoreRequest{Op: env.StoreList, Key: "a/"}).Entries; !reflect.DeepEqual(got, want) {
-		t.Errorf("there are %+v, not %+v", got, want)
-	}
-}
 
 func TestLeaderStopped(t *testing.T) {
 	f := openFleet(t, 3)
@@ -61,11 +24,9 @@ func TestLeaderStopped(t *testing.T) {
 	if err := old.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	if got := f.Insist(env.StoreRequest{Op: env.StoreList, Key: "a/"}).Entries; !reflect.DeepEqual(got, []env.Entry{kept}) {
 		t.Errorf("there are %+v, not %+v", got, kept)
 	}
-	t.Logf("answered again after %v", time.Since(began))
 	if r := f.Insist(env.StoreRequest{Op: env.StoreKeep, Session: session}); !r.Done {
 		t.Error("the session has gone with the leader")
 	}
@@ -111,34 +72,11 @@ func TestNoQuorum(t *testing.T) {
 }
 
 func TestMissingPrograms(t *testing.T) {
-	check := func(err error) {
-		t.Helper()
-		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "apt-get install zookeeper default-jre-headless") {
-			t.Errorf("no line that says what to do: %v", err)
-		}
-	}
-	_, err := findJava(t.TempDir())
-	check(err)
-	tmp := storetest.OwnTemp(t)
-	t.Setenv("PATH", "")
-	_, err = Open(t.Context(), settingOf(3), 1)
-	check(err)
-	if v := version(t.Context()); v != "" {
-		t.Errorf("version %q without a program", v)
-	}
-	if left := storetest.Entries(t, tmp); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	storetest.MissingServer(t, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, settingOf(3), 1) }, version, "zookeeper default-jre-headless")
 }
 
 func TestBrokenServer(t *testing.T) {
 	storetest.BrokenServer(t, "java", storetest.InPath, func(ctx context.Context) (live.Fleet, error) { return Open(ctx, settingOf(3), 1) })
-}
-
-func TestVersion(t *testing.T) {
-	if v := version(t.Context()); !strings.Contains(v, ".") {
-		t.Errorf("version %q", v)
-	}
 }
 
 // The first member leads at first.

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/stores/internal/storetest"
 )
 
 func creation(key string) env.StoreRequest {
@@ -31,26 +29,6 @@ func TestMemberIsCutOff(t *testing.T) {
 	}
 }
 
-// The leader is replaced, and steps down itself. When it is back it follows.
-func TestLeaderIsCutOff(t *testing.T) {
-	f := openFleet(t, 3)
-	old := f.leader()
-	f.Peers.Cut(&nemesis.PeerPartition{Nodes: []int{old.Number}})
-	storetest.Eventually(t, "another leads", func() bool {
-		leader := leaderOf(t.Context(), f.all())
-		return leader != nil && leader != old
-	})
-	storetest.Eventually(t, "the old leader serves nobody", func() bool {
-		status, err := old.status(t.Context())
-		return err == nil && mode(status) == ""
-	})
-	f.Peers.Mend()
-	storetest.Eventually(t, "the old leader follows", func() bool {
-		status, err := old.status(t.Context())
-		return err == nil && mode(status) == "follower"
-	})
-}
-
 // A connection for elections begins with the id of its sender alone.
 func TestWithoutAddress(t *testing.T) {
 	const addr = "127.0.0.1:3888"
@@ -67,15 +45,4 @@ func TestWithoutAddress(t *testing.T) {
 			t.Errorf("%q passes as %q", bad, got)
 		}
 	}
-}
-
-// A session for which nobody sends heartbeats ends, although the library would keep it alive.
-func TestSessionWithoutHeartbeats(t *testing.T) {
-	f := openFleet(t, 1)
-	session := f.OpenSession(minSession)
-	f.Ask(env.StoreRequest{Op: env.StoreCreate, Key: "a/x", Session: session})
-	storetest.Eventually(t, "the entry is gone", func() bool {
-		return len(f.Ask(env.StoreRequest{Op: env.StoreList, Key: "a/"}).Entries) == 0
-	})
-	f.Declined(env.StoreRequest{Op: env.StoreKeep, Session: session})
 }
