@@ -166,6 +166,7 @@ var listArguments = first(offers(func(cmd *cobra.Command) (names []cobra.Complet
 	for _, s := range all {
 		names = append(names, s.name())
 	}
+	names = append(names, "rows")
 	slices.Sort(names)
 	return append(slices.Compact(names), scenarioNames(cmd)...)
 }, cobra.ShellCompDirectiveNoFileComp))
@@ -279,21 +280,5 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 	return append(all, described(kinds, func(k nemesis.Kind) (string, string) { return string(k), does[k] })(cmd)...)
 }
 
-// formats are those of a command's tables, or of a page.
-func formats(cmd *cobra.Command) []cobra.Completion {
-	switch cmd.Name() {
-	case "hunt":
-		return []cobra.Completion{asText, asJSON}
-	case "report":
-		return []cobra.Completion{asHTML, asText}
-	case "run":
-		return []cobra.Completion{asText, asJSON, asCSV}
-	case "tune":
-		return []cobra.Completion{asText, asJSON}
-	case "doctor":
-		return []cobra.Completion{asText, asJSON, asMarkdown}
-	case "check", "list":
-		return []cobra.Completion{asText, asJSON}
-	}
-	return []cobra.Completion{asText, asMarkdown, asJSON, asCSV}
-}
+// formats are those of a command.
+func formats(cmd *cobra.Command) []cobra.Completion { return formatsOf(cmd) }

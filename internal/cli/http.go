@@ -2,12 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -15,61 +12,40 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/playground/front"
 	"github.com/lockstorm/lockstorm/internal/playground/host"
 )
 
-// serveOptions are the flags of serve.
-type serveOptions struct {
+// httpOptions are the flags of report that serve pages.
+type httpOptions struct {
 	address string
-	runs    string
-	files   string
-	open    bool
+	open    bool // in the browser
 }
 
-func newServe() *cobra.Command {
-	var o serveOptions
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve the playground, and the stored runs in it",
-		Long: `Serve the playground on this machine: a page that runs the debate, any scenario of yours
-and the checker in the browser. It lists the stored runs, too, and shows a run on real
-servers while it goes on.
+// playgroundFiles returns the files of the playground, and whether this program was built with them. Tests
+// change it.
+var playgroundFiles = front.Files
 
-Only this machine can reach the page, unless --address says otherwise. Ctrl-C ends it.`,
-		Example: `  lockstorm serve --open
-  lockstorm serve --address 127.0.0.1:9000 --runs results/nightly`,
-		Args: takes(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd) },
-	}
-	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:8642", "address to listen on")
-	cmd.Flags().StringVar(&o.runs, "runs", "runs", "directory of the stored runs")
-	cmd.Flags().StringVar(&o.files, "files", "", "directory of the built playground (default: the one in this program)")
-	cmd.Flags().BoolVar(&o.open, "open", false, "open the page in the browser")
-	return cmd
-}
-
-// serve serves until the context ends.
-func (o serveOptions) serve(cmd *cobra.Command) error {
-	files, err := o.playground()
-	if err != nil {
-		return err
-	}
+// serve serves the pages of what is stored in some directories, and the playground, until the context ends.
+func (o httpOptions) serve(cmd *cobra.Command, dirs []string, page func(context.Context) ([]byte, error)) error {
 	name, _, err := net.SplitHostPort(o.address)
 	if err != nil {
-		return fmt.Errorf("--address %s: want HOST:PORT", o.address)
+		return fmt.Errorf("--http %s: want HOST:PORT", o.address)
 	}
-	handler, err := host.Host{Files: files, Runs: o.runs, Names: []string{name}}.Handler()
+	h, what := host.Host{Runs: dirs, Names: []string{name}, Report: page}, "the report"
+	if files, built := playgroundFiles(); built {
+		h.Files, what = files, "the playground"
+	}
+	handler, err := h.Handler()
 	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", o.address)
 	if err != nil {
-		return fmt.Errorf("--address %s: %w", o.address, err)
+		return fmt.Errorf("--http %s: %w", o.address, err)
 	}
 	pages := pagesOf(name, listener.Addr())
-	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "the playground is at %s\n", strings.Join(pages, ", "))
+	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s is at %s\n", what, strings.Join(pages, ", "))
 	if o.open {
 		if err := openPage(pages[0]); err != nil {
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lockstorm: no browser was opened: %v\n", err)
@@ -101,21 +77,6 @@ func ownAddresses() (list []string) {
 		}
 	}
 	return list
-}
-
-// playground returns the files of the page.
-func (o serveOptions) playground() (fs.FS, error) {
-	if o.files != "" {
-		if _, err := files.Stat(o.files); err != nil {
-			return nil, fmt.Errorf("--files: %w", err)
-		}
-		return os.DirFS(o.files), nil
-	}
-	files, ok := front.Files()
-	if !ok {
-		return nil, errors.New("this program was built without the playground: make playground builds one with it")
-	}
-	return files, nil
 }
 
 // until serves until the context ends, and then lets the requests under way end.
