@@ -36,7 +36,7 @@ type action struct {
 // readYAML reads a file of the project, as text and as what it holds.
 func readYAML(t *testing.T, path string, into any) (text string) {
 	t.Helper()
-	bytes, err := os.ReadFile(filepath.Join(sources, filepath.FromSlash(path)))
+	bytes, err := os.ReadFile(filepath.Join(sources, path))
 	if err == nil {
 		err = yaml.Unmarshal(bytes, into)
 	}

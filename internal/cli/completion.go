@@ -225,7 +225,11 @@ func sweepNames(cmd *cobra.Command) []cobra.Completion {
 }
 
 func backendChoices(cmd *cobra.Command) []cobra.Completion {
-	return described(backends, func(b backendKind) (string, string) { return b.Name, b.what })(cmd)
+	all := backends
+	if cmd.Name() == "test" { // where programs can lock
+		all = slices.DeleteFunc(slices.Clone(all), func(b backendKind) bool { return b.Name != "process" })
+	}
+	return described(all, func(b backendKind) (string, string) { return b.Name, b.what })(cmd)
 }
 
 func clientChoices(*cobra.Command) (list []cobra.Completion) {
@@ -257,7 +261,11 @@ func trials(cmd *cobra.Command) []cobra.Completion {
 }
 
 func properties(cmd *cobra.Command) []cobra.Completion {
-	return described(checker.Properties(), func(p checker.Property) (string, string) { return p.String(), p.Code() + ", " + p.Title() })(cmd)
+	all := checker.Properties()
+	if cmd.Name() == "test" { // which cannot judge it
+		all = slices.DeleteFunc(all, func(p checker.Property) bool { return p == checker.Cleanup })
+	}
+	return described(all, func(p checker.Property) (string, string) { return p.String(), p.Code() + ", " + p.Title() })(cmd)
 }
 
 // propertyNames completes one property for a command that measures one, and otherwise the last of a list.

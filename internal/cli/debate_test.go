@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,17 +20,6 @@ import (
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
-
-// --out stores the results, and the first run of each row that shows something.
-func TestDebateStoresRuns(t *testing.T) {
-	dir := t.TempDir()
-	code, _, _ := command(t, "debate", "crash-restart", "calm", "--runs", "10", "--out", dir)
-	want(t, "exit code", code, exitAsExpected)
-	left, err := os.ReadDir(dir)
-	if err != nil || fmt.Sprint(names(left, os.DirEntry.Name)) != "[crash-restart-sim-1 debate.json]" {
-		t.Errorf("stored: %v, %v", left, err)
-	}
-}
 
 // delays is delayed-restart at several delays.
 func delays(t *testing.T, values ...time.Duration) scenarios.Series {
@@ -151,29 +139,13 @@ func TestClaimsBelowResults(t *testing.T) {
 	wantMatch(t, out, `(?s)crash-restart +V1✗.*crash-restart +unsafe +unsafe\n`)
 }
 
-func TestDebateOnNamedRows(t *testing.T) {
-	code, out, _ := command(t, "debate", "crash-restart", "calm", "--runs", "5")
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "crash-restart  unsafe", "calm           –")
-	if strings.Contains(out, "slow-acquire") {
-		t.Errorf("a row that is not named:\n%s", out)
-	}
-	d, err := among([]scenarios.Topic{{Series: []scenarios.Series{delays(t, 0), {Name: "other"}}}}, []string{"delays"})
-	if err != nil || !slices.Equal(d.names(), []string{"delays"}) {
-		t.Errorf("got %+v, %v", d, err)
-	}
-	code, _, problems := command(t, "debate", "calm", "claim")
-	want(t, "exit code of a row that there is not", code, exitBadInput)
-	wantIn(t, problems, fmt.Sprintf(`unknown row "claim"; the nearest of %d: calm ("lockstorm list" names all)`, knownRows()))
-}
-
-// knownRows is how many rows and series of the table have a name.
-func knownRows() int { return len(debate{topics: scenarios.Topics()}.names()) }
+// reference has the stored results, which internal/runner compares with the program.
+const reference = "../../results/reference"
 
 // The commands that stored results of real servers are printed with run on those.
 func TestStoredResultsAreRepeatedOnTheirBackend(t *testing.T) {
 	for file, args := range map[string][]string{results.DebateFile: {"debate"}, results.CompareFile: {"compare"}} {
-		f, err := results.LoadReference(referenceDir, file)
+		f, err := results.LoadReference(reference, file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,38 +154,13 @@ func TestStoredResultsAreRepeatedOnTheirBackend(t *testing.T) {
 		if err := f.Save(dir, file); err != nil {
 			t.Fatal(err)
 		}
-		_, out, _ := command(t, append(args, "--from", referenceDir)...)
+		_, out, _ := command(t, append(args, "--from", reference)...)
 		wantMatch(t, out, `"lockstorm run [A-Za-z-]+ --seed [A-Z0-9]+" repeats it`)
 		page := filepath.Join(t.TempDir(), "page.html")
 		_, out, _ = command(t, append(args, "--from", dir, "--report", page)...)
 		wantMatch(t, out, `"lockstorm run [A-Za-z-]+ --seed [A-Z0-9]+ --backend process" repeats it`)
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantIn(t, string(text), "etcd 3.4.23") // what they were made with, and not what this program is
+		wantIn(t, read(t, page), "etcd 3.4.23") // what they were made with, and not what this program is
 	}
-}
-
-// A saved debate is printed again without a run, in every format.
-func TestDebateFromWhatWasSaved(t *testing.T) {
-	dir := t.TempDir()
-	code, ran, _ := command(t, "debate", "--runs", "1", "--out", dir)
-	again, recalled, _ := command(t, "debate", "--from", dir)
-	want(t, "exit code of --from, as that of the runs (one of each row may show too little)", again, code)
-	want(t, "recalled", recalled, ran)
-	_, encoded, _ := command(t, "debate", "--from", dir, "--format", "json")
-	stored, err := os.ReadFile(filepath.Join(dir, results.DebateFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, "as JSON", encoded, string(stored))
-	if err := os.WriteFile(filepath.Join(dir, results.DebateFile), bytes.ReplaceAll(stored, []byte(`"calm"`), []byte(`"clam"`)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, _, problems := command(t, "debate", "--from", dir)
-	want(t, "exit code of a row that there is not", code, exitBadInput)
-	wantIn(t, problems, `the stored results are not of this program: unknown scenario "clam"`)
 }
 
 func TestStoppedDebatePrintsWhatIsKnown(t *testing.T) {

@@ -59,8 +59,8 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 	defer stop()
 	told.OnError(stop) // what nobody can read is not worth the work
 	err := root.ExecuteContext(ctx)
-	if failed := told.Close(); failed != nil && !errors.Is(failed, syscall.EPIPE) { // whatever was found, nobody has seen it
-		err = failed
+	if failed := told.Close(); failed != nil && (!errors.Is(failed, syscall.EPIPE) || !isVerdict(err)) {
+		err = failed // whatever was found, nobody has seen it; or nobody wants to
 	}
 	var verdict verdictError
 	switch {
@@ -81,6 +81,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 // complain prints an error in one line. Its text may be a user's, a file's or a program's.
 func complain(problems io.Writer, err error) {
 	text := redacted(textfmt.Printable(oneLine.Replace(strings.TrimSpace(err.Error()))))
+	text = together.ReplaceAllString(text, "--$1 and --$2: want one of them")
 	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
 		text += fmt.Sprintf(` ("lockstorm %s" names all)`, listOf(unknown.What))
 	}
@@ -89,6 +90,9 @@ func complain(problems io.Writer, err error) {
 
 // oneLine puts an error of several lines into one.
 var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
+
+// together matches cobra's error about flags that exclude each other.
+var together = regexp.MustCompile(`^if any flags in the group .* \[(\S+) (\S+)\] were all set$`)
 
 // redacted hides user names and passwords of URLs in a text.
 func redacted(text string) string { return credentials.ReplaceAllString(text, "://…@") }

@@ -48,9 +48,10 @@ func newReplay() *cobra.Command {
 		Short: "Repeat a simulated run exactly",
 		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run" or
 "lockstorm explore" prints, from the directory of a simulated run, from a case file
-("lockstorm hunt" stores them), or from a link to a run in the playground. If the string is of a scenario in a file, name that with
---scenario. A repetition that differs from the original, because the program or the
-scenario has changed, is a contradiction (exit code 1), too.
+("lockstorm hunt" stores them), or from a link to a run in the playground. If the string
+is of a scenario in a file, name that with --scenario. A repetition that differs from the
+original, because the program or the scenario has changed, is a contradiction (exit code
+1), too.
 
 A case states the verdict of one property. It is as expected if the run still shows that,
 even if the program has changed and the run with it. A case with "shows: violated"

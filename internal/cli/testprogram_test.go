@@ -53,7 +53,7 @@ func TestARightProgramPasses(t *testing.T) {
 // The default storms are those of locktest on the same nodes.
 func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 	for _, nodes := range []int{1, 5} {
-		lock, err := testOptions{config: external.Config{Nodes: nodes}, runs: 1, jobs: 1}.prepare(fakeCommand("right"))
+		lock, err := testOptions{on: "process", config: external.Config{Nodes: nodes}, runs: 1, jobs: 1}.prepare(fakeCommand("right"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,8 +72,8 @@ func TestProgramsGetTheStormsOfLocktest(t *testing.T) {
 // printed runs it again.
 func TestACarelessProgramIsFound(t *testing.T) {
 	t.Parallel()
-	dir, config := t.TempDir(), configured(t, "rounds: 10", "work: 300ms", "think: 1ms", "patience: 7s")
-	code, out, problems := testProgram(t, "careless", config, "--storm", "writer-stands-still", "--out", dir, "--clients", "4", "--runs", "4", "--property", "V1,C")
+	dir, config := t.TempDir(), configured(t, "rounds: 10", "work: 300ms", "think: 1ms", "patience: 7s", "clients: 4")
+	code, out, problems := testProgram(t, "careless", config, "--storm", "writer-stands-still", "--out", dir, "--runs", "4", "--property", "V1,C")
 	want(t, "exit code", code, exitContradiction)
 	seed := regexp.MustCompile(`(?m)^V1 \(lease exclusion\) is violated in writer-stands-still, seed (\d)`).FindStringSubmatch(out)
 	if seed == nil {
@@ -82,11 +82,7 @@ func TestACarelessProgramIsFound(t *testing.T) {
 	stored := filepath.Join(dir, "writer-stands-still-process-"+seed[1])
 	again := "lockstorm test --again " + stored + " " + strings.Join(config, " ") + " --property V1,C -- " + strings.Join(fakeCommand("careless"), " ")
 	wantIn(t, out, "VIOLATED   writer-stands-still", "\n  Again:  "+again+"\n  Page:   lockstorm report "+stored+"\n  Stored: "+stored+", with story and plan in failure.txt\n")
-	text, err := os.ReadFile(filepath.Join(stored, "failure.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIn(t, string(text), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
+	wantIn(t, read(t, filepath.Join(stored, "failure.txt")), "V1 (lease exclusion) is violated in writer-stands-still", "V1 promises: nobody else holds", "name: writer-stands-still\n", "- pause:", again)
 
 	code, out, _ = decided(t, append([]string{"test", "--again", stored, "--runs", "4", "--out", dir, "--format", "json", "--"}, fakeCommand("careless")...)...)
 	want(t, "exit code of the repetition", code, exitContradiction)
@@ -102,7 +98,7 @@ func TestACarelessProgramIsFound(t *testing.T) {
 
 // Law: nodes that no client uses are told after runs that could have used them, and not after an interrupt.
 func TestUnusedNodesAreTold(t *testing.T) {
-	lock, err := testOptions{config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	lock, err := testOptions{on: "process", config: external.Config{Nodes: 3}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +135,7 @@ const failureLines = 16
 
 // Law: the first failure of its kind fits a screen, one that looks like it has two lines.
 func TestFailuresOfAProgramFitAScreen(t *testing.T) {
-	lock, err := testOptions{config: external.Config{Nodes: 1}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
+	lock, err := testOptions{on: "process", config: external.Config{Nodes: 1}, runs: 1, jobs: 1, out: t.TempDir()}.prepare(fakeCommand("right"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,15 +248,6 @@ func TestAProgramIsAskedToExtendLongHolds(t *testing.T) {
 	}
 }
 
-// Holds are extended.
-func TestAProgramExtends(t *testing.T) {
-	t.Parallel()
-	code, out, problems := testProgram(t, "right", configured(t, "rounds: 2", "work: 1600ms", "extend: 100ms"), "--storm", "calm", "--property", "V1,V2", "--out", t.TempDir())
-	if code != exitAsExpected {
-		t.Errorf("exit code %d\n%s%s", code, out, problems)
-	}
-}
-
 // A pause stops the program itself: whatever it does meanwhile waits, too.
 func TestAPauseStopsTheProgram(t *testing.T) {
 	t.Parallel()
@@ -269,12 +256,9 @@ func TestAPauseStopsTheProgram(t *testing.T) {
 	if code != exitAsExpected {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "holder-stands-still-process-1", "client-1.stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, filepath.Join(dir, "holder-stands-still-process-1", "client-1.stderr"))
 	longest, last := 0, 0
-	for _, beat := range strings.Fields(string(text)) {
+	for _, beat := range strings.Fields(text) {
 		now, err := strconv.Atoi(beat)
 		if err != nil {
 			continue // where lines are left out
@@ -297,7 +281,7 @@ func TestNoProgramIsLeft(t *testing.T) {
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		o := testOptions{config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
+		o := testOptions{on: "process", config: external.Config{Nodes: 1, TTL: 100 * time.Millisecond, Rounds: 1000}, storms: []string{"calm"}, runs: 1, jobs: 1, seed: 1, out: dir}
 		lock, err := o.prepare(fakeCommand(behaviour))
 		if err != nil {
 			t.Fatal(err)
@@ -321,51 +305,14 @@ func TestNoProgramIsLeft(t *testing.T) {
 			t.Fatalf("%v: %v", told, err)
 		}
 		for _, file := range told {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
 			var pid int
-			if _, err := fmt.Sscanf(string(text), "pid %d", &pid); err != nil {
+			if _, err := fmt.Sscanf(read(t, file), "pid %d", &pid); err != nil {
 				t.Fatal(err)
 			}
 			if err := syscall.Kill(pid, 0); err == nil {
 				t.Errorf("%s: process %d is left", behaviour, pid)
 			}
 		}
-	}
-}
-
-func TestBadFlagsOfTestAreRefused(t *testing.T) {
-	t.Chdir(t.TempDir())
-	write(t, "misuse.yaml", "workload: misuse\n")
-	write(t, "wrong.yaml", "rounds: many\n")
-	for line, said := range map[string]string{
-		"--nodes 99 -- true":             "--nodes 99: want 1 to 64",
-		"--ttl 1ms -- true":              "--ttl 1ms: want whole milliseconds",
-		"--storm thunder -- true":        `--storm: unknown storm "thunder": want a YAML file, or one of calm,`,
-		"--storm missing.yaml -- true":   "--storm: open missing.yaml: no such file or directory",
-		"--property L3 -- true":          "--property: L3 (clean-up) cannot be judged",
-		"--again nothing -- true":        "nothing: no such directory",
-		"-- no-such-program-anywhere":    `exec: "no-such-program-anywhere": executable file not found`,
-		"--config missing.yaml -- true":  "--config: open missing.yaml: no such file or directory",
-		"--config misuse.yaml -- true":   `--config: workload: "misuse": want one of`,
-		"--config wrong.yaml -- true":    "--config: wrong.yaml: ",
-		"--format csv -- true":           `unknown format "csv"`,
-		"--parallel 0 -- true":           "--parallel 0: want at least 1",
-		"--runs 0 -- true":               "--runs 0: want at least 1",
-		"--nodes 0 -- true":              "--nodes 0: want at least 1",
-		"--ttl 0s -- true":               "--ttl 0s: want more than 0",
-		"--storm= -- true":               "--storm: want at least one storm",
-		"--property X9 -- true":          `--property: unknown property "X9": want V1 lease exclusion`,
-		"--again x --storm calm -- true": "none of the others can be",
-	} {
-		code, _, problems := command(t, append([]string{"test"}, strings.Fields(line)...)...)
-		want(t, line, code, exitBadInput)
-		wantIn(t, problems, said)
-	}
-	if checker.Cleanup.Code() != "L3" {
-		t.Error("the test names another property")
 	}
 }
 
