@@ -173,24 +173,24 @@ func TestCIRunsTheUsersTests(t *testing.T) {
 	here, dir := filepath.Join(sources, "internal/cli"), t.TempDir()
 	t.Setenv("GITHUB_ACTIONS", "true")
 	t.Setenv("GITHUB_WORKSPACE", filepath.Dir(here))
-	code, out, problems := command(t, "ci", "./testdata/locks", "./testdata/barren", "./testdata/unjudged", "--junit", filepath.Join(dir, "junit.xml"), "--out", filepath.Join(dir, "kept"))
+	code, out, problems := command(t, "ci", "./testdata/locks", "--junit", filepath.Join(dir, "junit.xml"), "--out", filepath.Join(dir, "kept"))
 	want(t, "exit code", code, exitContradiction)
 	want(t, "problems", problems, "")
 	wantIn(t, out, "\n::error file=cli/testdata/locks/lock_test.go,title=lockstorm tests ./testdata/locks TestLock/holder-stands-still::",
-		"\n./testdata/unjudged TestUnjudged: ") // what was tried, and what not
+		"\n./testdata/locks TestUnjudged: ") // what was tried, and what not
 	t.Chdir(dir)
 	got := wantOutcomes(t, map[string]ci.Outcome{
 		"tests ./testdata/locks TestOrdinary": ci.AsExpected, "tests ./testdata/locks TestSkipped": ci.NotApplicable,
 		"tests ./testdata/locks TestLock/contention": ci.AsExpected, "tests ./testdata/locks TestLimit/holder-stands-still": ci.AsExpected,
 		"tests ./testdata/locks TestLock/holder-stands-still": ci.Contradiction, "tests ./testdata/locks TestLock/holder-stands-still-again": ci.Contradiction,
-		"tests ./testdata/barren TestRefused/calm": ci.Contradiction, "tests ./testdata/unjudged TestUnjudged/calm": ci.Undecided,
+		"tests ./testdata/locks TestRefused/calm": ci.Contradiction, "tests ./testdata/locks TestUnjudged/calm": ci.Undecided,
 	})
 	for name, reason := range map[string]string{
 		"locks TestLock/holder-stands-still":       ` is violated, by the lock TestLock, seed 1`,
 		"locks TestLock/holder-stands-still-again": `, as in storm holder-stands-still$`,
 		"locks TestSkipped":                        `^skipped: not today$`,
-		"barren TestRefused/calm":                  `^nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: taken$`,
-		"unjudged TestUnjudged/calm":               `^no run could violate what is promised$`,
+		"locks TestRefused/calm":                   `^nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: taken$`,
+		"locks TestUnjudged/calm":                  `^no run could violate what is promised$`,
 	} {
 		_, r := resultOf(got["tests ./testdata/"+name])
 		wantMatch(t, r.Message, reason)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -51,26 +50,4 @@ func TestDeviations(t *testing.T) {
 
 	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
 	want(t, "conclusion of one trial, which need not show it", c.Conclusion(), runner.AsExpected)
-}
-
-func TestCells(t *testing.T) {
-	tally := func(counts map[checker.Verdict]int) runner.Tally {
-		t := runner.NewTally(scenarios.Scenario{})
-		t.Seen[checker.Lease], t.Runs = counts, 1
-		return t
-	}
-	cases := []struct {
-		shown []runner.Tally
-		want  string
-	}{
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.NotApplicable: 10})}, "·"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? in 1 of 10 runs"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ in 1 of 2"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Violated: 1})}, "✗ 10.0 % [1.8, 40.4]"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Unknown: 3})}, "?"},
-	}
-	for _, c := range cases {
-		want(t, c.want, report.Record{Shown: c.shown}.Cell(checker.Lease), c.want)
-	}
 }

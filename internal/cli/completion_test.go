@@ -117,25 +117,6 @@ func TestOfferedValuesAreAccepted(t *testing.T) {
 	}
 }
 
-// Every flag that takes names is completed. A new flag with a known name needs no further code.
-func TestEachFlagOfANameIsCompleted(t *testing.T) {
-	for name := range flagChoices {
-		found := false
-		walk(newRoot(), func(c *cobra.Command) {
-			if f := c.LocalFlags().Lookup(name); f == nil || isNumber(f) {
-				return
-			}
-			found = true
-			if _, is := c.GetFlagCompletionFunc(name); !is {
-				t.Errorf("%s --%s is not completed", c.CommandPath(), name)
-			}
-		})
-		if !found {
-			t.Errorf("no command has --%s", name)
-		}
-	}
-}
-
 func walk(c *cobra.Command, visit func(*cobra.Command)) {
 	visit(c)
 	for _, below := range c.Commands() {

@@ -187,14 +187,3 @@ func cutLike(text, like string) string {
 	}
 	return strings.Join(lines[:first], "") + "…\n" + strings.Join(lines[len(lines)-last:], "")
 }
-
-func TestLinesAreLeftOutAsBefore(t *testing.T) {
-	for _, c := range []struct{ text, like, want string }{
-		{"a\nb\n", "A\n", "a\nb\n"},
-		{"a\nb\nc\nd\n", "a\n…\nd\n", "a\n…\nd\n"},
-		{"a\nb\nc\nd\n", "…\nD\n", "…\nd\n"},
-		{"a\nb\n", "a\n…\nd\n", "a\nb\n"},
-	} {
-		want(t, c.like, cutLike(c.text, c.like), c.want)
-	}
-}

@@ -88,22 +88,6 @@ func TestHuntLine(t *testing.T) {
 	wantMatch(t, line.String(), `^crash-restart +\d+ runs left, V\d ✗ \d+, `)
 }
 
-// A find of a hunt that was stopped is not called shrunk.
-func TestFindsOfAHuntThatIsStopped(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	o, q, h := caught(t)
-	finds, err := o.take(ctx, q, h, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range finds {
-		var out strings.Builder
-		f.print(&out, "mine.yaml")
-		wantIn(t, out.String(), "not shrunk, because the hunt was stopped: 2 clients, ", ": inside mine.yaml, but still a limit: ")
-	}
-}
-
 // Finds from before the hunt was stopped are shrunk. A second Ctrl-C skips that and prints them
 // unshrunk.
 func TestStoppedHuntShrinks(t *testing.T) {
@@ -134,7 +118,7 @@ func TestStoppedHuntShrinks(t *testing.T) {
 			t.Errorf("%v: want what was found to be a violation", err)
 		}
 		wantIn(t, out.String(), stoppedLine)
-		if shrunk := strings.Contains(out.String(), "\nshrunk from "); shrunk == impatient || strings.Contains(out.String(), "the hunt was stopped") != impatient {
+		if shrunk := strings.Contains(out.String(), "\nshrunk from "); shrunk == impatient || strings.Contains(out.String(), "because the hunt was stopped") != impatient {
 			t.Errorf("impatient: %t\n%s", impatient, out.String())
 		}
 		end()

@@ -58,9 +58,6 @@ func TestReplayInevitable(t *testing.T) {
 	wantIn(t, out, "How the violation of lease exclusion became inevitable (20 futures from each of ",
 		"Point of no return: fault 2 begins: node 3 crashes, at 21.5ms.", "The checker names the same cause.",
 		"2: node 3 crashes, 20ms after client 1 comes to granted, and that is over at once  0 %       100 %    necessary", "the same run: its trace is")
-	code, _, _ = command(t, "replay", "../../testdata/cases/redlock-lease-crash-restart.yaml", "--inevitable", "--out", "", "--report", page)
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, read(t, page), "The point of no return: lease exclusion")
 }
 
 // A run with a branch is repeated from its string, from its directory, and for its page.

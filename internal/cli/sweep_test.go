@@ -149,37 +149,6 @@ func TestSweepsThatDoNotFit(t *testing.T) {
 	wantIn(t, out, "at 0 of 1.", "0.6 ✗")
 }
 
-// Points are scenarios with a name, which the other commands know.
-func TestPointsOfSweepsAreScenarios(t *testing.T) {
-	withSweep(t)
-	s := sweeps[0].make
-	sweeps[0].make = func() sweep.Sweep {
-		small := s()
-		small.Points[0].Scenario.Name = "small-at-once"
-		return small
-	}
-	code, out, problems := command(t, "run", "small-at-once", "--runs", "2", "--out", "")
-	want(t, "exit code"+problems, code, exitAsExpected)
-	wantIn(t, out, "small-at-once: as expected (2 runs)")
-	_, out, _ = command(t, "run", "small-at-once", "--faults", "crash", "--runs", "3", "--out", "")
-	wantIn(t, out, "lockstorm run small-at-once --faults crash --most 4 --seed 1")
-	code, out, _ = command(t, "list", "small-at-once")
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "name: small-at-once")
-}
-
-// A sweep has its own number of runs, and --runs overrides it.
-func TestSweepsSayHowManyRuns(t *testing.T) {
-	withSweep(t)
-	s := smallSweep()
-	s.Runs, s.Boundaries = 2, nil
-	sweeps[0].make = func() sweep.Sweep { return s }
-	_, out, _ := command(t, "sweep", "small")
-	wantIn(t, out, "of 2 runs per point")
-	_, out, _ = command(t, "sweep", "small", "--runs", "3")
-	wantIn(t, out, "of 3 runs per point")
-}
-
 func TestParseVaried(t *testing.T) {
 	for text, want := range map[string]string{
 		"lock.ttl=0.5s..1s:3":             "[500ms 750ms 1s] [0.5 0.75 1] s",

@@ -114,12 +114,6 @@ func TestTuneWithTheUsersTTL(t *testing.T) {
 	wantIn(t, advice.Basis[0].How, "; given;")
 }
 
-// An even number of nodes tolerates no more than one node less.
-func TestTuneOfAnEvenNumberOfNodes(t *testing.T) {
-	_, out, _ := command(t, instead("nodes", "nodes=4")...)
-	wantIn(t, strings.Join(strings.Fields(out), " "), "4 nodes tolerate 1 that are down; so do 3", "no crash rate of nodes was stated: whenever a node crashes, it stays away for the restart delay")
-}
-
 // tune stores the advice, the front and scenarios that run accepts, and overwrites nothing.
 func TestTuneStores(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "advice")
