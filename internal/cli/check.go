@@ -57,8 +57,8 @@ reentrant mutex, or a semaphore with N permits.
 --picture writes porcupine's visualisation of the operations around a violation of V1 to
 V4, or of a model, as an HTML page: FILE.PROPERTY.html.
 
-All files are judged, even if one is bad. The exit code is the first of these that
-applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
+All files are judged, even if one is bad. Of several exit codes the first of 1, 2, 3, 0
+counts.`,
 		Example: `  lockstorm check runs/crash-restart-sim-1
   lockstorm check --property lease,fence history.jsonl.zst
   zcat history.jsonl.gz | lockstorm check --format json -
@@ -66,14 +66,14 @@ applies: 1 a contradiction or violation, 2 bad input, 3 undecided, 0.`,
 		Args: takes(1, anyNumber),
 	}
 	cmd.Flags().StringSliceVar(&properties, "property", nil, "judge only these properties, by name or code: lease,V4")
-	cmd.Flags().StringVar(&o.format, "format", asText, "text, or json: one object per line for each history, and nothing else")
+	formatFlag(cmd, &o.format, []string{asText, asJSON}, ": an object a line for each history")
 	cmd.Flags().StringVar(&o.picture, "picture", "", "directory for pictures of violations")
 	cmd.Flags().DurationVar(&o.jepsen.Budget, "budget", time.Minute, "for a history of Jepsen: time limit of the search; then the verdict is unknown")
 	cmd.Flags().StringSliceVar(&models, "model", nil, "for a history of Jepsen: judge only these models: ownerless, owner-aware, fenced, reentrant, semaphore=N")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c := checking{checkOptions: o, stdin: cmd.InOrStdin(), out: cmd.OutOrStdout(), problems: cmd.ErrOrStderr()}
-		err := cmp.Or(checkFormat(o.format, asText, asJSON), checkBudget(cmd, o.jepsen.Budget), o.report.check("report"))
+		err := o.report.check("report")
 		if err == nil {
 			c.only, err = findProperties("property", properties)
 		}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,17 +15,7 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/lockstorm/lockstorm/internal/report/ci"
-	"github.com/lockstorm/lockstorm/internal/testkit"
 )
-
-// elsewhere goes into an empty directory, where no CI system is.
-func elsewhere(t *testing.T) {
-	t.Helper()
-	for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"} {
-		t.Setenv(name, "")
-	}
-	t.Chdir(t.TempDir())
-}
 
 // savedCaseHere copies a case of the project into testdata/cases, changed, and returns its
 // path.
@@ -34,54 +23,22 @@ func savedCaseHere(t *testing.T, old, replaced string) string {
 	t.Helper()
 	const name = "redlock-lease-crash-restart.yaml"
 	path := filepath.Join("testdata", "cases", name)
-	text, err := os.ReadFile(filepath.Join(sources, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := strings.Replace(string(text), old, replaced, 1)
-	if old != replaced && changed == string(text) {
-		t.Fatalf("no %q in the case", old)
-	}
-	write(t, path, changed)
+	write(t, path, strings.Replace(read(t, filepath.Join(sources, path)), old, replaced, 1))
 	return path
 }
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// sources is the directory of the project, wherever a test is.
-var sources = func() string {
-	dir, err := filepath.Abs("../..")
-	if err != nil {
-		panic(err)
-	}
-	return dir
-}()
 
 // tooSoon is delayed-restart with a delay that does not suffice, which it should.
 func tooSoon(t *testing.T) string {
 	t.Helper()
-	_, text, _ := command(t, "show", "delayed-restart")
-	write(t, "too-soon.yaml", strings.Replace(text, "after: 1.1s", "after: 600ms", 1))
+	write(t, "too-soon.yaml", scenarioText(t, "delayed-restart", "after: 1.1s", "after: 600ms"))
 	return "too-soon.yaml"
 }
 
 // readJUnit returns the test cases of a JUnit file by suite and name.
 func readJUnit(t *testing.T, path string) map[string]junit.Testcase {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all junit.Testsuites
-	if err := xml.Unmarshal(text, &all); err != nil {
+	if err := xml.Unmarshal([]byte(read(t, path)), &all); err != nil {
 		t.Fatal(err)
 	}
 	byName := map[string]junit.Testcase{}
@@ -135,19 +92,6 @@ func TestCIIsGreen(t *testing.T) {
 	}
 }
 
-// The golden file is what ci prints, and the annotations.
-func TestGoldenCI(t *testing.T) {
-	golden, err := filepath.Abs("testdata/ci.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	elsewhere(t)
-	t.Setenv("GITHUB_ACTIONS", "true")
-	_, out, _ := command(t, "ci", savedCaseHere(t, "shows: violated", "shows: holds"), "calm", "--runs", "3")
-	out = regexp.MustCompile(`\d+\.\d s\n`).ReplaceAllString(out, "TIME\n")
-	testkit.GoldenFile(t, golden, out, "What ci prints is another.")
-}
-
 // Law: whatever is red has the command that repeats it.
 func TestCIFailuresAreRepeated(t *testing.T) {
 	elsewhere(t)
@@ -184,11 +128,7 @@ func TestCIOutOfTime(t *testing.T) {
 	const why = "the budget of 1ns is used up: raise --budget"
 	want(t, "the reason", got["debate calm"].Skipped.Message, why)
 	wantIn(t, out, "::warning title=lockstorm::3 checks not run: "+why)
-	summary, err := os.ReadFile("summary.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIn(t, string(summary), "before\n## Lockstorm: undecided: 3 not run", "| debate | calm | not run | "+why+" |")
+	wantIn(t, read(t, "summary.md"), "before\n## Lockstorm: undecided: 3 not run", "| debate | calm | not run | "+why+" |")
 }
 
 // Ctrl-C leaves a whole report: of what was checked, of what was cut short, and of what was not run.
@@ -211,42 +151,6 @@ func TestCIIsStopped(t *testing.T) {
 	want(t, "the reason", got["debate calm"].Error.Message, "interrupted")
 }
 
-// An expected violation that no run shows is undecided.
-func TestCIOfWhatIsNotShown(t *testing.T) {
-	elsewhere(t)
-	_, text, _ := command(t, "show", "calm")
-	write(t, "calmer.yaml", strings.Replace(text, "lease: holds", "lease: violated", 1))
-	code, _, _ := command(t, "ci", "calmer.yaml", "--runs", "2", "--junit", "junit.xml")
-	want(t, "exit code", code, exitUndecided)
-	wantOutcomes(t, map[string]ci.Outcome{"debate calmer.yaml": ci.Undecided})
-}
-
-// Bad input is one line, before anything runs.
-func TestCIBadInput(t *testing.T) {
-	elsewhere(t)
-	write(t, "file", "")
-	write(t, "empty/README.md", "")
-	for _, c := range []struct{ args, want string }{
-		{"--budget 0s", "--budget 0s: want more than 0"},
-		{"--runs 0 calm", "--runs 0: want at least 1"},
-		{"--suite sing", `--suite: unknown suite "sing": there is cases, tests, debate, explore, hunt`},
-		{"clam", `unknown scenario "clam"; the nearest of `},
-		{"./nowhere.yaml", "open ./nowhere.yaml: no such file"},
-		{"./nowhere", "go list: "},
-		{"--program=", `--program "": want a command line`},
-		{`--program 'unclosed`, `want a command line`},
-		{"--out file", "--out file: not a directory"},
-		{"--junit empty", "--junit empty: is a directory"},
-		{"--summary empty", "--summary empty: is a directory"},
-		{"--suite tests", "nothing was checked"},
-	} {
-		code, _, problems := command(t, append([]string{"ci"}, strings.Fields(c.args)...)...)
-		want(t, c.args+": exit code", code, exitBadInput)
-		want(t, c.args+": lines", strings.Count(problems, "\n"), 1)
-		wantIn(t, problems, c.want)
-	}
-}
-
 // Law: without arguments ci runs what is the user's, and with arguments what they name.
 func TestSuitesOfCI(t *testing.T) {
 	elsewhere(t)
@@ -266,36 +170,27 @@ func TestSuitesOfCI(t *testing.T) {
 
 // ci runs the user's tests, and stores the runs of failures.
 func TestCIRunsTheUsersTests(t *testing.T) {
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	elsewhere(t)
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(here)
+	here, dir := filepath.Join(sources, "internal/cli"), t.TempDir()
 	t.Setenv("GITHUB_ACTIONS", "true")
 	t.Setenv("GITHUB_WORKSPACE", filepath.Dir(here))
-	code, out, problems := command(t, "ci", "./testdata/locks", "./testdata/barren", "./testdata/unjudged", "--junit", filepath.Join(dir, "junit.xml"), "--out", filepath.Join(dir, "kept"))
+	code, out, problems := command(t, "ci", "./testdata/locks", "--junit", filepath.Join(dir, "junit.xml"), "--out", filepath.Join(dir, "kept"))
 	want(t, "exit code", code, exitContradiction)
 	want(t, "problems", problems, "")
 	wantIn(t, out, "\n::error file=cli/testdata/locks/lock_test.go,title=lockstorm tests ./testdata/locks TestLock/holder-stands-still::",
-		"\n./testdata/unjudged TestUnjudged: ") // what was tried, and what not
+		"\n./testdata/locks TestUnjudged: ") // what was tried, and what not
 	t.Chdir(dir)
 	got := wantOutcomes(t, map[string]ci.Outcome{
 		"tests ./testdata/locks TestOrdinary": ci.AsExpected, "tests ./testdata/locks TestSkipped": ci.NotApplicable,
 		"tests ./testdata/locks TestLock/contention": ci.AsExpected, "tests ./testdata/locks TestLimit/holder-stands-still": ci.AsExpected,
 		"tests ./testdata/locks TestLock/holder-stands-still": ci.Contradiction, "tests ./testdata/locks TestLock/holder-stands-still-again": ci.Contradiction,
-		"tests ./testdata/barren TestRefused/calm": ci.Contradiction, "tests ./testdata/unjudged TestUnjudged/calm": ci.Undecided,
+		"tests ./testdata/locks TestRefused/calm": ci.Contradiction, "tests ./testdata/locks TestUnjudged/calm": ci.Undecided,
 	})
 	for name, reason := range map[string]string{
 		"locks TestLock/holder-stands-still":       ` is violated, by the lock TestLock, seed 1`,
 		"locks TestLock/holder-stands-still-again": `, as in storm holder-stands-still$`,
 		"locks TestSkipped":                        `^skipped: not today$`,
-		"barren TestRefused/calm":                  `^nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: taken$`,
-		"unjudged TestUnjudged/calm":               `^no run could violate what is promised$`,
+		"locks TestRefused/calm":                   `^nobody was granted the lock in 1 run: 9 calls of Lock failed, the last one with: taken$`,
+		"locks TestUnjudged/calm":                  `^no run could violate what is promised$`,
 	} {
 		_, r := resultOf(got["tests ./testdata/"+name])
 		wantMatch(t, r.Message, reason)

@@ -50,33 +50,14 @@ expect: {lease: holds, section: holds, effect: holds, deadlock_freedom: holds}
 func TestClientsAsProcessesAreKilledAndCancelled(t *testing.T) {
 	t.Parallel()
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(file, []byte(killedAndCancelled), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, killedAndCancelled)
 	code, out, problems := decided(t, "run", file, "--backend", "process", "--clients", "processes", "--out", dir)
 	if code != exitAsExpected {
 		t.Errorf("exit code %d\n%s%s", code, out, problems)
 	}
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, "killed-and-cancelled-process-1", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	wantIn(t, read("history.jsonl"), `"kind":"kill","client":1`, `"kind":"cancel","client":2`)
-	wantIn(t, read("run.json"), `"clients": "processes"`)
-}
-
-func TestClientsAreProcessesOnRealServersOnly(t *testing.T) {
-	for _, args := range [][]string{{"run", "calm"}, {"debate", "calm"}} {
-		code, _, problems := command(t, append(args, "--clients", "processes")...)
-		want(t, "exit code", code, exitBadInput)
-		wantIn(t, problems, "--clients processes needs real servers, not --backend sim")
-	}
-	code, _, problems := command(t, "run", "calm", "--backend", "process", "--clients", "threads")
-	want(t, "exit code", code, exitBadInput)
-	wantIn(t, problems, "--clients threads: want goroutines or processes")
+	stored := filepath.Join(dir, "killed-and-cancelled-process-1")
+	wantIn(t, read(t, filepath.Join(stored, "history.jsonl")), `"kind":"kill","client":1`, `"kind":"cancel","client":2`)
+	wantIn(t, read(t, filepath.Join(stored, "run.json")), `"clients": "processes"`)
 }
 
 // Whatever ends the command, its clients end as well, also one that stands still.

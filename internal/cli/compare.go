@@ -29,8 +29,9 @@ func newCompare() *cobra.Command {
 "lockstorm run compare-TRIAL-LOCK" repeats one lock in one trial. With --backend process
 locks in a store run on real servers of that store.
 
-Exit codes: 1 a lock violated a property that the literature says it keeps; 3 a lock
-did not violate a property that the literature says it violates.`,
+A contradiction (exit code 1) is a lock that violates a property which the literature
+says it keeps. If one does not violate what the literature says it violates, that is
+undecided.`,
 		Example: `  lockstorm compare
   lockstorm compare --trial crash --runs 1000
   lockstorm compare --lock etcd,zookeeper --backend process

@@ -2,15 +2,10 @@ package cli
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"io"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -24,32 +19,6 @@ func TestEveryContenderCanRun(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestCompareInOneTrial(t *testing.T) {
-	code, out, _ := command(t, "compare", "--trial", "crash", "--lock", "redlock-quarantine,redlock", "--runs", "5")
-	want(t, "exit code", code, exitAsExpected)
-	wantIn(t, out, "redlock-quarantine       ✓ ", "  WAITING", "  REQUESTS PER GRANT")
-	wantMatch(t, out, `\na quorum of Redis nodes\nredlock                  ✗ [0-9.]+ % \[[0-9.]+, [0-9.]+\]`)
-	first := regexp.MustCompile(`\nredlock                  V1 crash (\d+), V2 crash \d+, V3 crash \d+\n`).FindStringSubmatch(out)
-	if first == nil {
-		t.Fatalf("the first violations are not named:\n%s", out)
-	}
-	if strings.Contains(out, "redlock-fenced") {
-		t.Errorf("a lock that was not named:\n%s", out)
-	}
-	wantNarrow(t, out)
-	code, out, _ = command(t, "run", "compare-crash-redlock", "--seed", first[1], "--out", "")
-	want(t, "exit code of the repetition", code, exitContradiction)
-	wantIn(t, out, "lease exclusion violated (seed "+first[1]+"):\n  nodes 4 and 5 are cut off, from client 1")
-	_, out, _ = command(t, "list", "compare-crash-single-node")
-	wantIn(t, out, "name: compare-crash-single-node\n", "kind: single-node\n")
-	code, _, problems := command(t, "compare", "--lock", "redlock,bluelock")
-	want(t, "exit code of a lock that there is not", code, exitBadInput)
-	wantIn(t, problems, fmt.Sprintf(`unknown lock "bluelock"; none of %d resembles it`, len(scenarios.Contenders())))
-	code, _, problems = command(t, "compare", "--trial", "trail")
-	want(t, "exit code of a trial that there is not", code, exitBadInput)
-	wantIn(t, problems, fmt.Sprintf(`unknown trial "trail"; none of %d resembles it`, len(scenarios.Trials())))
 }
 
 // compareSome compares redlock, of which something else is said, in some trials.
@@ -81,36 +50,4 @@ func TestDeviations(t *testing.T) {
 
 	c, _ = compareSome(t, scenarios.Expectations{checker.Contract: checker.Violated}, "crash")
 	want(t, "conclusion of one trial, which need not show it", c.Conclusion(), runner.AsExpected)
-}
-
-func TestCells(t *testing.T) {
-	tally := func(counts map[checker.Verdict]int) runner.Tally {
-		t := runner.NewTally(scenarios.Scenario{})
-		t.Seen[checker.Lease], t.Runs = counts, 1
-		return t
-	}
-	cases := []struct {
-		shown []runner.Tally
-		want  string
-	}{
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.NotApplicable: 10})}, "·"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 10}), tally(map[checker.Verdict]int{checker.Holds: 5, checker.NotApplicable: 5})}, "✓"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Unknown: 1})}, "? in 1 of 10 runs"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9}), tally(map[checker.Verdict]int{checker.Violated: 1, checker.Unknown: 5})}, "✗ in 1 of 2"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Holds: 9, checker.Violated: 1})}, "✗ 10.0 % [1.8, 40.4]"},
-		{[]runner.Tally{tally(map[checker.Verdict]int{checker.Unknown: 3})}, "?"},
-	}
-	for _, c := range cases {
-		want(t, c.want, report.Record{Shown: c.shown}.Cell(checker.Lease), c.want)
-	}
-}
-
-func TestInterruptedComparison(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	var out, problems bytes.Buffer
-	dir := t.TempDir()
-	code := execute(ctx, []string{"compare", "--out", dir}, strings.NewReader(""), &out, &problems)
-	want(t, "exit code", code, exitUndecided)
-	wantIn(t, out.String(), stoppedLine)
 }

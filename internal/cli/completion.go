@@ -166,6 +166,7 @@ var listArguments = first(offers(func(cmd *cobra.Command) (names []cobra.Complet
 	for _, s := range all {
 		names = append(names, s.name())
 	}
+	names = append(names, "rows")
 	slices.Sort(names)
 	return append(slices.Compact(names), scenarioNames(cmd)...)
 }, cobra.ShellCompDirectiveNoFileComp))
@@ -224,7 +225,11 @@ func sweepNames(cmd *cobra.Command) []cobra.Completion {
 }
 
 func backendChoices(cmd *cobra.Command) []cobra.Completion {
-	return described(backends, func(b backendKind) (string, string) { return b.Name, b.what })(cmd)
+	all := backends
+	if cmd.Name() == "test" { // where programs can lock
+		all = slices.DeleteFunc(slices.Clone(all), func(b backendKind) bool { return b.Name != "process" })
+	}
+	return described(all, func(b backendKind) (string, string) { return b.Name, b.what })(cmd)
 }
 
 func clientChoices(*cobra.Command) (list []cobra.Completion) {
@@ -256,7 +261,11 @@ func trials(cmd *cobra.Command) []cobra.Completion {
 }
 
 func properties(cmd *cobra.Command) []cobra.Completion {
-	return described(checker.Properties(), func(p checker.Property) (string, string) { return p.String(), p.Code() + ", " + p.Title() })(cmd)
+	all := checker.Properties()
+	if cmd.Name() == "test" { // which cannot judge it
+		all = slices.DeleteFunc(all, func(p checker.Property) bool { return p == checker.Cleanup })
+	}
+	return described(all, func(p checker.Property) (string, string) { return p.String(), p.Code() + ", " + p.Title() })(cmd)
 }
 
 // propertyNames completes one property for a command that measures one, and otherwise the last of a list.
@@ -279,21 +288,5 @@ func faultKinds(cmd *cobra.Command) []cobra.Completion {
 	return append(all, described(kinds, func(k nemesis.Kind) (string, string) { return string(k), does[k] })(cmd)...)
 }
 
-// formats are those of a command's tables, or of a page.
-func formats(cmd *cobra.Command) []cobra.Completion {
-	switch cmd.Name() {
-	case "hunt":
-		return []cobra.Completion{asText, asJSON}
-	case "report":
-		return []cobra.Completion{asHTML, asText}
-	case "run":
-		return []cobra.Completion{asText, asJSON, asCSV}
-	case "tune":
-		return []cobra.Completion{asText, asJSON}
-	case "doctor":
-		return []cobra.Completion{asText, asJSON, asMarkdown}
-	case "check", "list":
-		return []cobra.Completion{asText, asJSON}
-	}
-	return []cobra.Completion{asText, asMarkdown, asJSON, asCSV}
-}
+// formats are those of a command.
+func formats(cmd *cobra.Command) []cobra.Completion { return formatsOf(cmd) }

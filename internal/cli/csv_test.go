@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/internal/report"
-	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -35,7 +31,7 @@ func table(t *testing.T, text string) (lines []map[string]string) {
 func TestRunCSV(t *testing.T) {
 	args := []string{"run", "crash-restart", "--faults", "pause", "--runs", "5", "--out", ""}
 	_, text, _ := command(t, append(args, "--format", "csv")...)
-	_, objects, _ := command(t, append(args, "--json")...)
+	_, objects, _ := command(t, append(args, "--format", "json")...)
 	lines := table(t, text)
 	want(t, "lines", len(lines), 5)
 	for i, object := range strings.Split(strings.TrimSpace(objects), "\n") {
@@ -62,44 +58,12 @@ func TestRunCSV(t *testing.T) {
 	}
 }
 
-// The debate and the comparison have a line for each scenario and property, with the stored
-// numbers.
-func TestDebateCSV(t *testing.T) {
-	dir := sources + "/results/reference"
-	for file, args := range map[string][]string{
-		results.DebateFile: {"debate"}, results.CompareFile: {"compare"},
-	} {
-		reference, err := results.LoadReference(dir, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, text, _ := command(t, append(args, "--from", dir, "--format", "csv")...)
-		lines := table(t, text)
-		at := 0
-		for _, r := range reference.Rows {
-			for _, p := range checker.Properties() {
-				l := lines[at]
-				at++
-				want(t, "scenario", l["scenario"], r.Scenario)
-				want(t, "code", l["code"], p.Code())
-				want(t, "first seed", l["first_seed"], strconv.FormatUint(r.First, 10))
-				want(t, "violated", l["violated_runs"], strconv.Itoa(r.Seen[p][checker.Violated]))
-				want(t, "runs", l["runs"], strconv.Itoa(r.Runs))
-				if seen := r.Seen[p][checker.Violated] > 0; seen != (l["witness_seed"] != "") || seen && l["violated_share"] == "0" {
-					t.Errorf("%v", l)
-				}
-			}
-		}
-		want(t, "lines", len(lines), at)
-	}
-}
-
 // Law: a line of CSV says by itself what it is about: a row of the debate, a point of a series with
 // its x, or a lock in a trial.
 func TestLinesOfADebateAreSelfContained(t *testing.T) {
 	lines := map[string]map[string]string{}
 	for _, name := range []string{"debate", "compare"} {
-		_, text, _ := command(t, name, "--from", sources+"/results/reference", "--format", "csv")
+		_, text, _ := command(t, name, "--from", reference, "--format", "csv")
 		for _, l := range table(t, text) {
 			if l["code"] == "V1" {
 				lines[l["scenario"]] = l
@@ -127,16 +91,5 @@ func TestLinesOfADebateAreSelfContained(t *testing.T) {
 			want(t, p.Name, lines[p.Name]["series"], s.Name)
 			want(t, p.Name, lines[p.Name]["point"], p.Value)
 		}
-	}
-}
-
-// A debate of which no row is decided has the head.
-func TestCSVOfNothing(t *testing.T) {
-	var out bytes.Buffer
-	if err := report.WriteCSV(&out, results.Reference{}); err != nil {
-		t.Fatal(err)
-	}
-	if text := out.String(); !strings.HasPrefix(text, "scenario,series,") || strings.Count(text, "\n") != 1 {
-		t.Errorf("%q", text)
 	}
 }

@@ -1,5 +1,3 @@
-//go:build !simulated
-
 package cli
 
 import (
@@ -39,24 +37,18 @@ Only commands that change nothing are sent. What a server does not let its user 
 listed as not read. --write also tries SET NX PX, GET and a release on a key with a random
 name, which lives for 10 s at most. "lockstorm tune" reads the output of --format json.
 
-Exit codes: 0 no assumption is broken; 1 one is; 2 bad usage or input: an address or a
-password is wrong, or no server replies; 3 something could not be read.`,
+A broken assumption is a contradiction (exit code 1). If something could not be read, the
+rest is undecided.`,
 		Example: `  lockstorm doctor r1:6379 r2:6379 r3:6379
   lockstorm doctor 'rediss://admin:secret@r1:6379?ca=ca.pem' r2:6379 --write
   lockstorm doctor r1:6379 r2:6379 r3:6379 --format json >servers.json
   lockstorm tune servers.json service.yaml`,
 		Args: takes(1, anyNumber),
 	}
-	cmd.Flags().StringVar(&format, "format", asText, "text, json or markdown")
+	formatFlag(cmd, &format, []string{asText, asJSON, asMarkdown}, "")
 	cmd.Flags().BoolVar(&o.Write, "write", false, "also try a lock's commands on a key of its own, with a TTL")
 	cmd.Flags().DurationVar(&budget, "budget", 10*time.Second, "time limit; servers that have not replied by then are not read")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(format, asText, asJSON, asMarkdown); err != nil {
-			return err
-		}
-		if err := checkBudget(cmd, budget); err != nil {
-			return err
-		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), budget)
 		defer cancel()
 		r, err := doctor.Examine(ctx, args, o)

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,19 +30,20 @@ type exploreOptions struct {
 	properties []string
 	bounds     explore.Bounds
 	executions int
-	workers    int
+	parallel   int // choices of faults that are explored at a time; 0: one per core
 	budget     time.Duration
 	kinds      []string
+	more       map[string]string // --bounds
 	out        string
 	shards     shardOptions
 	full       bool
 	quick      bool
-	json       bool
+	format     string
 	given      []string // the flags that were given and change what is explored
 }
 
 // exploredOnce are the flags of explore that do not change what is explored.
-var exploredOnce = []string{"quick", "json", "budget", "workers", "out", "shard", "merge", colourFlag}
+var exploredOnce = []string{"quick", "format", "budget", "parallel", "out", "shard", "merge", colourFlag}
 
 // quickEvents is how many events there are with --quick in the runs with one choice of faults.
 const quickEvents = 400_000
@@ -58,20 +62,24 @@ file is explored as it is. Of several scenarios a table is printed. --quick expl
 whole debate, or the given scenarios, in less than a minute: of each only as many
 deviations as it has runs for, and the table says how many.
 
-A run chooses at each point: how long a message takes (--latencies of the scenario's
-range: 2 are the shortest and the longest), which number a client, a node, the store or a
-fault draws (a random one, or one of --draws values), how many of its latest changes a
-node loses with its power or its master, and which of several events of one machine at the
-same instant comes first. It takes another way than the first at --deviations points at
-most; -1 is no limit, and soon too much. The runs with fewer deviations come first. A run
-has at most --faults faults of the scenario's plan, when the plan says or, with --tick, at
-any multiple of that time. Tokens follow from one seed. Requests do not share connections.
-A fault comes before everything else of its instant.
-
---add lets a run have --added faults more, of these kinds: of any machine, at any multiple
-of --tick, or of half of the TTL. Pauses, suspensions and deaths of a client also begin at
+A run chooses at each point: how long a message takes, which number a client, a node, the
+store or a fault draws, how many of its latest changes a node loses with its power or its
+master, and which of several events of one machine at the same instant comes first. It
+takes another way than the first at --deviations points at most; -1 is no limit, and soon
+too much. The runs with fewer deviations come first. --add lets a run have a fault more, of
+these kinds and of any machine. Pauses, suspensions and deaths of a client also begin at
 each of its steps. They last as long as a TTL; clocks jump by a TTL, forward or back, or run
-a fifth too fast or too slow.
+a fifth too fast or too slow. Tokens follow from one seed. Requests do not share
+connections. A fault comes before everything else of its instant.
+
+--bounds changes the other bounds, as in latencies=3,tick=10ms:
+
+  latencies   of a message, evenly spaced over the scenario's range (2)
+  draws       values of a range that can be drawn beside a random one (2)
+  faults      of the plan that a run can have (all)
+  added       faults of --add that a run can have (1)
+  tick        faults begin at any multiple of this time (those of the plan when that says,
+              those of --add at any multiple of half of the TTL)
 
 Runs that show nothing new are left out: other orders of simultaneous events of different
 machines, and what follows a state that was seen before. "go doc ./internal/explore" says
@@ -81,14 +89,11 @@ Ctrl-C stops, and so does the end of --budget; nothing is then said to hold.
 --out stores what was made: a record of all runs with one choice of faults and up to a
 number of deviations. The same command continues from there. These choices are what
 --shard divides, so a scenario with few of them has few shards.
-` + shardsHelp + `
-
-Exit codes: 0 as the scenario expects (without expectations: no violation); 1 another
-verdict; 2 bad usage or input; 3 unfinished.`
+` + shardsHelp
 
 const exploreExample = `  lockstorm explore delayed-restart
-  lockstorm explore crash-restart --property V1 --json
-  lockstorm explore tiny.yaml --deviations 2 --faults 1 --tick 10ms
+  lockstorm explore crash-restart --property V1 --format json
+  lockstorm explore tiny.yaml --deviations 2 --bounds faults=1,tick=10ms
   lockstorm explore calm --add pause,clock-jump,clock-rate --deviations 0
   lockstorm explore crash-restart short-restart delayed-restart
   lockstorm explore quarantine --deviations 2 --out runs/quarantine
@@ -133,7 +138,7 @@ func (o *exploreOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.executions, "runs", 0, "maximum number of runs with the same faults (default: no limit)")
 	f.DurationVar(&o.budget, "budget", 0, "time limit of the exploration; then what the runs so far show is printed (default: no limit)")
-	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "choices of faults that are explored at a time")
+	parallelFlag(cmd, &o.parallel)
 	f.BoolVar(&o.quick, "quick", false, "explore the debate, or the scenarios: as many deviations as fit into a minute of work")
 	f.StringVar(&o.out, "out", "", "directory to keep what was made, and to continue from (default: nothing is kept)")
 	o.shards.flags(cmd)
@@ -142,15 +147,11 @@ func (o *exploreOptions) flags(cmd *cobra.Command) {
 		cmd.MarkFlagsMutuallyExclusive("quick", flag)
 	}
 	f.StringSliceVar(&o.properties, "property", nil, "judge only these properties, by name or code: lease,V4")
-	f.IntVar(&o.bounds.Latencies, "latencies", explore.DefaultLatencies, "number of latencies that a message can have")
-	f.IntVar(&o.bounds.Draws, "draws", explore.DefaultDraws, "number of values that can be drawn from a range beside a random one")
 	f.IntVar(&o.bounds.Deviations, "deviations", explore.DefaultDeviations, "maximum number of points of a run at which another way is taken than the first; -1: no limit")
-	f.IntVar(&o.bounds.Faults, "faults", everyFault, "maximum number of faults of the plan in a run; -1: all")
-	f.DurationVar(&o.bounds.Tick, "tick", 0, "faults with a start in time begin at every multiple of this (default: when the plan says)")
+	f.StringToStringVar(&o.more, "bounds", nil, "other `bounds`: latencies, draws, faults, added, tick")
 	f.StringSliceVar(&o.kinds, "add", nil, "kinds of faults that a run can have beside those of the plan: "+textfmt.List(names(nemesis.FewKinds(), func(k nemesis.Kind) string { return string(k) })))
-	f.IntVar(&o.bounds.Added, "added", 1, "maximum number of added faults in a run (with --add)")
 	f.BoolVar(&o.full, "full", false, "explore a named scenario in its own world, not in its smallest")
-	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
+	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 }
 
 // exploredWorld is a scenario to explore.
@@ -197,26 +198,14 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 		return nil, scenarioName(cmd, args)
 	case len(args) > 1 && (o.out != "" || o.shards.one() || len(o.shards.merge) > 0):
 		return nil, fmt.Errorf("--out, --shard and --merge are of one scenario, not of %d", len(args))
-	case o.executions < 0:
-		return nil, fmt.Errorf("--runs %d: want 0 or more", o.executions)
-	case o.workers < 1:
-		return nil, fmt.Errorf("--workers %d: want at least 1", o.workers)
 	case o.bounds.Deviations < -1:
 		return nil, fmt.Errorf("--deviations %d: want -1 or more", o.bounds.Deviations)
-	case o.bounds.Faults < everyFault:
-		return nil, fmt.Errorf("--faults %d: want -1 or more", o.bounds.Faults)
 	}
-	if err := checkBudget(cmd, o.budget); err != nil {
-		return nil, err
-	}
-	if cmd.Flags().Changed("added") && len(o.kinds) == 0 {
-		return nil, errors.New("--added needs --add")
+	if err := o.setBounds(); err != nil {
+		return nil, fmt.Errorf("--bounds: %w", err)
 	}
 	for _, k := range o.kinds {
 		o.bounds.Kinds = append(o.bounds.Kinds, nemesis.Kind(k))
-	}
-	if len(o.kinds) == 0 {
-		o.bounds.Added = 0
 	}
 	if err := o.bounds.Known(); err != nil {
 		return nil, fmt.Errorf("--add: %w", err)
@@ -225,6 +214,29 @@ func (o *exploreOptions) settle(cmd *cobra.Command, args []string) ([]checker.Pr
 		return checker.Properties(), nil
 	}
 	return findProperties("property", o.properties)
+}
+
+// setBounds sets the bounds of --bounds, and the defaults of the others.
+func (o *exploreOptions) setBounds() error {
+	b := &o.bounds
+	b.Latencies, b.Draws, b.Faults, b.Added = explore.DefaultLatencies, explore.DefaultDraws, everyFault, min(len(o.kinds), 1)
+	numbers := map[string]*int{"latencies": &b.Latencies, "draws": &b.Draws, "faults": &b.Faults, "added": &b.Added}
+	for name, text := range o.more {
+		var err error
+		if number, is := numbers[name]; is {
+			if *number, err = strconv.Atoi(text); err != nil || *number < 0 {
+				return fmt.Errorf("%s=%s: want a whole number from 0", name, text)
+			}
+		} else if name != "tick" {
+			return &textfmt.UnknownError{What: "bound", Name: name, Known: append(slices.Sorted(maps.Keys(numbers)), "tick")}
+		} else if b.Tick, err = parseDuration(text); err != nil {
+			return fmt.Errorf("tick=%w", err)
+		}
+	}
+	if o.more["added"] != "" && len(o.kinds) == 0 {
+		return errors.New("added needs --add")
+	}
+	return nil
 }
 
 // exploreOne explores a scenario and prints what that shows.
@@ -240,7 +252,7 @@ func (o exploreOptions) exploreOne(ctx context.Context, w exploredWorld, wanted 
 		return err
 	case o.shards.one():
 		return o.shards.made(log, out)
-	case o.json:
+	case o.format == asJSON:
 		err = writeJSON(out, shown.json())
 	default:
 		shown.print(out)
@@ -279,7 +291,7 @@ func (o exploreOptions) explore(ctx context.Context, w exploredWorld, wanted []c
 	line := terminal.NewBar(problems, w.scenario.Name, 0, terminal.Told)
 	defer line.Done()
 	began, bounds := time.Now(), o.boundsOf(w)
-	limits := explore.Limits{Executions: o.executions, Workers: o.workers, Log: log}
+	limits := explore.Limits{Executions: o.executions, Workers: cmp.Or(o.parallel, runtime.GOMAXPROCS(0)), Log: log}
 	if o.quick {
 		limits.Events = quickEvents
 	}

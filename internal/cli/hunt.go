@@ -35,6 +35,7 @@ type huntOptions struct {
 	first      bool
 	out        string
 	format     string
+	parallel   int // runs at a time; 0: one per core
 	report     reportFile
 	shards     shardOptions
 	around     scenarios.Scenario // that is hunted; the zero value: none
@@ -74,8 +75,8 @@ promised hunts defects only; --assume FILE hunts under assumptions of your own.
 
 ` + shardsHelp + `
 
-Exit codes: 0 no violation; 1 a violation was found; 2 bad usage or input; 3 undecided:
-interrupted before a find, or no run could have violated the hunted properties.`,
+A find is a contradiction (exit code 1). A hunt without a find is undecided if it was
+stopped, or if no run could have violated the hunted properties.`,
 		Example: `  lockstorm hunt
   lockstorm hunt --lock single-node --property V1,L1 --budget 10s
   lockstorm hunt --assume promised --budget 10m --format json
@@ -111,7 +112,8 @@ func (o *huntOptions) flags(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the hunt")
 	f.BoolVar(&o.first, "first", false, "stop at the first find")
 	f.StringVar(&o.out, "out", "cases", "directory for the cases, one for each find; empty: none is stored")
-	f.StringVar(&o.format, "format", asText, "text or json")
+	parallelFlag(cmd, &o.parallel)
+	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 	o.report.flag(cmd)
 	o.shards.flags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("budget", "shard", "merge")
@@ -126,13 +128,8 @@ func (o *huntOptions) settle(cmd *cobra.Command, args []string) error {
 		return errors.New("--lock: the scenario already names its lock")
 	case given("property") && len(o.properties) == 0: // an empty variable of a script, maybe
 		return errors.New("--property: want at least one property")
-	case given("runs") && o.runs < 1:
-		return fmt.Errorf("--runs %d: want at least 1", o.runs)
 	case o.most < 1 || o.most > nemesis.MostFaults:
 		return fmt.Errorf("--most %d: want 1 to %d", o.most, nemesis.MostFaults)
-	}
-	if err := cmp.Or(checkFormat(o.format, asText, asJSON), checkBudget(cmd, o.budget)); err != nil {
-		return err
 	}
 	if o.budget == 0 && o.runs == 0 {
 		o.budget = defaultBudget
@@ -151,7 +148,7 @@ type search struct {
 // search returns the hunt that the flags configure, or the error in them.
 func (o *huntOptions) search(args []string) (q search, err error) {
 	q = search{
-		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed},
+		Hunt:   fuzz.Hunt{Backend: backends[0].Backend, MaxFaults: o.most, Seed: o.seed, SideBySide: o.parallel},
 		budget: o.budget, most: o.runs, first: o.first,
 	}
 	if q.Wanted, err = findProperties("property", o.properties); err != nil {

@@ -2,29 +2,16 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-
-	"github.com/spf13/cobra"
 
 	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// checkFutures checks the flags of --inevitable.
-func (o replayOptions) checkFutures(cmd *cobra.Command) error {
-	switch {
-	case cmd.Flags().Changed("futures") && !o.inevitable:
-		return errors.New("--futures needs --inevitable")
-	case o.futures < 1 || o.futures > mostFutures:
-		return fmt.Errorf("--futures %d: want 1 to %d", o.futures, mostFutures)
-	}
-	return nil
-}
-
-const mostFutures = 1_000_000
+// futures are those of an event. Tests have fewer.
+var futures = inevitable.DefaultFutures
 
 // decided prints how the violation of the run became inevitable, if that is wanted.
 func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, problems io.Writer) error {
@@ -34,7 +21,7 @@ func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, pr
 	f := r.about(done.last.Result)
 	line := terminal.NewBar(problems, "futures", 0, terminal.Told)
 	defer line.Done()
-	options := inevitable.Options{Futures: o.futures, Runs: inevitable.DefaultRuns * max(1, o.futures/inevitable.DefaultFutures), Messages: inevitable.DefaultMessages}
+	options := inevitable.Options{Futures: futures, Runs: inevitable.DefaultRuns, Messages: inevitable.DefaultMessages}
 	a, err := inevitable.Analyse(ctx, r.again.backend, done.last.Executed(), r.seed, r.course, f.Property, options, func(now inevitable.Analysis) {
 		if line.Due() {
 			line.Say("")
@@ -48,7 +35,7 @@ func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, pr
 	if r.kept == nil {
 		_, _ = fmt.Fprintln(out)
 	}
-	printInevitable(out, a, o.futures)
+	printInevitable(out, a)
 	for i := range done.subjects {
 		done.subjects[i].Inevitable = &a
 	}
@@ -56,7 +43,7 @@ func (r replay) decided(ctx context.Context, o replayOptions, done *ran, out, pr
 }
 
 // printInevitable prints the curve where it changes, what decided, and the but-for table.
-func printInevitable(out io.Writer, a inevitable.Analysis, futures int) {
+func printInevitable(out io.Writer, a inevitable.Analysis) {
 	_, _ = fmt.Fprintf(out, "How the violation of %s became inevitable (%s from each of %s, %s runs):\n\n", a.Property.Title(),
 		textfmt.Count(futures, "future"), textfmt.Count(len(a.Points), "event"), textfmt.Grouped(a.Runs))
 	t := textfmt.Table{Head: []string{"time", "probability", "", "what has just happened"}}

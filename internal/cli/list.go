@@ -34,13 +34,10 @@ a number, and run the file. docs/scenario-format.md describes the format.`,
   lockstorm list --schema >scenario.schema.json`,
 		Args: takes(0, 1),
 	}
-	cmd.Flags().StringVar(&format, "format", asText, "text, or json: one object with all sections and the versions of this program")
+	formatFlag(cmd, &format, []string{asText, asJSON}, ": one object with all sections and the versions of this program")
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON schema of scenario files (draft 2020-12)")
 	cmd.MarkFlagsMutuallyExclusive("format", "schema")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(format, asText, asJSON); err != nil {
-			return err
-		}
 		all, err := sections()
 		if err != nil {
 			return err
@@ -190,6 +187,10 @@ func listOne(out io.Writer, all []section, name string) error {
 	for _, s := range all {
 		names = append(names, s.name())
 	}
+	if name == "rows" { // of the debate: each is a scenario or a series
+		listText(out, slices.DeleteFunc(all, func(s section) bool { return s.title != "Scenarios" && s.title != "Series" }))
+		return nil
+	}
 	if slices.Contains(names, name) {
 		listText(out, slices.DeleteFunc(all, func(s section) bool { return s.name() != name }))
 		return nil
@@ -207,6 +208,9 @@ func listOne(out io.Writer, all []section, name string) error {
 // listOf returns the command that lists all things of a kind.
 func listOf(kind string) string {
 	all, _ := sections() // list itself reports the error
+	if kind == "row" {
+		return "list rows"
+	}
 	if slices.ContainsFunc(all, func(s section) bool { return s.name() == kind+"s" }) {
 		return "list " + kind + "s"
 	}

@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,41 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/servers/live"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
-
-// The exit codes.
-const (
-	exitAsExpected    = 0
-	exitContradiction = 1
-	exitBadInput      = 2
-	exitUndecided     = 3
-)
-
-// verdictError ends the program with a code other than 0 after all output.
-type verdictError int
-
-func (e verdictError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
-
-// isVerdict reports whether an error is no error but an exit code.
-func isVerdict(err error) bool {
-	var verdict verdictError
-	return err == nil || errors.As(err, &verdict)
-}
-
-// exitFor returns the error that ends the program with the conclusion's code.
-func exitFor(o runner.Conclusion) error {
-	switch o {
-	case runner.AsExpected:
-		return nil
-	case runner.Contradiction:
-		return verdictError(exitContradiction)
-	}
-	return verdictError(exitUndecided)
-}
 
 // gcPercent makes the garbage collector run an eighth as often as usual. The live heap is a
 // megabyte or two, and a collection every four megabytes would take a seventh of the time.
@@ -89,8 +59,8 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 	defer stop()
 	told.OnError(stop) // what nobody can read is not worth the work
 	err := root.ExecuteContext(ctx)
-	if failed := told.Close(); failed != nil && !errors.Is(failed, syscall.EPIPE) { // whatever was found, nobody has seen it
-		err = failed
+	if failed := told.Close(); failed != nil && (!errors.Is(failed, syscall.EPIPE) || !isVerdict(err)) {
+		err = failed // whatever was found, nobody has seen it; or nobody wants to
 	}
 	var verdict verdictError
 	switch {
@@ -111,6 +81,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, problems io.
 // complain prints an error in one line. Its text may be a user's, a file's or a program's.
 func complain(problems io.Writer, err error) {
 	text := redacted(textfmt.Printable(oneLine.Replace(strings.TrimSpace(err.Error()))))
+	text = together.ReplaceAllString(text, "--$1 and --$2: want one of them")
 	if unknown := new(textfmt.UnknownError); errors.As(err, &unknown) && !unknown.Few() {
 		text += fmt.Sprintf(` ("lockstorm %s" names all)`, listOf(unknown.What))
 	}
@@ -120,12 +91,16 @@ func complain(problems io.Writer, err error) {
 // oneLine puts an error of several lines into one.
 var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
 
+// together matches cobra's error about flags that exclude each other.
+var together = regexp.MustCompile(`^if any flags in the group .* \[(\S+) (\S+)\] were all set$`)
+
 // redacted hides user names and passwords of URLs in a text.
 func redacted(text string) string { return credentials.ReplaceAllString(text, "://…@") }
 
 var credentials = regexp.MustCompile(`://[^\s"']*@`)
 
 func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:   "lockstorm",
 		Short: "Test distributed locks under faults, and see which properties hold",
@@ -133,8 +108,7 @@ func newRoot() *cobra.Command {
 fail, clocks jump and clients pause, records a history, and decides from the history
 alone which properties held.
 
-Exit codes: 0 as expected; 1 contradiction (a verdict differs from the expected one, or
-a property without an expectation was violated); 2 bad usage or input; 3 undecided.`,
+` + exitCodes,
 		Example: `  lockstorm run crash-restart
   lockstorm debate
   lockstorm hunt --lock single-node --budget 10s`,
@@ -148,8 +122,20 @@ a property without an expectation was violated); 2 bad usage or input; 3 undecid
 	}
 	root.PersistentFlags().String(colourFlag, string(terminal.Auto), "when to colour verdicts: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return colour(cmd) }
-	root.AddCommand(newDebate(), newCompare(), newRun(), newSweep(), newTune(), newHunt(), newExplore(), newRare(), newCI(), newReplay(), newCheck(), newReport(), newServe(), newList(), newTest(), newDoctor())
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return cmp.Or(colour(cmd), checkCommon(cmd)) }
+	group := func(task string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: task, Title: task})
+		for _, c := range commands {
+			c.GroupID = task
+			root.AddCommand(c)
+		}
+	}
+	group("Try:", newRun(), newDebate(), newCompare(), newReplay())
+	group("Test your lock:", newTest(), newCheck())
+	group("Search:", newHunt(), newExplore(), newRare())
+	group("Measure:", newSweep(), newTune(), newDoctor())
+	group("Read:", newReport(), newList())
+	group("In CI:", newCI())
 	root.SetVersionTemplate(versionText())
 	ownCommands(root)
 	completed(root)

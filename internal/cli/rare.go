@@ -23,7 +23,7 @@ type rareOptions struct {
 	rare.Options
 	property string
 	budget   time.Duration
-	json     bool
+	format   string
 }
 
 func newRare() *cobra.Command {
@@ -42,10 +42,10 @@ thousand times as many. If a level is not reached by every population, or if the
 there is no figure, and the reason is printed. "go doc ./internal/rare" says how the
 distance is defined.
 
-Exit codes: 0 a figure, and the scenario does not expect the property to hold; 1 it expects
-that, and a run violates it; 2 bad usage or input; 3 no figure.`,
+A contradiction (exit code 1) is a run that violates a property which the scenario expects
+to hold. Without a figure the estimate is undecided.`,
 		Example: `  lockstorm rare mine.yaml
-  lockstorm rare mine.yaml --property V2 --repetitions 30 --json`,
+  lockstorm rare mine.yaml --property V2 --repetitions 30 --format json`,
 		Args: scenarioName,
 	}
 	f := cmd.Flags()
@@ -53,14 +53,11 @@ that, and a run violates it; 2 bad usage or input; 3 no figure.`,
 	f.IntVar(&o.Particles, "particles", o.Particles, "runs of a population")
 	f.IntVar(&o.Moves, "moves", o.Moves, "moves of each run at each level")
 	f.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "independent populations")
-	f.IntVar(&o.Runs, "runs", o.Runs, "runs after which nothing more is begun; 0: no limit")
+	f.IntVar(&o.Runs, "runs", o.Runs, "runs after which nothing more is begun")
 	f.DurationVar(&o.budget, "budget", 0, "time limit; then there is no figure (default: no limit)")
 	f.Uint64Var(&o.Seed, "seed", o.Seed, "seed of all that is drawn")
-	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
+	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkBudget(cmd, o.budget); err != nil {
-			return err
-		}
 		wanted, err := findProperties("property", []string{o.property})
 		if err != nil {
 			return err
@@ -95,7 +92,7 @@ func (o rareOptions) estimate(ctx context.Context, e runner.Experiment, s scenar
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if o.json {
+	if o.format == asJSON {
 		err = writeJSON(out, rareJSONOf(name, found, time.Since(began)))
 	} else {
 		printRare(out, name, found)
@@ -143,7 +140,7 @@ func printRare(out io.Writer, name string, e rare.Estimate) {
 	}
 }
 
-// rareJSON is what --json prints. Without a figure, the probability and its interval are missing.
+// rareJSON is what --format json prints. Without a figure, the probability and its interval are missing.
 type rareJSON struct {
 	Scenario    string      `json:"scenario"`
 	Property    string      `json:"property"`

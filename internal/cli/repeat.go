@@ -103,6 +103,6 @@ func (f *failures) print(out io.Writer) {
 		_, _ = fmt.Fprintln(out, furtherOfReplay)
 	}
 	if f.more > 0 {
-		_, _ = fmt.Fprintf(out, "and %d more; --json lists all runs\n", f.more)
+		_, _ = fmt.Fprintf(out, "and %d more; --format json lists all runs\n", f.more)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,10 +17,8 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
-	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/playground"
 	"github.com/lockstorm/lockstorm/internal/report"
-	"github.com/lockstorm/lockstorm/internal/report/sequence"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -34,12 +34,9 @@ type replayOptions struct {
 	scenario string
 	out      string
 	trace    bool
-	svg      string
 	test     bool
-	pkg      string
 
 	inevitable bool
-	futures    int
 
 	report reportFile
 }
@@ -51,28 +48,28 @@ func newReplay() *cobra.Command {
 		Short: "Repeat a simulated run exactly",
 		Long: `Repeat a simulated run exactly: from the replay string that "lockstorm run" or
 "lockstorm explore" prints, from the directory of a simulated run, from a case file
-("lockstorm hunt" stores them), or from a link to a run in the playground. If the string is of a scenario in a file, name that with
---scenario. Exit codes are those of run; also 1 if the repetition differs from the original,
-because the program or the scenario has changed.
+("lockstorm hunt" stores them), or from a link to a run in the playground. If the string
+is of a scenario in a file, name that with --scenario. A repetition that differs from the
+original, because the program or the scenario has changed, is a contradiction (exit code
+1), too.
 
-A case states the verdict of one property. Exit code 0: the run still shows it, even
-if the program has changed and the run with it; 1: the verdict differs; 3: undecided.
-A case with "shows: violated" therefore exits with 1 once the lock is repaired. Change
-it to "shows: holds", and it guards against a regression.
+A case states the verdict of one property. It is as expected if the run still shows that,
+even if the program has changed and the run with it. A case with "shows: violated"
+therefore exits with 1 once the lock is repaired. Change it to "shows: holds", and it
+guards against a regression.
 
 --trace prints the run step by step: requests, replies, votes, windows, clocks, faults
-and overlaps. --diagram draws a message sequence diagram as an SVG: clients, nodes,
-messages, holds and keys; of a long run, the part around the finding. --go prints a Go
-test of the run, which fails as long as the property is violated.
+and overlaps. --report draws it, message by message. --go prints a Go test of the run for
+the package in this directory, which fails as long as the property is violated.
 
---inevitable shows the point of no return of a violated run: from its events, --futures
-futures are drawn, with other random numbers, and with each fault to come or without it.
-The share that violates the property is its probability at that event. The events at which
-it jumps are what decided, and a but-for table says what each fault has to do with it.`,
+--inevitable shows the point of no return of a violated run: from its events, futures are
+drawn, with other random numbers, and with each fault to come or without it. The share
+that violates the property is its probability at that event. The events at which it jumps
+are what decided, and a but-for table says what each fault has to do with it.`,
 		Example: `  lockstorm replay v1.calm.52.g1.4.crash,partition,latency.ea35f65c.119b
   lockstorm replay runs/crash-restart-sim-1 --trace | less
   lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml
-  lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --diagram crash.svg
+  lockstorm replay testdata/cases/redlock-lease-crash-restart.yaml --report crash.html
   lockstorm replay runs/crash-restart-sim-1 --inevitable
   lockstorm replay --go mine.yaml >lock_case_test.go`,
 		Args: takes(1, 1),
@@ -80,24 +77,14 @@ it jumps are what decided, and a but-for table says what each fault has to do wi
 	cmd.Flags().StringVar(&o.scenario, "scenario", "", "file of the scenario that the replay string is of")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored run")
 	cmd.Flags().BoolVar(&o.trace, "trace", false, "print the run step by step")
-	cmd.Flags().StringVar(&o.svg, "diagram", "", "draw the run into this SVG file")
 	cmd.Flags().BoolVar(&o.test, "go", false, "print a Go test of the run, and nothing else")
-	cmd.Flags().StringVar(&o.pkg, "package", cases.GoPackage, "package name of the Go test")
 	cmd.Flags().BoolVar(&o.inevitable, "inevitable", false, "show from which event on the violation was inevitable")
-	cmd.Flags().IntVar(&o.futures, "futures", inevitable.DefaultFutures, "futures of an event (with --inevitable)")
 	o.report.flag(cmd)
-	cmd.MarkFlagsMutuallyExclusive("inevitable", "go")
-	cmd.MarkFlagsMutuallyExclusive("trace", "go")
-	cmd.MarkFlagsMutuallyExclusive("diagram", "go")
-	cmd.MarkFlagsMutuallyExclusive("report", "go")
+	for _, f := range []string{"inevitable", "trace", "report"} {
+		cmd.MarkFlagsMutuallyExclusive(f, "go")
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed("package") && !o.test {
-			return errors.New("--package needs --go")
-		}
-		if err := o.checkFutures(cmd); err != nil {
-			return err
-		}
-		if err := cmp.Or(writableDir("--out", o.out), writableFile("--diagram", o.svg), o.report.check("report")); err != nil {
+		if err := cmp.Or(writableDir("--out", o.out), o.report.check("report")); err != nil {
 			return err
 		}
 		r, err := findReplay(args[0], o.scenario)
@@ -105,7 +92,7 @@ it jumps are what decided, and a but-for table says what each fault has to do wi
 			return err
 		}
 		if o.test {
-			return r.test(cmd.Context(), o.pkg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return r.test(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
 		done, err := r.run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		return r.reported(cmd, done, err)
@@ -251,7 +238,7 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 		return ran{}, err
 	}
 	var t *trace.Trace
-	if o.trace || o.svg != "" {
+	if o.trace {
 		e, t = trace.Of(e)
 	}
 	terminal.Fit(stdout)
@@ -259,8 +246,11 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 	if err != nil {
 		return done, err
 	}
-	if err := o.show(t, r.about(done.last.Result), stdout); err != nil {
-		return done, err
+	if o.trace {
+		if err := t.Print(stdout, r.about(done.last.Result)); err != nil {
+			return done, err
+		}
+		_, _ = fmt.Fprintln(stdout)
 	}
 	last := r.printCase
 	if r.kept == nil {
@@ -274,24 +264,6 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 		return done, err
 	}
 	return done, last(stdout, done)
-}
-
-// show prints the trace and draws the diagram of the run, if requested.
-func (o replayOptions) show(t *trace.Trace, f checker.Finding, stdout io.Writer) error {
-	if o.trace {
-		if err := t.Print(stdout, f); err != nil {
-			return err
-		}
-		_, _ = fmt.Fprintln(stdout)
-	}
-	if o.svg == "" {
-		return nil
-	}
-	if err := files.WriteWhole(o.svg, sequence.Of(t, f).SVG()); err != nil {
-		return fmt.Errorf("--diagram: %w", err)
-	}
-	_, _ = fmt.Fprintf(stdout, "drawn to %s\n\n", o.svg)
-	return nil
 }
 
 // printSame prints whether the run was the same, by its trace hash.
@@ -333,9 +305,9 @@ func (r replay) about(result runner.Result) checker.Finding {
 }
 
 // test prints a Go test of the case, or of the run's first violation.
-func (r replay) test(ctx context.Context, pkg string, out, problems io.Writer) error {
+func (r replay) test(ctx context.Context, out, problems io.Writer) error {
 	if r.kept != nil {
-		return r.kept.GoTestIn(out, pkg)
+		return r.kept.GoTestIn(out, packageHere())
 	}
 	e, err := r.prepare()
 	if err != nil {
@@ -355,8 +327,19 @@ func (r replay) test(ctx context.Context, pkg string, out, problems io.Writer) e
 	case f.Verdict != checker.Violated:
 		return fmt.Errorf("%s: the run violates no property that a test could check", r.again.name)
 	default:
-		return cases.New(result, f.Property).GoTestIn(out, pkg)
+		return cases.New(result, f.Property).GoTestIn(out, packageHere())
 	}
+}
+
+// packageHere returns the name of the Go package in the working directory, or else a name of ours.
+func packageHere() string {
+	here, _ := filepath.Glob("*.go")
+	for _, file := range here {
+		if f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly); err == nil {
+			return f.Name.Name
+		}
+	}
+	return cases.GoPackage
 }
 
 // isCase reports whether an argument can only be a file name.

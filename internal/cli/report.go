@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,31 +24,71 @@ const asHTML = "html"
 func newReport() *cobra.Command {
 	var to reportFile
 	var format string
+	var over httpOptions
 	cmd := &cobra.Command{
-		Use:   "report DIR…",
-		Short: "Make an HTML page from stored runs, debates, cases, sweeps and advice",
+		Use:   "report [DIR…]",
+		Short: "Make an HTML page from stored runs, debates, cases, sweeps and advice, or serve it",
 		Long: `Make one HTML file, readable in any browser without other files, from stored results.
-A DIR holds a run or many runs, a debate or comparison (--save), the cases of a hunt,
-a sweep or advice (--out), or directories with any of these. Debates of several
-backends are shown side by side. A history or a case can also be named directly.
+A DIR holds a run or many runs, a debate or comparison, the cases of a hunt, a sweep or
+advice (--out of each), or directories with any of these. Debates of several backends are
+shown side by side. A history or a case can also be named directly.
 
 The page shows each row of the debate with the claims of both sides and the observed
 verdicts; the full story of violated runs, up to --details; pictures of sweeps and
 advice, each also as a table. Runs of a debate that were not stored are repeated in the
 simulator. docs/counterexample.md explains how to read the page.
 
-Exit codes: 0 the page is written; 2 bad usage or input.`,
+--http ADDR serves the page of what is stored (default: in runs) at /report until Ctrl-C,
+made anew whenever it is loaded, and the playground at /, if this program was built with
+it: that runs the debate, any scenario of yours and the checker in the browser, lists the
+stored runs, and shows a run on real servers while it goes on. Who can reach ADDR, can
+read them: 127.0.0.1:PORT is for this machine alone.`,
 		Example: `  lockstorm report runs/crash-restart-sim-1
   lockstorm report results/reference results/process --out debate.html
-  lockstorm report cases --format text | less`,
-		Args: takes(1, anyNumber),
+  lockstorm report cases --format text | less
+  lockstorm report --http 127.0.0.1:8642 --open`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if over.address != "" {
+				return nil
+			}
+			return takes(1, anyNumber)(cmd, args)
+		},
 	}
 	cmd.Flags().StringVar(&to.path, "out", "report.html", "`file` for the page; an existing file is replaced (default for text: standard output)")
-	cmd.Flags().StringVar(&format, "format", asHTML, "html or text")
+	formatFlag(cmd, &format, []string{asHTML, asText}, "")
 	to.details(cmd)
+	cmd.Flags().StringVar(&over.address, "http", "", "serve the page and the playground at this `HOST:PORT`")
+	cmd.Flags().BoolVar(&over.open, "open", false, "with --http: open the page in the browser")
+	for _, f := range []string{"out", "format"} {
+		cmd.MarkFlagsMutuallyExclusive("http", f)
+	}
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
-		if err := checkFormat(format, asHTML, asText); err != nil {
-			return err
+		if to.most < 0 {
+			return fmt.Errorf("--details %d: want at least 0", to.most)
+		}
+		made := func(ctx context.Context) (*report.Report, error) {
+			r, err := report.Of(ctx, dirs, to.options())
+			if err == nil {
+				r.Title = "Lockstorm: " + r.Title
+				to.sign(r, typed(cmd))
+			}
+			return r, err
+		}
+		switch {
+		case over.address != "":
+			if len(dirs) == 0 {
+				dirs = []string{"runs"}
+			}
+			return over.serve(cmd, dirs, func(ctx context.Context) ([]byte, error) {
+				var page bytes.Buffer
+				r, err := made(ctx)
+				if err == nil {
+					err = r.Write(&page)
+				}
+				return page.Bytes(), err
+			})
+		case over.open:
+			return errors.New("--open needs --http")
 		}
 		printed := format == asText && !cmd.Flags().Changed("out")
 		if !printed {
@@ -58,15 +96,10 @@ Exit codes: 0 the page is written; 2 bad usage or input.`,
 				return err
 			}
 		}
-		if to.most < 0 {
-			return fmt.Errorf("--details %d: want at least 0", to.most)
-		}
-		r, err := report.Of(cmd.Context(), dirs, to.options())
+		r, err := made(cmd.Context())
 		if err != nil {
 			return err
 		}
-		r.Title = "Lockstorm: " + r.Title
-		to.sign(r, typed(cmd))
 		write := func(w io.Writer) error { return r.Write(w) }
 		if format == asText {
 			write = func(w io.Writer) error { return r.WriteText(w, terminal.On(cmd.OutOrStdout()).Prose()) }
@@ -160,43 +193,4 @@ func (f reportFile) after(cmd *cobra.Command, err error, title string, fill func
 	}
 	_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "report: %s\n", f.path)
 	return err
-}
-
-// page writes text for people, and returns the first write error at the end.
-type page struct {
-	out io.Writer
-	err error
-}
-
-func (p *page) say(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.out, format+"\n", args...)
-	}
-}
-
-// table prints a table between two blank lines.
-func (p *page) table(t *textfmt.Table) {
-	p.say("")
-	t.Markdown(p)
-	p.say("")
-}
-
-// Write lets a table be printed into the page.
-func (p *page) Write(text []byte) (int, error) {
-	if p.err == nil {
-		_, p.err = p.out.Write(text)
-	}
-	return len(text), p.err
-}
-
-// Screen is what the page is printed on.
-func (p *page) Screen() terminal.Screen { return terminal.On(p.out) }
-
-// madeWith names versions, in the order of their names.
-func madeWith(versions map[string]string) string {
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(versions)) {
-		parts = append(parts, k+" "+versions[k])
-	}
-	return strings.Join(parts, ", ")
 }

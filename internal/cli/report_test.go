@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"html"
-	"os"
+	"io"
+	"io/fs"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -25,12 +30,12 @@ func TestCommandsMakeReports(t *testing.T) {
 		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "their windows overlap by"},
 		{"run calm --out= --seed 7", exitAsExpected, "lockstorm replay v1.calm.7."},
 		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "their windows overlap by"},
-		{"check " + filepath.Join(runs, "crash-restart-sim-2"), exitAsExpected, "crash-restart, sim, seed 2"},
+		{"check " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "crash-restart, sim, seed 1"},
 		{"debate crash-restart calm --runs 3", exitAsExpected, `<details id="witness-crash-restart">`},
-		{"debate --from " + referenceDir, exitAsExpected, fmt.Sprintf("As expected: %d of %[1]d rows and %d of %[2]d series on sim, 100 runs a row, seeds 1 to 100, ", len(scenarios.All()), len(scenarios.AllSeries()))},
+		{"debate --from " + reference, exitAsExpected, fmt.Sprintf("As expected: %d of %[1]d rows and %d of %[2]d series on sim, 100 runs a row, seeds 1 to 100, ", len(scenarios.All()), len(scenarios.AllSeries()))},
 		{"compare --lock redlock --trial crash --runs 2", exitAsExpected, "The locks compared"},
-		{"hunt --lock single-node --property V1 --runs 200 --out " + found, exitContradiction, "lockstorm replay " + found},
-		{"check ../../README.md " + filepath.Join(runs, "crash-restart-sim-2"), exitBadInput, "Lockstorm: check crash-restart-sim-2"},
+		{"hunt --lock single-node --property V1 --runs 100 --out " + found, exitContradiction, "lockstorm replay " + found},
+		{"check ../../README.md " + filepath.Join(runs, "crash-restart-sim-1"), exitBadInput, "Lockstorm: check crash-restart-sim-1"},
 		{"sweep drift-edge --runs 5 --points 1,2", exitAsExpected, "Sweep: drift-edge"},
 		{"tune ../../docs/service.yaml --runs 10", exitAsExpected, "The recommendation, and the basis of each figure"},
 	} {
@@ -38,11 +43,7 @@ func TestCommandsMakeReports(t *testing.T) {
 		code, _, problems := command(t, args...)
 		want(t, "exit code of "+c.line, code, c.code)
 		wantIn(t, problems, "report: "+file)
-		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantIn(t, string(page), "<!DOCTYPE html>", c.want, "lockstorm "+strings.Fields(c.line)[0]+" ", "--report "+file, "</html>")
+		wantIn(t, read(t, file), "<!DOCTYPE html>", c.want, "lockstorm "+strings.Fields(c.line)[0]+" ", "--report "+file, "</html>")
 	}
 	if left := inDir(t, filepath.Dir(file)); left != "report.html" {
 		t.Errorf("left behind: %s", left)
@@ -55,11 +56,7 @@ func TestReportOfAStoredDebate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "r.html")
 	code, _, _ := command(t, "debate", "crash-restart", "--runs", "2", "--out", dir, "--report", file)
 	want(t, "exit code", code, exitAsExpected)
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIn(t, html.UnescapeString(string(page)), "lockstorm replay '"+filepath.Join(dir, "crash-restart-sim-1")+"'")
+	wantIn(t, html.UnescapeString(read(t, file)), "lockstorm replay '"+filepath.Join(dir, "crash-restart-sim-1")+"'")
 }
 
 // A run that cannot be judged is named once, and the page shows the others.
@@ -78,48 +75,54 @@ func TestReportOfWhatCouldBeChecked(t *testing.T) {
 	want(t, "exit code of three", code, exitBadInput)
 	want(t, "complaints of three", strings.Count(problems, none), 1)
 	wantIn(t, problems, "report: "+file)
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantIn(t, string(page), "calm, sim, seed 1")
+	wantIn(t, read(t, file), "calm, sim, seed 1")
 }
 
-func TestReportCommand(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "a.html")
-	code, said, _ := command(t, "report", "../../testdata/cases", "--out", out)
-	want(t, "exit code", code, exitAsExpected)
-	want(t, "what is said", said, "written to "+out+"\n")
-	code, text, _ := command(t, "report", "../../testdata/cases/redlock-lease-suspend.yaml", "--format", "text")
-	want(t, "exit code as text", code, exitAsExpected)
-	wantIn(t, text, "V1 lease exclusion: violated")
-}
-
-// A report that cannot be written is an error before anything runs, and changes no file.
-func TestReportsThatCannotBe(t *testing.T) {
-	dir := t.TempDir()
-	blocked := filepath.Join(dir, "file")
-	if err := os.WriteFile(blocked, nil, 0o644); err != nil {
-		t.Fatal(err)
+// The page of what is stored, and the playground if the program was built with it, are served at each address that is
+// printed, until the context ends.
+func TestReportOverHTTP(t *testing.T) {
+	before := playgroundFiles
+	defer func() { playgroundFiles = before }()
+	elsewhere(t)
+	command(t, "run", "calm")
+	for _, address := range []string{"127.0.0.1:0", "localhost:0", "0.0.0.0:0", ":0"} {
+		built := address == "localhost:0"
+		playgroundFiles = func() (fs.FS, bool) {
+			return fstest.MapFS{"index.html": {Data: []byte(`<meta name="stored-runs" content="">`)}}, built
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		in, out := io.Pipe()
+		ended := make(chan int)
+		go func() {
+			ended <- execute(ctx, []string{"report", "--http", address}, strings.NewReader(""), out, io.Discard)
+		}()
+		said, err := bufio.NewReader(in).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, list, _ := strings.Cut(strings.TrimSpace(said), " is at ")
+		get := func(page string) string {
+			response, err := http.Get(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			if err != nil || response.StatusCode != http.StatusOK {
+				t.Errorf("%s: %v, %d", page, err, response.StatusCode)
+			}
+			return string(text)
+		}
+		pages := strings.Split(list, ", ")
+		for _, page := range pages {
+			wantIn(t, get(page), map[bool]string{true: `content="api/runs"`, false: "calm, sim, seed 1"}[built])
+			wantIn(t, get(page+"report"), "calm, sim, seed 1", "lockstorm report --http")
+		}
+		stop()
+		want(t, "exit code", <-ended, exitAsExpected)
+		if response, err := http.Get(pages[0]); err == nil {
+			_ = response.Body.Close()
+			t.Error("the page is still served")
+		}
 	}
-	for line, says := range map[string]string{
-		"run calm --out= --report " + dir:                               "--report " + dir + ": is a directory",
-		"debate --report " + filepath.Join(blocked, "r.html"):           "--report " + filepath.Join(blocked, "r.html"),
-		"debate --out " + blocked:                                       "--out " + blocked + ": not a directory",
-		"compare --out " + filepath.Join(blocked, "d"):                  "--out " + filepath.Join(blocked, "d") + ": not a directory",
-		"hunt --report " + dir:                                          "--report " + dir + ": is a directory",
-		"tune ../../docs/service.yaml --report " + dir:                  "--report " + dir + ": is a directory",
-		"sweep drift-edge --report " + dir:                              "--report " + dir + ": is a directory",
-		"report " + dir + " --out " + filepath.Join(dir, "r.html"):      "no results: no run.json",
-		"report ../../testdata/cases --out " + dir:                      "--out " + dir + ": is a directory",
-		"report ../../testdata/cases --format yaml":                     `unknown format "yaml": want html or text`,
-		"report ../../testdata/cases --details -1":                      "--details -1: want at least 0",
-		"check - --report " + filepath.Join(dir, "r.html"):              "standard input cannot be read twice",
-		"sweep drift-edge --show 1 --report " + filepath.Join(dir, "r"): "show",
-	} {
-		code, _, problems := command(t, strings.Fields(line)...)
-		want(t, "exit code of "+line, code, exitBadInput)
-		wantIn(t, problems, says)
-	}
-	want(t, "files", inDir(t, dir), "file")
 }

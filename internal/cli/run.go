@@ -3,12 +3,15 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,20 +28,18 @@ import (
 
 // runOptions are the flags of run.
 type runOptions struct {
-	seed uint64
-	runs int
-	most int // events; 0: as the scenario says
-	out  string
-
-	format string
-
-	report reportFile
+	seed     uint64
+	runs     int
+	parallel int // runs at a time; 0: as suits the backend
+	out      string
+	format   string
+	report   reportFile
 }
 
 func newRun() *cobra.Command {
 	var o runOptions
 	var given givenFaults
-	var objects, only bool // --json, --check-only
+	var only bool // --check-only
 	cmd := &cobra.Command{
 		Use:   "run SCENARIO|@SUITE",
 		Short: "Run a scenario, by name or from a YAML file, or a suite, and judge it",
@@ -46,32 +47,34 @@ func newRun() *cobra.Command {
 @published are suites: their scenarios run as the commands debate and compare run theirs,
 and results are stored only with --out.
 
---faults adds faults to each run, generated from its seed; "lockstorm list" names the
-kinds. Expected verdicts apply only to the scenario's own fault plan: with generated
-faults any violation exits with 1. A violation is printed with the command that repeats
-its run, and as a limit or a defect: whether the lock promises the property under the
-plan. --json has the replay string of each run.
+Of many runs --out keeps the first, and the first that violates each property or leaves
+it open. --format json and csv have every run, with its replay string.
 
-A simulated run stops after --max-events, or when time no longer advances. It then
-names the limit and the busy clients; properties that are not violated are unknown,
-and the exit code is 3 unless one was violated.
+--faults adds faults to each run, generated from its seed; "lockstorm list faults" names
+the kinds. Expected verdicts apply only to the scenario's own fault plan: with generated
+faults any violation is a contradiction. A violation is printed with the command that
+repeats its run, and as a limit or a defect: whether the lock promises the property under
+the plan.
+
+A simulated run stops after as many events as the scenario allows, or when time no longer
+advances. It then names the limit and the busy clients; properties that are not violated
+are unknown.
 
 On real servers a run for which the machine was too slow is discarded and made again, a
 few times. If it is too slow each time, it does not count: no property holds in it and
-none is violated, and the exit code is 3 unless another run contradicts what is
-expected. The summary names both numbers. It also says in how many runs no client tried
-to acquire after the return of a crashed node ("not exercised").
+none is violated. The summary names both numbers. It also says in how many runs no client
+tried to acquire after the return of a crashed node ("not exercised").
 
 --check-only checks any number of scenarios, also on standard input (-), without running
 them. A valid one gets a line with its content and the properties without a bound. Each
 mistake gets a line with file, line and reason. A warning names what would stop a
-simulated run before its horizon. The exit code is 2 if one is not valid.`,
+simulated run before its horizon.`,
 		Example: `  lockstorm run crash-restart
   lockstorm run crash-restart --backend process --runs 20
   lockstorm run @published --backend process
   lockstorm run calm --faults all --runs 1000
   lockstorm run calm --faults partition,pause:3 --most 6 --runs 1000
-  lockstorm run mine.yaml --seed 7 --json
+  lockstorm run mine.yaml --seed 7 --format json
   lockstorm run mine.yaml yours.yaml --check-only`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if only && len(args) > 0 {
@@ -83,10 +86,8 @@ simulated run before its horizon. The exit code is 2 if one is not valid.`,
 	backend := backendFlags(cmd)
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed of the first run; later runs use the following numbers")
 	cmd.Flags().IntVar(&o.runs, "runs", 1, "number of runs")
-	cmd.Flags().IntVar(&o.most, "max-events", 0, "maximum number of events of a simulated run (default: the scenario's limit, or 20 million)")
-	cmd.Flags().BoolVar(&objects, "json", false, "print one JSON object per line for each run, and nothing else")
-	cmd.Flags().StringVar(&o.format, "format", asText, "text, json (as --json), or csv: a line per run with its verdicts and measurements")
-	cmd.MarkFlagsMutuallyExclusive("json", "format")
+	parallelFlag(cmd, &o.parallel)
+	formatFlag(cmd, &o.format, tableFormats, ": a run a line in json and csv; markdown is for suites")
 	cmd.Flags().StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	cmd.Flags().BoolVar(&only, "check-only", false, "check the scenarios, and run nothing")
 	o.report.flag(cmd)
@@ -95,17 +96,11 @@ simulated run before its horizon. The exit code is 2 if one is not valid.`,
 		if only {
 			return checkOnly(cmd, backend, args)
 		}
-		if o.runs < 1 {
-			return fmt.Errorf("--runs %d: want at least 1", o.runs)
-		}
-		if objects {
-			o.format = asJSON
-		}
 		if strings.HasPrefix(args[0], suiteMark) {
 			return o.suite(cmd, backend, args[0])
 		}
-		if err := checkFormat(o.format, asText, asJSON, asCSV); err != nil {
-			return err
+		if o.format == asMarkdown {
+			return errors.New("--format markdown needs a suite, such as @debate")
 		}
 		b, err := backend.backend()
 		if err == nil {
@@ -114,31 +109,21 @@ simulated run before its horizon. The exit code is 2 if one is not valid.`,
 		if err != nil {
 			return err
 		}
-		if given := cmd.Flags().Changed("max-events"); given && o.most < 1 {
-			return fmt.Errorf("--max-events %d: want at least 1", o.most)
-		}
 		e, err := prepare(args[0], b)
 		if err != nil {
 			return err
 		}
-		s := e.Scenario()
-		if o.most > 0 {
-			s.MaxEvents = o.most
-			if e, err = prepareOn(b, s); err != nil {
-				return err
-			}
-		}
-		generator, err := given.generator(cmd, s.World(), b)
+		generator, err := given.generator(cmd, e.Scenario().World(), b)
 		if err != nil {
 			return err
 		}
 		if generator != nil {
-			if e, err = prepareOn(b, runner.WithGenerator(s, *generator)); err != nil {
+			if e, err = prepareOn(b, runner.WithGenerator(e.Scenario(), *generator)); err != nil {
 				return err
 			}
 		}
 		_, other := scenarios.Find(args[0])
-		again := repetition{name: args[0], backend: b, flags: givenWords(cmd.Flags(), but(oncePerRun...)), stormy: generator != nil, inTable: other == nil && o.most == 0, inFile: isFile(args[0]) && o.most == 0}
+		again := repetition{name: args[0], backend: b, flags: givenWords(cmd.Flags(), but(oncePerRun...)), stormy: generator != nil, inTable: other == nil, inFile: isFile(args[0])}
 		r, err := o.run(cmd.Context(), e, again, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		if err != nil {
 			return err
@@ -153,19 +138,14 @@ simulated run before its horizon. The exit code is 2 if one is not valid.`,
 
 // oncePerRun are the flags of run that the command which repeats one of its runs gives by itself, or
 // that do not change the run.
-var oncePerRun = []string{"seed", "runs", "faults", "most", "json", "format", "out", "report", colourFlag}
-
-// stored is a result and the directory that it was stored in.
-type stored struct {
-	runner.Result
-	dir string
-}
+var oncePerRun = []string{"seed", "runs", "parallel", "faults", "most", "format", "out", "report", colourFlag}
 
 // ran is the results of runs.
 type ran struct {
 	options runOptions
 	tally   runner.Tally
 	last    stored
+	kept    []string // the directories that stay stored
 	list    failures
 
 	deviations []runner.Deviation // of a run with choices that is repeated
@@ -189,12 +169,12 @@ func (o runOptions) suite(cmd *cobra.Command, backend *backendChoice, word strin
 	if err != nil {
 		return err
 	}
-	for _, f := range []string{"faults", "most", "max-events"} {
+	for _, f := range []string{"faults", "most"} {
 		if cmd.Flags().Changed(f) {
 			return fmt.Errorf("--%s needs a scenario, not the suite %s", f, word)
 		}
 	}
-	s := suiteOptions{seed: o.seed, format: o.format, report: o.report}
+	s := suiteOptions{seed: o.seed, parallel: o.parallel, format: o.format, report: o.report}
 	if cmd.Flags().Changed("runs") {
 		s.runs = o.runs
 	}
@@ -204,7 +184,7 @@ func (o runOptions) suite(cmd *cobra.Command, backend *backendChoice, word strin
 	return s.command(cmd, backend, of)
 }
 
-// run runs the experiment. With --json it prints each run.
+// run runs the experiment. Unless the format is text, it prints each run.
 func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetition, out, problems io.Writer) (ran, error) {
 	unit := terminal.Pieces
 	if o.runs == 1 {
@@ -214,12 +194,18 @@ func (o runOptions) run(ctx context.Context, e runner.Experiment, again repetiti
 	defer bar.Done()
 	r := ran{options: o, list: failures{again: again, seen: map[checker.Property]bool{}}}
 	printRun := o.printer(again, out)
+	firsts := newFirsts(true)
 	tally, err := batch{
 		experiment: e,
 		first:      o.seed,
 		runs:       o.runs,
+		parallel:   o.parallel,
 		out:        o.out,
 		each: func(one stored) {
+			firsts.see(&one, false)
+			if one.dir != "" {
+				r.kept = append(r.kept, one.dir)
+			}
 			r.last = one
 			bar.Step()
 			r.list.add(one)
@@ -259,61 +245,19 @@ func (r ran) print(out io.Writer) {
 	r.printStored(out)
 }
 
-// printStored prints the paths of the runs.
+// printStored prints the paths of the runs that are kept.
 func (r ran) printStored(out io.Writer) {
-	if r.last.dir != "" {
-		_, _ = fmt.Fprintf(out, "\nstored in %s\n", storedIn(r.options, r.last))
+	switch {
+	case len(r.kept) == 0:
+	case r.options.runs == 1:
+		_, _ = fmt.Fprintf(out, "\nstored in %s\n", r.kept[0])
+	default:
+		_, _ = fmt.Fprintln(out)
+		printProse(out, fmt.Sprintf("Stored in %s: %s. %s", r.options.out, textfmt.List(names(r.kept, filepath.Base)), keptRuns))
 	}
 }
 
-func storedIn(o runOptions, last stored) string {
-	if o.runs == 1 {
-		return last.dir
-	}
-	return o.out
-}
-
-// batch is a [runner.Batch] whose runs are stored, if out is not empty.
-type batch struct {
-	experiment runner.Experiment
-	first      uint64
-	runs       int
-	out        string
-	each       func(stored)
-}
-
-func (b batch) run(ctx context.Context) (runner.Tally, error) {
-	batch, err := b.prepare()
-	if err != nil {
-		return runner.Tally{}, err
-	}
-	return batch.Run(ctx)
-}
-
-// prepare makes the [runner.Batch].
-func (b batch) prepare() (runner.Batch, error) {
-	var dirs sync.Map // by seed
-	batch := runner.Batch{Experiment: b.experiment, First: b.first, Runs: b.runs}
-	if b.out != "" {
-		keeper, err := results.NewKeeper(b.out, b.experiment, versions(b.experiment.Backend()))
-		if err != nil {
-			return batch, err
-		}
-		batch.One = func(ctx context.Context, seed uint64) (runner.Result, error) {
-			r, dir, err := keeper.Run(ctx, seed)
-			dirs.Store(seed, dir)
-			return r, err
-		}
-	}
-	batch.Each = func(r runner.Result) {
-		dir, _ := dirs.LoadAndDelete(r.Seed)
-		path, _ := dir.(string)
-		b.each(stored{r, path})
-	}
-	return batch, nil
-}
-
-// jsonLine is what --json prints of a run.
+// jsonLine is what --format json prints of a run.
 type jsonLine struct {
 	Scenario   string           `json:"scenario"`
 	Backend    string           `json:"backend"`
@@ -365,4 +309,46 @@ func line(r stored) jsonLine {
 		l.Expected = checker.Verdicts{}
 	}
 	return l
+}
+
+// runTable prints a line of CSV for each run.
+type runTable struct{ w *csv.Writer }
+
+// newRunTable prints the head: the verdicts by property, and the measurements by their JSON names,
+// with durations in nanoseconds.
+func newRunTable(out io.Writer) runTable {
+	t := runTable{csv.NewWriter(out)}
+	head := []string{"scenario", "backend", "seed"}
+	for _, p := range checker.Properties() {
+		head = append(head, p.String())
+	}
+	head = append(head, "as_expected", "cut", "slip", "slipped")
+	for _, f := range checker.NamedFigures() {
+		head = append(head, f.Name)
+	}
+	t.write(append(head, "trace_hash", "dir", "replay", "lockstorm"))
+	return t
+}
+
+// add prints a run. Measurements are empty if nothing was measured.
+func (t runTable) add(l jsonLine) {
+	line := []string{l.Scenario, l.Backend, strconv.FormatUint(l.Seed, 10)}
+	for _, p := range checker.Properties() {
+		line = append(line, l.Verdicts[p].String())
+	}
+	line = append(line, strconv.FormatBool(l.AsExpected), l.Cut, strconv.FormatInt(int64(l.Slip), 10), strconv.FormatBool(l.Slipped))
+	for _, f := range checker.NamedFigures() {
+		cell := ""
+		if l.Measurements != nil {
+			cell = strconv.FormatFloat(f.Of(*l.Measurements), 'f', -1, 64)
+		}
+		line = append(line, cell)
+	}
+	t.write(append(line, l.TraceHash, l.Dir, l.Replay, thisProgram()))
+}
+
+// write prints a line at once: a run may take minutes. The output keeps an error.
+func (t runTable) write(line []string) {
+	_ = t.w.Write(line)
+	t.w.Flush()
 }

@@ -27,7 +27,7 @@ func TestShards(t *testing.T) {
 	huntUnit = 10
 	for name, words := range map[string][]string{
 		"sweep":   {"sweep", "small", "--runs", "6"},
-		"explore": {"explore", worldFile(t, forgetful), "--tick", "5ms"},
+		"explore": {"explore", forgetful, "--bounds", "tick=5ms"},
 		"hunt":    {"hunt", "--assume", "promised", "--runs", "35"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,12 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,15 +31,14 @@ type longCommand struct {
 var longCommands = []longCommand{
 	{short: "run crash-restart --runs 3 --out runs", long: "run calm --runs 10000000 --out runs", told: "Stopped before the end: "},
 	{short: "run crash-restart --runs 3 --out= --report r.html", long: "run calm --runs 10000000 --out= --report r.html", told: "Stopped before the end: "},
-	{short: "run calm --runs 3 --json --out=", long: "run calm --runs 10000000 --json --out=", json: true, streams: true},
-	{short: "debate calm crash-restart --runs 3", long: "debate --runs 10000000 --out saved", told: "Nothing is stored in saved: "},
-	{short: "debate calm crash-restart --runs 3 --report r.html", long: "debate --runs 10000000 --report r.html"},
-	{short: "compare --trial calm --runs 3 --report r.html", long: "compare --trial calm --runs 10000000 --report r.html"},
+	{short: "run calm --runs 3 --format json --out=", long: "run calm --runs 10000000 --format json --out=", json: true, streams: true},
+	{short: "debate calm crash-restart --runs 3 --report r.html", long: "debate --runs 10000000 --out saved --report r.html", told: "Nothing is stored in saved: "},
+	{short: "compare --trial calm --lock redlock --runs 3 --report r.html", long: "compare --trial calm --runs 10000000 --report r.html"},
 	{short: "sweep calm --vary lock.ttl=1s..2s:3 --runs 3 --report r.html", long: "sweep calm --vary lock.ttl=1s..2s:3 --runs 10000000 --report r.html"},
 	{short: "tune TUNED --runs 10", long: "tune TUNED --runs 100000000 --report r.html", told: "not validated by runs: stopped"},
 	{short: "tune TUNED --runs 10 --format json", long: "tune TUNED --runs 100000000 --format json", json: true},
-	{short: "hunt crash-restart --property V1 --runs 300 --out=", long: "hunt calm --property V4 --budget 1h --out= --report r.html"},
-	{short: "ci --suites debate --rows calm --budget 1h --runs 3", long: "ci --suites debate,hunt --budget 1h", told: "interrupted", streams: true},
+	{short: "hunt calm --property V4 --runs 50 --out=", long: "hunt calm --property V4 --budget 1h --out= --report r.html"},
+	{short: "ci calm --budget 1h --runs 3", long: "ci --suite debate,hunt --budget 1h", told: "interrupted", streams: true},
 }
 
 // tuneFacts are facts for tune.
@@ -71,7 +68,7 @@ func onSignal(t *testing.T, line string, out func(interrupt func()) io.Writer, a
 // stopped, writes the page that was asked for, and ends with exit code 3.
 func TestEveryCommandCanBeStopped(t *testing.T) {
 	for _, c := range longCommands {
-		for _, after := range []time.Duration{0, time.Millisecond, 30 * time.Millisecond, 400 * time.Millisecond} {
+		for _, after := range []time.Duration{0, time.Millisecond, 100 * time.Millisecond} {
 			t.Run(fmt.Sprintf("%s/%v", c.long, after), func(t *testing.T) {
 				elsewhere(t)
 				var out bytes.Buffer
@@ -97,8 +94,8 @@ func TestEveryCommandCanBeStopped(t *testing.T) {
 				if page := strings.Contains(c.long, "--report") && out.Len() > 0; page != (err == nil) || page != strings.Contains(problems, "report: r.html") {
 					t.Errorf("printed %q; the page: %v", problems, err)
 				}
-				if dirs, _ := filepath.Glob("runs/*/history.jsonl"); strings.Contains(c.long, "--out runs") {
-					wantIn(t, out.String(), fmt.Sprintf("(%d run", len(dirs)))
+				if dirs, _ := filepath.Glob("runs/*"); len(dirs) > 3 { // the first, and what is open of it and of the last
+					t.Errorf("stored are %v", dirs)
 				}
 				if left, _ := filepath.Glob("*.new"); len(left) > 0 {
 					t.Errorf("left behind: %v", left)
@@ -128,7 +125,7 @@ func TestEveryCommandPrintsToTheEnd(t *testing.T) {
 				})
 			}, -1)
 			want(t, "exit code", code, wantCode)
-			want(t, "output", withoutSeconds(out.String()), withoutSeconds(whole.String()))
+			want(t, "output", masked(out.String()), masked(whole.String()))
 			if _, err := os.Stat("r.html"); strings.Contains(c.short, "--report") && err != nil {
 				t.Errorf("printed %q: %v", problems, err)
 			}
@@ -161,28 +158,9 @@ func TestStoppedWhileAWorldOpens(t *testing.T) {
 	}
 	want(t, "runs", r.tally.Runs, 6)
 	want(t, "interrupted", r.tally.Interrupted, true)
-	dirs, _ := filepath.Glob("runs/*")
-	want(t, "stored runs", len(dirs), 6)
+	want(t, "stored runs", inDir(t, "runs"), "calm-sim-1")
 }
 
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
-
-// withoutSeconds cuts the times that depend on the machine out of a text.
-func withoutSeconds(text string) string { return realTime.ReplaceAllString(text, "T") }
-
-var realTime = regexp.MustCompile(`\d+\.\d\d\b|[\d,]+ runs/s|"(seconds|runs_per_second)":[^,}]*`)
-
-// wantJSON wants a text to be JSON values.
-func wantJSON(t *testing.T, text string) {
-	t.Helper()
-	for values := json.NewDecoder(strings.NewReader(text)); ; {
-		var v any
-		if err := values.Decode(&v); err == io.EOF {
-			return
-		} else if err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
-	}
-}

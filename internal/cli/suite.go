@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
@@ -93,10 +91,10 @@ func (o *suiteOptions) flags(cmd *cobra.Command, of subject) {
 	real, _ := of.usual(runner.Backend{})
 	cmd.Flags().IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each scenario (default %d in virtual time, otherwise %d)", exact, real))
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
-	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "number of parallel runs (default: as many as suit the backend)")
+	parallelFlag(cmd, &o.parallel)
 	cmd.Flags().StringVar(&o.out, "out", "", "directory for the results, "+of.file()+", and for the first run of each scenario that violates a property or leaves it open (default: nothing is stored)")
 	cmd.Flags().StringVar(&o.from, "from", "", "print the results stored in this directory, and run nothing")
-	cmd.Flags().StringVar(&o.format, "format", asText, "text, markdown, json or csv (a line per scenario and property)")
+	formatFlag(cmd, &o.format, tableFormats, " (a line per scenario and property)")
 	o.report.flag(cmd)
 	for _, f := range []string{"backend", "clients", "runs", "parallel", "seed", "out"} {
 		cmd.MarkFlagsMutuallyExclusive("from", f)
@@ -105,17 +103,12 @@ func (o *suiteOptions) flags(cmd *cobra.Command, of subject) {
 
 // command runs a suite, or prints what is stored of it, as the flags of a command say.
 func (o suiteOptions) command(cmd *cobra.Command, backend *backendChoice, of subject) (err error) {
-	for flag, n := range map[string]int{"runs": o.runs, "parallel": o.parallel} {
-		if cmd.Flags().Changed(flag) && n < 1 { // 0 stands for the usual number otherwise
-			return fmt.Errorf("--%s %d: want at least 1", flag, n)
-		}
-	}
 	if o.backend, err = backend.backend(); err != nil {
 		return err
 	}
 	o.again = backend.words()
 	o.report.most = math.MaxInt // each scenario that violates something has a run
-	if err := cmp.Or(checkFormat(o.format, tableFormats...), writableDir("--out", o.out), o.report.check("report")); err != nil {
+	if err := cmp.Or(writableDir("--out", o.out), o.report.check("report")); err != nil {
 		return err
 	}
 	if o.from != "" {
@@ -216,9 +209,9 @@ func (o suiteOptions) present(ctx context.Context, of subject, out, problems io.
 	}); ok && o.format == asText && terminal.On(out).Terminal { // elsewhere a reader that leaves early ends nothing
 		s.begin = l.live(out)
 	}
-	firsts := firsts{kept: map[runKey]string{}, seen: map[firstKey]bool{}}
+	firsts := newFirsts(false)
 	s.each = func(r stored) {
-		firsts.see(r)
+		firsts.see(&r, false)
 		if o.each != nil {
 			o.each(r)
 		}
@@ -362,45 +355,6 @@ func runsOf(list []fittingTask) (n int64) {
 	}
 	return n
 }
-
-// firsts keeps the first stored run of each scenario that violates a property or leaves it open, and
-// removes the others: the whole debate has 12,000 runs, which take gigabytes.
-type firsts struct {
-	kept map[runKey]string // directories
-	seen map[firstKey]bool
-}
-
-// runKey identifies a run of a suite.
-type runKey struct {
-	scenario string
-	seed     uint64
-}
-
-type firstKey struct {
-	scenario string
-	property checker.Property
-	verdict  checker.Verdict
-}
-
-func (f firsts) see(r stored) {
-	if r.dir == "" {
-		return
-	}
-	first := false
-	for _, found := range r.Report.Findings {
-		key := firstKey{r.Scenario.Name, found.Property, found.Verdict}
-		if open := found.Verdict == checker.Violated || found.Verdict == checker.Unknown; open && !f.seen[key] {
-			f.seen[key], first = true, true
-		}
-	}
-	if first {
-		f.kept[runKey{r.Scenario.Name, r.Seed}] = r.dir
-	} else {
-		_ = os.RemoveAll(r.dir)
-	}
-}
-
-func (f firsts) dir(scenario, _ string, seed uint64) string { return f.kept[runKey{scenario, seed}] }
 
 // allKnown names the first of some names that is not known.
 func allKnown(what string, some, known []string) error {

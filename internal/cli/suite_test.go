@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -35,7 +33,7 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 	found, refused, err := s.run(t.Context(), io.Discard)
 	told := []string{
 		"crash-restart: the tin backend cannot carry out fault 1 of the plan, a partition (who can: sim, process, container)",
-		"compare-calm-etcd: etcd needs a store, which the tin backend has not (who can: sim, process)",
+		"compare-calm-etcd: etcd needs a store, which the tin backend has not (who can: sim)",
 	}
 	if err != nil || len(found) > 0 || fmt.Sprint(refused) != fmt.Sprint(told) {
 		t.Errorf("found %v, refused %q, %v", found, refused, err)
@@ -44,30 +42,6 @@ func TestWhatDoesNotFitIsNotRun(t *testing.T) {
 	s.tasks[0].Scenario.Nodes = 0
 	_, _, err = s.run(t.Context(), io.Discard)
 	want(t, "error", err.Error(), "crash-restart: nodes: 0: want 1 to 64")
-}
-
-// "run @NAME" runs the scenarios of a suite, and stores its results with --out only.
-func TestRunOfASuite(t *testing.T) {
-	elsewhere(t)
-	code, out, problems := command(t, "run", "@published", "--runs", "2", "--out", "stored")
-	if code == exitBadInput || code == exitContradiction { // two runs may show too little
-		t.Fatalf("exit code %d: %s", code, problems)
-	}
-	wantMatch(t, out, `ROW +FOUND +SHOWN +SEED +LOST\n`)
-	wantMatch(t, out, `\netcd-lost-updates .*\d+ of \d+ updates, \d+\.\d %`)
-	if _, err := results.LoadReference("stored", results.PublishedFile); err != nil {
-		t.Error(err)
-	}
-	for args, text := range map[string]string{
-		"@debat":                     `unknown suite "@debat": want @debate, @compare, @published`,
-		"@published --faults all":    "--faults needs a scenario, not the suite @published",
-		"@published --max-events 10": "--max-events needs a scenario",
-		"@debate --runs 0":           "--runs 0: want at least 1",
-	} {
-		code, _, problems := command(t, append([]string{"run"}, strings.Fields(args)...)...)
-		want(t, "exit code of "+args, code, exitBadInput)
-		wantIn(t, problems, text)
-	}
 }
 
 // lateWorld is a simulated world of which somebody says that it was late.
@@ -110,7 +84,7 @@ func TestTooSlowIsTold(t *testing.T) {
 	wantIn(t, text, "undecided (1 run, 1 of them not counted: too slow)",
 		"Too slow (seed 1): the machine was too slow in 1 of 1 run, 45ms late; allowed: 20ms (a quarter of the 80ms between the end of work for 920ms and that of the TTL of 1s). Such a run does not count: no property holds in it, and none is violated.",
 		"lease exclusion violated, possibly because of the slow machine:\n  nodes 4 and 5 are cut off")
-	_, text, _ = command(t, "check", "--json", filepath.Join(dir, "crash-restart-sim-1"))
+	_, text, _ = command(t, "check", "--format", "json", filepath.Join(dir, "crash-restart-sim-1"))
 	wantIn(t, text, `"as_expected":false`, `"slip":45000000,"slipped":true`)
 
 	out.Reset()

@@ -30,7 +30,7 @@ type sweepOptions struct {
 	points     numbers
 	sideBySide int
 	show       string
-	json       bool
+	format     string
 	report     reportFile
 }
 
@@ -61,9 +61,8 @@ all points are measured, it writes tables, pictures and a summary.
 "lockstorm run" repeats the runs of a point by its scenario's name. --show prints the
 scenario of a point, or of a boundary at x, as a file that can be run.
 
-Exit codes: 0 all points are measured and the formulas fit (inside 90 % of the
-intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or input;
-3 interrupted, or something is undecided.`,
+A contradiction (exit code 1) is a formula that does not fit: it is inside fewer than 90 %
+of the intervals, or not at the boundaries.`,
 		Example: `  lockstorm sweep
   lockstorm sweep restart-delay --runs 10000 --out runs/restart-delay
   lockstorm sweep restart-delay --runs 10000 --shard 1/4 --out runs/shards
@@ -96,7 +95,7 @@ intervals, and at the boundaries); 1 a formula does not fit; 2 bad usage or inpu
 		if err != nil {
 			return err
 		}
-		c, err := o.measurement(cmd, args[0], b)
+		c, err := o.measurement(args[0], b)
 		if err == nil {
 			err = o.report.check("report")
 		}
@@ -119,19 +118,13 @@ func (o *sweepOptions) flags(cmd *cobra.Command) {
 	f.Var(&o.points, "points", "measure only these points, by their numbers in the table: 1,7,12-14")
 	f.StringVar(&o.out, "out", "", "directory for the results; an interrupted sweep continues there (default: results are not stored)")
 	o.shards.flags(cmd)
-	f.IntVar(&o.sideBySide, "parallel", 0, "number of parallel runs (default: one per core in virtual time, otherwise one)")
+	parallelFlag(cmd, &o.sideBySide)
 	f.StringVar(&o.show, "show", "", "print the scenario of a point, or of a boundary at x such as 3@0.95, and run nothing")
-	f.BoolVar(&o.json, "json", false, "print one JSON object, and nothing else")
+	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 }
 
 // measurement returns the measurement that the flags configure, or the error in them.
-func (o *sweepOptions) measurement(cmd *cobra.Command, name string, b runner.Backend) (sweep.Measurement, error) {
-	given := cmd.Flags().Changed
-	for flag, n := range map[string]int{"runs": o.runs, "parallel": o.sideBySide} {
-		if given(flag) && n < 1 {
-			return sweep.Measurement{}, fmt.Errorf("--%s %d: want at least 1", flag, n)
-		}
-	}
+func (o *sweepOptions) measurement(name string, b runner.Backend) (sweep.Measurement, error) {
 	s, err := o.find(name)
 	if err != nil {
 		return sweep.Measurement{}, err
@@ -233,7 +226,7 @@ func saveSweep(dir string, r sweep.Results) error {
 
 // present prints the results so far, and returns the matching exit code.
 func (o *sweepOptions) present(r sweep.Results, out io.Writer) error {
-	if o.json {
+	if o.format == asJSON {
 		if err := r.Print(out); err != nil {
 			return err
 		}

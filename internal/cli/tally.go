@@ -127,13 +127,6 @@ func printUnpromised(out io.Writer, t runner.Tally) {
 	}
 }
 
-// printProse prints a text in lines as long as a reader wants them.
-func printProse(out io.Writer, text string) {
-	for _, l := range textfmt.Lines(text, terminal.On(out).Prose()) {
-		_, _ = fmt.Fprintln(out, l)
-	}
-}
-
 // printUntriedReturns says in how many runs no client tried to acquire after the return of a node.
 func printUntriedReturns(out io.Writer, t runner.Tally) {
 	if t.UntriedReturns == 0 {
@@ -210,12 +203,3 @@ func printMeasured(out io.Writer, a *runner.Aggregate) {
 
 // measured reports whether measurements were made, which requires that all properties are judged.
 func measured(judged int) bool { return judged == len(checker.Properties()) }
-
-// tell prints a story, one statement to a line. Long lines are wrapped and indented.
-func tell(out io.Writer, story ...string) {
-	for _, l := range story {
-		for i, part := range textfmt.Lines(l, terminal.On(out).Prose()-len("    ")) {
-			_, _ = fmt.Fprintf(out, "%s%s\n", strings.Repeat("  ", 1+min(i, 1)), part)
-		}
-	}
-}

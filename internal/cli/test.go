@@ -34,7 +34,7 @@ type testOptions struct {
 	storms []string // names, or files; empty: all
 	seed   uint64
 	runs   int
-	jobs   int
+	jobs   int // runs at a time
 	out    string
 	again  string // directory of a stored run
 	format string
@@ -43,7 +43,7 @@ type testOptions struct {
 }
 
 // storedInRun are the flags of test whose values a stored run has, or that do not change a run.
-var storedInRun = []string{"nodes", "clients", "ttl", "storm", "seed", "again", "runs", "parallel", "out", "format", colourFlag}
+var storedInRun = []string{"nodes", "ttl", "storm", "seed", "again", "runs", "parallel", "out", "format", colourFlag}
 
 // drawnPlans is how many plans the storm drawn generates.
 const drawnPlans = 5
@@ -67,13 +67,14 @@ the promises that a lock is held to are the same.
 Times of the storms are multiples of the TTL, in real time. A run in which things
 happened later than planned is repeated up to three times. --config FILE sets what is
 rarely set, with the meaning and the defaults of locktest.Config: name, rounds, work,
-think, extend, patience, workload, guard, persistence and bounds.
+clients (3), think, extend, patience, workload, guard, persistence and bounds.
 
-With --format json an object is printed for each run, and one for each storm, with its
-verdict and the reason.
+Of the runs of a storm --out keeps the first, and the first that violates each property
+or leaves it open. With --format json an object is printed for each run, and one for each
+storm, with its verdict and the reason.
 
-Exit codes: 0 no promise was violated; 1 one was; 2 bad usage, or the program breaks
-the protocol or ends by itself; 3 a promise is undecided in some storm.`,
+A contradiction (exit code 1) is a promise that was violated. A program that breaks the
+protocol, or ends by itself, is bad input.`,
 		Example: `  lockstorm test --nodes 1 -- python3 client.py
   lockstorm test --nodes 5 --ttl 500ms --storm calm,holder-stands-still -- node client.js
   lockstorm test --again runs/calm-process-1 --runs 10 -- python3 client.py`,
@@ -82,7 +83,6 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	set := cmd.Flags()
 	set.SetInterspersed(false) // what follows the program belongs to it
 	set.IntVar(&o.config.Nodes, "nodes", 1, "number of redis-servers that the lock uses; with more than it uses, faults hit the wrong ones")
-	set.IntVar(&o.config.Clients, "clients", 3, "number of clients, each a process")
 	set.DurationVar(&o.config.TTL, "ttl", 2*time.Second, "TTL of the lock, in whole milliseconds")
 	set.StringVar(&file, "config", "", "YAML file with more of the configuration")
 	set.StringSliceVar(&promises, "property", nil, "properties whose violation exits with 1 (default: V1, L1 and C; V2 if the lock tells losses; V4 if its grants have fences)")
@@ -93,13 +93,10 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 	set.StringVar(&o.out, "out", "runs", "directory for the stored runs, one directory each")
 	set.StringVar(&o.again, "again", "", "run only the run stored in this directory, with its plan and seed")
 	set.StringVar(&o.on, "backend", "process", "where to run: process[:SERVER]")
-	set.StringVar(&o.format, "format", asText, "text or json")
+	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 	cmd.MarkFlagsMutuallyExclusive("again", "storm")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if err := notNothing(cmd.Flags(), o.config); err != nil {
-			return err
-		}
-		if err := checkFormat(o.format, asText, asJSON); err != nil {
 			return err
 		}
 		if o.promises, err = findProperties("property", promises); err != nil {
@@ -121,6 +118,7 @@ the protocol or ends by itself; 3 a promise is undecided in some storm.`,
 // testConfig is the file of --config.
 type testConfig struct {
 	Name        string              `yaml:"name,omitempty"`
+	Clients     int                 `yaml:"clients,omitempty" want:"0.."`
 	Rounds      int                 `yaml:"rounds,omitempty" want:"0.."`
 	Work        time.Duration       `yaml:"work,omitempty" want:"0s.."`
 	Think       time.Duration       `yaml:"think,omitempty" want:"0s.."`
@@ -148,7 +146,7 @@ func (o *testOptions) load(path string) error {
 	if err != nil {
 		return fmt.Errorf("--config: %s: %w", path, err)
 	}
-	o.config.Name, o.config.Rounds, o.config.Work, o.config.Think = c.Name, c.Rounds, c.Work, c.Think
+	o.config.Name, o.config.Clients, o.config.Rounds, o.config.Work, o.config.Think = c.Name, c.Clients, c.Rounds, c.Work, c.Think
 	o.config.Extend, o.config.Patience, o.config.Workload = c.Extend, c.Patience, c.Workload
 	o.config.Guard, o.config.Persistence, o.config.Bounds = c.Guard, c.Persistence, c.Bounds
 	return nil
@@ -160,8 +158,6 @@ func notNothing(set *pflag.FlagSet, c external.Config) error {
 	switch {
 	case set.Changed("nodes") && c.Nodes == 0:
 		return errors.New("--nodes 0: want at least 1")
-	case set.Changed("clients") && c.Clients == 0:
-		return errors.New("--clients 0: want at least 1")
 	case set.Changed("ttl") && c.TTL == 0:
 		return errors.New("--ttl 0s: want more than 0")
 	case isEmptyList(set, "storm"): // an empty variable of a script, maybe
@@ -189,12 +185,6 @@ type stormRuns struct {
 func (o testOptions) prepare(command []string) (*lockTest, error) {
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, err
-	}
-	if o.runs < 1 {
-		return nil, fmt.Errorf("--runs %d: want at least 1", o.runs)
-	}
-	if o.jobs < 1 {
-		return nil, fmt.Errorf("--parallel %d: want at least 1", o.jobs)
 	}
 	if err := writableDir("--out", o.out); err != nil {
 		return nil, err

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -24,6 +26,7 @@ type testPrinter struct {
 	storm   stormResult   // the one whose runs are being added
 	failed  []testFailure // of each storm that violated a promise
 	defects external.Defects
+	kept    firsts
 	barren  bool // in some storm without faults nobody was granted the lock
 	open    bool // some storm is undecided
 	all     external.Summary
@@ -49,7 +52,7 @@ func newTestPrinter(t *lockTest, out, problems io.Writer) *testPrinter {
 		total += len(s.seeds)
 	}
 	p := &testPrinter{
-		lockTest: t, out: out, problems: problems, defects: external.Defects{},
+		lockTest: t, out: out, problems: problems, defects: external.Defects{}, kept: newFirsts(true),
 		bar: terminal.NewBar(problems, t.config.Name, int64(total), terminal.Pieces), ended: time.Now(),
 	}
 	terminal.Fit(out)
@@ -83,15 +86,16 @@ func (p *testPrinter) add(r testedRun) {
 	p.bar.Step()
 	p.runs++
 	p.unused(r)
+	s := &p.storm
+	if s.Runs == 0 || s.number != r.storm {
+		*s = stormResult{number: r.storm, began: p.ended}
+	}
+	p.kept.see(&r.stored, s.broken == nil && len(r.Broken) > 0)
 	if p.format == asJSON {
 		_ = json.NewEncoder(p.out).Encode(testLine(r)) // the output keeps the error
 	}
 	if r.storm < p.done { // it was stopped
 		return
-	}
-	s := &p.storm
-	if s.Runs == 0 || s.number != r.storm {
-		*s = stormResult{number: r.storm, began: p.ended}
 	}
 	s.Add(r.Result, r.Judgment, r.did)
 	s.stopped, p.ended = r.Interrupted, time.Now()
@@ -229,4 +233,66 @@ func testLine(r testedRun) testJSON {
 		l.Why[f.Property] = f.Story()
 	}
 	return l
+}
+
+// testFailure is the first run of a storm that violated a promise.
+type testFailure struct {
+	testedRun
+	like  string // the earlier storm that failed in the same way; "": none
+	again string // the command that runs it again
+}
+
+// fail adds the failure of a storm, and writes all that is known of it beside its run.
+func (p *testPrinter) fail(r testedRun) {
+	f := testFailure{testedRun: r, again: p.repeat(r)}
+	news, like := p.defects.Add(r.Scenario.Name, r.Broken)
+	if f.like = like; like == "" {
+		f.Judgment = r.StartingWith(news)
+	}
+	p.failed = append(p.failed, f)
+	if err := files.WriteWhole(filepath.Join(r.dir, external.FailureFile), []byte(f.fullText())); err != nil {
+		complain(p.problems, err)
+	}
+}
+
+func (f testFailure) title() string {
+	return f.Title(fmt.Sprintf(" in %s, seed %d", f.Scenario.Name, f.Seed))
+}
+
+func (f testFailure) page() string { return textfmt.Command("report", f.dir) }
+
+// print prints the failure so that it fits a screen. One that looks like an earlier one has two lines.
+func (f testFailure) print(out io.Writer) {
+	_, _ = fmt.Fprintf(out, "\n%s\n", f.title())
+	if f.like != "" {
+		tell(out, fmt.Sprintf("As in storm %s; stored in %s", f.like, f.dir))
+		return
+	}
+	tell(out, f.Brief()...)
+	// No line of a command may be broken.
+	_, _ = fmt.Fprintf(out, "  Again:  %s\n  Page:   %s\n  Stored: %s, with story and plan in %s\n", f.again, f.page(), f.dir, external.FailureFile)
+}
+
+// fullText is all that is known of the failure.
+func (f testFailure) fullText() string {
+	text := fmt.Sprintf("%s\n\n%s\n%s", f.title(), f.Story(), external.PlanText(f.Scenario.Name, f.Plan))
+	if f.like != "" {
+		text += fmt.Sprintf("\nThe storm %s failed in the same way.\n", f.like)
+	}
+	return text + fmt.Sprintf("\nTo run it again, where the command was started:\n\n\t%s\n\nTo make a page about it for a browser, in the directory of this file:\n\n\t%s\n", f.again, textfmt.Command("report", "."))
+}
+
+// notRun is the verdict of a storm that was not run.
+const notRun = "not run"
+
+// stormLine is what test prints of a storm in JSON, behind its runs.
+type stormLine struct {
+	Storm   string        `json:"storm"`
+	Verdict string        `json:"verdict"` // as expected, contradiction, undecided, or not run
+	Reason  string        `json:"reason,omitempty"`
+	Story   string        `json:"story,omitempty"`
+	Seed    uint64        `json:"seed,omitempty"`  // of the run that violated a promise
+	Dir     string        `json:"dir,omitempty"`   // where that is stored
+	Again   string        `json:"again,omitempty"` // the command that repeats it
+	Took    time.Duration `json:"took_ns,omitempty"`
 }

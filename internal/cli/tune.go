@@ -3,12 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,8 +55,7 @@ log_normal: {median: 500us, sigma: 0.4}}, {max: 2s, pareto: {scale: 5ms, alpha: 
 {samples_from: FILE} with one duration per line (1.2ms, or a number of milliseconds). For
 pauses, max states that no pause is longer.
 
-Exit codes: 0 a setting is recommended; 1 no setting meets the goals; 2 bad usage or
-input, or goals that contradict the facts; 3 interrupted, or the budget is used up.`,
+Goals that no setting meets are a contradiction (exit code 1).`,
 		Example: `  lockstorm tune service.yaml
   lockstorm tune round-trip='{max: 20ms, log_normal: {median: 500us, sigma: 0.4}}' \
     clock-ppm=500 pause-bound=50ms hold=20ms..500ms clients=8 think=1s..5s \
@@ -72,16 +68,10 @@ input, or goals that contradict the facts; 3 interrupted, or the budget is used 
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "seed; the same seed gives the same advice")
 	cmd.Flags().DurationVar(&budget, "budget", 0, "time limit (default: none)")
 	cmd.Flags().BoolVar(&o.estimate, "estimate", false, "also estimate from runs how many holds are late, beside the model's figure (minutes)")
-	cmd.Flags().StringVar(&o.format, "format", asText, "text or json")
+	formatFlag(cmd, &o.format, []string{asText, asJSON}, "")
 	cmd.Flags().StringVar(&o.out, "out", "", "new or empty `directory` for tune.json, front.csv, a picture of the alternatives, the scenarios of the validation and two for real servers")
 	o.report.flag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := cmp.Or(checkFormat(o.format, asText, asJSON), checkBudget(cmd, budget)); err != nil {
-			return err
-		}
-		if o.runs < 1 {
-			return fmt.Errorf("--runs %d: want at least 1", o.runs)
-		}
 		q, err := question(args)
 		if err != nil {
 			return err
@@ -147,28 +137,4 @@ func (o tuneOptions) advise(ctx context.Context, q tune.Question, out, problems 
 		return a, verdictError(exitContradiction)
 	}
 	return a, nil
-}
-
-func writeJSON(out io.Writer, value any) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
-}
-
-// checkFree returns an error if files in the directory would be overwritten.
-func checkFree(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("--out %s: %w", dir, bare(err))
-	case len(entries) > 0:
-		return fmt.Errorf("--out %s: not empty; nothing is overwritten", dir)
-	}
-	return nil
 }

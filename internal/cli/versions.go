@@ -3,11 +3,13 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 
+	"github.com/lockstorm/lockstorm/internal/files"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
 
@@ -109,4 +111,21 @@ func versionsOf(b runner.Backend, all []task) map[string]string {
 		}
 	}
 	return v
+}
+
+// buildSum identifies the code of this program: by the commit of its sources if it was built from just these, and
+// otherwise by the executable itself.
+func buildSum() (string, error) {
+	if revision := setting("vcs.revision"); revision != "" && setting("vcs.modified") == "false" {
+		return revision, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	sum, err := files.Sum(path)
+	if err != nil {
+		return "", err
+	}
+	return sum[:40], nil // as long as the revision of a commit
 }

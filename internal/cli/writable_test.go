@@ -35,9 +35,9 @@ func TestCommandsNoticeBeforeTheirWork(t *testing.T) {
 	elsewhere(t)
 	write(t, "file", "")
 	for _, line := range []string{
-		"run calm --out file/x", "run calm --report file/x", "hunt --out file/x", "debate calm --out file/x", "debate --save file/x", "compare --save file/x",
-		"replay v1.calm.1.x --out file/x", "replay v1.calm.1.x --diagram file/x.svg", "replay v1.calm.1.x --diagram .", "tune --out file/x",
-		"sweep drift --out file/x", "explore calm --state file/x", "test --out file/x -- true", "ci --out file/x", "ci --junit file/x", "ci --summary file/x",
+		"run calm --out file/x", "run calm --report file/x", "hunt --out file/x", "debate calm --out file/x", "compare --out file/x",
+		"replay v1.calm.1.x --out file/x", "replay v1.calm.1.x --report .", "tune --out file/x",
+		"sweep drift --out file/x", "explore calm --out file/x", "test --out file/x -- true", "ci --out file/x", "ci --junit file/x", "ci --summary file/x",
 	} {
 		code, out, problems := command(t, strings.Fields(line)...)
 		if code != exitBadInput || out != "" || !strings.Contains(problems, " file") && !strings.Contains(problems, "is a directory") {

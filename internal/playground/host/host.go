@@ -1,12 +1,14 @@
-// Package host serves the playground over HTTP, with the runs that are stored in a directory.
+// Package host serves the playground over HTTP, with the runs that are stored in some directories.
 //
-//	/                          the page and its files
+//	/                          the playground and its files; without them, /report
+//	/report                    a page about all that is stored
 //	/api/runs                  the stored runs ([Run]), the last changed one first
 //	/api/runs/NAME/history     the history of one, as far as it is written
 package host
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,17 +16,23 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
 // Host serves the playground.
 type Host struct {
-	// Files are those of the page.
+	// Files are those of the playground. nil: there is none.
 	Files fs.FS
 
-	// Runs is the directory of the stored runs. It need not exist.
-	Runs string
+	// Runs are the directories of the stored runs. They need not exist. Of runs with the same name in several
+	// directories the first counts.
+	Runs []string
+
+	// Report makes the page about all that is stored.
+	Report func(ctx context.Context) ([]byte, error)
 
 	// Names are the names by which browsers may address the host, besides those of the loopback
 	// interface; with a wildcard (see [IsWildcard]) also by any IP address. Others are refused: a page of
@@ -41,6 +49,12 @@ const (
 
 // Handler returns what answers requests. It fails if the files are not those of the playground.
 func (h Host) Handler() (http.Handler, error) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /report", h.report)
+	if h.Files == nil {
+		mux.Handle("GET /{$}", http.RedirectHandler("/report", http.StatusFound))
+		return h.guarded(mux), nil
+	}
 	index, err := fs.ReadFile(h.Files, "index.html")
 	if err != nil {
 		return nil, fmt.Errorf("the files of the playground: %w", err)
@@ -49,7 +63,6 @@ func (h Host) Handler() (http.Handler, error) {
 		return nil, errors.New("the files of the playground: index.html is not that of this version")
 	}
 	index = bytes.Replace(index, []byte(withoutRuns), []byte(withRuns), 1)
-	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(h.Files))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -100,13 +113,28 @@ func IsWildcard(host string) bool {
 }
 
 func (h Host) list(w http.ResponseWriter, _ *http.Request) {
-	runs, err := listed(h.Runs)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	runs := []Run{}
+	for _, dir := range h.Runs {
+		more, err := listed(dir)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		runs = append(runs, more...)
 	}
+	slices.SortStableFunc(runs, func(a, b Run) int { return b.Changed.Compare(a.Changed) })
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(runs) // whoever has gone need not be told
+}
+
+func (h Host) report(w http.ResponseWriter, r *http.Request) {
+	page, err := h.Report(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(page)
 }
 
 func (h Host) history(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +143,14 @@ func (h Host) history(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("%q is not the name of a run", name), http.StatusBadRequest)
 		return
 	}
-	file, live, err := opened(h.Runs, name)
+	var file *os.File
+	var live bool
+	err := fs.ErrNotExist
+	for _, dir := range h.Runs {
+		if file, live, err = opened(dir, name); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("there is no run %q with a history", name), http.StatusNotFound)
 		return

@@ -17,7 +17,7 @@ const head = `{"format":"lockstorm-history","version":1,"scenario":"calm","lock"
 // served serves a page with the runs of a directory.
 func served(t *testing.T, runs string, names ...string) http.Handler {
 	t.Helper()
-	h, err := Host{Files: fstest.MapFS{"index.html": {Data: []byte("<head>" + withoutRuns)}, "a.js": {Data: []byte("1")}}, Runs: runs, Names: names}.Handler()
+	h, err := Host{Files: fstest.MapFS{"index.html": {Data: []byte("<head>" + withoutRuns)}, "a.js": {Data: []byte("1")}}, Runs: []string{runs}, Names: names}.Handler()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package locks
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"testing"
 	"time"
 
@@ -69,5 +70,39 @@ func makeLock(env locktest.Env) locktest.Locker {
 				return locktest.Hold{}, ctx.Err()
 			}
 		}
+	})
+}
+
+// This lock is never granted.
+func TestRefused(t *testing.T) {
+	config := locktest.Config{Nodes: 1, Rounds: 3}
+	for _, s := range locktest.Storms(config) {
+		if s.Name == "calm" || s.Name == "node-stands-still" {
+			config.Storms = append(config.Storms, s)
+		}
+	}
+	locktest.Run(t, config, func(env locktest.Env) locktest.Locker {
+		client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+		env.Cleanup(client.Close)
+		return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
+			_, err := client.SetNX(ctx, key, "mine", env.TTL).Result()
+			return locktest.Hold{}, errors.Join(errors.New("taken"), err)
+		})
+	})
+}
+
+// Nothing that is promised of a lock without fences can be violated.
+func TestUnjudged(t *testing.T) {
+	config := locktest.Config{Nodes: 1, Rounds: 3, Promises: []checker.Property{checker.Fence}, Storms: []locktest.Storm{{Name: "calm"}}}
+	locktest.Run(t, config, func(env locktest.Env) locktest.Locker {
+		client := redis.NewClient(&redis.Options{Addr: env.Addrs[0], Dialer: env.Dial})
+		env.Cleanup(client.Close)
+		return locktest.LockerFunc(func(ctx context.Context, key string) (locktest.Hold, error) {
+			set, err := client.SetNX(ctx, key, "mine", env.TTL).Result()
+			if err == nil && !set {
+				err = errors.New("taken")
+			}
+			return locktest.Hold{Release: func(ctx context.Context) error { return client.Del(ctx, key).Err() }}, err
+		})
 	})
 }

@@ -1,0 +1,189 @@
+//go:build linux
+
+package cli
+
+import (
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/shlex"
+
+	"github.com/lockstorm/lockstorm/internal/testkit"
+)
+
+const readme = "../../README.md"
+
+// headlines finds the rows that the marker in README.md names, and the table behind it.
+var headlines = regexp.MustCompile(`(?s)(<!-- debate (.*?) -->\n)(.*?)(<!-- /debate -->\n)`)
+
+// The rows of the debate in README.md are those of the reference results, which internal/runner compares with the
+// program.
+func TestReadmeTableIsCurrent(t *testing.T) {
+	text := read(t, readme)
+	parts := headlines.FindStringSubmatch(text)
+	if parts == nil {
+		t.Fatal("README.md has no table between the markers")
+	}
+	args := append(append([]string{"debate"}, strings.Fields(parts[2])...), "--from", "../../results/reference", "--format", "markdown")
+	code, table, problems := command(t, args...)
+	want(t, "exit code, "+problems, code, exitAsExpected)
+	testkit.GoldenFile(t, readme, strings.Replace(text, parts[0], parts[1]+table+parts[4], 1), "The table is not that of the stored results.")
+}
+
+// pages are those whose commands are tested.
+func pages(t *testing.T) (all []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/evidence/*.md", "examples/*.md", "testdata/cases/*.md"} {
+		files, err := filepath.Glob(filepath.Join(sources, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, files...)
+	}
+	return all
+}
+
+// Law: the program understands every command that a page shows, in a code block or in a sentence. In a sentence
+// capitals and dots stand for what the reader chooses.
+func TestPageCommands(t *testing.T) {
+	inBlock := regexp.MustCompile("(?m)^(?:\\$ )?(?:\\./)?(lockstorm [^\n]*)$")
+	inSentence := regexp.MustCompile("`(lockstorm [a-z][^`]*)`")
+	tested := 0
+	for _, path := range pages(t) {
+		for i, part := range strings.Split(read(t, path), "\n```") {
+			commands := inBlock
+			if i%2 == 0 {
+				commands = inSentence
+			}
+			for _, line := range commands.FindAllStringSubmatch(strings.ReplaceAll(part, "\\\n", " "), -1) {
+				tested++
+				problem := understood(line[1])
+				if i%2 == 0 && strings.HasPrefix(problem, "lockstorm: ") { // a sentence may leave arguments out
+					problem = ""
+				}
+				if problem != "" {
+					t.Errorf("%s: %q: %s", filepath.Base(path), line[1], problem)
+				}
+			}
+		}
+	}
+	if tested < 80 {
+		t.Errorf("only %d commands found: this test looks in the wrong place", tested)
+	}
+}
+
+// chosen are words of pages for what a reader chooses, with what stands for them here.
+var chosen = strings.NewReplacer(" …", " all", "…", "", "...", "", "[", "", "]", "", "<kind>", "crash", "KIND", "redlock", "LINK", "'x#/run?'")
+
+// understood parses a command line, and returns what is wrong with it; of arguments, behind "lockstorm: ".
+func understood(line string) string {
+	line, _, _ = strings.Cut(line, "   ") // and a remark
+	words, err := shlex.Split(chosen.Replace(line))
+	if err != nil {
+		return err.Error()
+	}
+	if end := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w[:min(1, len(w))], "|>&;#") }); end >= 0 {
+		words = words[:end]
+	}
+	sub, rest, err := newRoot().Find(words[1:])
+	if err != nil {
+		return err.Error()
+	}
+	if err := sub.ParseFlags(rest); err != nil {
+		return err.Error()
+	}
+	if err := checkCommon(sub); err != nil {
+		return err.Error()
+	}
+	if err := sub.ValidateArgs(sub.Flags().Args()); err != nil {
+		return "lockstorm: " + err.Error()
+	}
+	return ""
+}
+
+// said is a command that a page shows, with its output. A line "…" in the output, at most one, stands for omitted
+// lines.
+type said struct{ command, output string }
+
+// long are commands whose output is compared only when the pages are written anew: they take longer than 2 s.
+var long = []string{"lockstorm rare ", "lockstorm explore --quick"}
+
+// Law: pages show what commands print: the test runs the commands of each block that has output. (With -update it
+// writes their output into the page.)
+func TestPageShowsWhatIsPrinted(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("runs are those of the page on amd64")
+	}
+	tested := 0
+	for _, path := range pages(t) {
+		if strings.Contains(path, "/evidence/") { // which takes minutes to days
+			continue
+		}
+		page := read(t, path)
+		if len(blocks(page)) == 0 {
+			continue
+		}
+		tested++
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text := page
+			for _, block := range blocks(page) {
+				if !testkit.UpdateGolden() && slices.ContainsFunc(long, func(l string) bool { return strings.HasPrefix(block[0].command, l) }) {
+					continue
+				}
+				scene(t)
+				for _, s := range block {
+					out, problems, _ := typedIn(t, s.command)
+					is := said{s.command, cutLike(out+problems, s.output)}
+					if masked(s.output) != masked(is.output) {
+						text = strings.Replace(text, s.String(), is.String(), 1)
+					}
+				}
+			}
+			testkit.GoldenFile(t, path, text, "The page shows what is printed no more.")
+		})
+	}
+	if tested < 4 {
+		t.Errorf("only %d pages show output: this test looks in the wrong place", tested)
+	}
+}
+
+// String is the command and its output as a page shows them.
+func (s said) String() string { return "\n$ " + s.command + "\n" + s.output }
+
+// blocks returns the commands of each block of a page that shows output, up to the last that has any. Commands of
+// other programs are left out: they take too long, or fail on purpose.
+func blocks(page string) (all [][]said) {
+	for i, part := range strings.Split(page, "\n```") {
+		if i%2 == 0 || !strings.HasPrefix(part, "\n$ lockstorm ") {
+			continue
+		}
+		var block []said
+		for _, c := range strings.Split(part, "\n$ ")[1:] {
+			command, output, _ := strings.Cut(c+"\n", "\n")
+			block = append(block, said{command, output})
+		}
+		for len(block) > 0 && block[len(block)-1].output == "" {
+			block = block[:len(block)-1]
+		}
+		if len(block) > 0 {
+			all = append(all, block)
+		}
+	}
+	return all
+}
+
+// cutLike leaves lines out of a text where another does, so that as many lines stand before and after them; a text
+// without that many is left whole.
+func cutLike(text, like string) string {
+	before, after, cut := strings.Cut(like, "…\n")
+	lines := slices.Collect(strings.Lines(text))
+	first, last := strings.Count(before, "\n"), strings.Count(after, "\n")
+	if !cut || len(lines) <= first+last {
+		return text
+	}
+	return strings.Join(lines[:first], "") + "…\n" + strings.Join(lines[len(lines)-last:], "")
+}
