@@ -9,11 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/model"
 )
 
 var big = flag.Bool("big", false, "BenchmarkLease also judges 10,000,000 operations, for which it needs 5 GB")
@@ -54,42 +51,8 @@ func turnsOf(operations int) (history.Header, []history.Event) {
 	return history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second, UntilClock: history.ClientClock}, append(events, history.Event{Time: e.Time, Kind: history.End})
 }
 
-// BenchmarkPorcupine is the same of porcupine alone, on the model of a lease lock. Its
-// memory and time grow with the square of the operations of one resource, which are a
-// sixteenth of all.
-func BenchmarkPorcupine(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 100_000} {
-		b.Run(fmt.Sprintf("operations=%d", n), func(b *testing.B) {
-			_, events := trafficOf(n, 0)
-			ops := operations(events)
-			b.ReportAllocs()
-			began := processorTime(b)
-			for b.Loop() {
-				if !porcupine.CheckOperations(model.LeaseLock, ops) {
-					b.Fatal("porcupine finds the traffic illegal")
-				}
-			}
-			reportOperations(b, n, processorTime(b)-began)
-		})
-	}
-}
-
 // BenchmarkAll is the time of an operation with all judges and all measurements.
 func BenchmarkAll(b *testing.B) { benchmarkJudges(b, 100_000, 0) }
-
-// BenchmarkUnknown is what it costs when ten calls in a thousand never return.
-func BenchmarkUnknown(b *testing.B) {
-	for _, unknown := range []int{0, 10} {
-		for _, only := range []struct {
-			name       string
-			properties []checker.Property
-		}{{"lease", []checker.Property{checker.Lease}}, {"all", nil}} {
-			b.Run(fmt.Sprintf("%s/unknown=%d", only.name, unknown*100), func(b *testing.B) {
-				benchmarkJudges(b, 100_000, unknown, only.properties...)
-			})
-		}
-	}
-}
 
 func benchmarkJudges(b *testing.B, operations, unknown int, only ...checker.Property) {
 	header, events := trafficOf(operations, unknown)
@@ -127,45 +90,4 @@ func processorTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-}
-
-// BenchmarkAccesses is the time of an event with all judges, when each hold reads and
-// writes what it guards.
-func BenchmarkAccesses(b *testing.B) {
-	events := accesses(20_000, 10)
-	header := history.Header{Nodes: 5, Clients: 10}
-	b.ReportAllocs()
-	for b.Loop() {
-		panel := checker.New(header)
-		for i := range events {
-			panel.Record(&events[i])
-		}
-		panel.Finish()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/event")
-}
-
-// accesses is a history of n grants that clients take in turn, each of which reads and
-// writes the guarded resource.
-func accesses(n, clients int) []history.Event {
-	var events []history.Event
-	now := history.Time(0)
-	for i := range n {
-		e := history.Event{Client: i%clients + 1, Resource: "resource", Token: fmt.Sprintf("%040x", i), Outcome: history.OK}
-		add := func(k history.Kind, value int64) {
-			now += 1000
-			e.Time, e.Kind, e.Value = now, k, value
-			events = append(events, e)
-		}
-		add(history.Acquire, 0)
-		add(history.Granted, 0)
-		add(history.Read, 0)
-		add(history.ReadDone, int64(i))
-		add(history.Write, int64(i)+1)
-		add(history.Apply, int64(i)+1)
-		add(history.WriteDone, int64(i)+1)
-		add(history.Release, 0)
-		add(history.Released, 0)
-	}
-	return events
 }

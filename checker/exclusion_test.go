@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-var histories = flag.Int("histories", 50_000, "random histories of the laws of exclusion")
+var histories = flag.Int("histories", 20_000, "random histories of the laws of exclusion")
 
 // repeat checks a property on so many random cases.
 func repeat(t *testing.T, cases int, property func(*rapid.T)) {

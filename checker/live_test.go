@@ -1,7 +1,6 @@
 package checker_test
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -75,44 +74,4 @@ func TestUnknownOutcomesBreakNothing(t *testing.T) {
 			t.Errorf("%d calls of 1000 never return: no hold was continued after its end", unknown)
 		}
 	}
-}
-
-// Law: values that were read and never written, and writes that arrive after their hold, are
-// forgotten with the hold, whichever properties are checked.
-func TestAccessesAreNotKept(t *testing.T) {
-	const grows = 100_000 // bytes; a section of each hold would be ten times that
-	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
-		panel := checker.New(history.Header{Nodes: 5, Clients: 1}, only...)
-		events := abandoned(10_000)
-		if grown := growth(panel, events); grown > grows {
-			t.Errorf("the judges %v remember %d bytes more of 10000 holds than of a thousand, want at most %d", only, grown, grows)
-		}
-		panel.Finish()
-		if err := panel.Err(); err != nil {
-			t.Error(err)
-		}
-		runtime.KeepAlive(events)
-	}
-}
-
-// abandoned is a history of n holds that read three times, and write once: that is applied
-// when they are over.
-func abandoned(n int) []history.Event {
-	var events []history.Event
-	for i := range n {
-		e := history.Event{Client: 1, Resource: "r", Token: fmt.Sprintf("%040x", i)}
-		for _, k := range []history.Kind{
-			history.Acquire, history.Granted, history.Write,
-			history.Read, history.ReadDone, history.Read, history.ReadDone, history.Read,
-			history.Release, history.Released, history.Apply, history.WriteDone,
-		} {
-			e.Time, e.Kind, e.Outcome = e.Time+1, k, history.OK
-			e.Value = int64(i)
-			if e.Time < history.Time(12*i) {
-				e.Time = history.Time(12 * i)
-			}
-			events = append(events, e)
-		}
-	}
-	return events
 }

@@ -66,30 +66,6 @@ func TestPropertiesAreJudgedAlone(t *testing.T) {
 	})
 }
 
-// TestOthersAreLeftAlone: legal traffic of other clients on a resource of their own adds no
-// violation and hides none.
-func TestOthersAreLeftAlone(t *testing.T) {
-	repeat(t, 2_000, func(t *rapid.T) {
-		header, events := drawTurmoil(t)
-		before := judge(header, events)
-		_, others := drawLedgered(t).write(0)
-		for _, e := range others {
-			if e.Token == "" || e.Time > events[len(events)-1].Time {
-				continue
-			}
-			e.Token, e.Resource = "other "+e.Token, "other "+e.Resource
-			e.Client += 1000 * min(e.Client, 1)
-			events = append(events, e)
-		}
-		after := judge(header, shuffleTies(events, rapid.Uint64().Draw(t, "order")))
-		for _, f := range before.Findings {
-			if g := after.Finding(f.Property); f.Count != g.Count && f.Property != checker.DeadlockFreedom && f.Property != checker.Contract {
-				t.Fatalf("%v: %d violations (%s), with others at work %d (%s)", f.Property, f.Count, f.Story(), g.Count, g.Story())
-			}
-		}
-	})
-}
-
 // TestMoreHistoryHasNoFewerViolations: what a history had violated by some instant, it has
 // violated for good.
 func TestMoreHistoryHasNoFewerViolations(t *testing.T) {
