@@ -2,14 +2,10 @@ package checker_test
 
 import (
 	"runtime"
-	"slices"
 	"testing"
-
-	"github.com/anishathalye/porcupine"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/model"
 )
 
 // Law: the panel remembers what is live, however long the history is. A hold is some
@@ -19,18 +15,18 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 		calls = 200_000
 		grows = 100_000 // bytes, with the clients that take the place of dead ones
 	)
-	header, events := trafficOf(calls, 0)
+	header, events := turnsOf(calls)
 	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
 		panel := checker.New(header, only...)
 		grown := growth(panel, events)
 		if grown > grows {
 			t.Errorf("the judges %v of a history of %d calls remember %d bytes more after all of it than after a tenth, want at most %d", only, calls, grown, grows)
 		}
-		if most := 4 * trafficClients; panel.Places() > most {
-			t.Errorf("the judges %v of %d clients have remembered %d holds at one time, want at most %d", only, trafficClients, panel.Places(), most)
+		if most := 4 * header.Clients; panel.Places() > most {
+			t.Errorf("the judges %v of %d clients have remembered %d holds at one time, want at most %d", only, header.Clients, panel.Places(), most)
 		}
 		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("lease exclusion in the traffic: %v, %s", f.Verdict, f.Story())
+			t.Errorf("lease exclusion : %v, %s", f.Verdict, f.Story())
 		}
 	}
 	runtime.KeepAlive(events)
@@ -55,23 +51,4 @@ func heap() int {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
-}
-
-// Law: calls that never return break nothing, however many they are and whatever waits
-// behind them. Porcupine says that the traffic is legal.
-func TestUnknownOutcomesBreakNothing(t *testing.T) {
-	for _, unknown := range []int{0, 10, 200} {
-		header, events := trafficOf(20_000, unknown)
-		if f := judge(header, events).Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story())
-		}
-		_, events = trafficOf(2_000, unknown)
-		ops := operations(events)
-		if !porcupine.CheckOperations(model.LeaseLock, ops) {
-			t.Errorf("%d calls of 1000 never return: porcupine finds the traffic illegal", unknown)
-		}
-		if !slices.ContainsFunc(ops, func(o porcupine.Operation) bool { return o.Input.(model.LeaseInput).Step == model.Renew }) {
-			t.Errorf("%d calls of 1000 never return: no hold was continued after its end", unknown)
-		}
-	}
 }

@@ -1,8 +1,6 @@
 package checker_test
 
 import (
-	"testing"
-
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -50,36 +48,4 @@ func pauseEvents(pauses []pause) []history.Event {
 		}
 	}
 	return events
-}
-
-// pausesSeen counts the histories in which pauses are where they could mislead a judge.
-type pausesSeen map[string]int
-
-func (seen pausesSeen) add(pauses []pause, events []history.Event) {
-	has := map[string]bool{"": true}
-	for i := range events {
-		for _, p := range pauses {
-			e := &events[i]
-			if at := int(e.Time); p.client == e.Client && e.Kind == history.Lapse {
-				has["a lapse within a pause"] = has["a lapse within a pause"] || p.from < at && at < p.to
-				has["a lapse at the start of a pause"] = has["a lapse at the start of a pause"] || p.from == at
-				has["a lapse at the end of a pause"] = has["a lapse at the end of a pause"] || p.to == at
-			}
-		}
-	}
-	for what, is := range has {
-		if is {
-			seen[what]++
-		}
-	}
-}
-
-// check fails if something is rarer than in one history of twenty.
-func (seen pausesSeen) check(t *testing.T) {
-	for _, what := range []string{"a lapse within a pause", "a lapse at the start of a pause", "a lapse at the end of a pause"} {
-		if seen[what]*20 < seen[""] {
-			t.Errorf("%d of %d histories have this: %q; want one in twenty", seen[what], seen[""], what)
-		}
-	}
-	t.Log(map[string]int(seen))
 }

@@ -124,39 +124,3 @@ func TestTextsThatAreKeptAreFew(t *testing.T) {
 		}
 	}
 }
-
-// The scanner reads nothing in another way than encoding/json, whatever the line.
-func FuzzLine(f *testing.F) {
-	for _, line := range []string{
-		`{"t":1,"kind":"end"}`, `{"kind":"released","t":-1,"outcome":"ok","k":5,"token":"é"}`, `{"t":1,"t":1}`, `{"T":1}`, `{"t":null}`, `{"fence":18446744073709551615}`, `{} {}`,
-	} {
-		f.Add([]byte(line))
-	}
-	f.Fuzz(func(t *testing.T, line []byte) {
-		if difference := oneWay(line); difference != "" {
-			t.Errorf("%q: %s", line, difference)
-		}
-	})
-}
-
-// BenchmarkScanner is the time of one line, without what is around it, beside
-// encoding/json.
-func BenchmarkScanner(b *testing.B) {
-	line := []byte(`{"t":1345524,"kind":"granted","client":2,"resource":"invoice-7","token":"3784bf3b69216aa55f06eaf22ff9cadfceb93de6","ttl":1000000000,"until":988000000,"validity":986654476,"k":5}`)
-	b.Run("scanner", func(b *testing.B) {
-		s := &scanner{texts: newTexts()}
-		for range b.N {
-			var e Event
-			if !s.event(line, &e) {
-				b.Fatal("left")
-			}
-		}
-	})
-	b.Run("strict", func(b *testing.B) {
-		for range b.N {
-			if err := parseEvent(line, &Event{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}

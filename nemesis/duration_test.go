@@ -79,10 +79,3 @@ func TestDurationsAreBounded(t *testing.T) {
 		}
 	}
 }
-
-// Nine of the longest durations can be added.
-func TestLongestCanBeAdded(t *testing.T) {
-	if nemesis.MaxDuration > math.MaxInt64/9 {
-		t.Error("too long")
-	}
-}

@@ -102,22 +102,3 @@ func TestNumbersOfNodesAndClientsAreCalledThat(t *testing.T) {
 		}
 	}
 }
-
-func TestDisjointPlans(t *testing.T) {
-	stepped := nemesis.Trigger{Client: 1, Step: "granted"}
-	cases := map[string]struct {
-		plan nemesis.Plan
-		want bool
-	}{
-		"nothing":                     {nil, true},
-		"two nodes":                   {nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)}, true},
-		"one node, one after another": {nemesis.Plan{crash(1, nemesis.At(5*ms), nemesis.After(ms)), crash(1, nemesis.At(0), nemesis.After(ms))}, true},
-		"one node twice at once":      {nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(9*ms)), crash(1, nemesis.At(5*ms), nil)}, false},
-		"one node, at a step":         {nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(ms)), crash(1, stepped, nil)}, false},
-	}
-	for name, c := range cases {
-		if got := c.plan.Disjoint(setting()); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}

@@ -214,42 +214,6 @@ func TestJeopardy(t *testing.T) {
 	}
 }
 
-// A client that does not check its session after the wait acquires a lock that another client
-// holds.
-func TestUncheckedSession(t *testing.T) {
-	for name, want := range map[string]bool{"etcd": false, "etcd-unchecked": true} {
-		inBubble(t, func(t *testing.T) {
-			s := newStore()
-			holder, _ := newLocker(t, name, s)
-			waiter, _ := newLocker(t, name, s)
-			h := mustLock(t, holder)
-			var waited hold
-			task := bubble{}.Go("", func() { waited = mustLock(t, waiter) })
-			pass(50 * ms)
-			s.mu.Lock() // the waiter's session, which was opened last
-			for id, session := range s.sessions {
-				if id > h.Fence() {
-					session.until = time.Now()
-				}
-			}
-			s.mu.Unlock()
-			rival, _ := newLocker(t, name, s)
-			var third hold
-			other := bubble{}.Go("", func() { third = mustLock(t, rival) })
-			pass(50 * ms)
-			mustRelease(t, h)
-			_ = other.Wait(context.Background())
-			pass(10 * ms)
-			if both := waited != nil && waited.Check() == nil && third.Check() == nil; both != want {
-				t.Errorf("%s: both hold: %v", name, both)
-			}
-			mustRelease(t, third)
-			_ = task.Wait(context.Background())
-			_ = waited.Release(context.Background())
-		})
-	}
-}
-
 // Law: calls of one client exclude each other as those of several do, and leave
 // nothing, whether they are for the same resource or for others. (Those of a fenced
 // lock are of one owner.)

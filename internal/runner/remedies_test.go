@@ -42,19 +42,6 @@ func storms(t *testing.T, s scenarios.Scenario, n int) runner.Tally {
 	return runs(t, s, n**lawTimes)
 }
 
-// A quarantine closes neither a restore of a machine, which keeps the run id, nor two
-// masters, of which each has been watched for long enough.
-func TestQuarantineDoesNotCloseWhatIsNoRestart(t *testing.T) {
-	for _, kind := range []nemesis.Kind{"vm-restore", "split-brain"} {
-		s := busy(t, 20, kind)
-		s.Replication = upTo(100 * ms)
-		s.Lock.Quarantine = s.Lock.TTL
-		if !violates(t, s, checker.Lease, 600) {
-			t.Errorf("%s: no run of 600 violates lease exclusion", kind)
-		}
-	}
-}
-
 // Law: with a quarantine as long as the longest TTL, no node that restarts breaks
 // lease exclusion, whatever it has lost and however soon it is back. Without it
 // each of these does.
@@ -162,18 +149,6 @@ func TestFencesGrowWhileNothingIsForgotten(t *testing.T) {
 func TestFencesProtectWhereTheLockDoesNot(t *testing.T) {
 	tally := storms(t, drawing(busy(t, 20, "pause", "evict", "clock-jump", "snapshot")), 100)
 	wantVerdicts(t, tally, map[checker.Property]checker.Verdict{checker.Lease: checker.Violated, checker.Effect: checker.Holds})
-}
-
-// And they do not when nodes come back without their counters, or with old ones.
-func TestFencesRepeatAfterALoss(t *testing.T) {
-	for kind, persistence := range map[nemesis.Kind]nemesis.Persistence{"crash": nemesis.Nothing, "old-snapshot": nemesis.Always} {
-		s := busy(t, 20, kind)
-		s.Persistence = persistence
-		s.Lock.Fence = "quorum"
-		if !violates(t, s, checker.Fence, 300) {
-			t.Errorf("nodes that lose their counters by a %s make no fence repeat in 300 storms", kind)
-		}
-	}
 }
 
 // Law: over any network, a holder with a watchdog excludes others while it works, and is notified
