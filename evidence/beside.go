@@ -66,7 +66,7 @@ func compareBeside(c report.Comparison, other report.Tallies, here, there string
 // clients at other steps.
 func (p pair) byChance() bool {
 	drawn := p.Trial.Enter(p.Lock).Generate != nil
-	return drawn && p.Lock.Expect[p.Property] == checker.Violated && runner.Fisher(p.Rates[0], p.Rates[1]) >= unlikely
+	return drawn && p.Lock.Expect[p.Property] == checker.Violated && fisher(p.Rates[0], p.Rates[1]) >= unlikely
 }
 
 // Differences returns the pairs that differ.
@@ -193,7 +193,7 @@ func compareRates(here, there runner.Rate) rateAgreement {
 	switch {
 	case here.K > 0 && there.K == 0:
 		return onlyHere
-	case runner.Fisher(here, there) < unlikely:
+	case fisher(here, there) < unlikely:
 		return inconsistent
 	}
 	return consistent

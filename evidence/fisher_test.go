@@ -1,4 +1,4 @@
-package runner_test
+package main
 
 import (
 	"math"
@@ -18,7 +18,7 @@ func TestFisher(t *testing.T) {
 		{runner.Rate{K: 1, N: 10}, runner.Rate{K: 11, N: 14}, 0.002759},
 		{runner.Rate{K: 2, N: 4}, runner.Rate{K: 25, N: 50}, 1},
 	} {
-		if got := runner.Fisher(c.a, c.b); math.Abs(got-c.want) > 1e-3*c.want {
+		if got := fisher(c.a, c.b); math.Abs(got-c.want) > 1e-3*c.want {
 			t.Errorf("%v and %v: %g, want %g", c.a, c.b, got, c.want)
 		}
 	}

@@ -1,12 +1,16 @@
-package runner
+package main
 
-import "math"
+import (
+	"math"
 
-// Fisher returns the probability of a difference between two rates that is at least as
+	"github.com/lockstorm/lockstorm/internal/runner"
+)
+
+// fisher returns the probability of a difference between two rates that is at least as
 // unlikely as this one, if both have the same probability behind them (Fisher's exact test,
 // two-sided; R. A. Fisher, On the Interpretation of χ² from Contingency Tables, JRSS 85,
 // 1922).
-func Fisher(a, b Rate) float64 {
+func fisher(a, b runner.Rate) float64 {
 	k, n := a.K+b.K, a.N+b.N
 	p := func(i int) float64 { return math.Exp(choose(a.N, i) + choose(b.N, k-i) - choose(n, k)) }
 	seen, total := p(a.K), 0.0
