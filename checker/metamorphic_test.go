@@ -65,21 +65,3 @@ func TestPropertiesAreJudgedAlone(t *testing.T) {
 		}
 	})
 }
-
-// TestMoreHistoryHasNoFewerViolations: what a history had violated by some instant, it has
-// violated for good.
-func TestMoreHistoryHasNoFewerViolations(t *testing.T) {
-	forGood := []checker.Property{checker.Lease, checker.Section, checker.Fence, checker.FaultTolerance, checker.Cleanup}
-	repeat(t, 3_000, func(t *rapid.T) {
-		header, events := drawTurmoil(t)
-		cut := history.Time(rapid.IntRange(0, horizon).Draw(t, "cut"))
-		n := slices.IndexFunc(events, func(e history.Event) bool { return e.Time > cut })
-		part := append(slices.Clone(events[:n]), history.Event{Time: cut, Kind: history.End})
-		a, b := judge(header, part, forGood...), judge(header, events, forGood...)
-		for i, f := range a.Findings {
-			if g := b.Findings[i]; f.Count > g.Count {
-				t.Fatalf("%v: %d violations by %d (%s), and %d in all (%s)", f.Property, f.Count, cut, f.Story(), g.Count, g.Story())
-			}
-		}
-	})
-}

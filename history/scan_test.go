@@ -1,7 +1,6 @@
 package history
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -70,44 +69,6 @@ func TestScannerReadsNothingInAnotherWay(t *testing.T) {
 	if total := read + left; read < total/20 || left < total/20 {
 		t.Errorf("%d lines read, %d left: the law says little", read, left)
 	}
-}
-
-// Law: the scanner reads the lines that a writer writes of plain texts, whatever fields
-// there are; otherwise histories would be right and slow.
-func TestScannerReadsWhatIsWritten(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		e := drawPlain(t)
-		line, err := appendEvent(nil, &e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got Event
-		if s := (&scanner{texts: newTexts()}); !s.event(line[:len(line)-1], &got) || got != e {
-			t.Fatalf("%s: read %+v", line, got)
-		}
-	})
-}
-
-// drawPlain draws every field, of what the scanner does not leave to encoding/json.
-func drawPlain(t *rapid.T) Event {
-	var e Event
-	v := reflect.ValueOf(&e).Elem()
-	for i := range v.NumField() {
-		name, field := v.Type().Field(i).Name, v.Field(i)
-		switch {
-		case name == "Kind":
-			field.SetUint(rapid.Uint64Range(1, uint64(kindEnd)-1).Draw(t, name))
-		case name == "Outcome":
-			field.SetUint(rapid.Uint64Range(0, uint64(Unknown)).Draw(t, name))
-		case field.Kind() == reflect.String:
-			field.SetString(rapid.StringMatching(`[ !#-\[\]-~é☃]{0,300}`).Draw(t, name))
-		case field.CanUint():
-			field.SetUint(rapid.Uint64Range(0, 1<<63).Draw(t, name))
-		default:
-			field.SetInt(rapid.Int64Range(-1<<62, 1<<62).Draw(t, name))
-		}
-	}
-	return e
 }
 
 // The number of retained texts is bounded, whatever the input.

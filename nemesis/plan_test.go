@@ -124,14 +124,3 @@ func TestStepsOf(t *testing.T) {
 		}
 	}
 }
-
-func TestKinds(t *testing.T) {
-	names, what := nemesis.Kinds()
-	seen := map[nemesis.Kind]bool{}
-	for _, k := range names {
-		if seen[k] || what[k] == "" {
-			t.Errorf("%s is listed twice, or without a description", k)
-		}
-		seen[k] = true
-	}
-}

@@ -68,59 +68,6 @@ func (s twice) Record(e *history.Event) {
 	}
 }
 
-// The drawn plan is separate from the scenario's own plan, which does not change. The executed
-// scenario has no generator.
-func TestDrawnPlan(t *testing.T) {
-	s := find(t, "crash-restart")
-	in := runner.WithGenerator(s, nemesis.Generator{Most: 5})
-	r, err := runner.Run(context.Background(), simulator, in, 3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(r.Scenario, in) {
-		t.Errorf("asked for %+v, and the result is of %+v", in, r.Scenario)
-	}
-	done := r.Executed()
-	if done.Generate != nil || done.Expect != nil {
-		t.Errorf("generator %v, expectations %v", done.Generate, done.Expect)
-	}
-	if n := len(done.Plan); n < 3 || n > 7 || done.Plan[1] != s.Plan[1] {
-		t.Errorf("plan %v", done.Plan)
-	}
-	if len(in.Plan) != 2 || len(find(t, "crash-restart").Plan) != 2 {
-		t.Error("the scenario itself was changed")
-	}
-}
-
-// A backend gets no impossible fault: "all" omits such kinds, and naming one is an error, as is a
-// generator without possible kinds.
-func TestGeneratorOfABackend(t *testing.T) {
-	tin := runner.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}}
-	s := runner.WithGenerator(find(t, "calm"), nemesis.Generator{Most: 9})
-	e := prepared(t, tin, s)
-	for seed := range uint64(50) {
-		drawn := s
-		drawn.Plan, drawn.Generate = runner.Draw(e, seed), nil
-		if _, err := runner.Prepare(tin, drawn); err != nil || len(drawn.Plan) == 0 {
-			t.Errorf("seed %d: %v", seed, err)
-		}
-	}
-	for want, faults := range map[string]nemesis.Weights{
-		"generate.faults.pause: the tin backend cannot carry out a pause": {"all": 1, "pause": 1},
-		"generate.faults: nothing is left to draw: the tin backend can":   {"all": 1, "crash": 0},
-	} {
-		s.Generate.Faults = faults
-		if _, err := runner.Prepare(tin, s); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
-	s.Generate.Faults = nemesis.Weights{"failover": 1}
-	const want = "generate.faults.failover: a failover is impossible here: no node has a replica: the setting has no replication"
-	if _, err := runner.Prepare(simulator, s); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
 // The error of a run in a storm says which run it was.
 func TestErrorOfARunNamesItsSeed(t *testing.T) {
 	broken := runner.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}, Open: func(context.Context, nemesis.Setting, uint64, history.Sink) (runner.World, error) {

@@ -69,7 +69,7 @@ func TestQuarantineClosesRestarts(t *testing.T) {
 	}
 }
 
-var costRuns = flag.Int("runs", 40, "how many runs of each kind the cost of a quarantine is measured in")
+var costRuns = flag.Int("runs", 15, "how many runs of each kind the cost of a quarantine is measured in")
 
 // The cost of the quarantine: a restarted node is missing for longer, and at the start of a run,
 // when no node is known, all are. It is logged; docs/redlock.md has the figures of more runs.
