@@ -73,17 +73,6 @@ func TestOverlapAtOneInstant(t *testing.T) {
 	}
 }
 
-func TestRefuse(t *testing.T) {
-	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), {Action: &nemesis.Pause{Client: 1}}}
-	if err := (nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash", "pause"}}).Refuse(plan); err != nil {
-		t.Error(err)
-	}
-	err := nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}.Refuse(plan)
-	if err == nil || err.Error() != "the tin backend cannot carry out fault 2 of the plan, a pause" {
-		t.Errorf("got %v", err)
-	}
-}
-
 // A backend that can carry out a kind may lack what some faults of it ask for.
 func TestRefuseFeature(t *testing.T) {
 	pause := func(first nemesis.First) nemesis.Plan {

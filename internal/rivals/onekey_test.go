@@ -331,16 +331,3 @@ func TestDeleteThatOvertakesTheSet(t *testing.T) {
 	b := play(t, onceOf(rivals.NewSingleNode), slow, try(rivals.ErrNoAnswer))
 	b.want("keys", b.keys(), "set by 1@201ms, deleted by 1@205ms") // asked at 50, 102 and 204 ms
 }
-
-// An extension reports that the key is gone.
-func TestExtensionTellsTheLoss(t *testing.T) {
-	evict := nemesis.Plan{{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(100 * ms)}}
-	b := play(t, rivals.NewSingleNode, evict, func(b *bench, m *rivals.Mutex) {
-		h := b.lock(m)
-		b.sleep(1, 200*ms)
-		b.wantError("extend", h.Extend(background, time.Second), rivals.ErrLost)
-		b.wantError("check", h.Check(), rivals.ErrLost)
-		b.wantError("release", h.Release(background), rivals.ErrLost)
-	})
-	b.want("steps", b.steps(1), "acquire before-send reply 1 (set) before-check after-check granted extend reply 2 (extend) lost extend-failed before-release reply 3 (delete) released")
-}

@@ -72,25 +72,6 @@ func TestAHoldLastsWhileHeartbeatsAreAnswered(t *testing.T) {
 	})
 }
 
-// Two holds of one client have one session.
-func TestOneSession(t *testing.T) {
-	eachSessionLock(t, func(t *testing.T, name string) {
-		s := newStore()
-		lock, _ := newLocker(t, name, s)
-		a, errA := lock(context.Background(), "a")
-		b, errB := lock(context.Background(), "a/b")
-		if errA != nil || errB != nil || s.count(env.StoreOpen) != 1 {
-			t.Fatalf("%v, %v, %d sessions", errA, errB, s.count(env.StoreOpen))
-		}
-		pass(3 * time.Second)
-		if a.Check() != nil || b.Check() != nil || s.count(env.StoreKeep) != 10 {
-			t.Errorf("%v, %v, %d heartbeats", a.Check(), b.Check(), s.count(env.StoreKeep))
-		}
-		mustRelease(t, a)
-		mustRelease(t, b)
-	})
-}
-
 // The store is silent for longer than the TTL: the holder is warned a margin before its deadline,
 // and its entry is gone when the store is back.
 func TestSilentStore(t *testing.T) {
