@@ -156,15 +156,6 @@ func TestWhatForeignLocksCannotBeGiven(t *testing.T) {
 	wants(dialled, sharing(nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepQuorum, 0), End: nemesis.After(time.Second)}), "plan[0]", `"quorum"`)
 }
 
-// An invalid plan is reported as such, and not as one that an external lock does not support.
-func TestForeignLockWithoutAFault(t *testing.T) {
-	_, err := runner.PrepareExternal(dialled, sharing(nemesis.Fault{}), runner.External{Name: "shared"})
-	var unfit *runner.UnfitError
-	if err == nil || errors.As(err, &unfit) {
-		t.Errorf("a fault without an action: %v", err)
-	}
-}
-
 // Law: a generator draws nothing for a foreign lock that such a lock cannot be given.
 func TestNothingUnbearableIsDrawn(t *testing.T) {
 	s := sharing()

@@ -90,5 +90,5 @@ func TestKubernetesLeaseInStorms(t *testing.T) {
 	lock := onLease(t).Lock
 	lock.Clock = "boottime"
 	s.Lock = lock
-	never(t, storms(t, s, 60), checker.Fence, checker.DeadlockFreedom)
+	never(t, runs(t, s, 60), checker.Fence, checker.DeadlockFreedom)
 }
