@@ -1,52 +1,45 @@
-//go:build unix
-
 package checker_test
 
 import (
-	"flag"
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/model"
 )
 
-var big = flag.Bool("big", false, "BenchmarkLease also judges 10,000,000 operations, for which it needs 5 GB")
-
-// BenchmarkLease is the time that the judge of lease exclusion takes for an operation, a
-// call with its return, in memory: of clients that do nothing but acquire and release in
-// turn, and of the traffic, in which there is all that there can be.
-func BenchmarkLease(b *testing.B) {
-	sizes := []int{10_000, 1_000_000}
-	if *big {
-		sizes = append(sizes, 10_000_000)
-	}
-	for _, n := range sizes {
-		b.Run(fmt.Sprintf("turns/operations=%d", n), func(b *testing.B) {
-			header, events := turnsOf(n)
-			benchmarkEvents(b, n, header, events, checker.Lease)
-		})
-	}
-	for _, n := range sizes {
-		b.Run(fmt.Sprintf("traffic/operations=%d", n), func(b *testing.B) { benchmarkJudges(b, n, 0, checker.Lease) })
+// BenchmarkChecker is the time of an operation, a call with its return, in memory, with the judge of lease exclusion
+// and with all judges.
+func BenchmarkChecker(b *testing.B) {
+	for name, only := range map[string][]checker.Property{"lease": {checker.Lease}, "all": nil} {
+		for _, n := range []int{10_000, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/operations=%d", name, n), func(b *testing.B) {
+				header, events := turnsOf(n)
+				benchmarkEvents(b, n, header, events, only...)
+			})
+		}
 	}
 }
 
-// turnsOf is a history of so many operations of ten clients that acquire and release one
-// resource in turn.
+// turnsOf is a history of about so many operations of clients that hold one resource in turn. Some extend, and
+// now and then one more client comes, and dies.
 func turnsOf(operations int) (history.Header, []history.Event) {
 	const clients = 10
-	events := make([]history.Event, 0, 2*operations+1)
+	events := make([]history.Event, 0, 3*operations)
 	e := history.Event{Resource: "resource", TTL: time.Second, Validity: time.Second, Outcome: history.OK}
 	for i := range operations / 2 {
 		e.Client, e.Token = i%clients+1, fmt.Sprintf("%040x", i)
 		e.Until = int64(e.Time) + int64(time.Second)
-		for _, e.Kind = range []history.Kind{history.Acquire, history.Granted, history.Release, history.Released} {
+		turn := []history.Kind{history.Acquire, history.Granted, history.Release, history.Released}
+		switch {
+		case i%clients == 3:
+			turn = []history.Kind{history.Acquire, history.Granted, history.Extend, history.Extended, history.Release, history.Released}
+		case i%10_000 == 6:
+			e.Client += clients * (1 + i/10_000)
+			turn = []history.Kind{history.Acquire, history.Granted, history.Kill, history.Lapse}
+		}
+		for _, e.Kind = range turn {
 			e.Time += 1000
 			events = append(events, e)
 		}
@@ -54,51 +47,8 @@ func turnsOf(operations int) (history.Header, []history.Event) {
 	return history.Header{Nodes: 5, Clients: clients, LongestTTL: time.Second, UntilClock: history.ClientClock}, append(events, history.Event{Time: e.Time, Kind: history.End})
 }
 
-// BenchmarkPorcupine is the same of porcupine alone, on the model of a lease lock. Its
-// memory and time grow with the square of the operations of one resource, which are a
-// sixteenth of all.
-func BenchmarkPorcupine(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 100_000} {
-		b.Run(fmt.Sprintf("operations=%d", n), func(b *testing.B) {
-			_, events := trafficOf(n, 0)
-			ops := operations(events)
-			b.ReportAllocs()
-			began := processorTime(b)
-			for b.Loop() {
-				if !porcupine.CheckOperations(model.LeaseLock, ops) {
-					b.Fatal("porcupine finds the traffic illegal")
-				}
-			}
-			reportOperations(b, n, processorTime(b)-began)
-		})
-	}
-}
-
-// BenchmarkAll is the time of an operation with all judges and all measurements.
-func BenchmarkAll(b *testing.B) { benchmarkJudges(b, 100_000, 0) }
-
-// BenchmarkUnknown is what it costs when ten calls in a thousand never return.
-func BenchmarkUnknown(b *testing.B) {
-	for _, unknown := range []int{0, 10} {
-		for _, only := range []struct {
-			name       string
-			properties []checker.Property
-		}{{"lease", []checker.Property{checker.Lease}}, {"all", nil}} {
-			b.Run(fmt.Sprintf("%s/unknown=%d", only.name, unknown*100), func(b *testing.B) {
-				benchmarkJudges(b, 100_000, unknown, only.properties...)
-			})
-		}
-	}
-}
-
-func benchmarkJudges(b *testing.B, operations, unknown int, only ...checker.Property) {
-	header, events := trafficOf(operations, unknown)
-	benchmarkEvents(b, operations, header, events, only...)
-}
-
 func benchmarkEvents(b *testing.B, operations int, header history.Header, events []history.Event, only ...checker.Property) {
 	b.ReportAllocs()
-	began := processorTime(b)
 	for b.Loop() {
 		panel := checker.New(header, only...)
 		for i := range events {
@@ -108,64 +58,5 @@ func benchmarkEvents(b *testing.B, operations int, header history.Header, events
 			b.Fatal(f.Story())
 		}
 	}
-	reportOperations(b, operations, processorTime(b)-began)
-}
-
-// reportOperations reports what took so much of the processor: it is what can be compared
-// on a machine that is shared, where a round may wait for longer than it runs.
-func reportOperations(b *testing.B, operations int, took time.Duration) {
-	rounds := took.Seconds() / float64(b.N)
-	b.ReportMetric(rounds*1e3, "cpu-ms/op")
-	b.ReportMetric(rounds*1e9/float64(operations), "cpu-ns/operation")
-	b.ReportMetric(float64(operations)/rounds, "operations/cpu-s")
-}
-
-// processorTime is how long the process has run by now, on all cores together.
-func processorTime(b *testing.B) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-}
-
-// BenchmarkAccesses is the time of an event with all judges, when each hold reads and
-// writes what it guards.
-func BenchmarkAccesses(b *testing.B) {
-	events := accesses(20_000, 10)
-	header := history.Header{Nodes: 5, Clients: 10}
-	b.ReportAllocs()
-	for b.Loop() {
-		panel := checker.New(header)
-		for i := range events {
-			panel.Record(&events[i])
-		}
-		panel.Finish()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/event")
-}
-
-// accesses is a history of n grants that clients take in turn, each of which reads and
-// writes the guarded resource.
-func accesses(n, clients int) []history.Event {
-	var events []history.Event
-	now := history.Time(0)
-	for i := range n {
-		e := history.Event{Client: i%clients + 1, Resource: "resource", Token: fmt.Sprintf("%040x", i), Outcome: history.OK}
-		add := func(k history.Kind, value int64) {
-			now += 1000
-			e.Time, e.Kind, e.Value = now, k, value
-			events = append(events, e)
-		}
-		add(history.Acquire, 0)
-		add(history.Granted, 0)
-		add(history.Read, 0)
-		add(history.ReadDone, int64(i))
-		add(history.Write, int64(i)+1)
-		add(history.Apply, int64(i)+1)
-		add(history.WriteDone, int64(i)+1)
-		add(history.Release, 0)
-		add(history.Released, 0)
-	}
-	return events
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*operations), "ns/operation")
 }

@@ -69,23 +69,6 @@ func TestUntilEndsAHoldAsItsLapseDoes(t *testing.T) {
 	}
 }
 
-// TestALapseShowsTheClock: a history that has a lapse and names no clock is judged by the clients' own.
-func TestALapseShowsTheClock(t *testing.T) {
-	repeat(t, 1_000, func(t *rapid.T) {
-		header, events := drawTurmoil(t)
-		want := judge(header, events)
-		header.UntilClock = ""
-		if !slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Lapse }) {
-			return
-		}
-		got := judge(header, events)
-		if got.UntilClock != history.ClientClock {
-			t.Fatalf("judged by the clock %q", got.UntilClock)
-		}
-		sameFindings(t, want, got, "with a header that names no clock")
-	})
-}
-
 // Law: a checker of a history without lapses forgets the deadlines of holds that are over.
 func TestDeadlinesOfThePastAreForgotten(t *testing.T) {
 	c := checker.New(history.Header{Nodes: 1, Clients: 1, UntilClock: history.FileClock}, checker.Lease)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 )
 
-var histories = flag.Int("histories", 50_000, "random histories of the laws of exclusion")
+var histories = flag.Int("histories", 20_000, "random histories of the laws of exclusion")
 
 // repeat checks a property on so many random cases.
 func repeat(t *testing.T, cases int, property func(*rapid.T)) {
@@ -29,22 +29,20 @@ func repeat(t *testing.T, cases int, property func(*rapid.T)) {
 // lock, and the stream judge agree on every history; and the judge finds neither more nor
 // fewer breaches than the sweep, and names one of them. Pauses change nothing of it.
 func TestSweepAgreesWithPorcupine(t *testing.T) {
-	var seen census
-	paused := pausesSeen{}
+	broken := 0
 	repeat(t, *histories, func(t *rapid.T) {
 		scripts := drawScripts(t)
-		pauses := drawPauses(t, scripts)
-		header, events := write(scripts, rapid.Uint64().Draw(t, "order of ties"), pauseEvents(pauses)...)
-		if err := disagreement(scripts, judge(header, events, checker.Lease, checker.Section)); err != nil {
+		header, events := write(scripts, rapid.Uint64().Draw(t, "order of ties"), pauseEvents(drawPauses(t, scripts))...)
+		r := judge(header, events, checker.Lease, checker.Section)
+		if err := disagreement(scripts, r); err != nil {
 			t.Fatal(err)
 		}
-		lease := windowsOf(scripts, (*script).leaseWindows)
-		seen.count(scripts, lease, windowsOf(scripts, (*script).sectionWindows), len(sweep(lease)) == 0)
-		paused.add(pauses, events)
+		if r.Finding(checker.Lease).Verdict == checker.Violated {
+			broken++
+		}
 	})
-	if !t.Failed() {
-		seen.check(t)
-		paused.check(t)
+	if !t.Failed() && (broken*10 < *histories || broken*10 > 9**histories) {
+		t.Errorf("%d of %d histories break lease exclusion: want at least a tenth, and as many that do not", broken, *histories)
 	}
 }
 

@@ -21,11 +21,10 @@ import (
 type excuses struct {
 	voters  nodes // that keep the lock
 	faults  map[int]*ongoingFault
-	cut     []nodes       // by client: the links that were down before this instant
-	uses    [][]*resource // by client: the resources that it has asked for
-	clocks  []clockFault  // of nodes that keep the lock
-	unnamed history.Time  // when a fault of unknown kind first began; forever: there was none
-	hidden  history.Time  // when the last fault began that goes on and shows nothing yet, although its kind does
+	cut     []nodes      // by client: the links that were down before this instant
+	clocks  []clockFault // of nodes that keep the lock
+	unnamed history.Time // when a fault of unknown kind first began; forever: there was none
+	hidden  history.Time // when the last fault began that goes on and shows nothing yet, although its kind does
 }
 
 // ongoingFault is a fault that has begun and not ended.
@@ -53,28 +52,19 @@ type concern struct {
 func (c concern) none() bool { return !c.everybody && c.client == nil }
 
 func newExcuses(voters nodes, clients int) excuses {
-	room := 1 + min(clients, 64)
 	return excuses{
 		voters: voters, faults: map[int]*ongoingFault{}, unnamed: forever, hidden: longAgo,
-		cut: make([]nodes, 0, room), uses: make([][]*resource, 0, room),
+		cut: make([]nodes, 0, 1+min(clients, 64)),
 	}
 }
 
-// use notes that a client asks for a resource.
-func (x *excuses) use(c *client, r *resource) {
-	word, bit := c.number/64, uint64(1)<<(c.number%64)
-	users := &r.waiting.users
-	for len(*users) <= word {
-		*users = append(*users, 0)
+// use notes that a client asks for the resource.
+func (w *waiting) use(c *client) {
+	word := c.number / 64
+	for len(w.users) <= word {
+		w.users = append(w.users, 0)
 	}
-	if (*users)[word]&bit != 0 {
-		return
-	}
-	(*users)[word] |= bit
-	for len(x.uses) <= c.number {
-		x.uses = append(x.uses, nil)
-	}
-	x.uses[c.number] = append(x.uses[c.number], r)
+	w.users[word] |= 1 << (c.number % 64)
 }
 
 // usedBy reports whether a client has asked for the resource.
@@ -83,15 +73,12 @@ func (w *waiting) usedBy(c *client) bool {
 	return word < len(w.users) && w.users[word]>>(c.number%64)&1 != 0
 }
 
-// concerned lists the resources whose waits something can have caused, in the order of their names.
-func (x *excuses) concerned(l *state, c concern) []*resource {
-	if c.everybody {
-		return l.inOrder()
-	}
-	if c.client == nil || c.client.number >= len(x.uses) {
+// resources lists the resources whose waits something can have caused, in the order of their names.
+func (c concern) resources(l *state) []*resource {
+	if c.none() {
 		return nil
 	}
-	return slices.SortedFunc(slices.Values(x.uses[c.client.number]), func(a, b *resource) int { return strings.Compare(a.name, b.name) })
+	return slices.DeleteFunc(l.inOrder(), func(r *resource) bool { return !c.everybody && !r.waiting.usedBy(c.client) })
 }
 
 // shownKinds are the faults of which the history shows what they do.

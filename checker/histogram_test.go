@@ -25,10 +25,3 @@ func TestQuantilesAreTight(t *testing.T) {
 		}
 	})
 }
-
-func TestEmptyHistogram(t *testing.T) {
-	var g histogram
-	if g.quantile(500) != 0 {
-		t.Error("a quantile of nothing")
-	}
-}

@@ -1,16 +1,11 @@
 package checker_test
 
 import (
-	"fmt"
 	"runtime"
-	"slices"
 	"testing"
-
-	"github.com/anishathalye/porcupine"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
-	"github.com/lockstorm/lockstorm/model"
 )
 
 // Law: the panel remembers what is live, however long the history is. A hold is some
@@ -20,18 +15,18 @@ func TestOnlyWhatIsLiveIsRemembered(t *testing.T) {
 		calls = 200_000
 		grows = 100_000 // bytes, with the clients that take the place of dead ones
 	)
-	header, events := trafficOf(calls, 0)
+	header, events := turnsOf(calls)
 	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
 		panel := checker.New(header, only...)
 		grown := growth(panel, events)
 		if grown > grows {
 			t.Errorf("the judges %v of a history of %d calls remember %d bytes more after all of it than after a tenth, want at most %d", only, calls, grown, grows)
 		}
-		if most := 4 * trafficClients; panel.Places() > most {
-			t.Errorf("the judges %v of %d clients have remembered %d holds at one time, want at most %d", only, trafficClients, panel.Places(), most)
+		if most := 4 * header.Clients; panel.Places() > most {
+			t.Errorf("the judges %v of %d clients have remembered %d holds at one time, want at most %d", only, header.Clients, panel.Places(), most)
 		}
 		if f := panel.Finish().Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("lease exclusion in the traffic: %v, %s", f.Verdict, f.Story())
+			t.Errorf("lease exclusion : %v, %s", f.Verdict, f.Story())
 		}
 	}
 	runtime.KeepAlive(events)
@@ -56,63 +51,4 @@ func heap() int {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
-}
-
-// Law: calls that never return break nothing, however many they are and whatever waits
-// behind them. Porcupine says that the traffic is legal.
-func TestUnknownOutcomesBreakNothing(t *testing.T) {
-	for _, unknown := range []int{0, 10, 200} {
-		header, events := trafficOf(20_000, unknown)
-		if f := judge(header, events).Finding(checker.Lease); f.Verdict != checker.Holds {
-			t.Errorf("%d calls of 1000 never return: %v, %s", unknown, f.Verdict, f.Story())
-		}
-		_, events = trafficOf(2_000, unknown)
-		ops := operations(events)
-		if !porcupine.CheckOperations(model.LeaseLock, ops) {
-			t.Errorf("%d calls of 1000 never return: porcupine finds the traffic illegal", unknown)
-		}
-		if !slices.ContainsFunc(ops, func(o porcupine.Operation) bool { return o.Input.(model.LeaseInput).Step == model.Renew }) {
-			t.Errorf("%d calls of 1000 never return: no hold was continued after its end", unknown)
-		}
-	}
-}
-
-// Law: values that were read and never written, and writes that arrive after their hold, are
-// forgotten with the hold, whichever properties are checked.
-func TestAccessesAreNotKept(t *testing.T) {
-	const grows = 100_000 // bytes; a section of each hold would be ten times that
-	for _, only := range [][]checker.Property{{checker.Lease}, nil} {
-		panel := checker.New(history.Header{Nodes: 5, Clients: 1}, only...)
-		events := abandoned(10_000)
-		if grown := growth(panel, events); grown > grows {
-			t.Errorf("the judges %v remember %d bytes more of 10000 holds than of a thousand, want at most %d", only, grown, grows)
-		}
-		panel.Finish()
-		if err := panel.Err(); err != nil {
-			t.Error(err)
-		}
-		runtime.KeepAlive(events)
-	}
-}
-
-// abandoned is a history of n holds that read three times, and write once: that is applied
-// when they are over.
-func abandoned(n int) []history.Event {
-	var events []history.Event
-	for i := range n {
-		e := history.Event{Client: 1, Resource: "r", Token: fmt.Sprintf("%040x", i)}
-		for _, k := range []history.Kind{
-			history.Acquire, history.Granted, history.Write,
-			history.Read, history.ReadDone, history.Read, history.ReadDone, history.Read,
-			history.Release, history.Released, history.Apply, history.WriteDone,
-		} {
-			e.Time, e.Kind, e.Outcome = e.Time+1, k, history.OK
-			e.Value = int64(i)
-			if e.Time < history.Time(12*i) {
-				e.Time = history.Time(12 * i)
-			}
-			events = append(events, e)
-		}
-	}
-	return events
 }

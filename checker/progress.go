@@ -124,7 +124,7 @@ func (p *progress) restart(c concern) {
 		p.quiet = p.instant.now
 		return
 	}
-	for _, r := range p.excuses.concerned(p.state, c) {
+	for _, r := range c.resources(p.state) {
 		r.waiting.quiet = p.instant.now
 	}
 }
@@ -134,7 +134,7 @@ func (p *progress) judgeTries() {
 	n := &p.instant
 	for _, h := range n.called {
 		p.tries++
-		p.excuses.use(h.client, h.resource)
+		h.resource.waiting.use(h.client)
 		h.resource.waiting.call(n.now, p.bound)
 		h.wait()
 	}
@@ -215,7 +215,7 @@ func (p *progress) judgeOpenOf(c concern) {
 	if now <= p.quiet.Add(p.ttl).Add(p.bound) {
 		return // nothing is due
 	}
-	for _, r := range p.excuses.concerned(p.state, c) {
+	for _, r := range c.resources(p.state) {
 		p.judgeOpen(r, now, nil)
 	}
 }

@@ -1,11 +1,8 @@
 package checker_test
 
 import (
-	"testing"
-
 	"pgregory.net/rapid"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -122,31 +119,4 @@ func drawFaults(t *rapid.T) []history.Event {
 		}
 	}
 	return events
-}
-
-// verdictsSeen counts verdicts by property.
-type verdictsSeen map[checker.Property]map[checker.Verdict]int
-
-func (seen verdictsSeen) add(r checker.Report) {
-	for _, f := range r.Findings {
-		if seen[f.Property] == nil {
-			seen[f.Property] = map[checker.Verdict]int{}
-		}
-		seen[f.Property][f.Verdict]++
-	}
-}
-
-// check fails if some verdict on some property has hardly come.
-func (seen verdictsSeen) check(t *testing.T) {
-	if t.Failed() {
-		return
-	}
-	for p, verdicts := range seen {
-		t.Logf("%v: %v", p, verdicts)
-		for _, v := range []checker.Verdict{checker.Holds, checker.Violated} {
-			if verdicts[v] < 100 {
-				t.Errorf("%v is %v in %d histories, want 100", p, v, verdicts[v])
-			}
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"testing"
-	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/historytest"
@@ -51,18 +50,4 @@ func readUpTo(b *testing.B, from io.ReadCloser, most int) (n int) {
 		b.Fatal(err)
 	}
 	return n
-}
-
-// BenchmarkWriter is the time of one event that is written.
-func BenchmarkWriter(b *testing.B) {
-	b.ReportAllocs()
-	w := history.NewWriter(io.Discard, history.Header{Nodes: 5, Clients: 10})
-	e := history.Event{Time: 1_345_524, Kind: history.Granted, Client: 2, Resource: "invoice-7", Token: "3784bf3b69216aa55f06eaf22ff9cadfceb93de6", TTL: time.Second, Until: 988_000_000, Validity: 986_654_476, K: 5}
-	for range b.N {
-		w.Record(&e)
-	}
-	if err := w.Flush(); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }

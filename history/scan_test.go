@@ -1,7 +1,6 @@
 package history
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -72,44 +71,6 @@ func TestScannerReadsNothingInAnotherWay(t *testing.T) {
 	}
 }
 
-// Law: the scanner reads the lines that a writer writes of plain texts, whatever fields
-// there are; otherwise histories would be right and slow.
-func TestScannerReadsWhatIsWritten(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		e := drawPlain(t)
-		line, err := appendEvent(nil, &e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got Event
-		if s := (&scanner{texts: newTexts()}); !s.event(line[:len(line)-1], &got) || got != e {
-			t.Fatalf("%s: read %+v", line, got)
-		}
-	})
-}
-
-// drawPlain draws every field, of what the scanner does not leave to encoding/json.
-func drawPlain(t *rapid.T) Event {
-	var e Event
-	v := reflect.ValueOf(&e).Elem()
-	for i := range v.NumField() {
-		name, field := v.Type().Field(i).Name, v.Field(i)
-		switch {
-		case name == "Kind":
-			field.SetUint(rapid.Uint64Range(1, uint64(kindEnd)-1).Draw(t, name))
-		case name == "Outcome":
-			field.SetUint(rapid.Uint64Range(0, uint64(Unknown)).Draw(t, name))
-		case field.Kind() == reflect.String:
-			field.SetString(rapid.StringMatching(`[ !#-\[\]-~é☃]{0,300}`).Draw(t, name))
-		case field.CanUint():
-			field.SetUint(rapid.Uint64Range(0, 1<<63).Draw(t, name))
-		default:
-			field.SetInt(rapid.Int64Range(-1<<62, 1<<62).Draw(t, name))
-		}
-	}
-	return e
-}
-
 // The number of retained texts is bounded, whatever the input.
 func TestTextsThatAreKeptAreFew(t *testing.T) {
 	kept := newTexts()
@@ -123,40 +84,4 @@ func TestTextsThatAreKeptAreFew(t *testing.T) {
 			t.Fatalf("a text of %d bytes is kept", len(text))
 		}
 	}
-}
-
-// The scanner reads nothing in another way than encoding/json, whatever the line.
-func FuzzLine(f *testing.F) {
-	for _, line := range []string{
-		`{"t":1,"kind":"end"}`, `{"kind":"released","t":-1,"outcome":"ok","k":5,"token":"é"}`, `{"t":1,"t":1}`, `{"T":1}`, `{"t":null}`, `{"fence":18446744073709551615}`, `{} {}`,
-	} {
-		f.Add([]byte(line))
-	}
-	f.Fuzz(func(t *testing.T, line []byte) {
-		if difference := oneWay(line); difference != "" {
-			t.Errorf("%q: %s", line, difference)
-		}
-	})
-}
-
-// BenchmarkScanner is the time of one line, without what is around it, beside
-// encoding/json.
-func BenchmarkScanner(b *testing.B) {
-	line := []byte(`{"t":1345524,"kind":"granted","client":2,"resource":"invoice-7","token":"3784bf3b69216aa55f06eaf22ff9cadfceb93de6","ttl":1000000000,"until":988000000,"validity":986654476,"k":5}`)
-	b.Run("scanner", func(b *testing.B) {
-		s := &scanner{texts: newTexts()}
-		for range b.N {
-			var e Event
-			if !s.event(line, &e) {
-				b.Fatal("left")
-			}
-		}
-	})
-	b.Run("strict", func(b *testing.B) {
-		for range b.N {
-			if err := parseEvent(line, &Event{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -2,12 +2,10 @@ package nemesis_test
 
 import (
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -24,27 +22,6 @@ var (
 // lasting is a fault from the start of the run to an end, if any.
 func lasting(a nemesis.Action, end *nemesis.Trigger) nemesis.Fault {
 	return nemesis.Fault{Action: a, Start: nemesis.At(0), End: end}
-}
-
-func TestPossibleClockFaults(t *testing.T) {
-	later := nemesis.After(10 * ms)
-	slew := &nemesis.ClockSlew{Machine: node1, By: -ms, PPM: 100_000} // lasts 10 ms
-	plans := map[string]nemesis.Plan{
-		"a jump that is taken back":   {lasting(&nemesis.ClockJump{Machine: node1, By: ms, Healing: bySlew}, later)},
-		"a rate that heals":           {lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: byStep}, later)},
-		"a rate that does not":        {lasting(&nemesis.ClockRate{Machine: node1, PPM: 1}, later)},
-		"a rate that says so":         {lasting(&nemesis.ClockRate{Machine: node1, PPM: 1, Healing: unmade}, later)},
-		"a fast slew":                 {lasting(&nemesis.ClockFreeze{Machine: client1, Healing: nemesis.Healing{Heal: nemesis.HealSlew, HealPPM: 83_000}}, later)},
-		"never":                       {lasting(&nemesis.ClockFreeze{Machine: node1}, nil), lasting(&nemesis.Suspend{Client: 1}, nil), lasting(&nemesis.Snapshot{Client: 2}, nil)},
-		"a strobe beside a jump":      {lasting(&nemesis.ClockStrobe{Machine: node1, By: ms, Period: ms}, later), lasting(&nemesis.ClockJump{Machine: node1, By: ms}, nil)},
-		"rates one after another":     {lasting(slew, nil), {Action: &nemesis.ClockRate{Machine: node1, PPM: 1}, Start: nemesis.At(10 * ms)}},
-		"slews of different machines": {lasting(slew, nil), lasting(&nemesis.ClockSlew{Machine: client1, By: ms, PPM: 1}, nil)},
-	}
-	for name, plan := range plans {
-		if err := setting(plan...).Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 func TestImpossibleClockFaults(t *testing.T) {
@@ -136,43 +113,5 @@ func TestASlewGainsWhatItShould(t *testing.T) {
 		if d := nemesis.SlewTime(by, 1); d < 100*365*24*time.Hour {
 			t.Errorf("a slew by %d lasts %v", by, d)
 		}
-	}
-}
-
-func TestClockFaultsAreDataAsAFile(t *testing.T) {
-	const text = `- clock-jump: {node: 1, by: -2s, heal: slew, heal_ppm: 83000}
-  start: {at: 1s}
-  end: {after: 1s}
-- clock-slew: {client: 1, by: 1ms, ppm: 500}
-  start: {}
-- clock-strobe: {node: 1, by: 1s, period: 10ms}
-  start: {}
-- clock-freeze: {node: 2, heal: step}
-  start: {}
-  end: {after: 10ms}
-- suspend: {client: 1}
-  start: {at: 3s}
-  end: {after: 10ms}
-- snapshot: {client: 2, heal: none}
-  start: {}
-  end: {after: 10ms}
-`
-	var plan, again nemesis.Plan
-	if err := yaml.Unmarshal([]byte(text), &plan); err != nil {
-		t.Fatal(err)
-	}
-	if err := setting(plan...).Validate(); err != nil {
-		t.Error(err)
-	}
-	jump, ok := plan[0].Action.(*nemesis.ClockJump)
-	if want := (nemesis.ClockJump{Machine: node1, By: -2 * time.Second, Healing: nemesis.Healing{Heal: nemesis.HealSlew, HealPPM: 83_000}}); !ok || *jump != want {
-		t.Errorf("read %+v", plan[0].Action)
-	}
-	printed, err := yaml.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(printed, &again); err != nil || !reflect.DeepEqual(again, plan) {
-		t.Errorf("%v\n%s", err, printed)
 	}
 }

@@ -75,7 +75,7 @@ func TestDrawsFollowTheDistribution(t *testing.T) {
 		"pareto":     {Distribution{Range: wide, Pareto: &Pareto{ms, 1.5}}, func(d float64) float64 { return 1 - math.Pow(float64(ms)/d, 1.5) }},
 		"samples":    {Distribution{Samples: []time.Duration{4 * ms, 2 * ms, 3 * ms}}, func(d float64) float64 { return (d - float64(2*ms)) / float64(2*ms) }},
 	}
-	const n = 1_000_000
+	const n = 200_000
 	for name, c := range cases {
 		table, random := c.d.Table(), rand.NewPCG(1, 2)
 		drawn := make([]time.Duration, n)
@@ -88,15 +88,6 @@ func TestDrawsFollowTheDistribution(t *testing.T) {
 			if off := math.Abs(got - p); off > 5*math.Sqrt(p*(1-p)/n)+2.0/n {
 				t.Errorf("%s: at %v of the draws the distribution is at %v", name, p, got)
 			}
-		}
-	}
-}
-
-func TestExactlyOneDuration(t *testing.T) {
-	table := Distribution{Range: Range{ms, ms}}.Table()
-	for _, bits := range []uint64{0, 1 << 40, math.MaxUint64} {
-		if got := table.Draw(bits); got != ms {
-			t.Errorf("drew %v", got)
 		}
 	}
 }
@@ -117,13 +108,6 @@ func TestImpossibleDistributions(t *testing.T) {
 		if err := possible(d); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-	}
-}
-
-func BenchmarkDraw(b *testing.B) {
-	table, random := Distribution{Range: Range{0, time.Second}, Pareto: &Pareto{ms, 1.5}}.Table(), rand.NewPCG(1, 2)
-	for b.Loop() {
-		table.Draw(random.Uint64())
 	}
 }
 

@@ -3,11 +3,9 @@ package nemesis_test
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -47,29 +45,6 @@ func TestLimits(t *testing.T) {
 		spoil(&l)
 		if err := nemesis.Bounded(&l); fmt.Sprint(err) != want {
 			t.Errorf("got %v, want %q", err, want)
-		}
-	}
-}
-
-// The limits in tags are the constants that the rest of the package counts on.
-func TestLimitsAreTheConstants(t *testing.T) {
-	cases := []struct {
-		of    any
-		field string
-		want  string
-	}{
-		{nemesis.Setting{}, "Nodes", fmt.Sprintf("1 to %d", env.MaxNodes)},
-		{nemesis.Generator{}, "Most", fmt.Sprintf("1 to %d", nemesis.MostFaults)},
-		{nemesis.ClockRate{}, "PPM", fmt.Sprintf("%d to %d", -nemesis.MaxPPM, nemesis.MaxPPM)},
-		{nemesis.ClockSlew{}, "PPM", fmt.Sprintf("1 to %d", nemesis.MaxSlewPPM)},
-		{nemesis.Healing{}, "HealPPM", fmt.Sprintf("0 to %d", nemesis.MaxSlewPPM)},
-		{nemesis.ClockStrobe{}, "Period", fmt.Sprintf("at least %v", nemesis.MinStrobePeriod)},
-		{nemesis.Loss{}, "RTO", fmt.Sprintf("0s to %.0fs", nemesis.MaxRTO.Seconds())},
-	}
-	for _, c := range cases {
-		field, _ := reflect.TypeOf(c.of).FieldByName(c.field)
-		if got := nemesis.LimitOf(field).String(); got != c.want {
-			t.Errorf("%T.%s: the tag says %s, the constant %s", c.of, c.field, got, c.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package nemesis_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,29 +104,5 @@ func TestRetransmissionsTakeAsLongAsLinux(t *testing.T) {
 	}
 	if want := 924600 * ms; all != want {
 		t.Errorf("%v, want %v", all, want)
-	}
-}
-
-func TestEachDistribution(t *testing.T) {
-	s := setting(nemesis.Fault{Action: &nemesis.Crash{Node: 1}}, nemesis.Fault{Action: &nemesis.Latency{}}, nemesis.Fault{Action: &nemesis.GuardLatency{}}, nemesis.Fault{})
-	s.GuardLatency = new(nemesis.Distribution)
-	s.Links = make([]nemesis.LinkLatency, 2)
-	var all []*nemesis.Distribution
-	if err := s.EachDistribution(func(d *nemesis.Distribution) error { all = append(all, d); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	var paths []string
-	for _, one := range all {
-		err := s.EachDistribution(func(d *nemesis.Distribution) error {
-			if d == one {
-				return errors.New("here")
-			}
-			return nil
-		})
-		paths = append(paths, err.Error())
-	}
-	want := []string{"latency: here", "links[0].latency: here", "links[1].latency: here", "guard_latency: here", "plan[1].latency.add: here", "plan[2].guard-latency.add: here"}
-	if !slices.Equal(paths, want) {
-		t.Errorf("got %q, want %q", paths, want)
 	}
 }

@@ -23,23 +23,6 @@ func crash(node int, start nemesis.Trigger, end *nemesis.Trigger) nemesis.Fault 
 
 func until(d time.Duration) *nemesis.Trigger { m := nemesis.At(d); return &m }
 
-func TestPossiblePlans(t *testing.T) {
-	plans := map[string]nemesis.Plan{
-		"one after another":    {crash(1, nemesis.At(0), until(10*ms)), crash(1, nemesis.At(10*ms), nil)},
-		"after its start":      {crash(1, nemesis.At(0), nemesis.After(10*ms)), crash(1, nemesis.At(10*ms), nil)},
-		"side by side":         {crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)},
-		"unknown beforehand":   {crash(1, nemesis.When(1, env.StepGranted, 0), nil), crash(1, nemesis.At(0), nil)},
-		"two directions apart": {{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{1}}, Way: nemesis.Requests}, Start: nemesis.At(0)}, {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}, Way: nemesis.Replies}, Start: nemesis.At(0)}},
-		"jumps apart":          {{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: ms}, Start: nemesis.At(0)}, {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: -ms}, Start: nemesis.At(ms)}},
-		"nothing":              nil,
-	}
-	for name, plan := range plans {
-		if err := setting(plan...).Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 func TestImpossiblePlans(t *testing.T) {
 	cases := map[string]nemesis.Fault{
 		"plan[0].crash.node: there is no node 7":            crash(7, nemesis.At(0), nil),
@@ -77,20 +60,6 @@ func TestImpossiblePlans(t *testing.T) {
 	}
 }
 
-func TestOverlap(t *testing.T) {
-	cases := map[string]nemesis.Plan{
-		"plan[1]: overlaps fault 1: both hold the server of node 1":                   {crash(1, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
-		"plan[2]: overlaps fault 1: both hold the server of node 1":                   {crash(1, nemesis.At(0), until(6*ms)), crash(2, nemesis.At(0), nil), crash(1, nemesis.At(5*ms), nil)},
-		"plan[1]: overlaps fault 1: both hold the connectivity of client 2 to node 3": {{Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{2}}}}, {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{3}}}}},
-		"plan[1]: overlaps fault 1: both hold a step of the clock of client 1":        {{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: ms}}, {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}, By: ms}}},
-	}
-	for want, plan := range cases {
-		if err := setting(plan...).Validate(); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %q", err, want)
-		}
-	}
-}
-
 // Of two faults at one instant the one that is planned first begins first: if it
 // is over at once the other can follow, and not the other way round.
 func TestOverlapAtOneInstant(t *testing.T) {
@@ -101,17 +70,6 @@ func TestOverlapAtOneInstant(t *testing.T) {
 	const want = "plan[1]: overlaps fault 1: both hold the server of node 1"
 	if err := setting(long, short).Validate(); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestRefuse(t *testing.T) {
-	plan := nemesis.Plan{crash(1, nemesis.At(0), nil), {Action: &nemesis.Pause{Client: 1}}}
-	if err := (nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash", "pause"}}).Refuse(plan); err != nil {
-		t.Error(err)
-	}
-	err := nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}.Refuse(plan)
-	if err == nil || err.Error() != "the tin backend cannot carry out fault 2 of the plan, a pause" {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -153,16 +111,5 @@ func TestStepsOf(t *testing.T) {
 		if got := p.StepsOf(client); !slices.Equal(got, want) {
 			t.Errorf("client %d: %v, want %v", client, got, want)
 		}
-	}
-}
-
-func TestKinds(t *testing.T) {
-	names, what := nemesis.Kinds()
-	seen := map[nemesis.Kind]bool{}
-	for _, k := range names {
-		if seen[k] || what[k] == "" {
-			t.Errorf("%s is listed twice, or without a description", k)
-		}
-		seen[k] = true
 	}
 }

@@ -20,7 +20,7 @@ func TestValuesAreThoseOfTheFault(t *testing.T) {
 	world.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: ms}}
 	seen := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) {
-		plan := nemesis.Generator{Most: 9}.Plan(world, time.Second, nemesis.Stream(rapid.Uint64().Draw(t, "seed"), "plan"))
+		plan := nemesis.Generator{Most: 5}.Plan(world, time.Second, nemesis.Stream(rapid.Uint64().Draw(t, "seed"), "plan"))
 		if !plan.Disjoint(world) {
 			t.Fatal("a drawn plan holds a target twice")
 		}
@@ -33,10 +33,10 @@ func TestValuesAreThoseOfTheFault(t *testing.T) {
 				if text(t, changed) == before {
 					t.Fatalf("another %s is the same fault: %v", name, plan[i])
 				}
-				if text(t, plan) != before {
-					t.Fatalf("%s of a copy changed the plan itself: %v", name, plan[i])
-				}
 			}
+		}
+		if text(t, plan) != before {
+			t.Fatalf("changes of copies changed the plan itself: %v", plan)
 		}
 	})
 	for _, want := range []string{"crash.node", "crash.after", "partition.nodes", "partition.clients", "clock-jump.by", "clock-rate.ppm", "latency.max", "loss.percent", "pause.client", "kill.plus", "split.nodes"} {
@@ -99,25 +99,6 @@ func TestNumbersOfNodesAndClientsAreCalledThat(t *testing.T) {
 					t.Errorf("%s has a list %q: of whom?", a.Kind(), v.name)
 				}
 			}
-		}
-	}
-}
-
-func TestDisjointPlans(t *testing.T) {
-	stepped := nemesis.Trigger{Client: 1, Step: "granted"}
-	cases := map[string]struct {
-		plan nemesis.Plan
-		want bool
-	}{
-		"nothing":                     {nil, true},
-		"two nodes":                   {nemesis.Plan{crash(1, nemesis.At(0), nil), crash(2, nemesis.At(0), nil)}, true},
-		"one node, one after another": {nemesis.Plan{crash(1, nemesis.At(5*ms), nemesis.After(ms)), crash(1, nemesis.At(0), nemesis.After(ms))}, true},
-		"one node twice at once":      {nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(9*ms)), crash(1, nemesis.At(5*ms), nil)}, false},
-		"one node, at a step":         {nemesis.Plan{crash(1, nemesis.At(0), nemesis.After(ms)), crash(1, stepped, nil)}, false},
-	}
-	for name, c := range cases {
-		if got := c.plan.Disjoint(setting()); got != c.want {
-			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -95,29 +95,6 @@ func TestReferenceSurvives(t *testing.T) {
 	}
 }
 
-// Law: what is saved twice is the same, byte for byte, with one row a line.
-func TestReferenceIsReproducible(t *testing.T) {
-	dir := t.TempDir()
-	all := rows(t)
-	var texts []string
-	for _, name := range []string{"one", "two"} {
-		if err := (results.Reference{Rows: all}).Save(dir, name); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, string(text))
-	}
-	if texts[0] != texts[1] {
-		t.Error("two texts of one reference")
-	}
-	if got, want := strings.Count(texts[0], "\n"), len(all)+2; got != want {
-		t.Errorf("%d lines of %d rows, want %d:\n%s", got, len(all), want, texts[0])
-	}
-}
-
 func TestLoadReferenceRefuses(t *testing.T) {
 	const head = `{"format":"lockstorm-reference","version":1,`
 	cases := map[string]string{

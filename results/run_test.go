@@ -160,18 +160,6 @@ func TestRunFile(t *testing.T) {
 	}
 }
 
-// The story of a stored run survives.
-func TestStoriesAreStored(t *testing.T) {
-	dir, r := store(t, t.TempDir(), "crash-restart")
-	run, err := results.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := run.Report.Finding(checker.Lease), r.Report.Finding(checker.Lease); !reflect.DeepEqual(got, want) || got.First == nil {
-		t.Errorf("stored %+v, was %+v", got, want)
-	}
-}
-
 // unpacked judges a history whichever way it has been compressed.
 func unpacked(from io.Reader) (checker.Report, error) {
 	plain, err := packed.Reader(from)

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -46,22 +45,6 @@ func TestEveryContenderEntersEveryTrial(t *testing.T) {
 	}
 	if Trials()[0].Name != Calm || Trials()[0].plan != nil {
 		t.Error("the first trial is not the calm one")
-	}
-}
-
-func TestContendersSayWhatTheyAre(t *testing.T) {
-	for _, c := range Contenders() {
-		if c.Waits != WaitingSpins && c.Waits != WaitingWatches {
-			t.Errorf("%s waits: %q", c.Name, c.Waits)
-		}
-		if len(c.Expect) == 0 {
-			t.Errorf("nothing is said of %s", c.Name)
-		}
-		for p, v := range c.Expect {
-			if v != checker.Holds && v != checker.Violated {
-				t.Errorf("%s: %s should be %s; over all trials that cannot be", c.Name, p, v)
-			}
-		}
 	}
 }
 

@@ -42,13 +42,3 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
-
-// A violation has to be shown once, anything else every time.
-func TestFulfilledBySomeRuns(t *testing.T) {
-	seen := map[checker.Verdict]int{checker.Violated: 1, checker.Holds: 2}
-	for expected, want := range map[checker.Verdict]bool{checker.Violated: true, checker.Holds: false, checker.Unknown: true} {
-		if got := (scenarios.Expectations{checker.Lease: expected}).Fulfilled(checker.Lease, seen, 3); got != want {
-			t.Errorf("expected %v: fulfilled: %v", expected, got)
-		}
-	}
-}

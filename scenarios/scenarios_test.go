@@ -204,17 +204,3 @@ func TestNoScenarioIsAsLong(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// The world of a scenario has as many clients as the scenario, whatever is done to
-// the list.
-func TestWorldCountsTheClients(t *testing.T) {
-	for _, s := range scenarios.Every() {
-		clients := s.Clients
-		for n := range len(clients) + 1 {
-			s.Clients = clients[:n]
-			if got := s.World(); got.Clients != n || got.Nodes != s.Nodes || len(got.Plan) != len(s.Plan) {
-				t.Errorf("%s: %d clients in a world of %d", s.Name, n, got.Clients)
-			}
-		}
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 
@@ -155,27 +154,6 @@ func TestExcerpt(t *testing.T) {
 		m, list := f.Excerpt()
 		if f.Verdict != checker.Violated || len(list) < 2 || len(list) > 41 || porcupine.CheckOperations(m, list) {
 			t.Errorf("%s %s: an excerpt of %d operations", f.Model, f.Verdict, len(list))
-		}
-	}
-}
-
-// BenchmarkJudge is the time of an operation, by their number and the share of those whose outcome
-// is unknown.
-func BenchmarkJudge(b *testing.B) {
-	for _, n := range []int{1_000, 10_000} {
-		for _, infos := range []float64{0, 0.01} {
-			for _, broken := range []bool{false, true} {
-				text := traffic(n, infos, broken)
-				b.Run(fmt.Sprintf("operations=%d/infos=%g/broken=%v", n, infos, broken), func(b *testing.B) {
-					for b.Loop() {
-						report, err := Judge(context.Background(), strings.NewReader(text), Options{Budget: 10 * time.Second})
-						if err != nil || (report.Findings[1].Verdict == checker.Violated) != broken {
-							b.Fatal(report, err)
-						}
-					}
-					b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "operations/s")
-				})
-			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
@@ -108,15 +109,11 @@ func TestEndlessInput(t *testing.T) {
 // Law: a read error is reported as such.
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
-	r := io.MultiReader(strings.NewReader(begin+"{:a"), &failing{broken})
+	r := io.MultiReader(strings.NewReader(begin+"{:a"), iotest.ErrReader(broken))
 	if _, err := Judge(context.Background(), r, Options{}); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }
-
-type failing struct{ err error }
-
-func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestLooks(t *testing.T) {
 	for text, want := range map[string]bool{

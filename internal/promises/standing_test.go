@@ -1,13 +1,11 @@
 package promises_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/promises"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -63,24 +61,5 @@ func TestDefectNamesNoAssumption(t *testing.T) {
 	}
 	if found.Causes[0].Assumption == "" {
 		t.Error("the finding itself was changed")
-	}
-}
-
-// A reason numbers faults as a trace does, from 1, and leaves any other text alone.
-func TestReason(t *testing.T) {
-	in := func(path, why string) error { return &nemesis.FieldError{Path: path, Err: errors.New(why)} }
-	for want, excuse := range map[string]error{
-		"fault 1: evict is excluded (without)": in("plan[0]", "evict is excluded (without)"),
-		"fault 12: it ends in plan[2]":         in("plan[11]", "it ends in plan[2]"),
-		"guard: fences are not checked":        in("guard", "fences are not checked"),
-		"plan[99999999999999999999]: far":      in("plan[99999999999999999999]", "far"),
-		"":                                     errors.New(""),
-	} {
-		if got := promises.Reason(excuse); got != want {
-			t.Errorf("%v: %q, want %q", excuse, got, want)
-		}
-	}
-	if got := promises.StandingOf(errors.New("nodes forget")); got != "a limit: nodes forget" {
-		t.Error(got)
 	}
 }

@@ -63,25 +63,3 @@ func TestOnGoroutines(t *testing.T) {
 type silent struct{}
 
 func (silent) Observe(env.Event) {}
-
-// Fences come out of the counters of Redis as well.
-func TestFencesOverRedis(t *testing.T) {
-	var addrs []string
-	for range 3 {
-		addrs = append(addrs, miniredis.RunT(t).Addr())
-	}
-	nodes, err := redisnode.New(addrs, redisnode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nodes.Close()
-	f := rivals.Fences{Runtime: env.System(), Nodes: nodes, NodeTimeout: 20 * time.Second}
-	for want := uint64(1); want < 4; want++ {
-		if fence, err := f.OneNode(t.Context(), "r", env.Never); fence != want || err != nil {
-			t.Errorf("fence %d, %v, want %d", fence, err, want)
-		}
-	}
-	if fence, err := f.IncrementEverywhere(t.Context(), "r", env.Never); fence < 1 || fence > 4 || err != nil {
-		t.Errorf("fence %d, %v", fence, err)
-	}
-}

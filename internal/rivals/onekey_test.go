@@ -111,25 +111,6 @@ func named(name string) maker {
 	panic(name)
 }
 
-// A holder is warned a margin before its validity ends, if it ends.
-func TestWarning(t *testing.T) {
-	for _, l := range oneKey {
-		play(t, l.make, nil, func(b *bench, m *rivals.Mutex) {
-			h := b.lock(m)
-			b.sleep(1, 900*ms-1-b.at())
-			b.wantError(l.name+", before the margin", h.Check(), nil)
-			b.sleep(1, 2)
-			if !l.expires {
-				b.sleep(1, 10*time.Second)
-				b.wantError(l.name+", for ever", h.Context().Err(), nil)
-				return
-			}
-			b.wantError(l.name+", check", h.Check(), rivals.ErrExpiring)
-			b.wantError(l.name+", cause", context.Cause(h.Context()), rivals.ErrExpiring)
-		})
-	}
-}
-
 // No naive lock can be extended.
 func TestExtend(t *testing.T) {
 	for _, l := range oneKey {
@@ -349,39 +330,4 @@ func TestDeleteThatOvertakesTheSet(t *testing.T) {
 	}}
 	b := play(t, onceOf(rivals.NewSingleNode), slow, try(rivals.ErrNoAnswer))
 	b.want("keys", b.keys(), "set by 1@201ms, deleted by 1@205ms") // asked at 50, 102 and 204 ms
-}
-
-// A release without an answer is repeated.
-func TestReleaseWithoutAnAnswer(t *testing.T) {
-	b := play(t, rivals.NewSingleNode, cutFor(nemesis.Requests, 5*ms, 60*ms), func(b *bench, m *rivals.Mutex) {
-		h := b.lock(m)
-		b.sleep(1, 8*ms)
-		b.wantError("release", h.Release(background), rivals.ErrNoAnswer)
-		b.sleep(1, 3*time.Second)
-	})
-	b.want("keys", b.keys(), "set by 1@1ms, deleted by 1@66ms")
-}
-
-// An extension reports that the key is gone.
-func TestExtensionTellsTheLoss(t *testing.T) {
-	evict := nemesis.Plan{{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(100 * ms)}}
-	b := play(t, rivals.NewSingleNode, evict, func(b *bench, m *rivals.Mutex) {
-		h := b.lock(m)
-		b.sleep(1, 200*ms)
-		b.wantError("extend", h.Extend(background, time.Second), rivals.ErrLost)
-		b.wantError("check", h.Check(), rivals.ErrLost)
-		b.wantError("release", h.Release(background), rivals.ErrLost)
-	})
-	b.want("steps", b.steps(1), "acquire before-send reply 1 (set) before-check after-check granted extend reply 2 (extend) lost extend-failed before-release reply 3 (delete) released")
-}
-
-// An extension without an answer leaves the end of validity as it is.
-func TestExtensionWithoutAnAnswer(t *testing.T) {
-	play(t, rivals.NewSingleNode, cutFor(nemesis.Replies, 50*ms, 100*ms), func(b *bench, m *rivals.Mutex) {
-		h := b.lock(m)
-		b.sleep(1, 50*ms)
-		b.wantError("extend", h.Extend(background, time.Second), rivals.ErrNoAnswer)
-		b.want("until", h.Until(), env.Instant(988*ms))
-		b.wantError("check", h.Check(), nil)
-	})
 }

@@ -72,25 +72,6 @@ func TestAHoldLastsWhileHeartbeatsAreAnswered(t *testing.T) {
 	})
 }
 
-// Two holds of one client have one session.
-func TestOneSession(t *testing.T) {
-	eachSessionLock(t, func(t *testing.T, name string) {
-		s := newStore()
-		lock, _ := newLocker(t, name, s)
-		a, errA := lock(context.Background(), "a")
-		b, errB := lock(context.Background(), "a/b")
-		if errA != nil || errB != nil || s.count(env.StoreOpen) != 1 {
-			t.Fatalf("%v, %v, %d sessions", errA, errB, s.count(env.StoreOpen))
-		}
-		pass(3 * time.Second)
-		if a.Check() != nil || b.Check() != nil || s.count(env.StoreKeep) != 10 {
-			t.Errorf("%v, %v, %d heartbeats", a.Check(), b.Check(), s.count(env.StoreKeep))
-		}
-		mustRelease(t, a)
-		mustRelease(t, b)
-	})
-}
-
 // The store is silent for longer than the TTL: the holder is warned a margin before its deadline,
 // and its entry is gone when the store is back.
 func TestSilentStore(t *testing.T) {
@@ -210,42 +191,6 @@ func TestJeopardy(t *testing.T) {
 				t.Errorf("after the grace period: %v, told %v", err, lost)
 			}
 			_ = h.Release(context.Background())
-		})
-	}
-}
-
-// A client that does not check its session after the wait acquires a lock that another client
-// holds.
-func TestUncheckedSession(t *testing.T) {
-	for name, want := range map[string]bool{"etcd": false, "etcd-unchecked": true} {
-		inBubble(t, func(t *testing.T) {
-			s := newStore()
-			holder, _ := newLocker(t, name, s)
-			waiter, _ := newLocker(t, name, s)
-			h := mustLock(t, holder)
-			var waited hold
-			task := bubble{}.Go("", func() { waited = mustLock(t, waiter) })
-			pass(50 * ms)
-			s.mu.Lock() // the waiter's session, which was opened last
-			for id, session := range s.sessions {
-				if id > h.Fence() {
-					session.until = time.Now()
-				}
-			}
-			s.mu.Unlock()
-			rival, _ := newLocker(t, name, s)
-			var third hold
-			other := bubble{}.Go("", func() { third = mustLock(t, rival) })
-			pass(50 * ms)
-			mustRelease(t, h)
-			_ = other.Wait(context.Background())
-			pass(10 * ms)
-			if both := waited != nil && waited.Check() == nil && third.Check() == nil; both != want {
-				t.Errorf("%s: both hold: %v", name, both)
-			}
-			mustRelease(t, third)
-			_ = task.Wait(context.Background())
-			_ = waited.Release(context.Background())
 		})
 	}
 }

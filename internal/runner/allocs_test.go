@@ -51,8 +51,8 @@ func TestAllocations(t *testing.T) {
 	t.Run("a small world", func(t *testing.T) {
 		e := prepared(t, simulator, smallWorld())
 		runOnce(t, e)
-		if got := allocations(func() { runOnce(t, e) }); got > 820 { // of them about 20 for what deadlock freedom follows: keys in the way, faults that excuse
-			t.Errorf("%v allocations, want at most 820", got)
+		if got := allocations(func() { runOnce(t, e) }); got > 800 {
+			t.Errorf("%v allocations, want at most 800", got)
 		}
 	})
 }

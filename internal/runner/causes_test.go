@@ -67,7 +67,7 @@ func wantCured(t *testing.T, name string, cures []scenarios.Change, points ...sc
 			tried = append(tried, s)
 			t.Run(name+"/"+c.What, func(t *testing.T) {
 				t.Parallel()
-				wantHolds(t, simulator, s, 50, broken)
+				wantHolds(t, simulator, s, 10, broken)
 				if t.Failed() {
 					t.Logf("%s should violate this no more: name in Cures, beside it in scenarios, what its violations come from", s.Name)
 				}

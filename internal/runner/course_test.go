@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -55,22 +54,5 @@ func TestBranches(t *testing.T) {
 	}
 	if others < len(scenarios.Every())/2 {
 		t.Errorf("only %d branches go another way", others)
-	}
-}
-
-func TestDeviationsAreNamed(t *testing.T) {
-	m := runner.Message{Client: 1, Node: 2, Way: nemesis.Replies, Nth: 3}
-	turn := func(way int) runner.Turn { return runner.Turn{Point: 7, Way: way} }
-	for text, d := range map[string]runner.Deviation{
-		"reply 3 of node 2 to client 1 takes the longest time":     {Turn: turn(1), Kind: runner.ChosenLatency, Ways: 2, Message: m},
-		"reply 3 of node 2 to client 1 takes time 2 of 3":          {Turn: turn(1), Kind: runner.ChosenLatency, Ways: 3, Message: m},
-		"a message of the guarded resource takes the longest time": {Turn: turn(1), Kind: runner.ChosenLatency, Ways: 2},
-		"client 2 draws the smallest value, as its number 4":       {Turn: turn(1), Kind: runner.ChosenNumber, Ways: 3, Client: 2, Number: 4},
-		"client 2 draws the largest value, as its number 4":        {Turn: turn(2), Kind: runner.ChosenNumber, Ways: 3, Client: 2, Number: 4},
-		"at 20.4ms, a timer of client 1 comes first, of 3 events":  {Turn: turn(1), Kind: runner.ChosenOrder, Ways: 3, At: 20_400_000, First: "a timer of client 1"},
-	} {
-		if got := d.String(); got != text {
-			t.Errorf("%q, want %q", got, text)
-		}
 	}
 }

@@ -16,36 +16,6 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// The tables of a scenario's distributions are made once, and not for each world; and
-// the scenario, which others share, knows nothing of them.
-func TestWorldsShareTables(t *testing.T) {
-	scenario := func() scenarios.Scenario {
-		s := find(t, "calm")
-		s.Latency.LogNormal = &nemesis.LogNormal{Median: ms, Sigma: 0.5}
-		s.Plan = nemesis.Plan{{Action: &nemesis.Latency{Add: s.Latency}}}
-		return s
-	}
-	var usual, added []*nemesis.Table
-	backend := simulator
-	backend.Open = func(ctx context.Context, s nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		usual = append(usual, s.Latency.Table())
-		added = append(added, s.Plan[0].Action.(*nemesis.Latency).Add.Table())
-		return simulator.Open(ctx, s, seed, sink)
-	}
-	e := prepared(t, backend, scenario())
-	for seed := range uint64(2) {
-		if _, err := e.Run(t.Context(), seed, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if usual[0] != usual[1] || added[0] != added[1] {
-		t.Error("each world has tables of its own")
-	}
-	if !reflect.DeepEqual(e.Scenario(), scenario()) {
-		t.Errorf("the scenario is now %+v", e.Scenario())
-	}
-}
-
 // Law: an experiment that is run again and again, with other runs and other experiments
 // beside it, gives the runs that each seed gives by itself: with every row and every lock,
 // with drawn faults and without. (Under the race detector: that they share nothing that
@@ -95,59 +65,6 @@ func (s twice) Record(e *history.Event) {
 	s.Sink.Record(e)
 	if e.Kind == history.Released {
 		s.Sink.Record(e)
-	}
-}
-
-// The drawn plan is separate from the scenario's own plan, which does not change. The executed
-// scenario has no generator.
-func TestDrawnPlan(t *testing.T) {
-	s := find(t, "crash-restart")
-	in := runner.WithGenerator(s, nemesis.Generator{Most: 5})
-	r, err := runner.Run(context.Background(), simulator, in, 3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(r.Scenario, in) {
-		t.Errorf("asked for %+v, and the result is of %+v", in, r.Scenario)
-	}
-	done := r.Executed()
-	if done.Generate != nil || done.Expect != nil {
-		t.Errorf("generator %v, expectations %v", done.Generate, done.Expect)
-	}
-	if n := len(done.Plan); n < 3 || n > 7 || done.Plan[1] != s.Plan[1] {
-		t.Errorf("plan %v", done.Plan)
-	}
-	if len(in.Plan) != 2 || len(find(t, "crash-restart").Plan) != 2 {
-		t.Error("the scenario itself was changed")
-	}
-}
-
-// A backend gets no impossible fault: "all" omits such kinds, and naming one is an error, as is a
-// generator without possible kinds.
-func TestGeneratorOfABackend(t *testing.T) {
-	tin := runner.Backend{Ability: nemesis.Ability{Name: "tin", Kinds: []nemesis.Kind{"crash"}}}
-	s := runner.WithGenerator(find(t, "calm"), nemesis.Generator{Most: 9})
-	e := prepared(t, tin, s)
-	for seed := range uint64(50) {
-		drawn := s
-		drawn.Plan, drawn.Generate = runner.Draw(e, seed), nil
-		if _, err := runner.Prepare(tin, drawn); err != nil || len(drawn.Plan) == 0 {
-			t.Errorf("seed %d: %v", seed, err)
-		}
-	}
-	for want, faults := range map[string]nemesis.Weights{
-		"generate.faults.pause: the tin backend cannot carry out a pause": {"all": 1, "pause": 1},
-		"generate.faults: nothing is left to draw: the tin backend can":   {"all": 1, "crash": 0},
-	} {
-		s.Generate.Faults = faults
-		if _, err := runner.Prepare(tin, s); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
-	s.Generate.Faults = nemesis.Weights{"failover": 1}
-	const want = "generate.faults.failover: a failover is impossible here: no node has a replica: the setting has no replication"
-	if _, err := runner.Prepare(simulator, s); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
@@ -211,24 +128,6 @@ func violates(t *testing.T, s scenarios.Scenario, p checker.Property, n int) boo
 		}
 	}
 	return false
-}
-
-// Law: the same seed gives the same trace, on one processor and on two. And
-// different seeds give different ones.
-func TestSameSeedSameTrace(t *testing.T) {
-	all := scenarios.All()
-	seen := map[uint64]uint64{}
-	for seed := uint64(1); seed <= 1000; seed++ {
-		s := all[seed%uint64(len(all))]
-		one, two := traceOf(t, s, seed, 1), traceOf(t, s, seed, 2)
-		if one != two {
-			t.Errorf("a run cannot be repeated: the trace is %x on one processor and %x on two; lockstorm run %s --seed %d", one, two, s.Name, seed)
-		}
-		if other, ok := seen[one]; ok {
-			t.Errorf("seeds %d and %d give one and the same run, with the trace %x: the seed changes nothing (lockstorm run %s --seed %[1]d)", seed, other, one, s.Name)
-		}
-		seen[one] = seed
-	}
 }
 
 // A run that is stopped is judged as far as it came, and never green.

@@ -40,7 +40,6 @@ func init() {
 		over("usurping", func(p ports) env.Nodes { return usurping{littering{p.nodes, 1000}} }),
 		over("dawdling", func(p ports) env.Nodes { return dawdling{p.nodes, p.runtime} }),
 		over("lying", func(p ports) env.Nodes { return lying{p.nodes} }),
-		withBuilder(kind("obliging"), redlockConfig, newObliging),
 		withBuilder(kind("dreaming"), redlockConfig, newDreaming),
 		withBuilder(kind("hasty"), redlockConfig, newHasty),
 		withBuilder(kind("haggling"), redlockConfig, newHaggling),
@@ -242,35 +241,6 @@ func (n lying) Send(to env.NodeSet, c env.Command, giveUp env.Instant) env.Round
 			r.Answer = env.Yes
 		}
 	}}
-}
-
-// obliging is a lock that agrees to every extension, and does nothing.
-type obliging struct {
-	lock Lock
-	ports
-}
-
-func newObliging(c redlockSetup, p ports) (Lock, error) {
-	lock, err := newRedlock(c, p)
-	return obliging{lock, p}, err
-}
-
-func (o obliging) Lock(ctx context.Context, resource string) (Hold, error) {
-	hold, err := o.lock.Lock(ctx, resource)
-	return obligingHold{hold, o.observer}, err
-}
-
-type obligingHold struct {
-	Hold
-	observer env.Observer
-}
-
-func (h obligingHold) Extend(_ context.Context, ttl time.Duration) error {
-	e := env.Event{Step: env.StepExtend, Resource: h.Resource(), Token: h.Token(), TTL: ttl}
-	h.observer.Observe(e)
-	e.Step, e.Until = env.StepExtended, env.Never
-	h.observer.Observe(e)
-	return nil
 }
 
 // newHaggling returns a lock whose extensions ask for half a second less than the hold has,

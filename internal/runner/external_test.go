@@ -156,42 +156,6 @@ func TestWhatForeignLocksCannotBeGiven(t *testing.T) {
 	wants(dialled, sharing(nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepQuorum, 0), End: nemesis.After(time.Second)}), "plan[0]", `"quorum"`)
 }
 
-// Law: what would change a clock of a client cannot befall a foreign lock, and nothing else that
-// its backend can carry out.
-func TestClocksOfClientsCannotBeChanged(t *testing.T) {
-	for _, c := range []struct {
-		action nemesis.Action
-		want   bool
-	}{
-		{&nemesis.ClockJump{Machine: nemesis.Machine{Client: 1}}, true},
-		{&nemesis.ClockRate{Machine: nemesis.Machine{Client: 1}}, true},
-		{&nemesis.ClockSlew{Machine: nemesis.Machine{Client: 1}}, true},
-		{&nemesis.ClockStrobe{Machine: nemesis.Machine{Client: 1}}, true},
-		{&nemesis.ClockFreeze{Machine: nemesis.Machine{Client: 1}}, true},
-		{&nemesis.Suspend{Client: 1}, true},
-		{&nemesis.Snapshot{Client: 1}, true},
-		{&nemesis.Evict{Node: 1}, false},
-		{&nemesis.Pause{Client: 1}, false},
-		{&nemesis.Kill{Client: 1}, false},
-		{&nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}}, false},
-		{&nemesis.ClockFreeze{Machine: nemesis.Machine{Node: 1}}, false},
-	} {
-		err := runner.UnsupportedFault(nemesis.Fault{Action: c.action})
-		if (err != nil) != c.want || c.want && !strings.Contains(err.Error(), string(c.action.Kind())+" of a client") {
-			t.Errorf("%v: %v", c.action, err)
-		}
-	}
-}
-
-// An invalid plan is reported as such, and not as one that an external lock does not support.
-func TestForeignLockWithoutAFault(t *testing.T) {
-	_, err := runner.PrepareExternal(dialled, sharing(nemesis.Fault{}), runner.External{Name: "shared"})
-	var unfit *runner.UnfitError
-	if err == nil || errors.As(err, &unfit) {
-		t.Errorf("a fault without an action: %v", err)
-	}
-}
-
 // Law: a generator draws nothing for a foreign lock that such a lock cannot be given.
 func TestNothingUnbearableIsDrawn(t *testing.T) {
 	s := sharing()

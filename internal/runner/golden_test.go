@@ -242,8 +242,9 @@ func traceOf(t *testing.T, s scenarios.Scenario, seed uint64, procs int) uint64 
 
 // Law: whatever the setting is and whatever is drawn for it, a run does not end
 // with an error, and a repetition has the same trace, on one processor and on
-// two.
+// two; another seed has another.
 func TestEveryStormCanBeRepeated(t *testing.T) {
+	seen := map[uint64]uint64{}
 	for seed := range uint64(350) {
 		s := varied(seed)
 		one := traceOf(t, s, seed, 1)
@@ -252,5 +253,9 @@ func TestEveryStormCanBeRepeated(t *testing.T) {
 				t.Errorf("a storm on %s with seed %d cannot be repeated: the trace was %x, and again, on %d processors, %x", s.Name, seed, one, procs, again)
 			}
 		}
+		if other, ok := seen[one]; ok {
+			t.Errorf("seeds %d and %d give one and the same run, with the trace %x: the seed changes nothing", seed, other, one)
+		}
+		seen[one] = seed
 	}
 }

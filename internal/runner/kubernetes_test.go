@@ -7,7 +7,6 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/guard"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -29,41 +28,6 @@ func longHolders(n int) (clients []scenarios.Client) {
 		clients = append(clients, sections(3, span(at, at), span(3*time.Second, 3*time.Second), span(0, 0)))
 	}
 	return clients
-}
-
-func TestKubernetesLeaseInTheCalm(t *testing.T) {
-	for _, clients := range [][]scenarios.Client{busySections(), longHolders(3)} {
-		s := onLease(t, clients...)
-		tally := runs(t, s, 30)
-		wantVerdicts(t, tally, verdicts{
-			checker.Lease: checker.Holds, checker.Section: checker.Holds, checker.Effect: checker.Holds,
-			checker.Fence: checker.Holds, checker.Contract: checker.Holds, checker.DeadlockFreedom: checker.Holds,
-		})
-		finished(t, s, 5)
-	}
-}
-
-// A holder dies: the next one has the lock when the record has not changed for the TTL.
-func TestKubernetesLeaseAndADeadHolder(t *testing.T) {
-	s := onLease(t, holderAndRivals(2)...)
-	s.Plan = nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepAfterRead, 50*ms)}}
-	log := record(t, s)
-	died, granted := times(log, history.Kill)[0], times(log, history.Granted)
-	if len(granted) != 3 || granted[1].Sub(died) < 850*ms || granted[1].Sub(died) > 1350*ms {
-		t.Errorf("the holder died at %v; want each of the two others to be granted the lock, the first 0.85 to 1.35 s later; grants were at %v", died, granted)
-	}
-}
-
-// The leader crashes at each step of a try: everybody gets the lock in the end.
-func TestKubernetesLeaseAndALostLeader(t *testing.T) {
-	s := onLease(t, busySections()...)
-	for _, step := range []env.Step{env.StepBeforeSend, env.StepBeforeCheck, env.StepGranted, env.StepBeforeRelease} {
-		for _, plus := range []time.Duration{0, 2 * ms, 4 * ms} {
-			s.Plan = nemesis.Plan{crash(nemesis.When(2, step, plus), 800*ms)}
-			wantVerdicts(t, runs(t, s, 10), verdicts{checker.Lease: checker.Holds, checker.Fence: checker.Holds})
-			finished(t, s, 10)
-		}
-	}
 }
 
 // during is a fault on client 1 while it holds the lock for the first time.
@@ -126,5 +90,5 @@ func TestKubernetesLeaseInStorms(t *testing.T) {
 	lock := onLease(t).Lock
 	lock.Clock = "boottime"
 	s.Lock = lock
-	never(t, storms(t, s, 60), checker.Fence, checker.DeadlockFreedom)
+	never(t, runs(t, s, 60), checker.Fence, checker.DeadlockFreedom)
 }

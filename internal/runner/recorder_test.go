@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -145,32 +144,6 @@ func TestLossIsRecorded(t *testing.T) {
 	}
 }
 
-// A dead client's window ends with its validity.
-func TestDeathOfAHolder(t *testing.T) {
-	s := find(t, "calm")
-	s.Clients = append([]scenarios.Client(nil), s.Clients...)
-	s.Plan = nemesis.Plan{{Action: &nemesis.Kill{Client: 1}, Start: nemesis.When(1, env.StepBeforeWrite, 0)}}
-	tally := runs(t, s, 50)
-	for p, want := range s.Expect {
-		if got := tally.Observed(p); got != want {
-			t.Errorf("%s is %v: %s", p, got, tally.First[p].Report.Finding(p).Story())
-		}
-	}
-}
-
-// The header contains everything about a scenario that property checkers need.
-func TestHeader(t *testing.T) {
-	s := find(t, "minority-partition")
-	got := prepared(t, simulator, s).Header(7)
-	want := history.Header{
-		Format: history.Format, Version: history.Version, Scenario: s.Name, Lock: "redlock", Backend: "sim", Seed: 7,
-		Nodes: 5, Clients: 2, LongestTTL: time.Second, Allowance: 12 * ms, UntilClock: history.ClientClock, Keys: true, Bounds: s.Bounds,
-	}
-	if !reflect.DeepEqual(got, want) || got.Bounds.Tries == 0 {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
 // An extension that asks for less than there is moves the end of validity when it is
 // called, whatever becomes of it: the clock comes to the earlier end, and the history has
 // a lapse of it.
@@ -257,15 +230,6 @@ func TestSuspendedHolderIsToldInTime(t *testing.T) {
 	}
 	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
 	if want := "No assumption is seen to be broken: the clock that the lock reads had come to the end of validity"; !strings.Contains(story, want) {
-		t.Errorf("got %q, want it to say %q", story, want)
-	}
-}
-
-// If the lock's clock stops while its machine is suspended, that is the cause.
-func TestSleepingClockIsTheCause(t *testing.T) {
-	tally := runs(t, find(t, "client-suspend"), 5)
-	story := tally.First[checker.Contract].Report.Finding(checker.Contract).Story()
-	if want := "Broken assumption: the clock that a lock reads counts all the time that passes (the machine of client 1 sleeps"; !strings.Contains(story, want) {
 		t.Errorf("got %q, want it to say %q", story, want)
 	}
 }

@@ -25,7 +25,7 @@ func TestNodesOfRowsReturn(t *testing.T) {
 			if !slices.ContainsFunc(s.Plan, func(f nemesis.Fault) bool { return f.BringsBack() }) {
 				continue
 			}
-			tally, err := runner.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: 20}.Run(t.Context())
+			tally, err := runner.Batch{Experiment: prepared(t, simulator, s), First: 1, Runs: 12}.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

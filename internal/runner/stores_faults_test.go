@@ -72,7 +72,7 @@ func evenly(t *testing.T, s scenarios.Scenario, n int) runner.Tally {
 		}
 		return runner.Run(ctx, simulator, drawn, seed, nil)
 	}
-	tally, err := runner.Batch{Experiment: e, First: 1, Runs: n * *lawTimes, One: one}.Run(t.Context())
+	tally, err := runner.Batch{Experiment: e, First: 1, Runs: n, One: one}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,8 +99,8 @@ func TestSessionsExcludeWhileClocksRunAtOneRate(t *testing.T) {
 // Law: so does a row of a database, while no wall clock is stepped.
 func TestRowExcludesWhileNoWallClockIsStepped(t *testing.T) {
 	s := stormyStore(t, "database-row", offRate, resurrected, steps)
-	never(t, storms(t, s, 60), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
-	wantVerdicts(t, storms(t, stormyStore(t, "database-row", offRate, resurrected), 60), verdicts{checker.Lease: checker.Violated})
+	never(t, runs(t, s, 60), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
+	wantVerdicts(t, runs(t, stormyStore(t, "database-row", offRate, resurrected), 60), verdicts{checker.Lease: checker.Violated})
 }
 
 // Law: fences grow in storms also where the lock itself does not exclude, as long as
@@ -109,11 +109,11 @@ func TestRowExcludesWhileNoWallClockIsStepped(t *testing.T) {
 // package hunt shows that).
 func TestFencesOfAStoreGrowInEveryStorm(t *testing.T) {
 	each(t, storeLocks, func(t *testing.T, kind string) {
-		never(t, storms(t, stormyStore(t, kind, resurrected), 30), checker.Fence)
+		never(t, runs(t, stormyStore(t, kind, resurrected), 30), checker.Fence)
 	})
 	s := stormyStore(t, "database-row", []nemesis.Kind{"peer-partition"}) // which such a store excludes
 	s.Store.Asynchronous = true
-	wantVerdicts(t, storms(t, s, 60), verdicts{checker.Fence: checker.Violated})
+	wantVerdicts(t, runs(t, s, 60), verdicts{checker.Fence: checker.Violated})
 }
 
 // Each assumption is needed: without it a hold on a session overlaps another's.

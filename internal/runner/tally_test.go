@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/runner"
 )
@@ -86,53 +84,6 @@ func TestWilsonKnownValues(t *testing.T) {
 		lo, hi := c.rate.Wilson()
 		if math.Abs(lo-c.lo) > 5e-5 || math.Abs(hi-c.hi) > 5e-5 {
 			t.Errorf("%v: got [%.4f, %.4f], want [%.4f, %.4f]", c.rate, lo, hi, c.lo, c.hi)
-		}
-	}
-}
-
-// rates draws a rate of at least one trial.
-func rates(t *rapid.T) runner.Rate {
-	n := rapid.IntRange(1, 1_000_000).Draw(t, "n")
-	return runner.Rate{K: rapid.IntRange(0, n).Draw(t, "k"), N: n}
-}
-
-// Law: the interval lies within [0, 1] and contains the observed share.
-func TestWilsonContainsTheShare(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := rates(t)
-		if lo, hi := r.Wilson(); !(0 <= lo && lo <= r.Share() && r.Share() <= hi && hi <= 1) {
-			t.Fatalf("%v: [%v, %v]", r, lo, hi)
-		}
-	})
-}
-
-// Law: the same share of more trials is known better.
-func TestWilsonShrinks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := rates(t)
-		times := rapid.IntRange(2, 100).Draw(t, "times")
-		lo, hi := r.Wilson()
-		lower, upper := runner.Rate{K: r.K * times, N: r.N * times}.Wilson()
-		if upper-lower >= hi-lo {
-			t.Fatalf("%v: %v wide, %d times as many: %v", r, hi-lo, times, upper-lower)
-		}
-	})
-}
-
-func TestRatePrints(t *testing.T) {
-	for rate, want := range map[runner.Rate]string{
-		{K: 3, N: 100}:     "3/100 3.0 % [1.0, 8.5]",
-		{K: 0, N: 100}:     "0/100 0 % [0, 3.7]",
-		{K: 100, N: 100}:   "100/100 100 % [96.3, 100]",
-		{K: 1, N: 100_000}: "1/100000 0.001 % [0.00018, 0.0057]",
-	} {
-		if rate.K == 3 {
-			if got, want := rate.PerMillion(), "30000 [10255, 84519]"; got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
-		}
-		if got := rate.String() + " " + rate.Percent() + " " + rate.Interval(); got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -7,23 +7,6 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// TestDeadHoldersWriteIsSeen: a holder's write that is applied within the next holder's section
-// breaks effect exclusion, whether its client is dead by then or not.
-func TestDeadHoldersWriteIsSeen(t *testing.T) {
-	dead, err := scenarios.Load("testdata/dead-write.yaml", func(scenarios.Scenario) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	alive := dead
-	alive.Plan = dead.Plan[:1]
-	for name, s := range map[string]scenarios.Scenario{"dead": dead, "alive": alive} {
-		tally := runs(t, s, 5)
-		if n := tally.Seen[checker.Effect][checker.Violated]; n != tally.Runs {
-			t.Errorf("%s: effect exclusion is violated in %d of %d runs", name, n, tally.Runs)
-		}
-	}
-}
-
 // Law: in no run of the debate effect exclusion holds although the applies show a lost update.
 func TestLostUpdatesAreViolations(t *testing.T) {
 	lost := 0

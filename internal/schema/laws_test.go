@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
@@ -97,75 +95,6 @@ debate:
   differences: [{backends: [process], property: lease, reason: a reason}]
 `
 
-// everything is usable with those fields of the types that nothing in it has, and
-// says therefore what cannot be run.
-func everything(t *testing.T) map[string]any {
-	t.Helper()
-	scenario, file, known := format(t).Types[0], mapping(t, usable), map[string]bool{}
-	file["name"] = "everything"
-	visit(scenario, file, func(name string, _ Field, _ map[string]any, there bool) { known[name] = known[name] || there })
-	visit(scenario, file, func(name string, field Field, in map[string]any, _ bool) {
-		if !known[name] {
-			known[name], in[field.Name] = true, sample(field)
-		}
-	})
-	return file
-}
-
-// visit calls see with each field of each mapping in a value of that type, whether it
-// is there or not. Faults are left out: what they can say depends on their kind.
-func visit(d *Type, value any, see func(name string, field Field, in map[string]any, there bool)) {
-	if d == nil || ofFaults(d) {
-		return
-	}
-	if list, ok := value.([]any); ok {
-		for _, item := range list {
-			visit(d, item, see)
-		}
-	}
-	in, ok := value.(map[string]any)
-	if !ok {
-		return
-	}
-	for _, field := range d.Fields {
-		inner, there := in[field.Name]
-		see(d.Name+"."+field.Name, field, in, there)
-		visit(field.Type, inner, see)
-	}
-}
-
-func ofFaults(d *Type) bool {
-	return d.Kind != "" || slices.Contains([]string{"fault", "group", "trigger", "weights"}, d.Name)
-}
-
-// sample is a value that a field can have.
-func sample(field Field) any {
-	of := field.Of
-	if field.List {
-		field.List, field.Of = false, of.Elem()
-		return []any{sample(field)}
-	}
-	switch {
-	case field.Limit != nil && field.Limit.OneOf != nil:
-		return field.Limit.OneOf[0]
-	case field.Type != nil && field.Type.Words != nil:
-		return field.Type.Words[0].Name
-	case of == reflect.TypeFor[time.Duration]():
-		return "1s"
-	case of.Kind() == reflect.Bool:
-		return true
-	case of.Kind() == reflect.String:
-		return "text"
-	case of.Kind() == reflect.Struct:
-		in := map[string]any{}
-		for _, inner := range field.Type.Fields {
-			in[inner.Name] = sample(inner)
-		}
-		return in
-	}
-	return 1
-}
-
 func mapping(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var value map[string]any
@@ -192,7 +121,7 @@ func ofEveryKind(t *testing.T) (plans [][]any) {
 	return plans
 }
 
-// corpus are the scenarios that there are, and one with everything.
+// corpus are the scenarios that there are, and the usable one.
 func corpus(t *testing.T) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -210,7 +139,7 @@ func corpus(t *testing.T) map[string]any {
 	for _, s := range scenarios.Every() {
 		add(s)
 	}
-	all["usable"], all["everything"] = mapping(t, usable), everything(t)
+	all["usable"] = mapping(t, usable)
 	return all
 }
 
@@ -233,20 +162,6 @@ func TestEveryScenarioFitsTheSchema(t *testing.T) {
 		}
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("%s as JSON: %v", s.Name, err)
-		}
-	}
-}
-
-// The one with everything has every field of every type but those of faults, so
-// that the law below is one of all of them.
-func TestEverythingIsThere(t *testing.T) {
-	f, seen := format(t), map[string]bool{}
-	visit(f.Types[0], everything(t), func(name string, _ Field, _ map[string]any, there bool) { seen[name] = seen[name] || there })
-	for _, d := range f.Types {
-		for _, field := range d.Fields {
-			if name := d.Name + "." + field.Name; !ofFaults(d) && !seen[name] {
-				t.Errorf("%s is missing in it", name)
-			}
 		}
 	}
 }
@@ -326,11 +241,6 @@ func TestSchemaAndReaderAgree(t *testing.T) {
 			file[field] = spoilt
 			try(field+what, file)
 		})
-	}
-	for field, value := range all["everything"].(map[string]any) {
-		if !reflect.DeepEqual(value, all["usable"].(map[string]any)[field]) {
-			within(all["everything"].(map[string]any), field)
-		}
 	}
 	for _, plan := range ofEveryKind(t) {
 		file := maps.Clone(all["crash-restart"].(map[string]any))
