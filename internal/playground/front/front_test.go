@@ -29,7 +29,7 @@ func served(t testing.TB, runs string) string {
 	if _, err := os.Stat("dist/index.html"); err != nil {
 		t.Skipf("left out, for the page is not built (make playground): %v", err)
 	}
-	handler, err := host.Host{Files: os.DirFS("dist"), Runs: runs}.Handler()
+	handler, err := host.Host{Files: os.DirFS("dist"), Runs: []string{runs}}.Handler()
 	if err != nil {
 		t.Fatal(err)
 	}
