@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the playground: static files in internal/playground/front/dist, for any host, and for
-# "lockstorm serve" of a program that is built afterwards. Needs Node.js with npm.
+# "lockstorm report --http" of a program that is built afterwards. Needs Node.js with npm.
 set -eu
 cd "$(dirname "$0")/../internal/playground"
 command -v npm >/dev/null || { echo "playground.sh: npm is missing (Debian: nodejs, npm)" >&2; exit 1; }

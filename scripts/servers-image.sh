@@ -52,10 +52,10 @@ run "$image" run crash-restart --no-such-flag 2>/dev/null || code=$?
 # A run on servers is judged, whatever the verdict is: on a busy machine it may be undecided. A jump of a
 # node's clock needs libfaketime.
 code=0
-run "$image" run crash-restart --backend process --json >"$work/run.json" || code=$?
+run "$image" run crash-restart --backend process --format json >"$work/run.json" || code=$?
 grep -q '"verdicts"' "$work/run.json" || fail "run crash-restart --backend process: exit code $code: $(cat "$work/run.json")"
 code=0
-run "$image" run node-clock-jump --backend process --json >"$work/run.json" || code=$?
+run "$image" run node-clock-jump --backend process --format json >"$work/run.json" || code=$?
 grep -q '"verdicts"' "$work/run.json" || fail "run node-clock-jump --backend process: exit code $code: $(cat "$work/run.json")"
 [ -z "$(docker ps --all --quiet --filter "ancestor=$image")" ] || fail "containers are left"
 docker image inspect --format 'the image has {{.Size}} bytes' "$image"
