@@ -156,10 +156,6 @@ func output(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion
 	return directories(cmd, args, begun)
 }
 
-func scenarioFiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-}
-
 // listArguments completes a section of list, or a scenario.
 var listArguments = first(offers(func(cmd *cobra.Command) (names []cobra.Completion) {
 	all, _ := sections() // running the command reports the error

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/internal/terminal"
 )
@@ -68,16 +67,6 @@ func wantMatch(t *testing.T, text, expression string) {
 	t.Helper()
 	if !regexp.MustCompile(expression).MatchString(text) {
 		t.Errorf("nothing is like %s in:\n%s", expression, text)
-	}
-}
-
-// wantNarrow wants no line to be wider than a terminal.
-func wantNarrow(t *testing.T, text string) {
-	t.Helper()
-	for l := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > terminal.Unwatched {
-			t.Errorf("%d characters wide: %s", n, l)
-		}
 	}
 }
 

@@ -39,12 +39,6 @@ func TestStoredStorm(t *testing.T) {
 	}
 }
 
-func TestReplayOfAnotherRun(t *testing.T) {
-	code, out, _ := command(t, "replay", runner.Replay{Scenario: "calm", Seed: 1, Trace: 1}.String(), "--out", "")
-	want(t, "exit code", code, exitContradiction)
-	wantIn(t, out, "calm: as expected (1 run)", "not the same run: its trace is ", ", was 00000001. The program or the scenario has changed.")
-}
-
 // --inevitable says where the violation became inevitable, and what each fault has to do with it.
 func TestReplayInevitable(t *testing.T) {
 	dir := t.TempDir()

@@ -72,7 +72,6 @@ func TestSweepTellsAndKeeps(t *testing.T) {
 	code, out, problems := command(t, "sweep", "small", "--runs", "20", "--out", dir)
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "problems", problems, "")
-	wantNarrow(t, out)
 	wantIn(t, out, "The formula is inside the 95 % interval at 3 of 3 points; where it says neither 0 nor 1, at 1 of 1.",
 		"The boundary is where the formula has it, as exactly as it was looked for, at 1 of 1.",
 		`Rule 1, "TTL", suffices at 1 of 1.`, `Rule 2, "half", suffices at 0 of 1; not at 4.`)

@@ -22,12 +22,6 @@ func tuned(t *testing.T, more ...string) (code int, out, problems string) {
 	return command(t, append(slices.Clone(smallTune), more...)...)
 }
 
-// instead is smallTune with other facts in place of one.
-func instead(name string, others ...string) []string {
-	all := slices.DeleteFunc(slices.Clone(smallTune), func(arg string) bool { return strings.HasPrefix(arg, name+"=") })
-	return append(all, others...)
-}
-
 // An advice that cannot be stored is printed all the same: its validation may have taken minutes. What is
 // known before is no work.
 func TestAdviceThatCannotBeStored(t *testing.T) {

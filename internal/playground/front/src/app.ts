@@ -5,7 +5,7 @@ import type { Engine } from "./engine";
 // App is the page.
 export interface App {
   engine: Engine;
-  runs: string; // where "lockstorm serve" lists stored runs; "": the page is on another host
+  runs: string; // where "lockstorm report --http" lists stored runs; "": the page is on another host
   current: Current;
 
   // go shows a view, as a link to it does.

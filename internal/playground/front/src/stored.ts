@@ -1,4 +1,4 @@
-// The runs that "lockstorm serve" finds on this machine. A run that goes on grows while it is looked at.
+// The runs that "lockstorm report --http" finds on this machine. A run that goes on grows while it is looked at.
 
 import type { App, View } from "./app";
 import { button, latest, make, notice, textOf } from "./dom";
@@ -24,7 +24,7 @@ export const stored: View = {
     const name = new URLSearchParams(query).get("name");
     if (name) return void one(app, place, name, signal);
     const list = make("tbody"), empty = make("p", { class: "soft" });
-    place.append(make("p", { class: "lead" }, "The runs in the directory of lockstorm serve."), empty, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...["run", "scenario", "backend", "seed", "violates", "changed"].map((t) => make("th", { scope: "col" }, t)))), list)));
+    place.append(make("p", { class: "lead" }, "The runs in the directories of lockstorm report --http."), empty, make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...["run", "scenario", "backend", "seed", "violates", "changed"].map((t) => make("th", { scope: "col" }, t)))), list)));
     let shown = "";
     void repeatedly(signal, async () => {
       try {
