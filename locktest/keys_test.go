@@ -107,7 +107,8 @@ func init() {
 // which its plan ends it never comes.
 func TestDeadlockAfterALostReplyFails(t *testing.T) {
 	text := runInner(t, "expiry by a second command", t.TempDir())
-	if !strings.Contains(text, "L1 (deadlock freedom) is violated") || !strings.Contains(text, "in a row were refused") || strings.Contains(text, "faults_end") {
-		t.Errorf("the test fails otherwise:\n%s", text)
+	wantMatches(t, text, `L1 \(deadlock freedom\) is violated`, `in\s+a\s+row\s+were\s+refused`)
+	if strings.Contains(text, "faults_end") {
+		t.Errorf("the storm is said not to be over:\n%s", text)
 	}
 }

@@ -112,17 +112,6 @@ func (b *bench) keys() int {
 	return n
 }
 
-// count returns how many events of a kind there are so far.
-func (b *bench) count(kind history.Kind) int {
-	n := 0
-	for _, e := range b.log {
-		if e.Kind == kind {
-			n++
-		}
-	}
-	return n
-}
-
 // steps returns when the client took a step, as in "2ms 5ms".
 func (b *bench) steps(client int, step env.Step) string {
 	var list []string

@@ -56,7 +56,11 @@ func (w what) asks() bool {
 func (s step) String() string {
 	text := string(s.what)
 	if s.what.asks() {
-		text += fmt.Sprintf(" %+v", s.command)
+		c := s.command
+		if c.Op == env.OpVouch {
+			c.Token = "" // a run id, which is another on each node
+		}
+		text += fmt.Sprintf(" %+v", c)
 	}
 	if s.wait > 0 {
 		text += " " + s.wait.String()

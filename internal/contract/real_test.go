@@ -3,7 +3,7 @@ package contract
 import (
 	"context"
 	"fmt"
-	"net"
+
 	"strings"
 	"testing"
 	"time"
@@ -174,9 +174,4 @@ func (a admin) evict(policy, mark string) {
 	})
 	a.do("CONFIG", "SET", "maxmemory", "0")
 	a.do("CONFIG", "SET", "maxmemory-policy", "noeviction")
-}
-
-func portOf(addr string) string {
-	_, port, _ := net.SplitHostPort(addr)
-	return port
 }

@@ -225,14 +225,6 @@ func (w *testWorld) askBriefly(client, node int, op env.Op, token string) (answe
 	}
 }
 
-// askOne sends a command to a node that should reply.
-func (w *testWorld) askOne(client, node int, op env.Op, token string) env.Answer {
-	m := w.Runtime(client)
-	cmd := env.Command{Op: op, Key: "key", Token: token, TTL: time.Hour}
-	reply, _ := w.Nodes(client).Send(env.SetOf(node), cmd, m.Now(env.Monotonic).Add(patience)).Next(context.Background(), env.Never)
-	return reply.Answer
-}
-
 // isDown stands for the reply of a server that is down: its last connection breaks, or no
 // new one can be made.
 const isDown env.Answer = 100
