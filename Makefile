@@ -42,10 +42,9 @@ playground: ## build the playground into internal/playground/front/dist, and ./l
 	sh scripts/playground.sh
 	$(GO) build -pgo=off -o lockstorm ./cmd/lockstorm
 
-pictures: playground ## renew the screenshots in docs/img
+pictures: ## renew the screenshots in docs/img
 	@sh scripts/deps.sh chromium
 	$(GO) test ./internal/report -run '^TestPictures$$' -args -update
-	$(GO) test ./internal/playground/front -run '^TestPlaygroundPictures$$' -args -update
 
 tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
 	$(EACH) . $(MODULES); do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy -e); done
