@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-go build -pgo=off -trimpath -ldflags='-s -w' -o "$work/lockstorm" ./cmd/lockstorm
+go build -pgo=off -o "$work/lockstorm" ./cmd/lockstorm
 
 # sum: prints the lines and bytes of the files that the standard input names.
 sum() { xargs cat | wc -l -c | awk '{ print $1, $2 }'; }
