@@ -1,12 +1,10 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -100,21 +98,4 @@ func TestBatchesOfAPausedClientStandStill(t *testing.T) {
 	pause := fault(&nemesis.Pause{Client: 1}, ms/2, 20*ms)
 	sendAll(t, over(batched, pause), 1, request{}, request{}, request{giveUp: 5 * ms}).
 		expect(t, "paused", "yes@20.5ms yes@22.5ms failed@20.5ms", "a@1ms b@21.5ms")
-}
-
-// A script that the node does not know goes out again with what waits.
-func TestScriptOfABatchIsSentWhole(t *testing.T) {
-	s := over(batched, nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}})
-	play(t, s, func(w *World) {
-		set := w.Nodes(1).Send(1, named(0), env.Never)
-		gone := w.Nodes(1).Send(1, env.Command{Op: env.OpDelete, Key: "a", Token: "t"}, env.Never)
-		for _, r := range []env.Round{set, gone} {
-			if reply, err := r.Next(context.Background(), env.Never); err != nil || reply.Answer != env.Yes {
-				t.Error(reply, err)
-			}
-		}
-		if now := w.time(); time.Duration(now) != 5*ms {
-			t.Error("the script was answered at ", now)
-		}
-	})
 }

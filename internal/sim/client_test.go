@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
@@ -63,19 +62,4 @@ func TestCancelInAPause(t *testing.T) {
 			t.Errorf("%v at %v", err, time.Duration(now))
 		}
 	})
-}
-
-// Between calls there is nothing to cancel, and the next call is a new one.
-func TestCancelBetweenCalls(t *testing.T) {
-	log := play(t, setting(1, 1, cancel(5*ms)), func(w *World) {
-		for _, at := range []env.Instant{env.Instant(4 * ms), env.Instant(8 * ms)} {
-			ctx, returned := w.Call(context.Background(), 1)
-			if err := w.Runtime(1).Sleep(ctx, at); err != nil {
-				t.Error(err)
-			}
-			returned()
-			sleep(w, 1, 2*ms)
-		}
-	})
-	expect(t, "history", kinds(log, history.FaultStart, history.Cancel), "fault-start@5ms")
 }

@@ -129,13 +129,19 @@ func TestSleepingMachinePausesItsClient(t *testing.T) {
 	}
 }
 
-// Keys live by the node's wall clock, however it comes to run; see also
-// TestKeysExpireByTheNodesClock. The key is set at 1 ms for 100 ms.
-func TestKeysExpireByADisturbedClock(t *testing.T) {
+// Keys live by the node's wall clock, however it comes to run. The key is set at 1 ms for 100 ms, so that
+// with a true clock it is gone from 102 ms on, before another request finds that out.
+func TestKeysExpireByTheNodesClock(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault nemesis.Fault
 		want  string
 	}{
+		"true":                     {from10(&nemesis.Pause{Client: 2}), "key-gone@102ms"},
+		"fast":                     {forGood(&nemesis.ClockRate{Machine: node1, PPM: 250_000}, 0), "key-gone@81.6ms"},
+		"slow":                     {forGood(&nemesis.ClockRate{Machine: node1, PPM: -500_000}, 0), "key-gone@202ms"},
+		"jumps forward":            {forGood(&nemesis.ClockJump{Machine: node1, By: 30 * ms}, 50*ms), "key-gone@72ms"},
+		"jumps past it":            {forGood(&nemesis.ClockJump{Machine: node1, By: time.Hour}, 50*ms), "key-gone@50ms"},
+		"jumps backward":           {forGood(&nemesis.ClockJump{Machine: node1, By: -30 * ms}, 50*ms), "key-gone@132ms"},
 		"stepped back and forward": {from10to50(&nemesis.ClockJump{Machine: node1, By: -time.Hour, Healing: byStep}), "key-gone@102ms"},
 		"stepped back, slewed":     {from10to50(&nemesis.ClockJump{Machine: node1, By: -5 * ms, Healing: bySlew}), "key-gone@102ms"},
 		"slewed":                   {from10(&nemesis.ClockSlew{Machine: node1, By: 100 * ms, PPM: 100_000}), "key-gone@93.636364ms"},
@@ -145,13 +151,13 @@ func TestKeysExpireByADisturbedClock(t *testing.T) {
 		"frozen, catches up":       {from10to50(&nemesis.ClockFreeze{Machine: node1, Healing: byStep}), "key-gone@102ms"},
 		"fast, stepped":            {from10to50(&nemesis.ClockRate{Machine: node1, PPM: 500_000, Healing: byStep}), "key-gone@102ms"},
 	} {
-		log := play(t, setting(1, 1, c.fault), func(w *World) {
+		log := play(t, setting(2, 1, c.fault), func(w *World) {
 			ask(w, 1, 1, set, time.Second)
 			other := set
 			other.Token = "b"
 			for ask(w, 1, 1, other, time.Second) != env.Yes.String() {
 			}
-		})
+		}, returns)
 		expect(t, name, kinds(log, history.KeyGone), c.want)
 	}
 }
@@ -163,38 +169,6 @@ func TestFreezeAfterFreeze(t *testing.T) {
 		sleep(w, 1, 100*ms)
 		expect(t, "clocks", shows(w, 1), "100ms 100ms 100ms")
 	})
-}
-
-// A key lives by the wall clock of its node, whatever the time that has passed.
-// Here it is set at 1 ms for 100 ms, so that with a true clock it is gone from
-// 102 ms on, before another request finds that out.
-func TestKeysExpireByTheNodesClock(t *testing.T) {
-	runs := func(ppm int64) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: 1}, PPM: ppm}, Start: nemesis.At(0)}
-	}
-	jumps := func(by time.Duration) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}, By: by}, Start: nemesis.At(50 * ms)}
-	}
-	for name, c := range map[string]struct {
-		plan []nemesis.Fault
-		want string
-	}{
-		"true":           {nil, "key-gone@102ms"},
-		"fast":           {[]nemesis.Fault{runs(250_000)}, "key-gone@81.6ms"},
-		"slow":           {[]nemesis.Fault{runs(-500_000)}, "key-gone@202ms"},
-		"jumps forward":  {[]nemesis.Fault{jumps(30 * ms)}, "key-gone@72ms"},
-		"jumps past it":  {[]nemesis.Fault{jumps(time.Hour)}, "key-gone@50ms"},
-		"jumps backward": {[]nemesis.Fault{jumps(-30 * ms)}, "key-gone@132ms"},
-	} {
-		log := play(t, setting(1, 1, c.plan...), func(w *World) {
-			ask(w, 1, 1, set, time.Second)
-			other := set
-			other.Token = "b"
-			for ask(w, 1, 1, other, time.Second) != env.Yes.String() {
-			}
-		})
-		expect(t, name, kinds(log, history.KeyGone), c.want)
-	}
 }
 
 // Law: a machine that is restored has the keys of its snapshot. With the time of now those

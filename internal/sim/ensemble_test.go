@@ -124,16 +124,6 @@ func TestEntriesThatNobodyDeletedAreTold(t *testing.T) {
 	expect(t, "told", goneEntries(log), "A session over at 21ms; B swept at 61ms")
 }
 
-// A node that leads again after itself has kept what it had.
-func TestAsynchronousStoreKeepsItsOwn(t *testing.T) {
-	play(t, asynchronous(1, 1, crash(1, 10*ms, 10*ms)), func(w *World) {
-		u := user{w, 1}
-		expect(t, "create", u.ask(create("a", "1"), time.Second), "a@1=1 at 2ms")
-		until(w, 1, 50*ms)
-		expect(t, "what is left", u.ask(list, time.Second), "a@1=1 at 52ms")
-	})
-}
-
 // A leader whose changes are in its memory when it answers loses them in a crash, whoever leads next,
 // and in no clean shutdown. It needs a majority as ever.
 func TestDurabilityOff(t *testing.T) {
@@ -190,27 +180,4 @@ func TestAsynchronousSessions(t *testing.T) {
 		expect(t, "left", u.ask(list, time.Second), "first@2= at 160ms")
 		expect(t, "over", u.ask(list, time.Second), "done at 162ms")
 	})
-}
-
-// Changes are replicated in their order, however long each would take alone.
-func TestChangesAreReplicatedInOrder(t *testing.T) {
-	s := stored(1, 3)
-	s.Store.Commit = nemesis.Distribution{Range: nemesis.Range{Max: 20 * ms}}
-	var order []byte
-	play(t, s, func(w *World) {
-		u := user{w, 1}
-		var tasks []env.Task
-		for i := range byte(10) {
-			tasks = append(tasks, w.Runtime(1).Go("change", func() {
-				u.ask(create(string('a'+i), ""), time.Second)
-				order = append(order, 'a'+i)
-			}))
-		}
-		for _, task := range tasks {
-			if err := task.Wait(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	expect(t, "order", string(order), "abcdefghij")
 }

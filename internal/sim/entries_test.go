@@ -11,18 +11,9 @@ import (
 
 // Each change of a try's entry is recorded once, with its cause. An entry of no try is not.
 func TestStoreRecordsEntries(t *testing.T) {
-	var log history.Log
-	s := stored(1, 3)
-	w, err := Open(t.Context(), s, 1, &log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = w.Run(t.Context(), func(client int) {
-		if client != 1 {
-			return
-		}
+	log := play(t, stored(1, 3), func(w *World) {
 		ask := func(r env.StoreRequest) env.StoreReply {
-			reply, err := w.Store(1).Ask(t.Context(), r, w.Runtime(1).Now(env.Monotonic).Add(time.Second))
+			reply, err := user{w, 1}.try(r, time.Second)
 			if err != nil {
 				t.Error(err)
 			}
@@ -31,21 +22,18 @@ func TestStoreRecordsEntries(t *testing.T) {
 		for _, token := range []string{"released", "expired", "swept"} {
 			w.Record(history.Event{Kind: history.Acquire, Client: 1, Resource: "r", Token: token})
 		}
-		session := ask(env.StoreRequest{Op: env.StoreOpen, TTL: 50 * time.Millisecond}).Session
+		session := ask(env.StoreRequest{Op: env.StoreOpen, TTL: 50 * ms}).Session
 		ask(env.StoreRequest{Op: env.StoreCreate, Key: "a", Value: "released", Session: session})
 		ask(env.StoreRequest{Op: env.StoreCreate, Key: "a", Value: "expired", Session: session}) // declined
-		ask(env.StoreRequest{Op: env.StoreDelete, Key: "a"})
-		ask(env.StoreRequest{Op: env.StoreDelete, Key: "a"}) // declined
+		ask(remove("a"))
+		ask(remove("a")) // declined
 		ask(env.StoreRequest{Op: env.StoreCreate, Key: "a", Value: "expired", Session: session})
-		ask(env.StoreRequest{Op: env.StoreCreate, Key: "b", Value: "swept", TTL: time.Millisecond})
-		ask(env.StoreRequest{Op: env.StoreCreate, Key: "c", Value: "of no try"})
-		_ = w.Runtime(1).Sleep(t.Context(), w.Runtime(1).Now(env.Monotonic).Add(200*time.Millisecond))
+		ask(env.StoreRequest{Op: env.StoreCreate, Key: "b", Value: "swept", TTL: ms})
+		ask(create("c", "of no try"))
+		sleep(w, 1, 200*ms)
 		ask(env.StoreRequest{Op: env.StoreSweep, Key: "b"})
-		ask(env.StoreRequest{Op: env.StoreDelete, Key: "c"})
+		ask(remove("c"))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
 	for _, e := range log {
 		switch e.Kind {

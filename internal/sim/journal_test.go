@@ -123,29 +123,16 @@ func sameKeys(t *rapid.T, what string, got, want map[string]key) {
 	}
 }
 
-// Law: power loss under aof-everysec leaves the state as of the last sync:
-// deleted keys are back, extensions have not been.
+// Law: power loss under aof-everysec leaves the state as of the last sync: deleted keys are back,
+// extensions have not been. With a stuck disk that is the last sync before the disk was stuck.
 func TestPowerLossGoesBackToTheLastSync(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := commands(t)
 		at := instant(t, list)
-		// A fault goes before what a client sends at its instant.
-		n := hit(t, nemesis.Setting{Persistence: nemesis.EverySecond}, &nemesis.PowerLoss{Node: 1}, at, slices.Clone(list))
-		synced := syncedAt(n, at)
-		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys.byName(), replay(t, before(list, min(synced, at-1)), at))
-	})
-}
-
-// Law: with a stuck disk, a power loss removes the changes since the last sync before the disk was
-// stuck.
-func TestPowerLossOfAStuckDiskGoesBackFurther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		list := commands(t)
-		at := instant(t, list)
-		stuck := time.Duration(rapid.IntRange(1, 2000).Draw(t, "stuck")) * ms
+		stuck := time.Duration(max(rapid.IntRange(-1000, 2000).Draw(t, "stuck"), 0)) * ms
 		n := hit(t, nemesis.Setting{Persistence: nemesis.EverySecond}, &nemesis.PowerLoss{Node: 1, StuckSync: stuck}, at, slices.Clone(list))
 		synced := syncedAt(n, at-stuck)
-		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys.byName(), replay(t, before(list, synced), at))
+		sameKeys(t, fmt.Sprintf("power lost at %v, synced at %v", at, synced), n.keys.byName(), replay(t, before(list, min(synced, at-1)), at)) // a fault goes before what a client sends at its instant
 	})
 }
 
@@ -372,23 +359,6 @@ func TestFailoverAfterAnEmptyRestart(t *testing.T) {
 	s.Replication = &nemesis.Distribution{Range: nemesis.Range{Min: 5 * ms, Max: 5 * ms}}
 	log := play(t, s, func(w *World) { ask(w, 1, 1, set, time.Second); sleep(w, 1, 50*ms) })
 	expect(t, "keys", kinds(log, history.KeySet, history.KeyGone), "key-set@1ms key-gone@10ms")
-}
-
-// A replica takes changes over in their order, whatever the lag of each.
-func TestChangesComeToTheReplicaInOrder(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Failover{Node: 1}, Start: nemesis.At(time.Hour)})
-	s.Replication = &nemesis.Distribution{Range: nemesis.Range{Max: 50 * ms}}
-	var list []timed
-	for i := range 20 {
-		list = append(list, timed{at: time.Duration(i) * ms, command: named(i)})
-	}
-	var arrivals []int64
-	for _, c := range work(t, s, list, time.Second).journal.changes {
-		arrivals = append(arrivals, c.arrives)
-	}
-	if len(arrivals) != len(list) || !slices.IsSorted(arrivals) {
-		t.Errorf("they arrive at %v", arrivals)
-	}
 }
 
 func TestJournalReachesBackToTheOldestSnapshot(t *testing.T) {

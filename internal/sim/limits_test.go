@@ -236,6 +236,9 @@ func TestCutByAFaultThatFails(t *testing.T) {
 }
 
 func TestReasonOfAPanicIsOneLine(t *testing.T) {
-	log, _ := tryPlay(setting(1, 1), func(*World) { panic("oh") })
+	log, err := tryPlay(setting(1, 1), func(*World) { panic("oh") })
+	if err == nil || !strings.Contains(err.Error(), "client 1, main: panic: oh") {
+		t.Errorf("got %v", err)
+	}
 	expect(t, "reason", endReason(t, log), "client 1, main: panic: oh")
 }

@@ -171,18 +171,6 @@ func TestLossDelaysOrResets(t *testing.T) {
 	})
 }
 
-func TestNoOrderAcrossConnections(t *testing.T) {
-	s := over(nemesis.Connections{})
-	s.Latency.Min = 0
-	seen := map[string]bool{}
-	for seed := range uint64(20) {
-		seen[keys(sendAll(t, s, seed, request{}, request{}).applied)] = true
-	}
-	if !seen["ab"] || !seen["ba"] {
-		t.Errorf("of two requests the orders were %v", seen)
-	}
-}
-
 // A message that is lost every time is given up by its sender after as long as Linux takes.
 func TestLossOfEverythingResets(t *testing.T) {
 	for way, want := range map[nemesis.Direction][2]string{
@@ -386,90 +374,6 @@ func TestPoolOfAPausedClientStandsStill(t *testing.T) {
 		expect(t, "paused", "yes@20.5ms yes@22.5ms", "a@1ms b@21.5ms")
 }
 
-// A request that arrives when a place becomes free does not overtake those that wait for one.
-func TestPoolServesInOrder(t *testing.T) {
-	s := over(nemesis.Connections{Limit: 1}, fault(&nemesis.Pause{Client: 1}, ms/2, 20*ms))
-	log := play(t, s, func(w *World) {
-		send := func(i int) env.Round { return w.Nodes(1).Send(1, named(i), env.Never) }
-		first := send(0)
-		third := w.Runtime(1).Go("third", func() {
-			_, _ = first.Next(context.Background(), env.Never)
-			_, _ = send(2).Next(context.Background(), env.Never)
-		})
-		_, _ = send(1).Next(context.Background(), env.Never)
-		_ = third.Wait(context.Background())
-	})
-	var applied []string
-	for _, e := range log {
-		if e.Kind == history.KeySet {
-			applied = append(applied, e.Resource+"@"+e.Time.String())
-		}
-	}
-	expect(t, "applied", strings.Join(applied, " "), "a@1ms b@21.5ms c@23.5ms")
-}
-
-// Messages of a connection that a cut holds back arrive in order, and before later ones.
-func TestCutKeepsTheOrderOfAConnection(t *testing.T) {
-	s := over(pipelined, fault(&nemesis.Partition{}, 3*ms, 10*ms))
-	s.Latency.Max = 6 * ms
-	requests := slices.Repeat([]request{{after: ms}}, 20)
-	for seed := range uint64(50) {
-		got := sendAll(t, s, seed, requests...)
-		if keys(got.applied) != "abcdefghijklmnopqrst" || !slices.IsSorted(got.order) {
-			t.Fatalf("seed %d: applied %v, answered in the order %v", seed, got.applied, got.order)
-		}
-	}
-}
-
-func TestLinksOfTheirOwnLatency(t *testing.T) {
-	exactly := func(d time.Duration) nemesis.Distribution {
-		return nemesis.Distribution{Range: nemesis.Range{Min: d, Max: d}}
-	}
-	s := setting(2, 2)
-	s.Links = []nemesis.LinkLatency{
-		{Links: nemesis.Links{Nodes: []int{2}}, Latency: exactly(5 * ms)},
-		{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{2}}, Way: nemesis.Requests, Latency: exactly(3 * ms)},
-	}
-	trips := func(client int, want ...time.Duration) func(*World) {
-		return func(w *World) {
-			for node := 1; node <= 2; node++ {
-				began := w.now
-				ask(w, client, env.SetOf(node), set, time.Second)
-				if took := time.Duration(w.now - began); took != want[node-1] {
-					t.Errorf("client %d to node %d and back: %v, want %v", client, node, took, want[node-1])
-				}
-			}
-		}
-	}
-	log := play(t, s, trips(1, 2*ms, 8*ms), trips(2, 2*ms, 10*ms))
-	expect(t, "link events", kinds(log, history.LinkDown), "")
-}
-
-func TestSplitWithABridge(t *testing.T) {
-	split := fault(&nemesis.Split{Groups: []nemesis.Group{
-		{Clients: []int{1}, Nodes: []int{1, 2}},
-		{Clients: []int{2}, Nodes: []int{2, 3}},
-	}}, 0, 50*ms)
-	mine := func(client int) func(*World) {
-		return func(w *World) {
-			all := set
-			all.Key = fmt.Sprint(client)
-			expect(t, "answers", ask(w, client, env.AllNodes(3), all, 10*ms), "yes yes lost")
-		}
-	}
-	log := play(t, setting(2, 3, split), mine(1), func(w *World) { mine(2)(w); sleep(w, 2, 50*ms) })
-	var got []string
-	for _, e := range log {
-		switch e.Kind {
-		case history.KeySet:
-			got = append(got, fmt.Sprintf("%d>%d@%v", e.Client, e.Node, e.Time))
-		case history.LinkDown, history.LinkUp:
-			got = append(got, fmt.Sprintf("%v %d-%d@%v", e.Kind, e.Client, e.Node, e.Time))
-		}
-	}
-	expect(t, "history", strings.Join(got, ", "), "link-down 1-3@0s, link-down 2-1@0s, 1>1@1ms, 1>2@1ms, 2>2@1ms, 2>3@1ms, link-up 1-3@50ms, link-up 2-1@50ms, 1>3@51ms, 2>1@51ms")
-}
-
 func TestGuardHasALatencyOfItsOwn(t *testing.T) {
 	slow := fault(&nemesis.GuardLatency{Clients: []int{1}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 7 * ms, Max: 7 * ms}}}, 0, 20*ms)
 	s := setting(2, 1, slow)
@@ -490,38 +394,6 @@ func TestGuardHasALatencyOfItsOwn(t *testing.T) {
 	}
 	expect(t, "writes", strings.Join(got, " "), "2@3ms 2@9ms 1@10ms 2@15ms 1@23ms 1@29ms")
 	expect(t, "links", kinds(log, history.LinkDown), "")
-}
-
-// A message for a client that processes its timers first frees its place in the pool when it is
-// delivered.
-func TestPoolAfterTimersFirst(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{
-		Action: &nemesis.Pause{Client: 1, First: nemesis.TimersFirst}, Start: nemesis.At(ms + ms/2), End: nemesis.After(10 * ms),
-	})
-	s.Connections.Limit = 1
-	play(t, s, func(w *World) {
-		expect(t, "set", ask(w, 1, 1, set, time.Second), "yes")
-		expect(t, "delete", ask(w, 1, 1, env.Command{Op: env.OpDelete, Key: "r", Token: "a"}, time.Second), "yes")
-		expect(t, "time", time.Duration(w.now).String(), "13.5ms")
-	})
-}
-
-// A reset reaches what is at the node as well, whatever the connection.
-func TestResetOfWhatIsAtTheNode(t *testing.T) {
-	reset := func(way nemesis.Direction) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.Reset{Way: way}, Start: nemesis.At(5 * ms), End: nemesis.After(0)}
-	}
-	stopped := setting(1, 1, nemesis.Fault{Action: &nemesis.NodePause{Node: 1}, Start: nemesis.At(0), End: nemesis.After(20 * ms)}, reset(nemesis.Requests))
-	syncing := setting(1, 1, reset(nemesis.Replies))
-	syncing.Persistence = nemesis.Always
-	syncing.Sync = &nemesis.Distribution{Range: nemesis.Range{Min: 20 * ms, Max: 20 * ms}}
-	for _, connections := range []nemesis.Connections{{}, {Limit: 1}, pipelined, batched} {
-		stopped.Connections, syncing.Connections = connections, connections
-		log := play(t, stopped, func(w *World) { expect(t, "in the socket", ask(w, 1, 1, set, time.Second), "lost") })
-		expect(t, "in the socket", kinds(log, history.KeySet), "")
-		log = play(t, syncing, func(w *World) { expect(t, "at the disk", ask(w, 1, 1, set, time.Second), "lost") })
-		expect(t, "at the disk", kinds(log, history.KeySet), "key-set@1ms")
-	}
 }
 
 // When a narrow link is wide again, what waited leaves at once.

@@ -53,41 +53,6 @@ func TestRestartFollowsTheNodesClock(t *testing.T) {
 	}
 }
 
-// Without a delay it is an operator that starts a server again: at once, later,
-// or never.
-func TestRestartIsTheEndOfTheFault(t *testing.T) {
-	crash := func(end *nemesis.Trigger) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(10 * ms), End: end}
-	}
-	for name, c := range map[string]struct {
-		plan nemesis.Plan
-		want string
-	}{
-		"never":   {nemesis.Plan{crash(nil)}, "node-down@10ms"},
-		"at once": {nemesis.Plan{crash(nemesis.After(0))}, "node-down@10ms node-up@10ms"},
-		"later":   {nemesis.Plan{crash(nemesis.After(50 * ms))}, "node-down@10ms node-up@60ms"},
-	} {
-		log := play(t, setting(1, 1, c.plan...), func(w *World) { sleep(w, 1, time.Second) })
-		expect(t, name, kinds(log, history.NodeDown, history.NodeUp), c.want)
-	}
-}
-
-// Requests that a server has received and not answered are lost when it dies, and the client learns
-// it at once.
-func TestConnectionsBreakWithTheServer(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(10 * ms), End: nemesis.After(20 * ms)})
-	s.Persistence = nemesis.Always
-	s.Sync = &nemesis.Distribution{Range: nemesis.Range{Min: 50 * ms, Max: 50 * ms}}
-	play(t, s, func(w *World) {
-		expect(t, "while it syncs", ask(w, 1, 1, set, time.Second), "lost")
-		if now := w.Runtime(1).Now(env.Monotonic); now != env.Instant(11*ms) {
-			t.Errorf("told at %v", now)
-		}
-		sleep(w, 1, 30*ms)
-		expect(t, "a crash keeps what is written", ask(w, 1, 1, set, time.Second), "no")
-	})
-}
-
 // slowDisk is a setting of one client and one node that syncs for 50 ms.
 func slowDisk(c nemesis.Connections, plan ...nemesis.Fault) nemesis.Setting {
 	s := over(c, plan...)
@@ -114,32 +79,6 @@ func TestSyncDiesWithTheServer(t *testing.T) {
 func TestShutdownAnswers(t *testing.T) {
 	sendAll(t, slowDisk(nemesis.Connections{}, fault(&nemesis.Shutdown{Node: 1}, 10*ms, 0)), 1, request{}).
 		expect(t, "shutdown", "yes@11ms", "a@1ms")
-}
-
-// A connection breaks once, whatever is on it.
-func TestOneNewsForAConnection(t *testing.T) {
-	play(t, slowDisk(pipelined, fault(&nemesis.Crash{Node: 1}, 10*ms, 0)), func(w *World) {
-		for i := range 3 {
-			w.Nodes(1).Send(1, named(i), env.Never)
-		}
-		sleep(w, 1, 10*ms+ms/2)
-		if m := w.network.messages; len(m.all)-len(m.free) != 1 {
-			t.Errorf("%d messages are on their way", len(m.all)-len(m.free))
-		}
-	})
-}
-
-// A look at the clock that another has taken the place of does nothing.
-func TestOneLookAtTheClockForARestart(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Crash{Node: 1, RestartDelay: time.Second}, Start: nemesis.At(0)})
-	play(t, s, func(w *World) {
-		sleep(w, 1, ms)
-		before := w.queue.seq
-		w.restart(w.node(1), w.now)
-		if w.queue.seq != before {
-			t.Error("it is set anew")
-		}
-	})
 }
 
 // A machine without power tells nobody anything. When it has power again, it

@@ -33,25 +33,6 @@ func TestStoppedNodeContinues(t *testing.T) {
 	expect(t, "links", kinds(log, history.LinkDown, history.LinkUp), "link-down@10ms link-down@10ms link-up@210ms link-up@210ms")
 }
 
-func TestEvictionTakesEveryKey(t *testing.T) {
-	evict := nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(10 * ms)}
-	log := play(t, setting(1, 1, evict), func(w *World) {
-		ask(w, 1, 1, set, time.Second)
-		sleep(w, 1, 10*ms)
-		expect(t, "set after eviction", ask(w, 1, 1, command(env.OpSet, "b"), time.Second), "yes")
-	})
-	expect(t, "keys", kinds(log, history.KeySet, history.KeyGone), "key-set@1ms key-gone@10ms key-set@13ms")
-	if gone := log[2]; gone.Reason != "evicted" || gone.Token != "a" || gone.Fault != 1 {
-		t.Errorf("%+v", gone)
-	}
-
-	down := nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(5 * ms), End: nemesis.After(10 * ms)}
-	s := setting(1, 1, down, evict)
-	s.Persistence = nemesis.Always
-	log = play(t, s, func(w *World) { ask(w, 1, 1, set, time.Second); sleep(w, 1, 50*ms) })
-	expect(t, "a server that is down", kinds(log, history.KeyGone), "")
-}
-
 // The errors of a node, and the requests that they affect. Package internal/contract compares them
 // with a real server.
 func TestErrorsMeetWhatTheyMeetInRedis(t *testing.T) {
@@ -158,17 +139,6 @@ func TestLoadingGoesBeforeMissingScripts(t *testing.T) {
 			expect(t, name, got+" "+ask(w, 1, 1, drop, time.Second)+"@"+w.time().String(), c.want)
 		})
 	}
-}
-
-// A client that has not looked yet has given a request up all the same.
-func TestScriptIsNotSentAfterTheDeadline(t *testing.T) {
-	log := play(t, setting(1, 1, nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(3 * ms)}), func(w *World) {
-		ask(w, 1, 1, set, time.Second)
-		sleep(w, 1, 2*ms)
-		w.Nodes(1).Send(1, command(env.OpDelete, "a"), w.Runtime(1).Now(env.Monotonic).Add(3*ms/2))
-		sleep(w, 1, 50*ms)
-	})
-	expect(t, "keys", kinds(log, history.KeyGone), "")
 }
 
 // A script is a new request: its timeouts do not go on where those of the answer

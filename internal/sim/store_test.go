@@ -88,14 +88,6 @@ func remove(key string) env.StoreRequest { return env.StoreRequest{Op: env.Store
 
 var list = env.StoreRequest{Op: env.StoreList}
 
-func TestWithoutAStoreThereIsNone(t *testing.T) {
-	play(t, setting(1, 1), func(w *World) {
-		if s := w.Store(1); s != nil {
-			t.Errorf("got %v", s)
-		}
-	})
-}
-
 // A change takes its way there and back and its replication, and a read no more
 // than its way.
 func TestStoreKeepsEntries(t *testing.T) {

@@ -44,41 +44,6 @@ func TestClientGoesOnToTheNextNode(t *testing.T) {
 	}
 }
 
-// A late request takes effect late.
-func TestTimedOutRequestMayTakeEffect(t *testing.T) {
-	cut := fault(&nemesis.Partition{Links: toNode(1)}, 0, 50*ms)
-	play(t, stored(1, 3, cut), func(w *World) {
-		u := user{w, 1}
-		expect(t, "create", u.ask(create("k", "v"), 10*ms), "timeout at 10ms")
-		expect(t, "before", u.ask(list, 10*ms), "done at 12ms")
-		until(w, 1, 60*ms)
-		expect(t, "after", u.ask(list, 10*ms), "k@1=v at 62ms")
-	})
-}
-
-// A client has one connection: when it leaves a node, whatever it has still asked
-// there is lost to it. A wait that was long enough is no reason to leave.
-func TestWhoLeavesANodeLeavesAllThere(t *testing.T) {
-	cut := fault(&nemesis.Partition{Links: toNode(1)}, 10*ms, time.Second)
-	play(t, stored(1, 3, cut), func(w *World) {
-		u := user{w, 1}
-		u.ask(create("k", "v"), time.Second)
-		await := env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 1}
-		expect(t, "short", u.ask(await, 4*ms), "timeout at 8ms")
-		waiter := w.Runtime(1).Go("waiter", func() {
-			expect(t, "wait", u.ask(await, time.Second), "lost at 30ms")
-			expect(t, "again", u.ask(await, time.Second), "done at 47ms")
-		})
-		until(w, 1, 20*ms)
-		expect(t, "list", u.ask(list, 10*ms), "timeout at 30ms")
-		until(w, 1, 43*ms)
-		expect(t, "delete", u.ask(remove("k"), time.Second), "done at 47ms")
-		if err := waiter.Wait(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // A client that waits for the end of an entry is notified when that is replicated, or at once if
 // the entry is gone.
 func TestAwait(t *testing.T) {
@@ -96,34 +61,6 @@ func TestAwait(t *testing.T) {
 		until(w, 2, 51*ms)
 		expect(t, "delete", u.ask(remove("k"), time.Second), "done at 55ms")
 		expect(t, "create", u.ask(create("k", "v"), time.Second), "k@3=v at 59ms")
-	})
-}
-
-// A waiting client learns that the leader was lost, and asks again.
-func TestAwaitAndLoss(t *testing.T) {
-	play(t, stored(2, 3, crash(1, 20*ms, time.Second)), func(w *World) {
-		u := user{w, 1}
-		u.ask(create("k", "v"), time.Second)
-		await := env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 1}
-		expect(t, "with its node", u.ask(await, time.Second), "lost at 21ms")
-	}, func(w *World) {
-		u := user{w, 2}
-		await := env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 1}
-		until(w, 2, 10*ms)
-		expect(t, "with the leader alone", u.ask(await, time.Second), "lost at 21ms")
-		until(w, 2, 50*ms)
-		expect(t, "again", u.ask(await, 50*ms), "timeout at 100ms")
-	})
-}
-
-// A connection that is reset while the store has the request is lost at once.
-func TestResetWhileTheStoreReplicates(t *testing.T) {
-	reset := fault(&nemesis.Reset{Links: toNode(1)}, 5*ms, ms/2)
-	play(t, stored(1, 3, reset), func(w *World) {
-		u := user{w, 1}
-		sleep(w, 1, 3*ms)
-		expect(t, "create", u.ask(create("k", "v"), time.Second), "lost at 6ms")
-		expect(t, "after", u.ask(list, time.Second), "k@1=v at 8ms")
 	})
 }
 
@@ -158,28 +95,6 @@ func TestStoreAndStoppedClients(t *testing.T) {
 		returned()
 		expect(t, "what was asked", user{w, 1}.ask(list, time.Second), "k@1=v at 4ms")
 	})
-}
-
-// Requests to the store share connections with nothing else.
-func TestConnectionsDoNotConcernTheStore(t *testing.T) {
-	for _, c := range []nemesis.Connections{{Limit: 1}, pipelined} {
-		s := stored(1, 3)
-		s.Connections = c
-		play(t, s, func(w *World) {
-			u := user{w, 1}
-			u.ask(create("k", "v"), time.Second)
-			waiter := w.Runtime(1).Go("waiter", func() {
-				expect(t, "wait", u.ask(env.StoreRequest{Op: env.StoreAwait, Key: "k"}, time.Second), "done at 6ms")
-				expect(t, "wait", u.ask(env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 1}, time.Second), "done at 18ms")
-			})
-			sleep(w, 1, 10*ms)
-			expect(t, "delete", u.ask(remove("k"), time.Second), "done at 18ms")
-			expect(t, "a command", ask(w, 1, 1, set, time.Second), "yes")
-			if err := waiter.Wait(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
 }
 
 // On a narrow link a request takes as long as its bytes do.

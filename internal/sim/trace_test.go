@@ -1,14 +1,11 @@
 package sim
 
 import (
-	"context"
 	"reflect"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -52,41 +49,4 @@ func drawEvent(t *rapid.T) (e history.Event) {
 		}
 	}
 	return e
-}
-
-func TestTraceTellsStringsApart(t *testing.T) {
-	seen := map[trace]string{}
-	for n := range 100 {
-		for _, s := range []string{strings.Repeat("a", n), strings.Repeat("\x00", n), strings.Repeat("a", n) + "b"} {
-			h := traceOf(history.Event{Token: s})
-			if other, found := seen[h]; found && other != s {
-				t.Errorf("%q and %q have the same hash", s, other)
-			}
-			seen[h] = s
-		}
-	}
-	if traceOf(history.Event{Resource: "ab"}) == traceOf(history.Event{Token: "ab"}) {
-		t.Error("a resource and a token of one name have the same hash")
-	}
-}
-
-func TestTraceTellsSteps(t *testing.T) {
-	reach := func(step env.Step, k int) uint64 {
-		w, err := Open(context.Background(), setting(1, 1), 1, new(history.Log))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Run(context.Background(), func(int) { w.Reach(1, step, k) }); err != nil {
-			t.Fatal(err)
-		}
-		hash, _ := w.Trace()
-		return hash
-	}
-	first, again := reach(env.StepReply, 1), reach(env.StepReply, 1)
-	if first != again {
-		t.Error("the same step has two hashes")
-	}
-	if first == reach(env.StepReply, 2) || first == reach(env.StepGranted, 1) {
-		t.Error("different steps have the same hash")
-	}
 }

@@ -13,27 +13,6 @@ func update(key string, revision uint64, value string) env.StoreRequest {
 	return env.StoreRequest{Op: env.StoreUpdate, Key: key, Revision: revision, Value: value}
 }
 
-// An update gives the entry another value and another revision, and keeps its session and its time
-// to live. The former revision names nothing any more.
-func TestUpdateIsACompareAndSwap(t *testing.T) {
-	play(t, stored(2, 3), func(w *World) {
-		u := user{w, 1}
-		expect(t, "there is none", u.ask(update("k", 1, "v"), time.Second), "declined at 4ms")
-		expect(t, "create", u.ask(create("k", "v"), time.Second), "k@1=v at 8ms")
-		expect(t, "create another", u.ask(create("other", ""), time.Second), "other@2= at 12ms")
-		sleep(w, 1, 8*ms)
-		expect(t, "update", u.ask(update("k", 1, "w"), time.Second), "k@3=w at 24ms")
-		expect(t, "update at the former revision", u.ask(update("k", 1, "x"), time.Second), "declined k@3=w at 28ms")
-		expect(t, "delete at the former revision", u.ask(env.StoreRequest{Op: env.StoreDelete, Key: "k", Revision: 1}, time.Second), "declined at 32ms")
-		expect(t, "list", u.ask(list, time.Second), "other@2= k@3=w at 34ms")
-		expect(t, "create again", u.ask(create("k", "x"), time.Second), "declined k@3=w at 38ms")
-	}, func(w *World) {
-		sleep(w, 2, 15*ms)
-		u := user{w, 2}
-		expect(t, "who waits is answered by an update", u.ask(env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 1}, time.Second), "done at 24ms")
-	})
-}
-
 // An entry that is updated ends when it would have ended without that.
 func TestUpdateDoesNotProlongAnEntry(t *testing.T) {
 	play(t, stored(1, 3), func(w *World) {

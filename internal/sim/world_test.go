@@ -110,21 +110,6 @@ func TestNodeKeepsKeysForTheirTime(t *testing.T) {
 	})
 }
 
-func TestCrashForgetsOrKeeps(t *testing.T) {
-	for persistence, want := range map[nemesis.Persistence]string{nemesis.Nothing: "yes", nemesis.Always: "no"} {
-		s := setting(1, 1, nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: nemesis.At(10 * ms), End: nemesis.After(20 * ms)})
-		s.Persistence = persistence
-		log := play(t, s, func(w *World) {
-			expect(t, "set", ask(w, 1, 1, set, time.Second), "yes")
-			sleep(w, 1, 15*ms)
-			expect(t, "set while down", ask(w, 1, 1, set, time.Second), "failed")
-			sleep(w, 1, 20*ms)
-			expect(t, string(persistence), ask(w, 1, 1, set, time.Second), want)
-		})
-		expect(t, "node", kinds(log, history.NodeDown, history.NodeUp), "node-down@10ms node-up@30ms")
-	}
-}
-
 func TestPartitionHoldsBack(t *testing.T) {
 	cut := func(d nemesis.Direction) nemesis.Fault {
 		return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}, Way: d}, Start: nemesis.At(0), End: nemesis.After(50 * ms)}
@@ -156,17 +141,6 @@ func TestPauseStopsTheClientAndNothingElse(t *testing.T) {
 		w.Record(history.Event{Kind: history.Step, Client: 2})
 	})
 	expect(t, "history", kinds(log), "fault-start@0s pause@0s step@20ms resume@50ms fault-end@50ms step@50ms end@55ms")
-}
-
-// A reply that came during a pause is seen before the deadline that passed.
-func TestReplyBeforeDeadlineAfterPause(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(500 * time.Microsecond), End: nemesis.After(time.Second)})
-	play(t, s, func(w *World) {
-		expect(t, "answers", ask(w, 1, 1, set, 10*ms), "yes")
-		if now := w.Runtime(1).Now(env.Monotonic); now < env.Instant(time.Second) {
-			t.Errorf("the client went on at %v, during its pause", now)
-		}
-	})
 }
 
 // timersFirst is a pause of client 1 after which it sees its timers first.
@@ -320,48 +294,6 @@ func TestRegisterChecksFences(t *testing.T) {
 		}
 	})
 	expect(t, "history", kinds(log, history.Apply), "apply@9ms")
-}
-
-// A context that a client cancels itself ends the client's waits, though it does not notify the
-// world.
-func TestCancelEndsWaits(t *testing.T) {
-	play(t, setting(1, 1), func(w *World) {
-		ctx, cancel := context.WithCancel(context.Background())
-		sleeper := w.Runtime(1).Go("sleeper", func() {
-			if err := w.Runtime(1).Sleep(ctx, env.Never); !errors.Is(err, context.Canceled) {
-				t.Errorf("sleep ended with %v", err)
-			}
-		})
-		sleep(w, 1, 5*ms)
-		cancel()
-		if err := sleeper.Wait(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if now := w.Runtime(1).Now(env.Monotonic); now != env.Instant(5*ms) {
-			t.Errorf("the sleeper woke at %v", now)
-		}
-	})
-}
-
-func TestPanicOfAClientIsAnError(t *testing.T) {
-	_, err := tryPlay(setting(1, 1), func(*World) { panic("oh") })
-	if err == nil || !strings.Contains(err.Error(), "client 1, main: panic: oh") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestFaultThatBeginsWhileAnotherHoldsItsTarget(t *testing.T) {
-	crash := func(start nemesis.Trigger) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.Crash{Node: 1}, Start: start, End: nemesis.After(time.Second)}
-	}
-	_, err := tryPlay(setting(1, 1, crash(nemesis.When(1, env.StepAcquire, 0)), crash(nemesis.When(1, env.StepGranted, 0))), func(w *World) {
-		w.Reach(1, env.StepAcquire, 0)
-		sleep(w, 1, ms)
-		w.Reach(1, env.StepGranted, 0)
-	})
-	if err == nil || !strings.Contains(err.Error(), "fault 2 (node 1 crashes) begins while fault 1 still holds the server of node 1") {
-		t.Errorf("got %v", err)
-	}
 }
 
 // Every kind of fault is carried out, and no other is claimed.
