@@ -16,7 +16,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
 )
 
-var findingRuns = flag.Int("finding-runs", 150, "how many random runs of each kind of lock the statements of findings are compared with")
+var findingRuns = flag.Int("finding-runs", 120, "how many random runs of each kind of lock the statements of findings are compared with")
 
 // Law: what a finding states holds in its history. Head, cause and advice agree: a violation that is
 // called a defect within the assumptions of its lock names no broken assumption and no remedy for one,

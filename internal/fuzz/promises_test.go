@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-var promiseRuns = flag.Int("runs", 400, "how many runs the promises of each kind of lock are tried in")
+var promiseRuns = flag.Int("runs", 200, "how many runs the promises of each kind of lock are tried in")
 
 // mixed is a union of search spaces: each run draws from one of them.
 type mixed struct {

@@ -34,7 +34,7 @@ func TestWhatIsDrawnCanBeRun(t *testing.T) {
 	for _, g := range spaces(t) {
 		t.Run(g.Name(), func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(500) {
+			for seed := range uint64(200) {
 				s := g.Draw(rand.New(rand.NewPCG(seed, 0)))
 				if _, err := runner.Prepare(simulated.Backend(), s); err != nil {
 					t.Fatalf("seed %d: %v\n%s", seed, err, printedScenario(t, s))
@@ -59,7 +59,7 @@ func printedScenario(t *testing.T, s scenarios.Scenario) string {
 // Law: without faults a correct lock violates nothing in any drawn scenario, so no drawn bound
 // is too tight. (Clients that look at no clock can still lose an update.)
 func TestNoAlarmInTheCalm(t *testing.T) {
-	const draws = 300
+	const draws = 100
 	for _, kind := range []string{"redlock", "single-node", "database-row", "advisory", "zookeeper", "etcd", "chubby", "fenced"} {
 		g, err := fuzz.SpaceOfLock(kind)
 		if err != nil {

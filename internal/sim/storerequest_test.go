@@ -44,6 +44,40 @@ func TestClientGoesOnToTheNextNode(t *testing.T) {
 	}
 }
 
+// A client has one connection: when it leaves a node, whatever it has still asked
+// there is lost to it. A wait that was long enough is no reason to leave.
+func TestWhoLeavesANodeLeavesAllThere(t *testing.T) {
+	cut := fault(&nemesis.Partition{Links: toNode(1)}, 10*ms, time.Second)
+	play(t, stored(1, 3, cut), func(w *World) {
+		u := user{w, 1}
+		u.ask(create("k", "v"), time.Second)
+		await := env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 1}
+		expect(t, "short", u.ask(await, 4*ms), "timeout at 8ms")
+		waiter := w.Runtime(1).Go("waiter", func() {
+			expect(t, "wait", u.ask(await, time.Second), "lost at 30ms")
+			expect(t, "again", u.ask(await, time.Second), "done at 47ms")
+		})
+		until(w, 1, 20*ms)
+		expect(t, "list", u.ask(list, 10*ms), "timeout at 30ms")
+		until(w, 1, 43*ms)
+		expect(t, "delete", u.ask(remove("k"), time.Second), "done at 47ms")
+		if err := waiter.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A connection that is reset while the store has the request is lost at once.
+func TestResetWhileTheStoreReplicates(t *testing.T) {
+	reset := fault(&nemesis.Reset{Links: toNode(1)}, 5*ms, ms/2)
+	play(t, stored(1, 3, reset), func(w *World) {
+		u := user{w, 1}
+		sleep(w, 1, 3*ms)
+		expect(t, "create", u.ask(create("k", "v"), time.Second), "lost at 6ms")
+		expect(t, "after", u.ask(list, time.Second), "k@1=v at 8ms")
+	})
+}
+
 // A client that waits for the end of an entry is notified when that is replicated, or at once if
 // the entry is gone.
 func TestAwait(t *testing.T) {

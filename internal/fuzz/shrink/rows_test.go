@@ -52,7 +52,7 @@ func wantStory(t *testing.T, row string, s scenarios.Scenario) {
 }
 
 // every is how many rows there are to each that is shrunk: all would take minutes.
-const every = 5
+const every = 8
 
 // Law: violations of the debate's rows with their own plans are reduced to at most two clients
 // and one fault, besides the necessary partitions.
