@@ -2,14 +2,12 @@ package explore
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/env"
-	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -97,34 +95,6 @@ func TestPlans(t *testing.T) {
 	} {
 		if got, err := c.bounds.plans(s); err != nil || len(got) != c.want {
 			t.Errorf("%s: %d plans, want %d: %v", name, len(got), c.want, err)
-		}
-	}
-}
-
-// The estimated share of the runs is near the true one.
-func TestShare(t *testing.T) {
-	for _, deviations := range []int{1, 2} {
-		b := narrow
-		b.Tick, b.Deviations = 0, deviations
-		e, c, err := b.prepare(crashing(t), []scenarios.Pick{{Number: 1, At: -1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var shares []float64 // before each run
-		x := newSearch(e, c, deviations, Limits{}.ready(), nil)
-		x.noMerging = true
-		x.each = func(runner.Result) { shares = append(shares, x.tally.Share) }
-		if err := x.run(t.Context(), func(Tally) {}); err != nil {
-			t.Fatal(err)
-		}
-		for i, share := range shares {
-			if want := float64(i) / float64(len(shares)); math.Abs(share-want) > .15 || i > 0 && share == 0 {
-				t.Errorf("%d deviations: %.2f of %d runs were made after %d", deviations, share, len(shares), i)
-				break
-			}
-		}
-		if x.tally.Share != 1 || len(shares) < 10 {
-			t.Errorf("%d deviations: %d runs, of which %v were made", deviations, len(shares), x.tally.Share)
 		}
 	}
 }

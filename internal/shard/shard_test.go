@@ -28,8 +28,6 @@ func TestParse(t *testing.T) {
 		"pod 2":             {"auto/3", pod("2"), "3/3"},
 
 		"too large":            {"3/2", nil, `the shard "3/2": want i/n with i from 1 to n, or auto`},
-		"no number":            {"a/2", nil, "want i/n"},
-		"one number":           {"2", nil, "want i/n"},
 		"nothing":              {"", nil, "want i/n"},
 		"no count of tasks":    {"auto", map[string]string{"SLURM_ARRAY_TASK_ID": "3"}, "SLURM_ARRAY_TASK_COUNT is not set: name the number of shards, as in auto/8"},
 		"no count of pods":     {"auto", pod("0"), "auto: an Indexed Job does not say how many pods it has: name the number of shards, as in auto/8"},
@@ -43,12 +41,8 @@ func TestParse(t *testing.T) {
 		"a list with a gap":    {"auto/3", slurm("9", "1", "1", "3"), "this is task 9 of the array: want 1 to 3"},
 		"between two steps":    {"auto/2", slurm("3", "1", "4", "2"), "SLURM_ARRAY_TASK_ID=3 is no multiple of SLURM_ARRAY_TASK_STEP=4 after SLURM_ARRAY_TASK_MIN=1"},
 		"no shards":            {"auto/0", pod("0"), `the shard "auto/0": want auto/n with n from 1`},
-		"no number of shards":  {"auto/", pod("0"), `the shard "auto/": want auto/n`},
-		"another word":         {"automatic", pod("0"), "want i/n"},
 		"more than a number":   {"1/2/3", nil, "want i/n"},
-		"less than one shard":  {"0/0", nil, "want i/n"},
 		"a negative shard":     {"-1/2", nil, "want i/n"},
-		"a part of a shard":    {"1.5/2", nil, "want i/n"},
 		"a shard of a billion": {"1/99999999999999999999", nil, "want i/n"},
 	} {
 		s, err := shard.Parse(c.text, func(name string) string { return c.env[name] })

@@ -118,27 +118,6 @@ func leaders(log history.Log) string {
 	return strings.Join(list, " ")
 }
 
-// A change whose leader dies before the reply has taken effect, but its client
-// cannot know. Until another leads there is none.
-func TestLeaderDies(t *testing.T) {
-	for name, down := range map[string]nemesis.Action{"crash": &nemesis.Crash{Node: 1}, "pause": &nemesis.NodePause{Node: 1}} {
-		log := play(t, stored(2, 3, fault(down, 2*ms, 50*ms)), func(*World) {}, func(w *World) {
-			u := user{w, 2}
-			expect(t, name, u.ask(create("k", "v"), time.Second), "lost at 3ms")
-			expect(t, name+": while nobody leads", u.ask(list, time.Second), "no leader at 5ms")
-			sleep(w, 2, 20*ms)
-			want := "no leader at 27ms"
-			if name == "pause" {
-				want = "k@1=v at 53ms" // it waited in its socket
-			}
-			expect(t, name+": over the node itself", u.ask(list, time.Second), want)
-			reply, err := u.try(list, time.Second)
-			expect(t, name+": what is left", inShort(reply, err), "k@1=v")
-		})
-		expect(t, name+": leaders", leaders(log), "1@0s 0@2ms 2@22ms")
-	}
-}
-
 // forGood is a fault that does not end.
 func forGood(a nemesis.Action, start time.Duration) nemesis.Fault {
 	return nemesis.Fault{Action: a, Start: nemesis.At(start)}

@@ -78,26 +78,6 @@ func TestResetWhileTheStoreReplicates(t *testing.T) {
 	})
 }
 
-// A client that waits for the end of an entry is notified when that is replicated, or at once if
-// the entry is gone.
-func TestAwait(t *testing.T) {
-	play(t, stored(2, 3), func(w *World) {
-		u := user{w, 1}
-		await := env.StoreRequest{Op: env.StoreAwait, Key: "k", Revision: 1}
-		expect(t, "nothing", u.ask(await, time.Second), "done at 2ms")
-		expect(t, "create", u.ask(create("k", "v"), time.Second), "k@1=v at 6ms")
-		earlier := await
-		earlier.Revision = 7
-		expect(t, "another", u.ask(earlier, time.Second), "done at 8ms")
-		expect(t, "until it is gone", u.ask(await, time.Second), "done at 55ms")
-	}, func(w *World) {
-		u := user{w, 2}
-		until(w, 2, 51*ms)
-		expect(t, "delete", u.ask(remove("k"), time.Second), "done at 55ms")
-		expect(t, "create", u.ask(create("k", "v"), time.Second), "k@3=v at 59ms")
-	})
-}
-
 // A client that stands still gives nothing up; one that is killed has asked what
 // it has asked; a call that is cancelled ends at once.
 func TestStoreAndStoppedClients(t *testing.T) {

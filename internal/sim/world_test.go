@@ -110,24 +110,6 @@ func TestNodeKeepsKeysForTheirTime(t *testing.T) {
 	})
 }
 
-func TestPartitionHoldsBack(t *testing.T) {
-	cut := func(d nemesis.Direction) nemesis.Fault {
-		return nemesis.Fault{Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2}}, Way: d}, Start: nemesis.At(0), End: nemesis.After(50 * ms)}
-	}
-	for direction, want := range map[nemesis.Direction]string{
-		nemesis.Both:     "key-set@1ms key-set@51ms",
-		nemesis.Requests: "key-set@1ms key-set@51ms",
-		nemesis.Replies:  "key-set@1ms key-set@1ms",
-	} {
-		log := play(t, setting(1, 2, cut(direction)), func(w *World) {
-			expect(t, "answers", ask(w, 1, env.AllNodes(2), set, 10*ms), "yes lost")
-			sleep(w, 1, 60*ms)
-		})
-		expect(t, string(direction), kinds(log, history.KeySet), want)
-		expect(t, "link", kinds(log, history.LinkDown, history.LinkUp), "link-down@0s link-up@50ms")
-	}
-}
-
 func TestPauseStopsTheClientAndNothingElse(t *testing.T) {
 	s := setting(2, 1, nemesis.Fault{
 		Action: &nemesis.Pause{Client: 1}, Start: nemesis.When(1, env.StepBeforeSend, 0), End: nemesis.After(50 * ms),

@@ -80,19 +80,3 @@ func TestSamplesLeaveTheirTailOpen(t *testing.T) {
 		t.Errorf("in the middle: %g", got)
 	}
 }
-
-// Strata add up to 1, ascend, and end with the longest duration.
-func TestStrataAreAWhole(t *testing.T) {
-	for name, d := range shapes {
-		sum, last := 0.0, time.Duration(0)
-		for _, s := range strata(d) {
-			if s.share <= 0 || s.value < last {
-				t.Errorf("%s: %+v after %v", name, s, last)
-			}
-			sum, last = sum+s.share, s.value
-		}
-		if math.Abs(sum-1) > 1e-12 || last != longest(d) {
-			t.Errorf("%s: shares of %g, up to %v", name, sum, last)
-		}
-	}
-}

@@ -119,26 +119,3 @@ func TestStoppedClockCatchesUp(t *testing.T) {
 		}
 	})
 }
-
-// Law: changes of the rate that are undone leave no trace, and no clock runs backward.
-func TestRatesAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		c := drawClock(t)
-		rate, stopped := c.rate, c.stopped
-		now, shown := c.ground, c.shown
-		ppms := rapid.SliceOfN(rapid.Int64Range(-nemesis.MaxPPM, nemesis.MaxPPM), 0, 5).Draw(t, "ppms")
-		for _, sign := range []int64{1, -1} {
-			for _, ppm := range ppms {
-				now += rapid.Int64Range(0, 1e9).Draw(t, "passes")
-				c.ChangeRate(now, sign*ppm)
-				if c.shown < shown {
-					t.Fatalf("back from %d to %d", shown, c.shown)
-				}
-				shown = c.shown
-			}
-		}
-		if c.rate != rate || c.stopped != stopped || c.ppm != c.pace() {
-			t.Fatalf("%+v", c)
-		}
-	})
-}

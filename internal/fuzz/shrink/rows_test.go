@@ -12,7 +12,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/promises"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
@@ -114,43 +113,6 @@ func minimized(t *testing.T, minimizer shrink.Minimizer, p checker.Property, run
 		t.Fatal(err)
 	}
 	return got
-}
-
-// Law: findings of hunts are reduced to at most two clients and one fault, besides the necessary
-// partitions. Updates lost by overlapping leases are not blamed on anything else.
-func TestFindsAreShrunkToAStory(t *testing.T) {
-	for name, kind := range map[string]nemesis.Kind{"crash-restart": "crash", "node-clock-jump": "clock-jump", "pause-then-write": "pause"} {
-		s, err := scenarios.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var found fuzz.Results
-		h := fuzz.Hunt{
-			Backend: minimizer.Backend, Space: fuzz.SpaceAround(s), Terms: promises.Unconditional, Wanted: violated(s),
-			Faults: nemesis.Weights{kind: 9, "partition": 9, "latency": 1, "loss": 1, "reset": 1}, MaxFaults: 6, Seed: 1, Runs: 1000,
-		}
-		h.Each = func(r fuzz.Run) bool {
-			found.Add(r)
-			return !found.Has(h.Wanted)
-		}
-		if err := h.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range h.Wanted {
-			t.Run(name+"/"+p.String(), func(t *testing.T) {
-				run, ok := found.First[p]
-				if !ok {
-					t.Fatalf("not found in %d runs", found.Runs)
-				}
-				got := minimized(t, minimizer, p, run)
-				wantStory(t, name, got.Small.Executed())
-				leases := func(r runner.Result) checker.Verdict { return r.Report.Finding(checker.Lease).Verdict }
-				if p != checker.Lease && leases(run.Result) == checker.Violated && leases(got.Small) != checker.Violated {
-					t.Errorf("two leases overlapped, and by now none do:\n%s", text(t, got.Small.Executed()))
-				}
-			})
-		}
-	}
 }
 
 // blamed lists the kinds of the faults that are not lasting cuts.
