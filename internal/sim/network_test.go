@@ -374,6 +374,15 @@ func TestPoolOfAPausedClientStandsStill(t *testing.T) {
 		expect(t, "paused", "yes@20.5ms yes@22.5ms", "a@1ms b@21.5ms")
 }
 
+func TestLinksOfTheirOwnLatency(t *testing.T) {
+	s := over(nemesis.Connections{})
+	s.Links = []nemesis.LinkLatency{
+		{Links: nemesis.Links{Nodes: []int{1}}, Latency: later(5 * ms)},
+		{Links: nemesis.Links{Clients: []int{1}, Nodes: []int{1}}, Way: nemesis.Requests, Latency: later(3 * ms)},
+	}
+	sendAll(t, s, 1, request{}).expect(t, "three there, five back", "yes@8ms", "a@3ms")
+}
+
 func TestGuardHasALatencyOfItsOwn(t *testing.T) {
 	slow := fault(&nemesis.GuardLatency{Clients: []int{1}, Add: nemesis.Distribution{Range: nemesis.Range{Min: 7 * ms, Max: 7 * ms}}}, 0, 20*ms)
 	s := setting(2, 1, slow)

@@ -154,6 +154,36 @@ func TestScriptIsLostAnew(t *testing.T) {
 	})
 }
 
+// A thread that does something else evicts nothing until it goes on; one that
+// dies meanwhile never does.
+func TestEvictionWaitsForTheThread(t *testing.T) {
+	evict := nemesis.Fault{Action: &nemesis.Evict{Node: 1}, Start: nemesis.At(10 * ms)}
+	for name, c := range map[string]struct {
+		other nemesis.Fault
+		sync  time.Duration
+		want  string
+	}{
+		"stands still":       {fault(&nemesis.NodePause{Node: 1}, 5*ms, 20*ms), 0, "key-gone@25ms"},
+		"waits for its disk": {nemesis.Fault{Action: &nemesis.ScriptFlush{Node: 1}, Start: nemesis.At(5 * ms)}, 20 * ms, "key-gone@21ms"},
+		"dies":               {fault(&nemesis.Crash{Node: 1}, 15*ms, 0), 20 * ms, ""},
+	} {
+		s := setting(1, 1, c.other, evict)
+		s.Persistence = nemesis.Always
+		s.Sync = &nemesis.Distribution{Range: nemesis.Range{Min: c.sync, Max: c.sync}}
+		log := play(t, s, func(w *World) {
+			ask(w, 1, 1, set, time.Second)
+			sleep(w, 1, 50*ms)
+			ask(w, 1, 1, named(1), time.Second) // for which the thread waits for its disk once more
+		})
+		expect(t, name, kinds(log, history.KeyGone), c.want)
+		for _, e := range log {
+			if e.Kind == history.KeyGone && (e.Fault != 2 || e.Reason != "evicted") {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+	}
+}
+
 // Requests to a server that will never answer are dropped.
 func TestSilentServersCostNoMemory(t *testing.T) {
 	for _, silent := range []nemesis.Action{&nemesis.NodePause{Node: 1}, &nemesis.PowerLoss{Node: 1}} {

@@ -269,7 +269,7 @@ func TestLongHoldsAreBounded(t *testing.T) {
 	q.Clocks = Clocks{RatePPM: 500}
 	q.Want = Wanted{ViolationsPerBillion: ptr(1.0)}
 	for most, skipped := range map[int]bool{3_000_000: false, 100_000: true} {
-		o := options(40)
+		o := options(10)
 		o.maxRequests = most
 		a, err := Advise(t.Context(), q, o)
 		if err != nil || a.Recommended == nil || a.Validation == nil {

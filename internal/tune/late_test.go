@@ -25,7 +25,7 @@ func paused() (*model, Setting) {
 // The model reckons the same as is estimated from runs, and a wrong model is seen.
 func TestLateHoldersAreAsReckoned(t *testing.T) {
 	m, s := paused()
-	size := rare.Options{Particles: 400, Moves: 6, Repetitions: 6, Runs: 1_000_000, Seed: 1}
+	size := rare.Options{Particles: 100, Moves: 4, Repetitions: 6, Runs: 1_000_000, Seed: 1}
 	late, err := m.estimateLate(t.Context(), options(1), Weighed{Setting: s}, size)
 	if err != nil {
 		t.Fatal(err)
