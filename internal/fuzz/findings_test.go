@@ -56,8 +56,8 @@ func checkRun(t *testing.T, h fuzz.Run, seen map[checker.StatementKind]int) {
 		t.Fatal(err)
 	}
 	result, err := e.Run(t.Context(), h.Seed, &log)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || result.TraceHash != h.Result.TraceHash {
+		t.Fatalf("run %d is not repeated: %v", h.Number, err)
 	}
 	for _, p := range h.Broken {
 		f := result.Report.Finding(p)

@@ -119,21 +119,6 @@ func TestHuntEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Law: a run of a hunt is repeated by its scenario and its seed.
-func TestRunsAreRepeated(t *testing.T) {
-	h := around(t, "crash-restart", nil, 100, checker.Lease)
-	h.Each = func(s fuzz.Run) bool {
-		again, err := runner.Run(t.Context(), simulated.Backend(), s.Scenario, s.Seed, nil)
-		if err != nil || again.TraceHash != s.Result.TraceHash || s.Scenario.Generate != nil {
-			t.Fatalf("run %d: %x, again %x (%v)", s.Number, s.Result.TraceHash, again.TraceHash, err)
-		}
-		return true
-	}
-	if err := h.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Law: a hunt around any valid scenario ends without an error, and no run has many more events
 // than a million. (Where nothing took time it once divided by zero, and where it overestimated
 // the attempts it made negative retry delays.)

@@ -1,7 +1,6 @@
 package rare
 
 import (
-	"flag"
 	"math"
 	"testing"
 	"time"
@@ -12,8 +11,6 @@ import (
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
-
-var coverage = flag.Int("coverage", 0, "estimates of each world at each probability in TestCoverage; 0: it is skipped")
 
 const ms = time.Millisecond
 
@@ -165,37 +162,6 @@ func estimated(t *testing.T, w truth, p float64, o Options) Estimate {
 		t.Fatal(err)
 	}
 	return e
-}
-
-// Law: of many estimates, the 95 % interval of at least nine in ten covers the truth.
-func TestCoverage(t *testing.T) {
-	if *coverage == 0 {
-		t.Skip("100 estimates take an hour: go test ./internal/rare -run Coverage -v -args -coverage 100")
-	}
-	for _, w := range truths {
-		for _, p := range []float64{1e-3, 1e-6, 1e-9} {
-			covered, reliable, mean, off, runs, plain := 0, 0, 0.0, 0.0, 0.0, 0.0
-			for n := range *coverage {
-				o := Defaults()
-				o.Particles, o.Moves, o.Repetitions, o.Seed = int(-33*math.Log10(p)), 8, 10, 1+uint64(n)
-				e := estimated(t, w, p, o)
-				if !e.Reliable() {
-					t.Logf("%s at %g: %v", w.name, p, e.Doubts)
-					continue
-				}
-				reliable++
-				if e.Low <= p && p <= e.High {
-					covered++
-				}
-				mean, off, runs, plain = mean+e.Probability, off+e.RelativeError(), runs+float64(e.Runs), plain+e.PlainRuns()
-			}
-			n := float64(reliable)
-			t.Logf("%s at %.0e: %d estimates, %d cover it, mean %.3g, relative error %.0f %%, %.0f runs each, %.2g plain runs for the same", w.name, p, reliable, covered, mean/n, 100*off/n, runs/n, plain/n)
-			if reliable < *coverage*95/100 || covered < reliable*9/10 {
-				t.Errorf("%s at %g: %d of %d are reliable, %d cover the truth", w.name, p, reliable, *coverage, covered)
-			}
-		}
-	}
 }
 
 // Law: an estimate does not depend on the number of workers.

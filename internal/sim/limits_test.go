@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -181,35 +180,6 @@ func TestCutAnywhereLeavesNothing(t *testing.T) {
 			if last := log[len(log)-1]; last.Kind != history.End || last.Time != history.Time(s.Horizon) {
 				t.Errorf("cut at %v, the history ends with %s at %v", s.Horizon, last.Kind, last.Time)
 			}
-		}
-	})
-}
-
-// A caller that gives up in the middle leaves a history that says so, and
-// nothing else.
-func TestCutByContext(t *testing.T) {
-	noMoreGoroutines(t, func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		s := setting(3, 3)
-		s.Horizon = time.Hour
-		var log history.Log
-		w, err := Open(ctx, s, 1, &log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mains := []func(*World){busy(1), busy(2), func(w *World) {
-			sleep(w, 3, time.Second)
-			cancel()
-			busy(3)(w)
-		}}
-		err = w.Run(ctx, func(client int) { mains[client-1](w) })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
-		expect(t, "reason", endReason(t, log), "stopped: context canceled")
-		if at := log[len(log)-1].Time; at < history.Time(time.Second) || at >= history.Time(s.Horizon) {
-			t.Errorf("the run ended at %v", at)
 		}
 	})
 }

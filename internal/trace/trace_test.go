@@ -110,41 +110,6 @@ func TestGoldenWords(t *testing.T) {
 	testkit.GoldenFile(t, "testdata/words.txt", strings.Join(slices.Sorted(maps.Keys(words)), "\n")+"\n", "Events are told in other words.")
 }
 
-// A hold that continues is marked where another's window was in between, and described where the
-// extension that says so returns.
-func TestInterruptedHoldIsTold(t *testing.T) {
-	told := trace.New(env.Monotonic)
-	told.Open(history.Header{Nodes: 3, Clients: 2}, nil)
-	panel := checker.New(history.Header{Nodes: 3, Clients: 2}, checker.Lease)
-	for _, e := range []history.Event{
-		{Time: 0, Kind: history.Acquire, Client: 1, Token: "a"},
-		{Time: 1e6, Kind: history.Granted, Client: 1, Token: "a", Until: 5e6, Validity: 4e6},
-		{Time: 5e6, Kind: history.Lapse, Client: 1, Token: "a", Until: 5e6},
-		{Time: 6e6, Kind: history.Acquire, Client: 2, Token: "b"},
-		{Time: 7e6, Kind: history.Granted, Client: 2, Token: "b", Until: 20e6, Validity: 13e6},
-		{Time: 8e6, Kind: history.Release, Client: 2, Token: "b"},
-		{Time: 9e6, Kind: history.Extend, Client: 1, Token: "a", Until: 30e6},
-		{Time: 10e6, Kind: history.Extended, Client: 1, Token: "a", Until: 30e6, Validity: 20e6},
-		{Time: 11e6, Kind: history.End},
-	} {
-		if e.Client != 0 {
-			e.Resource = "r"
-		}
-		told.Record(&e)
-		panel.Record(&e)
-	}
-	var out bytes.Buffer
-	if err := told.Print(&out, panel.Finish().Finding(checker.Lease)); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"\n!  7.000  client 2", "\n!  8.000  client 2", "\n|  9.000  client 1",
-		`lease exclusion is broken: client 1 goes on holding "r", which was over at 5.000, and client 2 held it to 8.000`} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
 // Law: of section exclusion the windows are its own.
 func TestWindowsAreThoseOfTheProperty(t *testing.T) {
 	for p, want := range map[checker.Property]bool{checker.Lease: false, checker.Section: true, checker.Effect: false} {

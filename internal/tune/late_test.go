@@ -39,24 +39,3 @@ func TestLateHoldersAreAsReckoned(t *testing.T) {
 		t.Errorf("a model that reckons half of the least: %s", text)
 	}
 }
-
-// An estimate that cannot be made says why.
-func TestNoEstimateSaysWhy(t *testing.T) {
-	for want, change := range map[string]func(m *model, s *Setting){
-		"extensions":   func(_ *model, s *Setting) { s.ExtendEvery = 100 * ms },
-		"no harm":      func(m *model, _ *Setting) { m.FenceChecked = true },
-		"distribution": func(m *model, _ *Setting) { m.Pauses = Pauses{Bound: ptr(30 * ms)} },
-	} {
-		m, s := paused()
-		change(m, &s)
-		var v Validation
-		o := options(1)
-		o.Estimate = true
-		if err := m.addEstimate(t.Context(), o, Weighed{Setting: s}, &v); err != nil {
-			t.Fatal(err)
-		}
-		if text := v.LateHolders.Agreement(); !strings.Contains(text, "not estimated") || !strings.Contains(text, want) {
-			t.Errorf("%q does not say %q", text, want)
-		}
-	}
-}

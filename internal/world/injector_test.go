@@ -33,20 +33,6 @@ func TestInjectionsOfAPlan(t *testing.T) {
 	}
 }
 
-// A fault whose machine restarts its server by itself is not for good, and other
-// kinds do not count for its position.
-func TestInjectionsOfOtherKinds(t *testing.T) {
-	var got []Injection[nemesis.Action]
-	all := FaultHandler[*stage, nemesis.Action]{Prepare: func(_ *stage, f Injection[nemesis.Action]) { got = append(got, f) }}
-	plan := nemesis.Plan{{Action: &nemesis.Kill{Client: 1}}, pause, {Action: &nemesis.PowerLoss{Node: 1, RestartDelay: 1}}}
-	for _, f := range (FaultHandlers[*stage]{all}).bind(nil, plan) {
-		f.prepare()
-	}
-	if !got[0].ForGood || got[1].ForGood || got[2].ForGood || got[1].Stream() != "fault pause 1" {
-		t.Errorf("got %+v", got)
-	}
-}
-
 // A handler of an interface handles every kind that implements it, unless an
 // earlier handler does.
 func TestHandlerOfManyKinds(t *testing.T) {

@@ -1,7 +1,6 @@
 package shrink_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -68,17 +67,6 @@ func TestDefectsAndLimits(t *testing.T) {
 		if (got.Excuse != nil) != c.excused || errors.Is(got.Excuse, promises.ErrNotPromised) != (name == "nothing") {
 			t.Errorf("if %s is promised, it is excused by %v", name, got.Excuse)
 		}
-	}
-}
-
-// An interrupted reduction keeps the run as it was found.
-func TestInterruptedMinimizing(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	found := crash(t)
-	got, err := plain.Minimize(ctx, checker.Lease, found)
-	if err != nil || got.Small.TraceHash != found.Result.TraceHash {
-		t.Errorf("%v, %v: want what was found", got.Small.Plan, err)
 	}
 }
 

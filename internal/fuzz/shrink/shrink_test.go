@@ -3,7 +3,6 @@ package shrink_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -176,28 +175,6 @@ func text(t interface{ Fatal(...any) }, s scenarios.Scenario) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// Law: two scenarios that differ in clients, plan and world, but not in their lock, are
-// reduced to the same one.
-func TestShrinksToTheSame(t *testing.T) {
-	y := symptoms[1]
-	rapid.Check(t, func(t *rapid.T) {
-		var ends [2]string
-		for i := range ends {
-			s, seed := y.drawn(t, fmt.Sprint("scenario ", i))
-			plain := scenarios.All()[0]
-			s.Name, s.Summary, s.Claims, s.Lock, s.Bounds, s.SlipMargin, s.Expect = plain.Name, "", plain.Claims, plain.Lock, plain.Bounds, 0, nil
-			r, err := shrink.Shrinker{}.Shrink(t.Context(), s, seed, y.showing(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ends[i] = text(t, r.Scenario)
-		}
-		if ends[0] != ends[1] {
-			t.Fatalf("one is shrunk to\n%s\nand the other to\n%s", ends[0], ends[1])
-		}
-	})
 }
 
 // shrunk reduces a scenario without limits.
