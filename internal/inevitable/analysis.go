@@ -93,7 +93,7 @@ func Analyse(ctx context.Context, b runner.Backend, s scenarios.Scenario, seed u
 	if err != nil {
 		return Analysis{}, err
 	}
-	line, _, err := read(ctx, e, seed, course, p)
+	line, err := read(ctx, e, seed, course, p)
 	switch {
 	case err != nil:
 		return Analysis{}, err

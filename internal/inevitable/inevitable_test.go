@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/inevitable"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/runner/simulated"
@@ -144,37 +143,6 @@ func violating(t *testing.T, s scenarios.Scenario) uint64 {
 	}
 	t.Fatal("no run violates lease exclusion")
 	return 0
-}
-
-// Law: a future has the history of the run up to its branch, whatever faults to come it leaves out.
-func TestFuturesShareTheirPast(t *testing.T) {
-	for _, name := range []string{"crash-restart", "pause-then-write", "evicted-fenced", "node-clock-jump"} {
-		s := row(t, name)
-		past := func(s scenarios.Scenario, branches ...runner.Branch) (all history.Log) {
-			e, err := runner.Prepare(simulated.Backend(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := e.WithCourse(runner.Course{Branches: branches}).Run(t.Context(), 1, &all); err != nil {
-				t.Fatal(err)
-			}
-			return all
-		}
-		whole := past(s)
-		a := analysed(t, t.Context(), s, checker.Section, few)
-		for _, p := range a.Points[1:] {
-			future := past(s, runner.Branch{Event: p.Event, Seed: 3})
-			for i, e := range whole {
-				if e.Time >= p.Time {
-					break
-				}
-				if !reflect.DeepEqual(e, future[i]) {
-					t.Errorf("%s: a branch after %d events changes event %d of the history: %+v, was %+v", name, p.Event, i, future[i], e)
-					break
-				}
-			}
-		}
-	}
 }
 
 // An analysis does not depend on the number of workers, is bounded, and keeps what is there when it

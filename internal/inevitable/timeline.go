@@ -67,7 +67,7 @@ func (r *recorder) Record(e *history.Event) {
 const maxMoments = 200_000
 
 // read runs the experiment and returns its timeline.
-func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.Course, p checker.Property) (*timeline, runner.Result, error) {
+func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.Course, p checker.Property) (*timeline, error) {
 	t := &timeline{effects: map[int]map[history.Time]bool{}}
 	e = e.WithCourse(course)
 	open, r := e.Opener(), &recorder{timeline: t}
@@ -78,7 +78,7 @@ func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.C
 	})
 	result, err := e.Run(ctx, seed, nil)
 	if err != nil {
-		return nil, result, err
+		return nil, err
 	}
 	t.finding = result.Report.Finding(p)
 	if where := t.finding.Where; where != nil {
@@ -88,5 +88,5 @@ func read(ctx context.Context, e runner.Experiment, seed uint64, course runner.C
 			t.moments = t.moments[:end]
 		}
 	}
-	return t, result, nil
+	return t, nil
 }

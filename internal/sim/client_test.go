@@ -50,16 +50,3 @@ func TestCancelWakesWhoeverWaits(t *testing.T) {
 		expect(t, name, kinds(log), "fault-start@5ms cancel@5ms end@5ms")
 	}
 }
-
-// A client that is paused sees the end of its call when it goes on.
-func TestCancelInAPause(t *testing.T) {
-	pause := nemesis.Fault{Action: &nemesis.Pause{Client: 1}, Start: nemesis.At(ms), End: nemesis.After(9 * ms)}
-	play(t, setting(1, 1, pause, cancel(5*ms)), func(w *World) {
-		ctx, returned := w.Call(context.Background(), 1)
-		defer returned()
-		err := w.Runtime(1).Sleep(ctx, env.Never)
-		if now := w.Runtime(1).Now(env.Monotonic); !errors.Is(err, context.Canceled) || now != env.Instant(10*ms) {
-			t.Errorf("%v at %v", err, time.Duration(now))
-		}
-	})
-}

@@ -93,13 +93,3 @@ func TestFaultInAnAftermath(t *testing.T) {
 	})
 	expect(t, "links", kinds(log, history.LinkDown, history.LinkUp), "link-down@0s link-up@31.5ms")
 }
-
-// A connection that breaks ends its messages.
-func TestResetEndsAnAftermath(t *testing.T) {
-	slow := &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 50 * ms, Max: 50 * ms}}}
-	log := play(t, over(pipelined, fault(slow, 0, 5*ms), fault(&nemesis.Crash{Node: 1}, 20*ms, ms)), func(w *World) {
-		w.Nodes(1).Send(1, named(0), env.Never)
-		sleep(w, 1, 200*ms)
-	})
-	expect(t, "links", kinds(log, history.LinkDown, history.LinkUp), "link-down@0s link-up@21ms")
-}

@@ -35,21 +35,6 @@ func TestTrafficOfOneKey(t *testing.T) {
 	sendAll(t, s, 1, request{}, request{}).expect(t, "its replies, in line", "yes@7ms yes@7ms", "a@1ms b@1ms")
 }
 
-// Messages that two faults hold back go on when both have ended, others when their own fault has.
-func TestTrafficHeldTwice(t *testing.T) {
-	holds := nemesis.Rule{Holds: func(m nemesis.Message) bool { return m.Key == "a" }}
-	one := fault(ruled{&nemesis.Latency{Way: nemesis.Requests}, holds}, 0, 30*ms)
-	for what, c := range map[string]struct {
-		plan             nemesis.Plan
-		answers, applied string
-	}{
-		"the other ends first": {nemesis.Plan{one, fault(&nemesis.Partition{}, 0, 10*ms)}, "yes@32ms yes@12ms", "b@11ms a@31ms"},
-		"the other ends last":  {nemesis.Plan{one, fault(&nemesis.Partition{}, 0, 50*ms)}, "yes@52ms yes@52ms", "a@51ms b@51ms"},
-	} {
-		sendAll(t, over(nemesis.Connections{}, c.plan...), 1, request{}, request{}).expect(t, what, c.answers, c.applied)
-	}
-}
-
 func later(d time.Duration) nemesis.Distribution {
 	return nemesis.Distribution{Range: nemesis.Range{Min: d, Max: d}}
 }

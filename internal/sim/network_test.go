@@ -366,14 +366,6 @@ func TestLimitedConnections(t *testing.T) {
 		expect(t, "given up", "lost@5ms lost@4ms lost@9ms yes@11ms", "a@1ms c@6ms d@10ms")
 }
 
-// A client that stands still sends nothing that waits; nor is anything given
-// up meanwhile.
-func TestPoolOfAPausedClientStandsStill(t *testing.T) {
-	pause := fault(&nemesis.Pause{Client: 1}, ms/2, 20*ms)
-	sendAll(t, over(nemesis.Connections{Limit: 1}, pause), 1, request{giveUp: 5 * ms}, request{giveUp: 30 * ms}).
-		expect(t, "paused", "yes@20.5ms yes@22.5ms", "a@1ms b@21.5ms")
-}
-
 func TestLinksOfTheirOwnLatency(t *testing.T) {
 	s := over(nemesis.Connections{})
 	s.Links = []nemesis.LinkLatency{

@@ -13,21 +13,6 @@ func update(key string, revision uint64, value string) env.StoreRequest {
 	return env.StoreRequest{Op: env.StoreUpdate, Key: key, Revision: revision, Value: value}
 }
 
-// An entry that is updated ends when it would have ended without that.
-func TestUpdateDoesNotProlongAnEntry(t *testing.T) {
-	play(t, stored(1, 3), func(w *World) {
-		u := user{w, 1}
-		session, _ := u.try(env.StoreRequest{Op: env.StoreOpen, TTL: 100 * ms}, time.Second)
-		u.ask(ephemeral("s", session.Session), time.Second)
-		u.ask(expiring("e", 100*ms), time.Second)
-		until(w, 1, 60*ms)
-		expect(t, "update", u.ask(update("s", 2, "w"), time.Second), "s@4=w at 64ms")
-		expect(t, "update", u.ask(update("e", 3, "w"), time.Second), "e@5=w at 68ms")
-		until(w, 1, 120*ms)
-		expect(t, "both are gone", u.ask(list, time.Second), "done at 122ms")
-	})
-}
-
 // The token of an entry is the beginning of its value. An update to another token is recorded as the
 // end of one entry and the beginning of another; an update that keeps the token is not recorded.
 func TestUpdatesAreRecordedByTheirTokens(t *testing.T) {

@@ -228,41 +228,6 @@ func encoded(t *testing.T, v any) string {
 	return string(text)
 }
 
-// The counts of a point add up, no two units share a seed, and the witness violates the
-// property.
-func TestOutcomesAddUp(t *testing.T) {
-	c := measurement()
-	r := run(t.Context(), t, c, t.TempDir())
-	next := c.First
-	for _, o := range r.Outcomes {
-		if o.First != next || o.LastSeed() != next+uint64(c.Runs)-1 {
-			t.Errorf("unit %d: seeds %d to %d, want them from %d on", o.Unit, o.First, o.LastSeed(), next)
-		}
-		next = o.LastSeed() + 1
-		p := o.Point
-		if p == nil {
-			continue
-		}
-		if n := p.Violated + p.Held + p.Undecided; n != c.Runs {
-			t.Errorf("unit %d: %d verdicts in %d runs", o.Unit, n, c.Runs)
-		}
-		if (p.Violated > 0) != (p.Witness != nil) || p.Violations < p.Violated {
-			t.Errorf("unit %d: %d violations in %d runs, witness %v", o.Unit, p.Violations, p.Violated, p.Witness)
-		}
-		if p.Witness != nil {
-			rerun, one := measurement(), sweep.Point{At: o.At, Scenario: c.Sweep.Points[o.Unit-1].Scenario}
-			rerun.Sweep.Points, rerun.Sweep.Boundaries, rerun.Runs, rerun.First = []sweep.Point{one}, nil, 1, p.Witness.Seed
-			again := run(t.Context(), t, rerun, t.TempDir()).Outcomes[0].Point
-			if again.Violated != 1 || again.Witness.Trace != p.Witness.Trace || again.Witness.Story != p.Witness.Story {
-				t.Errorf("unit %d: the run of its witness is another one", o.Unit)
-			}
-		}
-	}
-	if first, last := r.Outcomes[0].Point, r.Outcomes[3].Point; first.Violated == 0 || last.Violated != 0 {
-		t.Errorf("violated in %d runs without a delay, and in %d with more than a TTL", first.Violated, last.Violated)
-	}
-}
-
 // Invalid measurements fail before anything runs.
 func TestInvalidCampaigns(t *testing.T) {
 	two, nan := 2.0, math.NaN()
