@@ -21,7 +21,7 @@ import (
 // Each file of testdata/*.txt is the transcript of a session: command lines behind "$ ", what they print, and
 // their exit codes other than 0; remarks stand behind "-- ". The test runs the commands, with real durations cut out, and wants the same; with
 // -update it writes the files. Bad input prints one line on standard error, and nothing else.
-func TestTranscripts(t *testing.T) {
+func TestGoldenTranscripts(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("runs are those of amd64")
 	}

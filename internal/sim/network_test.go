@@ -397,15 +397,6 @@ func TestGuardHasALatencyOfItsOwn(t *testing.T) {
 	expect(t, "links", kinds(log, history.LinkDown), "")
 }
 
-// When a narrow link is wide again, what waited leaves at once.
-func TestBandwidthEnds(t *testing.T) {
-	s := setting(1, 1, nemesis.Fault{Action: &nemesis.Bandwidth{BytesPerSecond: 100}, Start: nemesis.At(0), End: nemesis.After(10 * ms)})
-	play(t, s, func(w *World) {
-		expect(t, "set", ask(w, 1, 1, set, time.Second), "yes")
-		expect(t, "time", time.Duration(w.now).String(), "12ms")
-	})
-}
-
 // A link that is cut for good keeps nothing, whatever the connection.
 func TestCutForGoodKeepsNothing(t *testing.T) {
 	for name, action := range map[string]nemesis.Action{
