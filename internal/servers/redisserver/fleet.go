@@ -99,7 +99,7 @@ func CheckVersion(version string, restored bool) error {
 		oldest, why = aof.OldestVersion, "to be restored to an earlier state of its disk"
 	}
 	if semver.IsValid("v"+version) && semver.Compare("v"+version, "v"+oldest) < 0 {
-		return fmt.Errorf("Redis %s, which is too old %s: at least %s is needed", version, why, oldest)
+		return fmt.Errorf("of Redis %s, which is too old %s: at least %s is needed", version, why, oldest)
 	}
 	return nil
 }

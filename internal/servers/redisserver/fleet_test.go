@@ -227,7 +227,7 @@ func TestVersionThatIsTooOld(t *testing.T) {
 		options Options
 		refused string // a part of the error; "": it is started, and ends because it is a script
 	}{
-		"Redis server v=5.0.14 sha=0":  {Options{Nodes: 1}, "is Redis 5.0.14, which is too old"},
+		"Redis server v=5.0.14 sha=0":  {Options{Nodes: 1}, "is of Redis 5.0.14, which is too old"},
 		"Redis server v=6.2.14 sha=0":  {Options{Nodes: 1, Journal: true}, "at least 7.0 is needed"},
 		"Redis server v=6.0.16 sha=0":  {Options{Nodes: 1}, ""},
 		"Valkey server v=8.1.0 sha=0":  {Options{Nodes: 1, Journal: true}, ""},
