@@ -7,9 +7,10 @@ GO ?= go
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-# The modules beside the root, and those that pull requests test: adapters of locks that need no servers.
-MODULES = evidence stores $(ADAPTERS)
+# Adapters of locks that need no servers are modules beside the root. So are stores and evidence, whose
+# libraries take minutes to compile: only .ci/nightly lints and tests all of them.
 ADAPTERS = locktest/redsynctest locktest/redislocktest locktest/rueidislocktest
+MODULES = . $(ADAPTERS)
 EACH = set -e; for module in
 
 # These packages have goroutines, so they are tested under the race detector, and not a second time without.
@@ -30,9 +31,9 @@ test: ## run the tests of the root and of the adapters; root gets missing packag
 
 TOOL = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
-lint: ## gofmt, go vet, staticcheck, in all modules (2 minutes)
+lint: ## gofmt, go vet, staticcheck (MODULES="stores evidence": of these)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w these: $$unformatted"; exit 1; fi
-	$(EACH) . $(MODULES); do (cd $$module && $(GO) vet -pgo=off ./... && $(TOOL) staticcheck ./...); done
+	$(EACH) $(MODULES); do (cd $$module && $(GO) vet -pgo=off ./... && $(TOOL) staticcheck ./...); done
 
 bless: ## renew golden files, generated pages, output in README.md and docs, results/reference (2 minutes)
 	$(GO) test -vet=off -pgo=off $$(grep -rlE --include='*_test.go' 'testkit\.(GoldenFile|WriteGolden|UpdateGolden)\(' --exclude-dir=stores --exclude-dir=evidence . | xargs -n1 dirname | sort -u) -run 'Golden|IsCurrent|ShowsWhatIsPrinted' -args -update
@@ -47,7 +48,7 @@ pictures: ## renew the screenshots in docs/img
 	$(GO) test ./internal/report -run '^TestPictures$$' -args -update
 
 tidy: ## tidy go.mod and go.sum of all modules, after a change of dependencies
-	$(EACH) . $(MODULES); do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy -e); done
+	$(EACH) $(MODULES) stores evidence; do (cd $$module && GOFLAGS=-mod=mod $(GO) mod tidy -e); done
 
 cross: ## build and vet for macOS and Windows (8 minutes the first time)
 	$(EACH) darwin windows; do CGO_ENABLED=0 GOOS=$$module $(GO) build -pgo=off -o /dev/null ./cmd/lockstorm && CGO_ENABLED=0 GOOS=$$module $(GO) vet -pgo=off ./...; done
