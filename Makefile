@@ -23,7 +23,7 @@ RACED = ./redlock/... ./internal/servers/wire ./internal/servers/live ./internal
 TEST = $(GO) test -vet=off -pgo=off -timeout=30m $(FRESH)
 
 test: export GOGC ?= 800
-test: ## run the tests of the root and of the adapters; root gets missing packages installed (4 minutes; unchanged packages are cached)
+test: ## run the tests of the root and of the adapters; root gets missing packages installed (7 minutes from an empty build cache; unchanged packages are cached)
 	@sh scripts/deps.sh chromium
 	$(TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACED))")
 	$(TEST) -race $(RACED)

@@ -111,7 +111,7 @@ func withLongerLeases(t *testing.T, row string, times int) string {
 // lease is the verdict of a run on lease exclusion.
 func lease(t *testing.T, row string, seed int) string {
 	t.Helper()
-	code, out, problems := command(t, nil, "run", row, "--backend", "container", "--seed", fmt.Sprint(seed), "--json", "--out", "")
+	code, out, problems := command(t, nil, "run", row, "--backend", "container", "--seed", fmt.Sprint(seed), "--format", "json", "--out", "")
 	var o struct{ Verdicts map[string]string }
 	if err := json.Unmarshal([]byte(out), &o); err != nil {
 		t.Fatalf("exit code %d: %v: %s", code, err, problems)
