@@ -28,7 +28,7 @@ import (
 // names are what the browser is called, as in scripts/deps.sh.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
 
-var errNone = errors.New("there is no browser (make browser installs one, CHROME names another)")
+var errNone = errors.New("there is no browser (sh scripts/deps.sh chromium installs one, CHROME names another)")
 
 // find is the browser that $CHROME names, or the first of its kind that is installed.
 func find() (string, error) {

@@ -87,8 +87,7 @@ type ciRun struct {
 
 // check checks the flags.
 func (r *ciRun) check() error {
-	switch err := allKnown("suite", r.suites, allSuites); {
-	case err != nil:
+	if err := allKnown("suite", r.suites, allSuites); err != nil {
 		return fmt.Errorf("--suite: %w", err)
 	}
 	return cmp.Or(writableDir("--out", r.dir), writableFile("--junit", r.junit), appendableFile("--summary", r.summary))

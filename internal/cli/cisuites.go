@@ -71,19 +71,21 @@ func (r *ciRun) plan(ctx context.Context, args []string) (err error) {
 			r.report.Notes = append(r.report.Notes, "None of your tests was run: "+err.Error())
 		}
 	}
-	for _, t := range scenarios.Topics() {
-		for _, row := range t.Rows {
-			if in["debate"] == nil {
+	if len(rows) == 0 {
+		for _, t := range scenarios.Topics() {
+			for _, row := range t.Rows {
 				rows = append(rows, row.Name)
 			}
 		}
 	}
-	for _, suite := range []string{"debate", "explore"} {
+	if _, run := in["debate"]; run {
 		for _, name := range rows {
-			if _, run := in[suite]; run {
-				line := map[string][]string{"debate": {"run", name, "--runs", fmt.Sprint(r.runs)}, "explore": {"explore", "--quick", name}}
-				r.last = append(r.last, newLineCheck(suite, name, line[suite]...))
-			}
+			r.last = append(r.last, newLineCheck("debate", name, "run", name, "--runs", fmt.Sprint(r.runs)))
+		}
+	}
+	if _, run := in["explore"]; run {
+		for _, name := range rows {
+			r.last = append(r.last, newLineCheck("explore", name, "explore", "--quick", name))
 		}
 	}
 	if _, run := in["hunt"]; run {

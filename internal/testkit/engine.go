@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// NeedEngine skips the test, and says so, where there is no engine. "make test-container" has
-// one.
+// NeedEngine skips the test, and says so, where there is no engine. "sh scripts/engine.sh COMMAND" starts one.
 func NeedEngine(t *testing.T) {
 	t.Helper()
 	if out, err := exec.Command("docker", "version").CombinedOutput(); err != nil {
-		t.Skipf("left out, for there is no Docker engine (make test-container starts one): %v: %s", err, bytes.TrimSpace(out))
+		t.Skipf("left out, for there is no Docker engine (scripts/engine.sh starts one): %v: %s", err, bytes.TrimSpace(out))
 	}
 }
 
