@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"math"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -91,11 +90,8 @@ type leftover struct {
 // a machine that is too busy each may take as long as the bound; but then so do the looks.
 const requiredLooks = 10
 
-// forever is after every instant of a history.
-const forever history.Time = math.MaxInt64
-
-func newCleanup(h history.Header, l *state, n *faultLog) propertyChecker {
-	return &cleanup{header: h, state: l, faultLog: n, due: forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
+func newCleanup(l *state, _ *shared) propertyChecker {
+	return &cleanup{header: l.header, state: l, faultLog: &l.faultLog, due: forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
 // wants nothing if the history has no keys, or no bound for them.
@@ -510,16 +506,4 @@ func (c *cleanup) doubtful(end history.Time) bool {
 		return c.doubts > 0 || c.confirmed == 0
 	}
 	return c.doubts > 0 || c.state.seenOf(0) == 0
-}
-
-// without removes the elements of a list for which so is true, in order.
-func without[T any](list []T, so func(*T) bool) []T {
-	kept := list[:0]
-	for i := range list {
-		if !so(&list[i]) {
-			kept = append(kept, list[i])
-		}
-	}
-	clear(list[len(kept):])
-	return kept
 }

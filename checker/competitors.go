@@ -30,12 +30,13 @@ func (r *competitors) free(a attempt) bool {
 	return a.call < a.at && r.open-began == 1 && r.settled <= a.call
 }
 
-func (h *hold) compete(now history.Time) {
-	if h.competing {
+func (t *tolerance) compete(h *hold, now history.Time) {
+	competing := t.competing.of(h)
+	if *competing {
 		return
 	}
-	h.competing = true
-	r := &h.resource.competitors
+	*competing = true
+	r := t.competitors.of(h.resource)
 	r.open++
 	if r.latest != now {
 		r.latest, r.began = now, 0
@@ -43,12 +44,13 @@ func (h *hold) compete(now history.Time) {
 	r.began++
 }
 
-// retreat ends the competition of a hold at an instant.
-func (h *hold) retreat(then history.Time) {
-	if h.competing {
-		h.competing = false
-		h.resource.competitors.open--
-		h.resource.competitors.settled = max(h.resource.competitors.settled, then)
+// stop ends the competition of a hold at an instant.
+func (t *tolerance) stop(h *hold, then history.Time) {
+	if competing := t.competing.of(h); *competing {
+		*competing = false
+		r := t.competitors.of(h.resource)
+		r.open--
+		r.settled = max(r.settled, then)
 	}
 }
 
@@ -61,8 +63,8 @@ type departure struct {
 	at      history.Time
 }
 
-// competitors follows which tokens compete. They stop at the end of the instant.
-func (t *tolerance) competitors(f *fact) {
+// follow follows which tokens compete. They stop at the end of the instant.
+func (t *tolerance) follow(f *fact) {
 	h := f.hold
 	switch f.Kind {
 	case history.Kill:
@@ -73,7 +75,7 @@ func (t *tolerance) competitors(f *fact) {
 		}
 	case history.Acquire, history.Extended:
 		if h != nil && (!h.client.dead || h.client.died == f.Time) {
-			h.compete(f.Time)
+			t.compete(h, f.Time)
 		}
 		if h != nil && f.Kind == history.Acquire {
 			t.called = append(t.called, h)
@@ -101,15 +103,15 @@ func (t *tolerance) retreat(d departure) {
 	case d.kind == history.Kill:
 		for _, h := range d.client.holds {
 			if !h.endless() || t.state.tied(h) {
-				h.retreat(d.at.Add(2 * t.ttl))
+				t.stop(h, d.at.Add(2*t.ttl))
 			}
 		}
 	case d.kind == history.Lapse:
 		if h.returned && h.expired() {
-			h.retreat(d.at.Add(t.ttl))
+			t.stop(h, d.at.Add(t.ttl))
 		}
 	case d.outcome == history.OK || !h.endless() || t.state.tied(h):
-		h.retreat(d.at.Add(t.lingering(d.outcome)))
+		t.stop(h, d.at.Add(t.lingering(d.outcome)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -53,7 +54,7 @@ type contender struct {
 	fate   *keyHistory // nil: nothing happened to its keys or its entry
 }
 
-func (h *hold) contender() contender {
+func contenderOf(h *hold) contender {
 	return contender{client: h.client.number, token: h.token, kept: h.keys.set, voted: h.voted(), fate: h.keys.fate}
 }
 
@@ -97,10 +98,9 @@ func (v contender) entry() (e entry) {
 }
 
 // newConflict returns the conflict between a holder and a newcomer, as known now.
-func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflict {
-	l := x.state
+func newConflict(l *state, n *faultLog, a *hold, b contender, now history.Time) *conflict {
 	c := &conflict{
-		faultLog: x.faultLog, stored: l.header.Keepers < 0, late: l.header.Keys && l.header.Watched,
+		faultLog: n, stored: l.header.Keepers < 0, late: l.header.Keys && l.header.Watched,
 		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
 		since: a.acquire.at, until: now,
 		kept: a.keys.set, came: b.kept, voted: a.voted(), elected: b.voted, fate: a.history(),
@@ -113,10 +113,10 @@ func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflic
 		c.delayed = s
 	}
 	c.vouched, _ = a.vouched()
-	c.emptied = l.emptiedUnder(a, c.vouched, now)
+	c.emptied = emptiedUnder(l, a, c.vouched, now)
 	c.entry, c.its = a.history().entry, b.entry()
 	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
-	if w := &a.windows[leaseRule]; w.over && w.by == history.Lapse && w.end <= now {
+	if w := &a.windows[leaseWindow]; w.over && w.by == history.Lapse && w.end <= now {
 		c.lapsed, c.lapse = true, w.end
 	}
 	if open := a.openEnd; !c.lapsed && open != nil && open.left > 0 && now > open.at.Add(open.left) {
@@ -139,7 +139,7 @@ func (x *exclusion) newConflict(a *hold, b contender, now history.Time) *conflic
 // emptiedUnder returns the last node that came back without keys and may have had the key of a hold, as
 // far as is known without keys. It went down after the hold called acquire, came back before the TTL of
 // that key was over, and so did the other client get its vote.
-func (l *state) emptiedUnder(a *hold, vouched extension, now history.Time) (last comeback) {
+func emptiedUnder(l *state, a *hold, vouched extension, now history.Time) (last comeback) {
 	if l.header.Keepers < 0 {
 		if v := l.emptied; v.at > a.acquire.at && v.at <= now {
 			last = v
@@ -161,7 +161,7 @@ func (c *conflict) counted(a *hold, now history.Time) {
 	if a.client.still.from <= c.at {
 		c.paused = a.client.still.since(max(a.acquire.at, a.granted))
 	}
-	if w := &a.windows[leaseRule]; w.over {
+	if w := &a.windows[leaseWindow]; w.over {
 		now = min(now, w.end)
 	}
 	if v, ever := a.vouched(); ever && v.at <= now {
@@ -299,7 +299,10 @@ func (c *conflict) unexplained() (told []Statement) {
 	if len(told) == 0 {
 		told = c.expired()
 	}
-	return append(told, c.fate.misled...)
+	if m := c.fate.misled; m != nil {
+		told = append(told, Statement{Kind: ExtendedInstead, Node: m.node, Client: m.client, Other: m.other, Token: m.token, At: m.at})
+	}
+	return told
 }
 
 // expired returns the evidence if keys expired and no fault made a clock wrong.
@@ -335,10 +338,6 @@ func (c *conflict) asker(reason string) int {
 	return 0
 }
 
-// noticeable is the least difference of clocks that counts. On real machines every
-// instant is recorded a little late.
-const noticeable = time.Millisecond
-
 // overran reports whether the holder counted on more validity than it was granted.
 func (c *conflict) overran() bool { return c.behind > noticeable && !c.endless }
 
@@ -372,18 +371,65 @@ func (c *conflict) slowHolder() Statement {
 	return Statement{Kind: ClockBehind, Client: c.client, For: c.behind}
 }
 
-// extension is the validity that was left when an extension, or the grant, returned.
-type extension struct {
-	at     history.Time
-	left   time.Duration // 0: it is not known
-	agrees bool          // its until is no later, as far as the history shows
+// correct corrects a finding that says that no fault took place, if one did after what it found.
+func (n *faultLog) correct(f *Finding) {
+	if n.none() {
+		return
+	}
+	for i := range f.Causes {
+		f.Causes[i].Faultless = false
+	}
+	for i := range f.Meanwhile {
+		if f.Meanwhile[i].Kind == NoFault {
+			f.Meanwhile[i].Kind = NoFaultThen
+		}
+	}
 }
 
-// vouched returns the last extension, or the grant, and whether one has returned and says how much
-// validity was left.
-func (h *hold) vouched() (last extension, ever bool) {
-	if h.renewed.at != 0 {
-		return h.renewed, h.renewed.left != 0
+// statement describes the fault.
+func (v loggedFault) statement() Statement {
+	s := Statement{Kind: FaultInjected, Detail: v.text, At: v.from, Left: v.left, More: v.ended}
+	if v.ended {
+		s.To = v.to
 	}
-	return h.first, h.returned && h.first.left != 0
+	return s
+}
+
+// tellFaults describes faults.
+func tellFaults(list []loggedFault) (told []Statement) {
+	for _, v := range list {
+		told = append(told, v.statement())
+	}
+	return told
+}
+
+// after returns the faults of an ordered list that begin after an instant.
+func after(list []loggedFault, limit history.Time) []loggedFault {
+	if i := slices.IndexFunc(list, func(v loggedFault) bool { return v.from > limit }); i >= 0 {
+		return list[i:]
+	}
+	return nil
+}
+
+// statementsOf describes the faults of a list that begin up to a limit, or after it.
+func statementsOf(list []loggedFault, limit history.Time, after bool) (told []Statement) {
+	for _, v := range list {
+		if v.from > limit == after {
+			told = append(told, v.statement())
+		}
+	}
+	return told
+}
+
+// tell states the pause, if there was one.
+func (s clientPause) tell() []Statement {
+	if !s.ever {
+		return nil
+	}
+	return []Statement{{Kind: StoodStill, From: s.from, To: s.to}}
+}
+
+// leads describes a node that came to lead a store.
+func (c comeback) leads() Statement {
+	return Statement{Kind: Leads, Node: c.node, At: c.at, Detail: c.how}
 }

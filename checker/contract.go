@@ -34,8 +34,10 @@ type contract struct {
 	state    *state
 	faultLog *faultLog
 
-	claims []claim // in this instant
-	truth  truth
+	notices perHold[lossNotice]
+	instead perHold[[]Statement] // other keys that were deleted for the holder since it called release
+	claims  []claim              // in this instant
+	truth   truth
 
 	calls    int
 	breaches violations
@@ -57,8 +59,8 @@ const (
 	saysLost               // by a release
 )
 
-func newContract(h history.Header, l *state, n *faultLog) propertyChecker {
-	c := &contract{header: h, quorum: electorateOf(h), state: l, faultLog: n}
+func newContract(l *state, _ *shared) propertyChecker {
+	c := &contract{header: l.header, quorum: electorateOf(l.header), state: l, faultLog: &l.faultLog}
 	c.truth = newTruth(c)
 	return c
 }
@@ -277,7 +279,7 @@ func (c *contract) settle() {
 // of release a deletion is expected.
 func (c *contract) judgeDeletion(d keyChange) {
 	h := d.hold
-	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
+	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseWindow].over {
 		return
 	}
 	c.violate(h.place(h.granted, d.at), Statement{Kind: KeyDeleted, Node: d.node, Token: h.token, At: d.at, Other: d.client, Client: h.client.number, From: h.granted})
@@ -298,8 +300,8 @@ func (c *contract) noteDeletion(d keyChange) {
 		if h.client.number != d.client || !h.letGo || h.release.at > d.at {
 			continue
 		}
-		if past := h.history(); len(past.instead) < maxInstead {
-			past.instead = append(past.instead, Statement{Kind: DeletedInstead, Node: d.node, Client: d.client, Other: owner.number, Token: d.token, At: d.at})
+		if instead := c.instead.of(h); len(*instead) < maxInstead {
+			*instead = append(*instead, Statement{Kind: DeletedInstead, Node: d.node, Client: d.client, Other: owner.number, Token: d.token, At: d.at})
 		}
 	}
 }
@@ -321,8 +323,8 @@ func (c *contract) judgeClaim(k claim) {
 	if !c.quorum.has(backing) {
 		unbacked.Share = c.quorum.share(backing)
 		told := []Statement{unbacked}
-		if past := h.keys.fate; past != nil && k.what == saysHeld {
-			told = append(told, past.instead...)
+		if k.what == saysHeld {
+			told = append(told, *c.instead.of(h)...)
 		}
 		c.violate(h.place(k.call, k.at), told...)
 	}

@@ -29,10 +29,11 @@ type Outage struct {
 func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 	p.byOneClock()
 	if len(p.meters) == 0 {
-		for _, newMeter := range []func(history.Header, *state) meter{newWaitMeter, newOutageMeter} {
-			m := newMeter(p.state.header, p.state)
+		d := &demand{}
+		for _, newMeter := range []func(*state, *demand) meter{newWaitMeter, newOutageMeter} {
+			m := newMeter(p.state, d)
 			p.meters = append(p.meters, m)
-			p.listen(m)
+			p.state.listen(m)
 		}
 	}
 	for _, m := range p.meters {
@@ -51,7 +52,7 @@ func (w *waitMeter) tell(try *hold, v Wait) {
 		return
 	}
 	v.Client, v.Resource, v.From, v.Tries = try.client.number, try.resource.name, try.acquire.at, 1
-	if row := try.client.row(try.resource); row != nil {
+	if row := w.demand.row(try.client, try.resource); row != nil {
 		v.From, v.Tries = row.since, row.tries+1
 	}
 	w.each(v)
@@ -76,7 +77,6 @@ type waiting struct {
 	owed  bool         // nobody has been granted the resource since a try was refused
 	long  bool         // the wait has been found too long
 	kept  []keptKey    // keys on the nodes
-	users []uint64     // the clients that have asked for it, a bit each
 
 	ends     []tryEnd     // how tries ended since the last grant
 	outlived *outlivedTry // the last refused try that took longer than its TTL
@@ -98,17 +98,20 @@ func (p *progress) start(w *waiting) history.Time { return max(p.disturbed(w), w
 // disturbed is when something last began or ended that can keep clients waiting for the resource.
 func (p *progress) disturbed(w *waiting) history.Time { return max(p.quiet, p.excuses.hidden, w.quiet) }
 
-func (h *hold) wait() {
+// of returns the wait for a resource.
+func (p *progress) of(r *resource) *waiting { return p.waiting.of(r) }
+
+func (p *progress) wait(h *hold) {
 	if !h.client.dead {
-		h.waits = true
-		h.resource.waiting.open++
+		*p.waits.of(h) = true
+		p.of(h.resource).open++
 	}
 }
 
-func (h *hold) stopWaiting() {
-	if h.waits {
-		h.waits = false
-		h.resource.waiting.open--
+func (p *progress) stopWaiting(h *hold) {
+	if waits := p.waits.of(h); *waits {
+		*waits = false
+		p.of(h.resource).open--
 	}
 }
 
@@ -119,9 +122,9 @@ func (p *progress) due(w *waiting) history.Time {
 
 // held reports whether a client holds the resource since before now, other than by one hold.
 // A hold that nothing can end does not count.
-func (r *resource) held(but *hold, now history.Time) bool {
+func heldBy(r *resource, but *hold, now history.Time) bool {
 	for _, h := range r.holds {
-		if h != but && h.leased() && h.windows[leaseRule].from < now && !h.orphaned() {
+		if h != but && h.leased() && h.windows[leaseWindow].from < now && !h.orphaned() {
 			return true
 		}
 	}

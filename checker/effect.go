@@ -19,6 +19,8 @@ type effect struct {
 	state      *state
 	faultLog   *faultLog
 	orders     orders
+	registers  perResource[register]
+	overlaps   *perResource[[]*conflict] // of leases
 	minSegment int
 	maxSegment int
 	maxWait    int
@@ -38,8 +40,8 @@ type effect struct {
 	each func(Access) // nil: nobody asked
 }
 
-func newEffect(_ history.Header, l *state, n *faultLog) propertyChecker {
-	return &effect{state: l, faultLog: n, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+func newEffect(l *state, s *shared) propertyChecker {
+	return &effect{state: l, faultLog: &l.faultLog, overlaps: &s.overlaps, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
 }
 
 // SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
@@ -64,12 +66,12 @@ func (j *effect) observe(f *fact) {
 	switch f.Kind {
 	case history.Read:
 		if f.replaced != nil {
-			f.replaced.resource.register.close(f.Time)
+			j.registers.of(f.replaced.resource).close(f.Time)
 		}
 		j.open(s)
 	case history.ReadDone:
 		if s != nil && f.Outcome != history.OK {
-			s.resource.register.close(f.Time)
+			j.registers.of(s.resource).close(f.Time)
 		}
 	case history.Write:
 		j.writes++
@@ -91,7 +93,7 @@ func (j *effect) observe(f *fact) {
 
 // open begins a section. Its call may show that the resource was quiescent until now.
 func (j *effect) open(s *section) {
-	g := &s.resource.register
+	g := j.registers.of(s.resource)
 	if g.quiescent(s.call) && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)) {
 		j.stopWaiting(s.resource)
 		switch {
@@ -108,7 +110,7 @@ func (j *effect) written(s *section, o history.Outcome) {
 	if s == nil {
 		return
 	}
-	s.resource.register.close(j.now)
+	j.registers.of(s.resource).close(j.now)
 	switch o {
 	case history.OK:
 		j.accept(s)
@@ -127,7 +129,7 @@ func (j *effect) accept(s *section) {
 		j.each(s.told(false))
 	}
 	j.sections++
-	g := &s.resource.register
+	g := j.registers.of(s.resource)
 	g.accept(s)
 	if len(g.segment) >= j.maxSegment {
 		j.long = append(j.long, s.resource)
@@ -137,7 +139,7 @@ func (j *effect) accept(s *section) {
 // unanswered adds a section whose write has an unknown outcome. If it was applied it was accepted,
 // and ended then.
 func (j *effect) unanswered(s *section) {
-	switch g := &s.resource.register; {
+	switch g := j.registers.of(s.resource); {
 	case s.arrived == 0:
 		s.waits = true
 		g.waiting = append(g.waiting, s)
@@ -154,7 +156,7 @@ func (j *effect) applied(s *section) {
 	if s == nil {
 		return
 	}
-	s.resource.register.applies = true
+	j.registers.of(s.resource).applies = true
 	switch {
 	case s.stage != unanswered:
 		return
@@ -178,7 +180,7 @@ func (j *effect) cannotTell(s *section) {
 // stopWaiting makes the sections that wait for their apply unknown: each may take effect at any
 // time after its call, or never.
 func (j *effect) stopWaiting(r *resource) {
-	g := &r.register
+	g := j.registers.of(r)
 	for _, s := range g.waiting {
 		if s.waits {
 			s.waits = false
@@ -191,7 +193,7 @@ func (j *effect) stopWaiting(r *resource) {
 
 // giveUpOn adds a section that may have taken effect or not.
 func (j *effect) giveUpOn(s *section) {
-	s.resource.register.unknown.add(s)
+	j.registers.of(s.resource).unknown.add(s)
 	if j.each != nil {
 		j.each(s.told(true))
 	}
@@ -199,7 +201,7 @@ func (j *effect) giveUpOn(s *section) {
 
 func (j *effect) drop(c *client, s *section) {
 	c.leave(s)
-	s.resource.register.close(j.now)
+	j.registers.of(s.resource).close(j.now)
 }
 
 func (*effect) settles() kinds {
@@ -219,7 +221,7 @@ func (j *effect) settle() {
 		j.surrender(c)
 	}
 	for _, r := range j.long {
-		if !r.register.lost {
+		if !j.registers.of(r).lost {
 			j.giveUp(r)
 		}
 	}
@@ -247,7 +249,7 @@ func (j *effect) surrender(c *client) {
 
 // judge decides the resource's segment and begins the next one.
 func (j *effect) judge(r *resource) {
-	g := &r.register
+	g := j.registers.of(r)
 	if len(g.segment) == 0 {
 		return
 	}
@@ -274,7 +276,7 @@ func (j *effect) violate(r *resource) {
 func (j *effect) undecidable(r *resource, sections []*section, why string) {
 	if j.doubt == nil {
 		j.uncertain = placeOf(r.name, sections)
-		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: sections[0].call, Count: len(sections), Detail: why, Of: r.register.decided}
+		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: sections[0].call, Count: len(sections), Detail: why, Of: j.registers.of(r).decided}
 	}
 }
 
@@ -282,7 +284,7 @@ func (j *effect) undecidable(r *resource, sections []*section, why string) {
 // it.
 func (j *effect) giveUp(r *resource) {
 	j.stopWaiting(r)
-	g := &r.register
+	g := j.registers.of(r)
 	var ongoing []*section
 	for _, c := range j.state.clients {
 		for _, s := range c.sections {
@@ -326,7 +328,7 @@ func (j *effect) finding(history.Time) Finding {
 
 // explain says why the sections of the resource's segment have no order, with cause and place.
 func (j *effect) explain(r *resource) Finding {
-	g := &r.register
+	g := j.registers.of(r)
 	unknown := g.unknown.all()
 	value, readers := imbalance(g.value(), g.segment, unknown)
 	culprits, where := append(slices.Clone(g.segment), unknown...), placeOf(r.name, g.segment)
@@ -391,4 +393,72 @@ func (s *section) tell() Statement {
 		Kind: Accessed, Client: s.client, Resource: s.resource.name, Token: s.token,
 		More: s.blind, Read: s.read, From: s.readAt, Wrote: s.wrote, At: s.writeAt, To: s.arrived,
 	}
+}
+
+// Access is a read and a write of a guarded resource by a client under one token. Its write
+// was accepted, or its outcome is unknown.
+type Access struct {
+	Client   int
+	Resource string
+	Token    string
+
+	Blind bool  // there was no read
+	Read  int64 // the value that was read
+	Wrote int64 // the value that was written
+
+	Call    history.Time // of the read, or of the write if there was none
+	WriteAt history.Time // call of the write
+	Return  history.Time // of the write, or its apply if its outcome is unknown; 0: neither came
+
+	Unknown bool // the write may or may not have been applied
+}
+
+// Accesses calls each for every access when its outcome is known, or is known to stay
+// unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
+// it before the first event.
+func (p *Checker) Accesses(each func(Access)) {
+	p.byOneClock()
+	p.checkerOf(Effect).(*effect).each = each
+}
+
+func (s *section) told(unknown bool) Access {
+	return Access{
+		Client: s.client, Resource: s.resource.name, Token: s.token,
+		Blind: s.blind, Read: s.read, Wrote: s.wrote,
+		Call: s.call, WriteAt: s.writeAt, Return: s.ret,
+		Unknown: unknown,
+	}
+}
+
+// causes says which assumption of the culprits was broken: that no other client held the
+// lock, or that the resource refuses late writes.
+func (j *effect) causes(r *resource, culprits []*section) []Cause {
+	for _, c := range *j.overlaps.of(r) {
+		if has(culprits, c.client, c.token) && has(culprits, c.other, c.theirs) {
+			return c.causes()
+		}
+	}
+	for _, s := range culprits {
+		if s.late != nil && s.late.over {
+			late := Statement{Kind: WriteLate, Client: s.client, At: s.writeAt, To: s.late.since, More: s.late.told}
+			if s.late.died {
+				late.Detail = "died"
+			}
+			return broken(RefusesLate, append([]Statement{late}, s.late.stood.tell()...)...)
+		}
+	}
+	for _, s := range culprits {
+		if s.late != nil {
+			late := Statement{Kind: WriteOpen, Client: s.client, At: s.writeAt}
+			if s.stage == unanswered {
+				late.To = s.arrived
+			}
+			return broken(WritesArrive, late)
+		}
+	}
+	return unbroken(j.faultLog, Statement{Kind: NobodyLate})
+}
+
+func has(list []*section, client int, token string) bool {
+	return slices.ContainsFunc(list, func(s *section) bool { return s.client == client && s.token == token })
 }

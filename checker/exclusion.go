@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"slices"
-
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -15,7 +13,7 @@ const (
 	Section Property = "section"
 )
 
-// exclusion judges one rule as a stream. A history keeps it if and only if
+// exclusion judges the windows of one kind as a stream. A history keeps the property if and only if
 //
 //	(a) windows that are not empty are disjoint, and
 //	(b) every grant with an empty window has a point p,
@@ -25,17 +23,14 @@ const (
 //	    window of another client that is not empty; nor between the last window
 //	    of a hold and an extension of it that is granted and ends in one instant.
 //
-// A late extension is one violation of (c), however many windows lie in between.
-//
-// At the end of an instant the windows that end are judged first, then those that
-// begin, then the empty ones. See [resourceWindows] for what has to be remembered.
+// A late extension is one violation of (c), however many windows lie in between. Nobody relies on empty
+// windows.
 type exclusion struct {
-	rule
-	index    int
+	kind     windowKind
 	state    *state
 	faultLog *faultLog
-	now      history.Time
-	events   []windowEvent // of this instant; without a kind until they are gathered
+	sweeps   perResource[sweep]
+	overlaps *perResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 
 	windows int // how many began
 	empty   int // how many ended before they began
@@ -44,224 +39,187 @@ type exclusion struct {
 
 	doubt     *Statement // why an overlap may have been missed
 	uncertain *Place     // what doubt is about
-
-	each func(Window) // nil: nobody asked
 }
 
-func newLease(_ history.Header, l *state, n *faultLog) propertyChecker {
-	return newExclusion(leaseRule, l, n)
+func newLease(l *state, s *shared) propertyChecker {
+	return &exclusion{kind: leaseWindow, state: l, faultLog: &l.faultLog, overlaps: &s.overlaps}
 }
 
-func newSection(_ history.Header, l *state, n *faultLog) propertyChecker {
-	return newExclusion(sectionRule, l, n)
+func newSection(l *state, s *shared) propertyChecker {
+	return &exclusion{kind: sectionWindow, state: l, faultLog: &l.faultLog, overlaps: &s.overlaps}
 }
 
-func newExclusion(index int, l *state, n *faultLog) *exclusion {
-	return &exclusion{rule: rules[index], index: index, state: l, faultLog: n}
+// sweep is what has to be remembered of a resource besides its live windows.
+type sweep struct {
+	// free is the latest instant that is not strictly inside any window. It suffices for (b): an empty
+	// window that is judged now may choose p from [since, now]. The points inside no window are those up
+	// to free, and now itself if no window is live. free moves to the instant at which the last live window
+	// ends. That point is inside no window, even if the next one begins there, because windows are half-open.
+	free history.Time
+
+	last *ended // the window that ended last, for (c); nil: none
 }
 
-func (x *exclusion) wants() kinds {
-	heard := kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
-	if x.state.header.Keepers < 0 {
-		heard |= kindSet(history.Kill)
-	}
-	if x.ends.has(history.Kill) {
-		heard |= kindSet(history.Acquire) // it may come in the instant in which its client dies
-	}
-	return heard
+// ended is a copy of a window that has ended, or of a live one. Its hold may have been
+// retired.
+type ended struct {
+	live  bool
+	grant Grant
+	acted bool // its acquire had not returned
+	from  history.Time
+	at    history.Time
+	by    history.Kind
+	kept  nodes       // nodes with the hold's key
+	voted nodes       // nodes that had it when it was granted
+	fate  *keyHistory // of the hold
 }
 
-func (x *exclusion) observe(f *fact) {
-	x.now = f.Time
-	h := f.hold
-	if h == nil {
-		x.endAllBy(f)
-		return
-	}
-	switch f.Kind {
-	case history.Granted:
-		x.granted(h)
-	case history.Refused:
-		if len(h.windows[x.index].implied) > 0 {
-			x.forget(h)
-		}
-	case history.Extend, history.Write:
-		x.act(h, f)
-	case history.ExtendFailed:
-		x.fail(h, history.Extend, 0)
-	case history.Extended:
-		x.succeed(h, history.Extend, 0)
-		x.renew(h, f)
-	case reentered:
-		x.renew(h, f)
-	case history.Apply:
-		x.succeed(h, history.Write, f.Value)
-	case history.WriteDone:
-		x.written(h, f)
-	case history.Release, history.Lost, history.Expiring:
-		x.end(h, f.Time, f.Kind)
-	}
-	if h.expired() && x.ends.has(history.Lapse) {
-		x.endBegun(h)
-	}
-	if h.client.dead && (x.ends.has(history.Kill) || x.state.tied(h)) {
-		x.end(h, x.now, history.Kill) // it was called and died in one instant
-	}
-}
-
-// settle judges the instant that is over.
-func (x *exclusion) settle() {
-	turns := x.events
-	for i := range turns {
-		turns[i].gather(x)
-	}
-	if len(turns) > 1 {
-		slices.SortFunc(turns, windowEvent.compare)
-	}
-	for i := range turns {
-		x.take(&turns[i])
-	}
-	x.events = turns[:0]
-}
-
-// take judges the event, now or when those before it are certain.
-func (x *exclusion) take(t *windowEvent) {
-	if t.kind == noTurn {
-		return
-	}
-	l := x.line(t.hold)
-	if l.take(t) {
-		x.judge(l, t)
-	} else if t := l.crowded(); t != nil {
-		x.yield(t.hold, t.implied)
-	}
-}
-
-// gather sets the event to what happened to its hold's window in this instant, once.
-func (t *windowEvent) gather(x *exclusion) {
-	w := &t.hold.windows[x.index]
-	switch {
-	case t.kind != noTurn:
-		return
-	case t.implied != nil:
-		t.kind = w.beginning(t.implied)
-	case w.fresh || w.closing:
-		t.kind = w.change(t.hold)
-		w.fresh, w.closing = false, false
-	}
-	t.at, t.since, t.by = x.now, max(w.call, w.end), w.by
-}
-
-func (x *exclusion) line(h *hold) *resourceWindows { return &h.resource.windows[x.index] }
-
-// drain judges the events that waited for a call that has now succeeded or failed.
-func (x *exclusion) drain(l *resourceWindows) {
-	for {
-		t := l.next()
-		if t == nil {
-			return
-		}
-		x.judge(l, t)
-		x.state.reuse(t.hold)
-	}
-}
-
-func (x *exclusion) judge(l *resourceWindows, t *windowEvent) {
-	switch t.kind {
-	case windowEnds:
-		x.judgeEnd(l, t)
-	case windowBegins:
+// window judges the begin or the end of a window. In an instant the windows that end come first, then those that
+// begin, then the empty ones.
+func (x *exclusion) window(e *windowEvent) {
+	s, live := x.sweeps.of(e.hold.resource), e.hold.resource.windows[x.kind].live
+	if e.change != windowEnded {
 		x.windows++
-		if was := l.interrupted(&t.hold.past); was != nil {
-			x.violateGap(was, t)
+	}
+	switch e.change {
+	case windowEnded:
+		if len(live) == 0 {
+			s.free = e.at
 		}
-		for i := range l.live {
-			x.violate(l.live[i], t)
+		if !e.none && x.kind == leaseWindow {
+			s.remember(span{e.hold, e.began}, e)
 		}
-		l.begin(t)
+		if x.first != nil {
+			x.first.ended(e)
+		}
+	case windowBegan:
+		if len(live) == 0 {
+			s.free = e.at
+		}
+		if was := s.interrupted(&e.hold.past); was != nil {
+			x.violateGap(was, e)
+		}
+		for _, held := range live {
+			x.violate(held, e)
+		}
 	case windowEmpty:
-		x.windows++
 		x.empty++
-		if x.beginsAnew() {
-			t.hold.past = past{ever: true, from: t.at, end: t.at}
-		}
-		if x.each != nil {
-			x.each(Window{Grant: t.grant(), Fence: t.hold.fence, Call: t.since, From: t.at, To: t.at, Empty: true, By: t.by})
-		}
-		if !l.hasPoint(t) {
-			x.violate(l.live[0], t)
+		if len(live) > 0 && e.since > s.free {
+			x.violate(live[0], e)
 		}
 	case extendedLate:
-		if t.hold.past.end == t.at {
-			return // it was granted and ended in this instant
-		}
-		x.windows++
-		if x.each != nil {
-			x.each(x.claimOf(t))
-		}
-		if other := l.contender(t); other != nil {
-			x.violateGap(other, t)
+		if was := s.contender(live, e); was != nil {
+			x.violateGap(was, e)
 		}
 	}
 }
 
-// judgeEnd ends a window, if there is one. A failed call began none.
-func (x *exclusion) judgeEnd(l *resourceWindows, t *windowEvent) {
-	if over, ever := l.end(t); ever {
-		if x.each != nil {
-			x.each(x.windowOf(over, t.at, t.by))
-		}
-		if x.beginsAnew() {
-			t.hold.past = past{ever: true, from: over.from, end: t.at}
-			l.remember(over, t)
-		}
+// remember keeps the window that ended last. It sets field by field, because it runs for every window.
+func (s *sweep) remember(w span, e *windowEvent) {
+	if s.last == nil {
+		s.last = &ended{}
 	}
-	if x.first != nil {
-		x.first.ended(t)
-	}
+	s.last.note(w, e)
 }
 
-// maxClashes bounds the conflicts that are kept of a resource. Findings of lost updates name
-// them as their cause.
-const maxClashes = 16
+func (e *ended) note(w span, at *windowEvent) {
+	h := w.hold
+	e.from, e.at, e.by = w.from, at.at, at.by
+	e.acted, e.kept, e.voted, e.fate = !h.returned, h.keys.set, h.voted(), h.keys.fate
+	g := &e.grant
+	g.Client, g.Resource, g.Token = h.client.number, h.resource.name, h.token
+	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.first.left
+}
+
+// interrupted returns the window that ended last, if it ended after the last window of a
+// hold that begins a window anew, or nil. It belongs to another client, which held the lock
+// while the extended hold was over. Live windows overlap the new one anyway.
+func (s *sweep) interrupted(over *pastWindow) *ended {
+	if !over.ever || s.last == nil || s.last.at <= over.end {
+		return nil
+	}
+	return s.last
+}
+
+// contender returns a window of another client in the time in which the hold of a late
+// extension claims to have gone on, or nil.
+func (s *sweep) contender(live []span, e *windowEvent) *ended {
+	for _, w := range live {
+		if w.from < e.at {
+			other := &ended{live: true}
+			other.note(w, e)
+			return other
+		}
+	}
+	return s.interrupted(&e.hold.past)
+}
 
 // violate counts a violation of (a) or (b): the window of the event overlaps a live one.
-func (x *exclusion) violate(held span, t *windowEvent) {
-	if x.undecided(held.hold, t.hold.client.number, t.at) {
+func (x *exclusion) violate(held span, e *windowEvent) {
+	if x.undecided(held.hold, e.hold.client.number, e.at) {
 		return
 	}
-	if c := x.conflict(held.hold, t.hold.contender(), t.at); c != nil && x.first == nil {
-		x.first = newViolation(x.rule, held, t, x.faultLog, c)
+	if c := x.conflict(held.hold, contenderOf(e.hold), e.at); c != nil && x.first == nil {
+		x.first = newViolation(x.kind, held, e, x.faultLog, c)
 	}
 }
 
 // violateGap counts a violation of (c): the event begins a window of its hold anew.
-func (x *exclusion) violateGap(was *ended, t *windowEvent) {
-	if c := x.conflict(t.hold, was.contender(), t.at); c != nil && x.first == nil {
-		x.first = newInterrupted(x.rule, was, t, x.faultLog, c)
+func (x *exclusion) violateGap(was *ended, e *windowEvent) {
+	if c := x.conflict(e.hold, was.contender(), e.at); c != nil && x.first == nil {
+		x.first = newInterrupted(x.kind, was, e, x.faultLog, c)
 	}
 }
+
+// maxOverlaps bounds the overlaps of leases that are kept of a resource. Findings of lost updates name
+// them as their cause.
+const maxOverlaps = 16
 
 // conflict counts a violation, and describes it if a finding may need that.
 func (x *exclusion) conflict(held *hold, came contender, now history.Time) *conflict {
 	x.count++
-	r := held.resource
-	known := x.index != leaseRule || len(r.conflicts) == maxClashes
+	overlaps := x.overlaps.of(held.resource)
+	known := x.kind != leaseWindow || len(*overlaps) == maxOverlaps
 	if x.first != nil && known {
 		return nil
 	}
-	c := x.newConflict(held, came, now)
+	c := newConflict(x.state, x.faultLog, held, came, now)
 	if !known {
-		r.conflicts = append(r.conflicts, c)
+		*overlaps = append(*overlaps, c)
 	}
 	return c
 }
 
-func (x *exclusion) finding(end history.Time) Finding {
-	x.giveUp()
-	if x.each != nil {
-		x.tellOpen(end)
+// undecided notes that it is not known whether a hold still went on when another began, and reports
+// whether that is so.
+func (x *exclusion) undecided(held *hold, other int, now history.Time) bool {
+	open := held.openEnd
+	if x.kind != leaseWindow || open == nil || now < open.sure {
+		return false
 	}
+	x.doubts(Place{Resource: held.resource.name, From: open.sure, To: now}, Statement{
+		Kind: EndUnknown, Client: held.client.number, Resource: held.resource.name, Token: held.token,
+		At: open.at, Validity: open.left, More: open.foreign, Other: other, To: now,
+	})
+	return true
+}
+
+// missed notes a window that was taken for one which never began.
+func (x *exclusion) missed(w missedWindow) {
+	x.doubts(Place{Resource: w.resource, From: w.from, To: w.known}, Statement{
+		Kind: UndecidedOverlap, Client: w.client, Resource: w.resource, Token: w.token,
+		At: w.from, To: w.known, Left: w.call.String(), Detail: windowNames[x.kind],
+	})
+}
+
+// doubts keeps the first reason why the verdict may be unknown.
+func (x *exclusion) doubts(where Place, why Statement) {
+	if x.doubt == nil {
+		x.doubt, x.uncertain = &why, &where
+	}
+}
+
+func (x *exclusion) finding(end history.Time) Finding {
 	switch {
 	case x.first != nil:
 		x.first.seal(end)
@@ -275,59 +233,8 @@ func (x *exclusion) finding(end history.Time) Finding {
 		f.Where = x.uncertain
 		return f
 	}
-	return because(Holds, Statement{Kind: NoOverlap, Count: x.windows, Of: x.empty, Detail: x.window})
+	return because(Holds, Statement{Kind: NoOverlap, Count: x.windows, Of: x.empty, Detail: windowNames[x.kind]})
 }
 
-// interruption describes a late extension: a hold ended, another client held the lock, and
-// then an extension of the first hold was granted. The pair of the violation is the two
-// holds, with the time in which both were held, if there is one.
-type interruption struct {
-	empty bool         // the first hold ended before it began
-	over  history.Time // when the first hold ended
-	from  history.Time // when the other hold began
-	held  *End         // of the other hold; nil: it went on
-	live  bool         // the other hold went on when the extension returned
-	at    history.Time // when the extension returned
-}
-
-func newInterrupted(r rule, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
-	before := t.hold.past
-	own, other := span{hold: t.hold, from: before.from}, was.grant
-	var held *End
-	if !was.live {
-		held = &End{By: was.by.String(), Client: other.Client, At: was.at}
-	}
-	if was.acted {
-		other.Granted = was.from
-	}
-	v := &violation{
-		rule: r, since: before.from, conflict: c,
-		pair: Pair{First: own.grant(), Second: other, From: max(before.end, was.from), To: was.at},
-		got:  [2]string{got(t.hold, before.from), gotAs(was.acted, was.grant.Granted, was.from)},
-		gap: &interruption{
-			empty: before.from == before.end, over: before.end,
-			from: was.from, live: was.live, held: held, at: t.at,
-		},
-	}
-	v.faults = n.between(v.pair.First.Call, t.at)
-	return v
-}
-
-// interrupted describes a hold that ended and was extended late.
-func (v *violation) interrupted() []Statement {
-	a, b, l := &v.pair.First, &v.pair.Second, v.gap
-	own := Statement{Kind: HoldEnded, Client: a.Client, End: &End{By: history.Lapse.String(), Client: a.Client, At: l.over}}
-	if l.empty {
-		own.Detail, own.End = "empty", nil
-	}
-	other := Statement{Kind: HoldEnded, Client: b.Client, End: l.held}
-	if l.held == nil {
-		other.Detail = "beyond"
-	}
-	since := after(v.faults, v.since)
-	told := append(statementsOf(v.faults, v.since, false), began(a, v.got[0], v.since), own)
-	told = append(told, statementsOf(since, l.from, false)...)
-	told = append(told, began(b, v.got[1], l.from), other)
-	told = append(told, statementsOf(since, l.from, true)...)
-	return append(told, Statement{Kind: LateExtension, Client: a.Client, At: l.at, More: l.live})
-}
+// windowNames are what findings call windows.
+var windowNames = [windowKinds]string{leaseWindow: "window", sectionWindow: "section"}

@@ -21,10 +21,11 @@ import (
 type excuses struct {
 	voters  nodes // that keep the lock
 	faults  map[int]*ongoingFault
-	cut     []nodes      // by client: the links that were down before this instant
-	clocks  []clockFault // of nodes that keep the lock
-	unnamed history.Time // when a fault of unknown kind first began; forever: there was none
-	hidden  history.Time // when the last fault began that goes on and shows nothing yet, although its kind does
+	cut     []nodes               // by client: the links that were down before this instant
+	clocks  []clockFault          // of nodes that keep the lock
+	unnamed history.Time          // when a fault of unknown kind first began; forever: there was none
+	hidden  history.Time          // when the last fault began that goes on and shows nothing yet, although its kind does
+	users   perResource[[]uint64] // the clients that have asked for it, a bit each
 }
 
 // ongoingFault is a fault that has begun and not ended.
@@ -59,26 +60,26 @@ func newExcuses(voters nodes, clients int) excuses {
 }
 
 // use notes that a client asks for the resource.
-func (w *waiting) use(c *client) {
-	word := c.number / 64
-	for len(w.users) <= word {
-		w.users = append(w.users, 0)
+func (x *excuses) use(r *resource, c *client) {
+	users, word := x.users.of(r), c.number/64
+	for len(*users) <= word {
+		*users = append(*users, 0)
 	}
-	w.users[word] |= 1 << (c.number % 64)
+	(*users)[word] |= 1 << (c.number % 64)
 }
 
 // usedBy reports whether a client has asked for the resource.
-func (w *waiting) usedBy(c *client) bool {
-	word := c.number / 64
-	return word < len(w.users) && w.users[word]>>(c.number%64)&1 != 0
+func (x *excuses) usedBy(r *resource, c *client) bool {
+	users, word := *x.users.of(r), c.number/64
+	return word < len(users) && users[word]>>(c.number%64)&1 != 0
 }
 
 // resources lists the resources whose waits something can have caused, in the order of their names.
-func (c concern) resources(l *state) []*resource {
+func (x *excuses) resources(l *state, c concern) []*resource {
 	if c.none() {
 		return nil
 	}
-	return slices.DeleteFunc(l.inOrder(), func(r *resource) bool { return !c.everybody && !r.waiting.usedBy(c.client) })
+	return slices.DeleteFunc(l.inOrder(), func(r *resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
 }
 
 // shownKinds are the faults of which the history shows what they do.
@@ -174,12 +175,12 @@ type cutLinks struct {
 // down, and faults.
 func (x *excuses) present(l *state, r *resource) (links []cutLinks, faults []int) {
 	for number, cut := range x.cut {
-		if c := l.client(number); cut != 0 && r.waiting.usedBy(c) {
+		if c := l.client(number); cut != 0 && x.usedBy(r, c) {
 			links = append(links, cutLinks{c, cut})
 		}
 	}
 	for number, on := range x.faults {
-		if c := on.concern(l, x.voters); !on.begins && (c.everybody || c.client != nil && r.waiting.usedBy(c.client)) {
+		if c := on.concern(l, x.voters); !on.begins && (c.everybody || c.client != nil && x.usedBy(r, c.client)) {
 			faults = append(faults, number)
 		}
 	}

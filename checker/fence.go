@@ -17,6 +17,7 @@ type fences struct {
 	state    *state
 	faultLog *faultLog
 	floors   perHold[floor]
+	marks    perResource[fenceMarks]
 	granted  []*hold // in this instant, with a fence
 	ended    []*hold // holds whose window may have ended in this instant
 
@@ -78,8 +79,8 @@ func (m *mark) raise(h *hold, fence uint64) {
 	}
 }
 
-func newFences(_ history.Header, l *state, n *faultLog) propertyChecker {
-	return &fences{state: l, faultLog: n}
+func newFences(l *state, s *shared) propertyChecker {
+	return &fences{state: l, faultLog: &l.faultLog}
 }
 
 func (*fences) wants() kinds {
@@ -93,13 +94,13 @@ func (j *fences) observe(f *fact) {
 	}
 	switch f.Kind {
 	case history.Acquire:
-		if m := &h.resource.fences.returned; m.fence != 0 {
+		if m := &j.marks.of(h.resource).returned; m.fence != 0 {
 			j.floors.of(h).mark = *m
 		}
 	case history.Granted:
 		if f.Fence != 0 {
-			j.granted, j.ended = append(j.granted, h), append(j.ended, h) // its window may be empty
-			if w := &h.windows[leaseRule]; w.empty() && w.end < f.Time {  // an extension in this instant may begin it anew
+			j.granted, j.ended = append(j.granted, h), append(j.ended, h)  // its window may be empty
+			if w := &h.windows[leaseWindow]; w.empty() && w.end < f.Time { // an extension in this instant may begin it anew
 				late := j.floors.of(h)
 				late.late, late.ended = true, w.end
 			}
@@ -113,9 +114,9 @@ func (j *fences) observe(f *fact) {
 
 func (j *fences) judge(h *hold) {
 	j.judged++
-	floor, m := *j.floors.of(h), &h.resource.fences
+	floor, m := *j.floors.of(h), j.marks.of(h.resource)
 	before, when := floor.mark, "called"
-	if w := &h.windows[leaseRule]; !floor.late && w.empty() {
+	if w := &h.windows[leaseWindow]; !floor.late && w.empty() {
 		floor.late, floor.ended = true, w.end
 	}
 	if floor.late {
@@ -166,11 +167,11 @@ func (j *fences) settle() {
 		j.judge(h)
 	}
 	for _, h := range j.granted {
-		h.resource.fences.raiseReturned(h)
+		j.marks.of(h.resource).raiseReturned(h)
 	}
 	for _, h := range j.ended {
-		if w := &h.windows[leaseRule]; w.begun && w.over {
-			h.resource.fences.ended.raise(h, h.fence)
+		if w := &h.windows[leaseWindow]; w.begun && w.over {
+			j.marks.of(h.resource).ended.raise(h, h.fence)
 		}
 	}
 	j.granted, j.ended = j.granted[:0], j.ended[:0]

@@ -186,3 +186,12 @@ type End struct {
 
 // because returns a finding with what its verdict rests on.
 func because(v Verdict, events ...Statement) Finding { return Finding{Verdict: v, Events: events} }
+
+// share is how much of the electorate a set is.
+func (e electorate) share(s nodes) *Share {
+	share := &Share{Nodes: (s & e.voters()).count(), OfNodes: e.voters().count()}
+	if e.Weights != nil {
+		share.Votes, share.OfVotes = e.Count(uint64(s)), e.All
+	}
+	return share
+}

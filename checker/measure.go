@@ -3,6 +3,7 @@ package checker
 import (
 	"math/bits"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -34,7 +35,7 @@ type Measurements struct {
 // meters take the measurements, in this order. Observers of series of tries come before the meter
 // of waits, and observers of who holds or wants a resource come before the meter of outages, so
 // that they see the state before an event.
-var meters = []func(h history.Header, l *state) meter{
+var meters = []func(l *state, d *demand) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
 	newQueueMeter, newUpdateMeter, newGrantMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
@@ -45,6 +46,58 @@ type meter interface {
 	// measure stores the measurements. It is called once, after everything else; end is the instant
 	// of the last event.
 	measure(m *Measurements, end history.Time)
+}
+
+// demand is who holds and who wants what, counted by validity, as meters share it.
+type demand struct {
+	holds     perHold[usage]
+	resources perResource[users]
+	rows      perClient[[]row]
+}
+
+// usage is whether a hold counts as tried, or as held.
+type usage struct{ trying, holding bool }
+
+// users are how many holds of a resource count so.
+type users struct{ holders, triers int }
+
+func (d *demand) hold(h *hold) *usage         { return d.holds.of(h) }
+func (d *demand) resource(r *resource) *users { return d.resources.of(r) }
+
+func (d *demand) stopTrying(h *hold) {
+	if u := d.hold(h); u.trying {
+		u.trying = false
+		d.resource(h.resource).triers--
+	}
+}
+
+// alongside reports whether the client has another try for the resource in progress.
+func (d *demand) alongside(h *hold) bool {
+	return slices.ContainsFunc(h.client.holds, func(o *hold) bool { return o != h && o.resource == h.resource && d.hold(o).trying })
+}
+
+// row returns the client's series of tries for the resource, or nil.
+func (d *demand) row(c *client, r *resource) *row {
+	rows := *d.rows.of(c)
+	for i := range rows {
+		if rows[i].resource == r {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+// endRow removes a series, if there is one. The order of series has no meaning.
+func (d *demand) endRow(c *client, r *resource) {
+	w := d.row(c, r)
+	if w == nil {
+		return
+	}
+	rows := d.rows.of(c)
+	last := len(*rows) - 1
+	*w = (*rows)[last]
+	(*rows)[last] = row{}
+	*rows = (*rows)[:last]
 }
 
 // Figure is a measurement as text, such as "longest wait: 1s, passed over by nobody".

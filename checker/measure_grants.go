@@ -47,8 +47,8 @@ type storedGrant struct {
 	forgotten bool         // it was forgotten before the client was told of the grant
 }
 
-func newGrantMeter(h history.Header, _ *state) meter {
-	return &grantMeter{known: h.Entries}
+func newGrantMeter(l *state, d *demand) meter {
+	return &grantMeter{known: l.header.Entries}
 }
 
 func (m *grantMeter) wants() kinds {

@@ -57,6 +57,7 @@ type outageMeter struct {
 	ttl     time.Duration // the longest
 	held    time.Duration // in all
 	outages perResource[outage]
+	demand  *demand
 
 	each func(Outage) // nil: nobody wants to be told
 }
@@ -69,8 +70,8 @@ type outage struct {
 	taken history.Time // since when somebody holds the resource, if anybody does
 }
 
-func newOutageMeter(h history.Header, l *state) meter {
-	return &outageMeter{state: l, ttl: h.LongestTTL}
+func newOutageMeter(l *state, d *demand) meter {
+	return &outageMeter{state: l, ttl: l.header.LongestTTL, demand: d}
 }
 
 func (*outageMeter) wants() kinds {
@@ -90,7 +91,7 @@ func (m *outageMeter) observe(f *fact) {
 	case f.Kind == history.Refused:
 		m.giveUp(h, f.Time)
 	case f.Kind == reentered:
-		f.try.stopTrying()
+		m.demand.stopTrying(f.try)
 		m.continued(h, f.Time)
 	case f.Kind == history.Extended:
 		m.continued(h, f.Time)
@@ -104,17 +105,17 @@ func (m *outageMeter) tried(h *hold, now history.Time) {
 		return
 	}
 	r, o := h.resource, m.outages.of(h.resource)
-	if r.triers == 0 && now.Sub(o.until) > m.ttl {
+	if m.demand.resource(r).triers == 0 && now.Sub(o.until) > m.ttl {
 		m.stop(r, o, o.until) // nobody wanted it since
 	}
-	h.trying = true
-	r.triers++
-	o.start(r, now)
+	m.demand.hold(h).trying = true
+	m.demand.resource(r).triers++
+	m.start(r, o, now)
 }
 
 // granted counts a grant as held, unless its validity is over already.
 func (m *outageMeter) granted(h *hold, now history.Time) {
-	h.stopTrying()
+	m.demand.stopTrying(h)
 	m.stop(h.resource, m.outages.of(h.resource), now)
 	if !h.expired() {
 		m.hold(h, now)
@@ -122,7 +123,7 @@ func (m *outageMeter) granted(h *hold, now history.Time) {
 }
 
 func (m *outageMeter) giveUp(h *hold, now history.Time) {
-	h.stopTrying()
+	m.demand.stopTrying(h)
 	m.outages.of(h.resource).until = now
 }
 
@@ -130,7 +131,7 @@ func (m *outageMeter) giveUp(h *hold, now history.Time) {
 // end them.
 func (m *outageMeter) killed(c *client, now history.Time) {
 	for _, h := range c.holds {
-		if h.trying {
+		if m.demand.hold(h).trying {
 			m.giveUp(h, now)
 		}
 	}
@@ -143,40 +144,33 @@ func (m *outageMeter) killed(c *client, now history.Time) {
 
 // continued counts a hold again whose extension came after its lapse.
 func (m *outageMeter) continued(h *hold, now history.Time) {
-	if !h.holding && h.leased() {
+	if !m.demand.hold(h).holding && h.leased() {
 		m.stop(h.resource, m.outages.of(h.resource), now)
 		m.hold(h, now)
 	}
 }
 
 func (m *outageMeter) hold(h *hold, now history.Time) {
-	h.holding = true
-	if h.resource.holders++; h.resource.holders == 1 {
+	m.demand.hold(h).holding = true
+	if m.demand.resource(h.resource).holders++; m.demand.resource(h.resource).holders == 1 {
 		m.outages.of(h.resource).taken = now
 	}
 }
 
 func (m *outageMeter) endHold(h *hold, now history.Time) {
-	if !h.holding {
+	if !m.demand.hold(h).holding {
 		return
 	}
 	r, o := h.resource, m.outages.of(h.resource)
-	h.holding = false
-	if r.holders--; r.holders == 0 {
+	m.demand.hold(h).holding = false
+	if m.demand.resource(r).holders--; m.demand.resource(r).holders == 0 {
 		m.held += now.Sub(o.taken)
 	}
-	o.start(r, now)
+	m.start(r, o, now)
 }
 
-func (h *hold) stopTrying() {
-	if h.trying {
-		h.trying = false
-		h.resource.triers--
-	}
-}
-
-func (o *outage) start(r *resource, now history.Time) {
-	if !o.going && r.holders == 0 && r.triers > 0 {
+func (m *outageMeter) start(r *resource, o *outage, now history.Time) {
+	if d := m.demand.resource(r); !o.going && d.holders == 0 && d.triers > 0 {
 		o.going, o.since, o.until = true, now, now
 	}
 }
@@ -197,10 +191,10 @@ func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
 func (m *outageMeter) measure(all *Measurements, end history.Time) {
 	for _, r := range m.state.inOrder() {
 		o, last := m.outages.of(r), end
-		if r.holders > 0 {
+		if m.demand.resource(r).holders > 0 {
 			m.held += end.Sub(o.taken)
 		}
-		if r.triers == 0 {
+		if m.demand.resource(r).triers == 0 {
 			last = o.until
 		}
 		m.stop(r, o, last)
@@ -234,6 +228,7 @@ func (d *Deaths) figures(int) []Figure {
 type deathMeter struct {
 	Deaths
 	mourning perResource[mourning]
+	demand   *demand
 }
 
 // mourning is the holders of a resource that have died since the last grant.
@@ -242,14 +237,14 @@ type mourning struct {
 	first history.Time
 }
 
-func newDeathMeter(history.Header, *state) meter { return &deathMeter{} }
+func newDeathMeter(l *state, d *demand) meter { return &deathMeter{demand: d} }
 
 func (*deathMeter) wants() kinds { return kindSet(history.Granted, history.Kill) }
 
 func (d *deathMeter) observe(f *fact) {
 	if f.Kind == history.Kill {
 		for _, h := range f.client.holds {
-			if h.holding {
+			if d.demand.hold(h).holding {
 				d.mourn(h.resource, f.Time)
 			}
 		}
@@ -284,7 +279,7 @@ type faultMeter struct {
 	FaultCount
 }
 
-func newFaultMeter(history.Header, *state) meter { return &faultMeter{} }
+func newFaultMeter(l *state, d *demand) meter { return &faultMeter{} }
 
 func (*faultMeter) wants() kinds { return kindSet(history.FaultStart) }
 

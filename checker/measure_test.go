@@ -14,7 +14,7 @@ func TestEveryTopicHasItsMeter(t *testing.T) {
 	enters := map[string]int{}
 	h := history.Header{Nodes: 5, Clients: 1, LongestTTL: 1, Keys: true}
 	for _, newMeter := range meters {
-		m := newMeter(h, newState(h))
+		m := newMeter(newState(h), &demand{})
 		all, was := unmeasured(), unmeasured()
 		m.measure(&all, 0)
 		var entered []string

@@ -49,7 +49,7 @@ type counter struct {
 
 func (c *counter) lost() int { return c.updates - int(c.value-c.before) }
 
-func newUpdateMeter(_ history.Header, l *state) meter { return &updateMeter{state: l} }
+func newUpdateMeter(l *state, d *demand) meter { return &updateMeter{state: l} }
 
 func (*updateMeter) wants() kinds { return kindSet(history.WriteDone, history.Apply) }
 

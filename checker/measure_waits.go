@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -36,6 +35,7 @@ type waitMeter struct {
 	ttl    time.Duration // the longest
 	grants perResource[int32]
 	before perHold[int32] // the grants of the resource, as of the call
+	demand *demand
 
 	each func(Wait) // nil: nobody wants to be told
 }
@@ -50,7 +50,9 @@ type row struct {
 	tries    int          // that were refused
 }
 
-func newWaitMeter(h history.Header, l *state) meter { return &waitMeter{state: l, ttl: h.LongestTTL} }
+func newWaitMeter(l *state, d *demand) meter {
+	return &waitMeter{state: l, ttl: l.header.LongestTTL, demand: d}
+}
 
 func (*waitMeter) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
@@ -79,9 +81,9 @@ func (w *waitMeter) goOn(h *hold, now history.Time) {
 		return
 	}
 	*w.before.of(h) = *w.grants.of(h.resource)
-	if row := h.client.row(h.resource); row != nil && now.Sub(row.last) > w.ttl && !h.alongside() {
+	if row := w.demand.row(h.client, h.resource); row != nil && now.Sub(row.last) > w.ttl && !w.demand.alongside(h) {
 		w.gaveUp(h.client, row)
-		h.client.endRow(h.resource)
+		w.demand.endRow(h.client, h.resource)
 	}
 }
 
@@ -89,21 +91,17 @@ func (w *waitMeter) goOn(h *hold, now history.Time) {
 func (w *waitMeter) granted(try *hold, now history.Time) {
 	w.waited(try, now)
 	w.tell(try, Wait{To: now, Granted: true})
-	try.client.endRow(try.resource)
-}
-
-// alongside reports whether the client has another try for the resource in progress.
-func (h *hold) alongside() bool {
-	return slices.ContainsFunc(h.client.holds, func(o *hold) bool { return o != h && o.resource == h.resource && o.trying })
+	w.demand.endRow(try.client, try.resource)
 }
 
 // giveUp ends a try without a grant.
 func (w *waitMeter) giveUp(h *hold, now history.Time) {
 	w.waited(h, now)
-	r := h.client.row(h.resource)
+	r := w.demand.row(h.client, h.resource)
 	if r == nil {
-		h.client.rows = append(h.client.rows, row{resource: h.resource, since: h.acquire.at, grants: *w.before.of(h)})
-		r = &h.client.rows[len(h.client.rows)-1]
+		rows := w.demand.rows.of(h.client)
+		*rows = append(*rows, row{resource: h.resource, since: h.acquire.at, grants: *w.before.of(h)})
+		r = &(*rows)[len(*rows)-1]
 	}
 	r.last = now
 	r.tries++
@@ -112,22 +110,23 @@ func (w *waitMeter) giveUp(h *hold, now history.Time) {
 // endRows ends the series of a client when it dies or the history ends.
 func (w *waitMeter) endRows(c *client, now history.Time) {
 	for _, h := range c.holds {
-		if h.trying {
+		if w.demand.hold(h).trying {
 			w.waited(h, now)
 			w.tell(h, Wait{To: now, Open: !c.dead})
-			c.endRow(h.resource)
+			w.demand.endRow(c, h.resource)
 		}
 	}
-	for i := range c.rows {
-		w.gaveUp(c, &c.rows[i])
+	rows := w.demand.rows.of(c)
+	for i := range *rows {
+		w.gaveUp(c, &(*rows)[i])
 	}
-	c.rows = nil
+	*rows = nil
 }
 
 // waited measures the series of a try up to now.
 func (w *waitMeter) waited(h *hold, now history.Time) {
 	since, grants := h.acquire.at, *w.before.of(h)
-	if row := h.client.row(h.resource); row != nil {
+	if row := w.demand.row(h.client, h.resource); row != nil {
 		since, grants = row.since, row.grants
 	}
 	w.LongestWait = max(w.LongestWait, now.Sub(since))
@@ -139,28 +138,6 @@ func (w *waitMeter) measure(m *Measurements, end history.Time) {
 		w.endRows(c, end)
 	}
 	m.Waits = w.Waits
-}
-
-// row returns the client's series for the resource, or nil.
-func (c *client) row(r *resource) *row {
-	for i := range c.rows {
-		if c.rows[i].resource == r {
-			return &c.rows[i]
-		}
-	}
-	return nil
-}
-
-// endRow removes a series, if there is one. The order of series has no meaning.
-func (c *client) endRow(r *resource) {
-	w := c.row(r)
-	if w == nil {
-		return
-	}
-	last := len(c.rows) - 1
-	*w = c.rows[last]
-	c.rows[last] = row{}
-	c.rows = c.rows[:last]
 }
 
 // Acquiring is the time from call to return of granted tries. The quantiles are upper bounds, at
@@ -191,7 +168,7 @@ type acquiringMeter struct {
 	took histogram
 }
 
-func newAcquiringMeter(history.Header, *state) meter { return &acquiringMeter{} }
+func newAcquiringMeter(l *state, d *demand) meter { return &acquiringMeter{} }
 
 func (*acquiringMeter) wants() kinds { return kindSet(history.Granted, reentered) }
 
@@ -236,7 +213,7 @@ type herd struct {
 	tries  int
 }
 
-func newQueueMeter(history.Header, *state) meter { return &queueMeter{} }
+func newQueueMeter(l *state, d *demand) meter { return &queueMeter{} }
 
 func (*queueMeter) wants() kinds { return kindSet(history.Granted, history.Step) }
 
@@ -299,6 +276,7 @@ type roundMeter struct {
 	Rounds
 	rounds perResource[round]
 	joined perHold[int32] // the number of the round that a try takes part in; 0: none
+	demand *demand
 }
 
 // round is the tries that compete for a resource that nobody holds.
@@ -309,7 +287,7 @@ type round struct {
 	granted bool // the resource was granted at some time
 }
 
-func newRoundMeter(history.Header, *state) meter { return &roundMeter{} }
+func newRoundMeter(l *state, d *demand) meter { return &roundMeter{demand: d} }
 
 func (*roundMeter) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
@@ -319,7 +297,7 @@ func (m *roundMeter) observe(f *fact) {
 	switch h := f.hold; {
 	case f.Kind == history.Kill:
 		for _, h := range f.client.holds {
-			if h.trying {
+			if m.demand.hold(h).trying {
 				m.leave(h)
 			}
 		}
@@ -337,7 +315,7 @@ func (m *roundMeter) observe(f *fact) {
 
 // join adds a try to the current round, or begins a round.
 func (m *roundMeter) join(h *hold) {
-	if h.client.dead || h.resource.holders > 0 {
+	if h.client.dead || m.demand.resource(h.resource).holders > 0 {
 		return
 	}
 	r := m.rounds.of(h.resource)
@@ -371,8 +349,8 @@ func (m *roundMeter) succeed(h *hold) {
 	}
 	r.granted = true
 	tries := 1
-	if w := h.client.row(h.resource); w != nil {
-		tries += w.tries
+	if row := m.demand.row(h.client, h.resource); row != nil {
+		tries += row.tries
 	}
 	m.RoundsToFirstGrant = max(m.RoundsToFirstGrant, tries)
 }

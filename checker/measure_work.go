@@ -33,7 +33,7 @@ type workMeter struct {
 	Work
 }
 
-func newWorkMeter(history.Header, *state) meter { return &workMeter{} }
+func newWorkMeter(l *state, d *demand) meter { return &workMeter{} }
 
 func (*workMeter) wants() kinds {
 	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
@@ -85,7 +85,7 @@ type orphan struct {
 	token string
 }
 
-func newOrphanMeter(h history.Header, l *state) meter { return &orphanMeter{state: l, keys: h.Keys} }
+func newOrphanMeter(l *state, d *demand) meter { return &orphanMeter{state: l, keys: l.header.Keys} }
 
 func (m *orphanMeter) wants() kinds {
 	if !m.keys {
@@ -171,7 +171,7 @@ type rejectionMeter struct {
 	newest perResource[history.Time] // grant
 }
 
-func newRejectionMeter(history.Header, *state) meter { return &rejectionMeter{} }
+func newRejectionMeter(l *state, d *demand) meter { return &rejectionMeter{} }
 
 func (*rejectionMeter) wants() kinds {
 	return kindSet(history.Granted, history.ReadDone, history.WriteDone)
@@ -212,7 +212,7 @@ type stalenessMeter struct {
 	applied perResource[history.Time] // the newest grant under which a write took effect
 }
 
-func newStalenessMeter(_ history.Header, l *state) meter {
+func newStalenessMeter(l *state, d *demand) meter {
 	l.stragglers = true
 	return &stalenessMeter{state: l}
 }

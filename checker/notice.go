@@ -40,14 +40,14 @@ func (c *contract) follow(f *fact) {
 	case history.Granted:
 		c.leased(h, f.Time)
 	case reentered:
-		h.notice.renew(f.Time, f.Time.Add(h.ttl))
+		c.notices.of(h).renew(f.Time, f.Time.Add(h.ttl))
 	case history.Extended:
-		h.notice.renew(f.Time, f.Time.Add(f.extendedBy()-f.took))
+		c.notices.of(h).renew(f.Time, f.Time.Add(f.extendedBy()-f.took))
 	case history.Extend, history.Release:
 		c.untold(h, f.Time)
 	case history.Expiring, history.Lost:
 		c.untold(h, f.Time)
-		h.notice.tell(f)
+		c.notices.of(h).tell(f)
 	case history.Lapse:
 		c.lapsed(f)
 	case history.Checked:
@@ -75,7 +75,8 @@ func (c *contract) leased(h *hold, now history.Time) {
 		from = h.sent
 	}
 	if h.ttl > 0 && !h.endless() {
-		h.notice.given, h.notice.end, h.notice.since = true, from.Add(h.ttl), now
+		n := c.notices.of(h)
+		n.given, n.end, n.since = true, from.Add(h.ttl), now
 	}
 }
 
@@ -96,16 +97,16 @@ func (n *lossNotice) tell(f *fact) {
 
 // leasedUntil is when the TTL of the last grant or extension ends. An extension under way
 // may have been granted already.
-func (h *hold) leasedUntil() history.Time {
+func (c *contract) leasedUntil(h *hold) history.Time {
 	if x := h.extend; x.open {
-		return max(h.notice.end, x.at.Add(h.asked+h.client.stoodAll-x.stood))
+		return max(c.notices.of(h).end, x.at.Add(h.asked+h.client.stoodAll-x.stood))
 	}
-	return h.notice.end
+	return c.notices.of(h).end
 }
 
 // knowsFrom is from when the bound counts.
-func (h *hold) knowsFrom() history.Time {
-	return max(h.leasedUntil(), h.notice.since, h.client.resumed)
+func (c *contract) knowsFrom(h *hold) history.Time {
+	return max(c.leasedUntil(h), c.notices.of(h).since, h.client.resumed)
 }
 
 func (c *contract) untoldAll(who *client, now history.Time) {
@@ -117,30 +118,30 @@ func (c *contract) untoldAll(who *client, now history.Time) {
 // untold reports a holder that ran on for too long without a notice.
 func (c *contract) untold(h *hold, now history.Time) {
 	bound := c.header.Bounds.Notice
-	if h.notice.told || h.letGoBefore(now) || h.client.stoodBefore(now) {
+	if c.notices.of(h).told || letGoBefore(h, now) || stoodBefore(h.client, now) {
 		return
 	}
-	if ran := now.Sub(h.knowsFrom()); ran > bound {
+	if ran := now.Sub(c.knowsFrom(h)); ran > bound {
 		c.tooLate(h, now, Statement{Kind: RanOn, At: now, For: ran, Bound: bound})
 	}
 }
 
-func (h *hold) letGoBefore(now history.Time) bool { return h.letGo && h.release.at < now }
+func letGoBefore(h *hold, now history.Time) bool { return h.letGo && h.release.at < now }
 
 // stoodBefore reports whether the client was paused or dead before an instant. Its holds
 // were judged when that began.
-func (c *client) stoodBefore(now history.Time) bool {
+func stoodBefore(c *client, now history.Time) bool {
 	return c.paused && c.still.from < now || c.dead && c.died < now
 }
 
 // lapsed reports a declared end of validity that comes too late.
 func (c *contract) lapsed(f *fact) {
 	h, bound := f.hold, c.header.Bounds.Notice
-	lost := h.notice.lost && h.notice.lostAt < f.Time
-	if !h.expired() || lost || h.letGoBefore(f.Time) || h.client.stoodBefore(f.Time) {
+	lost := c.notices.of(h).lost && c.notices.of(h).lostAt < f.Time
+	if !h.expired() || lost || letGoBefore(h, f.Time) || stoodBefore(h.client, f.Time) {
 		return
 	}
-	if late := f.Time.Sub(h.knowsFrom()); late > bound {
+	if late := f.Time.Sub(c.knowsFrom(h)); late > bound {
 		c.tooLate(h, f.Time, Statement{Kind: ToldLate, At: f.Time, For: late, Bound: bound})
 	}
 }
@@ -148,20 +149,20 @@ func (c *contract) lapsed(f *fact) {
 // checked reports a check that answered that the lock is held after the hold had ended.
 func (c *contract) checked(f *fact) {
 	h, asked := f.hold, f.call.at
-	if f.Outcome == history.OK && asked > h.leasedUntil() && !h.letGoBefore(asked) {
+	if f.Outcome == history.OK && asked > c.leasedUntil(h) && !letGoBefore(h, asked) {
 		c.tooLate(h, f.Time, Statement{Kind: ToldHeld, At: asked})
 	}
 }
 
 // tooLate reports that a holder learned of the end too late, once for each hold.
 func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
-	if !h.notice.given || h.notice.blamed {
+	if !c.notices.of(h).given || c.notices.of(h).blamed {
 		return
 	}
-	h.notice.blamed = true
+	c.notices.of(h).blamed = true
 	c.breaches.add(func() Finding {
-		held := Statement{Kind: HeldBeyond, Client: h.client.number, Resource: h.resource.name, Token: h.token, From: h.granted, To: h.leasedUntil()}
-		where := h.place(h.leasedUntil(), now)
+		held := Statement{Kind: HeldBeyond, Client: h.client.number, Resource: h.resource.name, Token: h.token, From: h.granted, To: c.leasedUntil(h)}
+		where := h.place(c.leasedUntil(h), now)
 		f := Finding{Events: []Statement{held, how}, Causes: c.lateBecause(h, now), Where: &where}
 		if !c.faultLog.none() {
 			f.Meanwhile = c.meanwhile(h.acquire.at, now)
@@ -173,11 +174,11 @@ func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 // lateBecause returns the causes. A clock that reached the end of validity in time was not
 // wrong, whatever faults did to it.
 func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
-	if h.expired() && h.expiry() <= h.leasedUntil() {
+	if h.expired() && h.expiry() <= c.leasedUntil(h) {
 		return unbroken(c.faultLog, Statement{Kind: ClockReached, At: h.expiry()})
 	}
 	if wrong := c.faultLog.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
-		return broken(ClockCounts, wrong...)
+		return broken(ClockCounts, tellFaults(wrong)...)
 	}
 	if h.openEnd != nil {
 		return nil

@@ -42,7 +42,7 @@ type keyNews struct {
 // clock of its node the longest TTL had not passed before. That excuses the wait if a fault made the
 // clock wrong. On a node with a right clock a key that lives longer is the lock's own doing.
 func (p *progress) key(n keyNews, now history.Time) {
-	w := &n.resource.waiting
+	w := p.of(n.resource)
 	i := slices.IndexFunc(w.kept, func(k keptKey) bool { return k.node == n.node })
 	switch {
 	case n.kind == history.KeyExtended && i >= 0:
@@ -111,7 +111,7 @@ func (w *waiting) inTheWay(h *hold) (list []keptKey) {
 // blocked reports whether keys that should have expired before the wait became too long, by right
 // clocks, keep the try from a quorum. No other fault can have caused that.
 func (p *progress) blocked(h *hold) bool {
-	w, stale := &h.resource.waiting, nodes(0)
+	w, stale := p.of(h.resource), nodes(0)
 	for _, k := range w.inTheWay(h) {
 		if k.given() <= p.start(w) && !p.slow(&k) {
 			stale = stale.with(k.node)
@@ -156,8 +156,8 @@ func (p *progress) causes(h *hold, now history.Time) []Cause {
 			return broken(Releases, Statement{Kind: DiedHolding, Client: o.client.number, From: o.granted, At: o.client.died})
 		}
 	}
-	start, slow, old := p.start(&r.waiting), nodes(0), false
-	for _, k := range r.waiting.inTheWay(h) {
+	start, slow, old := p.start(p.of(r)), nodes(0), false
+	for _, k := range p.of(r).inTheWay(h) {
 		switch {
 		case k.set > start:
 		case p.slow(&k) && k.extended <= start:
@@ -176,7 +176,7 @@ func (p *progress) causes(h *hold, now history.Time) []Cause {
 		return broken(StoreKeeps, v.leads())
 	}
 	if clones := p.faultLog.clones(); len(clones) > 0 {
-		return broken(DelaysDiffer, clones...)
+		return broken(DelaysDiffer, tellFaults(clones)...)
 	}
 	if o := p.lastOutlived(r, start, now); o != nil {
 		return unbroken(p.faultLog, o.statement())
@@ -190,7 +190,7 @@ const maxObstacles = 3
 // obstacles tells what stood in the way of a try, as far as the history shows it: the keys of others,
 // how tries ended, and who else waits.
 func (p *progress) obstacles(h *hold, now history.Time) (told []Statement) {
-	w := &h.resource.waiting
+	w := p.of(h.resource)
 	switch header := p.state.header; {
 	case electorateOf(header).None():
 	case exactKeys(header):
@@ -212,7 +212,7 @@ func (p *progress) obstacles(h *hold, now history.Time) (told []Statement) {
 	}
 	others := 0
 	for _, o := range h.resource.holds {
-		if o != h && o.waits {
+		if o != h && *p.waits.of(o) {
 			if others++; others <= maxObstacles {
 				told = append(told, Statement{Kind: StillWaits, Client: o.client.number, Token: o.token, Call: o.acquire.at})
 			}
@@ -227,7 +227,7 @@ func (p *progress) obstacles(h *hold, now history.Time) (told []Statement) {
 // tellKeys tells the keys of others that stand in the way, or that there are none. Keys of a token are
 // told together.
 func (p *progress) tellKeys(h *hold, now history.Time) (told []Statement) {
-	keys := h.resource.waiting.inTheWay(h)
+	keys := p.of(h.resource).inTheWay(h)
 	if len(keys) == 0 {
 		return []Statement{{Kind: NoKeyInTheWay, Resource: h.resource.name}}
 	}

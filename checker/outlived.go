@@ -19,7 +19,7 @@ type outlivedTry struct {
 
 // outlived returns the try as one that took longer than its TTL, or nil. Its keys must have
 // expired on a quorum, each after its whole TTL.
-func (h *hold) outlived(needed electorate, now history.Time) *outlivedTry {
+func outlived(h *hold, needed electorate, now history.Time) *outlivedTry {
 	took := h.acquire.took(h.client, now)
 	if h.keys.fate == nil || h.ttl == 0 || took <= h.ttl {
 		return nil
@@ -39,12 +39,12 @@ func (h *hold) outlived(needed electorate, now history.Time) *outlivedTry {
 // lastOutlived returns the last try since an instant that took longer than its TTL, or nil.
 // Tries under way count, too.
 func (p *progress) lastOutlived(r *resource, from, now history.Time) *outlivedTry {
-	if o := r.waiting.outlived; o != nil && o.at > from {
+	if o := p.of(r).outlived; o != nil && o.at > from {
 		return o
 	}
 	for _, h := range r.holds {
 		if h.acquire.open {
-			if o := h.outlived(p.needed, now); o != nil {
+			if o := outlived(h, p.needed, now); o != nil {
 				return o
 			}
 		}

@@ -37,6 +37,8 @@ type progress struct {
 
 	state    *state
 	faultLog *faultLog
+	waiting  perResource[waiting]
+	waits    perHold[bool] // the try counts as waiting
 	instant  instant
 	excuses  excuses
 	quiet    history.Time // the last effect of a fault that can have caused anybody's wait
@@ -46,14 +48,15 @@ type progress struct {
 	grants int
 }
 
-func newProgress(h history.Header, l *state, n *faultLog) propertyChecker {
+func newProgress(l *state, s *shared) propertyChecker {
+	h := l.header
 	needed := electorateOf(h)
 	if needed.None() {
 		needed = allAlike(h.Nodes)
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		state: l, faultLog: n, quiet: longAgo, excuses: newExcuses(needed.voters(), l.header.Clients),
+		state: l, faultLog: &l.faultLog, quiet: longAgo, excuses: newExcuses(needed.voters(), l.header.Clients),
 		instant: instant{called: make([]*hold, 0, 4)},
 	}
 }
@@ -78,9 +81,9 @@ func (p *progress) settle() {
 	n := &p.instant
 	for _, f := range n.freed {
 		if h := f.hold; h.returned {
-			h.resource.waiting.endKeys(h, f.by, n.now, "")
+			p.of(h.resource).endKeys(h, f.by, n.now, "")
 			if h.granted < n.now {
-				h.resource.waiting.freed = n.now
+				p.of(h.resource).freed = n.now
 			}
 		}
 	}
@@ -100,7 +103,7 @@ func (p *progress) settle() {
 	p.judgeTries()
 	for _, c := range n.died {
 		for _, h := range c.holds {
-			h.stopWaiting()
+			p.stopWaiting(h)
 		}
 	}
 	for _, f := range n.starts {
@@ -124,8 +127,8 @@ func (p *progress) restart(c concern) {
 		p.quiet = p.instant.now
 		return
 	}
-	for _, r := range c.resources(p.state) {
-		r.waiting.quiet = p.instant.now
+	for _, r := range p.excuses.resources(p.state, c) {
+		p.of(r).quiet = p.instant.now
 	}
 }
 
@@ -134,22 +137,22 @@ func (p *progress) judgeTries() {
 	n := &p.instant
 	for _, h := range n.called {
 		p.tries++
-		h.resource.waiting.use(h.client)
-		h.resource.waiting.call(n.now, p.bound)
-		h.wait()
+		p.excuses.use(h.resource, h.client)
+		p.of(h.resource).call(n.now, p.bound)
+		p.wait(h)
 	}
 	for _, h := range n.granted {
 		p.grants++
-		h.stopWaiting()
+		p.stopWaiting(h)
 		p.judgeGrant(h, n.now)
 	}
 	for _, f := range n.refused {
 		h := f.hold
-		h.stopWaiting()
-		w := &h.resource.waiting
+		p.stopWaiting(h)
+		w := p.of(h.resource)
 		w.ended(f.reason)
 		w.endKeys(h, history.Refused, n.now, f.reason)
-		if o := h.outlived(p.needed, n.now); o != nil {
+		if o := outlived(h, p.needed, n.now); o != nil {
 			w.outlived = o
 		}
 		if w.tried, w.owed = n.now, true; !n.grants(h.resource) && p.late(h, n.now, h) {
@@ -157,20 +160,20 @@ func (p *progress) judgeTries() {
 		}
 	}
 	for _, h := range n.granted {
-		w := &h.resource.waiting
+		w := p.of(h.resource)
 		w.since, w.owed, w.long, w.ends = n.now, false, false, w.ends[:0]
 		w.pass(h)
 	}
 	for _, h := range n.left {
-		h.stopWaiting()
+		p.stopWaiting(h)
 	}
 }
 
 // late reports whether the try has waited too long: nobody holds the resource, except
 // possibly the one hold.
 func (p *progress) late(h *hold, now history.Time, but *hold) bool {
-	w := &h.resource.waiting
-	return !w.long && now > p.due(w) && p.able(h) && !h.resource.held(but, now)
+	w := p.of(h.resource)
+	return !w.long && now > p.due(w) && p.able(h) && !heldBy(h.resource, but, now)
 }
 
 // able reports whether the client of the try runs and reaches a quorum. Fault tolerance
@@ -190,7 +193,7 @@ func (p *progress) patience() time.Duration { return p.bound / requiredLooks }
 // judgeGrant judges the tries that were under way when the bound passed, because one
 // of them is granted.
 func (p *progress) judgeGrant(h *hold, now history.Time) {
-	if h.acquire.at <= p.due(&h.resource.waiting) && p.late(h, now, h) {
+	if h.acquire.at <= p.due(p.of(h.resource)) && p.late(h, now, h) {
 		p.violate(h, now, "granted")
 		return
 	}
@@ -199,11 +202,11 @@ func (p *progress) judgeGrant(h *hold, now history.Time) {
 
 // judgeOpen judges the tries that are still under way.
 func (p *progress) judgeOpen(r *resource, now history.Time, but *hold) {
-	if r.waiting.open == 0 || now <= p.due(&r.waiting) {
+	if p.of(r).open == 0 || now <= p.due(p.of(r)) {
 		return
 	}
 	for _, h := range r.holds {
-		if h.waits && h.acquire.at <= p.due(&r.waiting) && p.late(h, now, but) {
+		if *p.waits.of(h) && h.acquire.at <= p.due(p.of(r)) && p.late(h, now, but) {
 			p.violate(h, now, "waiting")
 		}
 	}
@@ -215,7 +218,7 @@ func (p *progress) judgeOpenOf(c concern) {
 	if now <= p.quiet.Add(p.ttl).Add(p.bound) {
 		return // nothing is due
 	}
-	for _, r := range c.resources(p.state) {
+	for _, r := range p.excuses.resources(p.state, c) {
 		p.judgeOpen(r, now, nil)
 	}
 }
@@ -223,8 +226,8 @@ func (p *progress) judgeOpenOf(c concern) {
 // violate reports that the try of a client has waited for too long; how is the evidence.
 func (p *progress) violate(h *hold, now history.Time, how string) {
 	r := h.resource
-	start := p.start(&r.waiting)
-	r.waiting.long = true
+	start := p.start(p.of(r))
+	p.of(r).long = true
 	l := longWait{resource: r, at: now, start: start, told: Finding{
 		Events: []Statement{
 			{Kind: WaitedLong, Detail: how, Client: h.client.number, Resource: r.name, At: now, Call: h.acquire.at},
@@ -253,7 +256,7 @@ func (p *progress) excuse() {
 		})
 		over := slices.ContainsFunc(n.over, func(f *ongoingFault) bool { return slices.Contains(l.faults, f.number) })
 		if up || over {
-			l.resource.waiting.long = false
+			p.of(l.resource).long = false
 		}
 		return up || over
 	})
@@ -263,7 +266,7 @@ func (p *progress) excuse() {
 // try was refused or is in progress.
 func (p *progress) owing() *resource {
 	for _, r := range p.state.inOrder() {
-		if p.disturbed(&r.waiting) > r.waiting.since && (r.waiting.owed || p.awaited(r)) {
+		if p.disturbed(p.of(r)) > p.of(r).since && (p.of(r).owed || p.awaited(r)) {
 			return r
 		}
 	}
@@ -273,7 +276,7 @@ func (p *progress) owing() *resource {
 // awaited reports whether nobody holds the resource and a client waits for it that could
 // be granted it.
 func (p *progress) awaited(r *resource) bool {
-	return !r.held(nil, forever) && slices.ContainsFunc(r.holds, func(h *hold) bool { return h.waits && p.able(h) })
+	return !heldBy(r, nil, forever) && slices.ContainsFunc(r.holds, func(h *hold) bool { return *p.waits.of(h) && p.able(h) })
 }
 
 func (p *progress) finding(end history.Time) Finding {
@@ -297,9 +300,9 @@ func (p *progress) finding(end history.Time) Finding {
 		f.Where = &Place{From: end, To: end}
 		return f
 	case owing != nil:
-		quiet := p.disturbed(&owing.waiting)
+		quiet := p.disturbed(p.of(owing))
 		s := Statement{Kind: TooSoon, Resource: owing.name, From: quiet, At: end}
-		if end > p.due(&owing.waiting) && !p.awaited(owing) {
+		if end > p.due(p.of(owing)) && !p.awaited(owing) {
 			s.Kind, s.Nodes = OutOfReach, silent
 		}
 		f := because(Unknown, s)

@@ -17,7 +17,7 @@ type asked struct {
 	property   Property
 	code       string // as in "V1"
 	title      string // as in "lease exclusion"
-	newChecker func(h history.Header, l *state, n *faultLog) propertyChecker
+	newChecker func(l *state, s *shared) propertyChecker
 }
 
 // properties lists all of them in the order in which they are shown.
@@ -47,7 +47,8 @@ func Unasked(b history.Bounds) []Property {
 	l := newState(h)
 	return slices.DeleteFunc(Properties(), func(p Property) bool {
 		a, _ := p.find()
-		return a.newChecker(h, l, &faultLog{}).wants() != 0
+		o, hears := a.newChecker(l, &shared{}).(observer)
+		return !hears || o.wants() != 0
 	})
 }
 

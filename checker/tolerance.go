@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +48,12 @@ type tolerance struct {
 	leaving  []departure    // in this instant
 	cleared  []orphanKey    // keys that went away in this instant
 	streaks  map[streakKey]streak
-	pending  []openStreak // violations that rest on answers to watches, which are not there yet
+
+	competitors perResource[competitors]
+	competing   perHold[bool]            // the token may hold keys
+	kept        perResource[[]orphanKey] // keys on the nodes
+	obstructed  perHold[nodes]           // nodes that kept another token's key at some time since the call
+	pending     []openStreak             // violations that rest on answers to watches, which are not there yet
 
 	eligible int
 	granted  int // of the fair tries
@@ -89,12 +93,10 @@ type streakKey struct {
 	resource string
 }
 
-// longAgo is before every instant of a history, with room to add to it.
-const longAgo history.Time = math.MinInt64 / 2
-
-func newTolerance(h history.Header, l *state, n *faultLog) propertyChecker {
+func newTolerance(l *state, _ *shared) propertyChecker {
+	h := l.header
 	t := &tolerance{
-		state: l, faultLog: n,
+		state: l, faultLog: &l.faultLog,
 		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: allAlike(h.Nodes),
 		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
@@ -137,9 +139,9 @@ func (t *tolerance) observe(f *fact) {
 		}
 	case reentered:
 		t.returned = append(t.returned, attempt{f.try, f.try.acquire.at, f.Time, true, false})
-		f.hold.compete(f.Time)
+		t.compete(f.hold, f.Time)
 	default:
-		t.competitors(f)
+		t.follow(f)
 	}
 }
 
@@ -167,7 +169,7 @@ func (t *tolerance) mend(f *fact) {
 func (t *tolerance) settle() {
 	t.stopCompeting()
 	for _, h := range t.called {
-		t.obstruct(h)
+		t.obstructCalled(h)
 	}
 	slices.SortFunc(t.returned, attempt.compare)
 	for _, a := range t.returned {
@@ -175,7 +177,7 @@ func (t *tolerance) settle() {
 	}
 	for _, a := range t.returned {
 		if !a.holds {
-			a.hold.retreat(t.refusedUntil(a))
+			t.stop(a.hold, t.refusedUntil(a))
 		}
 	}
 	t.returned, t.called, t.cleared = t.returned[:0], t.called[:0], t.cleared[:0]
@@ -236,7 +238,7 @@ func (t *tolerance) fair(a attempt) bool {
 	if c.paused || c.turned >= a.call || a.cancelled() {
 		return false
 	}
-	return a.hold.obstructed&reached == 0 && a.hold.resource.competitors.free(a)
+	return *t.obstructed.of(a.hold)&reached == 0 && t.competitors.of(a.hold.resource).free(a)
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
@@ -296,7 +298,7 @@ func (t *tolerance) causes(a attempt, reached nodes) []Cause {
 	if lock := electorateOf(t.state.header); !lock.None() && !lock.has(reached) {
 		return broken(KeepersReached, Statement{Kind: Unreached, Nodes: (lock.voters() &^ reached).listed(nil)})
 	}
-	if o := a.hold.outlived(t.nodes, a.at); o != nil {
+	if o := outlived(a.hold, t.nodes, a.at); o != nil {
 		return unbroken(t.faultLog, o.statement())
 	}
 	return unbroken(t.faultLog, Statement{Kind: LockRefused})
@@ -323,4 +325,53 @@ func (t *tolerance) finding(end history.Time) Finding {
 		return unknown(Statement{Kind: FairTriesFailed, Count: t.eligible, Of: t.tries})
 	}
 	return because(Holds, Statement{Kind: FairTriesWon, Count: t.granted, Of: t.eligible})
+}
+
+// orphanKey is a key that a node keeps under a resource's name.
+type orphanKey struct {
+	resource *resource
+	node     int
+	token    string
+}
+
+// keySet notes a key. It obstructs all tries under way for another token.
+func (t *tolerance) keySet(f *fact) {
+	r := f.about
+	t.forget(f)
+	kept := t.kept.of(r)
+	*kept = append(*kept, orphanKey{r, f.Node, f.Token})
+	for _, h := range r.holds {
+		if h.token != f.Token {
+			t.obstruct(h, f.Node)
+		}
+	}
+}
+
+// forget notes that a node has no key any more.
+func (t *tolerance) forget(f *fact) {
+	kept := t.kept.of(f.about)
+	*kept = without(*kept, func(s *orphanKey) bool {
+		if s.node == f.Node {
+			t.cleared = append(t.cleared, *s)
+		}
+		return s.node == f.Node
+	})
+}
+
+// obstruct notes a node whose key obstructs a try.
+func (t *tolerance) obstruct(h *hold, node int) {
+	nodes := t.obstructed.of(h)
+	*nodes = nodes.with(node)
+}
+
+// obstructCalled notes the nodes whose keys obstruct a try that was called in this instant, or did
+// until then.
+func (t *tolerance) obstructCalled(h *hold) {
+	for _, keys := range [][]orphanKey{*t.kept.of(h.resource), t.cleared} {
+		for _, s := range keys {
+			if s.resource == h.resource && s.token != h.token {
+				t.obstruct(h, s.node)
+			}
+		}
+	}
 }

@@ -202,7 +202,7 @@ func (t *truth) deleted(f *fact) {
 		node = 0
 	}
 	for _, h := range f.about.holds {
-		if h.token != f.Token || h.letGo || !h.returned || h.granted >= f.Time || h.windows[leaseRule].over ||
+		if h.token != f.Token || h.letGo || !h.returned || h.granted >= f.Time || h.windows[leaseWindow].over ||
 			t.contract.header.Watched && t.contract.state.seenOf(node) <= h.granted {
 			continue
 		}

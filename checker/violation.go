@@ -10,7 +10,7 @@ import (
 
 // violation is the first violation of a rule. It is complete when the overlap has ended.
 type violation struct {
-	rule  rule
+	kind  windowKind
 	pair  Pair
 	held  *hold // the first hold, until the overlap ends
 	came  *hold // the second hold
@@ -27,10 +27,10 @@ type violation struct {
 	gap      *interruption // for a hold that had ended and was extended; nil: the windows overlap
 }
 
-func newViolation(r rule, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
+func newViolation(kind windowKind, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
 	v := &violation{
-		rule: r, held: held.hold, came: t.hold, empty: t.kind == windowEmpty, endless: held.hold.endless(),
-		pair:  Pair{First: held.grant(), Second: t.grant(), From: t.at, To: t.at},
+		kind: kind, held: held.hold, came: t.hold, empty: t.change == windowEmpty, endless: held.hold.endless(),
+		pair:  Pair{First: grantOf(held.hold, held.from), Second: grantOf(t.hold, t.at), From: t.at, To: t.at},
 		since: held.from, conflict: c,
 		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
@@ -41,18 +41,6 @@ func newViolation(r rule, held span, t *windowEvent, n *faultLog, c *conflict) *
 	}
 	return v
 }
-
-// grant returns the grant of a live window. If the try never returned, the first act that
-// shows its grant counts as the grant.
-func (s span) grant() Grant {
-	g := s.hold.grant()
-	if !s.hold.returned {
-		g.Granted = s.from
-	}
-	return g
-}
-
-func (t *windowEvent) grant() Grant { return span{hold: t.hold, from: t.at}.grant() }
 
 // ended notes that one of the two windows has ended.
 func (v *violation) ended(t *windowEvent) {
@@ -118,7 +106,7 @@ func (v *violation) finding() Finding {
 	}
 	f.Events = append(f.Events, Statement{
 		Kind: Overlap, Client: a.Client, Other: b.Client, From: v.pair.From, To: v.pair.To,
-		Detail: v.rule.window, For: v.pair.Overlap(), End: v.ending,
+		Detail: windowNames[v.kind], For: v.pair.Overlap(), End: v.ending,
 	})
 	return f
 }
@@ -142,6 +130,60 @@ func gotAs(acted bool, granted, from history.Time) string {
 	return "granted"
 }
 
+// interruption describes a late extension: a hold ended, another client held the lock, and
+// then an extension of the first hold was granted. The pair of the violation is the two
+// holds, with the time in which both were held, if there is one.
+type interruption struct {
+	empty bool         // the first hold ended before it began
+	over  history.Time // when the first hold ended
+	from  history.Time // when the other hold began
+	held  *End         // of the other hold; nil: it went on
+	live  bool         // the other hold went on when the extension returned
+	at    history.Time // when the extension returned
+}
+
+func newInterrupted(kind windowKind, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
+	before := t.hold.past
+	own, other := grantOf(t.hold, before.from), was.grant
+	var held *End
+	if !was.live {
+		held = &End{By: was.by.String(), Client: other.Client, At: was.at}
+	}
+	if was.acted {
+		other.Granted = was.from
+	}
+	v := &violation{
+		kind: kind, since: before.from, conflict: c,
+		pair: Pair{First: own, Second: other, From: max(before.end, was.from), To: was.at},
+		got:  [2]string{got(t.hold, before.from), gotAs(was.acted, was.grant.Granted, was.from)},
+		gap: &interruption{
+			empty: before.from == before.end, over: before.end,
+			from: was.from, live: was.live, held: held, at: t.at,
+		},
+	}
+	v.faults = n.between(v.pair.First.Call, t.at)
+	return v
+}
+
+// interrupted describes a hold that ended and was extended late.
+func (v *violation) interrupted() []Statement {
+	a, b, l := &v.pair.First, &v.pair.Second, v.gap
+	own := Statement{Kind: HoldEnded, Client: a.Client, End: &End{By: history.Lapse.String(), Client: a.Client, At: l.over}}
+	if l.empty {
+		own.Detail, own.End = "empty", nil
+	}
+	other := Statement{Kind: HoldEnded, Client: b.Client, End: l.held}
+	if l.held == nil {
+		other.Detail = "beyond"
+	}
+	since := after(v.faults, v.since)
+	told := append(statementsOf(v.faults, v.since, false), began(a, v.got[0], v.since), own)
+	told = append(told, statementsOf(since, l.from, false)...)
+	told = append(told, began(b, v.got[1], l.from), other)
+	told = append(told, statementsOf(since, l.from, true)...)
+	return append(told, Statement{Kind: LateExtension, Client: a.Client, At: l.at, More: l.live})
+}
+
 // SameOverlap reports whether a finding of lease exclusion and one of section exclusion
 // describe the same overlap.
 func SameOverlap(lease, section Finding) bool {
@@ -152,7 +194,7 @@ func SameOverlap(lease, section Finding) bool {
 	told := slices.Clone(lease.Events)
 	for i := range told {
 		if told[i].Kind == Overlap {
-			told[i].Detail = rules[sectionRule].window
+			told[i].Detail = windowNames[sectionWindow]
 		}
 	}
 	return reflect.DeepEqual(told, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)

@@ -271,37 +271,55 @@ func (l *state) unwritten(f *fact) bool {
 	return l.contradict("a write of %s returns to client %d, which has none under way", f.lock(), f.Client)
 }
 
-// Access is a read and a write of a guarded resource by a client under one token. Its write
-// was accepted, or its outcome is unknown.
-type Access struct {
-	Client   int
-	Resource string
-	Token    string
-
-	Blind bool  // there was no read
-	Read  int64 // the value that was read
-	Wrote int64 // the value that was written
-
-	Call    history.Time // of the read, or of the write if there was none
-	WriteAt history.Time // call of the write
-	Return  history.Time // of the write, or its apply if its outcome is unknown; 0: neither came
-
-	Unknown bool // the write may or may not have been applied
+// apply enters that a write was applied. Its hold may be over by then. No write is applied
+// twice.
+func (l *state) apply(f *fact, force bool) bool {
+	if f.Client != 0 {
+		f.hold = f.client.about(f.Event)
+	} else {
+		f.hold = l.resource(f.Resource).find(f.Token)
+	}
+	due := f.Client == 0 || f.client.writes > 0
+	section, guessed := l.applied(f)
+	if !force && !(due && f.hold != nil && section != nil) {
+		return false
+	}
+	if !due {
+		l.contradict("a write of client %d to %s is applied, but none of that client is under way", f.Client, f.lock())
+	} else if f.Client != 0 {
+		f.client.writes--
+	}
+	if section != nil {
+		f.section = section
+		l.clients[section.client].arrive(section, f, guessed)
+	}
+	return true
 }
 
-// Accesses calls each for every access when its outcome is known, or is known to stay
-// unknown, at the latest in Finish. It panics if New was not asked for effect exclusion. Call
-// it before the first event.
-func (p *Checker) Accesses(each func(Access)) {
-	p.byOneClock()
-	p.checkerOf(Effect).(*effect).each = each
+// lateness says how a section's write was late.
+type lateness struct {
+	over  bool // the hold had ended when the write was called, or before it took effect
+	told  bool // the holder was told of the loss; else its validity had ended
+	died  bool // the hold had ended with its holder
+	since history.Time
+	stood clientPause
+	// else the holder had called release before the write took effect
 }
 
-func (s *section) told(unknown bool) Access {
-	return Access{
-		Client: s.client, Resource: s.resource.name, Token: s.token,
-		Blind: s.blind, Read: s.read, Wrote: s.wrote,
-		Call: s.call, WriteAt: s.writeAt, Return: s.ret,
-		Unknown: unknown,
+// look notes whether a write is late: when it is called, and when it is applied or, if the history
+// does not record that, returns. A hold that is forgotten was looked at before: see [client.leaveAll].
+func (s *section) look(h *hold, c *client, effective bool) {
+	switch {
+	case s.late != nil || h == nil:
+	case h.letGo:
+		if s.held && effective {
+			s.late = &lateness{}
+		}
+	default:
+		s.held = true
+		if w := &h.windows[leaseWindow]; w.begun && w.over && (w.by == history.Lapse || w.by == history.Lost || w.by == history.Kill) {
+			told := w.by == history.Lost && !(h.expired() && h.expiry() <= w.end)
+			s.late = &lateness{over: true, told: told, died: w.by == history.Kill, since: w.end, stood: c.still.since(s.call)}
+		}
 	}
 }

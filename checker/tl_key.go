@@ -207,7 +207,7 @@ func (k *keyChange) misled() {
 			continue
 		}
 		if past := h.history(); past.misled == nil {
-			past.misled = []Statement{{Kind: ExtendedInstead, Node: k.node, Client: k.client, Other: k.hold.client.number, Token: k.token, At: k.at}}
+			past.misled = &misled{node: k.node, client: k.client, other: k.hold.client.number, token: k.token, at: k.at}
 		}
 	}
 }
@@ -279,11 +279,19 @@ func (h *hold) given(node int) renewal {
 // keyHistory is what happened to the keys of a hold, or to its entry in a store. Few holds have one.
 type keyHistory struct {
 	entry   entry
-	lost    []keyLoss   // before its release
-	renewed []renewal   // by node
-	votes   []vote      // nodes that set its key after they had lost that of another hold
-	misled  []Statement // the first key of another hold that was extended for the holder
-	instead []Statement // contract: other keys that were deleted for the holder since it called release
+	lost    []keyLoss // before its release
+	renewed []renewal // by node
+	votes   []vote    // nodes that set its key after they had lost that of another hold
+	misled  *misled   // nil: none
+}
+
+// misled is the first key of another hold that was extended for the holder.
+type misled struct {
+	node   int
+	client int // the holder
+	other  int // whose key it is
+	token  string
+	at     history.Time
 }
 
 func (h *hold) history() *keyHistory {
@@ -322,44 +330,47 @@ func (v keyLoss) restored() bool { return v.short() && v.back && !v.foreign() }
 // short reports whether the key expired before its time.
 func (v keyLoss) short() bool { return v.reason == history.Expired && v.early > noticeable }
 
-// orphanKey is a key that a node keeps under a resource's name.
-type orphanKey struct {
-	resource *resource
-	node     int
-	token    string
+// stored is what is known of the entry that a hold has in a store.
+type stored struct {
+	there   bool // as of the last event about it
+	claimed bool // the same when release was called
+	deleted bool // by the client, or by whom is not known, since then
 }
 
-// keySet notes a key. It obstructs all tries under way for another token.
-func (t *tolerance) keySet(f *fact) {
-	r := f.about
-	t.forget(f)
-	r.kept = append(r.kept, orphanKey{r, f.Node, f.Token})
-	for _, h := range r.holds {
-		if h.token != f.Token {
-			h.obstructed = h.obstructed.with(f.Node)
+// entrySet, entryDeleted and entriesSeen follow the entries in a store.
+func (l *state) entrySet(f *fact, _ bool) bool {
+	f.about = l.resource(f.Resource)
+	for _, h := range f.about.holds {
+		if h.token == f.Token {
+			h.keys.entry.there = true
 		}
 	}
+	return true
 }
 
-// forget notes that a node has no key any more.
-func (t *tolerance) forget(f *fact) {
-	r := f.about
-	r.kept = without(r.kept, func(s *orphanKey) bool {
-		if s.node == f.Node {
-			t.cleared = append(t.cleared, *s)
+func (l *state) entryDeleted(f *fact, _ bool) bool {
+	f.about = l.resource(f.Resource)
+	for _, h := range f.about.holds {
+		if h.token != f.Token {
+			continue
 		}
-		return s.node == f.Node
-	})
+		h.keys.entry.there = false
+		if h.letGo && (f.Client == 0 || f.Client == h.client.number) {
+			h.keys.entry.deleted = true
+		}
+	}
+	return true
 }
 
-// obstruct notes the nodes whose keys obstruct a try that was called in this instant, or did
-// until then.
-func (t *tolerance) obstruct(h *hold) {
-	for _, keys := range [][]orphanKey{h.resource.kept, t.cleared} {
-		for _, s := range keys {
-			if s.resource == h.resource && s.token != h.token {
-				h.obstructed = h.obstructed.with(s.node)
+// entryGone finds the client whose entry went away: a store does not know clients.
+func (l *state) entryGone(f *fact, _ bool) bool {
+	for _, c := range l.clients {
+		for _, h := range c.holds {
+			if h.token == f.Token {
+				h.keys.entry.there = false
+				h.history().entry = entry{gone: true, at: f.Time, reason: f.Reason, leader: f.Node}
 			}
 		}
 	}
+	return true
 }

@@ -60,39 +60,16 @@ func (l *state) nextDeadline() history.Time {
 	return history.Time(l.deadlines[0].until)
 }
 
-// nextLapse returns the next hold's lapse, which the history does not record, as of an instant at or after
-// the deadline.
-func (l *state) nextLapse(now history.Time) *history.Event {
+// nextLapse returns the next hold's lapse, which the history does not record, as of the present instant.
+func (l *state) nextLapse() *history.Event {
 	d := heap.Pop(&l.deadlines).(deadline)
 	e := &history.Event{
-		Time: now, Kind: history.Lapse, Client: d.hold.client.number, Resource: d.hold.resource.name, Token: d.hold.token, Until: d.until,
+		Time: l.now, Kind: history.Lapse, Client: d.hold.client.number, Resource: d.hold.resource.name, Token: d.hold.token, Until: d.until,
 	}
-	if d.until < int64(now) {
+	if d.until < int64(l.now) {
 		e.Since = max(history.Time(d.until), 1) // 0 would mean now
 	}
 	return e
-}
-
-// pass ends the present instant, and those at which holds end by their until, up to an event's.
-func (p *Checker) pass(to history.Time) {
-	for {
-		if p.unsettled() {
-			p.settle()
-		}
-		due := p.state.nextDeadline()
-		if due >= to {
-			break
-		}
-		p.now = due
-	}
-	p.now, p.atInstant = to, 0
-}
-
-// lapses ends the holds whose until has come.
-func (p *Checker) lapses() {
-	for p.state.nextDeadline() <= p.now {
-		p.take(p.state.nextLapse(p.now), true)
-	}
 }
 
 // openEnd is a hold whose validity has an end that the history does not tell: its return states a
@@ -153,30 +130,100 @@ func (l *state) vouchedBy(f *fact, h *hold) extension {
 	return x
 }
 
-// undecided notes that it is not known whether a hold still went on when another began, and reports
-// whether that is so.
-func (x *exclusion) undecided(held *hold, other int, now history.Time) bool {
-	open := held.openEnd
-	if x.index != leaseRule || open == nil || now < open.sure {
-		return false
+// lapsed is what the history says about the ends of a hold's validity. A lapse ends only the
+// validity with the same until: a clock that was set back reaches an earlier until after a
+// later one. A lapse may come before the return that declares its until, while acquire or
+// the extension is under way.
+type lapsed struct {
+	over bool         // the present end of validity has come
+	at   history.Time // when it came
+
+	any   bool         // there was a lapse
+	first history.Time // when the first one was
+
+	recent []lapse // the last lapses of other ends
+}
+
+// lapse is the instant at which a client's clock came to an end of validity.
+type lapse struct {
+	until int64
+	at    history.Time
+	told  history.Time // when it was recorded: at or after it
+}
+
+// maxLapses bounds the lapses that are kept for a later return. A call declares few untils
+// before it returns.
+const maxLapses = 8
+
+// expired reports whether the end of validity has come.
+func (h *hold) expired() bool {
+	return h.lapsed.over || h.until == anyLapse && h.lapsed.any
+}
+
+// expiry returns when the validity ended. If its end is unknown, that is the first lapse.
+func (h *hold) expiry() history.Time {
+	if h.until == anyLapse {
+		return h.lapsed.first
 	}
-	if x.doubt == nil {
-		x.uncertain = &Place{Resource: held.resource.name, From: open.sure, To: now}
-		x.doubt = &Statement{
-			Kind: EndUnknown, Client: held.client.number, Resource: held.resource.name, Token: held.token,
-			At: open.at, Validity: open.left, More: open.foreign, Other: other, To: now,
+	return h.lapsed.at
+}
+
+// declare sets the end of validity that a call declares. Lapses that were recorded before
+// the call belong to another end.
+func (h *hold) declare(until int64, called history.Time) {
+	h.until, h.lapsed.over = until, false
+	for _, l := range h.lapsed.recent {
+		if l.ends(until) && l.told >= called {
+			h.lapsed.over, h.lapsed.at = true, l.at
+			return
 		}
 	}
-	return true
 }
 
-// byOneClock settles a history whose header does not name the clock of until for that of the events'
-// times, because what happens is reported before the events show another. [Report.UntilClock] has the
-// clock of a history that was judged before.
-func (p *Checker) byOneClock() { p.byClient = nil }
-
-// showsClientClock reports whether the event shows that until is on the clients' own clocks, of a
-// history whose header does not name the clock.
-func showsClientClock(e *history.Event) bool {
-	return e.Kind == history.Lapse || e.Kind == history.FaultStart && e.Client != 0
+// lapse notes that the client's clock has reached an end of validity.
+func (h *hold) lapse(e *history.Event) {
+	l, until, at := &h.lapsed, e.Until, lapsedAt(e)
+	if !l.any {
+		l.any, l.first = true, at
+	}
+	now := lapse{until, at, e.Time}
+	if now.ends(h.until) && !l.over {
+		l.over, l.at = true, at
+	}
+	if len(l.recent) == maxLapses {
+		l.recent = append(l.recent[:0], l.recent[1:]...)
+	}
+	l.recent = append(l.recent, now)
 }
+
+// ends reports whether the lapse is that of an end of validity: of any, if it does not say which.
+func (l lapse) ends(until int64) bool { return l.until == until || l.until == 0 }
+
+// lapsedAt is when the lapse was. It is earlier than the event if the lock declared its
+// until only after the clock had reached it.
+func lapsedAt(e *history.Event) history.Time {
+	if 0 < e.Since && e.Since < e.Time {
+		return e.Since
+	}
+	return e.Time
+}
+
+// extension is the validity that was left when an extension, or the grant, returned.
+type extension struct {
+	at     history.Time
+	left   time.Duration // 0: it is not known
+	agrees bool          // its until is no later, as far as the history shows
+}
+
+// vouched returns the last extension, or the grant, and whether one has returned and says how much
+// validity was left.
+func (h *hold) vouched() (last extension, ever bool) {
+	if h.renewed.at != 0 {
+		return h.renewed, h.renewed.left != 0
+	}
+	return h.first, h.returned && h.first.left != 0
+}
+
+// noticeable is the least difference of clocks that counts. On real machines every
+// instant is recorded a little late.
+const noticeable = time.Millisecond

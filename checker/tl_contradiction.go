@@ -7,30 +7,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// Contradiction is an event that cannot have happened after those before it. A history with
-// one describes no run. The error text names the client and the token.
-type Contradiction struct {
-	Event int    // its number, from 1; in a file it is on the next line
-	What  string // what it says, and why that cannot be
-
-	// TooMuch: the event is possible, but more is under way at a time than the checker
-	// judges. It ignores what follows; properties not violated so far are unknown.
-	TooMuch bool
-}
-
-func (c *Contradiction) Error() string { return c.What }
-
-// Err returns the first contradiction of the history, as a *[Contradiction], or nil. About
-// the last instant Err is certain only after Finish.
-//
-// The checker goes on after a contradiction and judges what is left.
-func (p *Checker) Err() error {
-	if first := p.state.docket.first; first != nil {
-		return first
-	}
-	return nil
-}
-
 // contradictions numbers the events and keeps the first contradiction.
 type contradictions struct {
 	event int // the number of the present one
@@ -104,15 +80,15 @@ var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pau
 const maxTold = 64
 
 // checkRepeated reports an event that was recorded before.
-func (p *Checker) checkRepeated(e *history.Event) {
-	for i := range p.told {
-		if p.told[i] == *e {
-			p.state.contradict("the same is said twice: %s", naming(e))
+func (l *state) checkRepeated(e *history.Event) {
+	for i := range l.told {
+		if l.told[i] == *e {
+			l.contradict("the same is said twice: %s", naming(e))
 			return
 		}
 	}
-	if len(p.told) < maxTold {
-		p.told = append(p.told, *e)
+	if len(l.told) < maxTold {
+		l.told = append(l.told, *e)
 	}
 }
 

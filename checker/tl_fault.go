@@ -2,15 +2,18 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// faultLog keeps what was done to the world, for findings. An effect of a planned fault is
-// described by that fault; anything else by itself.
+// faultLog keeps what was done to the world. An effect of a planned fault belongs to
+// that fault; anything else is one of its own.
 type faultLog struct {
 	recent []loggedFault
+	going  map[int]bool // planned faults that go on, by number
+	ended  []int        // faults that have ended since the last try or grant, at most maxNotes
 }
 
 // loggedFault is a fault, or a change without one.
@@ -38,21 +41,6 @@ type subject struct {
 
 // none reports whether nothing was done to the world.
 func (n *faultLog) none() bool { return len(n.recent) == 0 }
-
-// correct corrects a finding that says that no fault took place, if one did after what it found.
-func (n *faultLog) correct(f *Finding) {
-	if n.none() {
-		return
-	}
-	for i := range f.Causes {
-		f.Causes[i].Faultless = false
-	}
-	for i := range f.Meanwhile {
-		if f.Meanwhile[i].Kind == NoFault {
-			f.Meanwhile[i].Kind = NoFaultThen
-		}
-	}
-}
 
 // maxNotes bounds the faults that are kept. Those that go on are kept longest.
 const maxNotes = 64
@@ -124,24 +112,24 @@ func (n *faultLog) begin(f *fact, text string) {
 
 // onClock lists the faults that may have made the clocks of a machine wrong between two
 // instants. A fault of unknown kind may have.
-func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (told []Statement) {
+func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (list []loggedFault) {
 	for _, v := range n.recent {
 		unnamed := v.about.kind == history.FaultStart && v.kind == ""
 		if v.from <= to && (v.wrong == of && v.affects(from) || unnamed) {
-			told = append(told, v.statement())
+			list = append(list, v)
 		}
 	}
-	return told
+	return list
 }
 
 // clones lists the faults that made clients clones. Clones draw the same random numbers.
-func (n *faultLog) clones() (told []Statement) {
+func (n *faultLog) clones() (list []loggedFault) {
 	for _, v := range n.recent {
 		if v.kind == "clone" {
-			told = append(told, v.statement())
+			list = append(list, v)
 		}
 	}
-	return told
+	return list
 }
 
 // affects reports whether the fault can make a clock wrong at an instant or later. A clock
@@ -197,33 +185,6 @@ func (n *faultLog) between(a, b history.Time) []loggedFault {
 	return list
 }
 
-// statement describes the fault.
-func (v loggedFault) statement() Statement {
-	s := Statement{Kind: FaultInjected, Detail: v.text, At: v.from, Left: v.left, More: v.ended}
-	if v.ended {
-		s.To = v.to
-	}
-	return s
-}
-
-// after returns the faults of an ordered list that begin after an instant.
-func after(list []loggedFault, limit history.Time) []loggedFault {
-	if i := slices.IndexFunc(list, func(v loggedFault) bool { return v.from > limit }); i >= 0 {
-		return list[i:]
-	}
-	return nil
-}
-
-// statementsOf describes the faults of a list that begin up to a limit, or after it.
-func statementsOf(list []loggedFault, limit history.Time, after bool) (told []Statement) {
-	for _, v := range list {
-		if v.from > limit == after {
-			told = append(told, v.statement())
-		}
-	}
-	return told
-}
-
 // clientPause is the last pause of a client.
 type clientPause struct {
 	ever     bool
@@ -238,10 +199,29 @@ func (s clientPause) since(then history.Time) clientPause {
 	return s
 }
 
-// tell states the pause, if there was one.
-func (s clientPause) tell() []Statement {
-	if !s.ever {
-		return nil
+func (l *state) faultStart(f *fact, force bool) bool {
+	if l.faultLog.going[f.Fault] {
+		return force && l.contradict("fault %d begins at %s, and has not ended since it began", f.Fault, at(f.Time))
 	}
-	return []Statement{{Kind: StoodStill, From: s.from, To: s.to}}
+	l.faultLog.going[f.Fault] = true
+	return true
+}
+
+func (l *state) faultEnd(f *fact, force bool) bool {
+	if !l.faultLog.going[f.Fault] {
+		return force && l.contradict("fault %d ends at %s, but it has not begun", f.Fault, at(f.Time))
+	}
+	delete(l.faultLog.going, f.Fault)
+	if n := &l.faultLog; len(n.ended) < maxNotes {
+		n.ended = append(n.ended, f.Fault)
+	}
+	return true
+}
+
+// untried lists the faults after which no client has begun a try, or was granted a lock, in order: also
+// those that go on.
+func (n *faultLog) untried() []int {
+	all := slices.AppendSeq(slices.Clone(n.ended), maps.Keys(n.going))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
