@@ -183,7 +183,8 @@ func (c *Contradiction) Error() string { return c.What }
 // The checker goes on after a contradiction and judges what is left.
 func (p *Checker) Err() error {
 	if first := p.state.docket.first; first != nil {
-		return first
+		c := Contradiction(*first)
+		return &c
 	}
 	return nil
 }

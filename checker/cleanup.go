@@ -393,12 +393,6 @@ func (c *cleanup) leave(l leftover) {
 	c.due = min(c.due, l.due)
 }
 
-// since reports whether something has happened to the node since an instant.
-func since(last map[int]history.Time, node int, then history.Time) bool {
-	at, ever := last[node]
-	return ever && at >= then
-}
-
 // adjourn restarts the client's bounds when it resumes.
 func (c *cleanup) adjourn(who *client, now history.Time) {
 	for i := range c.leftovers {

@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
@@ -172,7 +171,7 @@ func (s *Statement) event() string {
 			return fmt.Sprintf("while client %d still held it: their %ss begin to overlap, and the history ends", s.Client, s.Detail)
 		}
 		who := fmt.Sprintf("client %d", s.End.Client)
-		return fmt.Sprintf("while client %d still held it: their %ss overlap by %s, %s", s.Client, s.Detail, span4(s.For), s.End.until(who, "the validity of "+who))
+		return fmt.Sprintf("while client %d still held it: their %ss overlap by %s, %s", s.Client, s.Detail, textfmt.FourDigits(s.For), s.End.until(who, "the validity of "+who))
 	case NeverFree:
 		return fmt.Sprintf("at no point from %s on was the lock free, client %d held it", at(s.At), s.Client)
 	case LateExtension:
@@ -237,7 +236,7 @@ func (s *Statement) holdBegan() string {
 	case s.More:
 		text += ", without an end"
 	case s.Validity > 0:
-		text += fmt.Sprintf(" with %s of validity left", span4(s.Validity))
+		text += fmt.Sprintf(" with %s of validity left", textfmt.FourDigits(s.Validity))
 	}
 	if s.To > s.At {
 		text += fmt.Sprintf(" and was last granted more time at %s", at(s.To))
@@ -306,10 +305,10 @@ func (s *Statement) breach() string {
 		return fmt.Sprintf("node %d still kept the key of %s at %s, %v after client %d had given it up, though it was in reach all that time",
 			s.Node, s.lock(), at(s.At), s.For, s.Client)
 	case CallSlow:
-		return fmt.Sprintf("client %d called %s of %s at %s and it took %s to return, more than %s", s.Client, s.Detail, s.lock(), at(s.Call), span4(s.For), s.Bound)
+		return fmt.Sprintf("client %d called %s of %s at %s and it took %s to return, more than %s", s.Client, s.Detail, s.lock(), at(s.Call), textfmt.FourDigits(s.For), s.Bound)
 	case CallOpen:
 		return fmt.Sprintf("client %d called %s of %s at %s and it had not returned %s later, when the history ended; the bound is %s",
-			s.Client, s.Detail, s.lock(), at(s.Call), span4(s.For), s.Bound)
+			s.Client, s.Detail, s.lock(), at(s.Call), textfmt.FourDigits(s.For), s.Bound)
 	case TTLImpossible:
 		what := map[string]string{"grant": "granted", "extension": "granted an extension of"}[s.Detail]
 		return fmt.Sprintf("client %d was %s %s at %s for a TTL of %s, which cannot be kept and has to be refused", s.Client, what, s.lock(), at(s.At), s.TTL)
@@ -318,11 +317,11 @@ func (s *Statement) breach() string {
 			s.Client, s.lock(), at(s.Call), at(s.At), at(s.To))
 	case NoValidity:
 		what := map[string]string{"grant": "a grant", "extension": "an extension"}[s.Detail]
-		return fmt.Sprintf("client %d got %s of %s at %s with %s of validity left", s.Client, what, s.lock(), at(s.At), span4(s.Validity))
+		return fmt.Sprintf("client %d got %s of %s at %s with %s of validity left", s.Client, what, s.lock(), at(s.At), textfmt.FourDigits(s.Validity))
 	case ValidityOver:
-		return fmt.Sprintf("as the lock says; by its clock the validity had ended %s before the check of it", span4(s.For))
+		return fmt.Sprintf("as the lock says; by its clock the validity had ended %s before the check of it", textfmt.FourDigits(s.For))
 	case ValidityLess:
-		return fmt.Sprintf("as the lock says; by its clock it was no more than %s at the check of it", span4(s.For))
+		return fmt.Sprintf("as the lock says; by its clock it was no more than %s at the check of it", textfmt.FourDigits(s.For))
 	case KeyDeleted:
 		if s.Node == 0 {
 			return fmt.Sprintf("the entry of %s was deleted by %s at %s, while client %d held the lock since %s and had not called release",
@@ -357,9 +356,9 @@ func (s *Statement) breach() string {
 	case HeldBeyond:
 		return fmt.Sprintf("client %d held %s since %s for a time to live that was over at %s", s.Client, s.lock(), at(s.From), at(s.To))
 	case RanOn:
-		return fmt.Sprintf("it ran on until %s, for %s, more than %s, and its context had not ended", at(s.At), span4(s.For), s.Bound)
+		return fmt.Sprintf("it ran on until %s, for %s, more than %s, and its context had not ended", at(s.At), textfmt.FourDigits(s.For), s.Bound)
 	case ToldLate:
-		return fmt.Sprintf("the end of validity that it was told came at %s, %s too late, more than %s", at(s.At), span4(s.For), s.Bound)
+		return fmt.Sprintf("the end of validity that it was told came at %s, %s too late, more than %s", at(s.At), textfmt.FourDigits(s.For), s.Bound)
 	case ToldHeld:
 		return fmt.Sprintf("it asked at %s whether it held the lock, and was told that it did", at(s.At))
 	}
@@ -395,13 +394,13 @@ func (s *Statement) evidence() string {
 	case KeyLost:
 		return s.keyLost()
 	case ClocksAhead:
-		return fmt.Sprintf("%s of %v got ahead by %s or more", textfmt.Plural(len(s.Nodes), "the clock"), setOf(s.Nodes), span4(s.For))
+		return fmt.Sprintf("%s of %v got ahead by %s or more", textfmt.Plural(len(s.Nodes), "the clock"), setOf(s.Nodes), textfmt.FourDigits(s.For))
 	case LeaderAhead:
-		return fmt.Sprintf("the clock of node %d, which led, got ahead by %s or more", s.Node, span4(s.For))
+		return fmt.Sprintf("the clock of node %d, which led, got ahead by %s or more", s.Node, textfmt.FourDigits(s.For))
 	case ClockBehind:
-		return fmt.Sprintf("the clock of client %d fell behind by %s or more", s.Client, span4(s.For))
+		return fmt.Sprintf("the clock of client %d fell behind by %s or more", s.Client, textfmt.FourDigits(s.For))
 	case KeyEarly:
-		return fmt.Sprintf("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", s.Client, span4(s.For))
+		return fmt.Sprintf("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", s.Client, textfmt.FourDigits(s.For))
 	case KeyLived:
 		counted := "the lock counted on it for longer"
 		if s.More {
@@ -481,7 +480,7 @@ func (s *Statement) keyInTheWay() string {
 	case extendedKey:
 		text += fmt.Sprintf(", which %s went on to extend, last at %s", clientOrSome(s.Other), at(s.To))
 	case outlivedTTL:
-		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", span4(s.For), s.TTL)
+		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", textfmt.FourDigits(s.For), s.TTL)
 	}
 	if s.End == nil {
 		return text
@@ -530,7 +529,7 @@ func (s *Statement) lockItself() string {
 			took, gone = "has taken", "expired already"
 		}
 		return fmt.Sprintf("client %d's try, called at %s, %s %s, longer than its TTL, %v: %s on %v %s",
-			s.Client, at(s.Call), took, span4(s.For), s.TTL, textfmt.Plural(len(s.Nodes), "its key"), setOf(s.Nodes), gone)
+			s.Client, at(s.Call), took, textfmt.FourDigits(s.For), s.TTL, textfmt.Plural(len(s.Nodes), "its key"), setOf(s.Nodes), gone)
 	case LockRefused:
 		return "the lock itself refused"
 	case LockLeftKey:
@@ -735,17 +734,7 @@ var plain = map[StatementKind]string{
 }
 
 // at prints an instant for a person, to four digits or so.
-func at(t history.Time) string { return span4(time.Duration(t)) }
-
-// span4 prints a duration for a person, to four digits or so.
-func span4(d time.Duration) string {
-	for unit := 10 * time.Millisecond; unit > 1; unit /= 10 {
-		if d.Abs() >= 1000*unit {
-			return d.Round(unit).String()
-		}
-	}
-	return d.String()
-}
+func at(t history.Time) string { return textfmt.Instant(t) }
 
 // short is as much of a token as a person compares.
 func short(token string) string { return textfmt.Token(token) }

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // section is one read of the guarded resource by a client and the next write under the same
@@ -242,7 +243,7 @@ func (l *state) writeDone(f *fact, force bool) bool {
 	}
 	s := f.section
 	if f.Outcome == history.Declined && s.arrived != 0 && !s.guessed {
-		l.contradict("a write of client %d to %s is declined at %s, but was applied at %s", f.Client, f.lock(), at(f.Time), at(s.arrived))
+		l.contradict("a write of client %d to %s is declined at %s, but was applied at %s", f.Client, f.lock(), textfmt.Instant(f.Time), textfmt.Instant(s.arrived))
 	}
 	s.ret = f.Time
 	f.client.sections = remove(f.client.sections, s)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // client is one lock user.
@@ -54,8 +55,8 @@ func (c *client) setPaused(paused bool, now history.Time) {
 	c.paused, c.turned = paused, now
 }
 
-func (c *client) begin(now history.Time) call {
-	return call{open: true, at: now, stood: c.stood(now)}
+func (c *client) begin(f *fact) call {
+	return call{open: true, at: f.Time, event: f.ordinal, stood: c.stood(f.Time)}
 }
 
 // find returns the newest hold with the event's token at a stage. A defective lock may use
@@ -106,7 +107,7 @@ func (c *client) drop(h *hold) {
 
 func (l *state) resume(f *fact, force bool) bool {
 	if !f.client.paused {
-		return force && l.contradict("client %d resumes at %s, but it was not paused", f.Client, at(f.Time))
+		return force && l.contradict("client %d resumes at %s, but it was not paused", f.Client, textfmt.Instant(f.Time))
 	}
 	f.client.setPaused(false, f.Time)
 	return true
@@ -131,7 +132,7 @@ func (l *state) linkUp(f *fact, force bool) bool {
 		if !force {
 			return false
 		}
-		l.contradict("the link of client %d to node %d is up at %s, but it was not down", f.Client, f.Node, at(f.Time))
+		l.contradict("the link of client %d to node %d is up at %s, but it was not down", f.Client, f.Node, textfmt.Instant(f.Time))
 	}
 	f.client.cut = f.client.cut.without(f.Node)
 	if f.client.mended == nil {

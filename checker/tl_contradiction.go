@@ -7,16 +7,27 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
+// contradiction is an event that cannot have happened after those before it. A history with
+// one describes no run. What names the client and the token.
+type contradiction struct {
+	Event int    // its number, from 1; in a file it is on the next line
+	What  string // what it says, and why that cannot be
+
+	// TooMuch: the event is possible, but more is under way at a time than the timeline
+	// follows. It ignores what comes after it.
+	TooMuch bool
+}
+
 // contradictions numbers the events and keeps the first contradiction.
 type contradictions struct {
 	event int // the number of the present one
-	first *Contradiction
+	first *contradiction
 	full  bool // nothing more is judged
 }
 
 func (d *contradictions) contradict(what string) {
 	if d.first == nil || d.event < d.first.Event {
-		d.first = &Contradiction{Event: d.event, What: what}
+		d.first = &contradiction{Event: d.event, What: what}
 	}
 }
 
@@ -24,7 +35,7 @@ func (d *contradictions) contradict(what string) {
 func (l *state) refuse(format string, args ...any) {
 	l.docket.full = true
 	if l.docket.first == nil {
-		l.docket.first = &Contradiction{Event: l.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
+		l.docket.first = &contradiction{Event: l.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
 	}
 }
 
@@ -104,20 +115,20 @@ func naming(e *history.Event) string {
 		}
 	}
 	if e.Token != "" {
-		text += fmt.Sprintf(", %q, token %s", textfmt.Name(e.Resource), short(e.Token))
+		text += fmt.Sprintf(", %q, token %s", textfmt.Name(e.Resource), textfmt.Token(e.Token))
 	}
 	return text
 }
 
 // lock names the resource and the token of the event.
 func (f *fact) lock() string {
-	return fmt.Sprintf("%q under token %s", textfmt.Name(f.Resource), short(f.Token))
+	return fmt.Sprintf("%q under token %s", textfmt.Name(f.Resource), textfmt.Token(f.Token))
 }
 
 // twice reports a call that is made twice in one instant. A call that began earlier may have
 // been given up and made again.
 func (l *state) twice(f *fact, verb string) bool {
-	return l.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), at(f.Time))
+	return l.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), textfmt.Instant(f.Time))
 }
 
 // uncalled reports a return without a call, unless the state has dropped such a call.
@@ -139,7 +150,7 @@ func (l *state) unasked(f *fact, what string) bool {
 	if f.client.find(f.Event, atAnyStage) != nil {
 		why = "its try has returned before"
 	}
-	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), short(f.Token), why)
+	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), textfmt.Token(f.Token), why)
 }
 
 // adrift counts the calls of a client that may still return although their hold or section

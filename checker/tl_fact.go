@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // resolve finds what the event is about and updates the timeline: see [state.take]. It returns false, and
@@ -28,7 +29,7 @@ func (l *state) resolve(f *fact, force bool) bool {
 
 // contradictDead reports an act of a dead client.
 func (l *state) contradictDead(f *fact, force bool) bool {
-	return force && l.contradict("%s comes after the client's death at %s", naming(f.Event), at(f.client.died))
+	return force && l.contradict("%s comes after the client's death at %s", naming(f.Event), textfmt.Instant(f.client.died))
 }
 
 // entries are the functions that update the state, by kind of event.
@@ -115,6 +116,7 @@ func (f *fact) closeTry(h *hold) {
 // fact is an event and what it is about. Fields that do not apply are nil.
 type fact struct {
 	*history.Event
+	ordinal int // of the event, from 1; 0: the history does not record it, as a lapse by the file's clock
 	client  *client
 	about   *resource // of a change of a key
 	hold    *hold

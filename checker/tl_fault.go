@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // faultLog keeps what was done to the world. An effect of a planned fault belongs to
@@ -201,7 +202,7 @@ func (s clientPause) since(then history.Time) clientPause {
 
 func (l *state) faultStart(f *fact, force bool) bool {
 	if l.faultLog.going[f.Fault] {
-		return force && l.contradict("fault %d begins at %s, and has not ended since it began", f.Fault, at(f.Time))
+		return force && l.contradict("fault %d begins at %s, and has not ended since it began", f.Fault, textfmt.Instant(f.Time))
 	}
 	l.faultLog.going[f.Fault] = true
 	return true
@@ -209,7 +210,7 @@ func (l *state) faultStart(f *fact, force bool) bool {
 
 func (l *state) faultEnd(f *fact, force bool) bool {
 	if !l.faultLog.going[f.Fault] {
-		return force && l.contradict("fault %d ends at %s, but it has not begun", f.Fault, at(f.Time))
+		return force && l.contradict("fault %d ends at %s, but it has not begun", f.Fault, textfmt.Instant(f.Time))
 	}
 	delete(l.faultLog.going, f.Fault)
 	if n := &l.faultLog; len(n.ended) < maxNotes {

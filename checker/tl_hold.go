@@ -85,6 +85,7 @@ func (l *state) tied(h *hold) bool { return l.header.Keepers < 0 && h.endless() 
 type call struct {
 	open  bool
 	at    history.Time
+	event int           // the ordinal of its event
 	stood time.Duration // how long the client had been paused by then, in all
 }
 
@@ -188,7 +189,7 @@ func (f *fact) extendReleased() bool {
 	if p == nil || p.extend.open {
 		return false
 	}
-	p.extend = f.client.begin(f.Time)
+	p.extend = f.client.begin(f)
 	return true
 }
 
@@ -247,7 +248,7 @@ func (h *hold) leave(f *fact) bool {
 		return false
 	}
 	h.depth--
-	h.inner = append(h.inner, f.client.begin(f.Time))
+	h.inner = append(h.inner, f.client.begin(f))
 	return true
 }
 
@@ -260,11 +261,11 @@ func (h *hold) left(f *fact) {
 func isLeaving(h *hold) bool { return len(h.inner) > 0 }
 
 // newHold opens a hold with the call of acquire.
-func (l *state) newHold(e *history.Event) *hold {
-	c, r := l.client(e.Client), l.resource(e.Resource)
+func (l *state) newHold(f *fact) *hold {
+	c, r, e := l.client(f.Client), l.resource(f.Resource), f.Event
 	h := l.blank()
 	h.client, h.resource, h.token, h.ttl = c, r, e.Token, e.TTL
-	h.acquire, h.until = c.begin(e.Time), anyLapse
+	h.acquire, h.until = c.begin(f), anyLapse
 	c.holds = append(c.holds, h)
 	r.holds = append(r.holds, h)
 	return h
@@ -392,7 +393,7 @@ func (l *state) step(f *fact, force bool) bool {
 	if h.queue == nil {
 		h.queue = &queue{}
 	}
-	h.queue.in, h.queue.since = true, f.client.begin(f.Time)
+	h.queue.in, h.queue.since = true, f.client.begin(f)
 	return true
 }
 
@@ -403,7 +404,7 @@ func (l *state) acquire(f *fact, force bool) bool {
 		}
 		l.twice(f, "acquire")
 	}
-	f.hold = l.newHold(f.Event)
+	f.hold = l.newHold(f)
 	l.faultLog.ended = l.faultLog.ended[:0]
 	return true
 }
@@ -414,7 +415,7 @@ func (l *state) granted(f *fact, force bool) bool {
 			return false
 		}
 		l.unasked(f, "granted")
-		f.hold = l.newHold(f.Event)
+		f.hold = l.newHold(f)
 	}
 	l.faultLog.ended = l.faultLog.ended[:0]
 	h := f.hold
@@ -466,7 +467,7 @@ func (l *state) extend(f *fact, force bool) bool {
 		}
 		l.twice(f, "extend")
 	}
-	h.extend, h.asked = f.client.begin(f.Time), f.TTL
+	h.extend, h.asked = f.client.begin(f), f.TTL
 	h.keys.extended, h.keys.kept = 0, h.keys.set
 	// Even if it fails, nodes may have been asked for the earlier end.
 	if f.Until != 0 && h.returned && f.Until < h.until {
@@ -542,7 +543,7 @@ func (l *state) check(f *fact, force bool) bool {
 			return force
 		}
 	}
-	f.hold.check = f.client.begin(f.Time)
+	f.hold.check = f.client.begin(f)
 	return true
 }
 
@@ -568,7 +569,7 @@ func (l *state) release(f *fact, force bool) bool {
 	}
 	f.hold = h
 	if !h.release.open {
-		h.release, h.letGo = f.client.begin(f.Time), true
+		h.release, h.letGo = f.client.begin(f), true
 	}
 	h.keys.claimed = h.keys.set
 	h.keys.entry.claimed = h.keys.entry.there

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // electorate is the nodes whose keys hold a lock, with their votes.
@@ -86,7 +87,7 @@ func (l *state) nodeUp(f *fact, force bool) bool {
 		if !force {
 			return false
 		}
-		l.contradict("node %d comes up at %s, but it was not down", f.Node, at(f.Time))
+		l.contradict("node %d comes up at %s, but it was not down", f.Node, textfmt.Instant(f.Time))
 	}
 	l.down = l.down.without(f.Node)
 	l.started[f.Node] = f.Time
@@ -167,4 +168,10 @@ func (l *state) undisturbed(c *client, then history.Time) bool {
 		}
 	}
 	return true
+}
+
+// since reports whether something has happened to the node since an instant.
+func since(last map[int]history.Time, node int, then history.Time) bool {
+	at, ever := last[node]
+	return ever && at >= then
 }

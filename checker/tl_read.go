@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // state is the timeline of a history: what its events say so far. It finds the client, hold and call that each
@@ -159,13 +160,13 @@ func (l *state) Record(e *history.Event) {
 		l.passTo(e.Time)
 	}
 	if l.atInstant++; l.atInstant > maxInstant {
-		l.refuse("more than %d events at one instant, %s", maxInstant, at(e.Time))
+		l.refuse("more than %d events at one instant, %s", maxInstant, textfmt.Instant(e.Time))
 		return
 	}
 	if single.has(e.Kind) {
 		l.checkRepeated(e)
 	}
-	if !l.take(e, false) {
+	if !l.take(e, l.docket.event, false) {
 		l.wait(e)
 	}
 }
@@ -196,9 +197,9 @@ func (l *state) passTo(to history.Time) {
 // take passes the event to its observers. It returns false if the event has to wait for
 // another of its instant. The caller then tries again after the others. With force it updates what it can
 // and reports what contradicts the history.
-func (l *state) take(e *history.Event, force bool) bool {
+func (l *state) take(e *history.Event, ordinal int, force bool) bool {
 	f := &l.fact
-	*f = fact{Event: e}
+	*f = fact{Event: e, ordinal: ordinal}
 	if !l.resolve(f, force) {
 		return false
 	}
@@ -224,10 +225,10 @@ func (l *state) wait(e *history.Event) {
 		l.late = append(l.late, late{*e, l.docket.event})
 		return
 	}
-	if ends.has(e.Kind) && l.take(e, true) {
+	if ends.has(e.Kind) && l.take(e, l.docket.event, true) {
 		return
 	}
-	l.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, at(e.Time))
+	l.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, textfmt.Instant(e.Time))
 }
 
 // unsettled reports whether there is anything to do at the end of the instant. Usually there is
@@ -243,7 +244,7 @@ func (l *state) settle() {
 		l.takeLate()
 	}
 	for l.nextDeadline() <= l.now {
-		l.take(l.nextLapse(), true)
+		l.take(l.nextLapse(), 0, true)
 	}
 	l.told = l.told[:0]
 	if len(l.changes) > 0 {
@@ -291,7 +292,7 @@ func (l *state) takeFirstReady() bool {
 func (l *state) takeLateEvent(i int, force bool) bool {
 	v := &l.late[i]
 	l.docket.event = v.ordinal
-	if !l.take(&v.Event, force) {
+	if !l.take(&v.Event, v.ordinal, force) {
 		return false
 	}
 	l.late = slices.Delete(l.late, i, i+1)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -681,7 +682,7 @@ func (x *windows) giveUp() {
 
 // Window is the time in which a grant excludes others: half-open, from From to To.
 type Window struct {
-	Grant Grant
+	Grant grant
 
 	// Fence is the fencing token of the grant; 0: none.
 	Fence uint64
@@ -745,10 +746,20 @@ func (x *windows) windowOf(e *windowEvent) Window {
 	return w
 }
 
+// grant names one grant.
+type grant struct {
+	Client   int
+	Resource string
+	Token    string
+	Call     history.Time  // of acquire
+	Granted  history.Time  // its return
+	Validity time.Duration // at the grant, by the client's clock
+}
+
 // grantOf names the grant of a window that began at an instant. If the try never returned, the first act that
 // shows its grant counts as the grant.
-func grantOf(h *hold, from history.Time) Grant {
-	g := Grant{
+func grantOf(h *hold, from history.Time) grant {
+	g := grant{
 		Client: h.client.number, Resource: h.resource.name, Token: h.token,
 		Call: h.acquire.at, Granted: h.granted, Validity: h.first.left,
 	}

@@ -30,7 +30,7 @@ type violation struct {
 func newViolation(kind windowKind, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
 	v := &violation{
 		kind: kind, held: held.hold, came: t.hold, empty: t.change == windowEmpty, endless: held.hold.endless(),
-		pair:  Pair{First: grantOf(held.hold, held.from), Second: grantOf(t.hold, t.at), From: t.at, To: t.at},
+		pair:  Pair{First: Grant(grantOf(held.hold, held.from)), Second: Grant(grantOf(t.hold, t.at)), From: t.at, To: t.at},
 		since: held.from, conflict: c,
 		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
 	}
@@ -144,7 +144,7 @@ type interruption struct {
 
 func newInterrupted(kind windowKind, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
 	before := t.hold.past
-	own, other := grantOf(t.hold, before.from), was.grant
+	own, other := Grant(grantOf(t.hold, before.from)), was.grant
 	var held *End
 	if !was.live {
 		held = &End{By: was.by.String(), Client: other.Client, At: was.at}
