@@ -248,7 +248,6 @@ type resource struct {
 	holds  []*hold
 
 	windows     [ruleCount]resourceWindows // exclusion
-	register    register                   // effect
 	fences      fenceMarks                 // fences
 	competitors competitors                // tolerance
 	kept        []orphanKey                // tolerance
