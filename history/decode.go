@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -152,7 +153,7 @@ func (d *decoder) parseEvent(line []byte) error {
 func (d *decoder) decode(line []byte, fields []field) error {
 	d.text.Reset()
 	d.text.Write(line)
-	d.json.Reset(&d.text)
+	d.json.Reset(&d.text, jsontext.AllowInvalidUTF8(true))
 	err := d.object(fields)
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -257,9 +258,9 @@ func number[T ~int64](value jsontext.Value, at *T) error {
 	return err
 }
 
-// unquoted returns a text without its quotation marks and escapes.
+// unquoted returns a text without its quotation marks and escapes. What is no UTF-8 becomes U+FFFD.
 func unquoted(text jsontext.Value) []byte {
-	if bytes.IndexByte(text, '\\') < 0 {
+	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return text[1 : len(text)-1]
 	}
 	plain, _ := jsontext.AppendUnquote(nil, text) // it has been read

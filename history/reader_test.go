@@ -245,6 +245,7 @@ func TestGoodHistories(t *testing.T) {
 		`{"kind":"end","t":1}`,
 		`{"kind":"\u0065nd","t":1}`,
 		`{"kind":"end","t":1,"client":null}`,
+		`{"kind":"end","t":1,"detail":"` + "\xff" + `"}`,
 		longest,
 	} {
 		for _, end := range []string{"", "\n"} {
