@@ -18,8 +18,8 @@ const Effect Property = "effect"
 type effect struct {
 	state      *state
 	faultLog   *faultLog
-	orders     orders
 	registers  perResource[register]
+	orders     orders
 	overlaps   *perResource[[]*conflict] // of leases
 	minSegment int
 	maxSegment int
@@ -41,7 +41,16 @@ type effect struct {
 }
 
 func newEffect(l *state, s *shared) propertyChecker {
-	return &effect{state: l, faultLog: &l.faultLog, overlaps: &s.overlaps, orders: orders{patience: patience, limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+	return &effect{state: l, faultLog: &l.faultLog, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+}
+
+// register returns the state of a resource, which is 0 at first.
+func (j *effect) register(r *resource) *register {
+	g := j.registers.of(r)
+	if g.states == nil {
+		g.states, g.unknown = []registerState{{}}, unknowns{}
+	}
+	return g
 }
 
 // SetSearchLimit bounds the search for an order of overlapping sections, in real time. If a search
@@ -66,12 +75,12 @@ func (j *effect) observe(f *fact) {
 	switch f.Kind {
 	case history.Read:
 		if f.replaced != nil {
-			j.registers.of(f.replaced.resource).close(f.Time)
+			j.register(f.replaced.resource).close(f.Time)
 		}
 		j.open(s)
 	case history.ReadDone:
 		if s != nil && f.Outcome != history.OK {
-			j.registers.of(s.resource).close(f.Time)
+			j.register(s.resource).close(f.Time)
 		}
 	case history.Write:
 		j.writes++
@@ -93,15 +102,9 @@ func (j *effect) observe(f *fact) {
 
 // open begins a section. Its call may show that the resource was quiescent until now.
 func (j *effect) open(s *section) {
-	g := j.registers.of(s.resource)
+	g := j.register(s.resource)
 	if g.quiescent(s.call) && (g.lost || len(g.segment) >= j.minSegment && !g.awaitsApply(j.maxWait)) {
-		j.stopWaiting(s.resource)
-		switch {
-		case g.lost:
-			g.find()
-		case g.quiescent(s.call): // though some writes have become unknown
-			j.judge(s.resource)
-		}
+		j.judge(s.resource)
 	}
 	g.open++
 }
@@ -110,7 +113,7 @@ func (j *effect) written(s *section, o history.Outcome) {
 	if s == nil {
 		return
 	}
-	j.registers.of(s.resource).close(j.now)
+	j.register(s.resource).close(j.now)
 	switch o {
 	case history.OK:
 		j.accept(s)
@@ -129,7 +132,7 @@ func (j *effect) accept(s *section) {
 		j.each(s.told(false))
 	}
 	j.sections++
-	g := j.registers.of(s.resource)
+	g := j.register(s.resource)
 	g.accept(s)
 	if len(g.segment) >= j.maxSegment {
 		j.long = append(j.long, s.resource)
@@ -139,9 +142,8 @@ func (j *effect) accept(s *section) {
 // unanswered adds a section whose write has an unknown outcome. If it was applied it was accepted,
 // and ended then.
 func (j *effect) unanswered(s *section) {
-	switch g := j.registers.of(s.resource); {
+	switch g := j.register(s.resource); {
 	case s.arrived == 0:
-		s.waits = true
 		g.waiting = append(g.waiting, s)
 	case s.guessed:
 		j.giveUpOn(s)
@@ -156,17 +158,13 @@ func (j *effect) applied(s *section) {
 	if s == nil {
 		return
 	}
-	j.registers.of(s.resource).applies = true
+	g := j.register(s.resource)
+	g.applies = true
 	switch {
 	case s.stage != unanswered:
-		return
-	case s.waits && !s.guessed:
-		s.waits = false
-		j.accept(s)
-	case s.waits:
-		s.waits = false
-		j.giveUpOn(s)
-		j.cannotTell(s)
+	case slices.Contains(g.waiting, s):
+		g.waiting = remove(g.waiting, s)
+		j.unanswered(s)
 	default:
 		j.undecidable(s.resource, []*section{s}, fmt.Sprintf("was over when its write was applied, at %s", at(s.arrived)))
 	}
@@ -180,12 +178,9 @@ func (j *effect) cannotTell(s *section) {
 // stopWaiting makes the sections that wait for their apply unknown: each may take effect at any
 // time after its call, or never.
 func (j *effect) stopWaiting(r *resource) {
-	g := j.registers.of(r)
+	g := j.register(r)
 	for _, s := range g.waiting {
-		if s.waits {
-			s.waits = false
-			j.giveUpOn(s)
-		}
+		j.giveUpOn(s)
 	}
 	clear(g.waiting)
 	g.waiting = g.waiting[:0]
@@ -193,7 +188,7 @@ func (j *effect) stopWaiting(r *resource) {
 
 // giveUpOn adds a section that may have taken effect or not.
 func (j *effect) giveUpOn(s *section) {
-	j.registers.of(s.resource).unknown.add(s)
+	j.register(s.resource).unknown.add(s)
 	if j.each != nil {
 		j.each(s.told(true))
 	}
@@ -201,7 +196,7 @@ func (j *effect) giveUpOn(s *section) {
 
 func (j *effect) drop(c *client, s *section) {
 	c.leave(s)
-	j.registers.of(s.resource).close(j.now)
+	j.register(s.resource).close(j.now)
 }
 
 func (*effect) settles() kinds {
@@ -221,7 +216,7 @@ func (j *effect) settle() {
 		j.surrender(c)
 	}
 	for _, r := range j.long {
-		if !j.registers.of(r).lost {
+		if !j.register(r).lost {
 			j.giveUp(r)
 		}
 	}
@@ -249,7 +244,11 @@ func (j *effect) surrender(c *client) {
 
 // judge decides the resource's segment and begins the next one.
 func (j *effect) judge(r *resource) {
-	g := j.registers.of(r)
+	j.stopWaiting(r)
+	g := j.register(r)
+	if g.lost {
+		g.next(undecided) // if the last section was alone, the value is known again
+	}
 	if len(g.segment) == 0 {
 		return
 	}
@@ -276,7 +275,7 @@ func (j *effect) violate(r *resource) {
 func (j *effect) undecidable(r *resource, sections []*section, why string) {
 	if j.doubt == nil {
 		j.uncertain = placeOf(r.name, sections)
-		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: sections[0].call, Count: len(sections), Detail: why, Of: j.registers.of(r).decided}
+		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: sections[0].call, Count: len(sections), Detail: why, Of: j.register(r).decided}
 	}
 }
 
@@ -284,7 +283,7 @@ func (j *effect) undecidable(r *resource, sections []*section, why string) {
 // it.
 func (j *effect) giveUp(r *resource) {
 	j.stopWaiting(r)
-	g := j.registers.of(r)
+	g := j.register(r)
 	var ongoing []*section
 	for _, c := range j.state.clients {
 		for _, s := range c.sections {
@@ -298,7 +297,8 @@ func (j *effect) giveUp(r *resource) {
 	} else {
 		j.undecidable(r, g.segment, "that overlap one another is not begun")
 	}
-	g.lose()
+	g.next(undecided)
+	g.lost = true
 }
 
 func (j *effect) finding(history.Time) Finding {
@@ -306,7 +306,6 @@ func (j *effect) finding(history.Time) Finding {
 		j.surrender(c)
 	}
 	for _, r := range j.state.inOrder() {
-		j.stopWaiting(r)
 		j.judge(r)
 	}
 	switch {
@@ -328,10 +327,9 @@ func (j *effect) finding(history.Time) Finding {
 
 // explain says why the sections of the resource's segment have no order, with cause and place.
 func (j *effect) explain(r *resource) Finding {
-	g := j.registers.of(r)
-	unknown := g.unknown.all()
-	value, readers := imbalance(g.value(), g.segment, unknown)
-	culprits, where := append(slices.Clone(g.segment), unknown...), placeOf(r.name, g.segment)
+	g := j.register(r)
+	value, readers := overread(g.states[0].value, g.segment, g.unknown, nil)
+	culprits, where := append(slices.Clone(g.segment), g.unknown.all()...), placeOf(r.name, g.segment)
 	if len(readers) > 1 {
 		slices.SortStableFunc(readers, func(a, b *section) int { return cmp.Compare(a.readAt, b.readAt) })
 		culprits, where = readers[:2], placeOf(r.name, readers[:2])
@@ -372,13 +370,13 @@ func (g *register) before(s *section) Statement {
 	if len(g.segment) == g.accepted {
 		return Statement{Kind: ValueBefore, Detail: "first"}
 	}
-	return Statement{Kind: ValueBefore, Read: g.value()}
+	return Statement{Kind: ValueBefore, Read: g.states[0].value}
 }
 
 // explainByOrder describes sections whose values are consistent in number, but in no order.
 func (g *register) explainByOrder(name string) []Statement {
 	const most = 4
-	told := []Statement{{Kind: NoOrder, Resource: name, Read: g.value()}}
+	told := []Statement{{Kind: NoOrder, Resource: name, Read: g.states[0].value}}
 	for _, s := range g.segment[:min(most, len(g.segment))] {
 		told = append(told, s.tell())
 	}

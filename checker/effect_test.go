@@ -157,15 +157,14 @@ func visitOperations(visits []visit) []porcupine.Operation {
 
 func isUnknown(v visit) bool { return v.outcome == history.Unknown }
 
-// judgeEffect returns the finding for segments with that many sections, and that much patience
-// before porcupine is asked.
-func judgeEffect(visits []visit, least, most, patience int) checker.Finding {
-	return judgeEffectOf(visitEvents(visits), len(visits), least, most, patience)
+// judgeEffect returns the finding for segments with at least and at most that many sections.
+func judgeEffect(visits []visit, least, most int) checker.Finding {
+	return judgeEffectOf(visitEvents(visits), len(visits), least, most)
 }
 
-func judgeEffectOf(events []history.Event, clients, least, most, patience int) checker.Finding {
+func judgeEffectOf(events []history.Event, clients, least, most int) checker.Finding {
 	panel := checker.New(history.Header{Nodes: 5, Clients: clients}, checker.Effect)
-	panel.SetSegments(least, most, patience)
+	panel.SetSegments(least, most)
 	for i := range events {
 		panel.Record(&events[i])
 	}
@@ -202,16 +201,16 @@ func agree(t *testing.T, least, most int, judge func(t *rapid.T, visits []visit)
 }
 
 // Law: judging segment by segment agrees with one search over the whole history, wherever segments are
-// cut, and whether the judge or porcupine looks for an order.
+// cut.
 func TestCutsAgreeWithPorcupine(t *testing.T) {
 	agree(t, 0, 1, func(t *rapid.T, visits []visit) checker.Finding {
-		return judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8, unlimited}).Draw(t, "least"), unlimited, rapid.SampledFrom([]int{0, 4, unlimited}).Draw(t, "patience"))
+		return judgeEffect(visits, rapid.SampledFrom([]int{1, 2, 8, unlimited}).Draw(t, "least"), unlimited)
 	})
 }
 
 // Law: sections left out because too many overlap make neither "holds" nor "violated" wrong.
 func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
-	agree(t, 10, 100, func(_ *rapid.T, visits []visit) checker.Finding { return judgeEffect(visits, 1, 3, 4) })
+	agree(t, 10, 100, func(_ *rapid.T, visits []visit) checker.Finding { return judgeEffect(visits, 1, 3) })
 }
 
 // Law: a segment that is cut although a write may still be applied makes neither "holds" nor
@@ -219,7 +218,7 @@ func TestWhatIsLeftOutRefutesNothing(t *testing.T) {
 func TestApplyThatComesTooLateRefutesNothing(t *testing.T) {
 	agree(t, 2, 100, func(t *rapid.T, visits []visit) checker.Finding {
 		panel := checker.New(history.Header{Nodes: 5, Clients: len(visits)}, checker.Effect)
-		panel.SetSegments(1, unlimited, 4)
+		panel.SetSegments(1, unlimited)
 		panel.SetWait(rapid.IntRange(0, 3).Draw(t, "wait"))
 		for _, e := range visitEvents(visits) {
 			panel.Record(&e)
@@ -241,8 +240,8 @@ func TestResourcesAreJudgedApart(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
-		both := judgeEffectOf(events, len(a)+len(b), 1, unlimited, 4)
-		if n := judgeEffect(a, 1, unlimited, 4).Count + judgeEffect(b, 1, unlimited, 4).Count; both.Count != n {
+		both := judgeEffectOf(events, len(a)+len(b), 1, unlimited)
+		if n := judgeEffect(a, 1, unlimited).Count + judgeEffect(b, 1, unlimited).Count; both.Count != n {
 			t.Fatalf("%d violations apart, %d side by side (%s)", n, both.Count, both.Story())
 		}
 	})
@@ -354,7 +353,7 @@ func TestSearchIsGivenUp(t *testing.T) {
 func TestManyUnknownWritesAreDecided(t *testing.T) {
 	for _, c := range []struct{ overlap, burst int }{{1, 1}, {4, 16}} {
 		visits := oftenUnknown(c.overlap, c.burst)
-		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Holds {
+		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited); f.Verdict != checker.Holds {
 			t.Errorf("%d at a time: %v (%s)", c.overlap, f.Verdict, f.Story())
 		}
 		at := 6_000
@@ -362,7 +361,7 @@ func TestManyUnknownWritesAreDecided(t *testing.T) {
 			at++
 		}
 		visits[at].read--
-		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited, 4); f.Verdict != checker.Violated {
+		if f := judgeEffectOf(visitEvents(visits), 10, 8, unlimited); f.Verdict != checker.Violated {
 			t.Errorf("%d at a time: %v (%s) with an update lost", c.overlap, f.Verdict, f.Story())
 		}
 	}

@@ -1,13 +1,11 @@
 package checker
 
 // SetSegments says how many sections a segment of the judge of effect exclusion
-// has at least before it is cut, and at most before it is left out, and how many
-// ways that lead nowhere it tries, for each section, before it leaves the rest
-// to porcupine.
-func (p *Checker) SetSegments(least, most, patience int) {
+// has at least before it is cut, and at most before it is left out.
+func (p *Checker) SetSegments(least, most int) {
 	for _, j := range p.allCheckers() {
 		if e, ok := j.(*effect); ok {
-			e.minSegment, e.maxSegment, e.orders.patience = least, most, patience
+			e.minSegment, e.maxSegment = least, most
 		}
 	}
 }

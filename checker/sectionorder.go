@@ -7,6 +7,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/model"
 )
 
@@ -23,300 +24,36 @@ const (
 // searchLimit is the default limit of the search for an order of one segment.
 const searchLimit = 2 * time.Second
 
-// orders looks for an order in which sections can have run one after another. Where only one
-// section can come next, it takes that one without a search; where several can, it tries a few of
-// them. Only what remains undecided is left to porcupine, which remembers visited states.
+// orders looks for an order in which the sections of a segment, which are sorted by their returns, can
+// have run one after another. The balance of reads and writes decides nearly all segments. Porcupine
+// decides the others.
 type orders struct {
-	patience int           // ways that lead nowhere, for each section, before porcupine is asked
-	limit    time.Duration // of its search; 0: none
-	waited   time.Duration // for the last one that was given up
-
-	byCall     []int32 // to be used again
-	next, prev []int32
-	taken      []bool
-	path       []step
+	limit  time.Duration // of a search; 0: none
+	waited time.Duration // for the last search that was given up
 }
 
-// patience is the number of attempts for each section. It suffices for nearly all segments whose
-// order is not obvious.
-const patience = 4
-
-// ordered reports whether the sections, sorted by their returns, can have run one after another
-// from a value on.
+// ordered reports whether the sections have an order from a value on, without any unknown write.
 func (o *orders) ordered(value int64, sections []*section) result {
-	w := o.walk(value, sections)
-	if found := w.try(o.patience * len(sections)); found != undecided {
+	if found := forced(value, sections); found != undecided {
 		return found
 	}
-	w.backToFirst()
-	rest := w.rest()
-	if _, crowded := imbalance(w.value, rest, nil); crowded != nil {
+	if _, readers := overread(value, sections, nil, nil); readers != nil {
 		return illegal
 	}
-	return o.search(w.value, rest)
-}
-
-// walk is a partial order. The next section of an order is one that was called before any remaining
-// section returned, and that fits the current value. The remaining sections form a ring, linked in
-// the order of their calls.
-type walk struct {
-	*orders
-	value    int64
-	sections []*section
-	first    int    // the first section that remains
-	left     *tally // of those that remain; nil: not needed so far
-}
-
-// step is a section of an order, and the state before it.
-type step struct {
-	section int32
-	first   int
-	value   int64
-	choice  bool // another section could have been next
-}
-
-func (o *orders) walk(value int64, sections []*section) *walk {
-	n := int32(len(sections))
-	o.byCall, o.path = o.byCall[:0], o.path[:0]
-	for i := range n {
-		o.byCall = append(o.byCall, i)
-	}
-	slices.SortFunc(o.byCall, func(a, b int32) int { return cmp.Compare(sections[a].call, sections[b].call) })
-	o.taken = slices.Grow(o.taken[:0], int(n))[:n]
-	clear(o.taken)
-	o.next, o.prev = slices.Grow(o.next[:0], int(n)+1)[:n+1], slices.Grow(o.prev[:0], int(n)+1)[:n+1]
-	last := n
-	for _, i := range append(o.byCall, n) {
-		o.next[last], o.prev[i] = i, last
-		last = i
-	}
-	return &walk{orders: o, value: value, sections: sections}
-}
-
-// head is the position in the ring before the first section.
-func (w *walk) head() int32 { return int32(len(w.sections)) }
-
-// try takes one section after another, and returns to the last choice when none fits, up to a
-// number of attempts.
-func (w *walk) try(times int) result {
-	from := w.next[w.head()]
-	for w.remains() {
-		next, found := w.pick(from)
-		if found != illegal {
-			w.take(next, found == undecided)
-			from = w.next[w.head()]
-			continue
-		}
-		if times--; times < 0 {
-			return undecided
-		}
-		if from, found = w.back(); found == illegal {
-			return illegal
-		}
-	}
-	return legal
-}
-
-func (w *walk) remains() bool {
-	for w.first < len(w.sections) && w.taken[w.first] {
-		w.first++
-	}
-	return w.first < len(w.sections)
-}
-
-// fits returns the first section that can come next, from a position in the ring on.
-func (w *walk) fits(from int32) (int32, bool) {
-	for i := from; i != w.head() && w.sections[i].call <= w.sections[w.first].ret; i = w.next[i] {
-		if s := w.sections[i]; s.blind || s.read == w.value {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// pick returns the section that comes next, from a position on. The result is legal if no other
-// section needs to be tried, and undecided if there is another one.
-func (w *walk) pick(from int32) (int32, result) {
-	next, ok := w.fits(from)
-	if !ok {
-		return 0, illegal
-	}
-	if _, more := w.fits(w.next[next]); !more {
-		return next, legal
-	}
-	if best, found := w.best(from); found != undecided {
-		return best, found
-	}
-	return next, undecided
-}
-
-// best returns a section with which there is an order if there is an order at all, although other
-// sections fit as well.
-//
-// If some remaining section reads the current value and none writes it again, that reader comes
-// next. If no remaining section reads the current value, a section can come next that reads nothing
-// and whose own value no remaining section reads: wherever it stands in an order, what follows it
-// there does not need it, and neither does what it is moved before.
-func (w *walk) best(from int32) (int32, result) {
-	if w.left == nil {
-		w.left = count(w.rest())
-	}
-	readers := w.left.readers[w.value]
-	if readers > 0 && w.left.writers[w.value] > 0 {
-		return 0, undecided
-	}
-	for i, ok := w.fits(from); ok; i, ok = w.fits(w.next[i]) {
-		s := w.sections[i]
-		if readers == 1 && !s.blind || readers == 0 && w.left.readers[s.wrote] == 0 {
-			return i, legal
-		}
-	}
-	if readers > 0 {
-		return 0, illegal
-	}
-	return 0, undecided
-}
-
-func (w *walk) take(i int32, choice bool) {
-	w.path = append(w.path, step{section: i, first: w.first, value: w.value, choice: choice})
-	w.next[w.prev[i]], w.prev[w.next[i]] = w.next[i], w.prev[i]
-	w.taken[i], w.value = true, w.sections[i].wrote
-	if w.left != nil {
-		w.left.add(w.sections[i], -1)
-	}
-}
-
-// untake undoes the last step.
-func (w *walk) untake() step {
-	last := w.path[len(w.path)-1]
-	w.path = w.path[:len(w.path)-1]
-	i := last.section
-	w.next[w.prev[i]], w.prev[w.next[i]] = i, i
-	w.taken[i], w.first, w.value = false, last.first, last.value
-	if w.left != nil {
-		w.left.add(w.sections[i], 1)
-	}
-	return last
-}
-
-// back undoes steps up to the last choice, and returns the position in the ring after which there
-// is another candidate.
-func (w *walk) back() (int32, result) {
-	for len(w.path) > 0 {
-		if last := w.untake(); last.choice {
-			return w.next[last.section], undecided
-		}
-	}
-	return 0, illegal
-}
-
-// backToFirst undoes all steps that had alternatives.
-func (w *walk) backToFirst() {
-	sure := slices.IndexFunc(w.path, func(s step) bool { return s.choice })
-	for sure >= 0 && len(w.path) > sure {
-		w.untake()
-	}
-}
-
-// rest returns the remaining sections in the order of their returns.
-func (w *walk) rest() []*section {
-	rest := make([]*section, 0, len(w.sections)-w.first)
-	for i, s := range w.sections[w.first:] {
-		if !w.taken[w.first+i] {
-			rest = append(rest, s)
-		}
-	}
-	return rest
-}
-
-// tally counts the sections that read and write each value.
-type tally struct{ readers, writers map[int64]int }
-
-func count(sections []*section) *tally {
-	t := &tally{readers: make(map[int64]int, len(sections)), writers: make(map[int64]int, len(sections))}
-	for _, s := range sections {
-		t.add(s, 1)
-	}
-	return t
-}
-
-func (t *tally) add(s *section, n int) {
-	if !s.blind {
-		t.readers[s.read] += n
-	}
-	t.writers[s.wrote] += n
-}
-
-// imbalance looks for a value that was read by more sections than it can have occurred: each
-// occurrence can be read and replaced by one section only. It returns the readers of the first such
-// value. Sections of perhaps may or may not have taken effect.
-func imbalance(value int64, sections, perhaps []*section) (int64, []*section) {
-	visits := map[int64]int{value: 1}
-	for _, list := range [][]*section{sections, perhaps} {
-		for _, s := range list {
-			visits[s.wrote]++
-		}
-	}
-	readers := map[int64]int{}
-	for _, s := range sections {
-		if s.blind {
-			continue
-		}
-		readers[s.read]++
-		if readers[s.read] > visits[s.read] {
-			return s.read, readersOf(s.read, sections)
-		}
-	}
-	return 0, nil
-}
-
-// overread reports whether values were read more often than they can have occurred, even if each
-// section in progress, whose write has not been called, will produce one occurrence. A section in
-// progress gains nothing if the value that it has read and replaces is needed as well.
-func overread(value int64, sections, perhaps, ongoing []*section) bool {
-	t := count(sections)
-	t.writers[value]++
-	for _, s := range perhaps {
-		t.writers[s.wrote]++
-	}
-	for _, s := range ongoing {
-		if s.stage == writing {
-			t.writers[s.wrote]++
-		}
-	}
-	excess := 0
-	for v, n := range t.readers {
-		excess += max(0, n-t.writers[v])
-	}
-	for _, s := range ongoing {
-		if s.stage == reading || s.stage == holding && t.readers[s.read] < t.writers[s.read] {
-			excess--
-		}
-	}
-	return excess > 0
-}
-
-func readersOf(value int64, sections []*section) []*section {
-	var readers []*section
-	for _, s := range sections {
-		if !s.blind && s.read == value {
-			readers = append(readers, s)
-		}
-	}
-	return readers
-}
-
-// search asks porcupine. After an undecided search it lowers the limit.
-func (o *orders) search(value int64, sections []*section) result {
 	ops := make([]porcupine.Operation, len(sections))
 	for i, s := range sections {
-		ops[i] = porcupine.Operation{
-			ClientId: s.client - 1,
-			Call:     int64(s.call), Return: int64(s.ret),
-			Input: model.SectionInput{Resource: s.resource.name, Blind: s.blind, Read: s.read, Wrote: s.wrote},
-		}
+		ops[i] = operation(s, model.SectionInput{Blind: s.blind, Read: s.read, Wrote: s.wrote})
 	}
-	switch porcupine.CheckOperationsTimeout(model.RegisterFrom(value), ops, o.limit) {
+	return o.search(model.RegisterFrom(value), ops)
+}
+
+func operation(s *section, input any) porcupine.Operation {
+	return porcupine.Operation{ClientId: s.client - 1, Call: int64(s.call), Return: int64(s.ret), Input: input}
+}
+
+// search asks porcupine. After a search that was given up it halves the limit.
+func (o *orders) search(m porcupine.Model, ops []porcupine.Operation) result {
+	switch porcupine.CheckOperationsTimeout(m, ops, o.limit) {
 	case porcupine.Ok:
 		return legal
 	case porcupine.Illegal:
@@ -324,4 +61,269 @@ func (o *orders) search(value int64, sections []*section) result {
 	}
 	o.waited, o.limit = o.limit, max(o.limit/2, 1)
 	return undecided
+}
+
+// forced decides sections that fit in the order of their returns, and those that have all read, each
+// another value: then what a section wrote says which section is next.
+func forced(value int64, sections []*section) result {
+	if fits(value, sections) {
+		return legal
+	}
+	readers := make(map[int64]*section, len(sections))
+	for _, s := range sections {
+		if s.blind || readers[s.read] != nil {
+			return undecided
+		}
+		readers[s.read] = s
+	}
+	var called history.Time // the latest call so far
+	for range sections {
+		s := readers[value]
+		if s == nil || s.ret < called {
+			return illegal
+		}
+		delete(readers, value)
+		value, called = s.wrote, max(called, s.call)
+	}
+	return legal
+}
+
+// fits reports whether each section has read what the one before it wrote.
+func fits(value int64, sections []*section) bool {
+	for _, s := range sections {
+		if !s.blind && s.read != value {
+			return false
+		}
+		value = s.wrote
+	}
+	return true
+}
+
+// overread looks for values that were read by more sections than they can have occurred: each
+// occurrence can be read and replaced by one section only. It returns the first such value with its
+// readers. An unknown write may have taken effect. A section in progress, if it has not called its
+// write, may produce one occurrence of any value, but gains nothing if the value that it has read and
+// replaces is needed as well.
+func overread(value int64, sections []*section, unknown unknowns, ongoing []*section) (int64, []*section) {
+	readers, visits := map[int64]int{}, map[int64]int{value: 1}
+	for _, s := range sections {
+		visits[s.wrote]++
+		if !s.blind {
+			readers[s.read]++
+		}
+	}
+	for _, s := range ongoing {
+		if s.stage == writing {
+			visits[s.wrote]++
+		}
+	}
+	excess := 0
+	for v, n := range readers {
+		visits[v] += len(unknown[v])
+		excess += max(0, n-visits[v])
+	}
+	for _, s := range ongoing {
+		if s.stage == reading || s.stage == holding && readers[s.read] < visits[s.read] {
+			excess--
+		}
+	}
+	if excess <= 0 {
+		return 0, nil
+	}
+	first := slices.IndexFunc(sections, func(s *section) bool {
+		if !s.blind {
+			visits[s.read]--
+		}
+		return !s.blind && visits[s.read] < 0
+	})
+	value = sections[first].read
+	return value, slices.DeleteFunc(slices.Clone(sections), func(s *section) bool { return s.blind || s.read != value })
+}
+
+// unknowns is the sections of a resource whose write has an unknown outcome: each may take effect at
+// any time after its call, or never. They are listed by the value that they write, in the order of
+// their calls.
+//
+// Few of them matter. A segment that has an order without them needs none of them: an effect that is
+// postponed to a later segment is still available there. Consider an order from which no unknown write
+// can be omitted. Then whatever directly follows an unknown write has read its value (otherwise the
+// write could be omitted), an accepted section comes in the end, and no value occurs twice on the way
+// from one accepted section to the next (otherwise the part in between could be omitted). So unknown
+// writes come in chains, each of which leads to what an accepted section has read.
+type unknowns map[int64][]*section
+
+// add adds an unknown write. A write that does not change the value is ignored: nothing can need it.
+func (u unknowns) add(s *section) {
+	if !s.blind && s.read == s.wrote {
+		return
+	}
+	list := u[s.wrote]
+	place, _ := slices.BinarySearchFunc(list, s, func(a, b *section) int { return cmp.Compare(a.call, b.call) })
+	u[s.wrote] = slices.Insert(list, place, s)
+}
+
+// all returns every unknown section in the order of the writes.
+func (u unknowns) all() []*section {
+	var all []*section
+	for _, list := range u {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(a, b *section) int {
+		return cmp.Or(cmp.Compare(a.writeAt, b.writeAt), cmp.Compare(a.client, b.client))
+	})
+	return all
+}
+
+// about returns a copy of those that can lead to what sections have read. A search that is given up
+// may still run for a moment, while others are added and forgotten.
+func (u unknowns) about(sections []*section) unknowns {
+	some := unknowns{}
+	var values []int64
+	for _, s := range sections {
+		if !s.blind {
+			values = append(values, s.read)
+		}
+	}
+	for len(values) > 0 {
+		v := values[len(values)-1]
+		values = values[:len(values)-1]
+		if _, known := some[v]; known || len(u[v]) == 0 {
+			continue
+		}
+		some[v] = slices.Clone(u[v])
+		for _, s := range u[v] {
+			if !s.blind {
+				values = append(values, s.read)
+			}
+		}
+	}
+	return some
+}
+
+// registerState is a value that a resource may have, and the unknown writes that have taken effect then.
+// Within a segment called is the latest call of those that have taken effect in it: none of them may
+// come before a section that returned earlier.
+type registerState struct {
+	value  int64
+	spent  []*section
+	called history.Time
+}
+
+// maxStates bounds the states that are followed in parallel.
+const maxStates = 1024
+
+// include adds a state, unless whatever follows from it follows from another one too.
+func include(states []registerState, s registerState) []registerState {
+	if slices.ContainsFunc(states, s.follows) {
+		return states
+	}
+	return append(slices.DeleteFunc(states, func(other registerState) bool { return other.follows(s) }), s)
+}
+
+// follows reports whether s has the same value as the other state and has spent at least as much.
+func (s registerState) follows(other registerState) bool {
+	return s.value == other.value && s.called >= other.called && !slices.ContainsFunc(other.spent, func(w *section) bool {
+		return !slices.Contains(s.spent, w)
+	})
+}
+
+func (s registerState) equals(other registerState) bool { return s.follows(other) && other.follows(s) }
+
+// settle forgets the unknown writes that have taken effect in every state.
+func (u unknowns) settle(states []registerState) []registerState {
+	for _, w := range states[0].spent {
+		if slices.ContainsFunc(states, func(s registerState) bool { return !slices.Contains(s.spent, w) }) {
+			continue
+		}
+		is := func(s *section) bool { return s == w }
+		if u[w.wrote] = slices.DeleteFunc(u[w.wrote], is); len(u[w.wrote]) == 0 {
+			delete(u, w.wrote)
+		}
+		for i, s := range states {
+			states[i].spent = slices.DeleteFunc(slices.Clone(s.spent), is)
+		}
+	}
+	return states
+}
+
+// unknownSearch looks for all states in which sections can end, together with unknown writes.
+type unknownSearch struct {
+	unknown unknowns
+	after   []registerState
+	tooMany bool // states
+}
+
+// withUnknown returns the states in which sections can end that have no order from a state on without
+// unknown writes. There are none if the sections have no order with them either.
+func (o *orders) withUnknown(from registerState, sections []*section, unknown unknowns) ([]registerState, result) {
+	u := unknownSearch{unknown: unknown.about(sections)}
+	if _, readers := overread(from.value, sections, u.unknown, nil); len(u.unknown) == 0 || readers != nil {
+		return nil, illegal
+	}
+	ops := make([]porcupine.Operation, 0, len(sections)+1)
+	for _, s := range sections {
+		ops = append(ops, operation(s, s))
+	}
+	ops = append(ops, porcupine.Operation{Call: int64(forever), Return: int64(forever)})
+	found := o.search(porcupine.Model{
+		Init: func() any { return []registerState{from} },
+		Step: u.step,
+		Equal: func(a, b any) bool {
+			return slices.EqualFunc(a.([]registerState), b.([]registerState), registerState.equals)
+		},
+	}, ops)
+	switch {
+	case found == undecided:
+		return nil, undecided
+	case u.tooMany:
+		return nil, untried
+	case len(u.after) == 0:
+		return nil, illegal
+	}
+	return u.after, legal
+}
+
+// step takes a section from several states to the next ones. The operation without a section comes
+// last. It notes the states, and is never legal, so that porcupine goes through all orders.
+func (u *unknownSearch) step(state, input, _ any) (bool, any) {
+	s, more := input.(*section)
+	var next []registerState
+	for _, from := range state.([]registerState) {
+		if !more {
+			u.after = include(u.after, registerState{value: from.value, spent: from.spent})
+			continue
+		}
+		u.chains(from, s, nil, func(used []*section) {
+			to := registerState{value: s.wrote, spent: slices.Concat(from.spent, used), called: from.called}
+			for _, w := range used {
+				to.called = max(to.called, w.call)
+			}
+			if s.ret >= to.called {
+				next = include(next, to)
+			}
+		})
+	}
+	u.tooMany = u.tooMany || max(len(next), len(u.after)) > maxStates
+	return len(next) > 0 && !u.tooMany, next
+}
+
+// chains calls each for every chain of unknown writes that leads from a state to a section, the last
+// write first. behind is the end of the chain. Of several writes with the same effect the one that was
+// called first takes effect first.
+func (u *unknownSearch) chains(from registerState, to *section, behind []*section, each func([]*section)) {
+	if to.blind || to.read == from.value {
+		each(behind)
+		return
+	}
+	if slices.ContainsFunc(behind, func(w *section) bool { return w.wrote == to.read }) {
+		return
+	}
+	var tried []*section
+	for _, w := range u.unknown[to.read] {
+		same := func(t *section) bool { return t.blind == w.blind && (w.blind || t.read == w.read) }
+		if !slices.Contains(from.spent, w) && !slices.ContainsFunc(tried, same) {
+			tried = append(tried, w)
+			u.chains(from, w, append(behind, w), each)
+		}
+	}
 }

@@ -23,7 +23,6 @@ type section struct {
 	arrived history.Time // when the write was applied; 0: that is not known
 	ret     history.Time // return of the write, or arrived if its outcome is unknown
 	guessed bool         // arrived may be that of another write of the same value
-	waits   bool         // effect: its apply may still decide its outcome
 	late    *lateness    // nil: its write was not late
 	held    bool         // there was a hold when the write was called
 }

@@ -6,14 +6,17 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"time"
 )
 
 // Writer stores a history in JSON Lines: the header, then one event per line. It
 // is a [Sink]; the first error stops it and is returned by Flush.
 type Writer struct {
-	w    *bufio.Writer
-	line []byte
-	err  error
+	w      *bufio.Writer
+	line   []byte
+	event  Event // the one that is written
+	fields []field
+	err    error
 }
 
 // NewWriter writes the header and returns a writer of the events.
@@ -22,7 +25,9 @@ func NewWriter(w io.Writer, h Header) *Writer {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
-	return &Writer{w: buffered, err: enc.Encode(h)}
+	out := &Writer{w: buffered, err: enc.Encode(h)}
+	out.fields = fieldsOf(&out.event)
+	return out
 }
 
 // Record writes one event.
@@ -30,7 +35,7 @@ func (w *Writer) Record(e *Event) {
 	if w.err != nil {
 		return
 	}
-	if w.line, w.err = appendEvent(w.line[:0], e); w.err == nil {
+	if w.line, w.err = w.appendEvent(w.line[:0], e); w.err == nil {
 		_, w.err = w.w.Write(w.line)
 	}
 }
@@ -43,38 +48,39 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// appendEvent appends the line of an event: the same bytes as encoding/json, in a tenth of the
+// appendEvent appends the line of an event: the same bytes as encoding/json, in a fraction of the
 // time. A test holds it to that.
-func appendEvent(b []byte, e *Event) ([]byte, error) {
+func (w *Writer) appendEvent(b []byte, e *Event) ([]byte, error) {
 	if e.Kind == 0 || e.Kind >= kindEnd {
 		_, err := e.Kind.MarshalText()
 		return b, err
 	}
+	w.event = *e
 	begin := len(b)
-	for i := range fields {
-		f := &fields[i]
-		switch f.holds {
-		case isInt64:
-			if n := *at[int64](e, f); n != 0 || f.always {
-				b = strconv.AppendInt(appendKey(b, f), n, 10)
+	for i := range w.fields {
+		f := &w.fields[i]
+		switch at := f.at.(type) {
+		case *Time:
+			b = f.appendInt(b, int64(*at))
+		case *time.Duration:
+			b = f.appendInt(b, int64(*at))
+		case *int64:
+			b = f.appendInt(b, *at)
+		case *int:
+			b = f.appendInt(b, int64(*at))
+		case *uint64:
+			if *at != 0 {
+				b = strconv.AppendUint(append(b, f.key...), *at, 10)
 			}
-		case isInt:
-			if n := *at[int](e, f); n != 0 || f.always {
-				b = strconv.AppendInt(appendKey(b, f), int64(n), 10)
+		case *string:
+			if *at != "" {
+				b = appendText(append(b, f.key...), *at)
 			}
-		case isUint64:
-			if n := *at[uint64](e, f); n != 0 || f.always {
-				b = strconv.AppendUint(appendKey(b, f), n, 10)
-			}
-		case isText:
-			if s := *at[string](e, f); s != "" || f.always {
-				b = appendText(appendKey(b, f), s)
-			}
-		case isKind:
-			b = appendText(appendKey(b, f), kindNames[e.Kind])
-		case isOutcome:
-			if o := *at[Outcome](e, f); o != 0 || f.always {
-				b = appendText(appendKey(b, f), o.String())
+		case *Kind:
+			b = appendText(append(b, f.key...), kindNames[*at])
+		case *Outcome:
+			if *at != 0 {
+				b = appendText(append(b, f.key...), at.String())
 			}
 		}
 	}
@@ -82,9 +88,11 @@ func appendEvent(b []byte, e *Event) ([]byte, error) {
 	return append(b, '}', '\n'), nil
 }
 
-func appendKey(b []byte, f *field) []byte {
-	end := len(b) + f.keyLen
-	return append(b, f.key[:]...)[:end]
+func (f *field) appendInt(b []byte, n int64) []byte {
+	if n == 0 && !f.always {
+		return b
+	}
+	return strconv.AppendInt(append(b, f.key...), n, 10)
 }
 
 func appendText(b []byte, text string) []byte {

@@ -26,10 +26,11 @@ func (m *Mutex) tryLock(ctx, base context.Context, resource string) (*Hold, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := m.jobs.beginTry(); err != nil {
-		return nil, err
+	m.running.Add(1) // before closed is read: Close sees the try, or the try sees Close
+	defer m.running.Add(-1)
+	if m.closed.Load() {
+		return nil, ErrClosed
 	}
-	defer m.jobs.end()
 	a := &attempt{mutex: m, resource: resource, longest: m.config.TTL}
 	a.token = m.newToken(&a.random)
 	hold, err := a.acquire(ctx, base)
@@ -52,9 +53,10 @@ type attempt struct {
 	// Guarded by mutex.mu.
 	longest time.Duration // the longest TTL that its keys were given
 	counted env.NodeSet   // nodes whose yes to SET counted; only their yes counts for an extension
-	late    stragglerState
+	late    stragglers
 }
 
+// acquire sends SET to all nodes, counts their votes, and checks the validity that is left.
 func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 	m, ttl := a.mutex, a.mutex.config.TTL
 	event := env.Event{Step: env.StepAcquire, Resource: a.resource, Token: a.token, TTL: ttl}
@@ -62,22 +64,18 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 
 	event.Until = validUntil(m.now(), ttl, m.config.allowance(ttl))
 	m.observe(event, env.StepBeforeSend)
-	weigh := m.voteCounter()
+	a.set.weigh = a.voteCounter()
 	set := env.Command{Op: env.OpSet, Key: a.resource, Token: a.token, TTL: ttl, Vouched: m.config.Quarantine}
-	a.set.send(m, m.all, set, m.config.Linger)
-	a.set.weigh = weigh
-	votes, err := m.gather(ctx, &a.set, a.set.sent.Add(m.config.NodeTimeout))
-	if err != nil && !errors.Is(err, env.ErrTimeout) {
+	a.set.send(a, m.all, set, m.config.Linger)
+	if err := a.set.gather(ctx, a.set.sent.Add(m.config.NodeTimeout), ErrTaken); err != nil {
 		return nil, err
-	}
-	if votes.decide() != won {
-		return nil, votes.failure()
 	}
 	m.observe(event, env.StepQuorum)
 	if err := m.check(&event); err != nil {
 		return nil, err
 	}
 	if m.config.Fence {
+		var err error
 		if event.Fence, err = a.fence(ctx, event.Until); err != nil {
 			return nil, err
 		}
@@ -86,14 +84,17 @@ func (a *attempt) acquire(ctx, base context.Context) (*Hold, error) {
 		}
 	}
 
-	a.late.without = a.set.failed | a.set.votes.no
-	a.late.unheard = a.set.lost // these have replied, so the drain does not see them
-	a.counted = a.set.votes.yes
 	hold := newHold(base, a, event.Until, event.Fence)
-	a.drainInBackground()
+	a.keep()
 	hold.startWatch()
 	m.observe(event, env.StepGranted)
 	return hold, nil
+}
+
+// validUntil returns the end of validity of keys that were requested at t0. t0 is read before the
+// first request is sent, so no key was set, and none expires, earlier than counted from t0.
+func validUntil(t0 env.Instant, ttl, allowance time.Duration) env.Instant {
+	return t0.Add(ttl - allowance)
 }
 
 // check returns an error if the validity has ended.
@@ -107,32 +108,169 @@ func (m *Mutex) check(e *env.Event) error {
 	return nil
 }
 
-// cleanUp deletes the keys of a failed try on every node, because a node that did not reply may
-// have set the key or may still set it. Nodes that are known to have failed get no delete: they
-// set no key, and a node that refuses connections would have to refuse another one.
-func (a *attempt) cleanUp() {
-	m := a.mutex
-	a.late.without = a.set.failed | a.set.votes.no
-	asked := m.all &^ a.set.failed
-	a.abandon(asked, 0)
-	keys := a.eraseFirst(asked)
-	unheard := a.set.lost // the key may still be set: a broken connection does not mean that the request was lost
-	m.background("clean up", func() {
-		a.finishFirstDelete(keys)
-		a.deleteAfterLinger(unheard)
-	})
-	a.drainInBackground()
+// round is one command of an attempt to several nodes, and the replies so far.
+type round struct {
+	attempt *attempt
+	command env.Command
+	sent    env.Instant
+	replies env.Round
+	weigh   func(env.Reply) env.Reply // the vote that a reply counts as; nil: the reply itself
+	votes   tally
+	silent  env.NodeSet // have not replied yet
+	lost    env.NodeSet // replied env.Lost: the effect of the command is unknown
+	failed  env.NodeSet // replied env.Failed: the command had no effect
+
+	stays func(*attempt, env.Reply) bool // whether a key stays on the node, by a reply after the outcome; nil: no
+	again []*round                       // the deletes of such keys
 }
 
-// weighExtension counts a yes only from a node whose yes to SET counted. Another node may have
-// set the key in a run that has forgotten somebody else's key.
-func (a *attempt) weighExtension(r env.Reply) env.Reply {
-	a.mutex.mu.Lock()
-	defer a.mutex.mu.Unlock()
-	if r.Answer != env.Yes || a.counted.Has(r.Node) {
-		return r
+// send sends a command to the nodes of the set. The transport gives up on replies after wait.
+func (a *attempt) send(to env.NodeSet, command env.Command, wait time.Duration) *round {
+	r := &round{}
+	r.send(a, to, command, wait)
+	return r
+}
+
+// send begins a round that is empty.
+func (r *round) send(a *attempt, to env.NodeSet, command env.Command, wait time.Duration) {
+	r.attempt, r.command, r.silent, r.votes.quorum = a, command, to, &a.mutex.quorum
+	r.sent = a.mutex.runtime.Now(env.Monotonic)
+	r.replies = a.mutex.nodes.Send(to, command, r.sent.Add(wait))
+}
+
+// gather counts replies until they decide, the instant until has come or ctx ends. Each reply is a
+// step. It returns nil if a quorum agreed, and otherwise a [QuorumError] or the error of ctx.
+// declined is the cause if so many nodes declined that no quorum is possible. Afterwards the round
+// may be passed to a background task, and the caller must not use it any more.
+func (r *round) gather(ctx context.Context, until env.Instant, declined error) error {
+	a := r.attempt
+	for k := 1; r.votes.decide() == undecided; k++ {
+		reply, err := r.replies.Next(ctx, until)
+		if errors.Is(err, env.ErrTimeout) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		vote := r.count(reply)
+		a.mutex.observer.Observe(env.Event{Step: env.StepReply, Op: r.command.Op, Resource: a.resource, Token: a.token, Reply: vote, K: k})
 	}
-	return env.Reply{Node: r.Node, Answer: env.Failed, Err: ErrQuarantined}
+	switch {
+	case r.votes.decide() == won:
+		return nil
+	case r.votes.denied():
+		return r.votes.quorumError(declined)
+	}
+	return r.votes.quorumError(ErrNoQuorum)
+}
+
+// count counts a reply and returns the vote that it counts as.
+func (r *round) count(reply env.Reply) (vote env.Reply) {
+	vote = reply
+	if r.weigh != nil {
+		vote = r.weigh(reply)
+	}
+	r.votes.count(vote)
+	r.silent = r.silent.Without(reply.Node)
+	switch reply.Answer {
+	case env.Lost:
+		r.lost = r.lost.With(reply.Node)
+	case env.Failed:
+		r.failed = r.failed.With(reply.Node)
+	}
+	return vote
+}
+
+// drain waits for the remaining replies. It ends, because the transport replies for every node at
+// the request's deadline.
+func (r *round) drain() { env.Drain(r.replies, r) }
+
+// Receive implements [env.Receiver].
+func (r *round) Receive(reply env.Reply) {
+	r.count(reply)
+	if r.stays != nil && r.stays(r.attempt, reply) {
+		r.again = append(r.again, r.attempt.erase(env.SetOf(reply.Node)))
+	}
+}
+
+// drainRest waits for the remaining replies in the background, if there are any.
+func (r *round) drainRest(name string) {
+	if r.silent != 0 {
+		r.attempt.mutex.background(name, r.drain)
+	}
+}
+
+// tally counts the votes of one round.
+type tally struct {
+	quorum   *env.Quorum
+	yes, no  env.NodeSet
+	failed   env.NodeSet // the command failed, or its reply was lost
+	failures []env.Reply // the replies of the failed nodes
+	highest  uint64      // the highest counter of all replies
+}
+
+func (t *tally) count(r env.Reply) {
+	t.highest = max(t.highest, r.Count)
+	switch r.Answer {
+	case env.Yes:
+		t.yes = t.yes.With(r.Node)
+	case env.No:
+		t.no = t.no.With(r.Node)
+	default:
+		t.failed = t.failed.With(r.Node)
+		t.failures = append(t.failures, r)
+	}
+}
+
+// decision is the outcome of a round.
+type decision uint8
+
+const (
+	undecided decision = iota
+	won                // a quorum said yes
+	lost               // a quorum can no longer say yes
+)
+
+// decide returns the outcome as soon as it is certain: with 4 nodes, two against two is lost.
+func (t *tally) decide() decision {
+	switch {
+	case t.quorum.Has(t.yes):
+		return won
+	case !t.quorum.Has(t.quorum.Voters &^ (t.no | t.failed)):
+		return lost
+	}
+	return undecided
+}
+
+// denied reports whether so many nodes said no that no quorum can say yes, whatever the silent
+// nodes hold.
+func (t *tally) denied() bool { return !t.quorum.Has(t.quorum.Voters &^ t.no) }
+
+// quorumError returns the error of a round that ended with these votes.
+func (t *tally) quorumError(cause error) *QuorumError {
+	e := &QuorumError{Err: cause, Replies: make([]env.Reply, 0, t.quorum.Voters.Len())}
+	for rest := t.quorum.Voters; rest != 0; {
+		node := rest.First()
+		rest = rest.Without(node)
+		e.Replies = append(e.Replies, t.reply(node))
+	}
+	return e
+}
+
+// reply returns the reply of a node.
+func (t *tally) reply(node int) env.Reply {
+	switch {
+	case t.yes.Has(node):
+		return env.Reply{Node: node, Answer: env.Yes}
+	case t.no.Has(node):
+		return env.Reply{Node: node, Answer: env.No}
+	}
+	for _, r := range t.failures {
+		if r.Node == node {
+			return r
+		}
+	}
+	return env.Reply{Node: node}
 }
 
 // tokenBytes is the length of a random token.

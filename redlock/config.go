@@ -1,8 +1,10 @@
 package redlock
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -100,14 +102,20 @@ func Defaults(ttl time.Duration) Config {
 	}
 }
 
-// clockGrain is what the description of the algorithm adds to the drift allowance: 1 ms for
-// the precision of expiry in Redis and 1 ms as a minimum of drift.
-const clockGrain = 2 * time.Millisecond
+// Watchdog extends a hold in the background to a full TTL each time, until it is released or lost.
+// While no quorum replies it tries again every node timeout, or every quarter of Every if that is
+// shorter, until the holder is warned.
+//
+// If the work hangs, a watchdog without a limit keeps the lock for ever.
+type Watchdog struct {
+	// Every is the time from the grant, and from each extension, to the next extension, on
+	// the lock's clock: less than the validity minus the margin. A third of the TTL leaves
+	// time for a second try. 0 means no watchdog.
+	Every time.Duration
 
-// Allowance returns the part of a TTL that is subtracted from the validity for clock error:
-// ttl × driftFactor + 2 ms, rounded up to whole nanoseconds.
-func Allowance(ttl time.Duration, driftFactor float64) time.Duration {
-	return time.Duration(math.Ceil(float64(ttl)*driftFactor)) + clockGrain
+	// Limit is the largest number of extensions of a hold; 0 means no limit. After the last
+	// one the hold ends like one without a watchdog.
+	Limit int
 }
 
 // Validate returns an error that wraps [ErrConfig] and names the first invalid field. It
@@ -130,10 +138,11 @@ func (c Config) Validate() error {
 	if err := c.validateTTL(c.TTL); err != nil {
 		return err
 	}
-	for _, validate := range []func() error{c.validateWatchdog, c.validateQuarantine} {
-		if err := validate(); err != nil {
-			return err
-		}
+	if err := c.validateWatchdog(); err != nil {
+		return err
+	}
+	if err := c.validateQuarantine(); err != nil {
+		return err
 	}
 	if longest := c.TTL - c.allowance(c.TTL); c.Margin < 0 || c.Margin >= longest {
 		return fmt.Errorf("%w: margin %v: want 0 to less than the validity, %v", ErrConfig, c.Margin, longest)
@@ -155,4 +164,126 @@ func (c Config) validateTTL(ttl time.Duration) error {
 	return nil
 }
 
+func (c Config) validateWatchdog() error {
+	w := c.Watchdog
+	switch {
+	case w.Every < 0:
+		return fmt.Errorf("%w: watchdog every %v: want at least 0", ErrConfig, w.Every)
+	case w.Limit < 0:
+		return fmt.Errorf("%w: watchdog limit %d: want at least 0", ErrConfig, w.Limit)
+	case w.Every == 0 && w.Limit != 0:
+		return fmt.Errorf("%w: watchdog limit %d without a time between extensions", ErrConfig, w.Limit)
+	}
+	if room := c.TTL - c.allowance(c.TTL) - c.Margin; w.Every >= room && w.Every > 0 {
+		return fmt.Errorf("%w: watchdog every %v: want less than the validity without the margin, %v", ErrConfig, w.Every, room)
+	}
+	return nil
+}
+
+func (c Config) validateQuarantine() error {
+	switch q := c.Quarantine; {
+	case q < 0 || q%time.Millisecond != 0:
+		return fmt.Errorf("%w: quarantine %v: want whole milliseconds, at least 0", ErrConfig, q)
+	case q > 0 && q < c.TTL:
+		return fmt.Errorf("%w: quarantine %v: want at least the longest TTL of any client, and this one's is %v", ErrConfig, q, c.TTL)
+	}
+	return nil
+}
+
+// clockGrain is what the description of the algorithm adds to the drift allowance: 1 ms for
+// the precision of expiry in Redis and 1 ms as a minimum of drift.
+const clockGrain = 2 * time.Millisecond
+
+// Allowance returns the part of a TTL that is subtracted from the validity for clock error:
+// ttl × driftFactor + 2 ms, rounded up to whole nanoseconds.
+func Allowance(ttl time.Duration, driftFactor float64) time.Duration {
+	return time.Duration(math.Ceil(float64(ttl)*driftFactor)) + clockGrain
+}
+
 func (c Config) allowance(ttl time.Duration) time.Duration { return Allowance(ttl, c.DriftFactor) }
+
+// The errors of this package. They are wrapped with details; use errors.Is.
+var (
+	// ErrConfig means that the configuration or a TTL is invalid. Nothing was sent.
+	ErrConfig = errors.New("redlock: impossible setting")
+	// ErrTaken means that so many nodes hold another token that no quorum is possible.
+	ErrTaken = errors.New("redlock: taken by another holder")
+	// ErrNoQuorum means that too few nodes replied in time.
+	ErrNoQuorum = errors.New("redlock: no quorum of nodes answered")
+	// ErrValidity means that a quorum agreed so late that no validity was left.
+	ErrValidity = errors.New("redlock: acquired too late, no validity is left")
+	// ErrNoFence means that a quorum agreed but no fence could be drawn.
+	ErrNoFence = errors.New("redlock: no fence")
+	// ErrQuarantined means that a node restarted too recently for its vote to count, see
+	// [Config.Quarantine]. It is the error of a node within a [QuorumError].
+	ErrQuarantined = errors.New("the node is in quarantine after a restart")
+	// ErrClosed means that the mutex is closed.
+	ErrClosed = errors.New("redlock: mutex is closed")
+
+	// ErrLost means that the lock is no longer held: its keys are gone or its validity has
+	// ended.
+	ErrLost = errors.New("redlock: the lock is lost")
+	// ErrExpiring means that the validity ends within the margin. It is a cause of the end of
+	// a hold's context.
+	ErrExpiring = errors.New("redlock: the validity is about to end")
+	// ErrReleased means that the hold has been released. It is a cause of the end of a hold's
+	// context.
+	ErrReleased = errors.New("redlock: the lock has been released")
+	// ErrExtending means that another extension of the same hold is under way.
+	ErrExtending = errors.New("redlock: an extension is under way")
+)
+
+var errEnded = fmt.Errorf("%w: its validity has ended", ErrLost)
+
+// QuorumError is the error of an operation without a quorum, with the reply of each node. Use
+// errors.As; errors.Is finds Err.
+type QuorumError struct {
+	// Err is [ErrTaken], [ErrLost] or [ErrNoQuorum].
+	Err error
+
+	// Replies has one reply for each node that votes, in order. An Answer of 0 means that the
+	// node had not replied when the outcome was certain.
+	Replies []env.Reply
+}
+
+// Unwrap returns Err.
+func (e *QuorumError) Unwrap() error { return e.Err }
+
+// Error counts the nodes that agreed and declined, and gives the reason of each other node.
+//
+// It does without package fmt because a client that waits for a lock is refused again and again.
+func (e *QuorumError) Error() string {
+	agreed, declined := int64(0), int64(0)
+	for i := range e.Replies {
+		switch e.Replies[i].Answer {
+		case env.Yes:
+			agreed++
+		case env.No:
+			declined++
+		}
+	}
+	var room [256]byte
+	text := append(room[:0], e.Err.Error()...)
+	text = appendCount(text, ": of ", int64(len(e.Replies)))
+	text = appendCount(text, " nodes ", agreed)
+	text = appendCount(text, " agreed and ", declined)
+	text = append(text, " declined"...)
+	for i := range e.Replies {
+		r := &e.Replies[i]
+		if r.Answer == env.Yes || r.Answer == env.No {
+			continue
+		}
+		text = appendCount(text, "; node ", int64(r.Node))
+		text = append(text, ": "...)
+		if r.Err != nil {
+			text = append(text, r.Err.Error()...)
+		} else {
+			text = append(text, "nothing heard"...)
+		}
+	}
+	return string(text)
+}
+
+func appendCount(text []byte, words string, n int64) []byte {
+	return strconv.AppendInt(append(text, words...), n, 10)
+}

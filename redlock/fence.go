@@ -68,19 +68,16 @@ func (a *attempt) drawFence(ctx context.Context, until env.Instant) (uint64, err
 	}
 }
 
-// count sends one command to the counters and returns the votes of a quorum.
+// count sends one command to the counters and returns the votes, with an error if they are no quorum.
 func (a *attempt) count(ctx context.Context, command env.Command) (tally, error) {
 	m := a.mutex
 	command.Key, command.Token = counterKey(a.resource), a.token
-	r := m.send(m.all, command, m.config.NodeTimeout)
-	r.about = &subject{a.resource, a.token}
-	votes, err := m.gather(ctx, r, r.sent.Add(m.config.NodeTimeout))
-	m.drainRest("drain fence", r)
-	switch {
-	case votes.decide() == won:
-		return votes, nil
-	case err != nil && !errors.Is(err, env.ErrTimeout):
-		return votes, err
+	r := a.send(m.all, command, m.config.NodeTimeout)
+	err := r.gather(ctx, r.sent.Add(m.config.NodeTimeout), ErrNoQuorum)
+	votes := r.votes // of the decision: the round counts on
+	r.drainRest("drain fence")
+	if errors.Is(err, ErrNoQuorum) {
+		err = fmt.Errorf("%w: %w", ErrNoFence, err)
 	}
-	return votes, fmt.Errorf("%w: %w", ErrNoFence, votes.quorumError(ErrNoQuorum))
+	return votes, err
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockstorm/lockstorm/env"
@@ -22,12 +24,14 @@ type Mutex struct {
 	open     context.Context // ends with Close
 	close    context.CancelFunc
 
-	jobs jobs
+	closed  atomic.Bool
+	running atomic.Int64 // calls and background tasks, for which Close waits
 
-	mu             sync.Mutex // never held across a wait
-	watched        *Hold      // the holds that are watched, in a list
-	pendingDeletes pendingDeletes
-	incarnations   []incarnation // of the nodes' runs, by node from 0
+	mu           sync.Mutex // never held across a wait
+	watched      *Hold      // the holds that are watched, in a list
+	pending      []pendingDelete
+	repeating    bool          // a task sends the pending deletes
+	incarnations []incarnation // of the nodes' runs, by node from 0
 }
 
 // New returns a mutex over the nodes. In production the runtime is [env.System] and the nodes
@@ -57,19 +61,6 @@ func New(config Config, runtime env.Runtime, nodes env.Nodes, observer env.Obser
 	}
 	return m, nil
 }
-
-// now reads the clock that validity is counted on, [Config.Clock].
-func (m *Mutex) now() env.Instant { return m.runtime.Now(m.config.Clock) }
-
-// observe reports a further step of the same operation.
-func (m *Mutex) observe(e env.Event, step env.Step) {
-	e.Step = step
-	m.observer.Observe(e)
-}
-
-type silent struct{}
-
-func (silent) Observe(env.Event) {}
 
 // Lock acquires the resource as [Mutex.TryLock] does. After [ErrTaken], [ErrNoQuorum],
 // [ErrValidity] or [ErrNoFence] it tries again, after a random delay. It returns the last try's
@@ -104,6 +95,11 @@ func (m *Mutex) randomDelay() time.Duration {
 	var bits [8]byte
 	m.runtime.Random(bits[:])
 	return retryDelay(m.config.RetryMin, m.config.RetryMax, binary.LittleEndian.Uint64(bits[:]))
+}
+
+// retryDelay maps 64 random bits to a delay from lo to hi, both included.
+func retryDelay(lo, hi time.Duration, random uint64) time.Duration {
+	return lo + time.Duration(random%uint64(hi-lo+1))
 }
 
 // WithLock acquires the resource as [Mutex.Lock] does, calls work, and releases the resource,
@@ -141,3 +137,130 @@ func (h *Hold) close(ctx context.Context) error {
 	}
 	return errors.Join(ended, err)
 }
+
+// Holds are several locks that were acquired together.
+type Holds struct {
+	list []*Hold // in the order of their resources
+}
+
+// LockAll acquires all of the resources or none: if one cannot be acquired, it releases the
+// others. It acquires them in the order of their names, so that two callers never wait for each
+// other. A resource that is named twice is acquired once. The error names the resource.
+//
+// The validity of the first lock is running while the last is acquired. With many resources or
+// much contention, use a long TTL or a watchdog.
+func (m *Mutex) LockAll(ctx context.Context, resources ...string) (*Holds, error) {
+	return m.lockAll(ctx, context.WithoutCancel(ctx), resources)
+}
+
+func (m *Mutex) lockAll(ctx, base context.Context, resources []string) (*Holds, error) {
+	if len(resources) == 0 {
+		return nil, fmt.Errorf("%w: no resource to lock", ErrConfig)
+	}
+	h := &Holds{}
+	for _, resource := range slices.Compact(slices.Sorted(slices.Values(resources))) {
+		// Each hold's context derives from the previous one, so the last context ends
+		// when any of the locks ends.
+		hold, err := m.lock(ctx, base, resource)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%q: %w", resource, err), ignoreLost(h.Release(context.WithoutCancel(ctx))))
+		}
+		h.list = append(h.list, hold)
+		base = hold.ctx
+	}
+	if cause := context.Cause(h.Context()); cause != nil {
+		return nil, errors.Join(fmt.Errorf("while the others were acquired: %w", cause), ignoreLost(h.Release(context.WithoutCancel(ctx))))
+	}
+	return h, nil
+}
+
+// ignoreLost drops the error of a release whose lock was already lost.
+func ignoreLost(err error) error {
+	if errors.Is(err, ErrLost) {
+		return nil
+	}
+	return err
+}
+
+// Each returns the holds, in the order of their resources.
+func (h *Holds) Each() []*Hold { return slices.Clone(h.list) }
+
+// Context returns a context that ends when the first of the holds ends; see [Hold.Context].
+func (h *Holds) Context() context.Context { return h.list[len(h.list)-1].ctx }
+
+// Until returns the earliest end of validity; see [Hold.Until].
+func (h *Holds) Until() env.Instant {
+	until := env.Never
+	for _, hold := range h.list {
+		until = min(until, hold.Until())
+	}
+	return until
+}
+
+// Extend extends the holds one after another; see [Hold.Extend]. It stops at the first error.
+func (h *Holds) Extend(ctx context.Context, ttl time.Duration) error {
+	for _, hold := range h.list {
+		if err := hold.Extend(ctx, ttl); err != nil {
+			return fmt.Errorf("%q: %w", hold.Resource(), err)
+		}
+	}
+	return nil
+}
+
+// Release releases all holds, the last acquired first, and joins the errors; see [Hold.Release].
+func (h *Holds) Release(ctx context.Context) error {
+	var errs []error
+	for _, hold := range slices.Backward(h.list) {
+		if err := hold.Release(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("%q: %w", hold.Resource(), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close ends the mutex. New calls return [ErrClosed], and the contexts of its holds end with
+// that cause. Close waits until all calls and background tasks have ended, or ctx ends. It does
+// not wait for a Lock that sleeps between two tries; that returns ErrClosed. It releases no
+// lock: holders may still release, and other keys expire. Close the nodes afterwards.
+func (m *Mutex) Close(ctx context.Context) error {
+	m.closed.Store(true)
+	m.close()
+	for {
+		// All holds have to end before each wait: while a hold is extended again and again
+		// there is always another call to wait for.
+		for _, h := range m.watchedHolds() {
+			_ = h.lose(ErrClosed)
+		}
+		if m.running.Load() == 0 {
+			return nil
+		}
+		if err := m.runtime.Sleep(ctx, m.runtime.Now(env.Monotonic).Add(closePoll)); err != nil {
+			return err
+		}
+	}
+}
+
+// closePoll is how often Close looks whether calls and tasks have ended.
+const closePoll = time.Millisecond
+
+// background runs f as a task of the client.
+func (m *Mutex) background(name string, f func()) {
+	m.running.Add(1)
+	m.runtime.Go(name, func() {
+		f()
+		m.running.Add(-1)
+	})
+}
+
+// now reads the clock that validity is counted on, [Config.Clock].
+func (m *Mutex) now() env.Instant { return m.runtime.Now(m.config.Clock) }
+
+// observe reports a further step of the same operation.
+func (m *Mutex) observe(e env.Event, step env.Step) {
+	e.Step = step
+	m.observer.Observe(e)
+}
+
+type silent struct{}
+
+func (silent) Observe(env.Event) {}

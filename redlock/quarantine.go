@@ -2,7 +2,6 @@ package redlock
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/lockstorm/lockstorm/env"
 )
@@ -26,35 +25,26 @@ type incarnation struct {
 	first env.Instant // on env.Boottime
 }
 
-func (c Config) validateQuarantine() error {
-	switch q := c.Quarantine; {
-	case q < 0 || q%time.Millisecond != 0:
-		return fmt.Errorf("%w: quarantine %v: want whole milliseconds, at least 0", ErrConfig, q)
-	case q > 0 && q < c.TTL:
-		return fmt.Errorf("%w: quarantine %v: want at least the longest TTL of any client, and this one's is %v", ErrConfig, q, c.TTL)
-	}
-	return nil
-}
-
 // voteCounter returns a function that maps replies to votes, for a SET that is about to be sent;
 // nil: every reply is its vote.
-func (m *Mutex) voteCounter() func(env.Reply) env.Reply {
-	if m.config.Quarantine == 0 {
+func (a *attempt) voteCounter() func(env.Reply) env.Reply {
+	if a.mutex.config.Quarantine == 0 {
 		return nil
 	}
-	sent := m.runtime.Now(env.Boottime)
-	return func(r env.Reply) env.Reply { return m.weigh(r, sent) }
+	sent := a.mutex.runtime.Now(env.Boottime)
+	return func(r env.Reply) env.Reply { return a.weigh(r, sent) }
 }
 
 // weigh counts the yes of a node in quarantine as a failure. Its no counts, because the key exists.
-func (m *Mutex) weigh(r env.Reply, sent env.Instant) env.Reply {
+func (a *attempt) weigh(r env.Reply, sent env.Instant) env.Reply {
+	m := a.mutex
 	if r.Answer != env.Yes && r.Answer != env.No {
 		return r
 	}
 	age := sent.Sub(m.observeRun(r))
 	old := r.Run != "" && age >= m.config.Quarantine
 	if old && !r.Vouched {
-		m.attest(r)
+		a.attest(r)
 	}
 	if r.Answer == env.No || old || r.Vouched {
 		return r
@@ -76,7 +66,19 @@ func (m *Mutex) observeRun(r env.Reply) env.Instant {
 
 // attest leaves a note for other clients. A lost note does no harm: it is sent again after the
 // next reply.
-func (m *Mutex) attest(r env.Reply) {
-	note := m.send(env.SetOf(r.Node), env.Command{Op: env.OpVouch, Token: r.Run, TTL: m.config.Quarantine}, m.config.NodeTimeout)
+func (a *attempt) attest(r env.Reply) {
+	m := a.mutex
+	note := a.send(env.SetOf(r.Node), env.Command{Op: env.OpVouch, Token: r.Run, TTL: m.config.Quarantine}, m.config.NodeTimeout)
 	m.background("vouch", note.drain)
+}
+
+// weighExtension counts a yes only from a node whose yes to SET counted. Another node may have
+// set the key in a run that has forgotten somebody else's key.
+func (a *attempt) weighExtension(r env.Reply) env.Reply {
+	a.mutex.mu.Lock()
+	defer a.mutex.mu.Unlock()
+	if r.Answer != env.Yes || a.counted.Has(r.Node) {
+		return r
+	}
+	return env.Reply{Node: r.Node, Answer: env.Failed, Err: ErrQuarantined}
 }

@@ -87,9 +87,9 @@ type suiteOptions struct {
 
 // flags adds the flags of debate and compare.
 func (o *suiteOptions) flags(cmd *cobra.Command, of subject) {
-	exact, _ := of.usual(runner.Backend{Exact: true})
-	real, _ := of.usual(runner.Backend{})
-	cmd.Flags().IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each scenario (default %d in virtual time, otherwise %d)", exact, real))
+	virtual, _ := of.usual(runner.Backend{Exact: true})
+	servers, _ := of.usual(runner.Backend{})
+	cmd.Flags().IntVar(&o.runs, "runs", 0, fmt.Sprintf("runs of each scenario (default %d in virtual time, otherwise %d)", virtual, servers))
 	cmd.Flags().Uint64Var(&o.seed, "seed", 1, "first seed")
 	parallelFlag(cmd, &o.parallel)
 	cmd.Flags().StringVar(&o.out, "out", "", "directory for the results, "+of.file()+", and for the first run of each scenario that violates a property or leaves it open (default: nothing is stored)")

@@ -1,32 +1,13 @@
 package history
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
-
-// oneWay reports what the two readers of a line make of it, where they differ.
-func oneWay(line []byte) (difference string) {
-	s := &scanner{texts: newTexts()}
-	var fast, slow Event
-	if !s.event(line, &fast) {
-		return ""
-	}
-	switch err := strict(line, &slow); {
-	case err != nil:
-		return "the scanner reads what is wrong: " + err.Error()
-	case fast != slow:
-		return "the scanner reads it otherwise"
-	}
-	// Again: texts come from what is kept by now.
-	var again Event
-	if !s.event(line, &again) || again != slow {
-		return "the scanner reads it otherwise the second time"
-	}
-	return ""
-}
 
 // pieces are what lines are made of, and what they are spoiled with.
 var pieces = []string{
@@ -49,39 +30,42 @@ func drawLine(t *rapid.T) []byte {
 	return []byte(line)
 }
 
-// Law: what the scanner reads, encoding/json and its checks read in the same way.
-func TestScannerReadsNothingInAnotherWay(t *testing.T) {
-	read, left := 0, 0
+// Law: what the decoder reads, encoding/json reads in the same way.
+func TestDecoderReadsNothingInAnotherWay(t *testing.T) {
+	read, rejected := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		d := newDecoder(nil)
 		for range 50 {
 			line := drawLine(t)
-			if difference := oneWay(line); difference != "" {
-				t.Fatalf("%q: %s", line, difference)
+			d.event = Event{}
+			if d.decode(line, d.fields) != nil {
+				rejected++
+				continue
 			}
-			s := &scanner{texts: newTexts()}
-			if s.event(line, &Event{}) {
-				read++
-			} else {
-				left++
+			read++
+			var want Event
+			strict := json.NewDecoder(bytes.NewReader(line))
+			strict.DisallowUnknownFields()
+			if err := strict.Decode(&want); err != nil || d.event != want {
+				t.Fatalf("%q: read as %+v, and by encoding/json as %+v, %v", line, d.event, want, err)
 			}
 		}
 	})
-	if total := read + left; read < total/20 || left < total/20 {
-		t.Errorf("%d lines read, %d left: the law says little", read, left)
+	if total := read + rejected; read < total/20 || rejected < total/20 {
+		t.Errorf("%d lines read, %d rejected: the law says little", read, rejected)
 	}
 }
 
-// The number of retained texts is bounded, whatever the input.
+// The number of retained texts is bounded, and so is their length, whatever the input.
 func TestTextsThatAreKeptAreFew(t *testing.T) {
-	kept := newTexts()
-	for range 1000 {
-		if text, ok := kept.of([]byte(strings.Repeat("x", longestKept+1))); !ok || len(text) != longestKept+1 {
-			t.Fatal("not read")
-		}
+	kept := texts{}
+	if long := strings.Repeat("x", longestText+1); kept.of([]byte(long)) != long || len(kept) > 0 {
+		t.Error("a long text is kept")
 	}
-	for _, text := range kept.kept {
-		if text != "" {
-			t.Fatalf("a text of %d bytes is kept", len(text))
-		}
+	for i := range 3 * mostTexts {
+		kept.of([]byte{byte(i), byte(i >> 8), byte(i >> 16)})
+	}
+	if len(kept) > mostTexts {
+		t.Errorf("%d texts are kept", len(kept))
 	}
 }
