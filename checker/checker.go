@@ -139,7 +139,7 @@ func (p *Checker) Finish() Report {
 			continue
 		}
 		f.Property = p.asked[i-p.silent()]
-		p.state.faultLog.correct(&f)
+		f.Faultless = f.Verdict == Violated && p.state.faultLog.none()
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Undecided = Unknown, p.cut
 			f.Where = &Place{From: p.state.now, To: p.state.now}

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"fmt"
+
 	"github.com/lockstorm/lockstorm/history"
 )
 
@@ -37,8 +39,7 @@ type exclusion struct {
 	first   *violation
 	count   int
 
-	doubt     *Statement // why an overlap may have been missed
-	uncertain *Place     // what doubt is about
+	doubt *Finding // why an overlap may have been missed
 }
 
 func newLease(l *state, s *shared) propertyChecker {
@@ -197,25 +198,23 @@ func (x *exclusion) undecided(held *hold, other int, now history.Time) bool {
 	if x.kind != leaseWindow || open == nil || now < open.sure {
 		return false
 	}
-	x.doubts(Place{Resource: held.resource.name, From: open.sure, To: now}, Statement{
-		Kind: EndUnknown, Client: held.client.number, Resource: held.resource.name, Token: held.token,
-		At: open.at, Validity: open.left, More: open.foreign, Other: other, To: now,
-	})
+	x.doubts(Place{Resource: held.resource.name, From: open.sure, To: now}, open.doubted(held, other, now))
 	return true
 }
 
 // missed notes a window that was taken for one which never began.
 func (x *exclusion) missed(w missedWindow) {
-	x.doubts(Place{Resource: w.resource, From: w.from, To: w.known}, Statement{
-		Kind: UndecidedOverlap, Client: w.client, Resource: w.resource, Token: w.token,
-		At: w.from, To: w.known, Left: w.call.String(), Detail: windowNames[x.kind],
-	})
+	e := Event{Role: RoleUnseen, From: w.from, To: w.known, Client: w.client, Resource: w.resource, Token: w.token}
+	x.doubts(Place{Resource: w.resource, From: w.from, To: w.known}, e.say("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
+		e.Client, at(w.from), lockOf(e.Resource, e.Token), w.call, at(w.known), maxWaiting, windowNames[x.kind]))
 }
 
 // doubts keeps the first reason why the verdict may be unknown.
-func (x *exclusion) doubts(where Place, why Statement) {
+func (x *exclusion) doubts(where Place, why Event) {
 	if x.doubt == nil {
-		x.doubt, x.uncertain = &why, &where
+		f := because(Unknown, why)
+		f.Where = &where
+		x.doubt = &f
 	}
 }
 
@@ -227,13 +226,15 @@ func (x *exclusion) finding(end history.Time) Finding {
 		f.Count = x.count
 		return f
 	case x.windows == 0:
-		return because(NotApplicable, Statement{Kind: NoGrant})
+		return notExercised(NotApplicable, "nobody was granted the lock")
 	case x.doubt != nil:
-		f := because(Unknown, *x.doubt)
-		f.Where = x.uncertain
-		return f
+		return *x.doubt
 	}
-	return because(Holds, Statement{Kind: NoOverlap, Count: x.windows, Of: x.empty, Detail: windowNames[x.kind]})
+	held := Event{Role: RoleAccess}.say("%s, and no two overlap", counted(x.windows, windowNames[x.kind]))
+	if x.empty > 0 {
+		held.Text += fmt.Sprintf("; over before the grant returned: %d", x.empty)
+	}
+	return because(Holds, held)
 }
 
 // windowNames are what findings call windows.

@@ -207,7 +207,7 @@ func (k *keyChange) misled() {
 			continue
 		}
 		if past := h.history(); past.misled == nil {
-			past.misled = &misled{node: k.node, client: k.client, other: k.hold.client.number, token: k.token, at: k.at}
+			past.misled = &wrongKey{k.node, k.client, k.hold.client.number, k.token, k.at}
 		}
 	}
 }
@@ -282,16 +282,14 @@ type keyHistory struct {
 	lost    []keyLoss // before its release
 	renewed []renewal // by node
 	votes   []vote    // nodes that set its key after they had lost that of another hold
-	misled  *misled   // nil: none
+	misled  *wrongKey // the first key of another hold that was extended for the holder
 }
 
-// misled is the first key of another hold that was extended for the holder.
-type misled struct {
-	node   int
-	client int // the holder
-	other  int // whose key it is
-	token  string
-	at     history.Time
+// wrongKey is the key of another client that a node changed for a holder.
+type wrongKey struct {
+	node, client, owner int
+	token               string
+	at                  history.Time
 }
 
 func (h *hold) history() *keyHistory {

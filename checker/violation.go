@@ -1,11 +1,11 @@
 package checker
 
 import (
+	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // violation is the first violation of a rule. It is complete when the overlap has ended.
@@ -20,9 +20,9 @@ type violation struct {
 
 	ownEnd   history.Time
 	since    history.Time // when the first window began
-	got      [2]string    // how the two windows began: see HoldBegan
+	got      [2]string    // how the two windows began, as [got] says
 	faults   []loggedFault
-	ending   *End // of the overlap
+	ending   ending // of the overlap
 	conflict *conflict
 	gap      *interruption // for a hold that had ended and was extended; nil: the windows overlap
 }
@@ -53,9 +53,9 @@ func (v *violation) ended(t *windowEvent) {
 	v.held, v.came = nil, nil
 }
 
-func (v *violation) end(t *windowEvent) *End {
+func (v *violation) end(t *windowEvent) ending {
 	v.pair.Open = t.by == history.End
-	return &End{By: t.by.String(), Client: t.hold.client.number, At: t.at}
+	return ending{t.by, t.hold.client.number, t.at}
 }
 
 // seal completes a violation that goes on at the end of the history.
@@ -64,7 +64,7 @@ func (v *violation) seal(end history.Time) {
 		return
 	}
 	v.pair.To, v.pair.Open = end, true
-	v.ending = &End{By: history.End.String(), Client: v.pair.First.Client, At: end}
+	v.ending = ending{history.End, v.pair.First.Client, end}
 	v.conflict.counted(v.held, end)
 	v.held, v.came = nil, nil
 }
@@ -91,43 +91,74 @@ func (v *violation) finding() Finding {
 	}
 	a, b := &v.pair.First, &v.pair.Second
 	held := began(a, v.got[0], v.since)
-	held.Validity, held.More = a.Validity, v.endless
+	switch {
+	case v.endless:
+		held.Text += ", without an end"
+	case a.Validity > 0:
+		held.Text += fmt.Sprintf(" with %s of validity left", textfmt.FourDigits(a.Validity))
+	}
 	if more := v.conflict.vouched.at; more > v.since {
-		held.To = more
+		held.Text += " and was last granted more time at " + at(more)
 	}
-	f.Events = append(statementsOf(v.faults, v.since, false), held)
-	f.Events = append(f.Events, statementsOf(v.faults, v.since, true)...)
-	f.Events = append(f.Events, began(b, v.got[1], v.pair.From))
-	if v.empty {
-		f.Events = append(f.Events,
-			Statement{Kind: HoldEnded, Client: b.Client, Detail: "empty"},
-			Statement{Kind: NeverFree, Client: a.Client, At: v.ownEnd})
-		return f
+	came := began(b, v.got[1], v.pair.From)
+	f.Events = append(eventsOf(v.faults, v.since, false), held)
+	f.Events = append(f.Events, eventsOf(v.faults, v.since, true)...)
+	overlap := Event{Role: RoleOverlap, From: v.pair.From, To: v.pair.To, Client: a.Client, Resource: a.Resource}
+	switch {
+	case v.empty:
+		came.Text += " with nothing left of it"
+		overlap = overlap.between(v.ownEnd, v.pair.From).say("at no point from %s on was the lock free, client %d held it", at(v.ownEnd), a.Client)
+	case v.pair.Overlap() == 0 && v.ending.by == history.End:
+		overlap = overlap.say("client %d still held it: the two holds begin to overlap, and the history ends", a.Client)
+	default:
+		overlap = overlap.say("client %d still held it: the two holds overlap by %s, %v", a.Client, textfmt.FourDigits(v.pair.Overlap()), v.ending)
 	}
-	f.Events = append(f.Events, Statement{
-		Kind: Overlap, Client: a.Client, Other: b.Client, From: v.pair.From, To: v.pair.To,
-		Detail: windowNames[v.kind], For: v.pair.Overlap(), End: v.ending,
-	})
+	f.Events = append(f.Events, came, overlap)
 	return f
 }
 
 // began says that a client had the lock from an instant on.
-func began(g *Grant, how string, from history.Time) Statement {
-	return Statement{Kind: HoldBegan, Client: g.Client, Resource: g.Resource, Token: g.Token, Detail: how, At: from, Call: g.Call}
+func began(g *Grant, how string, from history.Time) Event {
+	e := Event{Role: RoleAccess, From: from, Client: g.Client, Resource: g.Resource, Token: g.Token}
+	return e.say("client %d %s %s at %s", g.Client, how, lockOf(g.Resource, g.Token), at(from))
 }
 
-// got says how a window of a hold began. See [HoldBegan].
+// got says how a window of a hold began.
 func got(h *hold, from history.Time) string { return gotAs(!h.returned, h.granted, from) }
 
 // gotAs is got for a hold that acted before its try returned, or was granted at an instant.
 func gotAs(acted bool, granted, from history.Time) string {
 	switch {
 	case acted:
-		return "acted"
+		return "acted, its acquire not having returned, as the holder of"
 	case granted < from:
-		return "extended"
+		return "was granted more time for"
 	}
-	return "granted"
+	return "was granted"
+}
+
+// ending is what ended a hold.
+type ending struct {
+	by     history.Kind // release, lost, expiring, kill, lapse, or end: the history ended first
+	client int
+	at     history.Time
+}
+
+func (e ending) String() string {
+	what := "client %d's validity ended"
+	switch e.by {
+	case history.End:
+		return "until the history ended"
+	case history.Release:
+		what = "client %d called release"
+	case history.Lost:
+		what = "client %d was told of the loss"
+	case history.Expiring:
+		what = "client %d was warned"
+	case history.Kill:
+		what = "client %d died"
+	}
+	return fmt.Sprintf("until "+what+" at %s", e.client, at(e.at))
 }
 
 // interruption describes a late extension: a hold ended, another client held the lock, and
@@ -137,7 +168,7 @@ type interruption struct {
 	empty bool         // the first hold ended before it began
 	over  history.Time // when the first hold ended
 	from  history.Time // when the other hold began
-	held  *End         // of the other hold; nil: it went on
+	held  *ending      // of the other hold; nil: it went on
 	live  bool         // the other hold went on when the extension returned
 	at    history.Time // when the extension returned
 }
@@ -145,9 +176,9 @@ type interruption struct {
 func newInterrupted(kind windowKind, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
 	before := t.hold.past
 	own, other := Grant(grantOf(t.hold, before.from)), was.grant
-	var held *End
+	var held *ending
 	if !was.live {
-		held = &End{By: was.by.String(), Client: other.Client, At: was.at}
+		held = &ending{was.by, other.Client, was.at}
 	}
 	if was.acted {
 		other.Granted = was.from
@@ -166,38 +197,38 @@ func newInterrupted(kind windowKind, was *ended, t *windowEvent, n *faultLog, c 
 }
 
 // interrupted describes a hold that ended and was extended late.
-func (v *violation) interrupted() []Statement {
+func (v *violation) interrupted() []Event {
 	a, b, l := &v.pair.First, &v.pair.Second, v.gap
-	own := Statement{Kind: HoldEnded, Client: a.Client, End: &End{By: history.Lapse.String(), Client: a.Client, At: l.over}}
+	own, other := began(a, v.got[0], v.since), began(b, v.got[1], l.from)
 	if l.empty {
-		own.Detail, own.End = "empty", nil
+		own.Text += " with nothing left of it"
+	} else {
+		own.To = l.over
+		own.Text += fmt.Sprintf(" and held it %v", ending{history.Lapse, a.Client, l.over})
 	}
-	other := Statement{Kind: HoldEnded, Client: b.Client, End: l.held}
+	late := Event{Role: RoleOverlap, From: l.at, Client: a.Client, Resource: a.Resource, Token: a.Token}
+	only := "only then, "
+	if l.live {
+		only = ""
+	}
 	if l.held == nil {
-		other.Detail = "beyond"
+		other.Text += " and held it beyond that"
+	} else {
+		other.To = l.held.at
+		other.Text += fmt.Sprintf(" and held it %v", l.held)
 	}
 	since := after(v.faults, v.since)
-	told := append(statementsOf(v.faults, v.since, false), began(a, v.got[0], v.since), own)
-	told = append(told, statementsOf(since, l.from, false)...)
-	told = append(told, began(b, v.got[1], l.from), other)
-	told = append(told, statementsOf(since, l.from, true)...)
-	return append(told, Statement{Kind: LateExtension, Client: a.Client, At: l.at, More: l.live})
+	told := append(eventsOf(v.faults, v.since, false), own)
+	told = append(told, eventsOf(since, l.from, false)...)
+	told = append(told, other)
+	told = append(told, eventsOf(since, l.from, true)...)
+	return append(told, late.say("%sat %s, client %d was granted more time, as if it had held it all along", only, at(l.at), a.Client))
 }
 
 // SameOverlap reports whether a finding of lease exclusion and one of section exclusion
 // describe the same overlap.
 func SameOverlap(lease, section Finding) bool {
-	if len(lease.Events)+len(section.Events) == 0 { // they were stored in words
-		a, b := lease.Story(), section.Story()
-		return a != "" && strings.ReplaceAll(a, "their windows overlap", "their sections overlap") == b
-	}
-	told := slices.Clone(lease.Events)
-	for i := range told {
-		if told[i].Kind == Overlap {
-			told[i].Detail = windowNames[sectionWindow]
-		}
-	}
-	return reflect.DeepEqual(told, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)
+	return len(lease.Events) > 0 && reflect.DeepEqual(lease.Events, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)
 }
 
 // violations counts the violations of a property and keeps the first.

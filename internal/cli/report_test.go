@@ -27,9 +27,9 @@ func TestCommandsMakeReports(t *testing.T) {
 		code int
 		want string
 	}{
-		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "their windows overlap by"},
+		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "the two holds overlap by"},
 		{"run calm --out= --seed 7", exitAsExpected, "lockstorm replay v1.calm.7."},
-		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "their windows overlap by"},
+		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "the two holds overlap by"},
 		{"check " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "crash-restart, sim, seed 1"},
 		{"debate crash-restart calm --runs 3", exitAsExpected, `<details id="witness-crash-restart">`},
 		{"debate --from " + reference, exitAsExpected, fmt.Sprintf("As expected: %d of %[1]d rows and %d of %[2]d series on sim, 100 runs a row, seeds 1 to 100, ", len(scenarios.All()), len(scenarios.AllSeries()))},
