@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"fmt"
 	"slices"
@@ -11,7 +13,7 @@ import (
 // Checker judges one history. It is a [history.Sink]. It is not safe for
 // concurrent use.
 type Checker struct {
-	state    *state
+	state    *timeline.Timeline
 	asked    []Property // the properties that are reported: those of the last checkers
 	checkers []propertyChecker
 	meters   []meter
@@ -23,7 +25,7 @@ type Checker struct {
 
 // shared is what is found for one property and is the cause of what another finds.
 type shared struct {
-	overlaps perResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
+	overlaps timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 }
 
 // propertyChecker judges one property.
@@ -48,7 +50,7 @@ func New(h history.Header, only ...Property) *Checker {
 }
 
 func newChecker(h history.Header, only []Property) *Checker {
-	p, common := &Checker{cut: endless, state: newState(h)}, &shared{}
+	p, common := &Checker{cut: endless, state: timeline.New(h)}, &shared{}
 	for _, a := range properties {
 		asked := len(only) == 0 || slices.Contains(only, a.property)
 		if !asked && !(a.property == Lease && slices.Contains(only, Effect)) { // its overlaps are causes of lost updates
@@ -68,7 +70,7 @@ func newChecker(h history.Header, only []Property) *Checker {
 	for _, newMeter := range meters {
 		m := newMeter(p.state, d)
 		p.meters = append(p.meters, m)
-		p.state.listen(m)
+		p.state.Listen(m)
 	}
 	return p
 }
@@ -76,9 +78,9 @@ func newChecker(h history.Header, only []Property) *Checker {
 // listen adds a property's checker to the observers of the timeline.
 func (p *Checker) listen(j propertyChecker) {
 	if x, is := j.(*exclusion); is {
-		p.state.listenToWindows(x.kind, x)
+		p.state.ListenToWindows(x.kind, x)
 	} else {
-		p.state.listen(j.(observer))
+		p.state.Listen(j.(timeline.Observer))
 	}
 }
 
@@ -129,25 +131,25 @@ func (p *Checker) Record(e *history.Event) {
 // The checker takes no events after Finish.
 func (p *Checker) Finish() Report {
 	p.state.Close()
-	if d := p.state.docket; d.full && (p.cut == "" || p.cut == endless) {
-		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.first.Event, d.first.What)
+	if d := p.state.Docket; d.Full && (p.cut == "" || p.cut == endless) {
+		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.First.Event, d.First.What)
 	}
-	r := Report{Cut: p.cut, Untried: p.state.faultLog.untried(), UntilClock: cmp.Or(p.state.header.UntilClock, history.FileClock)}
+	r := Report{Cut: p.cut, Untried: p.state.Faults.Untried(), UntilClock: cmp.Or(p.state.Header.UntilClock, history.FileClock)}
 	for i, j := range p.checkers {
-		f := j.finding(p.state.now)
+		f := j.finding(p.state.Now)
 		if i < p.silent() {
 			continue
 		}
 		f.Property = p.asked[i-p.silent()]
-		f.Faultless = f.Verdict == Violated && p.state.faultLog.none()
+		f.Faultless = f.Verdict == Violated && p.state.Faults.None()
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Undecided = Unknown, p.cut
-			f.Where = &Place{From: p.state.now, To: p.state.now}
+			f.Where = &Place{From: p.state.Now, To: p.state.Now}
 		}
 		r.Findings = append(r.Findings, f)
 	}
 	for _, m := range p.meters {
-		m.measure(&r.Measurements, p.state.now)
+		m.measure(&r.Measurements, p.state.Now)
 	}
 	r.Measurements.Derive()
 	return r
@@ -182,7 +184,7 @@ func (c *Contradiction) Error() string { return c.What }
 //
 // The checker goes on after a contradiction and judges what is left.
 func (p *Checker) Err() error {
-	if first := p.state.docket.first; first != nil {
+	if first := p.state.Docket.First; first != nil {
 		c := Contradiction(*first)
 		return &c
 	}
@@ -192,11 +194,11 @@ func (p *Checker) Err() error {
 // Windows calls each for every window of lease or section exclusion when it ends, and in
 // Finish for those that are open. It panics if New was not asked for the property. Call it
 // before the first event. See [Checker.byOneClock].
-func (p *Checker) Windows(of Property, each func(Window)) {
+func (p *Checker) Windows(of Property, each func(timeline.Window)) {
 	p.byOneClock()
-	kind := leaseWindow
+	kind := timeline.LeaseWindow
 	if of == Section {
-		kind = sectionWindow
+		kind = timeline.SectionWindow
 	}
 	p.state.Windows(kind, each)
 }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -30,13 +32,13 @@ func (r *competitors) free(a attempt) bool {
 	return a.call < a.at && r.open-began == 1 && r.settled <= a.call
 }
 
-func (t *tolerance) compete(h *hold, now history.Time) {
-	competing := t.competing.of(h)
+func (t *tolerance) compete(h *timeline.Hold, now history.Time) {
+	competing := t.competing.Of(h)
 	if *competing {
 		return
 	}
 	*competing = true
-	r := t.competitors.of(h.resource)
+	r := t.competitors.Of(h.Resource)
 	r.open++
 	if r.latest != now {
 		r.latest, r.began = now, 0
@@ -45,10 +47,10 @@ func (t *tolerance) compete(h *hold, now history.Time) {
 }
 
 // stop ends the competition of a hold at an instant.
-func (t *tolerance) stop(h *hold, then history.Time) {
-	if competing := t.competing.of(h); *competing {
+func (t *tolerance) stop(h *timeline.Hold, then history.Time) {
+	if competing := t.competing.Of(h); *competing {
 		*competing = false
-		r := t.competitors.of(h.resource)
+		r := t.competitors.Of(h.Resource)
 		r.open--
 		r.settled = max(r.settled, then)
 	}
@@ -57,24 +59,24 @@ func (t *tolerance) stop(h *hold, then history.Time) {
 // departure is an event after which a hold, or all holds of a client, may stop competing.
 type departure struct {
 	kind    history.Kind
-	hold    *hold
-	client  *client
+	hold    *timeline.Hold
+	client  *timeline.Client
 	outcome history.Outcome
 	at      history.Time
 }
 
 // follow follows which tokens compete. They stop at the end of the instant.
-func (t *tolerance) follow(f *fact) {
-	h := f.hold
+func (t *tolerance) follow(f *timeline.Fact) {
+	h := f.Hold
 	switch f.Kind {
 	case history.Kill:
-		t.leaving = append(t.leaving, departure{kind: f.Kind, client: f.client, at: f.Time})
+		t.leaving = append(t.leaving, departure{kind: f.Kind, client: f.Actor, at: f.Time})
 	case history.Released, history.Lapse:
 		if h != nil {
 			t.leaving = append(t.leaving, departure{kind: f.Kind, hold: h, outcome: f.Outcome, at: f.Time})
 		}
 	case history.Acquire, history.Extended:
-		if h != nil && (!h.client.dead || h.client.died == f.Time) {
+		if h != nil && (!h.Client.Dead || h.Client.Died == f.Time) {
 			t.compete(h, f.Time)
 		}
 		if h != nil && f.Kind == history.Acquire {
@@ -101,16 +103,16 @@ func (t *tolerance) stopCompeting() {
 func (t *tolerance) retreat(d departure) {
 	switch h := d.hold; {
 	case d.kind == history.Kill:
-		for _, h := range d.client.holds {
-			if !h.endless() || t.state.tied(h) {
+		for _, h := range d.client.Holds {
+			if !h.Endless() || t.state.DiesWithClient(h) {
 				t.stop(h, d.at.Add(2*t.ttl))
 			}
 		}
 	case d.kind == history.Lapse:
-		if h.returned && h.expired() {
+		if h.Granted && h.Expired() {
 			t.stop(h, d.at.Add(t.ttl))
 		}
-	case d.outcome == history.OK || !h.endless() || t.state.tied(h):
+	case d.outcome == history.OK || !h.Endless() || t.state.DiesWithClient(h):
 		t.stop(h, d.at.Add(t.lingering(d.outcome)))
 	}
 }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"slices"
 	"time"
@@ -12,10 +14,10 @@ import (
 // conflict is what is known about why a client was granted the lock while another held it.
 // The first client is the holder, the second the newcomer.
 type conflict struct {
-	faultLog *faultLog
-	quorum   electorate // none: the history has no keys, or the lock keeps nothing on nodes
-	stored   bool       // the lock keeps nothing on nodes
-	late     bool       // the history records keys, but late
+	faultLog *timeline.Faults
+	quorum   timeline.Electorate // none: the history has no keys, or the lock keeps nothing on nodes
+	stored   bool                // the lock keeps nothing on nodes
+	late     bool                // the history records keys, but late
 
 	client  int // the holder
 	token   string
@@ -24,37 +26,37 @@ type conflict struct {
 	at      history.Time
 	lapsed  bool // the holder's validity had ended
 	lapse   history.Time
-	paused  clientPause // of the holder, during its hold
-	delayed clientPause // of the holder, before its grant
+	paused  timeline.Pause // of the holder, during its hold
+	delayed timeline.Pause // of the holder, before its grant
 	losses  []countedLoss
-	fate    *keyHistory // of the holder
-	missed  bool        // nodes lost the holder's key whose votes the newcomer did not have
-	voted   nodes       // nodes that had the holder's key at its grant
-	elected nodes       // nodes that had the newcomer's key at its grant
-	kept    nodes       // nodes with the holder's key
-	came    nodes       // nodes with the newcomer's key
-	vouched extension
+	fate    *timeline.KeyHistory // of the holder
+	missed  bool                 // nodes lost the holder's key whose votes the newcomer did not have
+	voted   timeline.Nodes       // nodes that had the holder's key at its grant
+	elected timeline.Nodes       // nodes that had the newcomer's key at its grant
+	kept    timeline.Nodes       // nodes with the holder's key
+	came    timeline.Nodes       // nodes with the newcomer's key
+	vouched timeline.Promise
 	endless bool
-	behind  time.Duration // by how much the holder counted on more validity than it was granted, at least
-	since   history.Time  // when the holder called acquire
-	until   history.Time  // until when the holder is known to have counted on it
-	emptied comeback      // the last node that came back without keys
-	entry   entry         // the holder's, in a store
-	its     entry         // the newcomer's
-	early   time.Duration // by how much the store ended the holder's entry early, at least
+	behind  time.Duration      // by how much the holder counted on more validity than it was granted, at least
+	since   history.Time       // when the holder called acquire
+	until   history.Time       // until when the holder is known to have counted on it
+	emptied timeline.Comeback  // the last node that came back without keys
+	entry   timeline.EntryLoss // the holder's, in a store
+	its     timeline.EntryLoss // the newcomer's
+	early   time.Duration      // by how much the store ended the holder's entry early, at least
 }
 
 // contender is what is known about the newcomer of a conflict.
 type contender struct {
 	client int
 	token  string
-	kept   nodes       // nodes with its key
-	voted  nodes       // nodes that had it at its grant
-	fate   *keyHistory // nil: nothing happened to its keys or its entry
+	kept   timeline.Nodes       // nodes with its key
+	voted  timeline.Nodes       // nodes that had it at its grant
+	fate   *timeline.KeyHistory // nil: nothing happened to its keys or its entry
 }
 
-func contenderOf(h *hold) contender {
-	return contender{client: h.client.number, token: h.token, kept: h.keys.set, voted: h.voted(), fate: h.keys.fate}
+func contenderOf(h *timeline.Hold) contender {
+	return contender{client: h.Client.Number, token: h.Token, kept: h.Keys.Set, voted: h.Voted(), fate: h.Keys.Past}
 }
 
 func (v *ended) contender() contender {
@@ -63,69 +65,69 @@ func (v *ended) contender() contender {
 
 // countedLoss is a key that the holder lost on a node which then set the newcomer's.
 type countedLoss struct {
-	keyLoss
+	timeline.KeyLoss
 	vote history.Time // when it did
 }
 
 // own reports whether the holder's own client did it.
 func (c *conflict) own(v countedLoss) bool {
-	return v.client == c.client && (v.reason == history.Deleted || v.reason == history.Overwritten)
+	return v.Client == c.client && (v.Reason == history.Deleted || v.Reason == history.Overwritten)
 }
 
 // overAnyway reports whether the key's TTL would have been over before the node set the newcomer's key,
 // so that the loss changed nothing.
-func (v countedLoss) overAnyway() bool { return v.reason != history.Expired && v.due <= v.vote }
+func (v countedLoss) overAnyway() bool { return v.Reason != history.Expired && v.Due <= v.vote }
 
 // set returns when a node set the contender's key, after it had lost that of another hold.
 func (v contender) set(node int, lost history.Time) (at history.Time, is bool) {
-	if v.fate == nil || !v.voted.has(node) {
+	if v.fate == nil || !v.voted.Has(node) {
 		return 0, false
 	}
-	for _, set := range v.fate.votes {
-		if set.node == node && set.at >= lost {
-			return set.at, true
+	for _, set := range v.fate.Votes {
+		if set.Node == node && set.At >= lost {
+			return set.At, true
 		}
 	}
 	return 0, false
 }
 
-func (v contender) entry() (e entry) {
+func (v contender) entry() (e timeline.EntryLoss) {
 	if v.fate != nil {
-		e = v.fate.entry
+		e = v.fate.Entry
 	}
 	return e
 }
 
 // newConflict returns the conflict between a holder and a newcomer, as known now.
-func newConflict(l *state, n *faultLog, a *hold, b contender, now history.Time) *conflict {
+func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b contender, now history.Time) *conflict {
 	c := &conflict{
-		faultLog: n, stored: l.header.Keepers < 0, late: l.header.Keys && l.header.Watched,
-		client: a.client.number, token: a.token, other: b.client, theirs: b.token, at: now,
-		since: a.acquire.at, until: now,
-		kept: a.keys.set, came: b.kept, voted: a.voted(), elected: b.voted, fate: a.history(),
-		endless: a.endless(),
+		faultLog: n, stored: l.Header.Keepers < 0, late: l.Header.Keys && l.Header.Watched,
+		client: a.Client.Number, token: a.Token, other: b.client, theirs: b.token, at: now,
+		since: a.Acquire.At, until: now,
+		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.History(),
+		endless: a.Endless(),
 	}
-	if exactKeys(l.header) {
-		c.quorum = electorateOf(l.header)
+	if timeline.ExactKeys(l.Header) {
+		c.quorum = timeline.ElectorateOf(l.Header)
 	}
-	if s := a.client.still; s.ever && a.acquire.at <= s.from && s.to <= a.granted {
+	if s := a.Client.LastPause; s.Ever && a.Acquire.At <= s.From && s.To <= a.GrantedAt {
 		c.delayed = s
 	}
-	c.vouched, _ = a.vouched()
+	c.vouched, _ = a.Promised()
 	c.emptied = emptiedUnder(l, a, c.vouched, now)
-	c.entry, c.its = a.history().entry, b.entry()
-	c.early = c.vouched.at.Add(c.vouched.left).Sub(c.entry.at)
-	if w := &a.windows[leaseWindow]; w.over && w.by == history.Lapse && w.end <= now {
-		c.lapsed, c.lapse = true, w.end
+	c.entry, c.its = a.History().Entry, b.entry()
+	c.early = c.vouched.At.Add(c.vouched.Left).Sub(c.entry.At)
+	if w := &a.Windows[timeline.LeaseWindow]; w.Over && w.By == history.Lapse && w.End <= now {
+		c.lapsed, c.lapse = true, w.End
 	}
-	if open := a.openEnd; !c.lapsed && open != nil && open.left > 0 && now > open.at.Add(open.left) {
-		c.lapsed, c.lapse = true, open.at.Add(open.left)
+	if open := a.UnknownEnd; !c.lapsed && open != nil && open.Left > 0 && now > open.At.Add(open.Left) {
+		c.lapsed, c.lapse = true, open.At.Add(open.Left)
 	}
-	for _, v := range a.history().lost {
-		if v.at > now {
+	for _, v := range a.History().Lost {
+		if v.At > now {
 			continue
 		}
-		if at, is := b.set(v.node, v.at); is {
+		if at, is := b.set(v.Node, v.At); is {
 			c.losses = append(c.losses, countedLoss{v, at})
 		} else {
 			c.missed = true
@@ -138,16 +140,16 @@ func newConflict(l *state, n *faultLog, a *hold, b contender, now history.Time) 
 // emptiedUnder returns the last node that came back without keys and may have had the key of a hold, as
 // far as is known without keys. It went down after the hold called acquire, came back before the TTL of
 // that key was over, and so did the other client get its vote.
-func emptiedUnder(l *state, a *hold, vouched extension, now history.Time) (last comeback) {
-	if l.header.Keepers < 0 {
-		if v := l.emptied; v.at > a.acquire.at && v.at <= now {
+func emptiedUnder(l *timeline.Timeline, a *timeline.Hold, vouched timeline.Promise, now history.Time) (last timeline.Comeback) {
+	if l.Header.Keepers < 0 {
+		if v := l.LastEmptied; v.At > a.Acquire.At && v.At <= now {
 			last = v
 		}
 		return last
 	}
-	for _, v := range l.comebacks {
-		soon := a.ttl == 0 || v.at.Sub(v.down) < a.ttl && now < vouched.at.Add(max(a.ttl, a.asked))
-		if v.down > a.acquire.at && v.at <= now && soon {
+	for _, v := range l.Comebacks {
+		soon := a.TTL == 0 || v.At.Sub(v.Down) < a.TTL && now < vouched.At.Add(max(a.TTL, a.ExtendTTL))
+		if v.Down > a.Acquire.At && v.At <= now && soon {
 			last = v
 		}
 	}
@@ -156,15 +158,15 @@ func emptiedUnder(l *state, a *hold, vouched extension, now history.Time) (last 
 
 // counted measures how far the holder's clock is behind, at an instant at which its
 // validity goes on or has just ended.
-func (c *conflict) counted(a *hold, now history.Time) {
-	if a.client.still.from <= c.at {
-		c.paused = a.client.still.since(max(a.acquire.at, a.granted))
+func (c *conflict) counted(a *timeline.Hold, now history.Time) {
+	if a.Client.LastPause.From <= c.at {
+		c.paused = a.Client.LastPause.Since(max(a.Acquire.At, a.GrantedAt))
 	}
-	if w := &a.windows[leaseWindow]; w.over {
-		now = min(now, w.end)
+	if w := &a.Windows[timeline.LeaseWindow]; w.Over {
+		now = min(now, w.End)
 	}
-	if v, ever := a.vouched(); ever && v.at <= now {
-		c.behind = max(c.behind, now.Sub(v.at)-v.left)
+	if v, ever := a.Promised(); ever && v.At <= now {
+		c.behind = max(c.behind, now.Sub(v.At)-v.Left)
 		c.until = max(c.until, now)
 	}
 }
@@ -174,25 +176,25 @@ func (c *conflict) causes() []Cause {
 	switch {
 	case c.lapsed:
 		over := Event{Role: RoleAccess, From: c.lapse, Client: c.client}.say("client %d's validity was over at %s", c.client, at(c.lapse))
-		return broken(StopsInTime, append([]Event{over}, c.paused.of(c.client)...)...)
+		return broken(StopsInTime, append([]Event{over}, pauseOf(c.paused, c.client)...)...)
 	case len(c.losses) > 0:
 		return c.losing()
 	case !c.quorum.None():
 		return c.voting()
-	case c.stored && (c.entry.gone || c.its.gone):
+	case c.stored && (c.entry.Gone || c.its.Gone):
 		return c.storing()
 	case c.slow():
 		return broken(ClocksAgree, c.slowHolder())
-	case c.overran() && !c.vouched.agrees && c.at > c.vouched.at.Add(c.vouched.left):
+	case c.overran() && !c.vouched.Agrees && c.at > c.vouched.At.Add(c.vouched.Left):
 		return unbroken(deadlineLate)
-	case c.stored && c.emptied.how == history.WithWhatItSynced: // nothing has watched the store's entries
-		return broken(StoreKeeps, c.emptied.back("the history does not record keys"))
+	case c.stored && c.emptied.How == history.WithWhatItSynced: // nothing has watched the store's entries
+		return broken(StoreKeeps, back(c.emptied, "the history does not record keys"))
 	case c.stored:
 		return unbroken(c.grantedBoth(""))
-	case c.emptied.node != 0 && c.late:
-		return broken(KeepsOrStaysAway, c.emptied.back("the history records keys too late to tell more"))
-	case c.emptied.node != 0:
-		return broken(KeepsOrStaysAway, c.emptied.back("the history does not record keys"))
+	case c.emptied.Node != 0 && c.late:
+		return broken(KeepsOrStaysAway, back(c.emptied, "the history records keys too late to tell more"))
+	case c.emptied.Node != 0:
+		return broken(KeepsOrStaysAway, back(c.emptied, "the history does not record keys"))
 	case c.late:
 		return unbroken(c.grantedBoth(", as far as can be told from a history that records the nodes' keys late"))
 	}
@@ -205,24 +207,24 @@ func (c *conflict) grantedBoth(known string) Event {
 }
 
 // back describes a node that came back without keys.
-func (c comeback) back(known string) Event {
-	return Event{Role: RoleLoss, From: c.at, Nodes: oneNode(c.node)}.say("node %d came back %s at %s; %s", c.node, c.how, at(c.at), known)
+func back(c timeline.Comeback, known string) Event {
+	return Event{Role: RoleLoss, From: c.At, Nodes: oneNode(c.Node)}.say("node %d came back %s at %s; %s", c.Node, c.How, at(c.At), known)
 }
 
 // storing returns the causes for a lock that keeps an entry of each hold in a store.
 func (c *conflict) storing() []Cause {
 	e := c.entry
-	if !e.gone {
-		return unbroken(c.its.lost(c.other, fmt.Sprintf("; the lock granted it to client %d all the same", c.other)))
+	if !e.Gone {
+		return unbroken(lost(c.its, c.other, fmt.Sprintf("; the lock granted it to client %d all the same", c.other)))
 	}
-	if e.reason == history.Forgotten {
-		without := Event{Role: RoleLoss, From: e.at, Client: c.client, Nodes: oneNode(e.leader)}
-		return broken(StoreKeeps, without.say("node %d leads the store since %s without client %d's entry", e.leader, at(e.at), c.client))
+	if e.Reason == history.Forgotten {
+		without := Event{Role: RoleLoss, From: e.At, Client: c.client, Nodes: oneNode(e.Leader)}
+		return broken(StoreKeeps, without.say("node %d leads the store since %s without client %d's entry", e.Leader, at(e.At), c.client))
 	}
-	evidence := []Event{e.lost(c.client, ", and it went on holding the lock")}
-	if c.early > noticeable && len(c.faultLog.onClock(nodeOrClient{node: e.leader}, c.since, e.at)) > 0 {
-		ahead := Event{Role: RoleFault, Nodes: oneNode(e.leader)}
-		evidence = append(evidence, ahead.say("the clock of node %d, which led, got ahead by %s or more", e.leader, textfmt.FourDigits(c.early)))
+	evidence := []Event{lost(e, c.client, ", and it went on holding the lock")}
+	if c.early > timeline.Noticeable && len(c.faultLog.OnClock(timeline.Machine{Node: e.Leader}, c.since, e.At)) > 0 {
+		ahead := Event{Role: RoleFault, Nodes: oneNode(e.Leader)}
+		evidence = append(evidence, ahead.say("the clock of node %d, which led, got ahead by %s or more", e.Leader, textfmt.FourDigits(c.early)))
 	}
 	if c.slow() {
 		evidence = append(evidence, c.slowHolder())
@@ -234,36 +236,36 @@ func (c *conflict) storing() []Cause {
 }
 
 // lost says how a client's entry went away, and what happened all the same.
-func (e entry) lost(client int, yet string) Event {
-	how := fmt.Sprintf("%s at %s", e.reason, at(e.at))
-	switch e.reason {
+func lost(e timeline.EntryLoss, client int, yet string) Event {
+	how := fmt.Sprintf("%s at %s", e.Reason, at(e.At))
+	switch e.Reason {
 	case history.SessionOver:
-		how = fmt.Sprintf("gone since %s, its session being over", at(e.at))
+		how = fmt.Sprintf("gone since %s, its session being over", at(e.At))
 	case history.Expired:
-		how = fmt.Sprintf("gone since %s, its time to live being over", at(e.at))
+		how = fmt.Sprintf("gone since %s, its time to live being over", at(e.At))
 	case history.Forgotten:
-		how = fmt.Sprintf("forgotten by the store at %s", at(e.at))
+		how = fmt.Sprintf("forgotten by the store at %s", at(e.At))
 	}
-	return Event{Role: RoleLoss, From: e.at, Client: client}.say("client %d's entry was %s%s", client, how, yet)
+	return Event{Role: RoleLoss, From: e.At, Client: client}.say("client %d's entry was %s%s", client, how, yet)
 }
 
 // voting returns the causes if the newcomer did not get its votes by losses of the holder's keys.
 func (c *conflict) voting() []Cause {
 	for _, v := range []struct {
 		client int
-		keys   nodes
+		keys   timeline.Nodes
 	}{{c.other, c.elected}, {c.client, c.voted}} {
-		if c.quorum.has(v.keys) {
+		if c.quorum.Quorum(v.keys) {
 			continue
 		}
-		few := Event{Role: RoleLoss, Client: v.client, Nodes: v.keys.listed(nil)}
+		few := Event{Role: RoleLoss, Client: v.client, Nodes: listNodes(v.keys, nil)}
 		if c.missed || v.client == c.client {
-			return unbroken(few.say("client %d was granted the lock with its key on %s", v.client, c.quorum.share(v.keys)))
+			return unbroken(few.say("client %d was granted the lock with its key on %s", v.client, votesOf(c.quorum, v.keys)))
 		}
-		return unbroken(few.say("no node had lost client %d's key, and client %d was granted the lock with its own on %s", c.client, v.client, c.quorum.share(v.keys)))
+		return unbroken(few.say("no node had lost client %d's key, and client %d was granted the lock with its own on %s", c.client, v.client, votesOf(c.quorum, v.keys)))
 	}
 	if both := c.kept & c.came; both != 0 {
-		two := Event{Role: RoleLoss, Client: c.client, Nodes: both.listed(nil)}
+		two := Event{Role: RoleLoss, Client: c.client, Nodes: listNodes(both, nil)}
 		return broken(OneMaster, two.say("%v kept client %d's key and client %d's at a time", both, c.client, c.other))
 	}
 	if c.missed {
@@ -276,10 +278,10 @@ func (c *conflict) voting() []Cause {
 // losing returns the causes if keys of the holder were lost, one for each kind of loss.
 func (c *conflict) losing() (causes []Cause) {
 	add := func(a Assumption, which func(countedLoss) bool, format string, more ...Event) {
-		lost, when := nodes(0), map[int]history.Time{}
+		lost, when := timeline.Nodes(0), map[int]history.Time{}
 		for _, v := range c.losses {
 			if which(v) && !c.own(v) && !v.overAnyway() {
-				lost, when[v.node] = lost.with(v.node), v.at
+				lost, when[v.Node] = lost.With(v.Node), v.At
 			}
 		}
 		if lost != 0 {
@@ -287,15 +289,15 @@ func (c *conflict) losing() (causes []Cause) {
 		}
 	}
 	because := func(reason string) func(countedLoss) bool {
-		return func(v countedLoss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
+		return func(v countedLoss) bool { return v.Reason == reason && !v.Restored() && !v.Foreign() }
 	}
 	add(KeepsOrStaysAway, because(history.Forgotten), "%v forgot client %d's key %s")
 	add(KeepsUntilExpiry, because(history.Evicted), "%v evicted client %d's key %s")
 	add(KeepsAcknowledged, because(history.RolledBack), "%v went back to a state without client %d's key %s")
-	add(KeepsAcknowledged, func(v countedLoss) bool { return v.restored() }, "%v came back with an earlier expiry of client %d's key, which was over %s")
+	add(KeepsAcknowledged, func(v countedLoss) bool { return v.Restored() }, "%v came back with an earlier expiry of client %d's key, which was over %s")
 	add(OnlyHolder, because(history.Deleted), "%v deleted client %d's key %s for "+c.asker(history.Deleted))
 	add(LookAndSet, because(history.Overwritten), "%v overwrote client %d's key %s for "+c.asker(history.Overwritten))
-	add(OnlyHolder, func(v countedLoss) bool { return v.foreign() }, "on %v client %d's key had expired %s, as "+c.asker(history.Expired)+" had asked")
+	add(OnlyHolder, func(v countedLoss) bool { return v.Foreign() }, "on %v client %d's key had expired %s, as "+c.asker(history.Expired)+" had asked")
 	if clocks := c.wrongClocks(); len(clocks) > 0 {
 		add(ClocksAgree, because(history.Expired), "on %v client %d's key had expired %s, and it went on holding the lock", clocks...)
 	}
@@ -307,22 +309,22 @@ func (c *conflict) losing() (causes []Cause) {
 
 // lost describes the loss of the holder's key on some nodes. The format takes the nodes, the holder
 // and when they lost it.
-func (c *conflict) lost(lost nodes, when map[int]history.Time, format string) Event {
-	e := Event{Role: RoleLoss, Client: c.client, Token: c.token, Nodes: lost.listed(func(n int) history.Time { return when[n] })}
+func (c *conflict) lost(lost timeline.Nodes, when map[int]history.Time, format string) Event {
+	e := Event{Role: RoleLoss, Client: c.client, Token: c.token, Nodes: listNodes(lost, func(n int) history.Time { return when[n] })}
 	return e.say(format, lost, c.client, times(e.Nodes))
 }
 
 // unexplained returns the evidence if no fault explains that the keys were lost: the holder's client
 // deleted them, or they were over, because the lock did not renew them.
 func (c *conflict) unexplained() (told []Event) {
-	var own, over nodes
+	var own, over timeline.Nodes
 	when := map[int]history.Time{}
 	for _, v := range c.losses {
 		switch {
 		case c.own(v):
-			own, when[v.node] = own.with(v.node), v.at
+			own, when[v.Node] = own.With(v.Node), v.At
 		case v.overAnyway():
-			over, when[v.node] = over.with(v.node), v.due
+			over, when[v.Node] = over.With(v.Node), v.Due
 		}
 	}
 	if own != 0 {
@@ -335,8 +337,8 @@ func (c *conflict) unexplained() (told []Event) {
 	if len(told) == 0 {
 		told = c.expired()
 	}
-	if k := c.fate.misled; k != nil {
-		told = append(told, k.event("a request of client %d extended client %d's key (token %s) on node %d at %s"))
+	if k := c.fate.Misled; k != nil {
+		told = append(told, wrongKeyEvent(k, "a request of client %d extended client %d's key (token %s) on node %d at %s"))
 	}
 	return told
 }
@@ -349,20 +351,20 @@ func (c *conflict) unexplained() (told []Event) {
 func (c *conflict) expired() []Event {
 	var early time.Duration
 	for _, v := range c.losses {
-		early = max(early, v.early)
+		early = max(early, v.Early)
 	}
 	e := Event{Role: RoleLoss, Client: c.client, Token: c.token}
-	if early > noticeable {
+	if early > timeline.Noticeable {
 		return []Event{e.say("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", c.client, textfmt.FourDigits(early))}
 	}
 	counted := "the lock counted on it for longer"
-	if c.overran() && !c.vouched.agrees {
+	if c.overran() && !c.vouched.Agrees {
 		counted = deadlineLate.Text
 	}
 	told := []Event{e.say("client %d's key lived for its whole TTL, and %s", c.client, counted)}
-	if s := c.delayed; s.ever {
-		stood := Event{Role: RoleFault, From: s.from, To: s.to, Client: c.client}
-		told = append(told, stood.say("client %d had stood still from %s to %s, before the grant", c.client, at(s.from), at(s.to)))
+	if s := c.delayed; s.Ever {
+		stood := Event{Role: RoleFault, From: s.From, To: s.To, Client: c.client}
+		told = append(told, stood.say("client %d had stood still from %s to %s, before the grant", c.client, at(s.From), at(s.To)))
 	}
 	return told
 }
@@ -370,9 +372,9 @@ func (c *conflict) expired() []Event {
 // asker names the client whose request lost the key.
 func (c *conflict) asker(reason string) string {
 	for _, v := range c.losses {
-		switch who := max(v.client, v.asked); {
-		case v.reason != reason || who == 0 || c.own(v):
-		case reason == history.Expired && !v.foreign():
+		switch who := max(v.Client, v.Asked); {
+		case v.Reason != reason || who == 0 || c.own(v):
+		case reason == history.Expired && !v.Foreign():
 		default:
 			return fmt.Sprintf("client %d", who)
 		}
@@ -381,28 +383,28 @@ func (c *conflict) asker(reason string) string {
 }
 
 // overran reports whether the holder counted on more validity than it was granted.
-func (c *conflict) overran() bool { return c.behind > noticeable && !c.endless }
+func (c *conflict) overran() bool { return c.behind > timeline.Noticeable && !c.endless }
 
 // slow reports whether it did because its clock fell behind. A fault must explain that.
 func (c *conflict) slow() bool {
-	return c.overran() && len(c.faultLog.onClock(nodeOrClient{client: c.client}, c.since, c.until)) > 0
+	return c.overran() && len(c.faultLog.OnClock(timeline.Machine{Client: c.client}, c.since, c.until)) > 0
 }
 
 // wrongClocks lists the clocks that were wrong, as far as faults explain it.
 func (c *conflict) wrongClocks() (wrong []Event) {
-	var ahead nodes
+	var ahead timeline.Nodes
 	least := time.Duration(0)
 	for _, v := range c.losses {
-		if v.short() && len(c.faultLog.onClock(nodeOrClient{node: v.node}, c.since, v.at)) > 0 {
-			if ahead == 0 || v.early < least {
-				least = v.early
+		if v.Short() && len(c.faultLog.OnClock(timeline.Machine{Node: v.Node}, c.since, v.At)) > 0 {
+			if ahead == 0 || v.Early < least {
+				least = v.Early
 			}
-			ahead = ahead.with(v.node)
+			ahead = ahead.With(v.Node)
 		}
 	}
 	if ahead != 0 {
-		e := Event{Role: RoleFault, Nodes: ahead.listed(nil)}
-		wrong = append(wrong, e.say("%s of %v got ahead by %s or more", textfmt.Plural(ahead.count(), "the clock"), ahead, textfmt.FourDigits(least)))
+		e := Event{Role: RoleFault, Nodes: listNodes(ahead, nil)}
+		wrong = append(wrong, e.say("%s of %v got ahead by %s or more", textfmt.Plural(ahead.Count(), "the clock"), ahead, textfmt.FourDigits(least)))
 	}
 	if c.slow() {
 		wrong = append(wrong, c.slowHolder())
@@ -415,96 +417,96 @@ func (c *conflict) slowHolder() Event {
 }
 
 // event describes the fault.
-func (v loggedFault) event() Event {
-	e := Event{Role: RoleFault, From: v.from, Client: v.wrong.client, Nodes: oneNode(v.wrong.node)}
-	text, back := fmt.Sprintf("%s at %s", v.text, at(v.from)), ""
-	if v.left != "" {
-		back = " and is back " + v.left
+func faultEvent(v timeline.Fault) Event {
+	e := Event{Role: RoleFault, From: v.From, Client: v.Wrong.Client, Nodes: oneNode(v.Wrong.Node)}
+	text, back := fmt.Sprintf("%s at %s", v.Text, at(v.From)), ""
+	if v.Left != "" {
+		back = " and is back " + v.Left
 	}
-	if !v.ended {
+	if !v.Ended {
 		return e.say("%s", text)
 	}
-	e.To = v.to
+	e.To = v.To
 	switch {
-	case v.to == v.from:
+	case v.To == v.From:
 		return e.say("%s%s at once", text, back)
 	case back != "":
-		return e.say("%s%s at %s", text, back, at(v.to))
+		return e.say("%s%s at %s", text, back, at(v.To))
 	}
-	return e.say("%s, until %s", text, at(v.to))
+	return e.say("%s, until %s", text, at(v.To))
 }
 
 // after returns the faults of an ordered list that begin after an instant.
-func after(list []loggedFault, limit history.Time) []loggedFault {
-	if i := slices.IndexFunc(list, func(v loggedFault) bool { return v.from > limit }); i >= 0 {
+func after(list []timeline.Fault, limit history.Time) []timeline.Fault {
+	if i := slices.IndexFunc(list, func(v timeline.Fault) bool { return v.From > limit }); i >= 0 {
 		return list[i:]
 	}
 	return nil
 }
 
 // eventsOf describes the faults of a list that begin up to a limit, or after it.
-func eventsOf(list []loggedFault, limit history.Time, after bool) (told []Event) {
+func eventsOf(list []timeline.Fault, limit history.Time, after bool) (told []Event) {
 	for _, v := range list {
-		if v.from > limit == after {
-			told = append(told, v.event())
+		if v.From > limit == after {
+			told = append(told, faultEvent(v))
 		}
 	}
 	return told
 }
 
 // tellFaults describes faults.
-func tellFaults(list []loggedFault) (told []Event) {
+func tellFaults(list []timeline.Fault) (told []Event) {
 	for _, v := range list {
-		told = append(told, v.event())
+		told = append(told, faultEvent(v))
 	}
 	return told
 }
 
 // of describes the pause of a client, if there was one.
-func (s clientPause) of(client int) []Event {
-	e := Event{Role: RoleFault, From: s.from, Client: client}
+func pauseOf(s timeline.Pause, client int) []Event {
+	e := Event{Role: RoleFault, From: s.From, Client: client}
 	switch {
-	case !s.ever:
+	case !s.Ever:
 		return nil
-	case s.to == forever:
-		return []Event{e.say("client %d stood still from %s on", client, at(s.from))}
+	case s.To == timeline.Forever:
+		return []Event{e.say("client %d stood still from %s on", client, at(s.From))}
 	}
-	e.To = s.to
-	return []Event{e.say("client %d stood still from %s to %s", client, at(s.from), at(s.to))}
+	e.To = s.To
+	return []Event{e.say("client %d stood still from %s to %s", client, at(s.From), at(s.To))}
 }
 
 // leads describes a node that came to lead a store.
-func (c comeback) leads() Event {
-	e := Event{Role: RoleLoss, From: c.at, Nodes: oneNode(c.node)}
-	return e.say("node %d leads the store since %s %s", c.node, at(c.at), c.how)
+func tellLeader(c timeline.Comeback) Event {
+	e := Event{Role: RoleLoss, From: c.At, Nodes: oneNode(c.Node)}
+	return e.say("node %d leads the store since %s %s", c.Node, at(c.At), c.How)
 }
 
 // event describes the change. The format takes the two clients, the token, the node and the instant.
-func (k *wrongKey) event(format string) Event {
-	e := Event{Role: RoleLoss, From: k.at, Client: k.client, Nodes: oneNode(k.node), Token: k.token}
-	return e.say(format, k.client, k.owner, short(k.token), k.node, at(k.at))
+func wrongKeyEvent(k *timeline.WrongKey, format string) Event {
+	e := Event{Role: RoleLoss, From: k.At, Client: k.Client, Nodes: oneNode(k.Node), Token: k.Token}
+	return e.say(format, k.Client, k.Owner, short(k.Token), k.Node, at(k.At))
 }
 
 // doubted says which events are missing.
-func (o *openEnd) doubted(held *hold, other int, now history.Time) Event {
+func doubted(o *timeline.UnknownEnd, held *timeline.Hold, other int, now history.Time) Event {
 	why, remedy := "without an until", "write until on the clock of t"
-	if o.foreign {
+	if o.Foreign {
 		why = "with an until that is not on the clock of t"
 		remedy = `write a lapse event when the validity of a hold ends, with "until_clock":"client" in the header, or write until on the clock of t`
 	}
 	left := ""
-	if o.left > 0 {
-		left = fmt.Sprintf(" with %s of validity left", textfmt.FourDigits(o.left))
+	if o.Left > 0 {
+		left = fmt.Sprintf(" with %s of validity left", textfmt.FourDigits(o.Left))
 	}
-	client, lock := held.client.number, lockOf(held.resource.name, held.token)
-	e := Event{Role: RoleUnseen, From: o.at, To: now, Client: client, Resource: held.resource.name, Token: held.token}
+	client, lock := held.Client.Number, lockOf(held.Resource.Name, held.Token)
+	e := Event{Role: RoleUnseen, From: o.At, To: now, Client: client, Resource: held.Resource.Name, Token: held.Token}
 	return e.say("client %d was granted %s at %s%s, %s; client %d was granted it at %s, and whether client %d still held it then is not known: %s",
-		client, lock, at(o.at), left, why, other, at(now), client, remedy)
+		client, lock, at(o.At), left, why, other, at(now), client, remedy)
 }
 
 // share says how much of the electorate a set is, as in "3 of 5 nodes" or "3 of 7 nodes (5 of 9 votes)".
-func (e electorate) share(s nodes) string {
-	text := fmt.Sprintf("%d of %d nodes", (s & e.voters()).count(), e.voters().count())
+func votesOf(e timeline.Electorate, s timeline.Nodes) string {
+	text := fmt.Sprintf("%d of %d nodes", (s & e.Nodes()).Count(), e.Nodes().Count())
 	if e.Weights != nil {
 		text += fmt.Sprintf(" (%d of %d votes)", e.Count(uint64(s)), e.All)
 	}

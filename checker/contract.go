@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"slices"
 	"time"
@@ -33,13 +35,13 @@ const Contract Property = "contract"
 // hold has ended: see [lossNotice].
 type contract struct {
 	header   history.Header
-	quorum   electorate
-	state    *state
-	faultLog *faultLog
+	quorum   timeline.Electorate
+	state    *timeline.Timeline
+	faultLog *timeline.Faults
 
-	notices perHold[lossNotice]
-	instead perHold[[]wrongKey] // other keys that were deleted for the holder since it called release
-	claims  []claim             // in this instant
+	notices timeline.PerHold[lossNotice]
+	instead timeline.PerHold[[]timeline.WrongKey] // other keys that were deleted for the holder since it called release
+	claims  []claim                               // in this instant
 	truth   truth
 
 	calls    int
@@ -48,7 +50,7 @@ type contract struct {
 
 // claim is what a call returned. It is compared with the keys at the end of the instant.
 type claim struct {
-	hold *hold
+	hold *timeline.Hold
 	what claimKind
 	at   history.Time
 	call history.Time
@@ -62,25 +64,25 @@ const (
 	saysLost               // by a release
 )
 
-func newContract(l *state, _ *shared) propertyChecker {
-	c := &contract{header: l.header, quorum: electorateOf(l.header), state: l, faultLog: &l.faultLog}
+func newContract(l *timeline.Timeline, _ *shared) propertyChecker {
+	c := &contract{header: l.Header, quorum: timeline.ElectorateOf(l.Header), state: l, faultLog: &l.Faults}
 	c.truth = newTruth(c)
 	return c
 }
 
 // truthful reports whether the history records keys as they change, so that what calls return can be
 // judged when they return.
-func (c *contract) truthful() bool { return exactKeys(c.header) && !c.quorum.None() }
+func (c *contract) truthful() bool { return timeline.ExactKeys(c.header) && !c.quorum.None() }
 
-func (c *contract) wants() kinds {
-	k := kindSet(history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
+func (c *contract) Wants() timeline.Kinds {
+	k := timeline.KindSet(history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released, history.KeyGone, history.End)
 	if c.header.Bounds.Notice > 0 {
 		k |= learning
 	}
-	return k | c.truth.wants()
+	return k | c.truth.Wants()
 }
 
-func (c *contract) observe(f *fact) {
+func (c *contract) Observe(f *timeline.Fact) {
 	b := &c.header.Bounds
 	if b.Notice > 0 {
 		c.follow(f)
@@ -89,17 +91,17 @@ func (c *contract) observe(f *fact) {
 	case history.Granted:
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
-		c.possible(f, "granted", f.hold.ttl)
-	case reentered:
+		c.possible(f, "granted", f.Hold.TTL)
+	case timeline.Reentered:
 		c.returned(f, "acquire", b.Acquire)
 		c.positive(f, "a grant")
-		c.possible(f, "granted", f.try.ttl)
+		c.possible(f, "granted", f.Try.TTL)
 	case history.Refused:
 		c.returned(f, "acquire", b.Acquire)
 	case history.Extended:
 		c.returned(f, "extend", b.Extend)
 		c.positive(f, "an extension")
-		c.possible(f, "granted an extension of", f.extendedBy())
+		c.possible(f, "granted an extension of", extendedBy(f))
 		c.still(f)
 		c.claim(f, saysExtended)
 		if c.truth.judges() {
@@ -120,7 +122,7 @@ func (c *contract) observe(f *fact) {
 		}
 	case history.EntryDeleted, history.EntriesSeen, history.Leader, history.KeySet, history.KeyExtended, history.KeyGone:
 		if c.truth.judges() {
-			c.truth.observe(f)
+			c.truth.Observe(f)
 		}
 	case history.End:
 		c.unreturned(f.Time)
@@ -144,40 +146,40 @@ const (
 // violate reports a violation by a call of a client, or by its hold.
 func (c *contract) violate(duty Duty, where Place, tell func() []Event) {
 	c.breaches.add(func() Finding {
-		faults := eventsOf(c.faultLog.between(where.From, where.To), forever, false)
+		faults := eventsOf(c.faultLog.Between(where.From, where.To), timeline.Forever, false)
 		return Finding{Duty: duty, Events: append(tell(), faults...), Where: &where}
 	})
 }
 
 // calling is the call that the event returns from.
-func (f *fact) calling() Place {
-	return Place{Resource: f.Resource, Client: f.Client, From: f.call.at, To: f.Time}
+func calling(f *timeline.Fact) Place {
+	return Place{Resource: f.Resource, Client: f.Client, From: f.Call.At, To: f.Time}
 }
 
 // place is a time of the hold.
-func (h *hold) place(from, to history.Time) Place {
-	return Place{Resource: h.resource.name, Client: h.client.number, From: from, To: to}
+func placeOfHold(h *timeline.Hold, from, to history.Time) Place {
+	return Place{Resource: h.Resource.Name, Client: h.Client.Number, From: from, To: to}
 }
 
 // returning is about the call that the event returns from.
-func (f *fact) returning(role Role) Event {
-	return Event{Role: role, From: f.call.at, To: f.Time, Client: f.Client, Resource: f.Resource, Token: f.Token}
+func returning(f *timeline.Fact, role Role) Event {
+	return Event{Role: role, From: f.Call.At, To: f.Time, Client: f.Client, Resource: f.Resource, Token: f.Token}
 }
 
 // during is about the hold from one instant to another.
-func (h *hold) during(role Role, from, to history.Time) Event {
-	return Event{Role: role, From: from, To: to, Client: h.client.number, Resource: h.resource.name, Token: h.token}
+func during(h *timeline.Hold, role Role, from, to history.Time) Event {
+	return Event{Role: role, From: from, To: to, Client: h.Client.Number, Resource: h.Resource.Name, Token: h.Token}
 }
 
 // lock names the resource and the token of the event.
 func (e Event) lock() string { return lockOf(e.Resource, e.Token) }
 
-func (c *contract) returned(f *fact, name string, bound time.Duration) {
+func (c *contract) returned(f *timeline.Fact, name string, bound time.Duration) {
 	c.calls++
-	if bound > 0 && f.took > bound {
-		c.violate(ReturnsInTime, f.calling(), func() []Event {
-			e := f.returning(RoleWait)
-			return []Event{e.say("client %d called %s of %s at %s and it took %s to return, more than %s", e.Client, name, e.lock(), at(e.From), textfmt.FourDigits(f.took), bound)}
+	if bound > 0 && f.Took > bound {
+		c.violate(ReturnsInTime, calling(f), func() []Event {
+			e := returning(f, RoleWait)
+			return []Event{e.say("client %d called %s of %s at %s and it took %s to return, more than %s", e.Client, name, e.lock(), at(e.From), textfmt.FourDigits(f.Took), bound)}
 		})
 	}
 }
@@ -185,65 +187,65 @@ func (c *contract) returned(f *fact, name string, bound time.Duration) {
 // unreturned judges the calls that are open when the history ends.
 func (c *contract) unreturned(now history.Time) {
 	b := &c.header.Bounds
-	for _, who := range c.state.clients {
-		if who.dead {
+	for _, who := range c.state.Clients {
+		if who.Dead {
 			continue
 		}
-		for _, h := range who.holds {
-			if h.over {
+		for _, h := range who.Holds {
+			if h.Over {
 				continue
 			}
-			c.open(h, h.acquire, "acquire", b.Acquire, h.queue.time(who, now), now)
-			c.open(h, h.extend, "extend", b.Extend, 0, now)
-			c.open(h, h.release, "release", b.Release, 0, now)
+			c.open(h, h.Acquire, "acquire", b.Acquire, h.Queue.Time(who, now), now)
+			c.open(h, h.Extend, "extend", b.Extend, 0, now)
+			c.open(h, h.Release, "release", b.Release, 0, now)
 		}
 	}
 }
 
-func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
-	took := call.took(h.client, now) - queued
-	if call.open && bound > 0 && took > bound {
-		c.violate(ReturnsInTime, h.place(call.at, now), func() []Event {
-			e := h.during(RoleWait, call.at, now)
+func (c *contract) open(h *timeline.Hold, call timeline.Call, name string, bound, queued time.Duration, now history.Time) {
+	took := call.Took(h.Client, now) - queued
+	if call.Open && bound > 0 && took > bound {
+		c.violate(ReturnsInTime, placeOfHold(h, call.At, now), func() []Event {
+			e := during(h, RoleWait, call.At, now)
 			return []Event{e.say("client %d called %s of %s at %s and it had not returned %s later, when the history ended; the bound is %s",
-				e.Client, name, e.lock(), at(call.at), textfmt.FourDigits(took), bound)}
+				e.Client, name, e.lock(), at(call.At), textfmt.FourDigits(took), bound)}
 		})
 	}
 }
 
 // possible reports a grant for a TTL that cannot be kept. The header states the
 // allowance for the longest TTL only.
-func (c *contract) possible(f *fact, what string, ttl time.Duration) {
+func (c *contract) possible(f *timeline.Fact, what string, ttl time.Duration) {
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		c.violate(RefusesShortTTL, f.calling(), func() []Event {
-			e := f.returning(RoleAccess)
+		c.violate(RefusesShortTTL, calling(f), func() []Event {
+			e := returning(f, RoleAccess)
 			return []Event{e.say("client %d was %s %s at %s for a TTL of %s, which cannot be kept and has to be refused", e.Client, what, e.lock(), at(f.Time), ttl)}
 		})
 	}
 }
 
 // extendedBy is the TTL of a granted extension. The call, the return or both state it.
-func (f *fact) extendedBy() time.Duration {
-	if f.TTL == 0 && f.hold != nil {
-		return f.hold.asked
+func extendedBy(f *timeline.Fact) time.Duration {
+	if f.TTL == 0 && f.Hold != nil {
+		return f.Hold.ExtendTTL
 	}
 	return f.TTL
 }
 
 // still reports an extension that was called after the hold was released.
-func (c *contract) still(f *fact) {
+func (c *contract) still(f *timeline.Fact) {
 	var released history.Time
-	switch h := f.hold; {
-	case f.parted != nil:
-		released = f.parted.released
-	case h != nil && h.letGo && f.call.at > h.release.at:
-		released = h.release.at
+	switch h := f.Hold; {
+	case f.Released != nil:
+		released = f.Released.Released
+	case h != nil && h.ReleaseCalled && f.Call.At > h.Release.At:
+		released = h.Release.At
 	default:
 		return
 	}
-	c.violate(EndsWithRelease, f.calling(), func() []Event {
-		e := f.returning(RoleAccess)
+	c.violate(EndsWithRelease, calling(f), func() []Event {
+		e := returning(f, RoleAccess)
 		return []Event{e.say("client %d called extend of %s at %s and was told at %s that it was extended, but had released it at %s",
 			e.Client, e.lock(), at(e.From), at(e.To), at(released))}
 	})
@@ -251,11 +253,11 @@ func (c *contract) still(f *fact) {
 
 // positive reports a grant without validity: by the lock's own figure, or by its clock
 // just before the lock read it. A figure of 0 may have been left out.
-func (c *contract) positive(f *fact, what string) {
+func (c *contract) positive(f *timeline.Fact, what string) {
 	left := time.Duration(f.Until - f.Now)
 	violate := func(by func() string) {
-		c.violate(GrantsValidity, f.calling(), func() []Event {
-			e := f.returning(RoleAccess)
+		c.violate(GrantsValidity, calling(f), func() []Event {
+			e := returning(f, RoleAccess)
 			return []Event{e.say("client %d got %s of %s at %s with %s of validity left%s", e.Client, what, e.lock(), at(f.Time), textfmt.FourDigits(f.Validity), by())}
 		})
 	}
@@ -276,21 +278,21 @@ func (c *contract) positive(f *fact, what string) {
 }
 
 // claim notes what a call returned, if there are keys to compare it with.
-func (c *contract) claim(f *fact, what claimKind) {
-	if c.truthful() && f.hold != nil {
-		c.claims = append(c.claims, claim{f.hold, what, f.Time, f.call.at})
+func (c *contract) claim(f *timeline.Fact, what claimKind) {
+	if c.truthful() && f.Hold != nil {
+		c.claims = append(c.claims, claim{f.Hold, what, f.Time, f.Call.At})
 	}
 }
 
-func (*contract) settles() kinds {
-	return kindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [truth]
+func (*contract) Settles() timeline.Kinds {
+	return timeline.KindSet(history.Extended, history.Released, history.KeyGone) // also for entries: see [truth]
 }
 
 // settle judges the claims and deletions of the instant. It is known now who held the
 // lock and who had called release.
-func (c *contract) settle() {
-	for _, k := range c.state.changes {
-		if k.kind == history.KeyGone && k.reason == history.Deleted {
+func (c *contract) Settle() {
+	for _, k := range c.state.Changes {
+		if k.Kind == history.KeyGone && k.Reason == history.Deleted {
 			c.judgeDeletion(k)
 			c.noteDeletion(k)
 		}
@@ -299,29 +301,29 @@ func (c *contract) settle() {
 		c.judgeClaim(claim)
 	}
 	c.claims = c.claims[:0]
-	c.truth.settle()
+	c.truth.Settle()
 }
 
 // judgeDeletion reports a key that was deleted while its hold went on. After the call
 // of release a deletion is expected.
-func (c *contract) judgeDeletion(d keyChange) {
-	h := d.hold
-	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseWindow].over {
+func (c *contract) judgeDeletion(d timeline.KeyChange) {
+	h := d.Hold
+	if h.ReleaseCalled || !h.Granted || h.GrantedAt >= d.At || h.Windows[timeline.LeaseWindow].Over {
 		return
 	}
-	c.deletedKey(h, d.node, d.client, d.at)
+	c.deletedKey(h, d.Node, d.Client, d.At)
 }
 
 // deletedKey reports that a node, or the store (0), deleted the key of a hold that went on.
-func (c *contract) deletedKey(h *hold, node, by int, when history.Time) {
-	c.violate(KeepsHeldKeys, h.place(h.granted, when), func() []Event {
-		e := h.during(RoleLoss, when, 0)
+func (c *contract) deletedKey(h *timeline.Hold, node, by int, when history.Time) {
+	c.violate(KeepsHeldKeys, placeOfHold(h, h.GrantedAt, when), func() []Event {
+		e := during(h, RoleLoss, when, 0)
 		e.Nodes = oneNode(node)
 		what := fmt.Sprintf("node %d deleted the key of %s at %s for %s", node, e.lock(), at(when), clientOrSome(by))
 		if node == 0 {
 			what = fmt.Sprintf("the entry of %s was deleted by %s at %s", e.lock(), clientOrSome(by), at(when))
 		}
-		return []Event{e.say("%s, while client %d held the lock since %s and had not called release", what, e.Client, at(h.granted))}
+		return []Event{e.say("%s, while client %d held the lock since %s and had not called release", what, e.Client, at(h.GrantedAt))}
 	})
 }
 
@@ -331,47 +333,47 @@ const maxInstead = 3
 
 // noteDeletion notes that a node deleted the key of one client for another, which is
 // releasing. It need not be a breach by itself: the try with that key may not have returned.
-func (c *contract) noteDeletion(d keyChange) {
-	owner := d.hold.client
-	if d.client == 0 || d.client == owner.number {
+func (c *contract) noteDeletion(d timeline.KeyChange) {
+	owner := d.Hold.Client
+	if d.Client == 0 || d.Client == owner.Number {
 		return
 	}
-	for _, h := range d.about.holds {
-		if h.client.number != d.client || !h.letGo || h.release.at > d.at {
+	for _, h := range d.About.Holds {
+		if h.Client.Number != d.Client || !h.ReleaseCalled || h.Release.At > d.At {
 			continue
 		}
-		if instead := c.instead.of(h); len(*instead) < maxInstead {
-			*instead = append(*instead, wrongKey{d.node, d.client, owner.number, d.token, d.at})
+		if instead := c.instead.Of(h); len(*instead) < maxInstead {
+			*instead = append(*instead, timeline.WrongKey{d.Node, d.Client, owner.Number, d.Token, d.At})
 		}
 	}
 }
 
 func (c *contract) judgeClaim(k claim) {
 	h := k.hold
-	backing, where := h.keys.deleted, h.place(k.call, k.at)
+	backing, where := h.Keys.Deleted, placeOfHold(h, k.call, k.at)
 	switch k.what {
 	case saysExtended:
-		backing = h.keys.confirmed | h.keys.extended
+		backing = h.Keys.Confirmed | h.Keys.Extended
 	case saysLost:
-		if there := h.keys.claimed & h.keys.deleted; c.quorum.has(there) {
-			c.untrue(k.what, where, h.token, func() string { return c.quorum.share(there) + " deleted the key in between" })
+		if there := h.Keys.Claimed & h.Keys.Deleted; c.quorum.Quorum(there) {
+			c.untrue(k.what, where, h.Token, func() string { return votesOf(c.quorum, there) + " deleted the key in between" })
 		}
 		return
 	}
-	if c.quorum.has(backing) {
+	if c.quorum.Quorum(backing) {
 		return
 	}
-	var instead []wrongKey
+	var instead []timeline.WrongKey
 	if k.what == saysHeld {
-		instead = *c.instead.of(h)
+		instead = *c.instead.Of(h)
 	}
-	c.untrue(k.what, where, h.token, func() string { return c.quorum.unbacked(backing, k.what) }, instead...)
+	c.untrue(k.what, where, h.Token, func() string { return unbacked(c.quorum, backing, k.what) }, instead...)
 }
 
 // unbacked says that only some nodes did what an extension, or a release, says.
-func (e electorate) unbacked(did nodes, what claimKind) string {
-	few, done := "only "+e.share(did), "deleted"
-	if did&e.voters() == 0 {
+func unbacked(e timeline.Electorate, did timeline.Nodes, what claimKind) string {
+	few, done := "only "+votesOf(e, did), "deleted"
+	if did&e.Nodes() == 0 {
 		few = "no node"
 	}
 	if what == saysExtended {
@@ -382,7 +384,7 @@ func (e electorate) unbacked(did nodes, what claimKind) string {
 
 // untrue reports a call that did not return the truth; but says what happened, and instead are the
 // keys that were deleted in place of the holder's.
-func (c *contract) untrue(what claimKind, where Place, token string, but func() string, instead ...wrongKey) {
+func (c *contract) untrue(what claimKind, where Place, token string, but func() string, instead ...timeline.WrongKey) {
 	c.violate(TellsTheTruth, where, func() []Event {
 		call, told := "release", "that it was still held"
 		switch what {
@@ -394,7 +396,7 @@ func (c *contract) untrue(what claimKind, where Place, token string, but func() 
 		e := Event{Role: RoleAccess, From: where.From, To: where.To, Client: where.Client, Resource: where.Resource, Token: token}
 		events := []Event{e.say("client %d called %s of %s at %s and was told at %s %s, but %s", e.Client, call, e.lock(), at(e.From), at(e.To), told, but())}
 		for _, k := range instead {
-			events = append(events, k.event("instead, a request of client %d deleted client %d's key (token %s) on node %d at %s"))
+			events = append(events, wrongKeyEvent(&k, "instead, a request of client %d deleted client %d's key (token %s) on node %d at %s"))
 		}
 		return events
 	})
@@ -429,8 +431,8 @@ func (c *contract) withoutFault(f Finding) Finding {
 	told := slices.ContainsFunc(f.Events, func(e Event) bool { return e.Role == RoleFault })
 	none := Event{Role: RoleFault, From: f.Where.From, To: f.Where.To}
 	switch {
-	case told || c.faultLog.none() && len(f.Causes) > 0: // a cause says so
-	case c.faultLog.none():
+	case told || c.faultLog.None() && len(f.Causes) > 0: // a cause says so
+	case c.faultLog.None():
 		f.Events = append(f.Events, none.say("no fault took place"))
 	default:
 		f.Events = append(f.Events, none.say("no fault went on meanwhile"))

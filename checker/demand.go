@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -30,10 +32,10 @@ func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 	p.byOneClock()
 	if len(p.meters) == 0 {
 		d := &demand{}
-		for _, newMeter := range []func(*state, *demand) meter{newWaitMeter, newOutageMeter} {
+		for _, newMeter := range []func(*timeline.Timeline, *demand) meter{newWaitMeter, newOutageMeter} {
 			m := newMeter(p.state, d)
 			p.meters = append(p.meters, m)
-			p.state.listen(m)
+			p.state.Listen(m)
 		}
 	}
 	for _, m := range p.meters {
@@ -47,21 +49,21 @@ func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
 }
 
 // tell reports the series of a try, which ends as v says.
-func (w *waitMeter) tell(try *hold, v Wait) {
+func (w *waitMeter) tell(try *timeline.Hold, v Wait) {
 	if w.each == nil {
 		return
 	}
-	v.Client, v.Resource, v.From, v.Tries = try.client.number, try.resource.name, try.acquire.at, 1
-	if row := w.demand.row(try.client, try.resource); row != nil {
+	v.Client, v.Resource, v.From, v.Tries = try.Client.Number, try.Resource.Name, try.Acquire.At, 1
+	if row := w.demand.row(try.Client, try.Resource); row != nil {
 		v.From, v.Tries = row.since, row.tries+1
 	}
 	w.each(v)
 }
 
 // gaveUp reports a series that ended with a refusal.
-func (w *waitMeter) gaveUp(c *client, r *row) {
+func (w *waitMeter) gaveUp(c *timeline.Client, r *row) {
 	if w.each != nil {
-		w.each(Wait{Client: c.number, Resource: r.resource.name, From: r.since, To: r.last, Tries: r.tries})
+		w.each(Wait{Client: c.Number, Resource: r.resource.Name, From: r.since, To: r.last, Tries: r.tries})
 	}
 }
 
@@ -84,7 +86,7 @@ type waiting struct {
 
 // longWait is a wait that was too long.
 type longWait struct {
-	resource *resource
+	resource *timeline.Resource
 	at       history.Time
 	start    history.Time // when the wait began
 	links    []cutLinks   // that excuse it when they are up again
@@ -99,19 +101,19 @@ func (p *progress) start(w *waiting) history.Time { return max(p.disturbed(w), w
 func (p *progress) disturbed(w *waiting) history.Time { return max(p.quiet, p.excuses.hidden, w.quiet) }
 
 // of returns the wait for a resource.
-func (p *progress) of(r *resource) *waiting { return p.waiting.of(r) }
+func (p *progress) of(r *timeline.Resource) *waiting { return p.waiting.Of(r) }
 
-func (p *progress) wait(h *hold) {
-	if !h.client.dead {
-		*p.waits.of(h) = true
-		p.of(h.resource).open++
+func (p *progress) wait(h *timeline.Hold) {
+	if !h.Client.Dead {
+		*p.waits.Of(h) = true
+		p.of(h.Resource).open++
 	}
 }
 
-func (p *progress) stopWaiting(h *hold) {
-	if waits := p.waits.of(h); *waits {
+func (p *progress) stopWaiting(h *timeline.Hold) {
+	if waits := p.waits.Of(h); *waits {
 		*waits = false
-		p.of(h.resource).open--
+		p.of(h.Resource).open--
 	}
 }
 
@@ -122,9 +124,9 @@ func (p *progress) due(w *waiting) history.Time {
 
 // held reports whether a client holds the resource since before now, other than by one hold.
 // A hold that nothing can end does not count.
-func heldBy(r *resource, but *hold, now history.Time) bool {
-	for _, h := range r.holds {
-		if h != but && h.leased() && h.windows[leaseWindow].from < now && !h.orphaned() {
+func heldBy(r *timeline.Resource, but *timeline.Hold, now history.Time) bool {
+	for _, h := range r.Holds {
+		if h != but && h.Leased() && h.Windows[timeline.LeaseWindow].From < now && !h.Orphaned() {
 			return true
 		}
 	}

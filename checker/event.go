@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -76,12 +78,12 @@ func notExercised(v Verdict, why string) Finding {
 func unseen(why string) Finding { return because(Unknown, Event{Role: RoleUnseen, Text: why}) }
 
 // oneNode is the node of an event, if it has a number.
-func oneNode(n int) []NodeTime { return node(n).listed(nil) }
+func oneNode(n int) []NodeTime { return listNodes(timeline.Node(n), nil) }
 
 // listed lists a set of nodes, with when something happened to them.
-func (s nodes) listed(when func(node int) history.Time) (list []NodeTime) {
-	for rest := s; rest != 0; rest = rest.without(rest.first()) {
-		n := NodeTime{Node: rest.first()}
+func listNodes(s timeline.Nodes, when func(node int) history.Time) (list []NodeTime) {
+	for rest := s; rest != 0; rest = rest.Without(rest.First()) {
+		n := NodeTime{Node: rest.First()}
 		if when != nil {
 			n.At = when(n.Node)
 		}
@@ -98,7 +100,7 @@ func times(list []NodeTime) string {
 		first, last = min(first, n.At), max(last, n.At)
 	}
 	switch {
-	case last.Sub(first) <= noticeable:
+	case last.Sub(first) <= timeline.Noticeable:
 		return "at " + at(last)
 	case len(list) == 2:
 		return fmt.Sprintf("at %s and %s", at(list[0].At), at(list[1].At))
@@ -107,9 +109,9 @@ func times(list []NodeTime) string {
 }
 
 // setOf is the set of some nodes.
-func setOf(list []NodeTime) (s nodes) {
+func setOf(list []NodeTime) (s timeline.Nodes) {
 	for _, n := range list {
-		s = s.with(n.Node)
+		s = s.With(n.Node)
 	}
 	return s
 }

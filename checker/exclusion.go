@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -28,11 +30,11 @@ const (
 // A late extension is one violation of (c), however many windows lie in between. Nobody relies on empty
 // windows.
 type exclusion struct {
-	kind     windowKind
-	state    *state
-	faultLog *faultLog
-	sweeps   perResource[sweep]
-	overlaps *perResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
+	kind     timeline.WindowKind
+	state    *timeline.Timeline
+	faultLog *timeline.Faults
+	sweeps   timeline.PerResource[sweep]
+	overlaps *timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 
 	windows int // how many began
 	empty   int // how many ended before they began
@@ -42,12 +44,12 @@ type exclusion struct {
 	doubt *Finding // why an overlap may have been missed
 }
 
-func newLease(l *state, s *shared) propertyChecker {
-	return &exclusion{kind: leaseWindow, state: l, faultLog: &l.faultLog, overlaps: &s.overlaps}
+func newLease(l *timeline.Timeline, s *shared) propertyChecker {
+	return &exclusion{kind: timeline.LeaseWindow, state: l, faultLog: &l.Faults, overlaps: &s.overlaps}
 }
 
-func newSection(l *state, s *shared) propertyChecker {
-	return &exclusion{kind: sectionWindow, state: l, faultLog: &l.faultLog, overlaps: &s.overlaps}
+func newSection(l *timeline.Timeline, s *shared) propertyChecker {
+	return &exclusion{kind: timeline.SectionWindow, state: l, faultLog: &l.Faults, overlaps: &s.overlaps}
 }
 
 // sweep is what has to be remembered of a resource besides its live windows.
@@ -70,45 +72,45 @@ type ended struct {
 	from  history.Time
 	at    history.Time
 	by    history.Kind
-	kept  nodes       // nodes with the hold's key
-	voted nodes       // nodes that had it when it was granted
-	fate  *keyHistory // of the hold
+	kept  timeline.Nodes       // nodes with the hold's key
+	voted timeline.Nodes       // nodes that had it when it was granted
+	fate  *timeline.KeyHistory // of the hold
 }
 
 // window judges the begin or the end of a window. In an instant the windows that end come first, then those that
 // begin, then the empty ones.
-func (x *exclusion) window(e *windowEvent) {
-	s, live := x.sweeps.of(e.hold.resource), e.hold.resource.windows[x.kind].live
-	if e.change != windowEnded {
+func (x *exclusion) Window(e *timeline.WindowEvent) {
+	s, live := x.sweeps.Of(e.Hold.Resource), e.Hold.Resource.Windows[x.kind].Live
+	if e.Change != timeline.WindowEnded {
 		x.windows++
 	}
-	switch e.change {
-	case windowEnded:
+	switch e.Change {
+	case timeline.WindowEnded:
 		if len(live) == 0 {
-			s.free = e.at
+			s.free = e.At
 		}
-		if !e.none && x.kind == leaseWindow {
-			s.remember(span{e.hold, e.began}, e)
+		if !e.None && x.kind == timeline.LeaseWindow {
+			s.remember(timeline.LiveWindow{e.Hold, e.Began}, e)
 		}
 		if x.first != nil {
 			x.first.ended(e)
 		}
-	case windowBegan:
+	case timeline.WindowBegan:
 		if len(live) == 0 {
-			s.free = e.at
+			s.free = e.At
 		}
-		if was := s.interrupted(&e.hold.past); was != nil {
+		if was := s.interrupted(&e.Hold.PastWindow); was != nil {
 			x.violateGap(was, e)
 		}
 		for _, held := range live {
 			x.violate(held, e)
 		}
-	case windowEmpty:
+	case timeline.WindowEmpty:
 		x.empty++
-		if len(live) > 0 && e.since > s.free {
+		if len(live) > 0 && e.Since > s.free {
 			x.violate(live[0], e)
 		}
-	case extendedLate:
+	case timeline.ExtendedLate:
 		if was := s.contender(live, e); was != nil {
 			x.violateGap(was, e)
 		}
@@ -116,27 +118,27 @@ func (x *exclusion) window(e *windowEvent) {
 }
 
 // remember keeps the window that ended last. It sets field by field, because it runs for every window.
-func (s *sweep) remember(w span, e *windowEvent) {
+func (s *sweep) remember(w timeline.LiveWindow, e *timeline.WindowEvent) {
 	if s.last == nil {
 		s.last = &ended{}
 	}
 	s.last.note(w, e)
 }
 
-func (e *ended) note(w span, at *windowEvent) {
-	h := w.hold
-	e.from, e.at, e.by = w.from, at.at, at.by
-	e.acted, e.kept, e.voted, e.fate = !h.returned, h.keys.set, h.voted(), h.keys.fate
+func (e *ended) note(w timeline.LiveWindow, at *timeline.WindowEvent) {
+	h := w.Hold
+	e.from, e.at, e.by = w.From, at.At, at.By
+	e.acted, e.kept, e.voted, e.fate = !h.Granted, h.Keys.Set, h.Voted(), h.Keys.Past
 	g := &e.grant
-	g.Client, g.Resource, g.Token = h.client.number, h.resource.name, h.token
-	g.Call, g.Granted, g.Validity = h.acquire.at, h.granted, h.first.left
+	g.Client, g.Resource, g.Token = h.Client.Number, h.Resource.Name, h.Token
+	g.Call, g.Granted, g.Validity = h.Acquire.At, h.GrantedAt, h.AtGrant.Left
 }
 
 // interrupted returns the window that ended last, if it ended after the last window of a
 // hold that begins a window anew, or nil. It belongs to another client, which held the lock
 // while the extended hold was over. Live windows overlap the new one anyway.
-func (s *sweep) interrupted(over *pastWindow) *ended {
-	if !over.ever || s.last == nil || s.last.at <= over.end {
+func (s *sweep) interrupted(over *timeline.PastWindow) *ended {
+	if !over.Ever || s.last == nil || s.last.at <= over.End {
 		return nil
 	}
 	return s.last
@@ -144,30 +146,30 @@ func (s *sweep) interrupted(over *pastWindow) *ended {
 
 // contender returns a window of another client in the time in which the hold of a late
 // extension claims to have gone on, or nil.
-func (s *sweep) contender(live []span, e *windowEvent) *ended {
+func (s *sweep) contender(live []timeline.LiveWindow, e *timeline.WindowEvent) *ended {
 	for _, w := range live {
-		if w.from < e.at {
+		if w.From < e.At {
 			other := &ended{live: true}
 			other.note(w, e)
 			return other
 		}
 	}
-	return s.interrupted(&e.hold.past)
+	return s.interrupted(&e.Hold.PastWindow)
 }
 
 // violate counts a violation of (a) or (b): the window of the event overlaps a live one.
-func (x *exclusion) violate(held span, e *windowEvent) {
-	if x.undecided(held.hold, e.hold.client.number, e.at) {
+func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
+	if x.undecided(held.Hold, e.Hold.Client.Number, e.At) {
 		return
 	}
-	if c := x.conflict(held.hold, contenderOf(e.hold), e.at); c != nil && x.first == nil {
+	if c := x.conflict(held.Hold, contenderOf(e.Hold), e.At); c != nil && x.first == nil {
 		x.first = newViolation(x.kind, held, e, x.faultLog, c)
 	}
 }
 
 // violateGap counts a violation of (c): the event begins a window of its hold anew.
-func (x *exclusion) violateGap(was *ended, e *windowEvent) {
-	if c := x.conflict(e.hold, was.contender(), e.at); c != nil && x.first == nil {
+func (x *exclusion) violateGap(was *ended, e *timeline.WindowEvent) {
+	if c := x.conflict(e.Hold, was.contender(), e.At); c != nil && x.first == nil {
 		x.first = newInterrupted(x.kind, was, e, x.faultLog, c)
 	}
 }
@@ -177,10 +179,10 @@ func (x *exclusion) violateGap(was *ended, e *windowEvent) {
 const maxOverlaps = 16
 
 // conflict counts a violation, and describes it if a finding may need that.
-func (x *exclusion) conflict(held *hold, came contender, now history.Time) *conflict {
+func (x *exclusion) conflict(held *timeline.Hold, came contender, now history.Time) *conflict {
 	x.count++
-	overlaps := x.overlaps.of(held.resource)
-	known := x.kind != leaseWindow || len(*overlaps) == maxOverlaps
+	overlaps := x.overlaps.Of(held.Resource)
+	known := x.kind != timeline.LeaseWindow || len(*overlaps) == maxOverlaps
 	if x.first != nil && known {
 		return nil
 	}
@@ -193,20 +195,20 @@ func (x *exclusion) conflict(held *hold, came contender, now history.Time) *conf
 
 // undecided notes that it is not known whether a hold still went on when another began, and reports
 // whether that is so.
-func (x *exclusion) undecided(held *hold, other int, now history.Time) bool {
-	open := held.openEnd
-	if x.kind != leaseWindow || open == nil || now < open.sure {
+func (x *exclusion) undecided(held *timeline.Hold, other int, now history.Time) bool {
+	open := held.UnknownEnd
+	if x.kind != timeline.LeaseWindow || open == nil || now < open.Sure {
 		return false
 	}
-	x.doubts(Place{Resource: held.resource.name, From: open.sure, To: now}, open.doubted(held, other, now))
+	x.doubts(Place{Resource: held.Resource.Name, From: open.Sure, To: now}, doubted(open, held, other, now))
 	return true
 }
 
 // missed notes a window that was taken for one which never began.
-func (x *exclusion) missed(w missedWindow) {
-	e := Event{Role: RoleUnseen, From: w.from, To: w.known, Client: w.client, Resource: w.resource, Token: w.token}
-	x.doubts(Place{Resource: w.resource, From: w.from, To: w.known}, e.say("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
-		e.Client, at(w.from), lockOf(e.Resource, e.Token), w.call, at(w.known), maxWaiting, windowNames[x.kind]))
+func (x *exclusion) Missed(w timeline.MissedWindow) {
+	e := Event{Role: RoleUnseen, From: w.From, To: w.Known, Client: w.Client, Resource: w.Resource, Token: w.Token}
+	x.doubts(Place{Resource: w.Resource, From: w.From, To: w.Known}, e.say("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
+		e.Client, at(w.From), lockOf(e.Resource, e.Token), w.Call, at(w.Known), timeline.MaxWaiting, windowNames[x.kind]))
 }
 
 // doubts keeps the first reason why the verdict may be unknown.
@@ -238,4 +240,4 @@ func (x *exclusion) finding(end history.Time) Finding {
 }
 
 // windowNames are what findings call windows.
-var windowNames = [windowKinds]string{leaseWindow: "window", sectionWindow: "section"}
+var windowNames = [timeline.WindowKinds]string{timeline.LeaseWindow: "window", timeline.SectionWindow: "section"}

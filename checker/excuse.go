@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"slices"
 	"strings"
 
@@ -19,13 +21,13 @@ import (
 // is no excuse, and so it is none when it comes back: a lock has to go on without it. What can keep
 // clients waiting for as long as it lasts is a link that is down, or a clock that is wrong.
 type excuses struct {
-	voters  nodes // that keep the lock
+	voters  timeline.Nodes // that keep the lock
 	faults  map[int]*ongoingFault
-	cut     []nodes               // by client: the links that were down before this instant
-	clocks  []clockFault          // of nodes that keep the lock
-	unnamed history.Time          // when a fault of unknown kind first began; forever: there was none
-	hidden  history.Time          // when the last fault began that goes on and shows nothing yet, although its kind does
-	users   perResource[[]uint64] // the clients that have asked for it, a bit each
+	cut     []timeline.Nodes               // by client: the links that were down before this instant
+	clocks  []clockFault                   // of nodes that keep the lock
+	unnamed history.Time                   // when a fault of unknown kind first began; forever: there was none
+	hidden  history.Time                   // when the last fault began that goes on and shows nothing yet, although its kind does
+	users   timeline.PerResource[[]uint64] // the clients that have asked for it, a bit each
 }
 
 // ongoingFault is a fault that has begun and not ended.
@@ -33,7 +35,7 @@ type ongoingFault struct {
 	number  int
 	began   history.Time
 	kind    string
-	machine nodeOrClient
+	machine timeline.Machine
 	shown   bool // the history shows something that it does
 	begins  bool // in this instant
 }
@@ -41,45 +43,45 @@ type ongoingFault struct {
 // clockFault is a time in which the clocks of a node may have been wrong.
 type clockFault struct {
 	node int
-	loggedFault
+	timeline.Fault
 }
 
 // concern is whose waits something can have caused.
 type concern struct {
 	everybody bool
-	client    *client // nil: nobody's, or everybody's
+	client    *timeline.Client // nil: nobody's, or everybody's
 }
 
 func (c concern) none() bool { return !c.everybody && c.client == nil }
 
-func newExcuses(voters nodes, clients int) excuses {
+func newExcuses(voters timeline.Nodes, clients int) excuses {
 	return excuses{
-		voters: voters, faults: map[int]*ongoingFault{}, unnamed: forever, hidden: longAgo,
-		cut: make([]nodes, 0, 1+min(clients, 64)),
+		voters: voters, faults: map[int]*ongoingFault{}, unnamed: timeline.Forever, hidden: timeline.LongAgo,
+		cut: make([]timeline.Nodes, 0, 1+min(clients, 64)),
 	}
 }
 
 // use notes that a client asks for the resource.
-func (x *excuses) use(r *resource, c *client) {
-	users, word := x.users.of(r), c.number/64
+func (x *excuses) use(r *timeline.Resource, c *timeline.Client) {
+	users, word := x.users.Of(r), c.Number/64
 	for len(*users) <= word {
 		*users = append(*users, 0)
 	}
-	(*users)[word] |= 1 << (c.number % 64)
+	(*users)[word] |= 1 << (c.Number % 64)
 }
 
 // usedBy reports whether a client has asked for the resource.
-func (x *excuses) usedBy(r *resource, c *client) bool {
-	users, word := *x.users.of(r), c.number/64
-	return word < len(users) && users[word]>>(c.number%64)&1 != 0
+func (x *excuses) usedBy(r *timeline.Resource, c *timeline.Client) bool {
+	users, word := *x.users.Of(r), c.Number/64
+	return word < len(users) && users[word]>>(c.Number%64)&1 != 0
 }
 
 // resources lists the resources whose waits something can have caused, in the order of their names.
-func (x *excuses) resources(l *state, c concern) []*resource {
+func (x *excuses) resources(l *timeline.Timeline, c concern) []*timeline.Resource {
 	if c.none() {
 		return nil
 	}
-	return slices.DeleteFunc(l.inOrder(), func(r *resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
+	return slices.DeleteFunc(l.ResourcesInOrder(), func(r *timeline.Resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
 }
 
 // shownKinds are the faults of which the history shows what they do.
@@ -94,14 +96,14 @@ var shownKinds = map[string]bool{
 const harmless = "guard-latency"
 
 // concern returns whose waits the fault can have caused, other than by what the history shows of it.
-func (f *ongoingFault) concern(l *state, voters nodes) concern {
+func (f *ongoingFault) concern(l *timeline.Timeline, voters timeline.Nodes) concern {
 	switch {
 	case f.kind == harmless:
 		return concern{}
-	case f.isClock() && f.machine.node != 0:
-		return concern{everybody: voters.has(f.machine.node)}
-	case f.isClock() && f.machine.client != 0:
-		return concern{client: l.client(f.machine.client)}
+	case f.isClock() && f.machine.Node != 0:
+		return concern{everybody: voters.Has(f.machine.Node)}
+	case f.isClock() && f.machine.Client != 0:
+		return concern{client: l.Client(f.machine.Client)}
 	}
 	return concern{everybody: !f.shown || !shownKinds[f.kind]}
 }
@@ -109,25 +111,25 @@ func (f *ongoingFault) concern(l *state, voters nodes) concern {
 func (f *ongoingFault) isClock() bool { return strings.HasPrefix(f.kind, "clock-") }
 
 // starts notes that a fault begins, and returns it.
-func (x *excuses) starts(f *fact) *ongoingFault {
-	on := &ongoingFault{number: f.Fault, began: f.Time, kind: f.Name, machine: nodeOrClient{f.Node, f.Client}, begins: true}
+func (x *excuses) starts(f *timeline.Fact) *ongoingFault {
+	on := &ongoingFault{number: f.Fault, began: f.Time, kind: f.Name, machine: timeline.Machine{f.Node, f.Client}, begins: true}
 	x.faults[f.Fault] = on
 	switch {
 	case f.Name == "":
 		x.unnamed = min(x.unnamed, f.Time)
-	case x.voters.has(f.Node):
-		x.clocks = append(x.clocks, clockFault{f.Node, loggedFault{about: f.subject(), kind: f.Name, from: f.Time, open: true}})
+	case x.voters.Has(f.Node):
+		x.clocks = append(x.clocks, clockFault{f.Node, timeline.Fault{About: f.Subject(), Kind: f.Name, From: f.Time, Open: true}})
 	}
 	return on
 }
 
 // ends notes that a fault ends, and returns it.
-func (x *excuses) ends(f *fact) *ongoingFault {
+func (x *excuses) ends(f *timeline.Fact) *ongoingFault {
 	on := x.faults[f.Fault]
 	delete(x.faults, f.Fault)
 	for i := range x.clocks {
-		if v := &x.clocks[i]; v.about.number == f.Fault && v.open {
-			v.open, v.ended, v.to = false, true, f.Time
+		if v := &x.clocks[i]; v.About.Number == f.Fault && v.Open {
+			v.Open, v.Ended, v.To = false, true, f.Time
 		}
 	}
 	return on
@@ -144,7 +146,7 @@ func (x *excuses) shown(numbers []int, over []*ongoingFault) {
 			on.shown = on.shown || on.number == number
 		}
 	}
-	x.hidden = longAgo
+	x.hidden = timeline.LongAgo
 	for _, on := range x.faults {
 		if shownKinds[on.kind] && !on.shown {
 			x.hidden = max(x.hidden, on.began)
@@ -153,29 +155,29 @@ func (x *excuses) shown(numbers []int, over []*ongoingFault) {
 }
 
 // begun ends an instant: what has begun in it goes on from now on.
-func (x *excuses) begun(linked []*client) {
+func (x *excuses) begun(linked []*timeline.Client) {
 	for _, on := range x.faults {
 		on.begins = false
 	}
 	for _, c := range linked {
-		for len(x.cut) <= c.number {
+		for len(x.cut) <= c.Number {
 			x.cut = append(x.cut, 0)
 		}
-		x.cut[c.number] = c.cut & x.voters
+		x.cut[c.Number] = c.Unlinked & x.voters
 	}
 }
 
 // cutLinks are the links of a client that are down.
 type cutLinks struct {
-	client *client
-	nodes  nodes
+	client *timeline.Client
+	nodes  timeline.Nodes
 }
 
 // present returns what goes on that can have made clients wait for a resource until now: links that are
 // down, and faults.
-func (x *excuses) present(l *state, r *resource) (links []cutLinks, faults []int) {
+func (x *excuses) present(l *timeline.Timeline, r *timeline.Resource) (links []cutLinks, faults []int) {
 	for number, cut := range x.cut {
-		if c := l.client(number); cut != 0 && x.usedBy(r, c) {
+		if c := l.Client(number); cut != 0 && x.usedBy(r, c) {
 			links = append(links, cutLinks{c, cut})
 		}
 	}
@@ -194,5 +196,5 @@ func (x *excuses) slow(node int, given, due history.Time) bool {
 	if x.unnamed <= due {
 		return true
 	}
-	return slices.ContainsFunc(x.clocks, func(v clockFault) bool { return v.node == node && v.from <= due && v.affects(given) })
+	return slices.ContainsFunc(x.clocks, func(v clockFault) bool { return v.node == node && v.From <= due && v.Affects(given) })
 }

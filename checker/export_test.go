@@ -15,7 +15,7 @@ func (p *Checker) SetSegments(least, most int) {
 func (p *Checker) SetWait(most int) { p.checkerOf(Effect).(*effect).maxWait = most }
 
 // Places is how many holds the panel has had to remember at one time, at most.
-func (p *Checker) Places() int { return p.state.places }
+func (p *Checker) Places() int { return p.state.Places }
 
 // ShownKinds are the kinds of faults of which the history shows what they do.
 func ShownKinds() map[string]bool { return shownKinds }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"math/bits"
 	"reflect"
 	"slices"
@@ -35,14 +37,14 @@ type Measurements struct {
 // meters take the measurements, in this order. Observers of series of tries come before the meter
 // of waits, and observers of who holds or wants a resource come before the meter of outages, so
 // that they see the state before an event.
-var meters = []func(l *state, d *demand) meter{
+var meters = []func(l *timeline.Timeline, d *demand) meter{
 	newWorkMeter, newAcquiringMeter, newDeathMeter, newRoundMeter, newWaitMeter, newOutageMeter,
 	newQueueMeter, newUpdateMeter, newGrantMeter, newOrphanMeter, newStalenessMeter, newFaultMeter, newRejectionMeter,
 }
 
 // meter takes the measurements on one topic.
 type meter interface {
-	observer
+	timeline.Observer
 	// measure stores the measurements. It is called once, after everything else; end is the instant
 	// of the last event.
 	measure(m *Measurements, end history.Time)
@@ -50,9 +52,9 @@ type meter interface {
 
 // demand is who holds and who wants what, counted by validity, as meters share it.
 type demand struct {
-	holds     perHold[usage]
-	resources perResource[users]
-	rows      perClient[[]row]
+	holds     timeline.PerHold[usage]
+	resources timeline.PerResource[users]
+	rows      timeline.PerClient[[]row]
 }
 
 // usage is whether a hold counts as tried, or as held.
@@ -61,24 +63,24 @@ type usage struct{ trying, holding bool }
 // users are how many holds of a resource count so.
 type users struct{ holders, triers int }
 
-func (d *demand) hold(h *hold) *usage         { return d.holds.of(h) }
-func (d *demand) resource(r *resource) *users { return d.resources.of(r) }
+func (d *demand) hold(h *timeline.Hold) *usage         { return d.holds.Of(h) }
+func (d *demand) resource(r *timeline.Resource) *users { return d.resources.Of(r) }
 
-func (d *demand) stopTrying(h *hold) {
+func (d *demand) stopTrying(h *timeline.Hold) {
 	if u := d.hold(h); u.trying {
 		u.trying = false
-		d.resource(h.resource).triers--
+		d.resource(h.Resource).triers--
 	}
 }
 
 // alongside reports whether the client has another try for the resource in progress.
-func (d *demand) alongside(h *hold) bool {
-	return slices.ContainsFunc(h.client.holds, func(o *hold) bool { return o != h && o.resource == h.resource && d.hold(o).trying })
+func (d *demand) alongside(h *timeline.Hold) bool {
+	return slices.ContainsFunc(h.Client.Holds, func(o *timeline.Hold) bool { return o != h && o.Resource == h.Resource && d.hold(o).trying })
 }
 
 // row returns the client's series of tries for the resource, or nil.
-func (d *demand) row(c *client, r *resource) *row {
-	rows := *d.rows.of(c)
+func (d *demand) row(c *timeline.Client, r *timeline.Resource) *row {
+	rows := *d.rows.Of(c)
 	for i := range rows {
 		if rows[i].resource == r {
 			return &rows[i]
@@ -88,12 +90,12 @@ func (d *demand) row(c *client, r *resource) *row {
 }
 
 // endRow removes a series, if there is one. The order of series has no meaning.
-func (d *demand) endRow(c *client, r *resource) {
+func (d *demand) endRow(c *timeline.Client, r *timeline.Resource) {
 	w := d.row(c, r)
 	if w == nil {
 		return
 	}
-	rows := d.rows.of(c)
+	rows := d.rows.Of(c)
 	last := len(*rows) - 1
 	*w = (*rows)[last]
 	(*rows)[last] = row{}

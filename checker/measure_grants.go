@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -47,24 +49,24 @@ type storedGrant struct {
 	forgotten bool         // it was forgotten before the client was told of the grant
 }
 
-func newGrantMeter(l *state, d *demand) meter {
-	return &grantMeter{known: l.header.Entries}
+func newGrantMeter(l *timeline.Timeline, d *demand) meter {
+	return &grantMeter{known: l.Header.Entries}
 }
 
-func (m *grantMeter) wants() kinds {
+func (m *grantMeter) Wants() timeline.Kinds {
 	if !m.known {
 		return 0
 	}
-	return kindSet(history.Granted, history.Released, history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen)
+	return timeline.KindSet(history.Granted, history.Released, history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen)
 }
 
-func (m *grantMeter) observe(f *fact) {
+func (m *grantMeter) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Granted:
 		m.granted(f)
 	case history.Released:
-		if f.hold != nil && f.Outcome == history.OK {
-			delete(m.live, f.hold.token)
+		if f.Hold != nil && f.Outcome == history.OK {
+			delete(m.live, f.Hold.Token)
 		}
 	case history.EntrySet:
 		m.of(f.Token).set = true
@@ -89,22 +91,22 @@ func (m *grantMeter) of(token string) *storedGrant {
 	return g
 }
 
-func (m *grantMeter) granted(f *fact) {
-	if f.hold == nil {
+func (m *grantMeter) granted(f *timeline.Fact) {
+	if f.Hold == nil {
 		return
 	}
-	g := m.of(f.hold.token)
+	g := m.of(f.Hold.Token)
 	if g.granted { // again, to a holder that enters once more
 		return
 	}
 	m.StoredGrants++
 	g.granted, g.at = true, f.Time
 	if g.forgotten {
-		m.forget(f.hold.token)
+		m.forget(f.Hold.Token)
 	}
 }
 
-func (m *grantMeter) gone(f *fact) {
+func (m *grantMeter) gone(f *timeline.Fact) {
 	g := m.of(f.Token)
 	switch {
 	case f.Reason != history.Forgotten:

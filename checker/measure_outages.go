@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"time"
 
@@ -53,10 +55,10 @@ func (o *Outages) columns(*Measurements) []Column {
 // it.
 type outageMeter struct {
 	Outages
-	state   *state
+	state   *timeline.Timeline
 	ttl     time.Duration // the longest
 	held    time.Duration // in all
-	outages perResource[outage]
+	outages timeline.PerResource[outage]
 	demand  *demand
 
 	each func(Outage) // nil: nobody wants to be told
@@ -70,19 +72,19 @@ type outage struct {
 	taken history.Time // since when somebody holds the resource, if anybody does
 }
 
-func newOutageMeter(l *state, d *demand) meter {
-	return &outageMeter{state: l, ttl: l.header.LongestTTL, demand: d}
+func newOutageMeter(l *timeline.Timeline, d *demand) meter {
+	return &outageMeter{state: l, ttl: l.Header.LongestTTL, demand: d}
 }
 
-func (*outageMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended,
+func (*outageMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended,
 		history.Release, history.Lost, history.Lapse, history.Kill)
 }
 
-func (m *outageMeter) observe(f *fact) {
-	switch h := f.hold; {
+func (m *outageMeter) Observe(f *timeline.Fact) {
+	switch h := f.Hold; {
 	case f.Kind == history.Kill:
-		m.killed(f.client, f.Time)
+		m.killed(f.Actor, f.Time)
 	case h == nil:
 	case f.Kind == history.Acquire:
 		m.tried(h, f.Time)
@@ -90,21 +92,21 @@ func (m *outageMeter) observe(f *fact) {
 		m.granted(h, f.Time)
 	case f.Kind == history.Refused:
 		m.giveUp(h, f.Time)
-	case f.Kind == reentered:
-		m.demand.stopTrying(f.try)
+	case f.Kind == timeline.Reentered:
+		m.demand.stopTrying(f.Try)
 		m.continued(h, f.Time)
 	case f.Kind == history.Extended:
 		m.continued(h, f.Time)
-	case f.Kind != history.Lapse || h.expired():
+	case f.Kind != history.Lapse || h.Expired():
 		m.endHold(h, f.Time)
 	}
 }
 
-func (m *outageMeter) tried(h *hold, now history.Time) {
-	if h.client.dead {
+func (m *outageMeter) tried(h *timeline.Hold, now history.Time) {
+	if h.Client.Dead {
 		return
 	}
-	r, o := h.resource, m.outages.of(h.resource)
+	r, o := h.Resource, m.outages.Of(h.Resource)
 	if m.demand.resource(r).triers == 0 && now.Sub(o.until) > m.ttl {
 		m.stop(r, o, o.until) // nobody wanted it since
 	}
@@ -114,54 +116,54 @@ func (m *outageMeter) tried(h *hold, now history.Time) {
 }
 
 // granted counts a grant as held, unless its validity is over already.
-func (m *outageMeter) granted(h *hold, now history.Time) {
+func (m *outageMeter) granted(h *timeline.Hold, now history.Time) {
 	m.demand.stopTrying(h)
-	m.stop(h.resource, m.outages.of(h.resource), now)
-	if !h.expired() {
+	m.stop(h.Resource, m.outages.Of(h.Resource), now)
+	if !h.Expired() {
 		m.hold(h, now)
 	}
 }
 
-func (m *outageMeter) giveUp(h *hold, now history.Time) {
+func (m *outageMeter) giveUp(h *timeline.Hold, now history.Time) {
 	m.demand.stopTrying(h)
-	m.outages.of(h.resource).until = now
+	m.outages.Of(h.Resource).until = now
 }
 
 // killed forgets the tries of a client that has died. Its holds go on, unless nothing could ever
 // end them.
-func (m *outageMeter) killed(c *client, now history.Time) {
-	for _, h := range c.holds {
+func (m *outageMeter) killed(c *timeline.Client, now history.Time) {
+	for _, h := range c.Holds {
 		if m.demand.hold(h).trying {
 			m.giveUp(h, now)
 		}
 	}
-	for _, h := range c.holds {
-		if h.orphaned() {
+	for _, h := range c.Holds {
+		if h.Orphaned() {
 			m.endHold(h, now)
 		}
 	}
 }
 
 // continued counts a hold again whose extension came after its lapse.
-func (m *outageMeter) continued(h *hold, now history.Time) {
-	if !m.demand.hold(h).holding && h.leased() {
-		m.stop(h.resource, m.outages.of(h.resource), now)
+func (m *outageMeter) continued(h *timeline.Hold, now history.Time) {
+	if !m.demand.hold(h).holding && h.Leased() {
+		m.stop(h.Resource, m.outages.Of(h.Resource), now)
 		m.hold(h, now)
 	}
 }
 
-func (m *outageMeter) hold(h *hold, now history.Time) {
+func (m *outageMeter) hold(h *timeline.Hold, now history.Time) {
 	m.demand.hold(h).holding = true
-	if m.demand.resource(h.resource).holders++; m.demand.resource(h.resource).holders == 1 {
-		m.outages.of(h.resource).taken = now
+	if m.demand.resource(h.Resource).holders++; m.demand.resource(h.Resource).holders == 1 {
+		m.outages.Of(h.Resource).taken = now
 	}
 }
 
-func (m *outageMeter) endHold(h *hold, now history.Time) {
+func (m *outageMeter) endHold(h *timeline.Hold, now history.Time) {
 	if !m.demand.hold(h).holding {
 		return
 	}
-	r, o := h.resource, m.outages.of(h.resource)
+	r, o := h.Resource, m.outages.Of(h.Resource)
 	m.demand.hold(h).holding = false
 	if m.demand.resource(r).holders--; m.demand.resource(r).holders == 0 {
 		m.held += now.Sub(o.taken)
@@ -169,13 +171,13 @@ func (m *outageMeter) endHold(h *hold, now history.Time) {
 	m.start(r, o, now)
 }
 
-func (m *outageMeter) start(r *resource, o *outage, now history.Time) {
+func (m *outageMeter) start(r *timeline.Resource, o *outage, now history.Time) {
 	if d := m.demand.resource(r); !o.going && d.holders == 0 && d.triers > 0 {
 		o.going, o.since, o.until = true, now, now
 	}
 }
 
-func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
+func (m *outageMeter) stop(r *timeline.Resource, o *outage, now history.Time) {
 	if !o.going {
 		return
 	}
@@ -183,14 +185,14 @@ func (m *outageMeter) stop(r *resource, o *outage, now history.Time) {
 	m.LongestOutage = max(m.LongestOutage, now.Sub(o.since))
 	m.TotalOutage += now.Sub(o.since)
 	if m.each != nil {
-		m.each(Outage{Resource: r.name, From: o.since, To: now})
+		m.each(Outage{Resource: r.Name, From: o.since, To: now})
 	}
 }
 
 // measure ends what is in progress at the end of the history.
 func (m *outageMeter) measure(all *Measurements, end history.Time) {
-	for _, r := range m.state.inOrder() {
-		o, last := m.outages.of(r), end
+	for _, r := range m.state.ResourcesInOrder() {
+		o, last := m.outages.Of(r), end
 		if m.demand.resource(r).holders > 0 {
 			m.held += end.Sub(o.taken)
 		}
@@ -227,7 +229,7 @@ func (d *Deaths) figures(int) []Figure {
 
 type deathMeter struct {
 	Deaths
-	mourning perResource[mourning]
+	mourning timeline.PerResource[mourning]
 	demand   *demand
 }
 
@@ -237,29 +239,29 @@ type mourning struct {
 	first history.Time
 }
 
-func newDeathMeter(l *state, d *demand) meter { return &deathMeter{demand: d} }
+func newDeathMeter(l *timeline.Timeline, d *demand) meter { return &deathMeter{demand: d} }
 
-func (*deathMeter) wants() kinds { return kindSet(history.Granted, history.Kill) }
+func (*deathMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Kill) }
 
-func (d *deathMeter) observe(f *fact) {
+func (d *deathMeter) Observe(f *timeline.Fact) {
 	if f.Kind == history.Kill {
-		for _, h := range f.client.holds {
+		for _, h := range f.Actor.Holds {
 			if d.demand.hold(h).holding {
-				d.mourn(h.resource, f.Time)
+				d.mourn(h.Resource, f.Time)
 			}
 		}
 		return
 	}
-	if m := d.mourning.of(f.hold.resource); m.count > 0 {
+	if m := d.mourning.Of(f.Hold.Resource); m.count > 0 {
 		d.GrantsAfterDeath += m.count
 		d.NextGrantAfterDeath = max(d.NextGrantAfterDeath, f.Time.Sub(m.first))
 		m.count = 0
 	}
 }
 
-func (d *deathMeter) mourn(r *resource, now history.Time) {
+func (d *deathMeter) mourn(r *timeline.Resource, now history.Time) {
 	d.HolderDeaths++
-	m := d.mourning.of(r)
+	m := d.mourning.Of(r)
 	if m.count == 0 {
 		m.first = now
 	}
@@ -279,10 +281,10 @@ type faultMeter struct {
 	FaultCount
 }
 
-func newFaultMeter(l *state, d *demand) meter { return &faultMeter{} }
+func newFaultMeter(l *timeline.Timeline, d *demand) meter { return &faultMeter{} }
 
-func (*faultMeter) wants() kinds { return kindSet(history.FaultStart) }
+func (*faultMeter) Wants() timeline.Kinds { return timeline.KindSet(history.FaultStart) }
 
-func (m *faultMeter) observe(*fact) { m.Faults++ }
+func (m *faultMeter) Observe(*timeline.Fact) { m.Faults++ }
 
 func (m *faultMeter) measure(all *Measurements, _ history.Time) { all.FaultCount = m.FaultCount }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -34,8 +36,8 @@ func (u *UpdateLosses) figures(int) []Figure {
 
 // updateMeter compares the number of updates with how much the value has grown.
 type updateMeter struct {
-	state     *state
-	resources perResource[counter]
+	state     *timeline.Timeline
+	resources timeline.PerResource[counter]
 }
 
 // counter is what is known of one resource.
@@ -49,22 +51,22 @@ type counter struct {
 
 func (c *counter) lost() int { return c.updates - int(c.value-c.before) }
 
-func newUpdateMeter(l *state, d *demand) meter { return &updateMeter{state: l} }
+func newUpdateMeter(l *timeline.Timeline, d *demand) meter { return &updateMeter{state: l} }
 
-func (*updateMeter) wants() kinds { return kindSet(history.WriteDone, history.Apply) }
+func (*updateMeter) Wants() timeline.Kinds { return timeline.KindSet(history.WriteDone, history.Apply) }
 
-func (m *updateMeter) observe(f *fact) {
-	c, s := m.resources.of(m.state.resource(f.Resource)), f.section
+func (m *updateMeter) Observe(f *timeline.Fact) {
+	c, s := m.resources.Of(m.state.Resource(f.Resource)), f.Section
 	if f.Kind == history.WriteDone {
-		if f.Outcome == history.OK && s != nil && s.arrived == 0 {
+		if f.Outcome == history.OK && s != nil && s.Applied == 0 {
 			c.unrecorded++
 		}
 		return
 	}
-	if s != nil && s.stage == returned {
+	if s != nil && s.Stage == timeline.Returned {
 		c.unrecorded--
 	}
-	c.other = c.other || s == nil || s.blind || s.wrote != s.read+1
+	c.other = c.other || s == nil || s.Blind || s.Wrote != s.Read+1
 	if c.updates == 0 {
 		c.before = f.Value - 1
 	}
@@ -74,7 +76,7 @@ func (m *updateMeter) observe(f *fact) {
 func (m *updateMeter) measure(all *Measurements, _ history.Time) {
 	u := &all.UpdateLosses
 	*u = UpdateLosses{}
-	for _, c := range m.resources.list {
+	for _, c := range m.resources.List {
 		if !c.other && c.unrecorded == 0 {
 			u.Updates += c.updates
 			u.LostUpdates += c.lost()

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"time"
 
@@ -31,10 +33,10 @@ func (w *Waits) figures(int) []Figure {
 
 type waitMeter struct {
 	Waits
-	state  *state
+	state  *timeline.Timeline
 	ttl    time.Duration // the longest
-	grants perResource[int32]
-	before perHold[int32] // the grants of the resource, as of the call
+	grants timeline.PerResource[int32]
+	before timeline.PerHold[int32] // the grants of the resource, as of the call
 	demand *demand
 
 	each func(Wait) // nil: nobody wants to be told
@@ -43,64 +45,64 @@ type waitMeter struct {
 // row is a series of refused tries. It begins with the first refusal; a single try needs only its
 // hold.
 type row struct {
-	resource *resource
+	resource *timeline.Resource
 	since    history.Time // the first call
 	last     history.Time // the last return
 	grants   int32        // that the resource had seen at the first call
 	tries    int          // that were refused
 }
 
-func newWaitMeter(l *state, d *demand) meter {
-	return &waitMeter{state: l, ttl: l.header.LongestTTL, demand: d}
+func newWaitMeter(l *timeline.Timeline, d *demand) meter {
+	return &waitMeter{state: l, ttl: l.Header.LongestTTL, demand: d}
 }
 
-func (*waitMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
+func (*waitMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Kill)
 }
 
-func (w *waitMeter) observe(f *fact) {
-	switch h := f.hold; {
+func (w *waitMeter) Observe(f *timeline.Fact) {
+	switch h := f.Hold; {
 	case f.Kind == history.Kill:
-		w.endRows(f.client, f.Time)
+		w.endRows(f.Actor, f.Time)
 	case h == nil:
 	case f.Kind == history.Acquire:
 		w.goOn(h, f.Time)
 	case f.Kind == history.Granted:
 		w.granted(h, f.Time)
-		*w.grants.of(h.resource)++
-	case f.Kind == reentered:
-		w.granted(f.try, f.Time)
+		*w.grants.Of(h.Resource)++
+	case f.Kind == timeline.Reentered:
+		w.granted(f.Try, f.Time)
 	case f.Kind == history.Refused:
 		w.giveUp(h, f.Time)
 	}
 }
 
 // goOn continues a series, or ends it if the last try was too long ago.
-func (w *waitMeter) goOn(h *hold, now history.Time) {
-	if h.client.dead {
+func (w *waitMeter) goOn(h *timeline.Hold, now history.Time) {
+	if h.Client.Dead {
 		return
 	}
-	*w.before.of(h) = *w.grants.of(h.resource)
-	if row := w.demand.row(h.client, h.resource); row != nil && now.Sub(row.last) > w.ttl && !w.demand.alongside(h) {
-		w.gaveUp(h.client, row)
-		w.demand.endRow(h.client, h.resource)
+	*w.before.Of(h) = *w.grants.Of(h.Resource)
+	if row := w.demand.row(h.Client, h.Resource); row != nil && now.Sub(row.last) > w.ttl && !w.demand.alongside(h) {
+		w.gaveUp(h.Client, row)
+		w.demand.endRow(h.Client, h.Resource)
 	}
 }
 
 // granted ends a series with a grant.
-func (w *waitMeter) granted(try *hold, now history.Time) {
+func (w *waitMeter) granted(try *timeline.Hold, now history.Time) {
 	w.waited(try, now)
 	w.tell(try, Wait{To: now, Granted: true})
-	w.demand.endRow(try.client, try.resource)
+	w.demand.endRow(try.Client, try.Resource)
 }
 
 // giveUp ends a try without a grant.
-func (w *waitMeter) giveUp(h *hold, now history.Time) {
+func (w *waitMeter) giveUp(h *timeline.Hold, now history.Time) {
 	w.waited(h, now)
-	r := w.demand.row(h.client, h.resource)
+	r := w.demand.row(h.Client, h.Resource)
 	if r == nil {
-		rows := w.demand.rows.of(h.client)
-		*rows = append(*rows, row{resource: h.resource, since: h.acquire.at, grants: *w.before.of(h)})
+		rows := w.demand.rows.Of(h.Client)
+		*rows = append(*rows, row{resource: h.Resource, since: h.Acquire.At, grants: *w.before.Of(h)})
 		r = &(*rows)[len(*rows)-1]
 	}
 	r.last = now
@@ -108,15 +110,15 @@ func (w *waitMeter) giveUp(h *hold, now history.Time) {
 }
 
 // endRows ends the series of a client when it dies or the history ends.
-func (w *waitMeter) endRows(c *client, now history.Time) {
-	for _, h := range c.holds {
+func (w *waitMeter) endRows(c *timeline.Client, now history.Time) {
+	for _, h := range c.Holds {
 		if w.demand.hold(h).trying {
 			w.waited(h, now)
-			w.tell(h, Wait{To: now, Open: !c.dead})
-			w.demand.endRow(c, h.resource)
+			w.tell(h, Wait{To: now, Open: !c.Dead})
+			w.demand.endRow(c, h.Resource)
 		}
 	}
-	rows := w.demand.rows.of(c)
+	rows := w.demand.rows.Of(c)
 	for i := range *rows {
 		w.gaveUp(c, &(*rows)[i])
 	}
@@ -124,17 +126,17 @@ func (w *waitMeter) endRows(c *client, now history.Time) {
 }
 
 // waited measures the series of a try up to now.
-func (w *waitMeter) waited(h *hold, now history.Time) {
-	since, grants := h.acquire.at, *w.before.of(h)
-	if row := w.demand.row(h.client, h.resource); row != nil {
+func (w *waitMeter) waited(h *timeline.Hold, now history.Time) {
+	since, grants := h.Acquire.At, *w.before.Of(h)
+	if row := w.demand.row(h.Client, h.Resource); row != nil {
 		since, grants = row.since, row.grants
 	}
 	w.LongestWait = max(w.LongestWait, now.Sub(since))
-	w.MostPassedOver = max(w.MostPassedOver, int(*w.grants.of(h.resource)-grants))
+	w.MostPassedOver = max(w.MostPassedOver, int(*w.grants.Of(h.Resource)-grants))
 }
 
 func (w *waitMeter) measure(m *Measurements, end history.Time) {
-	for _, c := range w.state.clients {
+	for _, c := range w.state.Clients {
 		w.endRows(c, end)
 	}
 	m.Waits = w.Waits
@@ -168,11 +170,13 @@ type acquiringMeter struct {
 	took histogram
 }
 
-func newAcquiringMeter(l *state, d *demand) meter { return &acquiringMeter{} }
+func newAcquiringMeter(l *timeline.Timeline, d *demand) meter { return &acquiringMeter{} }
 
-func (*acquiringMeter) wants() kinds { return kindSet(history.Granted, reentered) }
+func (*acquiringMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Granted, timeline.Reentered)
+}
 
-func (a *acquiringMeter) observe(f *fact) { a.took.add(f.Time.Sub(f.call.at)) }
+func (a *acquiringMeter) Observe(f *timeline.Fact) { a.took.add(f.Time.Sub(f.Call.At)) }
 
 func (a *acquiringMeter) measure(m *Measurements, _ history.Time) {
 	m.Acquiring = Acquiring{a.took.quantile(500), a.took.quantile(990), a.took.quantile(999), a.took.longest}
@@ -203,8 +207,8 @@ func (q *Queues) columns(m *Measurements) []Column {
 
 type queueMeter struct {
 	Queues
-	herds perResource[herd]
-	woken perHold[int32] // the number of grants when the try was woken last, and one
+	herds timeline.PerResource[herd]
+	woken timeline.PerHold[int32] // the number of grants when the try was woken last, and one
 }
 
 // herd is the clients that were woken since a resource was last granted.
@@ -213,26 +217,26 @@ type herd struct {
 	tries  int
 }
 
-func newQueueMeter(l *state, d *demand) meter { return &queueMeter{} }
+func newQueueMeter(l *timeline.Timeline, d *demand) meter { return &queueMeter{} }
 
-func (*queueMeter) wants() kinds { return kindSet(history.Granted, history.Step) }
+func (*queueMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Granted, history.Step) }
 
-func (m *queueMeter) observe(f *fact) {
+func (m *queueMeter) Observe(f *timeline.Fact) {
 	switch {
 	case f.Kind == history.Granted:
-		r := m.herds.of(f.hold.resource)
+		r := m.herds.Of(f.Hold.Resource)
 		r.grants++
 		r.tries = 0
 	case f.Name == history.Woken:
 		m.Woken++
-		if f.hold != nil {
-			m.wake(f.hold)
+		if f.Hold != nil {
+			m.wake(f.Hold)
 		}
 	}
 }
 
-func (m *queueMeter) wake(h *hold) {
-	r, woken := m.herds.of(h.resource), m.woken.of(h)
+func (m *queueMeter) wake(h *timeline.Hold) {
+	r, woken := m.herds.Of(h.Resource), m.woken.Of(h)
 	if *woken == r.grants+1 {
 		return // once more
 	}
@@ -274,8 +278,8 @@ func (r *Rounds) figures(runs int) []Figure {
 
 type roundMeter struct {
 	Rounds
-	rounds perResource[round]
-	joined perHold[int32] // the number of the round that a try takes part in; 0: none
+	rounds timeline.PerResource[round]
+	joined timeline.PerHold[int32] // the number of the round that a try takes part in; 0: none
 	demand *demand
 }
 
@@ -287,16 +291,16 @@ type round struct {
 	granted bool // the resource was granted at some time
 }
 
-func newRoundMeter(l *state, d *demand) meter { return &roundMeter{demand: d} }
+func newRoundMeter(l *timeline.Timeline, d *demand) meter { return &roundMeter{demand: d} }
 
-func (*roundMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Kill)
+func (*roundMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Kill)
 }
 
-func (m *roundMeter) observe(f *fact) {
-	switch h := f.hold; {
+func (m *roundMeter) Observe(f *timeline.Fact) {
+	switch h := f.Hold; {
 	case f.Kind == history.Kill:
-		for _, h := range f.client.holds {
+		for _, h := range f.Actor.Holds {
 			if m.demand.hold(h).trying {
 				m.leave(h)
 			}
@@ -306,31 +310,31 @@ func (m *roundMeter) observe(f *fact) {
 		m.join(h)
 	case f.Kind == history.Granted:
 		m.succeed(h)
-	case f.Kind == reentered:
-		m.leave(f.try)
+	case f.Kind == timeline.Reentered:
+		m.leave(f.Try)
 	case f.Kind == history.Refused:
 		m.leave(h)
 	}
 }
 
 // join adds a try to the current round, or begins a round.
-func (m *roundMeter) join(h *hold) {
-	if h.client.dead || m.demand.resource(h.resource).holders > 0 {
+func (m *roundMeter) join(h *timeline.Hold) {
+	if h.Client.Dead || m.demand.resource(h.Resource).holders > 0 {
 		return
 	}
-	r := m.rounds.of(h.resource)
+	r := m.rounds.Of(h.Resource)
 	if r.open == 0 {
 		r.number++
 		r.members = 0
 	}
 	r.open++
 	r.members++
-	*m.joined.of(h) = r.number
+	*m.joined.Of(h) = r.number
 }
 
 // leave ends a try that was not granted, and with the last one the round.
-func (m *roundMeter) leave(h *hold) {
-	r, joined := m.rounds.of(h.resource), m.joined.of(h)
+func (m *roundMeter) leave(h *timeline.Hold) {
+	r, joined := m.rounds.Of(h.Resource), m.joined.Of(h)
 	if r.open == 0 || *joined != r.number {
 		return
 	}
@@ -341,15 +345,15 @@ func (m *roundMeter) leave(h *hold) {
 }
 
 // succeed ends the current round with a grant.
-func (m *roundMeter) succeed(h *hold) {
-	r := m.rounds.of(h.resource)
+func (m *roundMeter) succeed(h *timeline.Hold) {
+	r := m.rounds.Of(h.Resource)
 	r.open = 0
 	if r.granted {
 		return
 	}
 	r.granted = true
 	tries := 1
-	if row := m.demand.row(h.client, h.resource); row != nil {
+	if row := m.demand.row(h.Client, h.Resource); row != nil {
 		tries += row.tries
 	}
 	m.RoundsToFirstGrant = max(m.RoundsToFirstGrant, tries)

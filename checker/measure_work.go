@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -33,18 +35,18 @@ type workMeter struct {
 	Work
 }
 
-func newWorkMeter(l *state, d *demand) meter { return &workMeter{} }
+func newWorkMeter(l *timeline.Timeline, d *demand) meter { return &workMeter{} }
 
-func (*workMeter) wants() kinds {
-	return kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
+func (*workMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.ExtendFailed, history.Released)
 }
 
-func (w *workMeter) observe(f *fact) {
+func (w *workMeter) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Acquire:
 		w.Tries++
 		return
-	case history.Granted, reentered:
+	case history.Granted, timeline.Reentered:
 		w.Grants++
 	}
 	w.Requests += f.K
@@ -73,10 +75,10 @@ func rarity(n int, thing string) []Figure {
 
 type orphanMeter struct {
 	Orphans
-	state   *state
-	keys    bool    // the history records them
-	over    []*hold // that were refused or released in this instant
-	orphans perResource[[]orphan]
+	state   *timeline.Timeline
+	keys    bool             // the history records them
+	over    []*timeline.Hold // that were refused or released in this instant
+	orphans timeline.PerResource[[]orphan]
 }
 
 // orphan is a key on a node whose try is over.
@@ -85,68 +87,72 @@ type orphan struct {
 	token string
 }
 
-func newOrphanMeter(l *state, d *demand) meter { return &orphanMeter{state: l, keys: l.header.Keys} }
+func newOrphanMeter(l *timeline.Timeline, d *demand) meter {
+	return &orphanMeter{state: l, keys: l.Header.Keys}
+}
 
-func (m *orphanMeter) wants() kinds {
+func (m *orphanMeter) Wants() timeline.Kinds {
 	if !m.keys {
 		return 0
 	}
-	return kindSet(history.Refused, history.Released, history.KeySet, history.KeyGone)
+	return timeline.KindSet(history.Refused, history.Released, history.KeySet, history.KeyGone)
 }
 
-func (m *orphanMeter) observe(f *fact) {
+func (m *orphanMeter) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Refused, history.Released:
-		if f.hold != nil {
-			m.over = append(m.over, f.hold)
+		if f.Hold != nil {
+			m.over = append(m.over, f.Hold)
 		}
 	case history.KeySet:
 		m.keySet(f)
 	case history.KeyGone:
-		if m.disown(f.about, f.Node) && f.Reason == history.Expired {
+		if m.disown(f.Locked, f.Node) && f.Reason == history.Expired {
 			m.OrphanKeys++
 		}
 	}
 }
 
 // keySet records a key that is set after its try is over.
-func (m *orphanMeter) keySet(f *fact) {
-	r := f.about
+func (m *orphanMeter) keySet(f *timeline.Fact) {
+	r := f.Locked
 	m.disown(r, f.Node)
-	if r.find(f.Token) == nil && !f.client.dead {
+	if r.Find(f.Token) == nil && !f.Actor.Dead {
 		m.adopt(r, orphan{f.Node, f.Token})
 	}
 }
 
-func (*orphanMeter) settles() kinds { return kindSet(history.Refused, history.Released) }
+func (*orphanMeter) Settles() timeline.Kinds {
+	return timeline.KindSet(history.Refused, history.Released)
+}
 
 // settle records the keys left behind by tries that ended in this instant.
-func (m *orphanMeter) settle() {
+func (m *orphanMeter) Settle() {
 	for _, h := range m.over {
-		for rest := h.keys.set; rest != 0; {
-			n := rest.first()
-			rest = rest.without(n)
-			m.adopt(h.resource, orphan{n, h.token})
+		for rest := h.Keys.Set; rest != 0; {
+			n := rest.First()
+			rest = rest.Without(n)
+			m.adopt(h.Resource, orphan{n, h.Token})
 		}
 	}
 	m.over = m.over[:0]
 }
 
 // adopt records an orphan. A node has one key for each resource.
-func (m *orphanMeter) adopt(r *resource, o orphan) {
+func (m *orphanMeter) adopt(r *timeline.Resource, o orphan) {
 	m.disown(r, o.node)
-	list := m.orphans.of(r)
+	list := m.orphans.Of(r)
 	*list = append(*list, o)
 }
 
 // disown forgets the orphan of a node, and reports whether there was one.
-func (m *orphanMeter) disown(r *resource, node int) bool {
-	list := m.orphans.of(r)
+func (m *orphanMeter) disown(r *timeline.Resource, node int) bool {
+	list := m.orphans.Of(r)
 	before := len(*list)
 	if before == 0 {
 		return false
 	}
-	*list = without(*list, func(o *orphan) bool { return o.node == node })
+	*list = timeline.Without(*list, func(o *orphan) bool { return o.node == node })
 	return len(*list) < before
 }
 
@@ -168,29 +174,29 @@ func (r *Rejections) figures(int) []Figure {
 
 type rejectionMeter struct {
 	Rejections
-	newest perResource[history.Time] // grant
+	newest timeline.PerResource[history.Time] // grant
 }
 
-func newRejectionMeter(l *state, d *demand) meter { return &rejectionMeter{} }
+func newRejectionMeter(l *timeline.Timeline, d *demand) meter { return &rejectionMeter{} }
 
-func (*rejectionMeter) wants() kinds {
-	return kindSet(history.Granted, history.ReadDone, history.WriteDone)
+func (*rejectionMeter) Wants() timeline.Kinds {
+	return timeline.KindSet(history.Granted, history.ReadDone, history.WriteDone)
 }
 
-func (m *rejectionMeter) observe(f *fact) {
+func (m *rejectionMeter) Observe(f *timeline.Fact) {
 	if f.Kind == history.Granted {
-		*m.newest.of(f.hold.resource) = f.Time
+		*m.newest.Of(f.Hold.Resource) = f.Time
 		return
 	}
 	if f.Outcome != history.Declined {
 		return
 	}
 	m.Rejected++
-	h := f.client.find(f.Event, atAnyStage)
-	if h == nil || !h.returned || h.granted < *m.newest.of(h.resource) {
+	h := f.Actor.Find(f.Event, timeline.AnyStage)
+	if h == nil || !h.Granted || h.GrantedAt < *m.newest.Of(h.Resource) {
 		return
 	}
-	if h.leased() {
+	if h.Leased() {
 		m.WronglyRejected++
 	}
 }
@@ -208,38 +214,38 @@ func (s *StaleWrites) figures(int) []Figure { return rarity(s.StaleApplies, "sta
 
 type stalenessMeter struct {
 	StaleWrites
-	state   *state
-	applied perResource[history.Time] // the newest grant under which a write took effect
+	state   *timeline.Timeline
+	applied timeline.PerResource[history.Time] // the newest grant under which a write took effect
 }
 
-func newStalenessMeter(l *state, d *demand) meter {
-	l.stragglers = true
+func newStalenessMeter(l *timeline.Timeline, d *demand) meter {
+	l.FollowStragglers = true
 	return &stalenessMeter{state: l}
 }
 
-func (*stalenessMeter) wants() kinds { return kindSet(history.Apply) }
+func (*stalenessMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Apply) }
 
-func (m *stalenessMeter) observe(f *fact) {
-	r := m.state.resource(f.Resource)
-	granted, known := f.hold.grantedAt()
-	if f.hold == nil {
-		granted, known = r.straggled(f.Client, f.Token)
+func (m *stalenessMeter) Observe(f *timeline.Fact) {
+	r := m.state.Resource(f.Resource)
+	granted, known := grantedAt(f.Hold)
+	if f.Hold == nil {
+		granted, known = r.Straggled(f.Client, f.Token)
 	}
 	if !known {
 		return
 	}
-	applied := m.applied.of(r)
+	applied := m.applied.Of(r)
 	if granted < *applied {
 		m.StaleApplies++
 	}
 	*applied = max(*applied, granted)
 }
 
-func (h *hold) grantedAt() (history.Time, bool) {
-	if h == nil || !h.returned {
+func grantedAt(h *timeline.Hold) (history.Time, bool) {
+	if h == nil || !h.Granted {
 		return 0, false
 	}
-	return h.granted, true
+	return h.GrantedAt, true
 }
 
 func (m *stalenessMeter) measure(all *Measurements, _ history.Time) { all.StaleWrites = m.StaleWrites }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
@@ -25,32 +27,32 @@ type lossNotice struct {
 
 // learning are the kinds of events by which a holder learns of the end, or by which it has
 // to have learned of it.
-var learning = kindSet(history.Extend, history.Expiring, history.Lost, history.Release, history.Lapse,
+var learning = timeline.KindSet(history.Extend, history.Expiring, history.Lost, history.Release, history.Lapse,
 	history.Checked, history.Pause, history.Kill)
 
 // follow follows when holders learn of the end.
-func (c *contract) follow(f *fact) {
+func (c *contract) follow(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Pause, history.Kill, history.End:
 		c.stopped(f)
 		return
 	}
-	h := f.hold
+	h := f.Hold
 	if h == nil {
 		return
 	}
 	switch f.Kind {
 	case history.Granted:
 		c.leased(h, f.Time)
-	case reentered:
-		c.notices.of(h).renew(f.Time, f.Time.Add(h.ttl))
+	case timeline.Reentered:
+		c.notices.Of(h).renew(f.Time, f.Time.Add(h.TTL))
 	case history.Extended:
-		c.notices.of(h).renew(f.Time, f.Time.Add(f.extendedBy()-f.took))
+		c.notices.Of(h).renew(f.Time, f.Time.Add(extendedBy(f)-f.Took))
 	case history.Extend, history.Release:
 		c.untold(h, f.Time)
 	case history.Expiring, history.Lost:
 		c.untold(h, f.Time)
-		c.notices.of(h).tell(f)
+		c.notices.Of(h).tell(f)
 	case history.Lapse:
 		c.lapsed(f)
 	case history.Checked:
@@ -59,12 +61,12 @@ func (c *contract) follow(f *fact) {
 }
 
 // stopped judges the holds of clients that stop running.
-func (c *contract) stopped(f *fact) {
+func (c *contract) stopped(f *timeline.Fact) {
 	if f.Kind != history.End {
-		c.untoldAll(f.client, f.Time)
+		c.untoldAll(f.Actor, f.Time)
 		return
 	}
-	for _, who := range c.state.clients {
+	for _, who := range c.state.Clients {
 		c.untoldAll(who, f.Time)
 	}
 }
@@ -72,14 +74,14 @@ func (c *contract) stopped(f *fact) {
 // leased notes a grant. The TTL counts from when the lock read its clock, if the try states
 // that. For a lock in a store it counts from the grant, because the session may have been
 // kept alive until then.
-func (c *contract) leased(h *hold, now history.Time) {
+func (c *contract) leased(h *timeline.Hold, now history.Time) {
 	from := now
-	if h.sends && c.header.Keepers >= 0 {
-		from = h.sent
+	if h.Sending && c.header.Keepers >= 0 {
+		from = h.SentAt
 	}
-	if h.ttl > 0 && !h.endless() {
-		n := c.notices.of(h)
-		n.given, n.end, n.since = true, from.Add(h.ttl), now
+	if h.TTL > 0 && !h.Endless() {
+		n := c.notices.Of(h)
+		n.given, n.end, n.since = true, from.Add(h.TTL), now
 	}
 }
 
@@ -91,7 +93,7 @@ func (n *lossNotice) renew(now, end history.Time) {
 	n.told = n.told && (n.lost || n.toldAt == now)
 }
 
-func (n *lossNotice) tell(f *fact) {
+func (n *lossNotice) tell(f *timeline.Fact) {
 	n.told, n.toldAt = true, f.Time
 	if f.Kind == history.Lost && !n.lost {
 		n.lost, n.lostAt = true, f.Time
@@ -100,28 +102,28 @@ func (n *lossNotice) tell(f *fact) {
 
 // leasedUntil is when the TTL of the last grant or extension ends. An extension under way
 // may have been granted already.
-func (c *contract) leasedUntil(h *hold) history.Time {
-	if x := h.extend; x.open {
-		return max(c.notices.of(h).end, x.at.Add(h.asked+h.client.stoodAll-x.stood))
+func (c *contract) leasedUntil(h *timeline.Hold) history.Time {
+	if x := h.Extend; x.Open {
+		return max(c.notices.Of(h).end, x.At.Add(h.ExtendTTL+h.Client.PausedFor-x.Paused))
 	}
-	return c.notices.of(h).end
+	return c.notices.Of(h).end
 }
 
 // knowsFrom is from when the bound counts.
-func (c *contract) knowsFrom(h *hold) history.Time {
-	return max(c.leasedUntil(h), c.notices.of(h).since, h.client.resumed)
+func (c *contract) knowsFrom(h *timeline.Hold) history.Time {
+	return max(c.leasedUntil(h), c.notices.Of(h).since, h.Client.Resumed)
 }
 
-func (c *contract) untoldAll(who *client, now history.Time) {
-	for _, h := range who.holds {
+func (c *contract) untoldAll(who *timeline.Client, now history.Time) {
+	for _, h := range who.Holds {
 		c.untold(h, now)
 	}
 }
 
 // untold reports a holder that ran on for too long without a notice.
-func (c *contract) untold(h *hold, now history.Time) {
+func (c *contract) untold(h *timeline.Hold, now history.Time) {
 	bound := c.header.Bounds.Notice
-	if c.notices.of(h).told || letGoBefore(h, now) || stoodBefore(h.client, now) {
+	if c.notices.Of(h).told || letGoBefore(h, now) || stoodBefore(h.Client, now) {
 		return
 	}
 	if ran := now.Sub(c.knowsFrom(h)); ran > bound {
@@ -132,19 +134,21 @@ func (c *contract) untold(h *hold, now history.Time) {
 	}
 }
 
-func letGoBefore(h *hold, now history.Time) bool { return h.letGo && h.release.at < now }
+func letGoBefore(h *timeline.Hold, now history.Time) bool {
+	return h.ReleaseCalled && h.Release.At < now
+}
 
 // stoodBefore reports whether the client was paused or dead before an instant. Its holds
 // were judged when that began.
-func stoodBefore(c *client, now history.Time) bool {
-	return c.paused && c.still.from < now || c.dead && c.died < now
+func stoodBefore(c *timeline.Client, now history.Time) bool {
+	return c.Paused && c.LastPause.From < now || c.Dead && c.Died < now
 }
 
 // lapsed reports a declared end of validity that comes too late.
-func (c *contract) lapsed(f *fact) {
-	h, bound := f.hold, c.header.Bounds.Notice
-	lost := c.notices.of(h).lost && c.notices.of(h).lostAt < f.Time
-	if !h.expired() || lost || letGoBefore(h, f.Time) || stoodBefore(h.client, f.Time) {
+func (c *contract) lapsed(f *timeline.Fact) {
+	h, bound := f.Hold, c.header.Bounds.Notice
+	lost := c.notices.Of(h).lost && c.notices.Of(h).lostAt < f.Time
+	if !h.Expired() || lost || letGoBefore(h, f.Time) || stoodBefore(h.Client, f.Time) {
 		return
 	}
 	if late := f.Time.Sub(c.knowsFrom(h)); late > bound {
@@ -155,8 +159,8 @@ func (c *contract) lapsed(f *fact) {
 }
 
 // checked reports a check that answered that the lock is held after the hold had ended.
-func (c *contract) checked(f *fact) {
-	h, asked := f.hold, f.call.at
+func (c *contract) checked(f *timeline.Fact) {
+	h, asked := f.Hold, f.Call.At
 	if f.Outcome == history.OK && asked > c.leasedUntil(h) && !letGoBefore(h, asked) {
 		c.tooLate(h, f.Time, func(e Event) Event {
 			e.From = asked
@@ -166,32 +170,32 @@ func (c *contract) checked(f *fact) {
 }
 
 // tooLate reports that a holder learned of the end too late, once for each hold.
-func (c *contract) tooLate(h *hold, now history.Time, how func(Event) Event) {
-	if !c.notices.of(h).given || c.notices.of(h).blamed {
+func (c *contract) tooLate(h *timeline.Hold, now history.Time, how func(Event) Event) {
+	if !c.notices.Of(h).given || c.notices.Of(h).blamed {
 		return
 	}
-	c.notices.of(h).blamed = true
+	c.notices.Of(h).blamed = true
 	c.breaches.add(func() Finding {
-		held, over := h.during(RoleAccess, h.granted, c.leasedUntil(h)), c.leasedUntil(h)
-		held = held.say("client %d held %s since %s for a time to live that was over at %s", held.Client, held.lock(), at(h.granted), at(over))
-		late := how(h.during(RoleWait, now, 0))
-		faults := eventsOf(c.faultLog.between(h.acquire.at, now), forever, false)
-		where := h.place(over, now)
+		held, over := during(h, RoleAccess, h.GrantedAt, c.leasedUntil(h)), c.leasedUntil(h)
+		held = held.say("client %d held %s since %s for a time to live that was over at %s", held.Client, held.lock(), at(h.GrantedAt), at(over))
+		late := how(during(h, RoleWait, now, 0))
+		faults := eventsOf(c.faultLog.Between(h.Acquire.At, now), timeline.Forever, false)
+		where := placeOfHold(h, over, now)
 		return Finding{Duty: NotifiesOfTheEnd, Events: append([]Event{held, late}, faults...), Causes: c.lateBecause(h, now), Where: &where}
 	})
 }
 
 // lateBecause returns the causes. A clock that reached the end of validity in time was not
 // wrong, whatever faults did to it.
-func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
-	if h.expired() && h.expiry() <= c.leasedUntil(h) {
-		reached := Event{Role: RoleAccess, From: h.expiry(), Client: h.client.number}
-		return unbroken(reached.say("the clock that the lock reads had come to the end of validity at %s", at(h.expiry())))
+func (c *contract) lateBecause(h *timeline.Hold, now history.Time) []Cause {
+	if h.Expired() && h.Expiry() <= c.leasedUntil(h) {
+		reached := Event{Role: RoleAccess, From: h.Expiry(), Client: h.Client.Number}
+		return unbroken(reached.say("the clock that the lock reads had come to the end of validity at %s", at(h.Expiry())))
 	}
-	if wrong := c.faultLog.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
+	if wrong := c.faultLog.OnClock(timeline.Machine{Client: h.Client.Number}, h.Acquire.At, now); len(wrong) > 0 {
 		return broken(ClockCounts, tellFaults(wrong)...)
 	}
-	if h.openEnd != nil {
+	if h.UnknownEnd != nil {
 		return nil
 	}
 	return unbroken(deadlineLate)

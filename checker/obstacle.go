@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"fmt"
 	"slices"
@@ -30,7 +32,7 @@ func (k *keptKey) given() history.Time { return max(k.set, k.extended) }
 
 // keyNews is a key that a node set, lost or extended.
 type keyNews struct {
-	resource *resource
+	resource *timeline.Resource
 	node     int
 	token    string
 	client   int // who set or extended it
@@ -51,14 +53,14 @@ func (p *progress) key(n keyNews, now history.Time) {
 		k.extended, k.by, k.endless = now, n.client, n.endless
 		return
 	case n.kind == history.KeySet:
-		h := n.resource.find(n.token)
-		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, endless: n.endless, late: h == nil || h.over && h.ended < now}
+		h := n.resource.Find(n.token)
+		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
 		if i >= 0 {
 			k.set = w.kept[i].set
 			w.kept = slices.Delete(w.kept, i, i+1)
 		}
 		if w.kept == nil {
-			w.kept = make([]keptKey, 0, p.excuses.voters.count())
+			w.kept = make([]keptKey, 0, p.excuses.voters.Count())
 		}
 		w.kept = append(w.kept, k)
 		return
@@ -71,7 +73,7 @@ func (p *progress) key(n keyNews, now history.Time) {
 		if k.set <= p.start(w) {
 			w.clear, w.long = now, false
 		}
-		p.long = without(p.long, func(l *longWait) bool { return l.resource == n.resource && k.set <= l.start && l.at <= now })
+		p.long = timeline.Without(p.long, func(l *longWait) bool { return l.resource == n.resource && k.set <= l.start && l.at <= now })
 	}
 }
 
@@ -82,27 +84,27 @@ func (p *progress) slow(k *keptKey) bool {
 }
 
 // endKeys notes on the keys of a token how its try or hold ended.
-func (w *waiting) endKeys(h *hold, by history.Kind, at history.Time, reason string) {
+func (w *waiting) endKeys(h *timeline.Hold, by history.Kind, at history.Time, reason string) {
 	for i := range w.kept {
-		if k := &w.kept[i]; k.token == h.token && k.end == (ending{}) {
-			k.end, k.reason = ending{by, h.client.number, at}, reason
+		if k := &w.kept[i]; k.token == h.Token && k.end == (ending{}) {
+			k.end, k.reason = ending{by, h.Client.Number, at}, reason
 		}
 	}
 }
 
 // pass notes that a hold was granted beside the keys of others, which were there when it was called.
-func (w *waiting) pass(h *hold) {
+func (w *waiting) pass(h *timeline.Hold) {
 	for i := range w.kept {
-		if k := &w.kept[i]; k.token != h.token && k.set < h.acquire.at {
+		if k := &w.kept[i]; k.token != h.Token && k.set < h.Acquire.At {
 			k.passed = true
 		}
 	}
 }
 
 // inTheWay lists the keys of others that stand in the way of a try.
-func (w *waiting) inTheWay(h *hold) (list []keptKey) {
+func (w *waiting) inTheWay(h *timeline.Hold) (list []keptKey) {
 	for _, k := range w.kept {
-		if k.token != h.token && !k.passed {
+		if k.token != h.Token && !k.passed {
 			list = append(list, k)
 		}
 	}
@@ -111,14 +113,14 @@ func (w *waiting) inTheWay(h *hold) (list []keptKey) {
 
 // blocked reports whether keys that should have expired before the wait became too long, by right
 // clocks, keep the try from a quorum. No other fault can have caused that.
-func (p *progress) blocked(h *hold) bool {
-	w, stale := p.of(h.resource), nodes(0)
+func (p *progress) blocked(h *timeline.Hold) bool {
+	w, stale := p.of(h.Resource), timeline.Nodes(0)
 	for _, k := range w.inTheWay(h) {
 		if k.given() <= p.start(w) && !p.slow(&k) {
-			stale = stale.with(k.node)
+			stale = stale.With(k.node)
 		}
 	}
-	return stale != 0 && !p.needed.has(p.reached(h)&^stale)
+	return stale != 0 && !p.needed.Quorum(p.reached(h)&^stale)
 }
 
 // tryEnd is a way in which tries ended.
@@ -150,35 +152,35 @@ func (w *waiting) ended(reason string) {
 const otherReasons = "other reasons"
 
 // causes returns what prevented the grant.
-func (p *progress) causes(h *hold, now history.Time) []Cause {
-	r := h.resource
-	for _, o := range r.holds {
-		if o.leased() && o.orphaned() {
-			died := Event{Role: RoleFault, From: o.granted, To: o.client.died, Client: o.client.number, Resource: r.name, Token: o.token}
-			return broken(Releases, died.say("client %d, which was granted it at %s without an end, died at %s", died.Client, at(o.granted), at(died.To)))
+func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
+	r := h.Resource
+	for _, o := range r.Holds {
+		if o.Leased() && o.Orphaned() {
+			died := Event{Role: RoleFault, From: o.GrantedAt, To: o.Client.Died, Client: o.Client.Number, Resource: r.Name, Token: o.Token}
+			return broken(Releases, died.say("client %d, which was granted it at %s without an end, died at %s", died.Client, at(o.GrantedAt), at(died.To)))
 		}
 	}
-	start, slow, old := p.start(p.of(r)), nodes(0), false
+	start, slow, old := p.start(p.of(r)), timeline.Nodes(0), false
 	for _, k := range p.of(r).inTheWay(h) {
 		switch {
 		case k.set > start:
 		case p.slow(&k) && k.extended <= start:
-			slow = slow.with(k.node)
+			slow = slow.With(k.node)
 		default:
 			old = true
 		}
 	}
 	switch {
 	case slow != 0:
-		kept := Event{Role: RoleLoss, Nodes: slow.listed(nil), Resource: r.name}
+		kept := Event{Role: RoleLoss, Nodes: listNodes(slow, nil), Resource: r.Name}
 		return broken(KeysExpire, kept.say("%v still kept a key from before", slow))
 	case old:
 		return unbroken(p.obstacles(h, now)...)
 	}
-	if v := p.state.forgetful; v.node != 0 {
-		return broken(StoreKeeps, v.leads())
+	if v := p.state.ForgetfulLeader; v.Node != 0 {
+		return broken(StoreKeeps, tellLeader(v))
 	}
-	if clones := p.faultLog.clones(); len(clones) > 0 {
+	if clones := p.faultLog.Clones(); len(clones) > 0 {
 		return broken(DelaysDiffer, tellFaults(clones)...)
 	}
 	if o := p.lastOutlived(r, start, now); o != nil {
@@ -192,24 +194,24 @@ const maxObstacles = 3
 
 // obstacles tells what stood in the way of a try, as far as the history shows it: the keys of others,
 // how tries ended, and who else waits.
-func (p *progress) obstacles(h *hold, now history.Time) (told []Event) {
-	w := p.of(h.resource)
-	switch header := p.state.header; {
-	case electorateOf(header).None():
-	case exactKeys(header):
+func (p *progress) obstacles(h *timeline.Hold, now history.Time) (told []Event) {
+	w := p.of(h.Resource)
+	switch header := p.state.Header; {
+	case timeline.ElectorateOf(header).None():
+	case timeline.ExactKeys(header):
 		told = p.tellKeys(h, now)
 	case !header.Keys:
 		told = []Event{{Role: RoleUnseen, Text: noKeys}}
 	}
 	if len(w.ends) > 0 {
-		told = append(told, w.tellEnds(h.resource.name))
+		told = append(told, w.tellEnds(h.Resource.Name))
 	}
 	others := 0
-	for _, o := range h.resource.holds {
-		if o != h && *p.waits.of(o) {
+	for _, o := range h.Resource.Holds {
+		if o != h && *p.waits.Of(o) {
 			if others++; others <= maxObstacles {
-				e := Event{Role: RoleWait, From: o.acquire.at, Client: o.client.number, Resource: h.resource.name, Token: o.token}
-				told = append(told, e.say("client %d (token %s) still waited, having called acquire at %s", e.Client, short(o.token), at(o.acquire.at)))
+				e := Event{Role: RoleWait, From: o.Acquire.At, Client: o.Client.Number, Resource: h.Resource.Name, Token: o.Token}
+				told = append(told, e.say("client %d (token %s) still waited, having called acquire at %s", e.Client, short(o.Token), at(o.Acquire.At)))
 			}
 		}
 	}
@@ -240,8 +242,8 @@ func (w *waiting) tellEnds(resource string) Event {
 
 // tellKeys tells the keys of others that stand in the way, or that there are none. Keys of a token are
 // told together.
-func (p *progress) tellKeys(h *hold, now history.Time) (told []Event) {
-	keys, resource := p.of(h.resource).inTheWay(h), h.resource.name
+func (p *progress) tellKeys(h *timeline.Hold, now history.Time) (told []Event) {
+	keys, resource := p.of(h.Resource).inTheWay(h), h.Resource.Name
 	if len(keys) == 0 {
 		return []Event{Event{Role: RoleWait, Resource: resource}.say("no recorded key of %s stood in the way", quoted(resource))}
 	}
@@ -249,7 +251,7 @@ func (p *progress) tellKeys(h *hold, now history.Time) (told []Event) {
 	for len(keys) > 0 && len(told) < maxObstacles {
 		first := keys[0]
 		e := Event{Role: RoleLoss, Client: first.client, Resource: resource, Token: first.token}
-		keys = without(keys, func(k *keptKey) bool {
+		keys = timeline.Without(keys, func(k *keptKey) bool {
 			if k.token != first.token {
 				return false
 			}
@@ -279,8 +281,8 @@ func (p *progress) about(k *keptKey, now history.Time) (text string) {
 		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", textfmt.FourDigits(lived), p.ttl)
 	}
 	end := k.end
-	if c := p.state.client(k.client); k.client != 0 && end == (ending{}) && c.dead {
-		end = ending{history.Kill, k.client, c.died}
+	if c := p.state.Client(k.client); k.client != 0 && end == (ending{}) && c.Dead {
+		end = ending{history.Kill, k.client, c.Died}
 	}
 	switch end.by {
 	case history.Refused:

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -15,36 +17,36 @@ type outlivedTry struct {
 	open     bool
 	took     time.Duration
 	ttl      time.Duration
-	nodes    nodes // whose keys expired
+	nodes    timeline.Nodes // whose keys expired
 }
 
 // outlived returns the try as one that took longer than its TTL, or nil. Its keys must have
 // expired on a quorum, each after its whole TTL.
-func outlived(h *hold, needed electorate, now history.Time) *outlivedTry {
-	took := h.acquire.took(h.client, now)
-	if h.keys.fate == nil || h.ttl == 0 || took <= h.ttl {
+func outlived(h *timeline.Hold, needed timeline.Electorate, now history.Time) *outlivedTry {
+	took := h.Acquire.Took(h.Client, now)
+	if h.Keys.Past == nil || h.TTL == 0 || took <= h.TTL {
 		return nil
 	}
-	var gone nodes
-	for _, v := range h.keys.fate.lost {
-		if v.reason == history.Expired && !v.foreign() && !v.short() {
-			gone = gone.with(v.node)
+	var gone timeline.Nodes
+	for _, v := range h.Keys.Past.Lost {
+		if v.Reason == history.Expired && !v.Foreign() && !v.Short() {
+			gone = gone.With(v.Node)
 		}
 	}
-	if !needed.has(gone) {
+	if !needed.Quorum(gone) {
 		return nil
 	}
-	return &outlivedTry{client: h.client.number, call: h.acquire.at, at: now, open: h.acquire.open, took: took, ttl: h.ttl, nodes: gone}
+	return &outlivedTry{client: h.Client.Number, call: h.Acquire.At, at: now, open: h.Acquire.Open, took: took, ttl: h.TTL, nodes: gone}
 }
 
 // lastOutlived returns the last try since an instant that took longer than its TTL, or nil.
 // Tries under way count, too.
-func (p *progress) lastOutlived(r *resource, from, now history.Time) *outlivedTry {
+func (p *progress) lastOutlived(r *timeline.Resource, from, now history.Time) *outlivedTry {
 	if o := p.of(r).outlived; o != nil && o.at > from {
 		return o
 	}
-	for _, h := range r.holds {
-		if h.acquire.open {
+	for _, h := range r.Holds {
+		if h.Acquire.Open {
 			if o := outlived(h, p.needed, now); o != nil {
 				return o
 			}
@@ -58,7 +60,7 @@ func (o *outlivedTry) event() Event {
 	if o.open {
 		took, gone = "has taken", "expired already"
 	}
-	e := Event{Role: RoleWait, From: o.call, To: o.at, Client: o.client, Nodes: o.nodes.listed(nil)}
+	e := Event{Role: RoleWait, From: o.call, To: o.at, Client: o.client, Nodes: listNodes(o.nodes, nil)}
 	return e.say("client %d's try, called at %s, %s %s, longer than its TTL, %v: %s on %v %s",
-		o.client, at(o.call), took, textfmt.FourDigits(o.took), o.ttl, textfmt.Plural(o.nodes.count(), "its key"), o.nodes, gone)
+		o.client, at(o.call), took, textfmt.FourDigits(o.took), o.ttl, textfmt.Plural(o.nodes.Count(), "its key"), o.nodes, gone)
 }

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"slices"
 	"time"
@@ -34,12 +36,12 @@ const DeadlockFreedom Property = "deadlock_freedom"
 type progress struct {
 	bound  time.Duration // 0: not judged
 	ttl    time.Duration
-	needed electorate // nodes of which a client has to reach a quorum
+	needed timeline.Electorate // nodes of which a client has to reach a quorum
 
-	state    *state
-	faultLog *faultLog
-	waiting  perResource[waiting]
-	waits    perHold[bool] // the try counts as waiting
+	state    *timeline.Timeline
+	faultLog *timeline.Faults
+	waiting  timeline.PerResource[waiting]
+	waits    timeline.PerHold[bool] // the try counts as waiting
 	instant  instant
 	excuses  excuses
 	quiet    history.Time // the last effect of a fault that can have caused anybody's wait
@@ -49,28 +51,28 @@ type progress struct {
 	grants int
 }
 
-func newProgress(l *state, s *shared) propertyChecker {
-	h := l.header
-	needed := electorateOf(h)
+func newProgress(l *timeline.Timeline, s *shared) propertyChecker {
+	h := l.Header
+	needed := timeline.ElectorateOf(h)
 	if needed.None() {
-		needed = allAlike(h.Nodes)
+		needed = timeline.AllAlike(h.Nodes)
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		state: l, faultLog: &l.faultLog, quiet: longAgo, excuses: newExcuses(needed.voters(), l.header.Clients),
-		instant: instant{called: make([]*hold, 0, 4)},
+		state: l, faultLog: &l.Faults, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), l.Header.Clients),
+		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
 }
 
-func (p *progress) wants() kinds {
+func (p *progress) Wants() timeline.Kinds {
 	if p.bound == 0 {
 		return 0
 	}
-	keys := kindSet(history.KeySet, history.KeyGone, history.KeyExtended)
-	if p.state.header.Watched {
-		keys = kindSet(history.EntriesSeen) // keys are recorded late
+	keys := timeline.KindSet(history.KeySet, history.KeyGone, history.KeyExtended)
+	if p.state.Header.Watched {
+		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
 	}
-	return keys | kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
+	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
 		history.FaultStart, history.FaultEnd,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.Pause, history.Resume, history.Kill, history.Cancel)
 }
@@ -78,13 +80,13 @@ func (p *progress) wants() kinds {
 // settle judges the instant that is over. Ends of holds and faults count first, begins of
 // faults last: a client that is refused in the instant in which a node comes up has not
 // waited too long, and a client that has waited too long when a node goes down has.
-func (p *progress) settle() {
+func (p *progress) Settle() {
 	n := &p.instant
 	for _, f := range n.freed {
-		if h := f.hold; h.returned {
-			p.of(h.resource).endKeys(h, f.by, n.now, "")
-			if h.granted < n.now {
-				p.of(h.resource).freed = n.now
+		if h := f.hold; h.Granted {
+			p.of(h.Resource).endKeys(h, f.by, n.now, "")
+			if h.GrantedAt < n.now {
+				p.of(h.Resource).freed = n.now
 			}
 		}
 	}
@@ -103,7 +105,7 @@ func (p *progress) settle() {
 	}
 	p.judgeTries()
 	for _, c := range n.died {
-		for _, h := range c.holds {
+		for _, h := range c.Holds {
 			p.stopWaiting(h)
 		}
 	}
@@ -138,8 +140,8 @@ func (p *progress) judgeTries() {
 	n := &p.instant
 	for _, h := range n.called {
 		p.tries++
-		p.excuses.use(h.resource, h.client)
-		p.of(h.resource).call(n.now, p.bound)
+		p.excuses.use(h.Resource, h.Client)
+		p.of(h.Resource).call(n.now, p.bound)
 		p.wait(h)
 	}
 	for _, h := range n.granted {
@@ -150,18 +152,18 @@ func (p *progress) judgeTries() {
 	for _, f := range n.refused {
 		h := f.hold
 		p.stopWaiting(h)
-		w := p.of(h.resource)
+		w := p.of(h.Resource)
 		w.ended(f.reason)
 		w.endKeys(h, history.Refused, n.now, f.reason)
 		if o := outlived(h, p.needed, n.now); o != nil {
 			w.outlived = o
 		}
-		if w.tried, w.owed = n.now, true; !n.grants(h.resource) && p.late(h, n.now, h) {
+		if w.tried, w.owed = n.now, true; !n.grants(h.Resource) && p.late(h, n.now, h) {
 			p.violate(h, n.now, "refused")
 		}
 	}
 	for _, h := range n.granted {
-		w := p.of(h.resource)
+		w := p.of(h.Resource)
 		w.since, w.owed, w.long, w.ends = n.now, false, false, w.ends[:0]
 		w.pass(h)
 	}
@@ -172,20 +174,20 @@ func (p *progress) judgeTries() {
 
 // late reports whether the try has waited too long: nobody holds the resource, except
 // possibly the one hold.
-func (p *progress) late(h *hold, now history.Time, but *hold) bool {
-	w := p.of(h.resource)
-	return !w.long && now > p.due(w) && p.able(h) && !heldBy(h.resource, but, now)
+func (p *progress) late(h *timeline.Hold, now history.Time, but *timeline.Hold) bool {
+	w := p.of(h.Resource)
+	return !w.long && now > p.due(w) && p.able(h) && !heldBy(h.Resource, but, now)
 }
 
 // able reports whether the client of the try runs and reaches a quorum. Fault tolerance
 // judges what a lock does without one.
-func (p *progress) able(h *hold) bool {
-	return !h.client.dead && !h.client.paused && p.needed.has(p.reached(h))
+func (p *progress) able(h *timeline.Hold) bool {
+	return !h.Client.Dead && !h.Client.Paused && p.needed.Quorum(p.reached(h))
 }
 
 // reached are the nodes that keep the lock and that the client of the try reaches.
-func (p *progress) reached(h *hold) nodes {
-	return p.needed.voters() &^ (p.state.down | h.client.cut | p.state.silent(p.instant.now, p.patience()))
+func (p *progress) reached(h *timeline.Hold) timeline.Nodes {
+	return p.needed.Nodes() &^ (p.state.Down | h.Client.Unlinked | p.state.SilentNodes(p.instant.now, p.patience()))
 }
 
 // patience is how long a node may take to answer its watch. After that it is not in reach.
@@ -193,21 +195,21 @@ func (p *progress) patience() time.Duration { return p.bound / requiredLooks }
 
 // judgeGrant judges the tries that were under way when the bound passed, because one
 // of them is granted.
-func (p *progress) judgeGrant(h *hold, now history.Time) {
-	if h.acquire.at <= p.due(p.of(h.resource)) && p.late(h, now, h) {
+func (p *progress) judgeGrant(h *timeline.Hold, now history.Time) {
+	if h.Acquire.At <= p.due(p.of(h.Resource)) && p.late(h, now, h) {
 		p.violate(h, now, "granted")
 		return
 	}
-	p.judgeOpen(h.resource, now, h)
+	p.judgeOpen(h.Resource, now, h)
 }
 
 // judgeOpen judges the tries that are still under way.
-func (p *progress) judgeOpen(r *resource, now history.Time, but *hold) {
+func (p *progress) judgeOpen(r *timeline.Resource, now history.Time, but *timeline.Hold) {
 	if p.of(r).open == 0 || now <= p.due(p.of(r)) {
 		return
 	}
-	for _, h := range r.holds {
-		if *p.waits.of(h) && h.acquire.at <= p.due(p.of(r)) && p.late(h, now, but) {
+	for _, h := range r.Holds {
+		if *p.waits.Of(h) && h.Acquire.At <= p.due(p.of(r)) && p.late(h, now, but) {
 			p.violate(h, now, "waiting")
 		}
 	}
@@ -225,14 +227,14 @@ func (p *progress) judgeOpenOf(c concern) {
 }
 
 // violate reports that the try of a client has waited for too long; how is the evidence.
-func (p *progress) violate(h *hold, now history.Time, how string) {
-	r := h.resource
+func (p *progress) violate(h *timeline.Hold, now history.Time, how string) {
+	r := h.Resource
 	start := p.start(p.of(r))
 	p.of(r).long = true
 	l := longWait{resource: r, at: now, start: start, told: Finding{
-		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.faultLog.between(now, now), now-1, false)...),
+		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.faultLog.Between(now, now), now-1, false)...),
 		Causes: p.causes(h, now),
-		Where:  &Place{Resource: r.name, From: start, To: now},
+		Where:  &Place{Resource: r.Name, From: start, To: now},
 	}}
 	if !p.blocked(h) {
 		l.links, l.faults = p.excuses.present(p.state, r)
@@ -241,15 +243,15 @@ func (p *progress) violate(h *hold, now history.Time, how string) {
 }
 
 // waited describes a wait that was too long since an instant, and how it ended.
-func (p *progress) waited(h *hold, start, now history.Time, how string) Event {
-	text := fmt.Sprintf("at %s client %d still waited for %s, having called acquire at %s", at(now), h.client.number, quoted(h.resource.name), at(h.acquire.at))
+func (p *progress) waited(h *timeline.Hold, start, now history.Time, how string) Event {
+	text := fmt.Sprintf("at %s client %d still waited for %s, having called acquire at %s", at(now), h.Client.Number, quoted(h.Resource.Name), at(h.Acquire.At))
 	switch how {
 	case "refused":
-		text = fmt.Sprintf("at %s client %d was refused %s once more", at(now), h.client.number, quoted(h.resource.name))
+		text = fmt.Sprintf("at %s client %d was refused %s once more", at(now), h.Client.Number, quoted(h.Resource.Name))
 	case "granted":
-		text = fmt.Sprintf("client %d was granted %s only at %s, having called acquire at %s", h.client.number, quoted(h.resource.name), at(now), at(h.acquire.at))
+		text = fmt.Sprintf("client %d was granted %s only at %s, having called acquire at %s", h.Client.Number, quoted(h.Resource.Name), at(now), at(h.Acquire.At))
 	}
-	e := Event{Role: RoleWait, From: start, To: now, Client: h.client.number, Resource: h.resource.name, Token: h.token}
+	e := Event{Role: RoleWait, From: start, To: now, Client: h.Client.Number, Resource: h.Resource.Name, Token: h.Token}
 	return e.say("%s, and nobody had been granted it since %s, though nobody held it, no fault that can hold up a grant began or ended, and the longest TTL, %v, and the bound, %v, had passed",
 		text, at(start), p.ttl, p.bound)
 }
@@ -261,7 +263,7 @@ func (p *progress) excuse() {
 	if len(p.long) == 0 || len(n.mended)+len(n.over) == 0 {
 		return
 	}
-	p.long = without(p.long, func(l *longWait) bool {
+	p.long = timeline.Without(p.long, func(l *longWait) bool {
 		up := slices.ContainsFunc(n.mended, func(m cutLinks) bool {
 			return slices.ContainsFunc(l.links, func(c cutLinks) bool { return c.client == m.client && c.nodes&m.nodes != 0 })
 		})
@@ -275,8 +277,8 @@ func (p *progress) excuse() {
 
 // owing returns a resource that was granted to nobody since the last effect of a fault, though a
 // try was refused or is in progress.
-func (p *progress) owing() *resource {
-	for _, r := range p.state.inOrder() {
+func (p *progress) owing() *timeline.Resource {
+	for _, r := range p.state.ResourcesInOrder() {
 		if p.disturbed(p.of(r)) > p.of(r).since && (p.of(r).owed || p.awaited(r)) {
 			return r
 		}
@@ -286,8 +288,8 @@ func (p *progress) owing() *resource {
 
 // awaited reports whether nobody holds the resource and a client waits for it that could
 // be granted it.
-func (p *progress) awaited(r *resource) bool {
-	return !heldBy(r, nil, forever) && slices.ContainsFunc(r.holds, func(h *hold) bool { return *p.waits.of(h) && p.able(h) })
+func (p *progress) awaited(r *timeline.Resource) bool {
+	return !heldBy(r, nil, timeline.Forever) && slices.ContainsFunc(r.Holds, func(h *timeline.Hold) bool { return *p.waits.Of(h) && p.able(h) })
 }
 
 func (p *progress) finding(end history.Time) Finding {
@@ -312,7 +314,7 @@ func (p *progress) finding(end history.Time) Finding {
 		return f
 	case owing != nil:
 		quiet := p.disturbed(p.of(owing))
-		e := Event{Role: RoleUnseen, From: quiet, To: end, Resource: owing.name}
+		e := Event{Role: RoleUnseen, From: quiet, To: end, Resource: owing.Name}
 		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(end))
 		if end > p.due(p.of(owing)) && !p.awaited(owing) {
 			why = "nobody who waits for it reaches a majority of the nodes"
@@ -320,8 +322,8 @@ func (p *progress) finding(end history.Time) Finding {
 				why += fmt.Sprintf(": %v last answered their watch %s", setOf(silent), times(silent))
 			}
 		}
-		f := because(Unknown, e.say("nobody was granted %s after faults had last done something, at %s, and %s", quoted(owing.name), at(quiet), why))
-		f.Where = &Place{Resource: owing.name, From: quiet, To: end}
+		f := because(Unknown, e.say("nobody was granted %s after faults had last done something, at %s, and %s", quoted(owing.Name), at(quiet), why))
+		f.Where = &Place{Resource: owing.Name, From: quiet, To: end}
 		return f
 	}
 	waited := Event{Role: RoleWait}
@@ -331,10 +333,10 @@ func (p *progress) finding(end history.Time) Finding {
 // silentAt returns the nodes that do not answer their watch any more when the history ends, with when
 // they last did. Since then nothing is known of waits.
 func (p *progress) silentAt(end history.Time) (last []NodeTime) {
-	for rest := p.state.silent(end, p.patience()) & p.excuses.voters; rest != 0; rest = rest.without(rest.first()) {
-		n := NodeTime{Node: rest.first(), At: p.state.answered[0]}
-		if p.state.header.Keys {
-			n.At = p.state.answered[n.Node]
+	for rest := p.state.SilentNodes(end, p.patience()) & p.excuses.voters; rest != 0; rest = rest.Without(rest.First()) {
+		n := NodeTime{Node: rest.First(), At: p.state.Answered[0]}
+		if p.state.Header.Keys {
+			n.At = p.state.Answered[n.Node]
 		}
 		p.quiet = max(p.quiet, n.At)
 		last = append(last, n)
@@ -347,10 +349,10 @@ func (p *progress) silentAt(end history.Time) (last []NodeTime) {
 type instant struct {
 	now history.Time
 
-	called  []*hold // tries
-	granted []*hold
+	called  []*timeline.Hold // tries
+	granted []*timeline.Hold
 	refused []refusal
-	left    []*hold // holds whose release has returned, and tries that entered a hold again
+	left    []*timeline.Hold // holds whose release has returned, and tries that entered a hold again
 	freed   []freed
 	keys    []keyNews
 
@@ -358,42 +360,42 @@ type instant struct {
 	ended  []concern
 	starts []*ongoingFault
 	over   []*ongoingFault
-	shown  []int      // numbers of faults that show what they do
-	mended []cutLinks // links that are up again
-	linked []*client  // clients of which a link has changed
-	died   []*client
+	shown  []int              // numbers of faults that show what they do
+	mended []cutLinks         // links that are up again
+	linked []*timeline.Client // clients of which a link has changed
+	died   []*timeline.Client
 }
 
 // refusal is a try that was refused.
 type refusal struct {
-	hold   *hold
+	hold   *timeline.Hold
 	reason string
 }
 
 // freed is a hold that may have ended.
 type freed struct {
-	hold *hold
+	hold *timeline.Hold
 	by   history.Kind
 }
 
 // observe notes what happens in the instant.
-func (p *progress) observe(f *fact) {
+func (p *progress) Observe(f *timeline.Fact) {
 	n := &p.instant
 	n.now = f.Time
 	switch f.Kind {
 	case history.Acquire, history.Granted, history.Refused, history.Release, history.Released, history.Lost, history.Lapse:
-		if f.hold != nil {
+		if f.Hold != nil {
 			n.addHold(f)
 		}
-	case reentered:
-		n.left = append(n.left, f.try)
+	case timeline.Reentered:
+		n.left = append(n.left, f.Try)
 	case history.EntriesSeen:
-		if f.silence() > p.patience() {
-			n.ended = append(n.ended, concern{everybody: f.Node == 0 || p.excuses.voters.has(f.Node)})
+		if f.Silence() > p.patience() {
+			n.ended = append(n.ended, concern{everybody: f.Node == 0 || p.excuses.voters.Has(f.Node)})
 		}
 	case history.KeySet, history.KeyGone, history.KeyExtended:
 		n.keys = append(n.keys, keyNews{
-			resource: f.about, node: f.Node, token: f.Token, client: f.Client, kind: f.Kind,
+			resource: f.Locked, node: f.Node, token: f.Token, client: f.Client, kind: f.Kind,
 			expired: f.Reason == history.Expired, endless: f.Detail == history.NoExpiry,
 		})
 	default:
@@ -401,23 +403,23 @@ func (p *progress) observe(f *fact) {
 	}
 }
 
-func (n *instant) addHold(f *fact) {
+func (n *instant) addHold(f *timeline.Fact) {
 	switch f.Kind {
 	case history.Acquire:
-		n.called = append(n.called, f.hold)
+		n.called = append(n.called, f.Hold)
 	case history.Granted:
-		n.granted = append(n.granted, f.hold)
+		n.granted = append(n.granted, f.Hold)
 	case history.Refused:
-		n.refused = append(n.refused, refusal{f.hold, f.Reason})
+		n.refused = append(n.refused, refusal{f.Hold, f.Reason})
 	case history.Released:
-		n.left = append(n.left, f.hold)
+		n.left = append(n.left, f.Hold)
 	default:
-		n.freed = append(n.freed, freed{f.hold, f.Kind})
+		n.freed = append(n.freed, freed{f.Hold, f.Kind})
 	}
 }
 
 // observeFault notes what befalls nodes, clients and links.
-func (p *progress) observeFault(f *fact) {
+func (p *progress) observeFault(f *timeline.Fact) {
 	n, x := &p.instant, &p.excuses
 	var c concern
 	switch f.Kind {
@@ -430,20 +432,20 @@ func (p *progress) observeFault(f *fact) {
 		}
 		return
 	case history.NodeDown, history.NodeUp:
-		c.everybody = x.voters.has(f.Node)
+		c.everybody = x.voters.Has(f.Node)
 	case history.LinkDown, history.LinkUp:
-		n.linked = append(n.linked, f.client)
-		if x.voters.has(f.Node) {
-			c.client = f.client
+		n.linked = append(n.linked, f.Actor)
+		if x.voters.Has(f.Node) {
+			c.client = f.Actor
 		}
-		if f.Kind == history.LinkUp && f.changes {
-			n.mended = append(n.mended, cutLinks{f.client, node(f.Node)})
+		if f.Kind == history.LinkUp && f.LinkChanged {
+			n.mended = append(n.mended, cutLinks{f.Actor, timeline.Node(f.Node)})
 		}
 	case history.Kill:
-		n.died = append(n.died, f.client)
-		c.client = f.client
+		n.died = append(n.died, f.Actor)
+		c.client = f.Actor
 	default:
-		c.client = f.client
+		c.client = f.Actor
 	}
 	if f.Fault != 0 {
 		n.shown = append(n.shown, f.Fault)
@@ -460,8 +462,8 @@ func (p *progress) observeFault(f *fact) {
 }
 
 // grants reports whether somebody was granted the resource.
-func (n *instant) grants(r *resource) bool {
-	return slices.ContainsFunc(n.granted, func(h *hold) bool { return h.resource == r })
+func (n *instant) grants(r *timeline.Resource) bool {
+	return slices.ContainsFunc(n.granted, func(h *timeline.Hold) bool { return h.Resource == r })
 }
 
 // clear keeps the lists for the next instant.

@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"cmp"
 	"slices"
 	"strings"
@@ -35,25 +37,25 @@ const FaultTolerance Property = "fault_tolerance"
 type tolerance struct {
 	tries int // how many must suffice; 0: not judged
 	ttl   time.Duration
-	nodes electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
+	nodes timeline.Electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
 
-	state    *state
-	faultLog *faultLog
-	changed  history.Time   // the last change to any node or link
-	unquiet  []history.Time // by node: the last change to it or to a link to it
-	severed  []int          // by node: how many clients are cut off from it
-	faulty   bool           // some node was out of some client's reach at some time
-	returned []attempt      // in this instant
-	called   []*hold        // tries, in this instant
-	leaving  []departure    // in this instant
-	cleared  []orphanKey    // keys that went away in this instant
+	state    *timeline.Timeline
+	faultLog *timeline.Faults
+	changed  history.Time     // the last change to any node or link
+	unquiet  []history.Time   // by node: the last change to it or to a link to it
+	severed  []int            // by node: how many clients are cut off from it
+	faulty   bool             // some node was out of some client's reach at some time
+	returned []attempt        // in this instant
+	called   []*timeline.Hold // tries, in this instant
+	leaving  []departure      // in this instant
+	cleared  []orphanKey      // keys that went away in this instant
 	streaks  map[streakKey]streak
 
-	competitors perResource[competitors]
-	competing   perHold[bool]            // the token may hold keys
-	kept        perResource[[]orphanKey] // keys on the nodes
-	obstructed  perHold[nodes]           // nodes that kept another token's key at some time since the call
-	pending     []openStreak             // violations that rest on answers to watches, which are not there yet
+	competitors timeline.PerResource[competitors]
+	competing   timeline.PerHold[bool]            // the token may hold keys
+	kept        timeline.PerResource[[]orphanKey] // keys on the nodes
+	obstructed  timeline.PerHold[timeline.Nodes]  // nodes that kept another token's key at some time since the call
+	pending     []openStreak                      // violations that rest on answers to watches, which are not there yet
 
 	eligible int
 	granted  int // of the fair tries
@@ -62,7 +64,7 @@ type tolerance struct {
 
 // attempt is a try that has returned.
 type attempt struct {
-	hold    *hold
+	hold    *timeline.Hold
 	call    history.Time
 	at      history.Time // of its return
 	granted bool
@@ -71,7 +73,7 @@ type attempt struct {
 
 // compare orders the tries that returned in one instant by their calls.
 func (a attempt) compare(b attempt) int {
-	return cmp.Or(cmp.Compare(a.call, b.call), strings.Compare(a.hold.token, b.hold.token))
+	return cmp.Or(cmp.Compare(a.call, b.call), strings.Compare(a.hold.Token, b.hold.Token))
 }
 
 // streak is fair tries in a row without a grant.
@@ -84,7 +86,7 @@ type streak struct {
 type openStreak struct {
 	since, at history.Time
 	tries     int
-	awaited   nodes // whose next answers are not there yet
+	awaited   timeline.Nodes // whose next answers are not there yet
 	told      Finding
 }
 
@@ -93,33 +95,33 @@ type streakKey struct {
 	resource string
 }
 
-func newTolerance(l *state, _ *shared) propertyChecker {
-	h := l.header
+func newTolerance(l *timeline.Timeline, _ *shared) propertyChecker {
+	h := l.Header
 	t := &tolerance{
-		state: l, faultLog: &l.faultLog,
-		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: allAlike(h.Nodes),
-		changed: longAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
+		state: l, faultLog: &l.Faults,
+		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
+		changed: timeline.LongAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
 	}
 	for n := range t.unquiet {
-		t.unquiet[n] = longAgo
+		t.unquiet[n] = timeline.LongAgo
 	}
 	return t
 }
 
-func (t *tolerance) wants() kinds {
+func (t *tolerance) Wants() timeline.Kinds {
 	if t.tries == 0 {
 		return 0
 	}
-	keys := kindSet(history.KeySet, history.KeyGone)
-	if t.state.header.Watched {
-		keys = kindSet(history.EntriesSeen) // keys are recorded late
+	keys := timeline.KindSet(history.KeySet, history.KeyGone)
+	if t.state.Header.Watched {
+		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
 	}
-	return keys | kindSet(history.Acquire, history.Granted, reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
+	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
 		history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp)
 }
 
-func (t *tolerance) observe(f *fact) {
+func (t *tolerance) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.NodeDown, history.NodeUp:
 		t.change(f)
@@ -134,31 +136,31 @@ func (t *tolerance) observe(f *fact) {
 	case history.EntriesSeen:
 		t.answered(f)
 	case history.Granted, history.Refused:
-		if f.hold != nil {
-			t.returned = append(t.returned, attempt{f.hold, f.hold.acquire.at, f.Time, f.Kind == history.Granted, f.Kind == history.Granted})
+		if f.Hold != nil {
+			t.returned = append(t.returned, attempt{f.Hold, f.Hold.Acquire.At, f.Time, f.Kind == history.Granted, f.Kind == history.Granted})
 		}
-	case reentered:
-		t.returned = append(t.returned, attempt{f.try, f.try.acquire.at, f.Time, true, false})
-		t.compete(f.hold, f.Time)
+	case timeline.Reentered:
+		t.returned = append(t.returned, attempt{f.Try, f.Try.Acquire.At, f.Time, true, false})
+		t.compete(f.Hold, f.Time)
 	default:
 		t.follow(f)
 	}
 }
 
-func (t *tolerance) change(f *fact) {
+func (t *tolerance) change(f *timeline.Fact) {
 	t.changed, t.unquiet[f.Node] = f.Time, f.Time
-	t.faulty = t.faulty || t.state.down != 0 || f.Kind == history.LinkDown
+	t.faulty = t.faulty || t.state.Down != 0 || f.Kind == history.LinkDown
 }
 
-func (t *tolerance) sever(f *fact) {
-	if f.changes {
+func (t *tolerance) sever(f *timeline.Fact) {
+	if f.LinkChanged {
 		t.severed[f.Node]++
 	}
 	t.change(f)
 }
 
-func (t *tolerance) mend(f *fact) {
-	if f.changes {
+func (t *tolerance) mend(f *timeline.Fact) {
+	if f.LinkChanged {
 		t.severed[f.Node]--
 	}
 	t.change(f)
@@ -166,7 +168,7 @@ func (t *tolerance) mend(f *fact) {
 
 // settle judges the tries that returned in the instant. After that those that hold
 // nothing compete no more.
-func (t *tolerance) settle() {
+func (t *tolerance) Settle() {
 	t.stopCompeting()
 	for _, h := range t.called {
 		t.obstructCalled(h)
@@ -193,13 +195,13 @@ func (t *tolerance) refusedUntil(a attempt) history.Time {
 }
 
 // cancelled reports whether the call of the try may have been cancelled.
-func (a attempt) cancelled() bool { return a.hold.client.cancelled >= a.call }
+func (a attempt) cancelled() bool { return a.hold.Client.Cancelled >= a.call }
 
 func (t *tolerance) judge(a attempt) {
-	if t.state.down == 0 && a.hold.client.cut == 0 && len(t.streaks) == 0 {
+	if t.state.Down == 0 && a.hold.Client.Unlinked == 0 && len(t.streaks) == 0 {
 		return
 	}
-	key := streakKey{a.hold.client.number, a.hold.resource.name}
+	key := streakKey{a.hold.Client.Number, a.hold.Resource.Name}
 	if !t.fair(a) {
 		delete(t.streaks, key)
 		return
@@ -224,36 +226,36 @@ func (t *tolerance) judge(a attempt) {
 
 // fair reports whether the try is fair.
 func (t *tolerance) fair(a attempt) bool {
-	c := a.hold.client
-	gone := t.state.down | c.cut
-	reached := t.nodes.voters() &^ gone
-	if gone == 0 || !t.nodes.has(reached) || t.changed >= a.call {
+	c := a.hold.Client
+	gone := t.state.Down | c.Unlinked
+	reached := t.nodes.Nodes() &^ gone
+	if gone == 0 || !t.nodes.Quorum(reached) || t.changed >= a.call {
 		return false
 	}
 	for n := range t.unquiet {
-		if reached.has(n) && (t.severed[n] > 0 || t.unquiet[n].Add(t.ttl) > a.call) {
+		if reached.Has(n) && (t.severed[n] > 0 || t.unquiet[n].Add(t.ttl) > a.call) {
 			return false
 		}
 	}
-	if c.paused || c.turned >= a.call || a.cancelled() {
+	if c.Paused || c.PauseChanged >= a.call || a.cancelled() {
 		return false
 	}
-	return *t.obstructed.of(a.hold)&reached == 0 && t.competitors.of(a.hold.resource).free(a)
+	return *t.obstructed.Of(a.hold)&reached == 0 && t.competitors.Of(a.hold.Resource).free(a)
 }
 
 func (t *tolerance) violate(a attempt, s streak) {
-	client, r := a.hold.client, a.hold.resource.name
-	reached := t.nodes.voters() &^ (t.state.down | client.cut)
+	client, r := a.hold.Client, a.hold.Resource.Name
+	reached := t.nodes.Nodes() &^ (t.state.Down | client.Unlinked)
 	tell := func() Finding {
-		refused := Event{Role: RoleWait, From: s.since, To: a.at, Client: client.number, Resource: r}
+		refused := Event{Role: RoleWait, From: s.since, To: a.at, Client: client.Number, Resource: r}
 		return Finding{
 			Events: []Event{refused.say("client %d was refused %s at %s in a row, from %s to %s, though it reached %s and nobody competed",
-				client.number, quoted(r), counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached))},
+				client.Number, quoted(r), counted(s.tries, "try"), at(s.since), at(a.at), votesOf(t.nodes, reached))},
 			Causes: t.causes(a, reached),
-			Where:  &Place{Resource: r, Client: client.number, From: s.since, To: a.at},
+			Where:  &Place{Resource: r, Client: client.Number, From: s.since, To: a.at},
 		}
 	}
-	awaited := reached & t.state.watched()
+	awaited := reached & t.state.WatchedNodes()
 	if awaited == 0 {
 		t.breaches.add(tell)
 		return
@@ -263,13 +265,13 @@ func (t *tolerance) violate(a attempt, s streak) {
 
 // answered judges by an answer to the watch of a node, or of the store, whether the node was in reach
 // before: tries in a row do not count during which it answered as late as such a try takes on average.
-func (t *tolerance) answered(f *fact) {
-	whose := node(f.Node)
+func (t *tolerance) answered(f *timeline.Fact) {
+	whose := timeline.Node(f.Node)
 	if f.Node == 0 {
-		whose = allNodes(t.state.header.Nodes)
+		whose = timeline.AllNodes(t.state.Header.Nodes)
 	}
 	late := func(since, at history.Time, tries int) bool {
-		overlap := min(f.Time, at).Sub(max(f.waited, since))
+		overlap := min(f.Time, at).Sub(max(f.WaitedSince, since))
 		return overlap > 0 && overlap*time.Duration(tries) >= at.Sub(since)
 	}
 	for key, s := range t.streaks {
@@ -278,7 +280,7 @@ func (t *tolerance) answered(f *fact) {
 			delete(t.streaks, key)
 		}
 	}
-	t.pending = without(t.pending, func(c *openStreak) bool {
+	t.pending = timeline.Without(t.pending, func(c *openStreak) bool {
 		if c.awaited&whose == 0 {
 			return false
 		}
@@ -296,10 +298,10 @@ func (t *tolerance) answered(f *fact) {
 	})
 }
 
-func (t *tolerance) causes(a attempt, reached nodes) []Cause {
-	if lock := electorateOf(t.state.header); !lock.None() && !lock.has(reached) {
-		missed, client := lock.voters()&^reached, a.hold.client.number
-		return broken(KeepersReached, Event{Role: RoleFault, Client: client, Nodes: missed.listed(nil)}.say("client %d did not reach %v", client, missed))
+func (t *tolerance) causes(a attempt, reached timeline.Nodes) []Cause {
+	if lock := timeline.ElectorateOf(t.state.Header); !lock.None() && !lock.Quorum(reached) {
+		missed, client := lock.Nodes()&^reached, a.hold.Client.Number
+		return broken(KeepersReached, Event{Role: RoleFault, Client: client, Nodes: listNodes(missed, nil)}.say("client %d did not reach %v", client, missed))
 	}
 	if o := outlived(a.hold, t.nodes, a.at); o != nil {
 		return unbroken(o.event())
@@ -333,28 +335,28 @@ func (t *tolerance) finding(end history.Time) Finding {
 
 // orphanKey is a key that a node keeps under a resource's name.
 type orphanKey struct {
-	resource *resource
+	resource *timeline.Resource
 	node     int
 	token    string
 }
 
 // keySet notes a key. It obstructs all tries under way for another token.
-func (t *tolerance) keySet(f *fact) {
-	r := f.about
+func (t *tolerance) keySet(f *timeline.Fact) {
+	r := f.Locked
 	t.forget(f)
-	kept := t.kept.of(r)
+	kept := t.kept.Of(r)
 	*kept = append(*kept, orphanKey{r, f.Node, f.Token})
-	for _, h := range r.holds {
-		if h.token != f.Token {
+	for _, h := range r.Holds {
+		if h.Token != f.Token {
 			t.obstruct(h, f.Node)
 		}
 	}
 }
 
 // forget notes that a node has no key any more.
-func (t *tolerance) forget(f *fact) {
-	kept := t.kept.of(f.about)
-	*kept = without(*kept, func(s *orphanKey) bool {
+func (t *tolerance) forget(f *timeline.Fact) {
+	kept := t.kept.Of(f.Locked)
+	*kept = timeline.Without(*kept, func(s *orphanKey) bool {
 		if s.node == f.Node {
 			t.cleared = append(t.cleared, *s)
 		}
@@ -363,17 +365,17 @@ func (t *tolerance) forget(f *fact) {
 }
 
 // obstruct notes a node whose key obstructs a try.
-func (t *tolerance) obstruct(h *hold, node int) {
-	nodes := t.obstructed.of(h)
-	*nodes = nodes.with(node)
+func (t *tolerance) obstruct(h *timeline.Hold, node int) {
+	nodes := t.obstructed.Of(h)
+	*nodes = nodes.With(node)
 }
 
 // obstructCalled notes the nodes whose keys obstruct a try that was called in this instant, or did
 // until then.
-func (t *tolerance) obstructCalled(h *hold) {
-	for _, keys := range [][]orphanKey{*t.kept.of(h.resource), t.cleared} {
+func (t *tolerance) obstructCalled(h *timeline.Hold) {
+	for _, keys := range [][]orphanKey{*t.kept.Of(h.Resource), t.cleared} {
 		for _, s := range keys {
-			if s.resource == h.resource && s.token != h.token {
+			if s.resource == h.Resource && s.token != h.Token {
 				t.obstruct(h, s.node)
 			}
 		}

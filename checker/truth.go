@@ -1,6 +1,9 @@
 package checker
 
-import "github.com/lockstorm/lockstorm/history"
+import (
+	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
+)
 
 // truth judges what releases and extensions return by the entries of a store, or by keys that a watch
 // reports:
@@ -21,7 +24,7 @@ import "github.com/lockstorm/lockstorm/history"
 // change.
 type truth struct {
 	contract *contract
-	quorum   electorate // the nodes; of a store one that stands for it
+	quorum   timeline.Electorate // the nodes; of a store one that stands for it
 	claims   []watchedClaim
 
 	judged   int
@@ -33,16 +36,16 @@ type watchedClaim struct {
 	what   claimKind
 	where  Place // from the call to the return
 	token  string
-	backed nodes // they did it, as far as is recorded
-	denied nodes // they did not: all changes are recorded
-	unseen nodes // not known: the watch has begun anew
+	backed timeline.Nodes // they did it, as far as is recorded
+	denied timeline.Nodes // they did not: all changes are recorded
+	unseen timeline.Nodes // not known: the watch has begun anew
 }
 
 // storeNode is the number of the node that stands for a store.
 const storeNode = 1
 
 // keeper is the node whose change the event is, or whose changes it confirms.
-func (f *fact) keeper() int {
+func keeper(f *timeline.Fact) int {
 	if f.Node == 0 || f.Kind == history.EntryDeleted || f.Kind == history.EntryGone || f.Kind == history.EntrySet {
 		return storeNode
 	}
@@ -52,7 +55,7 @@ func (f *fact) keeper() int {
 func newTruth(c *contract) truth {
 	t := truth{contract: c, quorum: c.quorum}
 	if c.header.Entries {
-		t.quorum = allAlike(storeNode)
+		t.quorum = timeline.AllAlike(storeNode)
 	}
 	return t
 }
@@ -63,33 +66,33 @@ func (t *truth) judges() bool {
 	return h.Entries || h.Watched && h.Keys && !t.quorum.None()
 }
 
-func (t *truth) wants() kinds {
+func (t *truth) Wants() timeline.Kinds {
 	switch h := &t.contract.header; {
 	case h.Entries:
-		return kindSet(history.EntryDeleted, history.EntriesSeen, history.Leader)
+		return timeline.KindSet(history.EntryDeleted, history.EntriesSeen, history.Leader)
 	case t.judges():
-		return kindSet(history.KeySet, history.KeyExtended, history.KeyGone, history.EntriesSeen)
+		return timeline.KindSet(history.KeySet, history.KeyExtended, history.KeyGone, history.EntriesSeen)
 	}
 	return 0
 }
 
 // released notes the return of a release.
-func (t *truth) released(f *fact) {
-	h := f.hold
+func (t *truth) released(f *timeline.Fact) {
+	h := f.Hold
 	if h == nil {
 		return
 	}
 	claim := t.claim(f, saysHeld)
 	watched := t.contract.header.Watched
-	e := &h.keys.entry
-	claim.backed = h.keys.deleted
-	if e.deleted {
-		claim.backed = claim.backed.with(storeNode)
+	e := &h.Keys.Entry
+	claim.backed = h.Keys.Deleted
+	if e.Deleted {
+		claim.backed = claim.backed.With(storeNode)
 	}
 	switch {
-	case f.Outcome == history.OK && (watched || !e.deleted):
+	case f.Outcome == history.OK && (watched || !e.Deleted):
 		t.claims = append(t.claims, claim)
-	case f.Outcome == history.Declined && !watched && e.claimed && e.deleted:
+	case f.Outcome == history.Declined && !watched && e.Claimed && e.Deleted:
 		t.contract.untrue(saysLost, claim.where, claim.token, func() string { return "its request deleted the entry in between" })
 	}
 	if !watched {
@@ -98,24 +101,24 @@ func (t *truth) released(f *fact) {
 }
 
 // extended notes the return of an extension.
-func (t *truth) extended(f *fact) {
-	h := f.hold
+func (t *truth) extended(f *timeline.Fact) {
+	h := f.Hold
 	if h == nil || t.contract.header.Entries {
 		return
 	}
 	claim := t.claim(f, saysExtended)
-	claim.backed = h.keys.kept | h.keys.set | h.keys.extended
+	claim.backed = h.Keys.Kept | h.Keys.Set | h.Keys.Extended
 	t.claims = append(t.claims, claim)
 }
 
-func (t *truth) claim(f *fact, what claimKind) watchedClaim {
-	return watchedClaim{what: what, where: f.hold.place(f.call.at, f.Time), token: f.hold.token}
+func (t *truth) claim(f *timeline.Fact, what claimKind) watchedClaim {
+	return watchedClaim{what: what, where: placeOfHold(f.Hold, f.Call.At, f.Time), token: f.Hold.Token}
 }
 
-func (t *truth) observe(f *fact) {
+func (t *truth) Observe(f *timeline.Fact) {
 	switch f.Kind {
 	case history.EntryDeleted, history.KeyGone:
-		if mayBeDeleted(f.Event) {
+		if timeline.MayBeDeleted(f.Event) {
 			t.back(f, false)
 		}
 		if f.Kind == history.EntryDeleted || f.Reason == history.Deleted {
@@ -125,7 +128,7 @@ func (t *truth) observe(f *fact) {
 		t.back(f, true)
 	case history.EntriesSeen:
 		if (f.Node == 0) == t.contract.header.Entries {
-			t.judge(f.keeper(), f.Since, f.Sent)
+			t.judge(keeper(f), f.Since, f.Sent)
 		}
 	case history.Leader:
 		if t.contract.header.Watched {
@@ -136,32 +139,32 @@ func (t *truth) observe(f *fact) {
 }
 
 // back notes that a node has done what releases, or extensions, of the token claim.
-func (t *truth) back(f *fact, extended bool) {
+func (t *truth) back(f *timeline.Fact, extended bool) {
 	for i := range t.claims {
 		if c := &t.claims[i]; (c.what == saysExtended) == extended && c.token == f.Token && c.where.Resource == f.Resource {
-			c.backed = c.backed.with(f.keeper())
+			c.backed = c.backed.With(keeper(f))
 		}
 	}
 }
 
 // settle judges the claims of an instant, if changes are recorded when they take place.
-func (t *truth) settle() {
+func (t *truth) Settle() {
 	if !t.contract.header.Watched {
-		t.judge(storeNode, 0, forever)
+		t.judge(storeNode, 0, timeline.Forever)
 	}
 }
 
 // judge judges the claims between two instants by a node: all its changes between them are recorded.
 func (t *truth) judge(node int, from, seen history.Time) {
-	t.claims = without(t.claims, func(c *watchedClaim) bool {
+	t.claims = timeline.Without(t.claims, func(c *watchedClaim) bool {
 		switch {
 		case c.where.To >= seen:
 			return false
-		case c.backed.has(node):
+		case c.backed.Has(node):
 		case c.where.From < from:
-			c.unseen = c.unseen.with(node)
+			c.unseen = c.unseen.With(node)
 		default:
-			c.denied = c.denied.with(node)
+			c.denied = c.denied.With(node)
 		}
 		return t.decide(c)
 	})
@@ -170,15 +173,15 @@ func (t *truth) judge(node int, from, seen history.Time) {
 // decide decides a claim, and reports whether no more can be known of it.
 func (t *truth) decide(c *watchedClaim) bool {
 	switch {
-	case t.quorum.has(c.backed):
-	case !t.quorum.has(t.quorum.voters() &^ c.denied):
+	case t.quorum.Quorum(c.backed):
+	case !t.quorum.Quorum(t.quorum.Nodes() &^ c.denied):
 		t.contract.untrue(c.what, c.where, c.token, func() string {
 			if t.contract.header.Entries {
 				return "no client deleted the entry in between"
 			}
-			return t.quorum.unbacked(c.backed, c.what)
+			return unbacked(t.quorum, c.backed, c.what)
 		})
-	case t.quorum.voters()&^(c.backed|c.denied|c.unseen) != 0:
+	case t.quorum.Nodes()&^(c.backed|c.denied|c.unseen) != 0:
 		return false
 	default:
 		t.unjudged++
@@ -192,14 +195,14 @@ func (t *truth) decide(c *watchedClaim) bool {
 
 // deleted reports the deletion of the key, or the entry, of a hold that goes on. A watch reports it
 // late: it took place after what was seen before.
-func (t *truth) deleted(f *fact) {
+func (t *truth) deleted(f *timeline.Fact) {
 	node := f.Node
 	if f.Kind == history.EntryDeleted {
 		node = 0
 	}
-	for _, h := range f.about.holds {
-		if h.token != f.Token || h.letGo || !h.returned || h.granted >= f.Time || h.windows[leaseWindow].over ||
-			t.contract.header.Watched && t.contract.state.seenOf(node) <= h.granted {
+	for _, h := range f.Locked.Holds {
+		if h.Token != f.Token || h.ReleaseCalled || !h.Granted || h.GrantedAt >= f.Time || h.Windows[timeline.LeaseWindow].Over ||
+			t.contract.header.Watched && t.contract.state.SeenUpTo(node) <= h.GrantedAt {
 			continue
 		}
 		t.contract.deletedKey(h, node, f.Client, f.Time)

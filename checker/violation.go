@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"github.com/lockstorm/lockstorm/internal/timeline"
+
 	"fmt"
 	"reflect"
 
@@ -10,52 +12,52 @@ import (
 
 // violation is the first violation of a rule. It is complete when the overlap has ended.
 type violation struct {
-	kind  windowKind
+	kind  timeline.WindowKind
 	pair  Pair
-	held  *hold // the first hold, until the overlap ends
-	came  *hold // the second hold
-	empty bool  // the second window ended before it began
+	held  *timeline.Hold // the first hold, until the overlap ends
+	came  *timeline.Hold // the second hold
+	empty bool           // the second window ended before it began
 
 	endless bool // only a release ends the first hold
 
 	ownEnd   history.Time
 	since    history.Time // when the first window began
 	got      [2]string    // how the two windows began, as [got] says
-	faults   []loggedFault
+	faults   []timeline.Fault
 	ending   ending // of the overlap
 	conflict *conflict
 	gap      *interruption // for a hold that had ended and was extended; nil: the windows overlap
 }
 
-func newViolation(kind windowKind, held span, t *windowEvent, n *faultLog, c *conflict) *violation {
+func newViolation(kind timeline.WindowKind, held timeline.LiveWindow, t *timeline.WindowEvent, n *timeline.Faults, c *conflict) *violation {
 	v := &violation{
-		kind: kind, held: held.hold, came: t.hold, empty: t.change == windowEmpty, endless: held.hold.endless(),
-		pair:  Pair{First: Grant(grantOf(held.hold, held.from)), Second: Grant(grantOf(t.hold, t.at)), From: t.at, To: t.at},
-		since: held.from, conflict: c,
-		got: [2]string{got(held.hold, held.from), got(t.hold, t.at)},
+		kind: kind, held: held.Hold, came: t.Hold, empty: t.Change == timeline.WindowEmpty, endless: held.Hold.Endless(),
+		pair:  Pair{First: Grant(timeline.GrantOf(held.Hold, held.From)), Second: Grant(timeline.GrantOf(t.Hold, t.At)), From: t.At, To: t.At},
+		since: held.From, conflict: c,
+		got: [2]string{got(held.Hold, held.From), got(t.Hold, t.At)},
 	}
-	v.faults = n.between(v.pair.First.Call, v.pair.Second.Granted)
+	v.faults = n.Between(v.pair.First.Call, v.pair.Second.Granted)
 	if v.empty {
-		v.ownEnd = t.since
+		v.ownEnd = t.Since
 		v.held, v.came = nil, nil
 	}
 	return v
 }
 
 // ended notes that one of the two windows has ended.
-func (v *violation) ended(t *windowEvent) {
-	if t.hold != v.held && t.hold != v.came {
+func (v *violation) ended(t *timeline.WindowEvent) {
+	if t.Hold != v.held && t.Hold != v.came {
 		return
 	}
-	v.pair.To = t.at
+	v.pair.To = t.At
 	v.ending = v.end(t)
-	v.conflict.counted(v.held, t.at)
+	v.conflict.counted(v.held, t.At)
 	v.held, v.came = nil, nil
 }
 
-func (v *violation) end(t *windowEvent) ending {
-	v.pair.Open = t.by == history.End
-	return ending{t.by, t.hold.client.number, t.at}
+func (v *violation) end(t *timeline.WindowEvent) ending {
+	v.pair.Open = t.By == history.End
+	return ending{t.By, t.Hold.Client.Number, t.At}
 }
 
 // seal completes a violation that goes on at the end of the history.
@@ -97,7 +99,7 @@ func (v *violation) finding() Finding {
 	case a.Validity > 0:
 		held.Text += fmt.Sprintf(" with %s of validity left", textfmt.FourDigits(a.Validity))
 	}
-	if more := v.conflict.vouched.at; more > v.since {
+	if more := v.conflict.vouched.At; more > v.since {
 		held.Text += " and was last granted more time at " + at(more)
 	}
 	came := began(b, v.got[1], v.pair.From)
@@ -124,7 +126,7 @@ func began(g *Grant, how string, from history.Time) Event {
 }
 
 // got says how a window of a hold began.
-func got(h *hold, from history.Time) string { return gotAs(!h.returned, h.granted, from) }
+func got(h *timeline.Hold, from history.Time) string { return gotAs(!h.Granted, h.GrantedAt, from) }
 
 // gotAs is got for a hold that acted before its try returned, or was granted at an instant.
 func gotAs(acted bool, granted, from history.Time) string {
@@ -173,9 +175,9 @@ type interruption struct {
 	at    history.Time // when the extension returned
 }
 
-func newInterrupted(kind windowKind, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
-	before := t.hold.past
-	own, other := Grant(grantOf(t.hold, before.from)), was.grant
+func newInterrupted(kind timeline.WindowKind, was *ended, t *timeline.WindowEvent, n *timeline.Faults, c *conflict) *violation {
+	before := t.Hold.PastWindow
+	own, other := Grant(timeline.GrantOf(t.Hold, before.From)), was.grant
 	var held *ending
 	if !was.live {
 		held = &ending{was.by, other.Client, was.at}
@@ -184,15 +186,15 @@ func newInterrupted(kind windowKind, was *ended, t *windowEvent, n *faultLog, c 
 		other.Granted = was.from
 	}
 	v := &violation{
-		kind: kind, since: before.from, conflict: c,
-		pair: Pair{First: own, Second: other, From: max(before.end, was.from), To: was.at},
-		got:  [2]string{got(t.hold, before.from), gotAs(was.acted, was.grant.Granted, was.from)},
+		kind: kind, since: before.From, conflict: c,
+		pair: Pair{First: own, Second: other, From: max(before.End, was.from), To: was.at},
+		got:  [2]string{got(t.Hold, before.From), gotAs(was.acted, was.grant.Granted, was.from)},
 		gap: &interruption{
-			empty: before.from == before.end, over: before.end,
-			from: was.from, live: was.live, held: held, at: t.at,
+			empty: before.From == before.End, over: before.End,
+			from: was.from, live: was.live, held: held, at: t.At,
 		},
 	}
-	v.faults = n.between(v.pair.First.Call, t.at)
+	v.faults = n.Between(v.pair.First.Call, t.At)
 	return v
 }
 

@@ -1,4 +1,4 @@
-package checker
+package timeline
 
 import (
 	"cmp"
@@ -9,148 +9,148 @@ import (
 	"github.com/lockstorm/lockstorm/history"
 )
 
-// windowKind says how the time is counted in which a hold excludes others. Every window begins when acquire
+// WindowKind says how the time is counted in which a hold excludes others. Every window begins when acquire
 // returns.
-type windowKind int
+type WindowKind int
 
 const (
 	// leaseWindow ends with the release, a loss, or the end of validity.
-	leaseWindow windowKind = iota
+	LeaseWindow WindowKind = iota
 	// sectionWindow is the time in which the holder works: until its release, or until it learns that the
 	// lock is lost, or is about to be.
-	sectionWindow
-	windowKinds
+	SectionWindow
+	WindowKinds
 )
 
 // windowEnds are the kinds of events that end a window, by its kind.
-var windowEnds = [windowKinds]kinds{
-	leaseWindow:   kindSet(history.Release, history.Lost, history.Lapse),
-	sectionWindow: kindSet(history.Release, history.Lost, history.Expiring, history.Kill, history.End),
+var windowEnds = [WindowKinds]Kinds{
+	LeaseWindow:   KindSet(history.Release, history.Lost, history.Lapse),
+	SectionWindow: KindSet(history.Release, history.Lost, history.Expiring, history.Kill, history.End),
 }
 
-// window is the time in which a hold excludes others, as far as it is known: half-open.
-type window struct {
-	begun     bool
-	over      bool
+// HoldWindow is the time in which a hold excludes others, as far as it is known: half-open.
+type HoldWindow struct {
+	Begun     bool
+	Over      bool
 	tentative bool // begun by a call of a holder whose acquire has not returned; the call may fail
 	anew      bool // begun by an extension, after the hold had lapsed
 
 	// fresh, closing: it began, or ended, in this instant.
 	fresh   bool
 	closing bool
-	by      history.Kind // what ended it
+	By      history.Kind // what ended it
 
 	barred history.Time // when its holder ended it after its validity; no later extension continues it
 
 	implied []*impliedGrant // calls with which it may have begun, in their order
 
 	call history.Time // of acquire, or of the extension that began it anew
-	from history.Time
-	end  history.Time
+	From history.Time
+	End  history.Time
 }
 
-// empty reports whether the window ended before it began, or when it did.
-func (w *window) empty() bool { return w.begun && w.over && w.end <= w.from }
+// Empty reports whether the window ended before it began, or when it did.
+func (w *HoldWindow) Empty() bool { return w.Begun && w.Over && w.End <= w.From }
 
-// pastWindow is the last ended lease window of a hold.
-type pastWindow struct {
-	ever bool
-	from history.Time
-	end  history.Time // of an empty window: from
+// PastWindow is the last ended lease window of a hold.
+type PastWindow struct {
+	Ever bool
+	From history.Time
+	End  history.Time // of an empty window: from
 }
 
-// windowChange is what happens to the window of a hold.
-type windowChange uint8
+// WindowChange is what happens to the window of a hold.
+type WindowChange uint8
 
 // The changes, in the order in which they take place in an instant.
 const (
-	unchanged    windowChange = iota
-	windowEnded               // Span is the window
-	windowBegan               // others that are live go on
-	windowEmpty               // it ended before it began
-	extendedLate              // a late extension was granted, and its hold ended in the same instant
+	unchanged    WindowChange = iota
+	WindowEnded               // Span is the window
+	WindowBegan               // others that are live go on
+	WindowEmpty               // it ended before it began
+	ExtendedLate              // a late extension was granted, and its hold ended in the same instant
 )
 
-// windowEvent is the begin or the end of a window.
-type windowEvent struct {
-	change windowChange
-	hold   *hold
-	at     history.Time
-	since  history.Time // of an empty window: from then on the lock had to be free at some instant
-	by     history.Kind // what ended the window
-	began  history.Time // when the window began that has ended
-	none   bool         // no window has ended: the call that would have begun it failed
+// WindowEvent is the begin or the end of a window.
+type WindowEvent struct {
+	Change WindowChange
+	Hold   *Hold
+	At     history.Time
+	Since  history.Time // of an empty window: from then on the lock had to be free at some instant
+	By     history.Kind // what ended the window
+	Began  history.Time // when the window began that has ended
+	None   bool         // no window has ended: the call that would have begun it failed
 
 	implied *impliedGrant // the call with which the window may have begun; nil: it is certain
 }
 
 // open reports whether it is unknown yet if the event takes place.
-func (e *windowEvent) open() bool { return e.implied != nil && e.implied.open() }
+func (e *WindowEvent) open() bool { return e.implied != nil && e.implied.open() }
 
 // compare orders the events of one instant, so that the order in which they were recorded
 // makes no difference.
-func (e windowEvent) compare(other windowEvent) int {
-	if e.change != other.change {
-		return cmp.Compare(e.change, other.change)
+func (e WindowEvent) compare(other WindowEvent) int {
+	if e.Change != other.Change {
+		return cmp.Compare(e.Change, other.Change)
 	}
 	return cmp.Or(
-		cmp.Compare(e.hold.client.number, other.hold.client.number),
-		strings.Compare(e.hold.token, other.hold.token),
-		cmp.Compare(e.since, other.since),
+		cmp.Compare(e.Hold.Client.Number, other.Hold.Client.Number),
+		strings.Compare(e.Hold.Token, other.Hold.Token),
+		cmp.Compare(e.Since, other.Since),
 	)
 }
 
-// windowObserver receives the begins and ends of windows of one kind. Those of a resource come in the order of
-// time, and those of one instant in the order of [windowChange]. An event can come late: when it is certain
+// WindowObserver receives the begins and ends of windows of one kind. Those of a resource come in the order of
+// time, and those of one instant in the order of [WindowChange]. An event can come late: when it is certain
 // that those before it took place.
-type windowObserver interface {
-	window(e *windowEvent)
-	missed(w missedWindow)
+type WindowObserver interface {
+	Window(e *WindowEvent)
+	Missed(w MissedWindow)
 }
 
-// span is a live window.
-type span struct {
-	hold *hold
-	from history.Time
+// LiveWindow is a live window.
+type LiveWindow struct {
+	Hold *Hold
+	From history.Time
 }
 
 // windows follows the windows of one kind.
 type windows struct {
-	kind   windowKind
-	ends   kinds
-	wants  kinds // events that it follows; none: nobody asks for these windows
-	state  *state
-	events []windowEvent // of this instant; without a change until they are gathered
+	kind   WindowKind
+	ends   Kinds
+	wants  Kinds // events that it follows; none: nobody asks for these windows
+	state  *Timeline
+	events []WindowEvent // of this instant; without a change until they are gathered
 
-	observer windowObserver // nil: nobody wants to be told
+	observer WindowObserver // nil: nobody wants to be told
 	each     func(Window)   // nil: the same
 }
 
-// missedWindow is a window that was taken for one which never began, because too much had to wait until it was
+// MissedWindow is a window that was taken for one which never began, because too much had to wait until it was
 // certain. It did begin.
-type missedWindow struct {
-	resource, token string
-	client          int
-	call            history.Kind // that shows it
-	from, known     history.Time
+type MissedWindow struct {
+	Resource, Token string
+	Client          int
+	Call            history.Kind // that shows it
+	From, Known     history.Time
 }
 
 // follow makes somebody ask for these windows.
 func (x *windows) follow() {
-	x.wants = kindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, reentered) | x.ends
-	if x.state.header.Keepers < 0 {
-		x.wants |= kindSet(history.Kill)
+	x.wants = KindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, Reentered) | x.ends
+	if x.state.Header.Keepers < 0 {
+		x.wants |= KindSet(history.Kill)
 	}
-	if x.ends.has(history.Kill) {
-		x.wants |= kindSet(history.Acquire) // it may come in the instant in which its client dies
+	if x.ends.Has(history.Kill) {
+		x.wants |= KindSet(history.Acquire) // it may come in the instant in which its client dies
 	}
 }
 
 // beginAnew reports whether an extension can begin a window anew: see [windows.renew].
-func (x *windows) beginAnew() bool { return x.ends.has(history.Lapse) }
+func (x *windows) beginAnew() bool { return x.ends.Has(history.Lapse) }
 
-func (x *windows) observe(f *fact) {
-	h := f.hold
+func (x *windows) observe(f *Fact) {
+	h := f.Hold
 	if h == nil {
 		x.endAllBy(f)
 		return
@@ -159,7 +159,7 @@ func (x *windows) observe(f *fact) {
 	case history.Granted:
 		x.granted(h)
 	case history.Refused:
-		if len(h.windows[x.kind].implied) > 0 {
+		if len(h.Windows[x.kind].implied) > 0 {
 			x.forget(h)
 		}
 	case history.Extend, history.Write:
@@ -169,7 +169,7 @@ func (x *windows) observe(f *fact) {
 	case history.Extended:
 		x.succeed(h, history.Extend, 0)
 		x.renew(h, f)
-	case reentered:
+	case Reentered:
 		x.renew(h, f)
 	case history.Apply:
 		x.succeed(h, history.Write, f.Value)
@@ -178,78 +178,78 @@ func (x *windows) observe(f *fact) {
 	case history.Release, history.Lost, history.Expiring:
 		x.end(h, f.Time, f.Kind)
 	}
-	if h.expired() && x.ends.has(history.Lapse) {
+	if h.Expired() && x.ends.Has(history.Lapse) {
 		x.endBegun(h)
 	}
-	if h.client.dead && (x.ends.has(history.Kill) || x.state.tied(h)) {
-		x.end(h, x.state.now, history.Kill) // it was called and died in one instant
+	if h.Client.Dead && (x.ends.Has(history.Kill) || x.state.DiesWithClient(h)) {
+		x.end(h, x.state.Now, history.Kill) // it was called and died in one instant
 	}
 }
 
 // endAllBy ends the windows of all holds that a death, or the end of the history, ends.
-func (x *windows) endAllBy(f *fact) {
+func (x *windows) endAllBy(f *Fact) {
 	switch f.Kind {
 	case history.Kill:
-		x.endAll(f.client, f.Kind)
+		x.endAll(f.Actor, f.Kind)
 	case history.End:
-		for _, c := range x.state.clients {
+		for _, c := range x.state.Clients {
 			x.endAll(c, f.Kind)
 		}
 	}
 }
 
-func (x *windows) endAll(c *client, by history.Kind) {
-	for _, h := range c.holds {
-		if x.ends.has(by) || x.state.tied(h) {
-			x.end(h, x.state.now, by)
+func (x *windows) endAll(c *Client, by history.Kind) {
+	for _, h := range c.Holds {
+		if x.ends.Has(by) || x.state.DiesWithClient(h) {
+			x.end(h, x.state.Now, by)
 		}
 	}
 }
 
 // endBegun ends a window whose validity is over. Before acquire returns the end is unknown,
 // so that a window that has not begun does not end.
-func (x *windows) endBegun(h *hold) {
-	w := &h.windows[x.kind]
+func (x *windows) endBegun(h *Hold) {
+	w := &h.Windows[x.kind]
 	switch {
-	case !w.begun:
-	case w.from == x.state.now:
-		x.end(h, h.expiry(), history.Lapse)
+	case !w.Begun:
+	case w.From == x.state.Now:
+		x.end(h, h.Expiry(), history.Lapse)
 	default:
-		x.end(h, x.state.now, history.Lapse)
+		x.end(h, x.state.Now, history.Lapse)
 	}
 }
 
-func (x *windows) end(h *hold, at history.Time, by history.Kind) {
-	w := &h.windows[x.kind]
-	if w.over {
-		if w.by == history.Lapse && by != history.Lapse {
-			w.by, w.barred = by, x.state.now // no later extension continues it
+func (x *windows) end(h *Hold, at history.Time, by history.Kind) {
+	w := &h.Windows[x.kind]
+	if w.Over {
+		if w.By == history.Lapse && by != history.Lapse {
+			w.By, w.barred = by, x.state.Now // no later extension continues it
 		}
-		w.end = min(w.end, at)
+		w.End = min(w.End, at)
 		return
 	}
-	w.over, w.closing, w.end, w.by = true, true, at, by
+	w.Over, w.closing, w.End, w.By = true, true, at, by
 	x.touch(h)
 }
 
-func (x *windows) touch(h *hold) { x.events = append(x.events, windowEvent{hold: h}) }
+func (x *windows) touch(h *Hold) { x.events = append(x.events, WindowEvent{Hold: h}) }
 
 // begin begins the hold's window now.
-func (x *windows) begin(h *hold, call history.Time) {
-	w := &h.windows[x.kind]
-	w.begun, w.fresh = true, true
-	w.call, w.from = call, x.state.now
+func (x *windows) begin(h *Hold, call history.Time) {
+	w := &h.Windows[x.kind]
+	w.Begun, w.fresh = true, true
+	w.call, w.From = call, x.state.Now
 	x.touch(h)
 }
 
 // granted begins the window of a try that returns, unless a call has begun it before.
-func (x *windows) granted(h *hold) {
-	w := &h.windows[x.kind]
+func (x *windows) granted(h *Hold) {
+	w := &h.Windows[x.kind]
 	if len(w.implied) > 0 {
 		x.forget(h)
 	}
-	if !w.begun {
-		x.begin(h, h.acquire.at)
+	if !w.Begun {
+		x.begin(h, h.Acquire.At)
 	}
 }
 
@@ -260,31 +260,31 @@ func (x *windows) granted(h *hold) {
 // This applies to lease windows. A section window ends by a release, a loss, a warning or a death,
 // which no extension takes back. It does not end with the validity, so that a grant to
 // another client after the lapse overlaps it.
-func (x *windows) renew(h *hold, f *fact) {
-	w := &h.windows[x.kind]
+func (x *windows) renew(h *Hold, f *Fact) {
+	w := &h.Windows[x.kind]
 	switch {
-	case w.over && w.barred == x.state.now && w.end < x.state.now: // events of one instant have no order
-		by := w.by
+	case w.Over && w.barred == x.state.Now && w.End < x.state.Now: // events of one instant have no order
+		by := w.By
 		x.renewed(h, f)
-		x.end(h, x.state.now, by)
-	case !w.over || w.by != history.Lapse:
-	case w.end == x.state.now:
-		w.over, w.closing = false, false
+		x.end(h, x.state.Now, by)
+	case !w.Over || w.By != history.Lapse:
+	case w.End == x.state.Now:
+		w.Over, w.closing = false, false
 	default:
 		x.renewed(h, f)
 	}
 }
 
 // renewed begins a new window of a hold by an extension.
-func (x *windows) renewed(h *hold, f *fact) {
+func (x *windows) renewed(h *Hold, f *Fact) {
 	for i := range x.events {
-		if e := &x.events[i]; e.hold == h {
+		if e := &x.events[i]; e.Hold == h {
 			x.gather(e)
 		}
 	}
-	w := &h.windows[x.kind]
-	*w = window{anew: true, implied: w.implied}
-	x.begin(h, f.call.at)
+	w := &h.Windows[x.kind]
+	*w = HoldWindow{anew: true, implied: w.implied}
+	x.begin(h, f.Call.At)
 }
 
 // settle passes on the events of an instant that is over.
@@ -294,7 +294,7 @@ func (x *windows) settle() {
 		x.gather(&events[i])
 	}
 	if len(events) > 1 {
-		slices.SortFunc(events, windowEvent.compare)
+		slices.SortFunc(events, WindowEvent.compare)
 	}
 	for i := range events {
 		x.take(&events[i])
@@ -303,61 +303,61 @@ func (x *windows) settle() {
 }
 
 // gather sets the event to what happened to its hold's window in this instant, once.
-func (x *windows) gather(e *windowEvent) {
-	w := &e.hold.windows[x.kind]
+func (x *windows) gather(e *WindowEvent) {
+	w := &e.Hold.Windows[x.kind]
 	switch {
-	case e.change != unchanged:
+	case e.Change != unchanged:
 		return
 	case e.implied != nil:
-		e.change = w.beginning(e.implied)
+		e.Change = w.beginning(e.implied)
 	case w.fresh || w.closing:
-		e.change = w.change(e.hold)
+		e.Change = w.change(e.Hold)
 		w.fresh, w.closing = false, false
 	}
-	e.at, e.since, e.by = x.state.now, max(w.call, w.end), w.by
+	e.At, e.Since, e.By = x.state.Now, max(w.call, w.End), w.By
 }
 
 // change returns what happened to the window of a hold in the instant. An extension whose
 // own validity was over when it returned changes nothing. An extension that was granted and
 // ended by its holder in one instant still claims that the hold had gone on until then.
-func (w *window) change(h *hold) windowChange {
+func (w *HoldWindow) change(h *Hold) WindowChange {
 	switch {
-	case w.fresh && w.over && w.anew && h.expired() && h.expiry() <= w.from:
+	case w.fresh && w.Over && w.anew && h.Expired() && h.Expiry() <= w.From:
 		return unchanged
-	case w.fresh && w.over && w.anew:
-		return extendedLate
-	case w.fresh && w.over:
-		return windowEmpty
+	case w.fresh && w.Over && w.anew:
+		return ExtendedLate
+	case w.fresh && w.Over:
+		return WindowEmpty
 	case w.fresh:
-		return windowBegan
-	case w.closing && w.begun:
-		return windowEnded
+		return WindowBegan
+	case w.closing && w.Begun:
+		return WindowEnded
 	}
 	return unchanged
 }
 
 // beginning returns what happened in the instant of a call, if the window begins with that
 // call.
-func (w *window) beginning(a *impliedGrant) windowChange {
+func (w *HoldWindow) beginning(a *impliedGrant) WindowChange {
 	switch {
 	case a.void:
 		return unchanged
-	case w.over:
-		return windowEmpty
+	case w.Over:
+		return WindowEmpty
 	}
-	return windowBegan
+	return WindowBegan
 }
 
 // take passes the event on, now or when those before it are certain.
-func (x *windows) take(e *windowEvent) {
-	if e.change == unchanged {
+func (x *windows) take(e *WindowEvent) {
+	if e.Change == unchanged {
 		return
 	}
-	q := x.queue(e.hold)
+	q := x.queue(e.Hold)
 	if q.take(e) {
 		x.pass(q, e)
 	} else if open := q.crowded(); open != nil {
-		x.yield(open.hold, open.implied)
+		x.yield(open.Hold, open.implied)
 	}
 }
 
@@ -369,41 +369,41 @@ func (x *windows) drain(q *windowQueue) {
 			return
 		}
 		x.pass(q, e)
-		x.state.reuse(e.hold)
+		x.state.reuse(e.Hold)
 	}
 }
 
 // pass passes on an event that is certain. Its observer finds the windows that were live before.
-func (x *windows) pass(q *windowQueue, e *windowEvent) {
-	past := &e.hold.past
-	switch e.change {
-	case windowEnded:
-		e.began, e.none = q.end(e.hold)
+func (x *windows) pass(q *windowQueue, e *WindowEvent) {
+	past := &e.Hold.PastWindow
+	switch e.Change {
+	case WindowEnded:
+		e.Began, e.None = q.end(e.Hold)
 		x.observed(e)
-		if !e.none && x.beginAnew() {
-			*past = pastWindow{ever: true, from: e.began, end: e.at}
+		if !e.None && x.beginAnew() {
+			*past = PastWindow{Ever: true, From: e.Began, End: e.At}
 		}
-	case windowBegan:
+	case WindowBegan:
 		x.observed(e)
 		q.begin(e)
-	case windowEmpty:
+	case WindowEmpty:
 		if x.beginAnew() {
-			*past = pastWindow{ever: true, from: e.at, end: e.at}
+			*past = PastWindow{Ever: true, From: e.At, End: e.At}
 		}
 		x.observed(e)
-	case extendedLate:
-		if past.end != e.at { // else it was granted and ended in this instant
+	case ExtendedLate:
+		if past.End != e.At { // else it was granted and ended in this instant
 			x.observed(e)
 		}
 	}
 }
 
-func (x *windows) observed(e *windowEvent) {
-	if x.each != nil && e.change != windowBegan && !e.none {
+func (x *windows) observed(e *WindowEvent) {
+	if x.each != nil && e.Change != WindowBegan && !e.None {
 		x.each(x.windowOf(e))
 	}
-	if x.observer != nil && e.change != unchanged {
-		x.observer.window(e)
+	if x.observer != nil && e.Change != unchanged {
+		x.observer.Window(e)
 	}
 }
 
@@ -413,32 +413,32 @@ func (x *windows) finish(end history.Time) {
 	if x.each == nil {
 		return
 	}
-	for _, r := range x.state.inOrder() {
-		for _, s := range r.windows[x.kind].live {
-			x.each(x.windowOf(&windowEvent{change: windowEnded, hold: s.hold, at: end, began: s.from}))
+	for _, r := range x.state.ResourcesInOrder() {
+		for _, s := range r.Windows[x.kind].Live {
+			x.each(x.windowOf(&WindowEvent{Change: WindowEnded, Hold: s.Hold, At: end, Began: s.From}))
 		}
 	}
 }
 
 // windowQueue is the live windows of a resource, and the events that have to wait.
 type windowQueue struct {
-	live []span
+	Live []LiveWindow
 
 	// waiting holds back events, from first on, behind one that is open: the start of a
 	// window that is not certain yet.
-	waiting []windowEvent
+	waiting []WindowEvent
 	first   int
 }
 
-// maxWaiting bounds the events that are held back. Beyond it the open one is skipped. If its
-// call succeeds after all, an overlap may have been missed: see [missedWindow]. Each
+// MaxWaiting bounds the events that are held back. Beyond it the open one is skipped. If its
+// call succeeds after all, an overlap may have been missed: see [MissedWindow]. Each
 // waiting event keeps a hold in memory; a bound of 4096 costs four times as much.
-const maxWaiting = 256
+const MaxWaiting = 256
 
-func (x *windows) queue(h *hold) *windowQueue { return &h.resource.windows[x.kind] }
+func (x *windows) queue(h *Hold) *windowQueue { return &h.Resource.Windows[x.kind] }
 
 // take reports whether the event is certain. If not, it adds it to waiting.
-func (q *windowQueue) take(e *windowEvent) bool {
+func (q *windowQueue) take(e *WindowEvent) bool {
 	if len(q.waiting) == 0 && !e.open() {
 		return true
 	}
@@ -446,13 +446,13 @@ func (q *windowQueue) take(e *windowEvent) bool {
 		q.waiting, q.first = append(q.waiting[:0], q.waiting[q.first:]...), 0
 	}
 	q.waiting = append(q.waiting, *e)
-	e.hold.references++
+	e.Hold.references++
 	return false
 }
 
 // next removes the first waiting event and returns it, unless it is open. It is valid until
 // the next call of take.
-func (q *windowQueue) next() *windowEvent {
+func (q *windowQueue) next() *WindowEvent {
 	if q.first == len(q.waiting) {
 		q.waiting, q.first = q.waiting[:0], 0
 		return nil
@@ -462,34 +462,34 @@ func (q *windowQueue) next() *windowEvent {
 		return nil
 	}
 	if e.implied != nil && e.implied.void {
-		e.change = unchanged
+		e.Change = unchanged
 	}
 	q.first++
-	e.hold.references--
+	e.Hold.references--
 	return e
 }
 
 // crowded returns the open event that has to be skipped, or nil.
-func (q *windowQueue) crowded() *windowEvent {
-	if len(q.waiting)-q.first <= maxWaiting {
+func (q *windowQueue) crowded() *WindowEvent {
+	if len(q.waiting)-q.first <= MaxWaiting {
 		return nil
 	}
 	return &q.waiting[q.first]
 }
 
-func (q *windowQueue) begin(e *windowEvent) {
-	q.live = append(q.live, span{hold: e.hold, from: e.at})
-	e.hold.references++
+func (q *windowQueue) begin(e *WindowEvent) {
+	q.Live = append(q.Live, LiveWindow{Hold: e.Hold, From: e.At})
+	e.Hold.references++
 }
 
 // end ends the live window of a hold, and returns when it began. There is none if the call
 // that would have begun it failed.
-func (q *windowQueue) end(h *hold) (began history.Time, none bool) {
-	for i, s := range q.live {
-		if s.hold == h {
-			q.live = cut(q.live, i)
+func (q *windowQueue) end(h *Hold) (began history.Time, none bool) {
+	for i, s := range q.Live {
+		if s.Hold == h {
+			q.Live = Cut(q.Live, i)
 			h.references--
-			return s.from, false
+			return s.From, false
 		}
 	}
 	return 0, true
@@ -504,7 +504,7 @@ type impliedGrant struct {
 	value     int64        // the value written
 	at        history.Time
 	succeeded bool // to something
-	yielded   bool // its event was skipped: see [maxWaiting]
+	yielded   bool // its event was skipped: see [MaxWaiting]
 	begins    bool // the window begins with it
 	void      bool // it does not
 }
@@ -513,7 +513,7 @@ type impliedGrant struct {
 func (a *impliedGrant) open() bool { return !a.begins && !a.void }
 
 // actOf returns the newest call of a kind and a value that is not decided, or nil.
-func (w *window) actOf(kind history.Kind, value int64) *impliedGrant {
+func (w *HoldWindow) actOf(kind history.Kind, value int64) *impliedGrant {
 	for _, a := range slices.Backward(w.implied) {
 		if a.kind == kind && a.value == value {
 			return a
@@ -524,9 +524,9 @@ func (w *window) actOf(kind history.Kind, value int64) *impliedGrant {
 
 // awaits reports whether the window may still turn out to have begun with a call. Of a dead
 // client only writes can still be recorded.
-func (w *window) awaits(c *client) bool {
+func (w *HoldWindow) awaits(c *Client) bool {
 	for _, a := range w.implied {
-		if !a.yielded || a.kind == history.Write || !c.dead {
+		if !a.yielded || a.kind == history.Write || !c.Dead {
 			return true
 		}
 	}
@@ -534,27 +534,27 @@ func (w *window) awaits(c *client) bool {
 }
 
 // act notes a call that only a holder makes.
-func (x *windows) act(h *hold, f *fact) {
-	w := &h.windows[x.kind]
-	if h.returned || h.refused() || w.begun && !w.tentative {
+func (x *windows) act(h *Hold, f *Fact) {
+	w := &h.Windows[x.kind]
+	if h.Granted || h.refused() || w.Begun && !w.tentative {
 		return
 	}
 	if f.Kind == history.Extend { // returns belong to the later extension from now on
 		x.drop(w, w.actOf(f.Kind, f.Value))
 	}
-	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.state.now}
+	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.state.Now}
 	w.implied = append(w.implied, a)
-	x.events = append(x.events, windowEvent{hold: h, implied: a})
-	if !w.begun {
-		w.begun, w.tentative, w.call = true, true, h.acquire.at
+	x.events = append(x.events, WindowEvent{Hold: h, implied: a})
+	if !w.Begun {
+		w.Begun, w.tentative, w.call = true, true, h.Acquire.At
 	}
 	x.decide(h)
 }
 
 // succeed notes that a call of the hold has succeeded.
-func (x *windows) succeed(h *hold, kind history.Kind, value int64) {
-	w := &h.windows[x.kind]
-	if h.returned || h.refused() {
+func (x *windows) succeed(h *Hold, kind history.Kind, value int64) {
+	w := &h.Windows[x.kind]
+	if h.Granted || h.refused() {
 		return
 	}
 	a := w.actOf(kind, value)
@@ -564,20 +564,20 @@ func (x *windows) succeed(h *hold, kind history.Kind, value int64) {
 	}
 	if a != nil {
 		a.succeeded = true
-	} else if !w.begun {
-		x.begin(h, h.acquire.at)
+	} else if !w.Begun {
+		x.begin(h, h.Acquire.At)
 	}
 	x.decide(h)
 }
 
 // fail notes that a call of the hold has failed.
-func (x *windows) fail(h *hold, kind history.Kind, value int64) {
-	w := &h.windows[x.kind]
+func (x *windows) fail(h *Hold, kind history.Kind, value int64) {
+	w := &h.Windows[x.kind]
 	x.drop(w, w.actOf(kind, value))
 	x.decide(h)
 }
 
-func (x *windows) written(h *hold, f *fact) {
+func (x *windows) written(h *Hold, f *Fact) {
 	switch f.Outcome {
 	case history.OK:
 		x.succeed(h, history.Write, f.Value)
@@ -587,16 +587,16 @@ func (x *windows) written(h *hold, f *fact) {
 }
 
 // drop removes a call, unless it has succeeded.
-func (x *windows) drop(w *window, a *impliedGrant) {
+func (x *windows) drop(w *HoldWindow, a *impliedGrant) {
 	if a != nil && !a.succeeded {
 		a.void = true
-		w.implied = remove(w.implied, a)
+		w.implied = Remove(w.implied, a)
 	}
 }
 
 // candidate returns the first call that may begin the window, or nil. In one instant, a call
 // that has succeeded goes first.
-func (w *window) candidate() (first *impliedGrant) {
+func (w *HoldWindow) candidate() (first *impliedGrant) {
 	for _, a := range w.implied {
 		if !a.yielded && (first == nil || a.at == first.at && a.succeeded) {
 			first = a
@@ -607,14 +607,14 @@ func (w *window) candidate() (first *impliedGrant) {
 
 // decide determines with which call the window begins, if that is certain now, and passes on
 // the events that waited for it.
-func (x *windows) decide(h *hold) {
-	w := &h.windows[x.kind]
+func (x *windows) decide(h *Hold) {
+	w := &h.Windows[x.kind]
 	first := w.candidate()
 	if w.tentative && first != nil {
-		w.from = first.at
+		w.From = first.at
 	}
 	if first == nil || first.succeeded {
-		w.begun = w.begun && !w.tentative || first != nil
+		w.Begun = w.Begun && !w.tentative || first != nil
 		w.tentative = false
 		w.beginWith(first)
 	}
@@ -622,22 +622,22 @@ func (x *windows) decide(h *hold) {
 }
 
 // beginWith notes that the window begins with this call and no other.
-func (w *window) beginWith(first *impliedGrant) {
+func (w *HoldWindow) beginWith(first *impliedGrant) {
 	for i := len(w.implied) - 1; i >= 0; i-- {
 		switch a := w.implied[i]; {
 		case a == first:
 			a.begins = true
-			w.implied = cut(w.implied, i)
+			w.implied = Cut(w.implied, i)
 		case !a.yielded:
 			a.void = true
-			w.implied = cut(w.implied, i)
+			w.implied = Cut(w.implied, i)
 		}
 	}
 }
 
 // forget removes all calls of the hold, because its try has returned.
-func (x *windows) forget(h *hold) {
-	w := &h.windows[x.kind]
+func (x *windows) forget(h *Hold) {
+	w := &h.Windows[x.kind]
 	for _, a := range w.implied {
 		a.void = true
 	}
@@ -646,29 +646,29 @@ func (x *windows) forget(h *hold) {
 }
 
 // yield skips the event of a call, so that those behind it can be passed on.
-func (x *windows) yield(h *hold, a *impliedGrant) {
+func (x *windows) yield(h *Hold, a *impliedGrant) {
 	a.yielded, a.void = true, true
 	x.decide(h)
-	if h.over || h.client.dead {
+	if h.Over || h.Client.Dead {
 		x.state.retiring = append(x.state.retiring, h)
 	}
 }
 
 // confirmTooLate notes that a call succeeded whose event was skipped. An overlap may have
 // been missed.
-func (x *windows) confirmTooLate(h *hold, a *impliedGrant) {
-	w := &h.windows[x.kind]
-	w.implied = remove(w.implied, a)
+func (x *windows) confirmTooLate(h *Hold, a *impliedGrant) {
+	w := &h.Windows[x.kind]
+	w.implied = Remove(w.implied, a)
 	if x.observer != nil {
-		x.observer.missed(missedWindow{resource: h.resource.name, token: h.token, client: h.client.number, call: a.kind, from: a.at, known: x.state.now})
+		x.observer.Missed(MissedWindow{Resource: h.Resource.Name, Token: h.Token, Client: h.Client.Number, Call: a.kind, From: a.at, Known: x.state.Now})
 	}
 }
 
 // giveUp removes the calls that never returned.
 func (x *windows) giveUp() {
-	for _, c := range x.state.clients {
-		for _, h := range c.holds {
-			w := &h.windows[x.kind]
+	for _, c := range x.state.Clients {
+		for _, h := range c.Holds {
+			w := &h.Windows[x.kind]
 			if len(w.implied) == 0 {
 				continue
 			}
@@ -682,7 +682,7 @@ func (x *windows) giveUp() {
 
 // Window is the time in which a grant excludes others: half-open, from From to To.
 type Window struct {
-	Grant grant
+	Grant Grant
 
 	// Fence is the fencing token of the grant; 0: none.
 	Fence uint64
@@ -724,19 +724,19 @@ func (w *Window) Ending() string {
 }
 
 // windowOf returns the window that has ended with the event.
-func (x *windows) windowOf(e *windowEvent) Window {
-	h := e.hold
-	w := Window{Grant: grantOf(h, e.at), Fence: h.fence, From: e.at, To: e.at, By: e.by, Late: h.past.ever, Over: h.past.end}
-	switch own := &h.windows[x.kind]; e.change {
-	case windowEmpty:
-		w.Empty, w.Call, w.Late, w.Over = true, e.since, false, 0
+func (x *windows) windowOf(e *WindowEvent) Window {
+	h := e.Hold
+	w := Window{Grant: GrantOf(h, e.At), Fence: h.Fence, From: e.At, To: e.At, By: e.By, Late: h.PastWindow.Ever, Over: h.PastWindow.End}
+	switch own := &h.Windows[x.kind]; e.Change {
+	case WindowEmpty:
+		w.Empty, w.Call, w.Late, w.Over = true, e.Since, false, 0
 		return w
-	case extendedLate:
+	case ExtendedLate:
 		w.Empty, w.Call = true, own.call
 		return w
 	default:
-		w.Grant, w.From, w.Call = grantOf(h, e.began), e.began, h.acquire.at
-		if own.from == e.began {
+		w.Grant, w.From, w.Call = GrantOf(h, e.Began), e.Began, h.Acquire.At
+		if own.From == e.Began {
 			w.Call = own.call
 		}
 	}
@@ -746,8 +746,8 @@ func (x *windows) windowOf(e *windowEvent) Window {
 	return w
 }
 
-// grant names one grant.
-type grant struct {
+// Grant names one grant.
+type Grant struct {
 	Client   int
 	Resource string
 	Token    string
@@ -756,14 +756,14 @@ type grant struct {
 	Validity time.Duration // at the grant, by the client's clock
 }
 
-// grantOf names the grant of a window that began at an instant. If the try never returned, the first act that
+// GrantOf names the grant of a window that began at an instant. If the try never returned, the first act that
 // shows its grant counts as the grant.
-func grantOf(h *hold, from history.Time) grant {
-	g := grant{
-		Client: h.client.number, Resource: h.resource.name, Token: h.token,
-		Call: h.acquire.at, Granted: h.granted, Validity: h.first.left,
+func GrantOf(h *Hold, from history.Time) Grant {
+	g := Grant{
+		Client: h.Client.Number, Resource: h.Resource.Name, Token: h.Token,
+		Call: h.Acquire.At, Granted: h.GrantedAt, Validity: h.AtGrant.Left,
 	}
-	if !h.returned {
+	if !h.Granted {
 		g.Granted = from
 	}
 	return g
@@ -771,7 +771,7 @@ func grantOf(h *hold, from history.Time) grant {
 
 // Windows calls each for every window of a kind when it ends, and in Close for those that are open. Call
 // it before the first event.
-func (l *state) Windows(of windowKind, each func(Window)) {
-	l.windows[of].each = each
-	l.windows[of].follow()
+func (t *Timeline) Windows(of WindowKind, each func(Window)) {
+	t.windows[of].each = each
+	t.windows[of].follow()
 }

@@ -1,4 +1,4 @@
-package checker
+package timeline
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
-// contradiction is an event that cannot have happened after those before it. A history with
+// Contradiction is an event that cannot have happened after those before it. A history with
 // one describes no run. What names the client and the token.
-type contradiction struct {
+type Contradiction struct {
 	Event int    // its number, from 1; in a file it is on the next line
 	What  string // what it says, and why that cannot be
 
@@ -18,30 +18,30 @@ type contradiction struct {
 	TooMuch bool
 }
 
-// contradictions numbers the events and keeps the first contradiction.
-type contradictions struct {
+// docket numbers the events and keeps the first contradiction.
+type docket struct {
 	event int // the number of the present one
-	first *contradiction
-	full  bool // nothing more is judged
+	First *Contradiction
+	Full  bool // nothing more is judged
 }
 
-func (d *contradictions) contradict(what string) {
-	if d.first == nil || d.event < d.first.Event {
-		d.first = &contradiction{Event: d.event, What: what}
+func (d *docket) contradict(what string) {
+	if d.First == nil || d.event < d.First.Event {
+		d.First = &Contradiction{Event: d.event, What: what}
 	}
 }
 
 // refuse notes that too much is under way at a time for the history to be judged further.
-func (l *state) refuse(format string, args ...any) {
-	l.docket.full = true
-	if l.docket.first == nil {
-		l.docket.first = &contradiction{Event: l.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
+func (t *Timeline) refuse(format string, args ...any) {
+	t.Docket.Full = true
+	if t.Docket.First == nil {
+		t.Docket.First = &Contradiction{Event: t.Docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
 	}
 }
 
 // contradict notes a contradiction. It returns true, for callers that go on with the event.
-func (l *state) contradict(format string, args ...any) bool {
-	l.docket.contradict(fmt.Sprintf(format, args...))
+func (t *Timeline) contradict(format string, args ...any) bool {
+	t.Docket.contradict(fmt.Sprintf(format, args...))
 	return true
 }
 
@@ -56,33 +56,33 @@ const (
 )
 
 // crowded refuses a history that exceeds a bound. It is called where the figures grow.
-func (l *state) crowded() {
+func (t *Timeline) crowded() {
 	switch {
-	case l.places > maxHolds:
-		l.refuse("more than %d tries and holds are under way at a time", maxHolds)
-	case len(l.resources) > maxResources:
-		l.refuse("more than %d resources are locked", maxResources)
-	case len(l.changes) > maxChanges:
-		l.refuse("more than %d changes of holds' keys at one instant", maxChanges)
+	case t.Places > maxHolds:
+		t.refuse("more than %d tries and holds are under way at a time", maxHolds)
+	case len(t.resources) > maxResources:
+		t.refuse("more than %d resources are locked", maxResources)
+	case len(t.Changes) > maxChanges:
+		t.refuse("more than %d changes of holds' keys at one instant", maxChanges)
 	}
 }
 
 // acts are the kinds of events that only a living client causes. Requests and writes that a
 // dead client had sent can still arrive.
-var acts = kindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed,
+var acts = KindSet(history.Acquire, history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed,
 	history.Expiring, history.Lost, history.Release, history.Released,
 	history.Read, history.ReadDone, history.Write, history.WriteDone, history.Check, history.Checked, history.Kill, history.Step)
 
 // posthumous reports whether the event is an act of a client that had died before.
-func (f *fact) posthumous() bool {
-	return f.client.dead && f.client.died != f.Time && acts.has(f.Kind)
+func (f *Fact) posthumous() bool {
+	return f.Actor.Dead && f.Actor.Died != f.Time && acts.Has(f.Kind)
 }
 
 // single are the kinds of events that cannot happen twice in one instant with the same
 // fields. Repeated calls, returns and applied writes are found by what is under way. Keys can
 // be set or extended by two requests at once, the entries of clones have the same token, a clock can reach an end that was declared
 // twice, and a client a step; repeating those changes nothing.
-var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
+var single = KindSet(history.Expiring, history.Lost, history.Cancel, history.Pause, history.Resume, history.Kill,
 	history.NodeDown, history.NodeUp, history.LinkDown, history.LinkUp, history.FaultStart, history.FaultEnd,
 	history.Leader, history.EntryGone)
 
@@ -91,15 +91,15 @@ var single = kindSet(history.Expiring, history.Lost, history.Cancel, history.Pau
 const maxTold = 64
 
 // checkRepeated reports an event that was recorded before.
-func (l *state) checkRepeated(e *history.Event) {
-	for i := range l.told {
-		if l.told[i] == *e {
-			l.contradict("the same is said twice: %s", naming(e))
+func (t *Timeline) checkRepeated(e *history.Event) {
+	for i := range t.told {
+		if t.told[i] == *e {
+			t.contradict("the same is said twice: %s", naming(e))
 			return
 		}
 	}
-	if len(l.told) < maxTold {
-		l.told = append(l.told, *e)
+	if len(t.told) < maxTold {
+		t.told = append(t.told, *e)
 	}
 }
 
@@ -121,36 +121,36 @@ func naming(e *history.Event) string {
 }
 
 // lock names the resource and the token of the event.
-func (f *fact) lock() string {
+func (f *Fact) lock() string {
 	return fmt.Sprintf("%q under token %s", textfmt.Name(f.Resource), textfmt.Token(f.Token))
 }
 
 // twice reports a call that is made twice in one instant. A call that began earlier may have
 // been given up and made again.
-func (l *state) twice(f *fact, verb string) bool {
-	return l.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), textfmt.Instant(f.Time))
+func (t *Timeline) twice(f *Fact, verb string) bool {
+	return t.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), textfmt.Instant(f.Time))
 }
 
 // uncalled reports a return without a call, unless the state has dropped such a call.
-func (l *state) uncalled(f *fact, verb string, adrift *int) bool {
+func (t *Timeline) uncalled(f *Fact, verb string, adrift *int) bool {
 	if *adrift > 0 {
 		*adrift--
 		return true
 	}
-	return l.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
+	return t.contradict("%s of %s returns to client %d, which has none under way", verb, f.lock(), f.Client)
 }
 
 // unasked reports the return of a try that is not under way.
-func (l *state) unasked(f *fact, what string) bool {
-	if f.client.adrift.tries > 0 {
-		f.client.adrift.tries--
+func (t *Timeline) unasked(f *Fact, what string) bool {
+	if f.Actor.adrift.tries > 0 {
+		f.Actor.adrift.tries--
 		return true
 	}
 	why := "it has not asked for it, or was answered before"
-	if f.client.find(f.Event, atAnyStage) != nil {
+	if f.Actor.Find(f.Event, AnyStage) != nil {
 		why = "its try has returned before"
 	}
-	return l.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), textfmt.Token(f.Token), why)
+	return t.contradict("client %d is %s %q with token %s, but %s", f.Client, what, textfmt.Name(f.Resource), textfmt.Token(f.Token), why)
 }
 
 // adrift counts the calls of a client that may still return although their hold or section
@@ -158,11 +158,11 @@ func (l *state) unasked(f *fact, what string) bool {
 type adrift struct{ tries, extensions, releases, reads int }
 
 // strand counts the open calls of a hold that is retired.
-func (c *client) strand(h *hold) {
-	if h.acquire.open {
+func (c *Client) strand(h *Hold) {
+	if h.Acquire.Open {
 		c.adrift.tries++
 	}
-	if h.extend.open {
+	if h.Extend.Open {
 		c.adrift.extensions++
 	}
 	c.adrift.releases += len(h.inner)

@@ -1,4 +1,4 @@
-package checker
+package timeline
 
 import (
 	"container/heap"
@@ -11,7 +11,7 @@ import (
 // events' times.
 type deadline struct {
 	until  int64
-	hold   *hold
+	hold   *Hold
 	serial uint64 // of the hold
 }
 
@@ -30,102 +30,104 @@ func (d *deadlines) Pop() any {
 }
 
 // void reports whether nothing can lapse any more at the deadline.
-func (d *deadline) void() bool { return d.hold.serial != d.serial || d.hold.over || d.hold.letGo }
+func (d *deadline) void() bool {
+	return d.hold.serial != d.serial || d.hold.Over || d.hold.ReleaseCalled
+}
 
 // byFile reports whether holds end when the events' times reach their until.
-func (l *state) byFile() bool { return l.header.UntilClock != history.ClientClock }
+func (t *Timeline) byFile() bool { return t.Header.UntilClock != history.ClientClock }
 
 // expect notes that the hold ends at an until.
-func (l *state) expect(h *hold, until int64) {
-	if !l.byFile() || until == noEnd {
+func (t *Timeline) expect(h *Hold, until int64) {
+	if !t.byFile() || until == noEnd {
 		return
 	}
-	if n := len(l.deadlines); n == cap(l.deadlines) { // those of holds that are over need no room
-		l.deadlines = without(l.deadlines, (*deadline).void)
-		if len(l.deadlines) < n {
-			heap.Init(&l.deadlines)
+	if n := len(t.deadlines); n == cap(t.deadlines) { // those of holds that are over need no room
+		t.deadlines = Without(t.deadlines, (*deadline).void)
+		if len(t.deadlines) < n {
+			heap.Init(&t.deadlines)
 		}
 	}
-	heap.Push(&l.deadlines, deadline{until, h, h.serial})
+	heap.Push(&t.deadlines, deadline{until, h, h.serial})
 }
 
 // nextDeadline is the instant at which the next hold ends by its until; forever: none.
-func (l *state) nextDeadline() history.Time {
-	for len(l.deadlines) > 0 && l.deadlines[0].void() {
-		heap.Pop(&l.deadlines)
+func (t *Timeline) nextDeadline() history.Time {
+	for len(t.deadlines) > 0 && t.deadlines[0].void() {
+		heap.Pop(&t.deadlines)
 	}
-	if len(l.deadlines) == 0 {
-		return forever
+	if len(t.deadlines) == 0 {
+		return Forever
 	}
-	return history.Time(l.deadlines[0].until)
+	return history.Time(t.deadlines[0].until)
 }
 
 // nextLapse returns the next hold's lapse, which the history does not record, as of the present instant.
-func (l *state) nextLapse() *history.Event {
-	d := heap.Pop(&l.deadlines).(deadline)
+func (t *Timeline) nextLapse() *history.Event {
+	d := heap.Pop(&t.deadlines).(deadline)
 	e := &history.Event{
-		Time: l.now, Kind: history.Lapse, Client: d.hold.client.number, Resource: d.hold.resource.name, Token: d.hold.token, Until: d.until,
+		Time: t.Now, Kind: history.Lapse, Client: d.hold.Client.Number, Resource: d.hold.Resource.Name, Token: d.hold.Token, Until: d.until,
 	}
-	if d.until < int64(l.now) {
+	if d.until < int64(t.Now) {
 		e.Since = max(history.Time(d.until), 1) // 0 would mean now
 	}
 	return e
 }
 
-// openEnd is a hold whose validity has an end that the history does not tell: its return states a
+// UnknownEnd is a hold whose validity has an end that the history does not tell: its return states a
 // validity without an until, or an until that is on another clock than the header names.
-type openEnd struct {
-	at      history.Time // of the return
-	sure    history.Time // at least until then the validity went on
-	left    time.Duration
-	foreign bool // there is an until
+type UnknownEnd struct {
+	At      history.Time // of the return
+	Sure    history.Time // at least until then the validity went on
+	Left    time.Duration
+	Foreign bool // there is an until
 }
 
 // declare sets the end of validity of a hold by a return.
-func (l *state) declare(f *fact, h *hold) {
-	h.declare(validityEnd(f.Event), f.call.at)
-	h.openEnd = nil
-	if !l.byFile() {
+func (t *Timeline) declare(f *Fact, h *Hold) {
+	h.declare(validityEnd(f.Event), f.Call.At)
+	h.UnknownEnd = nil
+	if !t.byFile() {
 		return
 	}
-	foreign := f.Until != 0 && l.header.UntilClock == "" && !l.onClock(f, h)
+	foreign := f.Until != 0 && t.Header.UntilClock == "" && !t.onClock(f, h)
 	if foreign || f.Until == 0 && f.Validity > 0 {
-		h.openEnd = &openEnd{at: f.Time, sure: f.call.at.Add(f.Validity), left: f.Validity, foreign: foreign}
+		h.UnknownEnd = &UnknownEnd{At: f.Time, Sure: f.Call.At.Add(f.Validity), Left: f.Validity, Foreign: foreign}
 		return
 	}
 	switch {
 	case h.lapsed.over:
-	case h.until <= int64(f.Time):
-		h.lapsed.over, h.lapsed.at = true, history.Time(h.until)
+	case h.Until <= int64(f.Time):
+		h.lapsed.over, h.lapsed.at = true, history.Time(h.Until)
 	default:
-		l.expect(h, h.until)
+		t.expect(h, h.Until)
 	}
 }
 
 // onClock reports whether the until of a return can be on the clock of the events' times: the lock has
 // read its clock during the call, and the validity, or at most the TTL, was left then.
-func (l *state) onClock(f *fact, h *hold) bool {
-	from, to := int64(f.call.at.Add(-noticeable)), int64(f.Time.Add(noticeable))
+func (t *Timeline) onClock(f *Fact, h *Hold) bool {
+	from, to := int64(f.Call.At.Add(-Noticeable)), int64(f.Time.Add(Noticeable))
 	if f.Validity != 0 {
 		read := f.Until - int64(f.Validity)
 		return from <= read && read <= to
 	}
-	ttl := max(f.TTL, h.ttl, l.header.LongestTTL)
+	ttl := max(f.TTL, h.TTL, t.Header.LongestTTL)
 	return from <= f.Until && (ttl == 0 || f.Until <= to+int64(ttl))
 }
 
 // vouchedBy returns the validity that was left when a grant or an extension returned: what it states
 // or, on the clock of the events' times, what its until implies.
-func (l *state) vouchedBy(f *fact, h *hold) extension {
-	x := extension{at: f.Time, left: f.Validity}
+func (t *Timeline) vouchedBy(f *Fact, h *Hold) Promise {
+	x := Promise{At: f.Time, Left: f.Validity}
 	switch {
 	case f.Until == 0:
-	case f.Validity == 0 && l.byFile() && h.openEnd == nil:
-		x.left, x.agrees = time.Duration(f.Until-int64(f.Time)), true
+	case f.Validity == 0 && t.byFile() && h.UnknownEnd == nil:
+		x.Left, x.Agrees = time.Duration(f.Until-int64(f.Time)), true
 	case f.Now != 0:
-		x.agrees = f.Until-f.Now <= int64(f.Validity+noticeable)
+		x.Agrees = f.Until-f.Now <= int64(f.Validity+Noticeable)
 	default:
-		x.agrees = l.onClock(f, h)
+		x.Agrees = t.onClock(f, h)
 	}
 	return x
 }
@@ -155,14 +157,14 @@ type lapse struct {
 // before it returns.
 const maxLapses = 8
 
-// expired reports whether the end of validity has come.
-func (h *hold) expired() bool {
-	return h.lapsed.over || h.until == anyLapse && h.lapsed.any
+// Expired reports whether the end of validity has come.
+func (h *Hold) Expired() bool {
+	return h.lapsed.over || h.Until == anyLapse && h.lapsed.any
 }
 
-// expiry returns when the validity ended. If its end is unknown, that is the first lapse.
-func (h *hold) expiry() history.Time {
-	if h.until == anyLapse {
+// Expiry returns when the validity ended. If its end is unknown, that is the first lapse.
+func (h *Hold) Expiry() history.Time {
+	if h.Until == anyLapse {
 		return h.lapsed.first
 	}
 	return h.lapsed.at
@@ -170,8 +172,8 @@ func (h *hold) expiry() history.Time {
 
 // declare sets the end of validity that a call declares. Lapses that were recorded before
 // the call belong to another end.
-func (h *hold) declare(until int64, called history.Time) {
-	h.until, h.lapsed.over = until, false
+func (h *Hold) declare(until int64, called history.Time) {
+	h.Until, h.lapsed.over = until, false
 	for _, l := range h.lapsed.recent {
 		if l.ends(until) && l.told >= called {
 			h.lapsed.over, h.lapsed.at = true, l.at
@@ -181,13 +183,13 @@ func (h *hold) declare(until int64, called history.Time) {
 }
 
 // lapse notes that the client's clock has reached an end of validity.
-func (h *hold) lapse(e *history.Event) {
+func (h *Hold) lapse(e *history.Event) {
 	l, until, at := &h.lapsed, e.Until, lapsedAt(e)
 	if !l.any {
 		l.any, l.first = true, at
 	}
 	now := lapse{until, at, e.Time}
-	if now.ends(h.until) && !l.over {
+	if now.ends(h.Until) && !l.over {
 		l.over, l.at = true, at
 	}
 	if len(l.recent) == maxLapses {
@@ -197,7 +199,7 @@ func (h *hold) lapse(e *history.Event) {
 }
 
 // ends reports whether the lapse is that of an end of validity: of any, if it does not say which.
-func (l lapse) ends(until int64) bool { return l.until == until || l.until == 0 }
+func (p lapse) ends(until int64) bool { return p.until == until || p.until == 0 }
 
 // lapsedAt is when the lapse was. It is earlier than the event if the lock declared its
 // until only after the clock had reached it.
@@ -208,22 +210,22 @@ func lapsedAt(e *history.Event) history.Time {
 	return e.Time
 }
 
-// extension is the validity that was left when an extension, or the grant, returned.
-type extension struct {
-	at     history.Time
-	left   time.Duration // 0: it is not known
-	agrees bool          // its until is no later, as far as the history shows
+// Promise is the validity that was left when an extension, or the grant, returned.
+type Promise struct {
+	At     history.Time
+	Left   time.Duration // 0: it is not known
+	Agrees bool          // its until is no later, as far as the history shows
 }
 
-// vouched returns the last extension, or the grant, and whether one has returned and says how much
+// Promised returns the last extension, or the grant, and whether one has returned and says how much
 // validity was left.
-func (h *hold) vouched() (last extension, ever bool) {
-	if h.renewed.at != 0 {
-		return h.renewed, h.renewed.left != 0
+func (h *Hold) Promised() (last Promise, ever bool) {
+	if h.AtExtension.At != 0 {
+		return h.AtExtension, h.AtExtension.Left != 0
 	}
-	return h.first, h.returned && h.first.left != 0
+	return h.AtGrant, h.Granted && h.AtGrant.Left != 0
 }
 
-// noticeable is the least difference of clocks that counts. On real machines every
+// Noticeable is the least difference of clocks that counts. On real machines every
 // instant is recorded a little late.
-const noticeable = time.Millisecond
+const Noticeable = time.Millisecond
