@@ -1,3 +1,21 @@
+// Package checker judges histories. A [Checker] reads a history one event at a
+// time. It returns a verdict for every property of a lock, with the reasons, and
+// measurements:
+//
+//	c := checker.New(header)
+//	for i := range events {
+//		c.Record(&events[i])
+//	}
+//	report := c.Finish()
+//
+// Simulated runs, runs on real servers and stored histories are judged by the
+// same code. Memory grows with the number of holds that are live at a time, not
+// with the length of the history.
+//
+// The checker knows no lock and no backend. It believes what the history says,
+// with one exception in mind: a key on a node is never evidence that a client
+// holds the lock. It reads no clock, except to give up a search for an order of
+// sections that takes too long; effect exclusion is then unknown.
 package checker
 
 import (
@@ -13,7 +31,7 @@ import (
 // Checker judges one history. It is a [history.Sink]. It is not safe for
 // concurrent use.
 type Checker struct {
-	state    *timeline.Timeline
+	timeline *timeline.Timeline
 	asked    []Property // the properties that are reported: those of the last checkers
 	checkers []propertyChecker
 	meters   []meter
@@ -41,22 +59,24 @@ type propertyChecker interface {
 // If the header does not name the clock of until, the events show it. Until they do, the checker
 // judges the history by either clock.
 func New(h history.Header, only ...Property) *Checker {
-	p := newChecker(h, only)
+	p := Of(timeline.New(h), only...)
 	if h.UntilClock == "" {
 		h.UntilClock = history.ClientClock
-		p.byClient = newChecker(h, only)
+		p.byClient = Of(timeline.New(h), only...)
 	}
 	return p
 }
 
-func newChecker(h history.Header, only []Property) *Checker {
-	p, common := &Checker{cut: endless, state: timeline.New(h)}, &shared{}
+// Of returns a checker of the history that a timeline follows. The timeline must have no other checker, and
+// have taken no event. If its header does not name the clock of until, that of the events' times is taken.
+func Of(t *timeline.Timeline, only ...Property) *Checker {
+	p, common := &Checker{cut: endless, timeline: t}, &shared{}
 	for _, a := range properties {
 		asked := len(only) == 0 || slices.Contains(only, a.property)
 		if !asked && !(a.property == Lease && slices.Contains(only, Effect)) { // its overlaps are causes of lost updates
 			continue
 		}
-		j := a.newChecker(p.state, common)
+		j := a.newChecker(p.timeline, common)
 		p.listen(j)
 		p.checkers = append(p.checkers, j)
 		if asked {
@@ -68,9 +88,9 @@ func newChecker(h history.Header, only []Property) *Checker {
 	}
 	d := &demand{}
 	for _, newMeter := range meters {
-		m := newMeter(p.state, d)
+		m := newMeter(p.timeline, d)
 		p.meters = append(p.meters, m)
-		p.state.Listen(m)
+		p.timeline.Listen(m)
 	}
 	return p
 }
@@ -78,9 +98,9 @@ func newChecker(h history.Header, only []Property) *Checker {
 // listen adds a property's checker to the observers of the timeline.
 func (p *Checker) listen(j propertyChecker) {
 	if x, is := j.(*exclusion); is {
-		p.state.ListenToWindows(x.kind, x)
+		p.timeline.ListenToWindows(x.kind, x)
 	} else {
-		p.state.Listen(j.(timeline.Observer))
+		p.timeline.Listen(j.(timeline.Observer))
 	}
 }
 
@@ -120,7 +140,7 @@ func (p *Checker) Record(e *history.Event) {
 			return
 		}
 	}
-	p.state.Record(e)
+	p.timeline.Record(e)
 	if e.Kind == history.End {
 		p.cut = e.Reason
 	}
@@ -130,26 +150,26 @@ func (p *Checker) Record(e *history.Event) {
 // says that the run was cut short, every property that is not violated is unknown.
 // The checker takes no events after Finish.
 func (p *Checker) Finish() Report {
-	p.state.Close()
-	if d := p.state.Docket; d.Full && (p.cut == "" || p.cut == endless) {
+	p.timeline.Close()
+	if d := p.timeline.Docket; d.Full && (p.cut == "" || p.cut == endless) {
 		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.First.Event, d.First.What)
 	}
-	r := Report{Cut: p.cut, Untried: p.state.Faults.Untried(), UntilClock: cmp.Or(p.state.Header.UntilClock, history.FileClock)}
+	r := Report{Cut: p.cut, Untried: p.timeline.Faults.Untried(), UntilClock: cmp.Or(p.timeline.Header.UntilClock, history.FileClock)}
 	for i, j := range p.checkers {
-		f := j.finding(p.state.Now)
+		f := j.finding(p.timeline.Now)
 		if i < p.silent() {
 			continue
 		}
 		f.Property = p.asked[i-p.silent()]
-		f.Faultless = f.Verdict == Violated && p.state.Faults.None()
+		f.Faultless = f.Verdict == Violated && p.timeline.Faults.None()
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Undecided = Unknown, p.cut
-			f.Where = &Place{From: p.state.Now, To: p.state.Now}
+			f.Where = &Place{From: p.timeline.Now, To: p.timeline.Now}
 		}
 		r.Findings = append(r.Findings, f)
 	}
 	for _, m := range p.meters {
-		m.measure(&r.Measurements, p.state.Now)
+		m.measure(&r.Measurements, p.timeline.Now)
 	}
 	r.Measurements.Derive()
 	return r
@@ -184,21 +204,9 @@ func (c *Contradiction) Error() string { return c.What }
 //
 // The checker goes on after a contradiction and judges what is left.
 func (p *Checker) Err() error {
-	if first := p.state.Docket.First; first != nil {
+	if first := p.timeline.Docket.First; first != nil {
 		c := Contradiction(*first)
 		return &c
 	}
 	return nil
-}
-
-// Windows calls each for every window of lease or section exclusion when it ends, and in
-// Finish for those that are open. It panics if New was not asked for the property. Call it
-// before the first event. See [Checker.byOneClock].
-func (p *Checker) Windows(of Property, each func(timeline.Window)) {
-	p.byOneClock()
-	kind := timeline.LeaseWindow
-	if of == Section {
-		kind = timeline.SectionWindow
-	}
-	p.state.Windows(kind, each)
 }

@@ -38,8 +38,8 @@ const Cleanup Property = "cleanup"
 // machine that is too busy.
 type cleanup struct {
 	header   history.Header
-	state    *timeline.Timeline
-	faultLog *timeline.Faults
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
 
 	excuses   []excuse         // of this instant
 	over      []*timeline.Hold // tries refused and holds released in this instant
@@ -94,7 +94,7 @@ type leftover struct {
 const requiredLooks = 10
 
 func newCleanup(l *timeline.Timeline, _ *shared) propertyChecker {
-	return &cleanup{header: l.Header, state: l, faultLog: &l.Faults, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
+	return &cleanup{header: l.Header, timeline: l, faults: &l.Faults, due: timeline.Forever, askers: make(map[asker]int, 16), latest: make([]carriedOut, 0, 16)}
 }
 
 // wants nothing if the history has no keys, or no bound for them.
@@ -347,7 +347,7 @@ func (c *cleanup) Settle() {
 		}
 	}
 	for _, l := range c.late {
-		if givenUp(c.state.Resource(l.resource), l.token, l.since) {
+		if givenUp(c.timeline.Resource(l.resource), l.token, l.since) {
 			c.leave(l)
 		}
 	}
@@ -374,15 +374,15 @@ func (c *cleanup) await(h *timeline.Hold, asked history.Time) {
 
 // excused reports whether a client may leave a key on a node that it asked for the deletion then.
 func (c *cleanup) excused(who *timeline.Client, node int, asked history.Time) bool {
-	return who.Dead || who.Unlinked.Has(node) || c.state.Down.Has(node) ||
-		timeline.HappenedSince(who.Relinked, node, asked) || timeline.HappenedSince(c.state.Started, node, asked)
+	return who.Dead || who.Unlinked.Has(node) || c.timeline.Down.Has(node) ||
+		timeline.HappenedSince(who.Relinked, node, asked) || timeline.HappenedSince(c.timeline.Started, node, asked)
 }
 
 func (c *cleanup) leave(l leftover) {
 	if at, ever := c.unanswered[l.client]; ever && at >= l.asked {
 		return
 	}
-	if l.node == 0 && !c.state.Undisturbed(l.client, l.asked) || c.excused(l.client, l.node, l.asked) {
+	if l.node == 0 && !c.timeline.Undisturbed(l.client, l.asked) || c.excused(l.client, l.node, l.asked) {
 		return
 	}
 	l.due, l.silent = l.since.Add(c.header.Bounds.Cleanup), timeline.HappenedSince(c.silent, l.node, l.asked)
@@ -417,7 +417,7 @@ func (c *cleanup) expire(now history.Time) {
 	for _, l := range c.leftovers {
 		late := l.due < now
 		if c.header.Watched {
-			late = l.due < c.state.SeenUpTo(l.node) && l.looks >= requiredLooks
+			late = l.due < c.timeline.SeenUpTo(l.node) && l.looks >= requiredLooks
 		}
 		switch {
 		case late && l.silent:
@@ -511,5 +511,5 @@ func (c *cleanup) doubtful(end history.Time) bool {
 	if c.watchesKeys() {
 		return c.doubts > 0 || c.confirmed == 0
 	}
-	return c.doubts > 0 || c.state.SeenUpTo(0) == 0
+	return c.doubts > 0 || c.timeline.SeenUpTo(0) == 0
 }

@@ -18,8 +18,8 @@ const Effect Property = "effect"
 // effect judges effect exclusion. It cuts the sections of a resource into segments at quiescent
 // points, so that the cost stays linear: see [register].
 type effect struct {
-	state      *timeline.Timeline
-	faultLog   *timeline.Faults
+	timeline   *timeline.Timeline
+	faults     *timeline.Faults
 	registers  timeline.PerResource[register]
 	orders     orders
 	overlaps   *timeline.PerResource[[]*conflict] // of leases
@@ -42,7 +42,7 @@ type effect struct {
 }
 
 func newEffect(l *timeline.Timeline, s *shared) propertyChecker {
-	return &effect{state: l, faultLog: &l.Faults, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
+	return &effect{timeline: l, faults: &l.Faults, overlaps: &s.overlaps, orders: orders{limit: searchLimit}, minSegment: minSegment, maxSegment: maxSegment, maxWait: maxWait}
 }
 
 // register returns the state of a resource, which is 0 at first.
@@ -290,7 +290,7 @@ func (j *effect) giveUp(r *timeline.Resource) {
 	j.stopWaiting(r)
 	g := j.register(r)
 	var ongoing []*timeline.Section
-	for _, c := range j.state.Clients {
+	for _, c := range j.timeline.Clients {
 		for _, s := range c.Sections {
 			if s.Resource == r {
 				ongoing = append(ongoing, s)
@@ -307,10 +307,10 @@ func (j *effect) giveUp(r *timeline.Resource) {
 }
 
 func (j *effect) finding(history.Time) Finding {
-	for _, c := range j.state.Clients {
+	for _, c := range j.timeline.Clients {
 		j.surrender(c)
 	}
-	for _, r := range j.state.ResourcesInOrder() {
+	for _, r := range j.timeline.ResourcesInOrder() {
 		j.judge(r)
 	}
 	switch {

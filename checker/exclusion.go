@@ -31,8 +31,8 @@ const (
 // windows.
 type exclusion struct {
 	kind     timeline.WindowKind
-	state    *timeline.Timeline
-	faultLog *timeline.Faults
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
 	sweeps   timeline.PerResource[sweep]
 	overlaps *timeline.PerResource[[]*conflict] // the first overlaps of leases: see [maxOverlaps]
 
@@ -45,11 +45,11 @@ type exclusion struct {
 }
 
 func newLease(l *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.LeaseWindow, state: l, faultLog: &l.Faults, overlaps: &s.overlaps}
+	return &exclusion{kind: timeline.LeaseWindow, timeline: l, faults: &l.Faults, overlaps: &s.overlaps}
 }
 
 func newSection(l *timeline.Timeline, s *shared) propertyChecker {
-	return &exclusion{kind: timeline.SectionWindow, state: l, faultLog: &l.Faults, overlaps: &s.overlaps}
+	return &exclusion{kind: timeline.SectionWindow, timeline: l, faults: &l.Faults, overlaps: &s.overlaps}
 }
 
 // sweep is what has to be remembered of a resource besides its live windows.
@@ -90,7 +90,7 @@ func (x *exclusion) Window(e *timeline.WindowEvent) {
 			s.free = e.At
 		}
 		if !e.None && x.kind == timeline.LeaseWindow {
-			s.remember(timeline.LiveWindow{e.Hold, e.Began}, e)
+			s.remember(timeline.LiveWindow{Hold: e.Hold, From: e.Began}, e)
 		}
 		if x.first != nil {
 			x.first.ended(e)
@@ -163,14 +163,14 @@ func (x *exclusion) violate(held timeline.LiveWindow, e *timeline.WindowEvent) {
 		return
 	}
 	if c := x.conflict(held.Hold, contenderOf(e.Hold), e.At); c != nil && x.first == nil {
-		x.first = newViolation(x.kind, held, e, x.faultLog, c)
+		x.first = newViolation(x.kind, held, e, x.faults, c)
 	}
 }
 
 // violateGap counts a violation of (c): the event begins a window of its hold anew.
 func (x *exclusion) violateGap(was *ended, e *timeline.WindowEvent) {
 	if c := x.conflict(e.Hold, was.contender(), e.At); c != nil && x.first == nil {
-		x.first = newInterrupted(x.kind, was, e, x.faultLog, c)
+		x.first = newInterrupted(x.kind, was, e, x.faults, c)
 	}
 }
 
@@ -186,7 +186,7 @@ func (x *exclusion) conflict(held *timeline.Hold, came contender, now history.Ti
 	if x.first != nil && known {
 		return nil
 	}
-	c := newConflict(x.state, x.faultLog, held, came, now)
+	c := newConflict(x.timeline, x.faults, held, came, now)
 	if !known {
 		*overlaps = append(*overlaps, c)
 	}

@@ -17,8 +17,8 @@ const Fence Property = "fence"
 //
 // Grants without a fence are not judged.
 type fences struct {
-	state    *timeline.Timeline
-	faultLog *timeline.Faults
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
 	floors   timeline.PerHold[floor]
 	marks    timeline.PerResource[fenceMarks]
 	granted  []*timeline.Hold // in this instant, with a fence
@@ -83,7 +83,7 @@ func (m *mark) raise(h *timeline.Hold, fence uint64) {
 }
 
 func newFences(l *timeline.Timeline, s *shared) propertyChecker {
-	return &fences{state: l, faultLog: &l.Faults}
+	return &fences{timeline: l, faults: &l.Faults}
 }
 
 func (*fences) Wants() timeline.Kinds {
@@ -137,7 +137,7 @@ func (j *fences) judge(h *timeline.Hold) {
 
 // tell describes two grants whose fences do not grow.
 func (j *fences) tell(before mark, h *timeline.Hold, when string) Finding {
-	faults, resource := j.faultLog.Between(before.at, h.GrantedAt), h.Resource.Name
+	faults, resource := j.faults.Between(before.at, h.GrantedAt), h.Resource.Name
 	events := eventsOf(faults, before.at, false)
 	first := Event{Role: RoleAccess, From: before.at, Client: before.client, Resource: resource, Token: before.token}
 	events = append(events, first.say("client %d was granted %s at %s with the fence %d", before.client, lockOf(resource, before.token), at(before.at), before.fence))
@@ -148,14 +148,14 @@ func (j *fences) tell(before mark, h *timeline.Hold, when string) Finding {
 }
 
 func (j *fences) causes(before mark, h *timeline.Hold) []Cause {
-	if j.state.Header.Keepers < 0 {
-		if v := j.state.ForgetfulLeader; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
+	if j.timeline.Header.Keepers < 0 {
+		if v := j.timeline.ForgetfulLeader; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
 			return broken(StoreKeeps, tellLeader(v))
 		}
 		if e := h.History().Entry; e.Gone {
-			return unbroken(lost(e, h.Client.Number, "; the lock granted it all the same"))
+			return unbroken(entryLost(e, h.Client.Number, "; the lock granted it all the same"))
 		}
-	} else if v := j.state.LastEmptied; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
+	} else if v := j.timeline.LastEmptied; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
 		empty := Event{Role: RoleLoss, From: v.At, Nodes: oneNode(v.Node)}
 		return broken(KeepsAcknowledged, empty.say("node %d came back %s at %s, and without the counter that it had", v.Node, v.How, at(v.At)))
 	}

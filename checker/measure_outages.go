@@ -55,11 +55,11 @@ func (o *Outages) columns(*Measurements) []Column {
 // it.
 type outageMeter struct {
 	Outages
-	state   *timeline.Timeline
-	ttl     time.Duration // the longest
-	held    time.Duration // in all
-	outages timeline.PerResource[outage]
-	demand  *demand
+	timeline *timeline.Timeline
+	ttl      time.Duration // the longest
+	held     time.Duration // in all
+	outages  timeline.PerResource[outage]
+	demand   *demand
 
 	each func(Outage) // nil: nobody wants to be told
 }
@@ -73,7 +73,7 @@ type outage struct {
 }
 
 func newOutageMeter(l *timeline.Timeline, d *demand) meter {
-	return &outageMeter{state: l, ttl: l.Header.LongestTTL, demand: d}
+	return &outageMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
 }
 
 func (*outageMeter) Wants() timeline.Kinds {
@@ -191,7 +191,7 @@ func (m *outageMeter) stop(r *timeline.Resource, o *outage, now history.Time) {
 
 // measure ends what is in progress at the end of the history.
 func (m *outageMeter) measure(all *Measurements, end history.Time) {
-	for _, r := range m.state.ResourcesInOrder() {
+	for _, r := range m.timeline.ResourcesInOrder() {
 		o, last := m.outages.Of(r), end
 		if m.demand.resource(r).holders > 0 {
 			m.held += end.Sub(o.taken)

@@ -33,11 +33,11 @@ func (w *Waits) figures(int) []Figure {
 
 type waitMeter struct {
 	Waits
-	state  *timeline.Timeline
-	ttl    time.Duration // the longest
-	grants timeline.PerResource[int32]
-	before timeline.PerHold[int32] // the grants of the resource, as of the call
-	demand *demand
+	timeline *timeline.Timeline
+	ttl      time.Duration // the longest
+	grants   timeline.PerResource[int32]
+	before   timeline.PerHold[int32] // the grants of the resource, as of the call
+	demand   *demand
 
 	each func(Wait) // nil: nobody wants to be told
 }
@@ -53,7 +53,7 @@ type row struct {
 }
 
 func newWaitMeter(l *timeline.Timeline, d *demand) meter {
-	return &waitMeter{state: l, ttl: l.Header.LongestTTL, demand: d}
+	return &waitMeter{timeline: l, ttl: l.Header.LongestTTL, demand: d}
 }
 
 func (*waitMeter) Wants() timeline.Kinds {
@@ -136,7 +136,7 @@ func (w *waitMeter) waited(h *timeline.Hold, now history.Time) {
 }
 
 func (w *waitMeter) measure(m *Measurements, end history.Time) {
-	for _, c := range w.state.Clients {
+	for _, c := range w.timeline.Clients {
 		w.endRows(c, end)
 	}
 	m.Waits = w.Waits
@@ -360,3 +360,62 @@ func (m *roundMeter) succeed(h *timeline.Hold) {
 }
 
 func (m *roundMeter) measure(all *Measurements, _ history.Time) { all.Rounds = m.Rounds }
+
+// Wait is a series of tries of a client: see [Waits].
+type Wait struct {
+	Client   int
+	Resource string
+	From     history.Time // the first call
+	To       history.Time // the grant, the last return, or the client's death
+	Tries    int          // including one that was granted or did not return
+	Granted  bool         // it ended with a grant
+	Open     bool         // the history ended while a try was under way
+}
+
+// Outage is one outage of a resource: see [Outages].
+type Outage struct {
+	Resource string
+	From, To history.Time
+}
+
+// Demand calls waits for every series of tries and outages for every outage when it ends; Finish
+// ends those in progress. Call it before the first event. A checker of selected properties then
+// takes these two measurements and no others.
+func (p *Checker) Demand(waits func(Wait), outages func(Outage)) {
+	p.byOneClock()
+	if len(p.meters) == 0 {
+		d := &demand{}
+		for _, newMeter := range []func(*timeline.Timeline, *demand) meter{newWaitMeter, newOutageMeter} {
+			m := newMeter(p.timeline, d)
+			p.meters = append(p.meters, m)
+			p.timeline.Listen(m)
+		}
+	}
+	for _, m := range p.meters {
+		switch m := m.(type) {
+		case *waitMeter:
+			m.each = waits
+		case *outageMeter:
+			m.each = outages
+		}
+	}
+}
+
+// tell reports the series of a try, which ends as v says.
+func (w *waitMeter) tell(try *timeline.Hold, v Wait) {
+	if w.each == nil {
+		return
+	}
+	v.Client, v.Resource, v.From, v.Tries = try.Client.Number, try.Resource.Name, try.Acquire.At, 1
+	if row := w.demand.row(try.Client, try.Resource); row != nil {
+		v.From, v.Tries = row.since, row.tries+1
+	}
+	w.each(v)
+}
+
+// gaveUp reports a series that ended with a refusal.
+func (w *waitMeter) gaveUp(c *timeline.Client, r *row) {
+	if w.each != nil {
+		w.each(Wait{Client: c.Number, Resource: r.resource.Name, From: r.since, To: r.last, Tries: r.tries})
+	}
+}

@@ -1,12 +1,11 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // Work is the number of requests for the lock, and their cost.
@@ -75,10 +74,10 @@ func rarity(n int, thing string) []Figure {
 
 type orphanMeter struct {
 	Orphans
-	state   *timeline.Timeline
-	keys    bool             // the history records them
-	over    []*timeline.Hold // that were refused or released in this instant
-	orphans timeline.PerResource[[]orphan]
+	timeline *timeline.Timeline
+	keys     bool             // the history records them
+	over     []*timeline.Hold // that were refused or released in this instant
+	orphans  timeline.PerResource[[]orphan]
 }
 
 // orphan is a key on a node whose try is over.
@@ -88,7 +87,7 @@ type orphan struct {
 }
 
 func newOrphanMeter(l *timeline.Timeline, d *demand) meter {
-	return &orphanMeter{state: l, keys: l.Header.Keys}
+	return &orphanMeter{timeline: l, keys: l.Header.Keys}
 }
 
 func (m *orphanMeter) Wants() timeline.Kinds {
@@ -214,19 +213,19 @@ func (s *StaleWrites) figures(int) []Figure { return rarity(s.StaleApplies, "sta
 
 type stalenessMeter struct {
 	StaleWrites
-	state   *timeline.Timeline
-	applied timeline.PerResource[history.Time] // the newest grant under which a write took effect
+	timeline *timeline.Timeline
+	applied  timeline.PerResource[history.Time] // the newest grant under which a write took effect
 }
 
 func newStalenessMeter(l *timeline.Timeline, d *demand) meter {
 	l.FollowStragglers = true
-	return &stalenessMeter{state: l}
+	return &stalenessMeter{timeline: l}
 }
 
 func (*stalenessMeter) Wants() timeline.Kinds { return timeline.KindSet(history.Apply) }
 
 func (m *stalenessMeter) Observe(f *timeline.Fact) {
-	r := m.state.Resource(f.Resource)
+	r := m.timeline.Resource(f.Resource)
 	granted, known := grantedAt(f.Hold)
 	if f.Hold == nil {
 		granted, known = r.Straggled(f.Client, f.Token)
@@ -249,3 +248,210 @@ func grantedAt(h *timeline.Hold) (history.Time, bool) {
 }
 
 func (m *stalenessMeter) measure(all *Measurements, _ history.Time) { all.StaleWrites = m.StaleWrites }
+
+// GrantLosses is the acknowledged grants that a store has forgotten. A grant is forgotten if the
+// client was told that it holds the lock, and a new leader of the store does not have the entry.
+// Grants whose release was acknowledged before are not counted as forgotten: nobody misses them.
+// Only histories with the changes of a store's entries are counted.
+type GrantLosses struct {
+	// StoredGrants counts the acknowledged grants.
+	StoredGrants int `json:"stored_grants,omitempty" runs:"sum"`
+
+	// ForgottenGrants counts those of them that were forgotten.
+	ForgottenGrants int `json:"forgotten_grants,omitempty" runs:"sum"`
+
+	// ForgottenGrantShare is their share; 0 if there were no grants.
+	ForgottenGrantShare float64 `json:"forgotten_grant_share,omitempty"`
+}
+
+func (g *GrantLosses) derive() {
+	g.ForgottenGrantShare = shareOf(g.ForgottenGrants, g.StoredGrants)
+}
+
+func (g *GrantLosses) figures(int) []Figure {
+	if g.ForgottenGrants == 0 {
+		return nil
+	}
+	return []Figure{{"forgotten", []string{fmt.Sprintf("%d of %d grants", g.ForgottenGrants, g.StoredGrants)}}}
+}
+
+// grantMeter follows the entries of grants by their tokens.
+type grantMeter struct {
+	GrantLosses
+	known bool                    // the history has the changes of entries
+	live  map[string]*storedGrant // nil: none so far
+}
+
+// storedGrant is a try, or a grant, with its entry.
+type storedGrant struct {
+	granted   bool
+	at        history.Time // when it was granted
+	set       bool         // the entry was recorded
+	forgotten bool         // it was forgotten before the client was told of the grant
+}
+
+func newGrantMeter(l *timeline.Timeline, d *demand) meter {
+	return &grantMeter{known: l.Header.Entries}
+}
+
+func (m *grantMeter) Wants() timeline.Kinds {
+	if !m.known {
+		return 0
+	}
+	return timeline.KindSet(history.Granted, history.Released, history.EntrySet, history.EntryDeleted, history.EntryGone, history.EntriesSeen)
+}
+
+func (m *grantMeter) Observe(f *timeline.Fact) {
+	switch f.Kind {
+	case history.Granted:
+		m.granted(f)
+	case history.Released:
+		if f.Hold != nil && f.Outcome == history.OK {
+			delete(m.live, f.Hold.Token)
+		}
+	case history.EntrySet:
+		m.of(f.Token).set = true
+	case history.EntryDeleted:
+		delete(m.live, f.Token)
+	case history.EntryGone:
+		m.gone(f)
+	case history.EntriesSeen:
+		m.seen(f.Since, f.Sent)
+	}
+}
+
+func (m *grantMeter) of(token string) *storedGrant {
+	g := m.live[token]
+	if g == nil {
+		if m.live == nil {
+			m.live = map[string]*storedGrant{}
+		}
+		g = &storedGrant{}
+		m.live[token] = g
+	}
+	return g
+}
+
+func (m *grantMeter) granted(f *timeline.Fact) {
+	if f.Hold == nil {
+		return
+	}
+	g := m.of(f.Hold.Token)
+	if g.granted { // again, to a holder that enters once more
+		return
+	}
+	m.StoredGrants++
+	g.granted, g.at = true, f.Time
+	if g.forgotten {
+		m.forget(f.Hold.Token)
+	}
+}
+
+func (m *grantMeter) gone(f *timeline.Fact) {
+	g := m.of(f.Token)
+	switch {
+	case f.Reason != history.Forgotten:
+		delete(m.live, f.Token)
+	case g.granted:
+		m.forget(f.Token)
+	default:
+		g.forgotten = true
+	}
+}
+
+// seen forgets the grants whose entries a watch would have reported by now. A leader that is lost
+// can take changes with it that the watch has never seen.
+func (m *grantMeter) seen(since, sent history.Time) {
+	for token, g := range m.live {
+		if g.granted && !g.set && since <= g.at && g.at < sent {
+			m.forget(token)
+		}
+	}
+}
+
+func (m *grantMeter) forget(token string) {
+	m.ForgottenGrants++
+	delete(m.live, token)
+}
+
+func (m *grantMeter) measure(all *Measurements, _ history.Time) {
+	m.derive()
+	all.GrantLosses = m.GrantLosses
+}
+
+// UpdateLosses is the updates of guarded resources that were lost. An update reads the value and
+// writes it plus one. It is lost if the final value lacks it, because a later write came from a
+// client that had read before it. Resources with other writes are left out, and those whose
+// accepted writes are not all recorded as applied.
+type UpdateLosses struct {
+	// Updates counts the updates that took effect, acknowledged or not.
+	Updates int `json:"updates,omitempty" runs:"sum"`
+
+	// LostUpdates counts those of them that were lost.
+	LostUpdates int `json:"lost_updates,omitempty" runs:"sum"`
+
+	// LostUpdateShare is their share; 0 if there were no updates.
+	LostUpdateShare float64 `json:"lost_update_share,omitempty"`
+}
+
+func (u *UpdateLosses) derive() {
+	u.LostUpdateShare = shareOf(u.LostUpdates, u.Updates)
+}
+
+func (u *UpdateLosses) figures(int) []Figure {
+	if u.LostUpdates == 0 {
+		return nil
+	}
+	return []Figure{{"lost updates", []string{fmt.Sprintf("%d of %d", u.LostUpdates, u.Updates)}}}
+}
+
+// updateMeter compares the number of updates with how much the value has grown.
+type updateMeter struct {
+	timeline  *timeline.Timeline
+	resources timeline.PerResource[counter]
+}
+
+// counter is what is known of one resource.
+type counter struct {
+	updates    int
+	before     int64 // the value before the first update
+	value      int64 // after the last
+	other      bool  // a write was not an update, or is not known
+	unrecorded int   // writes that were accepted, and are not recorded as applied
+}
+
+func (c *counter) lost() int { return c.updates - int(c.value-c.before) }
+
+func newUpdateMeter(l *timeline.Timeline, d *demand) meter { return &updateMeter{timeline: l} }
+
+func (*updateMeter) Wants() timeline.Kinds { return timeline.KindSet(history.WriteDone, history.Apply) }
+
+func (m *updateMeter) Observe(f *timeline.Fact) {
+	c, s := m.resources.Of(m.timeline.Resource(f.Resource)), f.Section
+	if f.Kind == history.WriteDone {
+		if f.Outcome == history.OK && s != nil && s.Applied == 0 {
+			c.unrecorded++
+		}
+		return
+	}
+	if s != nil && s.Stage == timeline.Returned {
+		c.unrecorded--
+	}
+	c.other = c.other || s == nil || s.Blind || s.Wrote != s.Read+1
+	if c.updates == 0 {
+		c.before = f.Value - 1
+	}
+	c.updates, c.value = c.updates+1, f.Value
+}
+
+func (m *updateMeter) measure(all *Measurements, _ history.Time) {
+	u := &all.UpdateLosses
+	*u = UpdateLosses{}
+	m.resources.Each(func(c *counter) {
+		if !c.other && c.unrecorded == 0 {
+			u.Updates += c.updates
+			u.LostUpdates += c.lost()
+		}
+	})
+	u.derive()
+}

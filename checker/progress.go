@@ -1,13 +1,15 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // DeadlockFreedom says that after faults have ended, some client is granted the lock again.
@@ -38,8 +40,8 @@ type progress struct {
 	ttl    time.Duration
 	needed timeline.Electorate // nodes of which a client has to reach a quorum
 
-	state    *timeline.Timeline
-	faultLog *timeline.Faults
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
 	waiting  timeline.PerResource[waiting]
 	waits    timeline.PerHold[bool] // the try counts as waiting
 	instant  instant
@@ -59,7 +61,7 @@ func newProgress(l *timeline.Timeline, s *shared) propertyChecker {
 	}
 	return &progress{
 		bound: h.Bounds.Grant, ttl: h.LongestTTL, needed: needed,
-		state: l, faultLog: &l.Faults, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), l.Header.Clients),
+		timeline: l, faults: &l.Faults, quiet: timeline.LongAgo, excuses: newExcuses(needed.Nodes(), l.Header.Clients),
 		instant: instant{called: make([]*timeline.Hold, 0, 4)},
 	}
 }
@@ -69,7 +71,7 @@ func (p *progress) Wants() timeline.Kinds {
 		return 0
 	}
 	keys := timeline.KindSet(history.KeySet, history.KeyGone, history.KeyExtended)
-	if p.state.Header.Watched {
+	if p.timeline.Header.Watched {
 		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
 	}
 	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Release, history.Released, history.Lost, history.Lapse,
@@ -94,7 +96,7 @@ func (p *progress) Settle() {
 		p.excuses.shown(n.shown, n.over)
 	}
 	for _, f := range n.over {
-		n.ended = append(n.ended, f.concern(p.state, p.excuses.voters))
+		n.ended = append(n.ended, f.concern(p.timeline, p.excuses.voters))
 	}
 	for _, c := range n.ended {
 		p.restart(c)
@@ -111,7 +113,7 @@ func (p *progress) Settle() {
 	}
 	for _, f := range n.starts {
 		if !shownKinds[f.kind] {
-			n.began = append(n.began, f.concern(p.state, p.excuses.voters))
+			n.began = append(n.began, f.concern(p.timeline, p.excuses.voters))
 		}
 	}
 	for _, c := range n.began {
@@ -130,7 +132,7 @@ func (p *progress) restart(c concern) {
 		p.quiet = p.instant.now
 		return
 	}
-	for _, r := range p.excuses.resources(p.state, c) {
+	for _, r := range p.excuses.resources(p.timeline, c) {
 		p.of(r).quiet = p.instant.now
 	}
 }
@@ -187,7 +189,7 @@ func (p *progress) able(h *timeline.Hold) bool {
 
 // reached are the nodes that keep the lock and that the client of the try reaches.
 func (p *progress) reached(h *timeline.Hold) timeline.Nodes {
-	return p.needed.Nodes() &^ (p.state.Down | h.Client.Unlinked | p.state.SilentNodes(p.instant.now, p.patience()))
+	return p.needed.Nodes() &^ (p.timeline.Down | h.Client.Unlinked | p.timeline.SilentNodes(p.instant.now, p.patience()))
 }
 
 // patience is how long a node may take to answer its watch. After that it is not in reach.
@@ -221,7 +223,7 @@ func (p *progress) judgeOpenOf(c concern) {
 	if now <= p.quiet.Add(p.ttl).Add(p.bound) {
 		return // nothing is due
 	}
-	for _, r := range p.excuses.resources(p.state, c) {
+	for _, r := range p.excuses.resources(p.timeline, c) {
 		p.judgeOpen(r, now, nil)
 	}
 }
@@ -232,12 +234,12 @@ func (p *progress) violate(h *timeline.Hold, now history.Time, how string) {
 	start := p.start(p.of(r))
 	p.of(r).long = true
 	l := longWait{resource: r, at: now, start: start, told: Finding{
-		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.faultLog.Between(now, now), now-1, false)...),
+		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.faults.Between(now, now), now-1, false)...),
 		Causes: p.causes(h, now),
 		Where:  &Place{Resource: r.Name, From: start, To: now},
 	}}
 	if !p.blocked(h) {
-		l.links, l.faults = p.excuses.present(p.state, r)
+		l.links, l.faults = p.excuses.present(p.timeline, r)
 	}
 	p.long = append(p.long, l)
 }
@@ -278,7 +280,7 @@ func (p *progress) excuse() {
 // owing returns a resource that was granted to nobody since the last effect of a fault, though a
 // try was refused or is in progress.
 func (p *progress) owing() *timeline.Resource {
-	for _, r := range p.state.ResourcesInOrder() {
+	for _, r := range p.timeline.ResourcesInOrder() {
 		if p.disturbed(p.of(r)) > p.of(r).since && (p.of(r).owed || p.awaited(r)) {
 			return r
 		}
@@ -333,10 +335,10 @@ func (p *progress) finding(end history.Time) Finding {
 // silentAt returns the nodes that do not answer their watch any more when the history ends, with when
 // they last did. Since then nothing is known of waits.
 func (p *progress) silentAt(end history.Time) (last []NodeTime) {
-	for rest := p.state.SilentNodes(end, p.patience()) & p.excuses.voters; rest != 0; rest = rest.Without(rest.First()) {
-		n := NodeTime{Node: rest.First(), At: p.state.Answered[0]}
-		if p.state.Header.Keys {
-			n.At = p.state.Answered[n.Node]
+	for rest := p.timeline.SilentNodes(end, p.patience()) & p.excuses.voters; rest != 0; rest = rest.Without(rest.First()) {
+		n := NodeTime{Node: rest.First(), At: p.timeline.Answered[0]}
+		if p.timeline.Header.Keys {
+			n.At = p.timeline.Answered[n.Node]
 		}
 		p.quiet = max(p.quiet, n.At)
 		last = append(last, n)
@@ -472,4 +474,558 @@ func (n *instant) clear() {
 	n.freed, n.keys, n.died = n.freed[:0], n.keys[:0], n.died[:0]
 	n.began, n.ended, n.starts, n.over = n.began[:0], n.ended[:0], n.starts[:0], n.over[:0]
 	n.shown, n.mended, n.linked = n.shown[:0], n.mended[:0], n.linked[:0]
+}
+
+// waiting is the wait of clients for one resource.
+type waiting struct {
+	since history.Time // when the first of consecutive tries began, or the last grant
+	tried history.Time // when a try last began or was refused
+	ever  bool         // there was a try
+	freed history.Time // when the last hold ended
+	quiet history.Time // when something last began or ended that can keep its clients waiting, but no others
+	clear history.Time // when the last old key expired late, by a slow clock
+	open  int          // tries that have not returned
+	owed  bool         // nobody has been granted the resource since a try was refused
+	long  bool         // the wait has been found too long
+	kept  []keptKey    // keys on the nodes
+
+	ends     []tryEnd     // how tries ended since the last grant
+	outlived *outlivedTry // the last refused try that took longer than its TTL
+}
+
+// longWait is a wait that was too long.
+type longWait struct {
+	resource *timeline.Resource
+	at       history.Time
+	start    history.Time // when the wait began
+	links    []cutLinks   // that excuse it when they are up again
+	faults   []int        // that excuse it when they end
+	told     Finding
+}
+
+// start is when the present wait began.
+func (p *progress) start(w *waiting) history.Time { return max(p.disturbed(w), w.since, w.freed) }
+
+// disturbed is when something last began or ended that can keep clients waiting for the resource.
+func (p *progress) disturbed(w *waiting) history.Time { return max(p.quiet, p.excuses.hidden, w.quiet) }
+
+// of returns the wait for a resource.
+func (p *progress) of(r *timeline.Resource) *waiting { return p.waiting.Of(r) }
+
+func (p *progress) wait(h *timeline.Hold) {
+	if !h.Client.Dead {
+		*p.waits.Of(h) = true
+		p.of(h.Resource).open++
+	}
+}
+
+func (p *progress) stopWaiting(h *timeline.Hold) {
+	if waits := p.waits.Of(h); *waits {
+		*waits = false
+		p.of(h.Resource).open--
+	}
+}
+
+// due is the instant by which some client has to be granted the resource.
+func (p *progress) due(w *waiting) history.Time {
+	return max(p.start(w).Add(p.ttl), w.clear).Add(p.bound)
+}
+
+// held reports whether a client holds the resource since before now, other than by one hold.
+// A hold that nothing can end does not count.
+func heldBy(r *timeline.Resource, but *timeline.Hold, now history.Time) bool {
+	for _, h := range r.Holds {
+		if h != but && h.Leased() && h.Windows[timeline.LeaseWindow].From < now && !h.Orphaned() {
+			return true
+		}
+	}
+	return false
+}
+
+// call begins a try. If there was none for the bound, a new wait begins with it.
+func (w *waiting) call(now history.Time, bound time.Duration) {
+	if w.open == 0 && (now.Sub(w.tried) > bound || !w.ever) {
+		w.since = now
+	}
+	w.tried, w.ever = now, true
+}
+
+// excuses says which faults can have made clients wait for a resource. A fault that cannot have is no
+// reason to count a wait anew, and its end does not excuse a wait that was too long.
+//
+// What a fault does shows in the history: nodes that go down, links, pauses, deaths, and the machine
+// whose clocks it makes wrong. It concerns a resource if it befalls a node that keeps the lock, or a
+// client that has ever asked for the resource; of a link it has to befall both. A fault that shows nothing
+// of the kind, or is of an unknown kind, may concern everybody.
+//
+// When such a thing begins or ends, the wait counts anew. After that a node or a client that stays away
+// is no excuse, and so it is none when it comes back: a lock has to go on without it. What can keep
+// clients waiting for as long as it lasts is a link that is down, or a clock that is wrong.
+type excuses struct {
+	voters  timeline.Nodes // that keep the lock
+	faults  map[int]*ongoingFault
+	cut     []timeline.Nodes               // by client: the links that were down before this instant
+	clocks  []clockFault                   // of nodes that keep the lock
+	unnamed history.Time                   // when a fault of unknown kind first began; forever: there was none
+	hidden  history.Time                   // when the last fault began that goes on and shows nothing yet, although its kind does
+	users   timeline.PerResource[[]uint64] // the clients that have asked for it, a bit each
+}
+
+// ongoingFault is a fault that has begun and not ended.
+type ongoingFault struct {
+	number  int
+	began   history.Time
+	kind    string
+	machine timeline.Machine
+	shown   bool // the history shows something that it does
+	begins  bool // in this instant
+}
+
+// clockFault is a time in which the clocks of a node may have been wrong.
+type clockFault struct {
+	node int
+	timeline.Fault
+}
+
+// concern is whose waits something can have caused.
+type concern struct {
+	everybody bool
+	client    *timeline.Client // nil: nobody's, or everybody's
+}
+
+func (c concern) none() bool { return !c.everybody && c.client == nil }
+
+func newExcuses(voters timeline.Nodes, clients int) excuses {
+	return excuses{
+		voters: voters, faults: map[int]*ongoingFault{}, unnamed: timeline.Forever, hidden: timeline.LongAgo,
+		cut: make([]timeline.Nodes, 0, 1+min(clients, 64)),
+	}
+}
+
+// use notes that a client asks for the resource.
+func (x *excuses) use(r *timeline.Resource, c *timeline.Client) {
+	users, word := x.users.Of(r), c.Number/64
+	for len(*users) <= word {
+		*users = append(*users, 0)
+	}
+	(*users)[word] |= 1 << (c.Number % 64)
+}
+
+// usedBy reports whether a client has asked for the resource.
+func (x *excuses) usedBy(r *timeline.Resource, c *timeline.Client) bool {
+	users, word := *x.users.Of(r), c.Number/64
+	return word < len(users) && users[word]>>(c.Number%64)&1 != 0
+}
+
+// resources lists the resources whose waits something can have caused, in the order of their names.
+func (x *excuses) resources(l *timeline.Timeline, c concern) []*timeline.Resource {
+	if c.none() {
+		return nil
+	}
+	return slices.DeleteFunc(l.ResourcesInOrder(), func(r *timeline.Resource) bool { return !c.everybody && !x.usedBy(r, c.client) })
+}
+
+// shownKinds are the faults of which the history shows what they do.
+var shownKinds = map[string]bool{
+	"crash": true, "power-loss": true, "shutdown": true, "failover": true, "old-snapshot": true, "vm-restore": true,
+	"node-pause": true, "node-error": true, "peer-partition": true,
+	"partition": true, "split": true, "latency": true, "loss": true, "reset": true, "bandwidth": true,
+	"pause": true, "kill": true, "suspend": true, "snapshot": true,
+}
+
+// harmless is a fault that delays accesses to the guarded resource, and nothing that a lock does.
+const harmless = "guard-latency"
+
+// concern returns whose waits the fault can have caused, other than by what the history shows of it.
+func (f *ongoingFault) concern(l *timeline.Timeline, voters timeline.Nodes) concern {
+	switch {
+	case f.kind == harmless:
+		return concern{}
+	case f.isClock() && f.machine.Node != 0:
+		return concern{everybody: voters.Has(f.machine.Node)}
+	case f.isClock() && f.machine.Client != 0:
+		return concern{client: l.Client(f.machine.Client)}
+	}
+	return concern{everybody: !f.shown || !shownKinds[f.kind]}
+}
+
+func (f *ongoingFault) isClock() bool { return strings.HasPrefix(f.kind, "clock-") }
+
+// starts notes that a fault begins, and returns it.
+func (x *excuses) starts(f *timeline.Fact) *ongoingFault {
+	on := &ongoingFault{number: f.Fault, began: f.Time, kind: f.Name, machine: timeline.Machine{Node: f.Node, Client: f.Client}, begins: true}
+	x.faults[f.Fault] = on
+	switch {
+	case f.Name == "":
+		x.unnamed = min(x.unnamed, f.Time)
+	case x.voters.Has(f.Node):
+		x.clocks = append(x.clocks, clockFault{f.Node, timeline.Fault{About: f.Subject(), Kind: f.Name, From: f.Time, Open: true}})
+	}
+	return on
+}
+
+// ends notes that a fault ends, and returns it.
+func (x *excuses) ends(f *timeline.Fact) *ongoingFault {
+	on := x.faults[f.Fault]
+	delete(x.faults, f.Fault)
+	for i := range x.clocks {
+		if v := &x.clocks[i]; v.About.Number == f.Fault && v.Open {
+			v.Open, v.Ended, v.To = false, true, f.Time
+		}
+	}
+	return on
+}
+
+// shown notes what the history shows in an instant of faults, by their numbers, including those that
+// have ended in it.
+func (x *excuses) shown(numbers []int, over []*ongoingFault) {
+	for _, number := range numbers {
+		if on := x.faults[number]; on != nil {
+			on.shown = true
+		}
+		for _, on := range over {
+			on.shown = on.shown || on.number == number
+		}
+	}
+	x.hidden = timeline.LongAgo
+	for _, on := range x.faults {
+		if shownKinds[on.kind] && !on.shown {
+			x.hidden = max(x.hidden, on.began)
+		}
+	}
+}
+
+// begun ends an instant: what has begun in it goes on from now on.
+func (x *excuses) begun(linked []*timeline.Client) {
+	for _, on := range x.faults {
+		on.begins = false
+	}
+	for _, c := range linked {
+		for len(x.cut) <= c.Number {
+			x.cut = append(x.cut, 0)
+		}
+		x.cut[c.Number] = c.Unlinked & x.voters
+	}
+}
+
+// cutLinks are the links of a client that are down.
+type cutLinks struct {
+	client *timeline.Client
+	nodes  timeline.Nodes
+}
+
+// present returns what goes on that can have made clients wait for a resource until now: links that are
+// down, and faults.
+func (x *excuses) present(l *timeline.Timeline, r *timeline.Resource) (links []cutLinks, faults []int) {
+	for number, cut := range x.cut {
+		if c := l.Client(number); cut != 0 && x.usedBy(r, c) {
+			links = append(links, cutLinks{c, cut})
+		}
+	}
+	for number, on := range x.faults {
+		if c := on.concern(l, x.voters); !on.begins && (c.everybody || c.client != nil && x.usedBy(r, c.client)) {
+			faults = append(faults, number)
+		}
+	}
+	return links, faults
+}
+
+// slow reports whether the clock of a node may have been slow while it kept a key that was due at an
+// instant: a fault made it wrong before the key was due, and was not over when the key was given its
+// time to live.
+func (x *excuses) slow(node int, given, due history.Time) bool {
+	if x.unnamed <= due {
+		return true
+	}
+	return slices.ContainsFunc(x.clocks, func(v clockFault) bool { return v.node == node && v.From <= due && v.Affects(given) })
+}
+
+// keptKey is a key of a resource on a node, as deadlock freedom follows it.
+type keptKey struct {
+	node     int
+	token    string
+	client   int // that set it; 0: not known
+	set      history.Time
+	extended history.Time // when it was last; 0: never
+	by       int          // the client that extended it
+	endless  bool         // it has no expiry
+	late     bool         // no try for it was under way when it was set
+	passed   bool         // it stood in nobody's way: somebody was granted the lock beside it
+	end      ending       // how its try or hold ended; the zero value: it goes on
+	reason   string       // of a refusal
+}
+
+// given returns when the key was last given its time to live.
+func (k *keptKey) given() history.Time { return max(k.set, k.extended) }
+
+// keyNews is a key that a node set, lost or extended.
+type keyNews struct {
+	resource *timeline.Resource
+	node     int
+	token    string
+	client   int // who set or extended it
+	kind     history.Kind
+	expired  bool
+	endless  bool
+}
+
+// key follows the keys on the nodes. If a key expires that was set before a wait began, then by the
+// clock of its node the longest TTL had not passed before. That excuses the wait if a fault made the
+// clock wrong. On a node with a right clock a key that lives longer is the lock's own doing.
+func (p *progress) key(n keyNews, now history.Time) {
+	w := p.of(n.resource)
+	i := slices.IndexFunc(w.kept, func(k keptKey) bool { return k.node == n.node })
+	switch {
+	case n.kind == history.KeyExtended && i >= 0:
+		k := &w.kept[i]
+		k.extended, k.by, k.endless = now, n.client, n.endless
+		return
+	case n.kind == history.KeySet:
+		h := n.resource.Find(n.token)
+		k := keptKey{node: n.node, token: n.token, client: n.client, set: now, endless: n.endless, late: h == nil || h.Over && h.EndedAt < now}
+		if i >= 0 {
+			k.set = w.kept[i].set
+			w.kept = slices.Delete(w.kept, i, i+1)
+		}
+		if w.kept == nil {
+			w.kept = make([]keptKey, 0, p.excuses.voters.Count())
+		}
+		w.kept = append(w.kept, k)
+		return
+	case i < 0 || n.kind != history.KeyGone:
+		return
+	}
+	k := w.kept[i]
+	w.kept = slices.Delete(w.kept, i, i+1)
+	if n.expired && p.slow(&k) {
+		if k.set <= p.start(w) {
+			w.clear, w.long = now, false
+		}
+		p.long = timeline.Without(p.long, func(l *longWait) bool { return l.resource == n.resource && k.set <= l.start && l.at <= now })
+	}
+}
+
+// slow reports whether a fault can have made the clock of the key's node slow, so that it keeps the key
+// for longer.
+func (p *progress) slow(k *keptKey) bool {
+	return p.excuses.slow(k.node, k.given(), k.given().Add(p.ttl))
+}
+
+// endKeys notes on the keys of a token how its try or hold ended.
+func (w *waiting) endKeys(h *timeline.Hold, by history.Kind, at history.Time, reason string) {
+	for i := range w.kept {
+		if k := &w.kept[i]; k.token == h.Token && k.end == (ending{}) {
+			k.end, k.reason = ending{by, h.Client.Number, at}, reason
+		}
+	}
+}
+
+// pass notes that a hold was granted beside the keys of others, which were there when it was called.
+func (w *waiting) pass(h *timeline.Hold) {
+	for i := range w.kept {
+		if k := &w.kept[i]; k.token != h.Token && k.set < h.Acquire.At {
+			k.passed = true
+		}
+	}
+}
+
+// inTheWay lists the keys of others that stand in the way of a try.
+func (w *waiting) inTheWay(h *timeline.Hold) (list []keptKey) {
+	for _, k := range w.kept {
+		if k.token != h.Token && !k.passed {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// blocked reports whether keys that should have expired before the wait became too long, by right
+// clocks, keep the try from a quorum. No other fault can have caused that.
+func (p *progress) blocked(h *timeline.Hold) bool {
+	w, stale := p.of(h.Resource), timeline.Nodes(0)
+	for _, k := range w.inTheWay(h) {
+		if k.given() <= p.start(w) && !p.slow(&k) {
+			stale = stale.With(k.node)
+		}
+	}
+	return stale != 0 && !p.needed.Quorum(p.reached(h)&^stale)
+}
+
+// tryEnd is a way in which tries ended.
+type tryEnd struct {
+	reason string
+	count  int
+}
+
+// maxEnds bounds the ways that are told apart.
+const maxEnds = 4
+
+// ended counts how a try ended. Ways beyond the bound count as other ones.
+func (w *waiting) ended(reason string) {
+	if i := slices.IndexFunc(w.ends, func(e tryEnd) bool { return e.reason == reason }); i >= 0 {
+		w.ends[i].count++
+		return
+	}
+	if len(w.ends) == maxEnds {
+		w.ends[maxEnds-1].reason = otherReasons
+		w.ends[maxEnds-1].count++
+		return
+	}
+	if w.ends == nil {
+		w.ends = make([]tryEnd, 0, maxEnds)
+	}
+	w.ends = append(w.ends, tryEnd{reason, 1})
+}
+
+const otherReasons = "other reasons"
+
+// causes returns what prevented the grant.
+func (p *progress) causes(h *timeline.Hold, now history.Time) []Cause {
+	r := h.Resource
+	for _, o := range r.Holds {
+		if o.Leased() && o.Orphaned() {
+			died := Event{Role: RoleFault, From: o.GrantedAt, To: o.Client.Died, Client: o.Client.Number, Resource: r.Name, Token: o.Token}
+			return broken(Releases, died.say("client %d, which was granted it at %s without an end, died at %s", died.Client, at(o.GrantedAt), at(died.To)))
+		}
+	}
+	start, slow, old := p.start(p.of(r)), timeline.Nodes(0), false
+	for _, k := range p.of(r).inTheWay(h) {
+		switch {
+		case k.set > start:
+		case p.slow(&k) && k.extended <= start:
+			slow = slow.With(k.node)
+		default:
+			old = true
+		}
+	}
+	switch {
+	case slow != 0:
+		kept := Event{Role: RoleLoss, Nodes: listNodes(slow, nil), Resource: r.Name}
+		return broken(KeysExpire, kept.say("%v still kept a key from before", slow))
+	case old:
+		return unbroken(p.obstacles(h, now)...)
+	}
+	if v := p.timeline.ForgetfulLeader; v.Node != 0 {
+		return broken(StoreKeeps, tellLeader(v))
+	}
+	if clones := p.faults.Clones(); len(clones) > 0 {
+		return broken(DelaysDiffer, tellFaults(clones)...)
+	}
+	if o := p.lastOutlived(r, start, now); o != nil {
+		return unbroken(o.event())
+	}
+	return unbroken(p.obstacles(h, now)...)
+}
+
+// maxObstacles bounds the keys, and the tries, that are told.
+const maxObstacles = 3
+
+// obstacles tells what stood in the way of a try, as far as the history shows it: the keys of others,
+// how tries ended, and who else waits.
+func (p *progress) obstacles(h *timeline.Hold, now history.Time) (told []Event) {
+	w := p.of(h.Resource)
+	switch header := p.timeline.Header; {
+	case timeline.ElectorateOf(header).None():
+	case timeline.ExactKeys(header):
+		told = p.tellKeys(h, now)
+	case !header.Keys:
+		told = []Event{{Role: RoleUnseen, Text: noKeys}}
+	}
+	if len(w.ends) > 0 {
+		told = append(told, w.tellEnds(h.Resource.Name))
+	}
+	others := 0
+	for _, o := range h.Resource.Holds {
+		if o != h && *p.waits.Of(o) {
+			if others++; others <= maxObstacles {
+				e := Event{Role: RoleWait, From: o.Acquire.At, Client: o.Client.Number, Resource: h.Resource.Name, Token: o.Token}
+				told = append(told, e.say("client %d (token %s) still waited, having called acquire at %s", e.Client, short(o.Token), at(o.Acquire.At)))
+			}
+		}
+	}
+	if len(told) == 0 {
+		return []Event{{Role: RoleWait, Text: "the lock itself granted it to nobody"}}
+	}
+	return told
+}
+
+// tellEnds tells how tries ended since the last grant.
+func (w *waiting) tellEnds(resource string) Event {
+	count, ways := 0, []string(nil)
+	for _, e := range w.ends {
+		count += e.count
+		if e.reason != "" {
+			ways = append(ways, fmt.Sprintf("%s (%d)", e.reason, e.count))
+		}
+	}
+	e := Event{Role: RoleWait, Resource: resource, Text: "1 try was refused"}
+	if count != 1 {
+		e = e.say("%d tries in a row were refused", count)
+	}
+	if len(ways) > 0 {
+		e.Text += ": " + strings.Join(ways, ", ")
+	}
+	return e
+}
+
+// tellKeys tells the keys of others that stand in the way, or that there are none. Keys of a token are
+// told together.
+func (p *progress) tellKeys(h *timeline.Hold, now history.Time) (told []Event) {
+	keys, resource := p.of(h.Resource).inTheWay(h), h.Resource.Name
+	if len(keys) == 0 {
+		return []Event{Event{Role: RoleWait, Resource: resource}.say("no recorded key of %s stood in the way", quoted(resource))}
+	}
+	slices.SortStableFunc(keys, func(a, b keptKey) int { return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(a.node, b.node)) })
+	for len(keys) > 0 && len(told) < maxObstacles {
+		first := keys[0]
+		e := Event{Role: RoleLoss, Client: first.client, Resource: resource, Token: first.token}
+		keys = timeline.Without(keys, func(k *keptKey) bool {
+			if k.token != first.token {
+				return false
+			}
+			e.Nodes = append(e.Nodes, NodeTime{Node: k.node, At: k.set})
+			return true
+		})
+		whose := "a key"
+		if first.client != 0 {
+			whose = fmt.Sprintf("client %d's key", first.client)
+		}
+		told = append(told, e.say("%v kept %s (token %s), set %s%s", setOf(e.Nodes), whose, short(first.token), times(e.Nodes), p.about(&first, now)))
+	}
+	return told
+}
+
+// about says why a key stood in the way, and how its try or hold had ended.
+func (p *progress) about(k *keptKey, now history.Time) (text string) {
+	if k.late {
+		text = " with no try for it under way"
+	}
+	switch lived := now.Sub(k.given()); {
+	case k.endless:
+		text += ", which had no expiry"
+	case k.extended > 0:
+		text += fmt.Sprintf(", which %s went on to extend, last at %s", clientOrSome(k.by), at(k.extended))
+	case lived > p.ttl && !p.slow(k):
+		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", textfmt.FourDigits(lived), p.ttl)
+	}
+	end := k.end
+	if c := p.timeline.Client(k.client); k.client != 0 && end == (ending{}) && c.Dead {
+		end = ending{history.Kill, k.client, c.Died}
+	}
+	switch end.by {
+	case history.Refused:
+		text += fmt.Sprintf("; client %d had been refused at %s", end.client, at(end.at))
+		if k.reason != "" {
+			text += fmt.Sprintf(" (%s)", k.reason)
+		}
+	case history.Lost:
+		text += fmt.Sprintf("; client %d had been told of its loss at %s", end.client, at(end.at))
+	case history.Lapse:
+		text += fmt.Sprintf("; its validity had ended at %s", at(end.at))
+	case history.Kill:
+		text += fmt.Sprintf("; client %d had died at %s", end.client, at(end.at))
+	case history.Release:
+		text += fmt.Sprintf("; client %d had called release at %s", end.client, at(end.at))
+	}
+	return text
 }

@@ -1,14 +1,13 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
 
 // FaultTolerance says that with a minority of nodes out of reach, tries still succeed.
@@ -39,8 +38,8 @@ type tolerance struct {
 	ttl   time.Duration
 	nodes timeline.Electorate // all nodes with one vote each, whatever the lock makes of them: else a lock on a single node would promise nothing
 
-	state    *timeline.Timeline
-	faultLog *timeline.Faults
+	timeline *timeline.Timeline
+	faults   *timeline.Faults
 	changed  history.Time     // the last change to any node or link
 	unquiet  []history.Time   // by node: the last change to it or to a link to it
 	severed  []int            // by node: how many clients are cut off from it
@@ -98,7 +97,7 @@ type streakKey struct {
 func newTolerance(l *timeline.Timeline, _ *shared) propertyChecker {
 	h := l.Header
 	t := &tolerance{
-		state: l, faultLog: &l.Faults,
+		timeline: l, faults: &l.Faults,
 		tries: h.Bounds.Tries, ttl: h.LongestTTL, nodes: timeline.AllAlike(h.Nodes),
 		changed: timeline.LongAgo, unquiet: make([]history.Time, h.Nodes+1), severed: make([]int, h.Nodes+1),
 		streaks: map[streakKey]streak{},
@@ -114,7 +113,7 @@ func (t *tolerance) Wants() timeline.Kinds {
 		return 0
 	}
 	keys := timeline.KindSet(history.KeySet, history.KeyGone)
-	if t.state.Header.Watched {
+	if t.timeline.Header.Watched {
 		keys = timeline.KindSet(history.EntriesSeen) // keys are recorded late
 	}
 	return keys | timeline.KindSet(history.Acquire, history.Granted, timeline.Reentered, history.Refused, history.Extended, history.Released, history.Lapse, history.Kill,
@@ -149,7 +148,7 @@ func (t *tolerance) Observe(f *timeline.Fact) {
 
 func (t *tolerance) change(f *timeline.Fact) {
 	t.changed, t.unquiet[f.Node] = f.Time, f.Time
-	t.faulty = t.faulty || t.state.Down != 0 || f.Kind == history.LinkDown
+	t.faulty = t.faulty || t.timeline.Down != 0 || f.Kind == history.LinkDown
 }
 
 func (t *tolerance) sever(f *timeline.Fact) {
@@ -198,7 +197,7 @@ func (t *tolerance) refusedUntil(a attempt) history.Time {
 func (a attempt) cancelled() bool { return a.hold.Client.Cancelled >= a.call }
 
 func (t *tolerance) judge(a attempt) {
-	if t.state.Down == 0 && a.hold.Client.Unlinked == 0 && len(t.streaks) == 0 {
+	if t.timeline.Down == 0 && a.hold.Client.Unlinked == 0 && len(t.streaks) == 0 {
 		return
 	}
 	key := streakKey{a.hold.Client.Number, a.hold.Resource.Name}
@@ -227,7 +226,7 @@ func (t *tolerance) judge(a attempt) {
 // fair reports whether the try is fair.
 func (t *tolerance) fair(a attempt) bool {
 	c := a.hold.Client
-	gone := t.state.Down | c.Unlinked
+	gone := t.timeline.Down | c.Unlinked
 	reached := t.nodes.Nodes() &^ gone
 	if gone == 0 || !t.nodes.Quorum(reached) || t.changed >= a.call {
 		return false
@@ -245,7 +244,7 @@ func (t *tolerance) fair(a attempt) bool {
 
 func (t *tolerance) violate(a attempt, s streak) {
 	client, r := a.hold.Client, a.hold.Resource.Name
-	reached := t.nodes.Nodes() &^ (t.state.Down | client.Unlinked)
+	reached := t.nodes.Nodes() &^ (t.timeline.Down | client.Unlinked)
 	tell := func() Finding {
 		refused := Event{Role: RoleWait, From: s.since, To: a.at, Client: client.Number, Resource: r}
 		return Finding{
@@ -255,7 +254,7 @@ func (t *tolerance) violate(a attempt, s streak) {
 			Where:  &Place{Resource: r, Client: client.Number, From: s.since, To: a.at},
 		}
 	}
-	awaited := reached & t.state.WatchedNodes()
+	awaited := reached & t.timeline.WatchedNodes()
 	if awaited == 0 {
 		t.breaches.add(tell)
 		return
@@ -268,7 +267,7 @@ func (t *tolerance) violate(a attempt, s streak) {
 func (t *tolerance) answered(f *timeline.Fact) {
 	whose := timeline.Node(f.Node)
 	if f.Node == 0 {
-		whose = timeline.AllNodes(t.state.Header.Nodes)
+		whose = timeline.AllNodes(t.timeline.Header.Nodes)
 	}
 	late := func(since, at history.Time, tries int) bool {
 		overlap := min(f.Time, at).Sub(max(f.WaitedSince, since))
@@ -299,7 +298,7 @@ func (t *tolerance) answered(f *timeline.Fact) {
 }
 
 func (t *tolerance) causes(a attempt, reached timeline.Nodes) []Cause {
-	if lock := timeline.ElectorateOf(t.state.Header); !lock.None() && !lock.Quorum(reached) {
+	if lock := timeline.ElectorateOf(t.timeline.Header); !lock.None() && !lock.Quorum(reached) {
 		missed, client := lock.Nodes()&^reached, a.hold.Client.Number
 		return broken(KeepersReached, Event{Role: RoleFault, Client: client, Nodes: listNodes(missed, nil)}.say("client %d did not reach %v", client, missed))
 	}
@@ -380,4 +379,120 @@ func (t *tolerance) obstructCalled(h *timeline.Hold) {
 			}
 		}
 	}
+}
+
+// competitors counts the tokens of a resource that may have keys on nodes. A token
+// competes from the call of acquire until the try is refused or a release has returned
+// OK. After a lapse, or a release that was not confirmed, it may have left keys and
+// competes for another longest TTL. After the client's death it competes for two, because
+// a request may still be on its way. A hold without a TTL competes until a release has
+// returned OK.
+type competitors struct {
+	open    int          // tokens that compete now
+	settled history.Time // when the last of the others stopped
+
+	latest history.Time // the last instant in which some began to compete
+	began  int          // how many did
+}
+
+// free reports whether no other token competed during the try. A try that begins in the
+// instant in which this one returns does not count.
+func (r *competitors) free(a attempt) bool {
+	began := 0
+	if r.latest == a.at {
+		began = r.began
+	}
+	return a.call < a.at && r.open-began == 1 && r.settled <= a.call
+}
+
+func (t *tolerance) compete(h *timeline.Hold, now history.Time) {
+	competing := t.competing.Of(h)
+	if *competing {
+		return
+	}
+	*competing = true
+	r := t.competitors.Of(h.Resource)
+	r.open++
+	if r.latest != now {
+		r.latest, r.began = now, 0
+	}
+	r.began++
+}
+
+// stop ends the competition of a hold at an instant.
+func (t *tolerance) stop(h *timeline.Hold, then history.Time) {
+	if competing := t.competing.Of(h); *competing {
+		*competing = false
+		r := t.competitors.Of(h.Resource)
+		r.open--
+		r.settled = max(r.settled, then)
+	}
+}
+
+// departure is an event after which a hold, or all holds of a client, may stop competing.
+type departure struct {
+	kind    history.Kind
+	hold    *timeline.Hold
+	client  *timeline.Client
+	outcome history.Outcome
+	at      history.Time
+}
+
+// follow follows which tokens compete. They stop at the end of the instant.
+func (t *tolerance) follow(f *timeline.Fact) {
+	h := f.Hold
+	switch f.Kind {
+	case history.Kill:
+		t.leaving = append(t.leaving, departure{kind: f.Kind, client: f.Actor, at: f.Time})
+	case history.Released, history.Lapse:
+		if h != nil {
+			t.leaving = append(t.leaving, departure{kind: f.Kind, hold: h, outcome: f.Outcome, at: f.Time})
+		}
+	case history.Acquire, history.Extended:
+		if h != nil && (!h.Client.Dead || h.Client.Died == f.Time) {
+			t.compete(h, f.Time)
+		}
+		if h != nil && f.Kind == history.Acquire {
+			t.called = append(t.called, h)
+		}
+	}
+}
+
+// stopCompeting handles the departures of the instant: releases first, then lapses, deaths
+// last.
+func (t *tolerance) stopCompeting() {
+	for _, kind := range []history.Kind{history.Released, history.Lapse, history.Kill} {
+		for _, d := range t.leaving {
+			if d.kind == kind {
+				t.retreat(d)
+			}
+		}
+	}
+	t.leaving = t.leaving[:0]
+}
+
+// retreat lets a hold, or all holds of a dead client, compete only as long as they may have
+// left keys.
+func (t *tolerance) retreat(d departure) {
+	switch h := d.hold; {
+	case d.kind == history.Kill:
+		for _, h := range d.client.Holds {
+			if !h.Endless() || t.timeline.DiesWithClient(h) {
+				t.stop(h, d.at.Add(2*t.ttl))
+			}
+		}
+	case d.kind == history.Lapse:
+		if h.Granted && h.Expired() {
+			t.stop(h, d.at.Add(t.ttl))
+		}
+	case d.outcome == history.OK || !h.Endless() || t.timeline.DiesWithClient(h):
+		t.stop(h, d.at.Add(t.lingering(d.outcome)))
+	}
+}
+
+func (t *tolerance) lingering(o history.Outcome) time.Duration {
+	if o == history.OK {
+		return 0
+	}
+	return t.ttl
 }

@@ -46,12 +46,18 @@ func (s Nodes) First() int { return bits.TrailingZeros64(uint64(s)) + 1 }
 func (s Nodes) Has(n int) bool { return s&Node(n) != 0 }
 func (s Nodes) Count() int     { return bits.OnesCount64(uint64(s)) }
 
+// List returns the numbers of the nodes, in ascending order.
+func (s Nodes) List() (list []int) {
+	for ; s != 0; s = s.Without(s.First()) {
+		list = append(list, s.First())
+	}
+	return list
+}
+
 // String names the nodes, as in "nodes 1, 2 and 5" or "nodes 1 to 5".
 func (s Nodes) String() string {
 	var list []string
-	for rest := s; rest != 0; {
-		n := rest.First()
-		rest = rest.Without(n)
+	for _, n := range s.List() {
 		list = append(list, fmt.Sprint(n))
 	}
 	last := len(list) - 1

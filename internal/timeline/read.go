@@ -29,6 +29,7 @@ type Timeline struct {
 	settlers  []Settler       // by observer; nil: it does nothing at the end of an instant
 	routes    [maxKinds]route // by kind of event
 	settling  uint64          // bits: which settlers run at the end of this instant
+	intervals *intervals      // nil: nobody asks for them
 
 	Clients          []*Client // by number
 	resources        map[string]*Resource
@@ -176,6 +177,9 @@ func (t *Timeline) Close() {
 	t.settle()
 	for kind := range t.windows {
 		t.windows[kind].finish(t.Now)
+	}
+	if t.intervals != nil {
+		t.intervals.finish(t.Now)
 	}
 }
 
@@ -352,23 +356,41 @@ const Forever history.Time = math.MaxInt64
 
 // PerResource is what an observer has to remember of each resource. The
 // zero value remembers nothing of any.
-type PerResource[T any] struct{ List []*T }
+type PerResource[T any] struct {
+	first T // most histories have one resource
+	more  []*T
+}
 
 // Of returns what is remembered of the resource, from its zero value on.
 func (p *PerResource[T]) Of(r *Resource) *T {
-	for len(p.List) <= r.Number {
-		p.List = append(p.List, new(T))
+	if r.Number == 0 {
+		return &p.first
 	}
-	return p.List[r.Number]
+	for len(p.more) < r.Number {
+		p.more = append(p.more, new(T))
+	}
+	return p.more[r.Number-1]
 }
+
+// Each calls do with what is remembered of each resource.
+func (p *PerResource[T]) Each(do func(*T)) {
+	do(&p.first)
+	for _, one := range p.more {
+		do(one)
+	}
+}
+
+// few is how many holds, or clients, a small history has at a time.
+const few = 12
+
 
 // PerClient is the same for each client.
 type PerClient[T any] struct{ list []T }
 
 // Of returns what is remembered of the client. It is valid until the next call.
 func (p *PerClient[T]) Of(c *Client) *T {
-	for len(p.list) <= c.Number {
-		p.list = append(p.list, *new(T))
+	if len(p.list) <= c.Number {
+		p.list = append(p.list, make([]T, max(few, c.Number+1)-len(p.list))...)
 	}
 	return &p.list[c.Number]
 }
@@ -382,9 +404,10 @@ type remembered[T any] struct {
 	what   T
 }
 
+// Of returns what is remembered of the hold, from its zero value on.
 func (p *PerHold[T]) Of(h *Hold) *T {
-	for len(p.list) <= h.number {
-		p.list = append(p.list, remembered[T]{})
+	if len(p.list) <= h.number {
+		p.list = append(p.list, make([]remembered[T], max(few, h.number+1)-len(p.list))...)
 	}
 	m := &p.list[h.number]
 	if m.serial != h.serial {

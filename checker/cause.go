@@ -1,23 +1,165 @@
 package checker
 
 import (
-	"github.com/lockstorm/lockstorm/internal/timeline"
-
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
+	"github.com/lockstorm/lockstorm/internal/timeline"
 )
+
+// Assumption is something a lock relies on. When a property is violated, the checker finds the
+// broken assumption in the history: from the keys that nodes lost, if they are recorded, and
+// otherwise from the faults.
+type Assumption string
+
+// broken returns a broken assumption with its evidence.
+func broken(a Assumption, evidence ...Event) []Cause {
+	return []Cause{{Assumption: a, Evidence: evidence}}
+}
+
+// unbroken returns the cause if no assumption is seen to be broken, with what is seen instead.
+func unbroken(evidence ...Event) []Cause { return []Cause{{Evidence: evidence}} }
+
+// The assumptions.
+const (
+	KeepsOrStaysAway  Assumption = "keeps-or-stays-away"
+	KeepsUntilExpiry  Assumption = "keeps-until-expiry"
+	KeepsAcknowledged Assumption = "keeps-acknowledged"
+	ClockCounts       Assumption = "clock-counts"
+	OneMaster         Assumption = "one-master"
+	ClocksAgree       Assumption = "clocks-agree"
+	ArrivesOnce       Assumption = "arrives-once"
+	OnlyHolder        Assumption = "only-holder"
+	LookAndSet        Assumption = "look-and-set"
+	StopsInTime       Assumption = "stops-in-time"
+	RefusesLate       Assumption = "refuses-late"
+	WritesArrive      Assumption = "writes-arrive"
+	Releases          Assumption = "releases"
+	KeysExpire        Assumption = "keys-expire"
+	DelaysDiffer      Assumption = "delays-differ"
+	KeepersReached    Assumption = "keepers-reached"
+	StoreAgrees       Assumption = "store-agrees"
+	StoreKeeps        Assumption = "store-keeps"
+)
+
+// assumptions explains each: what it says, what breaks it, and what helps.
+var assumptions = []struct {
+	assumption             Assumption
+	text, brokenBy, remedy string
+}{
+	{KeepsOrStaysAway, "a node that comes back keeps its keys, or stays away for the longest TTL",
+		"a crash without persistence, or a node that is replaced by an empty one",
+		"Keep every write on disk (appendonly with fsync always), delay each restart by the longest TTL, or let the lock ignore nodes that have just restarted (a quarantine)."},
+	{KeepsUntilExpiry, "a node keeps a key until it expires",
+		"eviction of keys when memory is short",
+		"Set maxmemory-policy noeviction on nodes that keep locks."},
+	{KeepsAcknowledged, "a node keeps what it has acknowledged",
+		"power loss with fsync everysec, an old snapshot, a failover to a replica that lags, a restored machine",
+		"Use fsync always, delay restarts by the longest TTL, and promote no replica."},
+	{ClockCounts, "the clock that a lock reads counts all the time that passes",
+		"suspend of the client machine, with a deadline on a clock that stands still meanwhile; a clock that runs slow",
+		"Read the boot-time clock, and allow for drift."},
+	{OneMaster, "a node has one master, and one key under a name",
+		"two masters after a failover",
+		"Keep locks on independent nodes, without automatic failover."},
+	{ClocksAgree, "keys live for as long as their holder counts",
+		"a clock of a node that jumps or runs fast, a clock of a client that runs slow",
+		"Slew clocks, never step them, and choose a drift allowance that covers their rates."},
+	{ArrivesOnce, "a request comes to its node once",
+		"a proxy that sends a request twice",
+		"Connect to the nodes directly; a key that is left behind ends with its TTL."},
+	{OnlyHolder, "nobody but the holder touches its key",
+		"a release that deletes without comparing tokens, clones that draw the same tokens",
+		"Compare the token when deleting, and draw it where clones differ."},
+	{LookAndSet, "nothing comes between looking for a key and setting one",
+		"a lock that looks for a key and sets it in two steps",
+		"Use SET with NX."},
+	{StopsInTime, "a holder stops working when its validity is over",
+		"a pause of the client, or work that goes on past the validity",
+		"Check the validity before each effect, and let the resource check fencing tokens."},
+	{RefusesLate, "the resource refuses who comes late",
+		"a write that arrives after the validity has ended",
+		"Let the resource check fencing tokens."},
+	{WritesArrive, "a holder's writes have arrived when it lets go",
+		"a release before a write has returned",
+		"Wait for writes to return before releasing."},
+	{Releases, "a holder lives until it releases",
+		"the death of a client whose hold has no TTL",
+		"Give every hold a TTL."},
+	{KeysExpire, "keys that nobody deletes expire",
+		"a clock of a node that stands still",
+		"Watch the clocks of the nodes."},
+	{DelaysDiffer, "clients that collide wait for different times before they try again",
+		"clones that draw the same random delays",
+		"Seed the delays from the kernel after a machine is cloned."},
+	{KeepersReached, "a majority of the nodes that keep the lock's keys is in reach",
+		"nodes that are down or out of reach, more than the lock can miss",
+		"Keep the lock on more nodes."},
+	{StoreAgrees, "the store keeps an entry for as long as its holder counts",
+		"a clock of the leader of the store that runs fast, a clock of the holder that runs slow",
+		"Choose a session timeout with a margin for drift."},
+	{StoreKeeps, "the store keeps what it has acknowledged",
+		"a leader without the last changes, or a loss of power of members that had not synced them",
+		"Replicate before acknowledging, and sync."},
+}
+
+// Assumptions lists all of them.
+func Assumptions() []Assumption {
+	all := make([]Assumption, len(assumptions))
+	for i, a := range assumptions {
+		all[i] = a.assumption
+	}
+	return all
+}
+
+// Text is what the assumption says, as a clause.
+func (a Assumption) Text() string {
+	text, _, _ := a.Explain()
+	return text
+}
+
+// Explain says what the assumption means, what breaks it, and what helps against that. The
+// page docs/findings.md lists all of them.
+func (a Assumption) Explain() (text, brokenBy, remedy string) {
+	for _, known := range assumptions {
+		if known.assumption == a {
+			return known.text, known.brokenBy, known.remedy
+		}
+	}
+	return string(a), "", ""
+}
+
+// Within returns the finding about a lock that promises to withstand what took place. Such a lock does
+// not rest on the assumptions that others would, so they are no causes: what took place is told, and
+// neither an assumption nor a remedy.
+func (f Finding) Within() Finding {
+	f.Causes = slices.Clone(f.Causes)
+	for i := range f.Causes {
+		f.Causes[i].Assumption = ""
+	}
+	return f
+}
+
+// Remedies says what helps against the broken assumptions of a finding, a sentence for each.
+func (f Finding) Remedies() (all []string) {
+	for _, c := range f.Causes {
+		if _, _, remedy := c.Assumption.Explain(); remedy != "" && !slices.Contains(all, remedy) {
+			all = append(all, remedy)
+		}
+	}
+	return all
+}
 
 // conflict is what is known about why a client was granted the lock while another held it.
 // The first client is the holder, the second the newcomer.
 type conflict struct {
-	faultLog *timeline.Faults
-	quorum   timeline.Electorate // none: the history has no keys, or the lock keeps nothing on nodes
-	stored   bool                // the lock keeps nothing on nodes
-	late     bool                // the history records keys, but late
+	faults *timeline.Faults
+	quorum timeline.Electorate // none: the history has no keys, or the lock keeps nothing on nodes
+	stored bool                // the lock keeps nothing on nodes
+	late   bool                // the history records keys, but late
 
 	client  int // the holder
 	token   string
@@ -101,7 +243,7 @@ func (v contender) entry() (e timeline.EntryLoss) {
 // newConflict returns the conflict between a holder and a newcomer, as known now.
 func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b contender, now history.Time) *conflict {
 	c := &conflict{
-		faultLog: n, stored: l.Header.Keepers < 0, late: l.Header.Keys && l.Header.Watched,
+		faults: n, stored: l.Header.Keepers < 0, late: l.Header.Keys && l.Header.Watched,
 		client: a.Client.Number, token: a.Token, other: b.client, theirs: b.token, at: now,
 		since: a.Acquire.At, until: now,
 		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.History(),
@@ -188,13 +330,13 @@ func (c *conflict) causes() []Cause {
 	case c.overran() && !c.vouched.Agrees && c.at > c.vouched.At.Add(c.vouched.Left):
 		return unbroken(deadlineLate)
 	case c.stored && c.emptied.How == history.WithWhatItSynced: // nothing has watched the store's entries
-		return broken(StoreKeeps, back(c.emptied, "the history does not record keys"))
+		return broken(StoreKeeps, cameBack(c.emptied, "the history does not record keys"))
 	case c.stored:
 		return unbroken(c.grantedBoth(""))
 	case c.emptied.Node != 0 && c.late:
-		return broken(KeepsOrStaysAway, back(c.emptied, "the history records keys too late to tell more"))
+		return broken(KeepsOrStaysAway, cameBack(c.emptied, "the history records keys too late to tell more"))
 	case c.emptied.Node != 0:
-		return broken(KeepsOrStaysAway, back(c.emptied, "the history does not record keys"))
+		return broken(KeepsOrStaysAway, cameBack(c.emptied, "the history does not record keys"))
 	case c.late:
 		return unbroken(c.grantedBoth(", as far as can be told from a history that records the nodes' keys late"))
 	}
@@ -206,8 +348,8 @@ func (c *conflict) grantedBoth(known string) Event {
 	return Event{Role: RoleAccess, Client: c.other}.say("the lock itself granted it to both%s", known)
 }
 
-// back describes a node that came back without keys.
-func back(c timeline.Comeback, known string) Event {
+// cameBack describes a node that came back without keys.
+func cameBack(c timeline.Comeback, known string) Event {
 	return Event{Role: RoleLoss, From: c.At, Nodes: oneNode(c.Node)}.say("node %d came back %s at %s; %s", c.Node, c.How, at(c.At), known)
 }
 
@@ -215,14 +357,14 @@ func back(c timeline.Comeback, known string) Event {
 func (c *conflict) storing() []Cause {
 	e := c.entry
 	if !e.Gone {
-		return unbroken(lost(c.its, c.other, fmt.Sprintf("; the lock granted it to client %d all the same", c.other)))
+		return unbroken(entryLost(c.its, c.other, fmt.Sprintf("; the lock granted it to client %d all the same", c.other)))
 	}
 	if e.Reason == history.Forgotten {
 		without := Event{Role: RoleLoss, From: e.At, Client: c.client, Nodes: oneNode(e.Leader)}
 		return broken(StoreKeeps, without.say("node %d leads the store since %s without client %d's entry", e.Leader, at(e.At), c.client))
 	}
-	evidence := []Event{lost(e, c.client, ", and it went on holding the lock")}
-	if c.early > timeline.Noticeable && len(c.faultLog.OnClock(timeline.Machine{Node: e.Leader}, c.since, e.At)) > 0 {
+	evidence := []Event{entryLost(e, c.client, ", and it went on holding the lock")}
+	if c.early > timeline.Noticeable && len(c.faults.OnClock(timeline.Machine{Node: e.Leader}, c.since, e.At)) > 0 {
 		ahead := Event{Role: RoleFault, Nodes: oneNode(e.Leader)}
 		evidence = append(evidence, ahead.say("the clock of node %d, which led, got ahead by %s or more", e.Leader, textfmt.FourDigits(c.early)))
 	}
@@ -235,8 +377,8 @@ func (c *conflict) storing() []Cause {
 	return broken(StoreAgrees, evidence...)
 }
 
-// lost says how a client's entry went away, and what happened all the same.
-func lost(e timeline.EntryLoss, client int, yet string) Event {
+// entryLost says how a client's entry went away, and what happened all the same.
+func entryLost(e timeline.EntryLoss, client int, yet string) Event {
 	how := fmt.Sprintf("%s at %s", e.Reason, at(e.At))
 	switch e.Reason {
 	case history.SessionOver:
@@ -307,7 +449,7 @@ func (c *conflict) losing() (causes []Cause) {
 	return causes
 }
 
-// lost describes the loss of the holder's key on some nodes. The format takes the nodes, the holder
+// entryLost describes the loss of the holder's key on some nodes. The format takes the nodes, the holder
 // and when they lost it.
 func (c *conflict) lost(lost timeline.Nodes, when map[int]history.Time, format string) Event {
 	e := Event{Role: RoleLoss, Client: c.client, Token: c.token, Nodes: listNodes(lost, func(n int) history.Time { return when[n] })}
@@ -387,7 +529,7 @@ func (c *conflict) overran() bool { return c.behind > timeline.Noticeable && !c.
 
 // slow reports whether it did because its clock fell behind. A fault must explain that.
 func (c *conflict) slow() bool {
-	return c.overran() && len(c.faultLog.OnClock(timeline.Machine{Client: c.client}, c.since, c.until)) > 0
+	return c.overran() && len(c.faults.OnClock(timeline.Machine{Client: c.client}, c.since, c.until)) > 0
 }
 
 // wrongClocks lists the clocks that were wrong, as far as faults explain it.
@@ -395,7 +537,7 @@ func (c *conflict) wrongClocks() (wrong []Event) {
 	var ahead timeline.Nodes
 	least := time.Duration(0)
 	for _, v := range c.losses {
-		if v.Short() && len(c.faultLog.OnClock(timeline.Machine{Node: v.Node}, c.since, v.At)) > 0 {
+		if v.Short() && len(c.faults.OnClock(timeline.Machine{Node: v.Node}, c.since, v.At)) > 0 {
 			if ahead == 0 || v.Early < least {
 				least = v.Early
 			}
@@ -511,4 +653,60 @@ func votesOf(e timeline.Electorate, s timeline.Nodes) string {
 		text += fmt.Sprintf(" (%d of %d votes)", e.Count(uint64(s)), e.All)
 	}
 	return text
+}
+
+// outlivedTry is a try that took longer than its TTL: the keys that it had set expired before
+// it returned, so no lock could grant it any more.
+type outlivedTry struct {
+	client   int
+	call, at history.Time // at is when it returned, or when it was still open
+	open     bool
+	took     time.Duration
+	ttl      time.Duration
+	nodes    timeline.Nodes // whose keys expired
+}
+
+// outlived returns the try as one that took longer than its TTL, or nil. Its keys must have
+// expired on a quorum, each after its whole TTL.
+func outlived(h *timeline.Hold, needed timeline.Electorate, now history.Time) *outlivedTry {
+	took := h.Acquire.Took(h.Client, now)
+	if h.Keys.Past == nil || h.TTL == 0 || took <= h.TTL {
+		return nil
+	}
+	var gone timeline.Nodes
+	for _, v := range h.Keys.Past.Lost {
+		if v.Reason == history.Expired && !v.Foreign() && !v.Short() {
+			gone = gone.With(v.Node)
+		}
+	}
+	if !needed.Quorum(gone) {
+		return nil
+	}
+	return &outlivedTry{client: h.Client.Number, call: h.Acquire.At, at: now, open: h.Acquire.Open, took: took, ttl: h.TTL, nodes: gone}
+}
+
+// lastOutlived returns the last try since an instant that took longer than its TTL, or nil.
+// Tries under way count, too.
+func (p *progress) lastOutlived(r *timeline.Resource, from, now history.Time) *outlivedTry {
+	if o := p.of(r).outlived; o != nil && o.at > from {
+		return o
+	}
+	for _, h := range r.Holds {
+		if h.Acquire.Open {
+			if o := outlived(h, p.needed, now); o != nil {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+func (o *outlivedTry) event() Event {
+	took, gone := "took", "expired before it returned"
+	if o.open {
+		took, gone = "has taken", "expired already"
+	}
+	e := Event{Role: RoleWait, From: o.call, To: o.at, Client: o.client, Nodes: listNodes(o.nodes, nil)}
+	return e.say("client %d's try, called at %s, %s %s, longer than its TTL, %v: %s on %v %s",
+		o.client, at(o.call), took, textfmt.FourDigits(o.took), o.ttl, textfmt.Plural(o.nodes.Count(), "its key"), o.nodes, gone)
 }
