@@ -246,7 +246,7 @@ func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b c
 		faults: n, stored: l.Header.Keepers < 0, late: l.Header.Keys && l.Header.Watched,
 		client: a.Client.Number, token: a.Token, other: b.client, theirs: b.token, at: now,
 		since: a.Acquire.At, until: now,
-		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.History(),
+		kept: a.Keys.Set, came: b.kept, voted: a.Voted(), elected: b.voted, fate: a.KeyHistory(),
 		endless: a.Endless(),
 	}
 	if timeline.ExactKeys(l.Header) {
@@ -257,7 +257,7 @@ func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b c
 	}
 	c.vouched, _ = a.Promised()
 	c.emptied = emptiedUnder(l, a, c.vouched, now)
-	c.entry, c.its = a.History().Entry, b.entry()
+	c.entry, c.its = a.KeyHistory().Entry, b.entry()
 	c.early = c.vouched.At.Add(c.vouched.Left).Sub(c.entry.At)
 	if w := &a.Windows[timeline.LeaseWindow]; w.Over && w.By == history.Lapse && w.End <= now {
 		c.lapsed, c.lapse = true, w.End
@@ -265,7 +265,7 @@ func newConflict(l *timeline.Timeline, n *timeline.Faults, a *timeline.Hold, b c
 	if open := a.UnknownEnd; !c.lapsed && open != nil && open.Left > 0 && now > open.At.Add(open.Left) {
 		c.lapsed, c.lapse = true, open.At.Add(open.Left)
 	}
-	for _, v := range a.History().Lost {
+	for _, v := range a.KeyHistory().Lost {
 		if v.At > now {
 			continue
 		}

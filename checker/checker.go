@@ -151,8 +151,8 @@ func (p *Checker) Record(e *history.Event) {
 // The checker takes no events after Finish.
 func (p *Checker) Finish() Report {
 	p.timeline.Close()
-	if d := p.timeline.Docket; d.Full && (p.cut == "" || p.cut == endless) {
-		p.cut = fmt.Sprintf("too much to judge: event %d: %s", d.First.Event, d.First.What)
+	if first := p.timeline.Contradiction(); p.timeline.Full() && (p.cut == "" || p.cut == endless) {
+		p.cut = fmt.Sprintf("too much to judge: event %d: %s", first.Event, first.What)
 	}
 	r := Report{Cut: p.cut, Untried: p.timeline.Faults.Untried(), UntilClock: cmp.Or(p.timeline.Header.UntilClock, history.FileClock)}
 	for i, j := range p.checkers {
@@ -204,7 +204,7 @@ func (c *Contradiction) Error() string { return c.What }
 //
 // The checker goes on after a contradiction and judges what is left.
 func (p *Checker) Err() error {
-	if first := p.timeline.Docket.First; first != nil {
+	if first := p.timeline.Contradiction(); first != nil {
 		c := Contradiction(*first)
 		return &c
 	}

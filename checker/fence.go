@@ -152,7 +152,7 @@ func (j *fences) causes(before mark, h *timeline.Hold) []Cause {
 		if v := j.timeline.ForgetfulLeader; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {
 			return broken(StoreKeeps, tellLeader(v))
 		}
-		if e := h.History().Entry; e.Gone {
+		if e := h.KeyHistory().Entry; e.Gone {
 			return unbroken(entryLost(e, h.Client.Number, "; the lock granted it all the same"))
 		}
 	} else if v := j.timeline.LastEmptied; v.Node != 0 && v.At >= before.at && v.At <= h.GrantedAt {

@@ -21,27 +21,34 @@ type Contradiction struct {
 // docket numbers the events and keeps the first contradiction.
 type docket struct {
 	event int // the number of the present one
-	First *Contradiction
-	Full  bool // nothing more is judged
+	first *Contradiction
+	full  bool // nothing more is judged
 }
 
 func (d *docket) contradict(what string) {
-	if d.First == nil || d.event < d.First.Event {
-		d.First = &Contradiction{Event: d.event, What: what}
+	if d.first == nil || d.event < d.first.Event {
+		d.first = &Contradiction{Event: d.event, What: what}
 	}
 }
 
+// Contradiction returns the first event that contradicts the history, or nil. About the last instant that is
+// certain only after Close. The timeline goes on after a contradiction, unless too much is under way.
+func (t *Timeline) Contradiction() *Contradiction { return t.docket.first }
+
+// Full reports whether too much is under way at a time: the timeline ignores what follows.
+func (t *Timeline) Full() bool { return t.docket.full }
+
 // refuse notes that too much is under way at a time for the history to be judged further.
 func (t *Timeline) refuse(format string, args ...any) {
-	t.Docket.Full = true
-	if t.Docket.First == nil {
-		t.Docket.First = &Contradiction{Event: t.Docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
+	t.docket.full = true
+	if t.docket.first == nil {
+		t.docket.first = &Contradiction{Event: t.docket.event, What: fmt.Sprintf(format, args...), TooMuch: true}
 	}
 }
 
 // contradict notes a contradiction. It returns true, for callers that go on with the event.
 func (t *Timeline) contradict(format string, args ...any) bool {
-	t.Docket.contradict(fmt.Sprintf(format, args...))
+	t.docket.contradict(fmt.Sprintf(format, args...))
 	return true
 }
 
@@ -131,7 +138,7 @@ func (t *Timeline) twice(f *Fact, verb string) bool {
 	return t.contradict("client %d calls %s of %s twice at %s", f.Client, verb, f.lock(), textfmt.Instant(f.Time))
 }
 
-// uncalled reports a return without a call, unless the state has dropped such a call.
+// uncalled reports a return without a call, unless the timeline has dropped such a call.
 func (t *Timeline) uncalled(f *Fact, verb string, adrift *int) bool {
 	if *adrift > 0 {
 		*adrift--

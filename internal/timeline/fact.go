@@ -7,6 +7,26 @@ import (
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
+// Fact is an event and what it is about. Fields that do not apply are nil.
+type Fact struct {
+	*history.Event
+	Ordinal  int // of the event, from 1; 0: the history does not record it, as a lapse by the file's clock
+	Actor    *Client
+	Locked   *Resource // of a change of a key
+	Hold     *Hold
+	Try      *Hold // the try of a grant that enters the hold again: see [Reentered]
+	Section  *Section
+	Released *releasedHold // the released hold that an extension is about
+
+	Replaced *Section // the section that a read ends without a write
+
+	LinkChanged bool         // the event changes the state of a link
+	WaitedSince history.Time // since when a watch has waited for the answer that the event is
+
+	Call Call          // the call that the event returns from
+	Took time.Duration // from call to return, without pauses of the client
+}
+
 // resolve finds what the event is about and updates the timeline: see [Timeline.take]. It returns false, and
 // does nothing, if the event has to wait.
 func (t *Timeline) resolve(f *Fact, force bool) bool {
@@ -32,7 +52,7 @@ func (t *Timeline) contradictDead(f *Fact, force bool) bool {
 	return force && t.contradict("%s comes after the client's death at %s", naming(f.Event), textfmt.Instant(f.Actor.Died))
 }
 
-// entries are the functions that update the state, by kind of event.
+// entries are the functions that update the timeline, by kind of event.
 var entries = [1 << 8]func(l *Timeline, f *Fact, force bool) bool{
 	history.Acquire: (*Timeline).acquire,
 	history.Granted: (*Timeline).granted,
@@ -111,24 +131,4 @@ func (f *Fact) closeTry(h *Hold) {
 		h.Queue.leave(f.Actor, f.Time)
 		f.Took -= h.Queue.waited
 	}
-}
-
-// Fact is an event and what it is about. Fields that do not apply are nil.
-type Fact struct {
-	*history.Event
-	Ordinal  int // of the event, from 1; 0: the history does not record it, as a lapse by the file's clock
-	Actor    *Client
-	Locked   *Resource // of a change of a key
-	Hold     *Hold
-	Try      *Hold // the try of a grant that enters the hold again: see [Reentered]
-	Section  *Section
-	Released *releasedHold // the released hold that an extension is about
-
-	Replaced *Section // the section that a read ends without a write
-
-	LinkChanged bool         // the event changes the state of a link
-	WaitedSince history.Time // since when a watch has waited for the answer that the event is
-
-	Call Call          // the call that the event returns from
-	Took time.Duration // from call to return, without pauses of the client
 }

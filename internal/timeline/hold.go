@@ -139,7 +139,7 @@ type Resource struct {
 }
 
 // releasedHold is a hold that a client has released. A lock has to refuse to extend it. The
-// state remembers the last one of each client, and some earlier ones whose release was not
+// timeline remembers the last one of each client, and some earlier ones whose release was not
 // confirmed: a defective lock may go on with those. An event about any other released hold
 // is about an unknown one.
 type releasedHold struct {
@@ -600,6 +600,7 @@ func (t *Timeline) released(f *Fact, force bool) bool {
 	return true
 }
 
+// Find returns the hold of a token that the timeline keeps, or nil.
 func (r *Resource) Find(token string) *Hold {
 	for _, h := range r.Holds {
 		if h.Token == token {

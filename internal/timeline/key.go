@@ -193,7 +193,7 @@ func (c *KeyChange) votes() {
 			continue
 		}
 		if slices.ContainsFunc(h.Keys.Past.Lost, func(v KeyLoss) bool { return v.Node == c.Node }) {
-			past := c.Hold.History()
+			past := c.Hold.KeyHistory()
 			past.Votes = append(Without(past.Votes, func(v *vote) bool { return v.Node == c.Node }), vote{c.Node, c.At})
 			return
 		}
@@ -206,7 +206,7 @@ func (c *KeyChange) misled() {
 		if h.Client.Number != c.Client || !h.Granted || h.ReleaseCalled || h == c.Hold {
 			continue
 		}
-		if past := h.History(); past.Misled == nil {
+		if past := h.KeyHistory(); past.Misled == nil {
 			past.Misled = &WrongKey{c.Node, c.Client, c.Hold.Client.Number, c.Token, c.At}
 		}
 	}
@@ -256,7 +256,7 @@ func (t *Timeline) lose(k *KeyChange) {
 		v.Early = given.at.Add(given.ttl).Sub(k.At)
 		v.back = HappenedSince(t.Started, k.Node, given.at)
 	}
-	h.History().Lost = append(h.History().Lost, v)
+	h.KeyHistory().Lost = append(h.KeyHistory().Lost, v)
 }
 
 // given returns the request that last gave the key of a node its TTL. If that is the request of the
@@ -292,7 +292,8 @@ type WrongKey struct {
 	At                  history.Time
 }
 
-func (h *Hold) History() *KeyHistory {
+// KeyHistory returns what happened to the keys of the hold, which is kept from now on.
+func (h *Hold) KeyHistory() *KeyHistory {
 	if h.Keys.Past == nil {
 		h.Keys.Past = &KeyHistory{}
 	}
@@ -315,7 +316,7 @@ func (h *Hold) keyRenewed(k *KeyChange) {
 			last.own = k.At.Add(ttl)
 		}
 	}
-	past := h.History()
+	past := h.KeyHistory()
 	past.renewed = append(Without(past.renewed, func(r *renewal) bool { return r.node == k.Node }), last)
 }
 
@@ -366,7 +367,7 @@ func (t *Timeline) entryGone(f *Fact, _ bool) bool {
 		for _, h := range c.Holds {
 			if h.Token == f.Token {
 				h.Keys.Entry.There = false
-				h.History().Entry = EntryLoss{Gone: true, At: f.Time, Reason: f.Reason, Leader: f.Node}
+				h.KeyHistory().Entry = EntryLoss{Gone: true, At: f.Time, Reason: f.Reason, Leader: f.Node}
 			}
 		}
 	}

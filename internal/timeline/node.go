@@ -19,6 +19,7 @@ func ElectorateOf(h history.Header) Electorate { return Electorate{h.Electorate(
 // AllAlike is n nodes with one vote each.
 func AllAlike(n int) Electorate { return Electorate{history.Alike(n)} }
 
+// Nodes returns the nodes that vote.
 func (e Electorate) Nodes() Nodes { return Nodes(e.Voters) }
 
 // Quorum reports whether the set contains a quorum.
@@ -27,6 +28,7 @@ func (e Electorate) Quorum(s Nodes) bool { return e.Count(uint64(s)) >= e.Needed
 // Nodes is a set of nodes, numbered from 1 to 64.
 type Nodes uint64
 
+// AllNodes is the first n nodes.
 func AllNodes(n int) Nodes { return Nodes(1)<<n - 1 }
 
 // Node returns the set of one node; of a number that no node has, none.
@@ -37,14 +39,20 @@ func Node(n int) Nodes {
 	return 1 << (n - 1)
 }
 
-func (s Nodes) With(n int) Nodes    { return s | Node(n) }
+// With returns the set with a node.
+func (s Nodes) With(n int) Nodes { return s | Node(n) }
+
+// Without returns the set without a node.
 func (s Nodes) Without(n int) Nodes { return s &^ Node(n) }
 
 // First returns the lowest node of a set that is not empty.
 func (s Nodes) First() int { return bits.TrailingZeros64(uint64(s)) + 1 }
 
+// Has reports whether the set contains a node.
 func (s Nodes) Has(n int) bool { return s&Node(n) != 0 }
-func (s Nodes) Count() int     { return bits.OnesCount64(uint64(s)) }
+
+// Count returns the number of nodes.
+func (s Nodes) Count() int { return bits.OnesCount64(uint64(s)) }
 
 // List returns the numbers of the nodes, in ascending order.
 func (s Nodes) List() (list []int) {

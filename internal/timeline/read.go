@@ -16,7 +16,7 @@ import (
 // the holds that further events can concern.
 type Timeline struct {
 	Header history.Header
-	Docket docket
+	docket docket
 
 	Now       history.Time
 	atInstant int             // events of this instant
@@ -71,9 +71,9 @@ type late struct {
 
 // Observer receives the events of a history.
 type Observer interface {
-	// wants lists the kinds of events that it receives.
+	// Wants lists the kinds of events that it receives.
 	Wants() Kinds
-	// observe receives an event. The timeline has been updated by it.
+	// Observe receives an event. The timeline has been updated by it.
 	Observe(f *Fact)
 }
 
@@ -81,14 +81,14 @@ type Observer interface {
 // of one instant may come in any order.
 type Settler interface {
 	Observer
-	// settle is called after an instant in which an event was observed.
+	// Settle is called after an instant in which an event was observed.
 	Settle()
 }
 
 // SelectiveSettler is a settler that runs after some of the events that it receives.
 type SelectiveSettler interface {
 	Settler
-	// settles lists the kinds of events after which settle is called.
+	// Settles lists the kinds of events after which Settle is called.
 	Settles() Kinds
 }
 
@@ -98,6 +98,7 @@ type Kinds uint64
 // maxKinds is the largest number of kinds of events: see [Kinds].
 const maxKinds = 64
 
+// KindSet is the set of some kinds.
 func KindSet(list ...history.Kind) Kinds {
 	var s Kinds
 	for _, k := range list {
@@ -106,19 +107,22 @@ func KindSet(list ...history.Kind) Kinds {
 	return s
 }
 
+// Has reports whether the set contains a kind.
 func (s Kinds) Has(k history.Kind) bool { return s&(1<<(k%maxKinds)) != 0 }
 
+// New returns the timeline of a history that begins with the header. If the header does not name the clock of
+// until, the timeline takes that of the events' times.
 func New(h history.Header) *Timeline {
-	l := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
-	l.Client(h.Clients)
+	t := &Timeline{Header: h, Started: map[int]history.Time{}, downed: map[int]history.Time{}, resources: map[string]*Resource{}, Faults: Faults{going: map[int]bool{}}}
+	t.Client(h.Clients)
 	if h.Watched {
-		l.seen, l.Answered = make([]history.Time, h.Nodes+1), make([]history.Time, h.Nodes+1)
+		t.seen, t.Answered = make([]history.Time, h.Nodes+1), make([]history.Time, h.Nodes+1)
 	}
-	for kind := range l.windows {
-		l.windows[kind].kind, l.windows[kind].ends, l.windows[kind].state = WindowKind(kind), windowEnds[kind], l
+	for kind := range t.windows {
+		t.windows[kind] = windows{kind: WindowKind(kind), ends: windowEnds[kind], timeline: t}
 	}
-	l.windows[LeaseWindow].follow()
-	return l
+	t.windows[LeaseWindow].follow()
+	return t
 }
 
 // Listen adds an observer. It receives events after those that were added before.
@@ -153,8 +157,8 @@ func (t *Timeline) ListenToWindows(of WindowKind, o WindowObserver) {
 // token, and their returns; changes that a node makes to the keys of one resource; and
 // a grant that enters a hold again, before the release that leaves it.
 func (t *Timeline) Record(e *history.Event) {
-	t.Docket.event++
-	if e.Kind == history.Step && !isTryStep(e.Name) || t.Docket.Full {
+	t.docket.event++
+	if e.Kind == history.Step && !isTryStep(e.Name) || t.docket.full {
 		return
 	}
 	if e.Time != t.Now {
@@ -167,7 +171,7 @@ func (t *Timeline) Record(e *history.Event) {
 	if single.Has(e.Kind) {
 		t.checkRepeated(e)
 	}
-	if !t.take(e, t.Docket.event, false) {
+	if !t.take(e, t.docket.event, false) {
 		t.wait(e)
 	}
 }
@@ -226,10 +230,10 @@ var ends = KindSet(history.Expiring, history.Lost, history.Lapse)
 // wait puts an event aside until others of its instant have come.
 func (t *Timeline) wait(e *history.Event) {
 	if len(t.late) < maxLate {
-		t.late = append(t.late, late{*e, t.Docket.event})
+		t.late = append(t.late, late{*e, t.docket.event})
 		return
 	}
-	if ends.Has(e.Kind) && t.take(e, t.Docket.event, true) {
+	if ends.Has(e.Kind) && t.take(e, t.docket.event, true) {
 		return
 	}
 	t.refuse("more than %d events of one instant, %s, come before what they follow from", maxLate, textfmt.Instant(e.Time))
@@ -271,7 +275,7 @@ func (t *Timeline) settle() {
 // takeLate takes the events that waited for others of the instant. If none of them
 // can be taken, calls go before returns.
 func (t *Timeline) takeLate() {
-	defer func(event int) { t.Docket.event = event }(t.Docket.event)
+	defer func(event int) { t.docket.event = event }(t.docket.event)
 	for len(t.late) > 0 {
 		if t.takeFirstReady() {
 			continue
@@ -295,7 +299,7 @@ func (t *Timeline) takeFirstReady() bool {
 // takeLateEvent takes one of the late events and removes it from the list.
 func (t *Timeline) takeLateEvent(i int, force bool) bool {
 	v := &t.late[i]
-	t.Docket.event = v.ordinal
+	t.docket.event = v.ordinal
 	if !t.take(&v.Event, v.ordinal, force) {
 		return false
 	}
@@ -303,6 +307,7 @@ func (t *Timeline) takeLateEvent(i int, force bool) bool {
 	return true
 }
 
+// Client returns a client. Number 0 stands for none.
 func (t *Timeline) Client(number int) *Client {
 	if known := t.Clients; uint(number) < uint(len(known)) {
 		return known[number]
@@ -318,6 +323,7 @@ func (t *Timeline) admit(number int) *Client {
 	return t.Clients[number]
 }
 
+// Resource returns the resource of a name.
 func (t *Timeline) Resource(name string) *Resource {
 	recent := &t.recent[slot(name)]
 	if *recent != nil && (*recent).Name == name {
@@ -382,7 +388,6 @@ func (p *PerResource[T]) Each(do func(*T)) {
 
 // few is how many holds, or clients, a small history has at a time.
 const few = 12
-
 
 // PerClient is the same for each client.
 type PerClient[T any] struct{ list []T }

@@ -116,11 +116,11 @@ type LiveWindow struct {
 
 // windows follows the windows of one kind.
 type windows struct {
-	kind   WindowKind
-	ends   Kinds
-	wants  Kinds // events that it follows; none: nobody asks for these windows
-	state  *Timeline
-	events []WindowEvent // of this instant; without a change until they are gathered
+	kind     WindowKind
+	ends     Kinds
+	wants    Kinds // events that it follows; none: nobody asks for these windows
+	timeline *Timeline
+	events   []WindowEvent // of this instant; without a change until they are gathered
 
 	observer WindowObserver // nil: nobody wants to be told
 	each     func(Window)   // nil: the same
@@ -138,7 +138,7 @@ type MissedWindow struct {
 // follow makes somebody ask for these windows.
 func (x *windows) follow() {
 	x.wants = KindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, Reentered) | x.ends
-	if x.state.Header.Keepers < 0 {
+	if x.timeline.Header.Keepers < 0 {
 		x.wants |= KindSet(history.Kill)
 	}
 	if x.ends.Has(history.Kill) {
@@ -181,8 +181,8 @@ func (x *windows) observe(f *Fact) {
 	if h.Expired() && x.ends.Has(history.Lapse) {
 		x.endBegun(h)
 	}
-	if h.Client.Dead && (x.ends.Has(history.Kill) || x.state.DiesWithClient(h)) {
-		x.end(h, x.state.Now, history.Kill) // it was called and died in one instant
+	if h.Client.Dead && (x.ends.Has(history.Kill) || x.timeline.DiesWithClient(h)) {
+		x.end(h, x.timeline.Now, history.Kill) // it was called and died in one instant
 	}
 }
 
@@ -192,7 +192,7 @@ func (x *windows) endAllBy(f *Fact) {
 	case history.Kill:
 		x.endAll(f.Actor, f.Kind)
 	case history.End:
-		for _, c := range x.state.Clients {
+		for _, c := range x.timeline.Clients {
 			x.endAll(c, f.Kind)
 		}
 	}
@@ -200,8 +200,8 @@ func (x *windows) endAllBy(f *Fact) {
 
 func (x *windows) endAll(c *Client, by history.Kind) {
 	for _, h := range c.Holds {
-		if x.ends.Has(by) || x.state.DiesWithClient(h) {
-			x.end(h, x.state.Now, by)
+		if x.ends.Has(by) || x.timeline.DiesWithClient(h) {
+			x.end(h, x.timeline.Now, by)
 		}
 	}
 }
@@ -212,10 +212,10 @@ func (x *windows) endBegun(h *Hold) {
 	w := &h.Windows[x.kind]
 	switch {
 	case !w.Begun:
-	case w.From == x.state.Now:
+	case w.From == x.timeline.Now:
 		x.end(h, h.Expiry(), history.Lapse)
 	default:
-		x.end(h, x.state.Now, history.Lapse)
+		x.end(h, x.timeline.Now, history.Lapse)
 	}
 }
 
@@ -223,7 +223,7 @@ func (x *windows) end(h *Hold, at history.Time, by history.Kind) {
 	w := &h.Windows[x.kind]
 	if w.Over {
 		if w.By == history.Lapse && by != history.Lapse {
-			w.By, w.barred = by, x.state.Now // no later extension continues it
+			w.By, w.barred = by, x.timeline.Now // no later extension continues it
 		}
 		w.End = min(w.End, at)
 		return
@@ -238,7 +238,7 @@ func (x *windows) touch(h *Hold) { x.events = append(x.events, WindowEvent{Hold:
 func (x *windows) begin(h *Hold, call history.Time) {
 	w := &h.Windows[x.kind]
 	w.Begun, w.fresh = true, true
-	w.call, w.From = call, x.state.Now
+	w.call, w.From = call, x.timeline.Now
 	x.touch(h)
 }
 
@@ -263,12 +263,12 @@ func (x *windows) granted(h *Hold) {
 func (x *windows) renew(h *Hold, f *Fact) {
 	w := &h.Windows[x.kind]
 	switch {
-	case w.Over && w.barred == x.state.Now && w.End < x.state.Now: // events of one instant have no order
+	case w.Over && w.barred == x.timeline.Now && w.End < x.timeline.Now: // events of one instant have no order
 		by := w.By
 		x.renewed(h, f)
-		x.end(h, x.state.Now, by)
+		x.end(h, x.timeline.Now, by)
 	case !w.Over || w.By != history.Lapse:
-	case w.End == x.state.Now:
+	case w.End == x.timeline.Now:
 		w.Over, w.closing = false, false
 	default:
 		x.renewed(h, f)
@@ -314,7 +314,7 @@ func (x *windows) gather(e *WindowEvent) {
 		e.Change = w.change(e.Hold)
 		w.fresh, w.closing = false, false
 	}
-	e.At, e.Since, e.By = x.state.Now, max(w.call, w.End), w.By
+	e.At, e.Since, e.By = x.timeline.Now, max(w.call, w.End), w.By
 }
 
 // change returns what happened to the window of a hold in the instant. An extension whose
@@ -369,7 +369,7 @@ func (x *windows) drain(q *windowQueue) {
 			return
 		}
 		x.pass(q, e)
-		x.state.reuse(e.Hold)
+		x.timeline.reuse(e.Hold)
 	}
 }
 
@@ -413,7 +413,7 @@ func (x *windows) finish(end history.Time) {
 	if x.each == nil {
 		return
 	}
-	for _, r := range x.state.ResourcesInOrder() {
+	for _, r := range x.timeline.ResourcesInOrder() {
 		for _, s := range r.Windows[x.kind].Live {
 			x.each(x.windowOf(&WindowEvent{Change: WindowEnded, Hold: s.Hold, At: end, Began: s.From}))
 		}
@@ -542,7 +542,7 @@ func (x *windows) act(h *Hold, f *Fact) {
 	if f.Kind == history.Extend { // returns belong to the later extension from now on
 		x.drop(w, w.actOf(f.Kind, f.Value))
 	}
-	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.state.Now}
+	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.timeline.Now}
 	w.implied = append(w.implied, a)
 	x.events = append(x.events, WindowEvent{Hold: h, implied: a})
 	if !w.Begun {
@@ -650,7 +650,7 @@ func (x *windows) yield(h *Hold, a *impliedGrant) {
 	a.yielded, a.void = true, true
 	x.decide(h)
 	if h.Over || h.Client.Dead {
-		x.state.retiring = append(x.state.retiring, h)
+		x.timeline.retiring = append(x.timeline.retiring, h)
 	}
 }
 
@@ -660,13 +660,13 @@ func (x *windows) confirmTooLate(h *Hold, a *impliedGrant) {
 	w := &h.Windows[x.kind]
 	w.implied = Remove(w.implied, a)
 	if x.observer != nil {
-		x.observer.Missed(MissedWindow{Resource: h.Resource.Name, Token: h.Token, Client: h.Client.Number, Call: a.kind, From: a.at, Known: x.state.Now})
+		x.observer.Missed(MissedWindow{Resource: h.Resource.Name, Token: h.Token, Client: h.Client.Number, Call: a.kind, From: a.at, Known: x.timeline.Now})
 	}
 }
 
 // giveUp removes the calls that never returned.
 func (x *windows) giveUp() {
-	for _, c := range x.state.Clients {
+	for _, c := range x.timeline.Clients {
 		for _, h := range c.Holds {
 			w := &h.Windows[x.kind]
 			if len(w.implied) == 0 {
