@@ -29,6 +29,7 @@ type Timeline struct {
 	settlers  []Settler       // by observer; nil: it does nothing at the end of an instant
 	routes    [maxKinds]route // by kind of event
 	settling  uint64          // bits: which settlers run at the end of this instant
+	changing  uint8           // bits: which kinds of windows change in this instant
 	intervals *intervals      // nil: nobody asks for them
 
 	Clients          []*Client // by number
@@ -61,6 +62,7 @@ type Timeline struct {
 type route struct {
 	hearing  uint64 // observers
 	settling uint64 // settlers that run at the end of the instant
+	windows  uint8  // windows, by their kind
 }
 
 // late is an event that waits for others of its instant.
@@ -211,12 +213,10 @@ func (t *Timeline) take(e *history.Event, ordinal int, force bool) bool {
 	if !t.resolve(f, force) {
 		return false
 	}
-	for kind := range t.windows {
-		if w := &t.windows[kind]; w.wants.Has(f.Kind) {
-			w.observe(f)
-		}
-	}
 	r := &t.routes[f.Kind%maxKinds]
+	for rest := r.windows; rest != 0; rest &= rest - 1 {
+		t.windows[bits.TrailingZeros8(rest)].observe(f)
+	}
 	for rest := r.hearing; rest != 0; rest &= rest - 1 {
 		t.observers[bits.TrailingZeros64(rest)].Observe(f)
 	}
@@ -242,8 +242,7 @@ func (t *Timeline) wait(e *history.Event) {
 // unsettled reports whether there is anything to do at the end of the instant. Usually there is
 // nothing.
 func (t *Timeline) unsettled() bool {
-	return len(t.late)|len(t.told)|len(t.Changes)|len(t.retiring)|int(t.settling)|
-		len(t.windows[LeaseWindow].events)|len(t.windows[SectionWindow].events) != 0 || t.nextDeadline() <= t.Now
+	return len(t.late)|len(t.told)|len(t.Changes)|len(t.retiring)|int(t.settling)|int(t.changing) != 0 || t.nextDeadline() <= t.Now
 }
 
 // settle closes an instant.
@@ -258,11 +257,10 @@ func (t *Timeline) settle() {
 	if len(t.Changes) > 0 {
 		t.settleKeys()
 	}
-	for kind := range t.windows {
-		if len(t.windows[kind].events) > 0 {
-			t.windows[kind].settle()
-		}
+	for rest := t.changing; rest != 0; rest &= rest - 1 {
+		t.windows[bits.TrailingZeros8(rest)].settle()
 	}
+	t.changing = 0
 	for rest := t.settling; rest != 0; rest &= rest - 1 {
 		t.settlers[bits.TrailingZeros64(rest)].Settle()
 	}
@@ -372,6 +370,10 @@ func (p *PerResource[T]) Of(r *Resource) *T {
 	if r.Number == 0 {
 		return &p.first
 	}
+	return p.another(r)
+}
+
+func (p *PerResource[T]) another(r *Resource) *T {
 	for len(p.more) < r.Number {
 		p.more = append(p.more, new(T))
 	}
@@ -411,13 +413,18 @@ type remembered[T any] struct {
 
 // Of returns what is remembered of the hold, from its zero value on.
 func (p *PerHold[T]) Of(h *Hold) *T {
+	if h.number < len(p.list) && p.list[h.number].serial == h.serial {
+		return &p.list[h.number].what
+	}
+	return p.begin(h)
+}
+
+func (p *PerHold[T]) begin(h *Hold) *T {
 	if len(p.list) <= h.number {
 		p.list = append(p.list, make([]remembered[T], max(few, h.number+1)-len(p.list))...)
 	}
 	m := &p.list[h.number]
-	if m.serial != h.serial {
-		*m = remembered[T]{serial: h.serial}
-	}
+	*m = remembered[T]{serial: h.serial}
 	return &m.what
 }
 

@@ -118,7 +118,6 @@ type LiveWindow struct {
 type windows struct {
 	kind     WindowKind
 	ends     Kinds
-	wants    Kinds // events that it follows; none: nobody asks for these windows
 	timeline *Timeline
 	events   []WindowEvent // of this instant; without a change until they are gathered
 
@@ -137,12 +136,17 @@ type MissedWindow struct {
 
 // follow makes somebody ask for these windows.
 func (x *windows) follow() {
-	x.wants = KindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, Reentered) | x.ends
+	wants := KindSet(history.Granted, history.Refused, history.Extend, history.Extended, history.ExtendFailed, history.Write, history.WriteDone, history.Apply, Reentered) | x.ends
 	if x.timeline.Header.Keepers < 0 {
-		x.wants |= KindSet(history.Kill)
+		wants |= KindSet(history.Kill)
 	}
 	if x.ends.Has(history.Kill) {
-		x.wants |= KindSet(history.Acquire) // it may come in the instant in which its client dies
+		wants |= KindSet(history.Acquire) // it may come in the instant in which its client dies
+	}
+	for k := range x.timeline.routes {
+		if wants.Has(history.Kind(k)) {
+			x.timeline.routes[k].windows |= 1 << x.kind
+		}
 	}
 }
 
@@ -229,17 +233,20 @@ func (x *windows) end(h *Hold, at history.Time, by history.Kind) {
 		return
 	}
 	w.Over, w.closing, w.End, w.By = true, true, at, by
-	x.touch(h)
+	x.touch(WindowEvent{Hold: h})
 }
 
-func (x *windows) touch(h *Hold) { x.events = append(x.events, WindowEvent{Hold: h}) }
+func (x *windows) touch(e WindowEvent) {
+	x.events = append(x.events, e)
+	x.timeline.changing |= 1 << x.kind
+}
 
 // begin begins the hold's window now.
 func (x *windows) begin(h *Hold, call history.Time) {
 	w := &h.Windows[x.kind]
 	w.Begun, w.fresh = true, true
 	w.call, w.From = call, x.timeline.Now
-	x.touch(h)
+	x.touch(WindowEvent{Hold: h})
 }
 
 // granted begins the window of a try that returns, unless a call has begun it before.
@@ -544,7 +551,7 @@ func (x *windows) act(h *Hold, f *Fact) {
 	}
 	a := &impliedGrant{kind: f.Kind, value: f.Value, at: x.timeline.Now}
 	w.implied = append(w.implied, a)
-	x.events = append(x.events, WindowEvent{Hold: h, implied: a})
+	x.touch(WindowEvent{Hold: h, implied: a})
 	if !w.Begun {
 		w.Begun, w.tentative, w.call = true, true, h.Acquire.At
 	}
