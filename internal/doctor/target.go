@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -46,18 +47,11 @@ func parseAll(addresses []string) ([]target, error) {
 	return all, nil
 }
 
+// user matches the user and the password of an address.
+var user = regexp.MustCompile(`^(rediss?://)?.*@`)
+
 // hidden returns an address without the user and the password.
-func hidden(address string) string {
-	at := strings.LastIndexByte(address, '@')
-	if at < 0 {
-		return address
-	}
-	scheme, _, is := strings.Cut(address, "://")
-	if !is || at < len(scheme) {
-		return "…" + address[at:]
-	}
-	return scheme + "://…" + address[at:]
-}
+func hidden(address string) string { return user.ReplaceAllString(address, "$1…@") }
 
 var errAddress = errors.New("want HOST:PORT, redis://USER:PASSWORD@HOST:PORT or rediss://…")
 
