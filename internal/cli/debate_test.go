@@ -1,26 +1,11 @@
 package cli
 
 import (
-	"bytes"
-	"io"
 	"path/filepath"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/results"
 )
-
-// held runs a debate on rows and series, and returns what it is and prints.
-func held(t *testing.T, d debate, format string) (debate, string) {
-	t.Helper()
-	d.named = true
-	o := suiteOptions{backend: backends[0].Backend, runs: 10, seed: 1, format: format}
-	var out bytes.Buffer
-	_, _, err := o.present(t.Context(), &d, &out, io.Discard)
-	if !isVerdict(err) {
-		t.Fatal(err)
-	}
-	return d, out.String()
-}
 
 // reference has the stored results, which internal/runner compares with the program.
 const reference = "../../results/reference"
