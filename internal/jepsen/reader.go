@@ -102,6 +102,9 @@ func (r *reader) next() (rec record, err error) {
 		if p := recover(); p != nil { // of the library
 			err = fmt.Errorf("%v", p)
 		}
+		if errors.Is(err, io.EOF) && r.shut != 0 {
+			err = fmt.Errorf("the history ends without %q", r.shut)
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			err = wrong(max(r.lines.line, 1), "%w", err)
 		}
@@ -115,11 +118,10 @@ func (r *reader) next() (rec record, err error) {
 	}
 	r.begun = true
 	switch {
-	case errors.Is(err, io.EOF) && r.shut != 0:
-		return rec, fmt.Errorf("the history ends without %q", r.shut)
 	case err != nil:
 		return rec, err
 	case c == r.shut:
+		r.shut = 0
 		_, _ = r.text.Discard(1)
 		if _, err = r.peek(); err == nil {
 			err = errors.New("something follows the end of the history")
@@ -127,10 +129,7 @@ func (r *reader) next() (rec record, err error) {
 		return rec, err
 	}
 	rec.line = r.lines.line
-	switch err = r.edn.Decode(&rec); {
-	case errors.Is(err, io.EOF) && r.shut != 0: // only a comment was left
-		err = fmt.Errorf("the history ends without %q", r.shut)
-	case err != nil && !errors.Is(err, io.EOF):
+	if err = r.edn.Decode(&rec); err != nil && !errors.Is(err, io.EOF) { // after a comment there may be nothing
 		err = fmt.Errorf("cannot be read as EDN: %w", err)
 	}
 	return rec, err
