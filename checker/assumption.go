@@ -8,14 +8,12 @@ import "slices"
 type Assumption string
 
 // broken returns a broken assumption with its evidence.
-func broken(a Assumption, evidence ...Statement) []Cause {
+func broken(a Assumption, evidence ...Event) []Cause {
 	return []Cause{{Assumption: a, Evidence: evidence}}
 }
 
 // unbroken returns the cause if no assumption is seen to be broken, with what is seen instead.
-func unbroken(n *faultLog, evidence ...Statement) []Cause {
-	return []Cause{{Faultless: n.none(), Evidence: evidence}}
-}
+func unbroken(evidence ...Event) []Cause { return []Cause{{Evidence: evidence}} }
 
 // The assumptions.
 const (

@@ -318,7 +318,7 @@ func (p *Checker) Finish() Report {
 			continue
 		}
 		f.Property = p.asked[i-p.silent()]
-		p.faultLog.correct(&f)
+		f.Faultless = f.Verdict == Violated && p.faultLog.none()
 		if p.cut != "" && f.Verdict != Violated {
 			f.Verdict, f.Undecided = Unknown, p.cut
 			f.Where = &Place{From: p.now, To: p.now}

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -442,16 +443,24 @@ func (c *cleanup) expire(now history.Time) {
 
 func (c *cleanup) violate(l leftover) {
 	c.breaches.add(func() Finding {
-		left := []Statement{{Kind: LockLeftKey}}
+		key := Event{Role: RoleLoss, Client: l.client.number, Nodes: oneNode(l.node), Resource: l.resource, Token: l.token}
+		causes := unbroken(Event{Role: RoleLoss, Text: "the lock itself did not delete the key"})
 		if l.endless {
-			left = append(left, Statement{Kind: NeverExpires, Node: l.node, Client: l.client.number, Token: l.token})
+			causes[0].Evidence = append(causes[0].Evidence, key.say("client %d's key on node %d (token %s) never got an expiry", key.Client, l.node, short(l.token)))
 		}
-		causes := unbroken(c.faultLog, left...)
 		if l.twice {
-			causes = broken(ArrivesOnce, Statement{Kind: SentTwice, Node: l.node, Client: l.client.number, At: l.asked})
+			twice := key
+			twice.From = l.asked
+			causes = broken(ArrivesOnce, twice.say("node %d has set client %d's key twice, by the request that was sent at %s", l.node, key.Client, at(l.asked)))
 		}
+		where, what, reached := fmt.Sprintf("node %d", l.node), "key", "it was in reach"
+		if l.node == 0 {
+			where, what, reached = "the store", "entry", "nothing was in its way"
+		}
+		key.From, key.To = l.since, l.due
 		return Finding{
-			Events: []Statement{{Kind: KeyLeft, Node: l.node, Client: l.client.number, Resource: l.resource, Token: l.token, At: l.due, For: l.due.Sub(l.since)}},
+			Events: []Event{key.say("%s still kept the %s of %s at %s, %v after client %d had given it up, though %s all that time",
+				where, what, lockOf(l.resource, l.token), at(l.due), l.due.Sub(l.since), key.Client, reached)},
 			Causes: causes,
 			Where:  &Place{Resource: l.resource, Client: l.client.number, From: l.since, To: l.due},
 		}
@@ -466,19 +475,20 @@ func (c *cleanup) finding(end history.Time) Finding {
 	case c.breaches.count > 0:
 		return c.breaches.violated()
 	case c.header.Bounds.Cleanup == 0:
-		return because(NotApplicable, Statement{Kind: NoBound})
+		return notExercised(NotApplicable, noBound)
 	case !c.header.Entries && c.header.Keepers < 0:
-		return because(NotApplicable, Statement{Kind: KeepsNothing})
+		return notExercised(NotApplicable, keepsNothing)
 	case !c.header.Entries && !c.header.Keys:
-		return because(NotApplicable, Statement{Kind: NoKeys})
+		return notExercised(NotApplicable, noKeys)
 	case c.given == 0:
-		return because(NotApplicable, Statement{Kind: NothingGivenUp})
+		return notExercised(NotApplicable, "nothing was given up")
 	case c.doubtful(end):
-		return because(Unknown, Statement{Kind: c.unseen()})
+		return unseen(c.unseen())
 	case c.clean+c.confirmed == 0:
-		return because(Unknown, Statement{Kind: NoKeyTested})
+		return notExercised(Unknown, "no key that was left was on a node that stayed in reach for long enough")
 	}
-	return because(Holds, Statement{Kind: KeysGone, Count: c.cleared(), Bound: c.header.Bounds.Cleanup})
+	gone := Event{Role: RoleAccess}
+	return because(Holds, gone.say("%s given up, and no key of them was left for longer than %v on a node in reach", counted(c.cleared(), "token"), c.header.Bounds.Cleanup))
 }
 
 // cleared is the number of tokens that were given up and of which it is known that they are gone.
@@ -489,11 +499,11 @@ func (c *cleanup) cleared() int {
 	return c.given
 }
 
-func (c *cleanup) unseen() StatementKind {
+func (c *cleanup) unseen() string {
 	if c.watchesKeys() {
-		return KeysUnseen
+		return keysUnseen
 	}
-	return EntriesUnseen
+	return entriesUnseen
 }
 
 // doubtful reports whether a watch leaves open if a key, or an entry, was kept.

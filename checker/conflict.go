@@ -1,9 +1,11 @@
 package checker
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // conflict is what is known about why a client was granted the lock while another held it.
@@ -40,9 +42,6 @@ type conflict struct {
 	its     entry         // the newcomer's
 	early   time.Duration // by how much the store ended the holder's entry early, at least
 }
-
-// recordedLate is the Detail of [GrantedBoth] if the history records keys late.
-const recordedLate = "late"
 
 // contender is what is known about the newcomer of a conflict.
 type contender struct {
@@ -174,7 +173,8 @@ func (c *conflict) counted(a *hold, now history.Time) {
 func (c *conflict) causes() []Cause {
 	switch {
 	case c.lapsed:
-		return broken(StopsInTime, append([]Statement{{Kind: ValidityEnded, Client: c.client, At: c.lapse}}, c.paused.tell()...)...)
+		over := Event{Role: RoleAccess, From: c.lapse, Client: c.client}.say("client %d's validity was over at %s", c.client, at(c.lapse))
+		return broken(StopsInTime, append([]Event{over}, c.paused.of(c.client)...)...)
 	case len(c.losses) > 0:
 		return c.losing()
 	case !c.quorum.None():
@@ -184,41 +184,67 @@ func (c *conflict) causes() []Cause {
 	case c.slow():
 		return broken(ClocksAgree, c.slowHolder())
 	case c.overran() && !c.vouched.agrees && c.at > c.vouched.at.Add(c.vouched.left):
-		return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
+		return unbroken(deadlineLate)
 	case c.stored && c.emptied.how == history.WithWhatItSynced: // nothing has watched the store's entries
-		return broken(StoreKeeps, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at})
+		return broken(StoreKeeps, c.emptied.back("the history does not record keys"))
 	case c.stored:
-		return unbroken(c.faultLog, Statement{Kind: GrantedBoth})
+		return unbroken(c.grantedBoth(""))
+	case c.emptied.node != 0 && c.late:
+		return broken(KeepsOrStaysAway, c.emptied.back("the history records keys too late to tell more"))
 	case c.emptied.node != 0:
-		return broken(KeepsOrStaysAway, Statement{Kind: CameBackEmpty, Node: c.emptied.node, Detail: c.emptied.how, At: c.emptied.at, More: c.late})
+		return broken(KeepsOrStaysAway, c.emptied.back("the history does not record keys"))
+	case c.late:
+		return unbroken(c.grantedBoth(", as far as can be told from a history that records the nodes' keys late"))
 	}
-	both := Statement{Kind: GrantedBoth, More: true}
-	if c.late {
-		both.Detail = recordedLate
-	}
-	return unbroken(c.faultLog, both)
+	return unbroken(c.grantedBoth(", as far as can be told from a history that does not record the nodes' keys"))
+}
+
+// grantedBoth says that nothing but the lock explains the conflict.
+func (c *conflict) grantedBoth(known string) Event {
+	return Event{Role: RoleAccess, Client: c.other}.say("the lock itself granted it to both%s", known)
+}
+
+// back describes a node that came back without keys.
+func (c comeback) back(known string) Event {
+	return Event{Role: RoleLoss, From: c.at, Nodes: oneNode(c.node)}.say("node %d came back %s at %s; %s", c.node, c.how, at(c.at), known)
 }
 
 // storing returns the causes for a lock that keeps an entry of each hold in a store.
 func (c *conflict) storing() []Cause {
 	e := c.entry
 	if !e.gone {
-		return unbroken(c.faultLog, Statement{Kind: EntryGone, Client: c.other, Other: c.other, At: c.its.at, Detail: c.its.reason})
+		return unbroken(c.its.lost(c.other, fmt.Sprintf("; the lock granted it to client %d all the same", c.other)))
 	}
 	if e.reason == history.Forgotten {
-		return broken(StoreKeeps, Statement{Kind: LeadsWithout, Node: e.leader, At: e.at, Client: c.client})
+		without := Event{Role: RoleLoss, From: e.at, Client: c.client, Nodes: oneNode(e.leader)}
+		return broken(StoreKeeps, without.say("node %d leads the store since %s without client %d's entry", e.leader, at(e.at), c.client))
 	}
-	evidence := []Statement{{Kind: EntryGone, Client: c.client, At: e.at, Detail: e.reason, More: true}}
+	evidence := []Event{e.lost(c.client, ", and it went on holding the lock")}
 	if c.early > noticeable && len(c.faultLog.onClock(nodeOrClient{node: e.leader}, c.since, e.at)) > 0 {
-		evidence = append(evidence, Statement{Kind: LeaderAhead, Node: e.leader, For: c.early})
+		ahead := Event{Role: RoleFault, Nodes: oneNode(e.leader)}
+		evidence = append(evidence, ahead.say("the clock of node %d, which led, got ahead by %s or more", e.leader, span4(c.early)))
 	}
 	if c.slow() {
 		evidence = append(evidence, c.slowHolder())
 	}
 	if len(evidence) == 1 {
-		return unbroken(c.faultLog, evidence...)
+		return unbroken(evidence...)
 	}
 	return broken(StoreAgrees, evidence...)
+}
+
+// lost says how a client's entry went away, and what happened all the same.
+func (e entry) lost(client int, yet string) Event {
+	how := fmt.Sprintf("%s at %s", e.reason, at(e.at))
+	switch e.reason {
+	case history.SessionOver:
+		how = fmt.Sprintf("gone since %s, its session being over", at(e.at))
+	case history.Expired:
+		how = fmt.Sprintf("gone since %s, its time to live being over", at(e.at))
+	case history.Forgotten:
+		how = fmt.Sprintf("forgotten by the store at %s", at(e.at))
+	}
+	return Event{Role: RoleLoss, From: e.at, Client: client}.say("client %d's entry was %s%s", client, how, yet)
 }
 
 // voting returns the causes if the newcomer did not get its votes by losses of the holder's keys.
@@ -227,22 +253,29 @@ func (c *conflict) voting() []Cause {
 		client int
 		keys   nodes
 	}{{c.other, c.elected}, {c.client, c.voted}} {
-		if !c.quorum.has(v.keys) {
-			return unbroken(c.faultLog, Statement{Kind: FewVotes, Client: c.client, Other: v.client, Share: c.quorum.share(v.keys), More: c.missed})
+		if c.quorum.has(v.keys) {
+			continue
 		}
+		few := Event{Role: RoleLoss, Client: v.client, Nodes: v.keys.listed(nil)}
+		if c.missed || v.client == c.client {
+			return unbroken(few.say("client %d was granted the lock with its key on %s", v.client, c.quorum.share(v.keys)))
+		}
+		return unbroken(few.say("no node had lost client %d's key, and client %d was granted the lock with its own on %s", c.client, v.client, c.quorum.share(v.keys)))
 	}
 	if both := c.kept & c.came; both != 0 {
-		return broken(OneMaster, Statement{Kind: TwoKeys, Nodes: both.listed(nil), Client: c.client, Other: c.other})
+		two := Event{Role: RoleLoss, Client: c.client, Nodes: both.listed(nil)}
+		return broken(OneMaster, two.say("%v kept client %d's key and client %d's at a time", both, c.client, c.other))
 	}
 	if c.missed {
-		return unbroken(c.faultLog, Statement{Kind: GrantedBoth})
+		return unbroken(c.grantedBoth(""))
 	}
-	return unbroken(c.faultLog, Statement{Kind: GrantedBoth, Client: c.client})
+	both := Event{Role: RoleAccess, Client: c.other}
+	return unbroken(both.say("no node had lost client %d's key, and the lock granted it to both", c.client))
 }
 
 // losing returns the causes if keys of the holder were lost, one for each kind of loss.
 func (c *conflict) losing() (causes []Cause) {
-	add := func(a Assumption, how, reason string, which func(countedLoss) bool, more ...Statement) {
+	add := func(a Assumption, which func(countedLoss) bool, format string, more ...Event) {
 		lost, when := nodes(0), map[int]history.Time{}
 		for _, v := range c.losses {
 			if which(v) && !c.own(v) && !v.overAnyway() {
@@ -250,35 +283,38 @@ func (c *conflict) losing() (causes []Cause) {
 			}
 		}
 		if lost != 0 {
-			key := Statement{Kind: KeyLost, Detail: how, Client: c.client, Nodes: lost.listed(func(n int) history.Time { return when[n] })}
-			if reason != "" {
-				key.Other = c.asker(reason)
-			}
-			causes = append(causes, Cause{Assumption: a, Evidence: append([]Statement{key}, more...)})
+			causes = append(causes, Cause{Assumption: a, Evidence: append([]Event{c.lost(lost, when, format)}, more...)})
 		}
 	}
 	because := func(reason string) func(countedLoss) bool {
 		return func(v countedLoss) bool { return v.reason == reason && !v.restored() && !v.foreign() }
 	}
-	add(KeepsOrStaysAway, "forgotten", "", because(history.Forgotten))
-	add(KeepsUntilExpiry, "evicted", "", because(history.Evicted))
-	add(KeepsAcknowledged, "rolled-back", "", because(history.RolledBack))
-	add(KeepsAcknowledged, "earlier-expiry", "", func(v countedLoss) bool { return v.restored() })
-	add(OnlyHolder, "deleted", history.Deleted, because(history.Deleted))
-	add(LookAndSet, "overwritten", history.Overwritten, because(history.Overwritten))
-	add(OnlyHolder, "expired-for", history.Expired, func(v countedLoss) bool { return v.foreign() })
+	add(KeepsOrStaysAway, because(history.Forgotten), "%v forgot client %d's key %s")
+	add(KeepsUntilExpiry, because(history.Evicted), "%v evicted client %d's key %s")
+	add(KeepsAcknowledged, because(history.RolledBack), "%v went back to a state without client %d's key %s")
+	add(KeepsAcknowledged, func(v countedLoss) bool { return v.restored() }, "%v came back with an earlier expiry of client %d's key, which was over %s")
+	add(OnlyHolder, because(history.Deleted), "%v deleted client %d's key %s for "+c.asker(history.Deleted))
+	add(LookAndSet, because(history.Overwritten), "%v overwrote client %d's key %s for "+c.asker(history.Overwritten))
+	add(OnlyHolder, func(v countedLoss) bool { return v.foreign() }, "on %v client %d's key had expired %s, as "+c.asker(history.Expired)+" had asked")
 	if clocks := c.wrongClocks(); len(clocks) > 0 {
-		add(ClocksAgree, "expired", "", because(history.Expired), clocks...)
+		add(ClocksAgree, because(history.Expired), "on %v client %d's key had expired %s, and it went on holding the lock", clocks...)
 	}
 	if len(causes) == 0 {
-		return unbroken(c.faultLog, c.unexplained()...)
+		return unbroken(c.unexplained()...)
 	}
 	return causes
 }
 
+// lost describes the loss of the holder's key on some nodes. The format takes the nodes, the holder
+// and when they lost it.
+func (c *conflict) lost(lost nodes, when map[int]history.Time, format string) Event {
+	e := Event{Role: RoleLoss, Client: c.client, Token: c.token, Nodes: lost.listed(func(n int) history.Time { return when[n] })}
+	return e.say(format, lost, c.client, times(e.Nodes))
+}
+
 // unexplained returns the evidence if no fault explains that the keys were lost: the holder's client
 // deleted them, or they were over, because the lock did not renew them.
-func (c *conflict) unexplained() (told []Statement) {
+func (c *conflict) unexplained() (told []Event) {
 	var own, over nodes
 	when := map[int]history.Time{}
 	for _, v := range c.losses {
@@ -289,17 +325,20 @@ func (c *conflict) unexplained() (told []Statement) {
 			over, when[v.node] = over.with(v.node), v.due
 		}
 	}
-	at := func(node int) history.Time { return when[node] }
 	if own != 0 {
-		told = append(told, Statement{Kind: KeyLost, Detail: "by-itself", Client: c.client, Other: c.client, Nodes: own.listed(at)})
+		told = append(told, c.lost(own, when, "client %[2]d's own request took its key away on %[1]v %[3]s, and it went on holding the lock"))
 	}
 	if over != 0 {
-		told = append(told, Statement{Kind: NotRenewed, Client: c.client, Other: c.other, Nodes: over.listed(at)})
+		told = append(told, c.lost(over, when, fmt.Sprintf(
+			"the TTL of client %%[2]d's key on %%[1]v was over %%[3]s, nobody renewed it, and client %d's key was set there after that", c.other)))
 	}
 	if len(told) == 0 {
 		told = c.expired()
 	}
-	return append(told, c.fate.misled...)
+	if k := c.fate.misled; k != nil {
+		told = append(told, k.event("a request of client %d extended client %d's key (token %s) on node %d at %s"))
+	}
+	return told
 }
 
 // expired returns the evidence if keys expired and no fault made a clock wrong.
@@ -307,32 +346,38 @@ func (c *conflict) unexplained() (told []Statement) {
 // If the holder was paused before the grant, either its clock or the lock may have skipped
 // that time. The history cannot tell which, because it does not say when the lock reads its
 // clock.
-func (c *conflict) expired() []Statement {
+func (c *conflict) expired() []Event {
 	var early time.Duration
 	for _, v := range c.losses {
 		early = max(early, v.early)
 	}
+	e := Event{Role: RoleLoss, Client: c.client, Token: c.token}
 	if early > noticeable {
-		return []Statement{{Kind: KeyEarly, Client: c.client, For: early}}
+		return []Event{e.say("client %d's key was gone %s before its TTL was over, and no fault made a clock wrong", c.client, span4(early))}
 	}
-	told := []Statement{{Kind: KeyLived, Client: c.client, More: c.overran() && !c.vouched.agrees}}
+	counted := "the lock counted on it for longer"
+	if c.overran() && !c.vouched.agrees {
+		counted = deadlineLate.Text
+	}
+	told := []Event{e.say("client %d's key lived for its whole TTL, and %s", c.client, counted)}
 	if s := c.delayed; s.ever {
-		told = append(told, Statement{Kind: StoodBefore, Client: c.client, From: s.from, To: s.to})
+		stood := Event{Role: RoleFault, From: s.from, To: s.to, Client: c.client}
+		told = append(told, stood.say("client %d had stood still from %s to %s, before the grant", c.client, at(s.from), at(s.to)))
 	}
 	return told
 }
 
-// asker is the client whose request lost the key; 0: unknown.
-func (c *conflict) asker(reason string) int {
+// asker names the client whose request lost the key.
+func (c *conflict) asker(reason string) string {
 	for _, v := range c.losses {
 		switch who := max(v.client, v.asked); {
 		case v.reason != reason || who == 0 || c.own(v):
 		case reason == history.Expired && !v.foreign():
 		default:
-			return who
+			return fmt.Sprintf("client %d", who)
 		}
 	}
-	return 0
+	return "somebody else"
 }
 
 // noticeable is the least difference of clocks that counts. On real machines every
@@ -348,7 +393,7 @@ func (c *conflict) slow() bool {
 }
 
 // wrongClocks lists the clocks that were wrong, as far as faults explain it.
-func (c *conflict) wrongClocks() (wrong []Statement) {
+func (c *conflict) wrongClocks() (wrong []Event) {
 	var ahead nodes
 	least := time.Duration(0)
 	for _, v := range c.losses {
@@ -360,7 +405,8 @@ func (c *conflict) wrongClocks() (wrong []Statement) {
 		}
 	}
 	if ahead != 0 {
-		wrong = append(wrong, Statement{Kind: ClocksAhead, Nodes: ahead.listed(nil), For: least})
+		e := Event{Role: RoleFault, Nodes: ahead.listed(nil)}
+		wrong = append(wrong, e.say("%s of %v got ahead by %s or more", textfmt.Plural(ahead.count(), "the clock"), ahead, span4(least)))
 	}
 	if c.slow() {
 		wrong = append(wrong, c.slowHolder())
@@ -368,8 +414,8 @@ func (c *conflict) wrongClocks() (wrong []Statement) {
 	return wrong
 }
 
-func (c *conflict) slowHolder() Statement {
-	return Statement{Kind: ClockBehind, Client: c.client, For: c.behind}
+func (c *conflict) slowHolder() Event {
+	return Event{Role: RoleFault, Client: c.client}.say("the clock of client %d fell behind by %s or more", c.client, span4(c.behind))
 }
 
 // extension is the validity that was left when an extension, or the grant, returned.

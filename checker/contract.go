@@ -1,6 +1,8 @@
 package checker
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -83,18 +85,18 @@ func (c *contract) observe(f *fact) {
 	switch f.Kind {
 	case history.Granted:
 		c.returned(f, "acquire", b.Acquire)
-		c.positive(f, "grant")
-		c.possible(f, "grant", f.hold.ttl)
+		c.positive(f, "a grant")
+		c.possible(f, "granted", f.hold.ttl)
 	case reentered:
 		c.returned(f, "acquire", b.Acquire)
-		c.positive(f, "grant")
-		c.possible(f, "grant", f.try.ttl)
+		c.positive(f, "a grant")
+		c.possible(f, "granted", f.try.ttl)
 	case history.Refused:
 		c.returned(f, "acquire", b.Acquire)
 	case history.Extended:
 		c.returned(f, "extend", b.Extend)
-		c.positive(f, "extension")
-		c.possible(f, "extension", f.extendedBy())
+		c.positive(f, "an extension")
+		c.possible(f, "granted an extension of", f.extendedBy())
 		c.still(f)
 		c.claim(f, saysExtended)
 		if c.truth.judges() {
@@ -122,13 +124,25 @@ func (c *contract) observe(f *fact) {
 	}
 }
 
+// Duty is a part of the contract.
+type Duty string
+
+// The duties of a lock.
+const (
+	ReturnsInTime    Duty = "returns-in-time"     // a call returns within its bound
+	GrantsValidity   Duty = "grants-validity"     // a grant and an extension have validity left
+	RefusesShortTTL  Duty = "refuses-short-ttl"   // a TTL that cannot be kept is refused
+	EndsWithRelease  Duty = "ends-with-release"   // a hold that was released is not extended
+	TellsTheTruth    Duty = "tells-the-truth"     // extend and release return what the nodes did
+	KeepsHeldKeys    Duty = "keeps-held-keys"     // only the holder's release deletes the key of a hold
+	NotifiesOfTheEnd Duty = "notifies-of-the-end" // a running holder learns in time that its hold has ended
+)
+
 // violate reports a violation by a call of a client, or by its hold.
-func (c *contract) violate(where Place, what ...Statement) {
+func (c *contract) violate(duty Duty, where Place, tell func() []Event) {
 	c.breaches.add(func() Finding {
-		for i := range what {
-			what[i].Resource = where.Resource
-		}
-		return Finding{Events: what, Meanwhile: c.meanwhile(where.From, where.To), Where: &where}
+		faults := eventsOf(c.faultLog.between(where.From, where.To), forever, false)
+		return Finding{Duty: duty, Events: append(tell(), faults...), Where: &where}
 	})
 }
 
@@ -142,29 +156,26 @@ func (h *hold) place(from, to history.Time) Place {
 	return Place{Resource: h.resource.name, Client: h.client.number, From: from, To: to}
 }
 
-// meanwhile lists the faults of a time. The contract makes no assumptions, so that no
-// fault is an excuse.
-func (c *contract) meanwhile(from, to history.Time) []Statement {
-	if c.faultLog.none() {
-		return []Statement{{Kind: NoFault}}
-	}
-	if told := statementsOf(c.faultLog.between(from, to), forever, false); len(told) > 0 {
-		return told
-	}
-	return []Statement{{Kind: NoFaultThen}}
+// returning is about the call that the event returns from.
+func (f *fact) returning(role Role) Event {
+	return Event{Role: role, From: f.call.at, To: f.Time, Client: f.Client, Resource: f.Resource, Token: f.Token}
 }
 
-// returning describes the call that the event returns from.
-func (f *fact) returning(kind StatementKind, detail string) Statement {
-	return Statement{Kind: kind, Client: f.Client, Token: f.Token, Call: f.call.at, At: f.Time, Detail: detail}
+// during is about the hold from one instant to another.
+func (h *hold) during(role Role, from, to history.Time) Event {
+	return Event{Role: role, From: from, To: to, Client: h.client.number, Resource: h.resource.name, Token: h.token}
 }
+
+// lock names the resource and the token of the event.
+func (e Event) lock() string { return lockOf(e.Resource, e.Token) }
 
 func (c *contract) returned(f *fact, name string, bound time.Duration) {
 	c.calls++
 	if bound > 0 && f.took > bound {
-		slow := f.returning(CallSlow, name)
-		slow.For, slow.Bound = f.took, bound
-		c.violate(f.calling(), slow)
+		c.violate(ReturnsInTime, f.calling(), func() []Event {
+			e := f.returning(RoleWait)
+			return []Event{e.say("client %d called %s of %s at %s and it took %s to return, more than %s", e.Client, name, e.lock(), at(e.From), span4(f.took), bound)}
+		})
 	}
 }
 
@@ -189,7 +200,11 @@ func (c *contract) unreturned(now history.Time) {
 func (c *contract) open(h *hold, call call, name string, bound, queued time.Duration, now history.Time) {
 	took := call.took(h.client, now) - queued
 	if call.open && bound > 0 && took > bound {
-		c.violate(h.place(call.at, now), Statement{Kind: CallOpen, Detail: name, Client: h.client.number, Token: h.token, Call: call.at, For: took, Bound: bound})
+		c.violate(ReturnsInTime, h.place(call.at, now), func() []Event {
+			e := h.during(RoleWait, call.at, now)
+			return []Event{e.say("client %d called %s of %s at %s and it had not returned %s later, when the history ended; the bound is %s",
+				e.Client, name, e.lock(), at(call.at), span4(took), bound)}
+		})
 	}
 }
 
@@ -198,9 +213,10 @@ func (c *contract) open(h *hold, call call, name string, bound, queued time.Dura
 func (c *contract) possible(f *fact, what string, ttl time.Duration) {
 	impossible := ttl != 0 && ttl < time.Millisecond || ttl == c.header.LongestTTL && ttl != 0 && ttl <= c.header.Allowance
 	if impossible {
-		granted := f.returning(TTLImpossible, what)
-		granted.TTL = ttl
-		c.violate(f.calling(), granted)
+		c.violate(RefusesShortTTL, f.calling(), func() []Event {
+			e := f.returning(RoleAccess)
+			return []Event{e.say("client %d was %s %s at %s for a TTL of %s, which cannot be kept and has to be refused", e.Client, what, e.lock(), at(f.Time), ttl)}
+		})
 	}
 }
 
@@ -223,26 +239,36 @@ func (c *contract) still(f *fact) {
 	default:
 		return
 	}
-	extended := f.returning(ExtendedReleased, "")
-	extended.To = released
-	c.violate(f.calling(), extended)
+	c.violate(EndsWithRelease, f.calling(), func() []Event {
+		e := f.returning(RoleAccess)
+		return []Event{e.say("client %d called extend of %s at %s and was told at %s that it was extended, but had released it at %s",
+			e.Client, e.lock(), at(e.From), at(e.To), at(released))}
+	})
 }
 
 // positive reports a grant without validity: by the lock's own figure, or by its clock
 // just before the lock read it. A figure of 0 may have been left out.
 func (c *contract) positive(f *fact, what string) {
-	got := f.returning(NoValidity, what)
-	got.Validity = f.Validity
 	left := time.Duration(f.Until - f.Now)
+	violate := func(by func() string) {
+		c.violate(GrantsValidity, f.calling(), func() []Event {
+			e := f.returning(RoleAccess)
+			return []Event{e.say("client %d got %s of %s at %s with %s of validity left%s", e.Client, what, e.lock(), at(f.Time), span4(f.Validity), by())}
+		})
+	}
 	switch {
 	case f.Until == 0:
 	case f.Validity < 0:
-		c.violate(f.calling(), got)
+		violate(func() string { return "" })
 	case f.Now == 0:
 	case left <= 0:
-		c.violate(f.calling(), got, Statement{Kind: ValidityOver, For: -left})
+		violate(func() string {
+			return fmt.Sprintf(", as the lock says; by its clock the validity had ended %s before the check of it", span4(-left))
+		})
 	case f.Validity > left:
-		c.violate(f.calling(), got, Statement{Kind: ValidityLess, For: left})
+		violate(func() string {
+			return fmt.Sprintf(", as the lock says; by its clock it was no more than %s at the check of it", span4(left))
+		})
 	}
 }
 
@@ -280,7 +306,20 @@ func (c *contract) judgeDeletion(d keyChange) {
 	if h.letGo || !h.returned || h.granted >= d.at || h.windows[leaseRule].over {
 		return
 	}
-	c.violate(h.place(h.granted, d.at), Statement{Kind: KeyDeleted, Node: d.node, Token: h.token, At: d.at, Other: d.client, Client: h.client.number, From: h.granted})
+	c.deletedKey(h, d.node, d.client, d.at)
+}
+
+// deletedKey reports that a node, or the store (0), deleted the key of a hold that went on.
+func (c *contract) deletedKey(h *hold, node, by int, when history.Time) {
+	c.violate(KeepsHeldKeys, h.place(h.granted, when), func() []Event {
+		e := h.during(RoleLoss, when, 0)
+		e.Nodes = oneNode(node)
+		what := fmt.Sprintf("node %d deleted the key of %s at %s for %s", node, e.lock(), at(when), clientOrSome(by))
+		if node == 0 {
+			what = fmt.Sprintf("the entry of %s was deleted by %s at %s", e.lock(), clientOrSome(by), at(when))
+		}
+		return []Event{e.say("%s, while client %d held the lock since %s and had not called release", what, e.Client, at(h.granted))}
+	})
 }
 
 // maxInstead is the largest number of other clients' keys in a finding that were deleted for a
@@ -299,50 +338,99 @@ func (c *contract) noteDeletion(d keyChange) {
 			continue
 		}
 		if past := h.history(); len(past.instead) < maxInstead {
-			past.instead = append(past.instead, Statement{Kind: DeletedInstead, Node: d.node, Client: d.client, Other: owner.number, Token: d.token, At: d.at})
+			past.instead = append(past.instead, wrongKey{d.node, d.client, owner.number, d.token, d.at})
 		}
 	}
 }
 
 func (c *contract) judgeClaim(k claim) {
 	h := k.hold
-	unbacked := Statement{Kind: Unbacked, Detail: "release", Client: h.client.number, Token: h.token, Call: k.call, At: k.at}
-	backing := h.keys.deleted
+	backing, where := h.keys.deleted, h.place(k.call, k.at)
 	switch k.what {
 	case saysExtended:
-		unbacked.Detail, backing = "extend", h.keys.confirmed|h.keys.extended
+		backing = h.keys.confirmed | h.keys.extended
 	case saysLost:
 		if there := h.keys.claimed & h.keys.deleted; c.quorum.has(there) {
-			unbacked.Kind, unbacked.Share = ReleaseDenied, c.quorum.share(there)
-			c.violate(h.place(k.call, k.at), unbacked)
+			c.untrue(k.what, where, h.token, func() string { return c.quorum.share(there) + " deleted the key in between" })
 		}
 		return
 	}
-	if !c.quorum.has(backing) {
-		unbacked.Share = c.quorum.share(backing)
-		told := []Statement{unbacked}
-		if past := h.keys.fate; past != nil && k.what == saysHeld {
-			told = append(told, past.instead...)
-		}
-		c.violate(h.place(k.call, k.at), told...)
+	if c.quorum.has(backing) {
+		return
 	}
+	var instead []wrongKey
+	if past := h.keys.fate; past != nil && k.what == saysHeld {
+		instead = past.instead
+	}
+	c.untrue(k.what, where, h.token, func() string { return c.quorum.unbacked(backing, k.what) }, instead...)
+}
+
+// unbacked says that only some nodes did what an extension, or a release, says.
+func (e electorate) unbacked(did nodes, what claimKind) string {
+	few, done := "only "+e.share(did), "deleted"
+	if did&e.voters() == 0 {
+		few = "no node"
+	}
+	if what == saysExtended {
+		done = "extended"
+	}
+	return fmt.Sprintf("%s %s the key in between", few, done)
+}
+
+// untrue reports a call that did not return the truth; but says what happened, and instead are the
+// keys that were deleted in place of the holder's.
+func (c *contract) untrue(what claimKind, where Place, token string, but func() string, instead ...wrongKey) {
+	c.violate(TellsTheTruth, where, func() []Event {
+		call, told := "release", "that it was still held"
+		switch what {
+		case saysExtended:
+			call, told = "extend", "that it was extended"
+		case saysLost:
+			told = "that it was held no more"
+		}
+		e := Event{Role: RoleAccess, From: where.From, To: where.To, Client: where.Client, Resource: where.Resource, Token: token}
+		events := []Event{e.say("client %d called %s of %s at %s and was told at %s %s, but %s", e.Client, call, e.lock(), at(e.From), at(e.To), told, but())}
+		for _, k := range instead {
+			events = append(events, k.event("instead, a request of client %d deleted client %d's key (token %s) on node %d at %s"))
+		}
+		return events
+	})
 }
 
 func (c *contract) finding(history.Time) Finding {
 	switch {
 	case c.breaches.count > 0:
-		return c.breaches.violated()
+		return c.withoutFault(c.breaches.violated())
 	case c.calls == 0:
-		return because(NotApplicable, Statement{Kind: NoReturn})
+		return notExercised(NotApplicable, "no call returned")
 	}
-	f := because(Holds, Statement{Kind: CallsKept, Count: c.calls})
+	f := because(Holds, Event{Role: RoleAccess}.say("%s returned as promised", counted(c.calls, "call")))
+	why := ""
 	switch {
 	case c.truth.judges():
-		f.Events = append(f.Events, c.truth.note()...)
+		why = c.truth.unjudgedBecause()
 	case c.quorum.None():
-		f.Events = append(f.Events, Statement{Kind: TruthNotJudged, Detail: string(KeepsNothing)})
+		why = "whether extend and release told the truth was not judged: " + keepsNothing
 	case !c.header.Keys:
-		f.Events = append(f.Events, Statement{Kind: TruthNotJudged, Detail: string(NoKeys)})
+		why = "whether extend and release told the truth was not judged, for want of the nodes' keys"
+	}
+	if why != "" {
+		f.Events = append(f.Events, Event{Role: RoleUnseen, Text: why})
+	}
+	return f
+}
+
+// withoutFault says of a violation that no fault went on meanwhile, if so. The contract makes no
+// assumptions, so that no fault is an excuse.
+func (c *contract) withoutFault(f Finding) Finding {
+	told := slices.ContainsFunc(f.Events, func(e Event) bool { return e.Role == RoleFault })
+	none := Event{Role: RoleFault, From: f.Where.From, To: f.Where.To}
+	switch {
+	case told || c.faultLog.none() && len(f.Causes) > 0: // a cause says so
+	case c.faultLog.none():
+		f.Events = append(f.Events, none.say("no fault took place"))
+	default:
+		f.Events = append(f.Events, none.say("no fault went on meanwhile"))
 	}
 	return f
 }

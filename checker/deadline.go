@@ -2,6 +2,7 @@ package checker
 
 import (
 	"container/heap"
+	"fmt"
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -161,13 +162,28 @@ func (x *exclusion) undecided(held *hold, other int, now history.Time) bool {
 		return false
 	}
 	if x.doubt == nil {
-		x.uncertain = &Place{Resource: held.resource.name, From: open.sure, To: now}
-		x.doubt = &Statement{
-			Kind: EndUnknown, Client: held.client.number, Resource: held.resource.name, Token: held.token,
-			At: open.at, Validity: open.left, More: open.foreign, Other: other, To: now,
-		}
+		f := because(Unknown, open.doubted(held, other, now))
+		f.Where = &Place{Resource: held.resource.name, From: open.sure, To: now}
+		x.doubt = &f
 	}
 	return true
+}
+
+// doubted says which events are missing.
+func (o *openEnd) doubted(held *hold, other int, now history.Time) Event {
+	why, remedy := "without an until", "write until on the clock of t"
+	if o.foreign {
+		why = "with an until that is not on the clock of t"
+		remedy = `write a lapse event when the validity of a hold ends, with "until_clock":"client" in the header, or write until on the clock of t`
+	}
+	left := ""
+	if o.left > 0 {
+		left = fmt.Sprintf(" with %s of validity left", span4(o.left))
+	}
+	client, lock := held.client.number, lockOf(held.resource.name, held.token)
+	e := Event{Role: RoleUnseen, From: o.at, To: now, Client: client, Resource: held.resource.name, Token: held.token}
+	return e.say("client %d was granted %s at %s%s, %s; client %d was granted it at %s, and whether client %d still held it then is not known: %s",
+		client, lock, at(o.at), left, why, other, at(now), client, remedy)
 }
 
 // byOneClock settles a history whose header does not name the clock of until for that of the events'

@@ -29,12 +29,11 @@ type effect struct {
 	dying   []*client   // clients that died in this instant
 	long    []*resource // resources whose segment became too long in this instant
 
-	writes    int
-	sections  int // accepted
-	ordered   int // of them, in segments that have an order
-	breaches  violations
-	doubt     *Statement // why some segment could not be decided
-	uncertain Place      // what doubt is about
+	writes   int
+	sections int // accepted
+	ordered  int // of them, in segments that have an order
+	breaches violations
+	doubt    *Finding // why some segment could not be decided
 
 	each func(Access) // nil: nobody asked
 }
@@ -273,8 +272,12 @@ func (j *effect) violate(r *resource) {
 // undecidable records why the order of some sections of the resource cannot be decided.
 func (j *effect) undecidable(r *resource, sections []*section, why string) {
 	if j.doubt == nil {
-		j.uncertain = placeOf(r.name, sections)
-		j.doubt = &Statement{Kind: UndecidedOrder, Resource: r.name, At: sections[0].call, Count: len(sections), Detail: why, Of: j.register(r).decided}
+		where := placeOf(r.name, sections)
+		e := Event{Role: RoleUnseen, From: sections[0].call, Resource: r.name}
+		f := because(Unknown, e.say("%s is undecided from %s on: a search for an order of the next %s %s; decided are the %d accepted ones before",
+			quoted(r.name), at(e.From), counted(len(sections), "section"), why, j.register(r).decided))
+		f.Where = &where
+		j.doubt = &f
 	}
 }
 
@@ -311,17 +314,14 @@ func (j *effect) finding(history.Time) Finding {
 	case j.breaches.count > 0:
 		return j.breaches.violated()
 	case j.writes == 0:
-		return because(NotApplicable, Statement{Kind: NoWrite})
+		return notExercised(NotApplicable, "nobody wrote to a guarded resource")
 	case j.doubt != nil:
-		why := []Statement{*j.doubt}
 		if j.sections > 0 {
-			why = append(why, Statement{Kind: InOrder, Count: j.ordered, Of: j.sections, More: true})
+			j.doubt.Events = append(j.doubt.Events, Event{Role: RoleAccess}.say("in all %d of %s are as if one after another", j.ordered, counted(j.sections, "accepted section")))
 		}
-		f := because(Unknown, why...)
-		f.Where = &j.uncertain
-		return f
+		return *j.doubt
 	}
-	return because(Holds, Statement{Kind: InOrder, Count: j.sections})
+	return because(Holds, Event{Role: RoleAccess}.say("%s as if one after another", counted(j.sections, "accepted section")))
 }
 
 // explain says why the sections of the resource's segment have no order, with cause and place.
@@ -345,49 +345,63 @@ func placeOf(resource string, sections []*section) Place {
 	return p
 }
 
-func (g *register) tell(name string, value int64, readers []*section) []Statement {
+func (g *register) tell(name string, value int64, readers []*section) []Event {
 	switch {
 	case len(readers) > 1:
-		return []Statement{{Kind: LostUpdate, Resource: name}, readers[0].tell(), readers[1].tell()}
+		where := placeOf(name, readers[:2])
+		lost := Event{Role: RoleOverlap, From: where.From, To: where.To, Resource: name}
+		return []Event{lost.say("an update of %s was lost", quoted(name)), readers[0].tell(), readers[1].tell()}
 	case len(readers) == 1:
 		stale := readers[0].tell()
-		stale.Detail = "stale"
-		return []Statement{{Kind: StaleRead, Resource: name, Read: value}, stale, g.before(readers[0])}
+		stale.Role = RoleOverlap
+		stale.Text += fmt.Sprintf(", but %d was not the value of %s at any time then", readers[0].read, quoted(name))
+		return []Event{stale, g.before(readers[0])}
 	}
 	return g.explainByOrder(name)
 }
 
 // before states the value of the resource before a section.
-func (g *register) before(s *section) Statement {
+func (g *register) before(s *section) Event {
 	for i := len(g.segment) - 1; i >= 0; i-- {
 		if b := g.segment[i]; b.ret < s.call {
 			told := b.tell()
-			told.Detail = "before"
+			told.Text = "before that, " + told.Text
 			return told
 		}
 	}
+	first := Event{Role: RoleAccess, Resource: s.resource.name}
 	if len(g.segment) == g.accepted {
-		return Statement{Kind: ValueBefore, Detail: "first"}
+		return first.say("a guarded resource is 0 at first")
 	}
-	return Statement{Kind: ValueBefore, Read: g.states[0].value}
+	return first.say("%s was %d before", quoted(s.resource.name), g.states[0].value)
 }
 
 // explainByOrder describes sections whose values are consistent in number, but in no order.
-func (g *register) explainByOrder(name string) []Statement {
+func (g *register) explainByOrder(name string) []Event {
 	const most = 4
-	told := []Statement{{Kind: NoOrder, Resource: name, Read: g.states[0].value}}
+	where := placeOf(name, g.segment)
+	none := Event{Role: RoleOverlap, From: where.From, To: where.To, Resource: name}
+	told := []Event{none.say("no order of these sections of %s, from the value %d on, explains what they read", quoted(name), g.states[0].value)}
 	for _, s := range g.segment[:min(most, len(g.segment))] {
 		told = append(told, s.tell())
 	}
 	if more := len(g.segment) - most; more > 0 {
-		told = append(told, Statement{Kind: MoreSections, Count: more})
+		told = append(told, Event{Role: RoleAccess, Resource: name}.say("and %d more", more))
 	}
 	return told
 }
 
-func (s *section) tell() Statement {
-	return Statement{
-		Kind: Accessed, Client: s.client, Resource: s.resource.name, Token: s.token,
-		More: s.blind, Read: s.read, From: s.readAt, Wrote: s.wrote, At: s.writeAt, To: s.arrived,
+func (s *section) tell() Event {
+	e := Event{Role: RoleAccess, From: s.writeAt, To: s.arrived, Client: s.client, Resource: s.resource.name, Token: s.token}
+	text := fmt.Sprintf("client %d (token %s) ", s.client, short(s.token))
+	if !s.blind {
+		e.From, e.To = s.readAt, s.writeAt
+		text += fmt.Sprintf("read %d at %s and ", s.read, at(s.readAt))
 	}
+	text += fmt.Sprintf("wrote %d at %s", s.wrote, at(s.writeAt))
+	if s.arrived.Sub(s.writeAt) > noticeable {
+		text += fmt.Sprintf(", which arrived at %s", at(s.arrived))
+	}
+	e.Text = text
+	return e
 }

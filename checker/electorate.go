@@ -22,13 +22,13 @@ func (e electorate) voters() nodes { return nodes(e.Voters) }
 // has reports whether the set contains a quorum.
 func (e electorate) has(s nodes) bool { return e.Count(uint64(s)) >= e.Needed() }
 
-// share is how much of the electorate a set is.
-func (e electorate) share(s nodes) *Share {
-	share := &Share{Nodes: (s & e.voters()).count(), OfNodes: e.voters().count()}
+// share says how much of the electorate a set is, as in "3 of 5 nodes" or "3 of 7 nodes (5 of 9 votes)".
+func (e electorate) share(s nodes) string {
+	text := fmt.Sprintf("%d of %d nodes", (s & e.voters()).count(), e.voters().count())
 	if e.Weights != nil {
-		share.Votes, share.OfVotes = e.Count(uint64(s)), e.All
+		text += fmt.Sprintf(" (%d of %d votes)", e.Count(uint64(s)), e.All)
 	}
-	return share
+	return text
 }
 
 // nodes is a set of nodes, numbered from 1 to 64.

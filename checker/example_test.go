@@ -26,5 +26,5 @@ func ExampleChecker() {
 	fmt.Println(report.Finding(checker.Lease).Story())
 	// Output:
 	// violated
-	// client 1 was granted "r" (token 3f2a) at 1ms with 1s of validity left; client 2 was granted "r" (token 77c1) at 3ms, while client 1 still held it: their windows overlap by 1ms, until client 1 called release at 4ms. No fault took place: the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys
+	// client 1 was granted "r" (token 3f2a) at 1ms with 1s of validity left; client 2 was granted "r" (token 77c1) at 3ms; client 1 still held it: the two holds overlap by 1ms, until client 1 called release at 4ms. No fault took place: the lock itself granted it to both, as far as can be told from a history that does not record the nodes' keys
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
@@ -42,8 +43,7 @@ type exclusion struct {
 	first   *violation
 	count   int
 
-	doubt     *Statement // why an overlap may have been missed
-	uncertain *Place     // what doubt is about
+	doubt *Finding // why an overlap may have been missed
 
 	each func(Window) // nil: nobody asked
 }
@@ -269,13 +269,15 @@ func (x *exclusion) finding(end history.Time) Finding {
 		f.Count = x.count
 		return f
 	case x.windows == 0:
-		return because(NotApplicable, Statement{Kind: NoGrant})
+		return notExercised(NotApplicable, "nobody was granted the lock")
 	case x.doubt != nil:
-		f := because(Unknown, *x.doubt)
-		f.Where = x.uncertain
-		return f
+		return *x.doubt
 	}
-	return because(Holds, Statement{Kind: NoOverlap, Count: x.windows, Of: x.empty, Detail: x.window})
+	held := Event{Role: RoleAccess}.say("%s, and no two overlap", counted(x.windows, x.window))
+	if x.empty > 0 {
+		held.Text += fmt.Sprintf("; over before the grant returned: %d", x.empty)
+	}
+	return because(Holds, held)
 }
 
 // interruption describes a late extension: a hold ended, another client held the lock, and
@@ -285,7 +287,7 @@ type interruption struct {
 	empty bool         // the first hold ended before it began
 	over  history.Time // when the first hold ended
 	from  history.Time // when the other hold began
-	held  *End         // of the other hold; nil: it went on
+	held  *ending      // of the other hold; nil: it went on
 	live  bool         // the other hold went on when the extension returned
 	at    history.Time // when the extension returned
 }
@@ -293,9 +295,9 @@ type interruption struct {
 func newInterrupted(r rule, was *ended, t *windowEvent, n *faultLog, c *conflict) *violation {
 	before := t.hold.past
 	own, other := span{hold: t.hold, from: before.from}, was.grant
-	var held *End
+	var held *ending
 	if !was.live {
-		held = &End{By: was.by.String(), Client: other.Client, At: was.at}
+		held = &ending{was.by, other.Client, was.at}
 	}
 	if was.acted {
 		other.Granted = was.from
@@ -314,20 +316,30 @@ func newInterrupted(r rule, was *ended, t *windowEvent, n *faultLog, c *conflict
 }
 
 // interrupted describes a hold that ended and was extended late.
-func (v *violation) interrupted() []Statement {
+func (v *violation) interrupted() []Event {
 	a, b, l := &v.pair.First, &v.pair.Second, v.gap
-	own := Statement{Kind: HoldEnded, Client: a.Client, End: &End{By: history.Lapse.String(), Client: a.Client, At: l.over}}
+	own, other := began(a, v.got[0], v.since), began(b, v.got[1], l.from)
 	if l.empty {
-		own.Detail, own.End = "empty", nil
+		own.Text += " with nothing left of it"
+	} else {
+		own.To = l.over
+		own.Text += fmt.Sprintf(" and held it %v", ending{history.Lapse, a.Client, l.over})
 	}
-	other := Statement{Kind: HoldEnded, Client: b.Client, End: l.held}
+	late := Event{Role: RoleOverlap, From: l.at, Client: a.Client, Resource: a.Resource, Token: a.Token}
+	only := "only then, "
+	if l.live {
+		only = ""
+	}
 	if l.held == nil {
-		other.Detail = "beyond"
+		other.Text += " and held it beyond that"
+	} else {
+		other.To = l.held.at
+		other.Text += fmt.Sprintf(" and held it %v", l.held)
 	}
 	since := after(v.faults, v.since)
-	told := append(statementsOf(v.faults, v.since, false), began(a, v.got[0], v.since), own)
-	told = append(told, statementsOf(since, l.from, false)...)
-	told = append(told, began(b, v.got[1], l.from), other)
-	told = append(told, statementsOf(since, l.from, true)...)
-	return append(told, Statement{Kind: LateExtension, Client: a.Client, At: l.at, More: l.live})
+	told := append(eventsOf(v.faults, v.since, false), own)
+	told = append(told, eventsOf(since, l.from, false)...)
+	told = append(told, other)
+	told = append(told, eventsOf(since, l.from, true)...)
+	return append(told, late.say("%sat %s, client %d was granted more time, as if it had held it all along", only, at(l.at), a.Client))
 }

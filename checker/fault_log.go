@@ -39,21 +39,6 @@ type subject struct {
 // none reports whether nothing was done to the world.
 func (n *faultLog) none() bool { return len(n.recent) == 0 }
 
-// correct corrects a finding that says that no fault took place, if one did after what it found.
-func (n *faultLog) correct(f *Finding) {
-	if n.none() {
-		return
-	}
-	for i := range f.Causes {
-		f.Causes[i].Faultless = false
-	}
-	for i := range f.Meanwhile {
-		if f.Meanwhile[i].Kind == NoFault {
-			f.Meanwhile[i].Kind = NoFaultThen
-		}
-	}
-}
-
 // maxNotes bounds the faults that are kept. Those that go on are kept longest.
 const maxNotes = 64
 
@@ -124,21 +109,21 @@ func (n *faultLog) begin(f *fact, text string) {
 
 // onClock lists the faults that may have made the clocks of a machine wrong between two
 // instants. A fault of unknown kind may have.
-func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (told []Statement) {
+func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (told []Event) {
 	for _, v := range n.recent {
 		unnamed := v.about.kind == history.FaultStart && v.kind == ""
 		if v.from <= to && (v.wrong == of && v.affects(from) || unnamed) {
-			told = append(told, v.statement())
+			told = append(told, v.event())
 		}
 	}
 	return told
 }
 
 // clones lists the faults that made clients clones. Clones draw the same random numbers.
-func (n *faultLog) clones() (told []Statement) {
+func (n *faultLog) clones() (told []Event) {
 	for _, v := range n.recent {
 		if v.kind == "clone" {
-			told = append(told, v.statement())
+			told = append(told, v.event())
 		}
 	}
 	return told
@@ -197,13 +182,24 @@ func (n *faultLog) between(a, b history.Time) []loggedFault {
 	return list
 }
 
-// statement describes the fault.
-func (v loggedFault) statement() Statement {
-	s := Statement{Kind: FaultInjected, Detail: v.text, At: v.from, Left: v.left, More: v.ended}
-	if v.ended {
-		s.To = v.to
+// event describes the fault.
+func (v loggedFault) event() Event {
+	e := Event{Role: RoleFault, From: v.from, Client: v.wrong.client, Nodes: oneNode(v.wrong.node)}
+	text, back := fmt.Sprintf("%s at %s", v.text, at(v.from)), ""
+	if v.left != "" {
+		back = " and is back " + v.left
 	}
-	return s
+	if !v.ended {
+		return e.say("%s", text)
+	}
+	e.To = v.to
+	switch {
+	case v.to == v.from:
+		return e.say("%s%s at once", text, back)
+	case back != "":
+		return e.say("%s%s at %s", text, back, at(v.to))
+	}
+	return e.say("%s, until %s", text, at(v.to))
 }
 
 // after returns the faults of an ordered list that begin after an instant.
@@ -214,11 +210,11 @@ func after(list []loggedFault, limit history.Time) []loggedFault {
 	return nil
 }
 
-// statementsOf describes the faults of a list that begin up to a limit, or after it.
-func statementsOf(list []loggedFault, limit history.Time, after bool) (told []Statement) {
+// eventsOf describes the faults of a list that begin up to a limit, or after it.
+func eventsOf(list []loggedFault, limit history.Time, after bool) (told []Event) {
 	for _, v := range list {
 		if v.from > limit == after {
-			told = append(told, v.statement())
+			told = append(told, v.event())
 		}
 	}
 	return told
@@ -238,10 +234,15 @@ func (s clientPause) since(then history.Time) clientPause {
 	return s
 }
 
-// tell states the pause, if there was one.
-func (s clientPause) tell() []Statement {
-	if !s.ever {
+// of describes the pause of a client, if there was one.
+func (s clientPause) of(client int) []Event {
+	e := Event{Role: RoleFault, From: s.from, Client: client}
+	switch {
+	case !s.ever:
 		return nil
+	case s.to == forever:
+		return []Event{e.say("client %d stood still from %s on", client, at(s.from))}
 	}
-	return []Statement{{Kind: StoodStill, From: s.from, To: s.to}}
+	e.To = s.to
+	return []Event{e.say("client %d stood still from %s to %s", client, at(s.from), at(s.to))}
 }

@@ -114,16 +114,16 @@ func (j *fences) observe(f *fact) {
 func (j *fences) judge(h *hold) {
 	j.judged++
 	floor, m := *j.floors.of(h), &h.resource.fences
-	before, when := floor.mark, "called"
+	before, when := floor.mark, "which called acquire after that"
 	if w := &h.windows[leaseRule]; !floor.late && w.empty() {
 		floor.late, floor.ended = true, w.end
 	}
 	if floor.late {
 		if granted := m.before(floor.ended); granted.fence > before.fence {
-			before, when = granted, "over"
+			before, when = granted, "whose hold ended after that and before its grant returned"
 		}
 	} else if m.ended.fence > before.fence {
-		before, when = m.ended, "ended"
+		before, when = m.ended, "which came after that hold had ended"
 	}
 	if h.fence > before.fence {
 		return
@@ -134,11 +134,12 @@ func (j *fences) judge(h *hold) {
 // tell describes two grants whose fences do not grow.
 func (j *fences) tell(before mark, h *hold, when string) Finding {
 	faults, resource := j.faultLog.between(before.at, h.granted), h.resource.name
-	events := statementsOf(faults, before.at, false)
-	events = append(events, Statement{Kind: FencedGrant, Client: before.client, Resource: resource, Token: before.token, At: before.at, Fence: before.fence})
-	events = append(events, statementsOf(faults, before.at, true)...)
-	events = append(events, Statement{Kind: FencedAfter, Detail: when, Other: before.client,
-		Client: h.client.number, Resource: resource, Token: h.token, At: h.granted, Fence: h.fence})
+	events := eventsOf(faults, before.at, false)
+	first := Event{Role: RoleAccess, From: before.at, Client: before.client, Resource: resource, Token: before.token}
+	events = append(events, first.say("client %d was granted %s at %s with the fence %d", before.client, lockOf(resource, before.token), at(before.at), before.fence))
+	events = append(events, eventsOf(faults, before.at, true)...)
+	later := Event{Role: RoleOverlap, From: h.granted, Client: h.client.number, Resource: resource, Token: h.token}
+	events = append(events, later.say("client %d, %s, was granted it (token %s) at %s with the fence %d", h.client.number, when, short(h.token), at(h.granted), h.fence))
 	return Finding{Events: events, Causes: j.causes(before, h), Where: &Place{Resource: resource, From: before.at, To: h.granted}}
 }
 
@@ -148,12 +149,13 @@ func (j *fences) causes(before mark, h *hold) []Cause {
 			return broken(StoreKeeps, v.leads())
 		}
 		if e := h.history().entry; e.gone {
-			return unbroken(j.faultLog, Statement{Kind: EntryGone, Client: h.client.number, At: e.at, Detail: e.reason})
+			return unbroken(e.lost(h.client.number, "; the lock granted it all the same"))
 		}
 	} else if v := j.state.emptied; v.node != 0 && v.at >= before.at && v.at <= h.granted {
-		return broken(KeepsAcknowledged, Statement{Kind: CameBackWithout, Node: v.node, At: v.at, Detail: v.how})
+		empty := Event{Role: RoleLoss, From: v.at, Nodes: oneNode(v.node)}
+		return broken(KeepsAcknowledged, empty.say("node %d came back %s at %s, and without the counter that it had", v.node, v.how, at(v.at)))
 	}
-	return unbroken(j.faultLog, Statement{Kind: LockDrewFences})
+	return unbroken(Event{Role: RoleAccess, Text: "no node is seen to have lost its state in between; the lock itself drew both fences"})
 }
 
 func (*fences) settles() kinds {
@@ -181,7 +183,7 @@ func (j *fences) finding(history.Time) Finding {
 	case j.breaches.count > 0:
 		return j.breaches.violated()
 	case j.judged == 0:
-		return because(NotApplicable, Statement{Kind: NoFence})
+		return notExercised(NotApplicable, "no grant bears a fence")
 	}
-	return because(Holds, Statement{Kind: FencesGrow, Count: j.judged})
+	return because(Holds, Event{Role: RoleAccess}.say("%s, each above those before it", counted(j.judged, "fence")))
 }

@@ -4,71 +4,35 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
-
-	"github.com/lockstorm/lockstorm/history"
+	"strings"
 )
 
-// Finding is the result for one property of one history. It is data; [Finding.Story] puts it
-// into words.
+// Finding is the result for one property of one history. The comments of its fields, and of those of
+// [Event], [Cause], [Pair], [Grant] and [Place], are the table of docs/findings.md, which documents
+// the JSON of a finding.
 type Finding struct {
-	Property Property `json:"property"`
-	Verdict  Verdict  `json:"verdict"`
-
-	// Count is the number of violations seen.
-	Count int `json:"count"`
-
-	// Events describes the first violation, in the order of time. For another verdict it is
-	// what the verdict rests on.
-	Events []Statement `json:"events,omitempty"`
-
-	// Meanwhile lists the faults during the violation, if they are not among its events. One
-	// statement of the kind NoFault or NoFaultThen says that there was none.
-	Meanwhile []Statement `json:"meanwhile,omitempty"`
-
-	// Causes are the assumptions that were broken, each with its evidence. One cause
-	// without an assumption says that none is seen to be broken, and what is seen instead.
-	Causes []Cause `json:"causes,omitempty"`
-
-	// Undecided says why the verdict is unknown though the property checker itself found
-	// otherwise: the history is cut short, or the machine was too slow.
-	Undecided string `json:"undecided,omitempty"`
-
-	// First is the two grants of the first violation, if it is about two grants.
-	First *Pair `json:"first,omitempty"`
-
-	// Where is the part of the history to look at: the first violation, or what could not
-	// be decided. Nil: no part in particular.
-	Where *Place `json:"where,omitempty"`
-
-	// told is the story of a finding that was stored without events.
-	told string
+	Property  Property `json:"property"`            // what is asked of the lock
+	Verdict   Verdict  `json:"verdict"`             // `holds`, `violated`, `unknown` or `n/a`
+	Count     int      `json:"count"`               // number of violations; the other fields are about the first
+	Duty      Duty     `json:"duty,omitempty"`      // the part of the contract that is violated
+	Events    []Event  `json:"events,omitempty"`    // the violation, or what another verdict rests on, in the order of time
+	Causes    []Cause  `json:"causes,omitempty"`    // the assumptions that were broken, or one without an assumption: what is seen instead
+	Faultless bool     `json:"faultless,omitempty"` // no fault took place in the whole history
+	Undecided string   `json:"undecided,omitempty"` // why the verdict is unknown whatever the events say: the history is cut short
+	First     *Pair    `json:"first,omitempty"`     // the two grants of the violation, if it is about two
+	Where     *Place   `json:"where,omitempty"`     // the part of the history to look at
 }
 
-// Told returns a finding with nothing but its story, as it is stored in results and saved
-// cases.
-func Told(p Property, v Verdict, story string) Finding {
-	return Finding{Property: p, Verdict: v, told: story}
+// Cause is an assumption of the lock that was broken, and how that shows.
+type Cause struct {
+	Assumption Assumption `json:"assumption,omitempty"` // its name; left out: none is seen to be broken
+	Evidence   []Event    `json:"evidence"`             // what shows it
 }
 
-// findingJSON is a finding without methods, for encoding.
-type findingJSON Finding
-
-// MarshalJSON adds the story, for readers that do not render findings.
-func (f Finding) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		findingJSON
-		Story string `json:"story"`
-	}{findingJSON(f), f.Story()})
-}
-
-// UnmarshalJSON reads a finding. It returns an error if the property or the verdict is missing. If the
-// finding was written before findings had events, it keeps the story.
+// UnmarshalJSON reads a finding. It returns an error if the property or the verdict is missing.
 func (f *Finding) UnmarshalJSON(text []byte) error {
-	var read struct {
-		findingJSON
-		Story string `json:"story"`
-	}
+	type plain Finding
+	var read plain
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
@@ -78,111 +42,56 @@ func (f *Finding) UnmarshalJSON(text []byte) error {
 	case !read.Verdict.valid():
 		return fmt.Errorf("the finding of %s has no verdict", read.Property)
 	}
-	*f = Finding(read.findingJSON)
-	if f.Events == nil {
-		f.told = read.Story
-	}
+	*f = Finding(read)
 	return nil
 }
 
-// Cause is an assumption of the lock that was broken, and how that shows.
-type Cause struct {
-	Assumption Assumption  `json:"assumption,omitempty"` // "": none is seen to be broken
-	Faultless  bool        `json:"faultless,omitempty"`  // no fault took place
-	Evidence   []Statement `json:"evidence"`
-}
-
-// Statement is one thing that a finding says. Its kind determines its fields: see
-// [StatementKind]. Instants are nanoseconds since the history began, durations are
-// nanoseconds. A field that is left out is 0 or unknown.
-type Statement struct {
-	Kind StatementKind `json:"kind"`
-
-	At   history.Time `json:"at,omitempty"`   // when it happened
-	From history.Time `json:"from,omitempty"` // of what lasted
-	To   history.Time `json:"to,omitempty"`
-	Call history.Time `json:"call,omitempty"` // when the call began that returned at At
-
-	Client   int        `json:"client,omitempty"` // who did it, or whom it befell
-	Other    int        `json:"other,omitempty"`  // the other client of two
-	Node     int        `json:"node,omitempty"`
-	Nodes    []NodeTime `json:"nodes,omitempty"` // and when it befell each, where that is known
-	Resource string     `json:"resource,omitempty"`
-	Token    string     `json:"token,omitempty"`
-
-	For      time.Duration `json:"for,omitempty"`      // how long it took, lasted or was off
-	Bound    time.Duration `json:"bound,omitempty"`    // how long it may
-	TTL      time.Duration `json:"ttl,omitempty"`      // that was asked for, or the longest
-	Validity time.Duration `json:"validity,omitempty"` // that was left
-
-	Fence uint64 `json:"fence,omitempty"`
-	Read  int64  `json:"read,omitempty"`  // the value that was read
-	Wrote int64  `json:"wrote,omitempty"` // the value that was written
-
-	Count int `json:"count,omitempty"`
-	Of    int `json:"of,omitempty"`
-
-	Share *Share `json:"share,omitempty"`
-	End   *End   `json:"end,omitempty"` // of a hold
-
-	// Detail is a word or two that tell apart statements of one kind, or the description
-	// of a fault by whoever injected it.
-	Detail string `json:"detail,omitempty"`
-	Left   string `json:"left,omitempty"` // in which state a fault left a node
-	More   bool   `json:"more,omitempty"` // see the kind
-}
-
-// UnmarshalJSON reads a statement. It returns an error if a field is missing without which statements of
-// its kind cannot be put into words.
-func (s *Statement) UnmarshalJSON(text []byte) error {
-	type plain Statement
-	var read plain
-	if err := json.Unmarshal(text, &read); err != nil {
-		return err
+// Story tells the finding in one paragraph.
+func (f Finding) Story() string {
+	told := f.conclusions()
+	if happened := f.happened(); len(happened) > 0 {
+		told = append([]string{strings.Join(happened, "; ")}, told...)
 	}
-	missing := ""
-	switch read.Kind {
-	case KeyLost:
-		if len(read.Nodes) == 0 {
-			missing = "nodes"
-		}
-	case Overlap, HoldEnded:
-		if read.End == nil && read.Detail != "empty" && read.Detail != "beyond" {
-			missing = "end"
-		}
-	case RefusedInRow, FewVotes:
-		if read.Share == nil {
-			missing = "share"
+	return strings.Join(told, ". ")
+}
+
+// Lines tells the finding with a line for each event and each cause.
+func (f Finding) Lines() []string { return append(f.happened(), f.conclusions()...) }
+
+// happened tells the events.
+func (f Finding) happened() []string {
+	told := texts(f.Events)
+	if f.Undecided == "" {
+		return told
+	}
+	if len(told) > 0 {
+		told[0] = "up to there: " + told[0]
+	}
+	return append([]string{f.Undecided}, told...)
+}
+
+// conclusions tells the causes.
+func (f Finding) conclusions() (told []string) {
+	for _, c := range f.Causes {
+		switch {
+		case c.Assumption != "":
+			told = append(told, fmt.Sprintf("Broken assumption: %s (%s)", c.Assumption.Text(), c.Shown()))
+		case f.Faultless:
+			told = append(told, "No fault took place: "+c.Shown())
+		default:
+			told = append(told, "No assumption is seen to be broken: "+c.Shown())
 		}
 	}
-	if missing != "" {
-		return fmt.Errorf("a statement of the kind %q has no %s", read.Kind, missing)
+	return told
+}
+
+// Shown tells the evidence: what is seen in the history.
+func (c Cause) Shown() string { return strings.Join(texts(c.Evidence), "; ") }
+
+func texts(events []Event) []string {
+	all := make([]string, len(events))
+	for i, e := range events {
+		all[i] = e.Text
 	}
-	*s = Statement(read)
-	return nil
+	return all
 }
-
-// NodeTime is a node, and the time of its event; 0 if it is not stated.
-type NodeTime struct {
-	Node int          `json:"node"`
-	At   history.Time `json:"at,omitempty"`
-}
-
-// Share is a part of the nodes that keep a lock. Votes are given if nodes have different
-// numbers of votes.
-type Share struct {
-	Nodes   int `json:"nodes"`
-	OfNodes int `json:"of_nodes"`
-	Votes   int `json:"votes,omitempty"`
-	OfVotes int `json:"of_votes,omitempty"`
-}
-
-// End is what ended a hold.
-type End struct {
-	By     string       `json:"by"` // the kind of event: release, lost, expiring, kill, lapse, or end: the history ended first
-	Client int          `json:"client"`
-	At     history.Time `json:"at"`
-}
-
-// because returns a finding with what its verdict rests on.
-func because(v Verdict, events ...Statement) Finding { return Finding{Verdict: v, Events: events} }

@@ -3,15 +3,13 @@ package checker_test
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/historytest"
 )
 
-// Law: a finding that is written as JSON and read again is the same, and its story is there
-// for those who render nothing.
+// Law: a finding that is written as JSON and read again is the same.
 func TestFindingSurvivesJSON(t *testing.T) {
 	header, events, err := historytest.Parse(`header nodes=3 ttl=10 keys
 		0 acquire c1 A
@@ -34,21 +32,5 @@ func TestFindingSurvivesJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &read); err != nil || !reflect.DeepEqual(read, f) {
 			t.Errorf("%v\nwritten %s\nread    %+v\nwant    %+v", err, text, read, f)
 		}
-		story, err := json.Marshal(f.Story())
-		if err != nil || !strings.Contains(string(text), `"story":`+string(story)) {
-			t.Errorf("%s has no story %s", text, story)
-		}
-	}
-}
-
-// A finding that was stored when it had nothing but a story keeps that.
-func TestStoredStoryIsKept(t *testing.T) {
-	const stored = `{"property":"lease","verdict":"violated","count":2,"story":"two held it; at once"}`
-	var f checker.Finding
-	if err := json.Unmarshal([]byte(stored), &f); err != nil {
-		t.Fatal(err)
-	}
-	if f.Story() != "two held it; at once" || f.Verdict != checker.Violated || f.Count != 2 {
-		t.Errorf("read %+v, %q", f, f.Story())
 	}
 }

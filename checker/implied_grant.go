@@ -164,11 +164,11 @@ func (x *exclusion) confirmTooLate(h *hold, a *impliedGrant) {
 	if x.doubt != nil {
 		return
 	}
-	x.uncertain = &Place{Resource: h.resource.name, From: a.at, To: x.now}
-	x.doubt = &Statement{
-		Kind: UndecidedOverlap, Client: h.client.number, Resource: h.resource.name, Token: h.token,
-		At: a.at, To: x.now, Left: a.kind.String(), Detail: x.window,
-	}
+	e := Event{Role: RoleUnseen, From: a.at, To: x.now, Client: h.client.number, Resource: h.resource.name, Token: h.token}
+	f := because(Unknown, e.say("client %d acted at %s as the holder of %s, its acquire not having returned, but that the act (%s) came to something was told only at %s, with more than %d begins and ends of other %ss in between: whether it overlapped one of those is not known",
+		e.Client, at(a.at), lockOf(e.Resource, e.Token), a.kind, at(x.now), maxWaiting, x.window))
+	f.Where = &Place{Resource: e.Resource, From: a.at, To: x.now}
+	x.doubt = &f
 }
 
 // giveUp removes the calls that never returned.

@@ -207,7 +207,7 @@ func (k *keyChange) misled() {
 			continue
 		}
 		if past := h.history(); past.misled == nil {
-			past.misled = []Statement{{Kind: ExtendedInstead, Node: k.node, Client: k.client, Other: k.hold.client.number, Token: k.token, At: k.at}}
+			past.misled = &wrongKey{k.node, k.client, k.hold.client.number, k.token, k.at}
 		}
 	}
 }
@@ -279,11 +279,24 @@ func (h *hold) given(node int) renewal {
 // keyHistory is what happened to the keys of a hold, or to its entry in a store. Few holds have one.
 type keyHistory struct {
 	entry   entry
-	lost    []keyLoss   // before its release
-	renewed []renewal   // by node
-	votes   []vote      // nodes that set its key after they had lost that of another hold
-	misled  []Statement // the first key of another hold that was extended for the holder
-	instead []Statement // contract: other keys that were deleted for the holder since it called release
+	lost    []keyLoss  // before its release
+	renewed []renewal  // by node
+	votes   []vote     // nodes that set its key after they had lost that of another hold
+	misled  *wrongKey  // the first key of another hold that was extended for the holder
+	instead []wrongKey // contract: other keys that were deleted for the holder since it called release
+}
+
+// wrongKey is the key of another client that a node changed for a holder.
+type wrongKey struct {
+	node, client, owner int
+	token               string
+	at                  history.Time
+}
+
+// event describes the change. The format takes the two clients, the token, the node and the instant.
+func (k *wrongKey) event(format string) Event {
+	e := Event{Role: RoleLoss, From: k.at, Client: k.client, Nodes: oneNode(k.node), Token: k.token}
+	return e.say(format, k.client, k.owner, short(k.token), k.node, at(k.at))
 }
 
 func (h *hold) history() *keyHistory {

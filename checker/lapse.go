@@ -122,23 +122,29 @@ func (j *effect) causes(r *resource, culprits []*section) []Cause {
 	}
 	for _, s := range culprits {
 		if s.late != nil && s.late.over {
-			late := Statement{Kind: WriteLate, Client: s.client, At: s.writeAt, To: s.late.since, More: s.late.told}
-			if s.late.died {
-				late.Detail = "died"
+			how := "the validity of client %d was over at %s"
+			switch {
+			case s.late.died:
+				how = "client %d died at %s"
+			case s.late.told:
+				how = "client %d was told at %s that it had lost the lock"
 			}
-			return broken(RefusesLate, append([]Statement{late}, s.late.stood.tell()...)...)
+			late := Event{Role: RoleAccess, Client: s.client, Token: s.token}.between(s.late.since, s.writeAt)
+			late = late.say(how+", and its write, called at %s, was accepted", s.client, at(s.late.since), at(s.writeAt))
+			return broken(RefusesLate, append([]Event{late}, s.late.stood.of(s.client)...)...)
 		}
 	}
 	for _, s := range culprits {
 		if s.late != nil {
-			late := Statement{Kind: WriteOpen, Client: s.client, At: s.writeAt}
-			if s.stage == unanswered {
-				late.To = s.arrived
+			open := Event{Role: RoleAccess, From: s.writeAt, Client: s.client, Token: s.token}
+			if s.stage == unanswered && s.arrived != 0 {
+				open.To = s.arrived
+				return broken(WritesArrive, open.say("client %d's write, called at %s, arrived at %s, after it had called release", s.client, at(s.writeAt), at(s.arrived)))
 			}
-			return broken(WritesArrive, late)
+			return broken(WritesArrive, open.say("client %d's write, called at %s, had not returned when it released", s.client, at(s.writeAt)))
 		}
 	}
-	return unbroken(j.faultLog, Statement{Kind: NobodyLate})
+	return unbroken(Event{Role: RoleAccess, Text: "every write arrived in time, and no two holds are seen to overlap"})
 }
 
 func has(list []*section, client int, token string) bool {

@@ -121,7 +121,10 @@ func (c *contract) untold(h *hold, now history.Time) {
 		return
 	}
 	if ran := now.Sub(h.knowsFrom()); ran > bound {
-		c.tooLate(h, now, Statement{Kind: RanOn, At: now, For: ran, Bound: bound})
+		c.tooLate(h, now, func(e Event) Event {
+			e.From = now.Add(-ran)
+			return e.say("client %d ran on until %s, for %s, more than %s, and its context had not ended", e.Client, at(now), span4(ran), bound)
+		})
 	}
 }
 
@@ -141,7 +144,9 @@ func (c *contract) lapsed(f *fact) {
 		return
 	}
 	if late := f.Time.Sub(h.knowsFrom()); late > bound {
-		c.tooLate(h, f.Time, Statement{Kind: ToldLate, At: f.Time, For: late, Bound: bound})
+		c.tooLate(h, f.Time, func(e Event) Event {
+			return e.say("the end of validity that client %d was told came at %s, %s too late, more than %s", e.Client, at(f.Time), span4(late), bound)
+		})
 	}
 }
 
@@ -149,24 +154,26 @@ func (c *contract) lapsed(f *fact) {
 func (c *contract) checked(f *fact) {
 	h, asked := f.hold, f.call.at
 	if f.Outcome == history.OK && asked > h.leasedUntil() && !h.letGoBefore(asked) {
-		c.tooLate(h, f.Time, Statement{Kind: ToldHeld, At: asked})
+		c.tooLate(h, f.Time, func(e Event) Event {
+			e.From = asked
+			return e.say("client %d asked at %s whether it held the lock, and was told that it did", e.Client, at(asked))
+		})
 	}
 }
 
 // tooLate reports that a holder learned of the end too late, once for each hold.
-func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
+func (c *contract) tooLate(h *hold, now history.Time, how func(Event) Event) {
 	if !h.notice.given || h.notice.blamed {
 		return
 	}
 	h.notice.blamed = true
 	c.breaches.add(func() Finding {
-		held := Statement{Kind: HeldBeyond, Client: h.client.number, Resource: h.resource.name, Token: h.token, From: h.granted, To: h.leasedUntil()}
-		where := h.place(h.leasedUntil(), now)
-		f := Finding{Events: []Statement{held, how}, Causes: c.lateBecause(h, now), Where: &where}
-		if !c.faultLog.none() {
-			f.Meanwhile = c.meanwhile(h.acquire.at, now)
-		}
-		return f
+		held, over := h.during(RoleAccess, h.granted, h.leasedUntil()), h.leasedUntil()
+		held = held.say("client %d held %s since %s for a time to live that was over at %s", held.Client, held.lock(), at(h.granted), at(over))
+		late := how(h.during(RoleWait, now, 0))
+		faults := eventsOf(c.faultLog.between(h.acquire.at, now), forever, false)
+		where := h.place(over, now)
+		return Finding{Duty: NotifiesOfTheEnd, Events: append([]Event{held, late}, faults...), Causes: c.lateBecause(h, now), Where: &where}
 	})
 }
 
@@ -174,7 +181,8 @@ func (c *contract) tooLate(h *hold, now history.Time, how Statement) {
 // wrong, whatever faults did to it.
 func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	if h.expired() && h.expiry() <= h.leasedUntil() {
-		return unbroken(c.faultLog, Statement{Kind: ClockReached, At: h.expiry()})
+		reached := Event{Role: RoleAccess, From: h.expiry(), Client: h.client.number}
+		return unbroken(reached.say("the clock that the lock reads had come to the end of validity at %s", at(h.expiry())))
 	}
 	if wrong := c.faultLog.onClock(nodeOrClient{client: h.client.number}, h.acquire.at, now); len(wrong) > 0 {
 		return broken(ClockCounts, wrong...)
@@ -182,8 +190,8 @@ func (c *contract) lateBecause(h *hold, now history.Time) []Cause {
 	if h.openEnd != nil {
 		return nil
 	}
-	return unbroken(c.faultLog, Statement{Kind: DeadlineLate})
+	return unbroken(deadlineLate)
 }
 
-// laterThanTTL is the evidence if no fault explains the delay.
-const laterThanTTL = "the lock's own deadline is later than its TTL allows"
+// deadlineLate is the evidence if no fault explains the delay.
+var deadlineLate = Event{Role: RoleAccess, Text: "the lock's own deadline is later than its TTL allows"}

@@ -20,7 +20,7 @@ type keptKey struct {
 	endless  bool         // it has no expiry
 	late     bool         // no try for it was under way when it was set
 	passed   bool         // it stood in nobody's way: somebody was granted the lock beside it
-	end      End          // how its try or hold ended; the zero value: it goes on
+	end      ending       // how its try or hold ended; the zero value: it goes on
 	reason   string       // of a refusal
 }
 
@@ -83,8 +83,8 @@ func (p *progress) slow(k *keptKey) bool {
 // endKeys notes on the keys of a token how its try or hold ended.
 func (w *waiting) endKeys(h *hold, by history.Kind, at history.Time, reason string) {
 	for i := range w.kept {
-		if k := &w.kept[i]; k.token == h.token && k.end == (End{}) {
-			k.end, k.reason = End{By: by.String(), Client: h.client.number, At: at}, reason
+		if k := &w.kept[i]; k.token == h.token && k.end == (ending{}) {
+			k.end, k.reason = ending{by, h.client.number, at}, reason
 		}
 	}
 }
@@ -153,7 +153,8 @@ func (p *progress) causes(h *hold, now history.Time) []Cause {
 	r := h.resource
 	for _, o := range r.holds {
 		if o.leased() && o.orphaned() {
-			return broken(Releases, Statement{Kind: DiedHolding, Client: o.client.number, From: o.granted, At: o.client.died})
+			died := Event{Role: RoleFault, From: o.granted, To: o.client.died, Client: o.client.number, Resource: r.name, Token: o.token}
+			return broken(Releases, died.say("client %d, which was granted it at %s without an end, died at %s", died.Client, at(o.granted), at(died.To)))
 		}
 	}
 	start, slow, old := p.start(&r.waiting), nodes(0), false
@@ -168,9 +169,10 @@ func (p *progress) causes(h *hold, now history.Time) []Cause {
 	}
 	switch {
 	case slow != 0:
-		return broken(KeysExpire, Statement{Kind: OldKeys, Nodes: slow.listed(nil)})
+		kept := Event{Role: RoleLoss, Nodes: slow.listed(nil), Resource: r.name}
+		return broken(KeysExpire, kept.say("%v still kept a key from before", slow))
 	case old:
-		return unbroken(p.faultLog, p.obstacles(h, now)...)
+		return unbroken(p.obstacles(h, now)...)
 	}
 	if v := p.state.forgetful; v.node != 0 {
 		return broken(StoreKeeps, v.leads())
@@ -179,9 +181,9 @@ func (p *progress) causes(h *hold, now history.Time) []Cause {
 		return broken(DelaysDiffer, clones...)
 	}
 	if o := p.lastOutlived(r, start, now); o != nil {
-		return unbroken(p.faultLog, o.statement())
+		return unbroken(o.event())
 	}
-	return unbroken(p.faultLog, p.obstacles(h, now)...)
+	return unbroken(p.obstacles(h, now)...)
 }
 
 // maxObstacles bounds the keys, and the tries, that are told.
@@ -189,82 +191,110 @@ const maxObstacles = 3
 
 // obstacles tells what stood in the way of a try, as far as the history shows it: the keys of others,
 // how tries ended, and who else waits.
-func (p *progress) obstacles(h *hold, now history.Time) (told []Statement) {
+func (p *progress) obstacles(h *hold, now history.Time) (told []Event) {
 	w := &h.resource.waiting
 	switch header := p.state.header; {
 	case electorateOf(header).None():
 	case exactKeys(header):
 		told = p.tellKeys(h, now)
 	case !header.Keys:
-		told = []Statement{{Kind: NoKeys}}
+		told = []Event{{Role: RoleUnseen, Text: noKeys}}
 	}
 	if len(w.ends) > 0 {
-		s := Statement{Kind: TriesEnded, Resource: h.resource.name}
-		var ways []string
-		for _, e := range w.ends {
-			s.Count += e.count
-			if e.reason != "" {
-				ways = append(ways, fmt.Sprintf("%s (%d)", e.reason, e.count))
-			}
-		}
-		s.Detail = strings.Join(ways, ", ")
-		told = append(told, s)
+		told = append(told, w.tellEnds(h.resource.name))
 	}
 	others := 0
 	for _, o := range h.resource.holds {
 		if o != h && o.waits {
 			if others++; others <= maxObstacles {
-				told = append(told, Statement{Kind: StillWaits, Client: o.client.number, Token: o.token, Call: o.acquire.at})
+				e := Event{Role: RoleWait, From: o.acquire.at, Client: o.client.number, Resource: h.resource.name, Token: o.token}
+				told = append(told, e.say("client %d (token %s) still waited, having called acquire at %s", e.Client, short(o.token), at(o.acquire.at)))
 			}
 		}
 	}
 	if len(told) == 0 {
-		return []Statement{{Kind: LockGrantedNone}}
+		return []Event{{Role: RoleWait, Text: "the lock itself granted it to nobody"}}
 	}
 	return told
 }
 
-// tellKeys tells the keys of others that stand in the way, or that there are none. Keys of a token are
-// told together.
-func (p *progress) tellKeys(h *hold, now history.Time) (told []Statement) {
-	keys := h.resource.waiting.inTheWay(h)
-	if len(keys) == 0 {
-		return []Statement{{Kind: NoKeyInTheWay, Resource: h.resource.name}}
-	}
-	slices.SortStableFunc(keys, func(a, b keptKey) int { return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(a.node, b.node)) })
-	for _, k := range keys {
-		at := NodeTime{Node: k.node, At: k.set}
-		if i := slices.IndexFunc(told, func(s Statement) bool { return s.Token == k.token }); i >= 0 {
-			told[i].Nodes = append(told[i].Nodes, at)
-			continue
+// tellEnds tells how tries ended since the last grant.
+func (w *waiting) tellEnds(resource string) Event {
+	count, ways := 0, []string(nil)
+	for _, e := range w.ends {
+		count += e.count
+		if e.reason != "" {
+			ways = append(ways, fmt.Sprintf("%s (%d)", e.reason, e.count))
 		}
-		told = append(told, p.tellKey(k, now))
 	}
-	return told[:min(len(told), maxObstacles)]
+	e := Event{Role: RoleWait, Resource: resource, Text: "1 try was refused"}
+	if count != 1 {
+		e = e.say("%d tries in a row were refused", count)
+	}
+	if len(ways) > 0 {
+		e.Text += ": " + strings.Join(ways, ", ")
+	}
+	return e
 }
 
-func (p *progress) tellKey(k keptKey, now history.Time) Statement {
-	s := Statement{Kind: KeyInTheWay, Client: k.client, Token: k.token, Nodes: []NodeTime{{k.node, k.set}}, More: k.late, Left: k.reason}
-	if k.end != (End{}) {
-		s.End = &k.end
+// tellKeys tells the keys of others that stand in the way, or that there are none. Keys of a token are
+// told together.
+func (p *progress) tellKeys(h *hold, now history.Time) (told []Event) {
+	keys, resource := h.resource.waiting.inTheWay(h), h.resource.name
+	if len(keys) == 0 {
+		return []Event{Event{Role: RoleWait, Resource: resource}.say("no recorded key of %s stood in the way", quoted(resource))}
+	}
+	slices.SortStableFunc(keys, func(a, b keptKey) int { return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(a.node, b.node)) })
+	for len(keys) > 0 && len(told) < maxObstacles {
+		first := keys[0]
+		e := Event{Role: RoleLoss, Client: first.client, Resource: resource, Token: first.token}
+		keys = without(keys, func(k *keptKey) bool {
+			if k.token != first.token {
+				return false
+			}
+			e.Nodes = append(e.Nodes, NodeTime{Node: k.node, At: k.set})
+			return true
+		})
+		whose := "a key"
+		if first.client != 0 {
+			whose = fmt.Sprintf("client %d's key", first.client)
+		}
+		told = append(told, e.say("%v kept %s (token %s), set %s%s", setOf(e.Nodes), whose, short(first.token), times(e.Nodes), p.about(&first, now)))
+	}
+	return told
+}
+
+// about says why a key stood in the way, and how its try or hold had ended.
+func (p *progress) about(k *keptKey, now history.Time) (text string) {
+	if k.late {
+		text = " with no try for it under way"
 	}
 	switch lived := now.Sub(k.given()); {
 	case k.endless:
-		s.Detail = withoutExpiry
+		text += ", which had no expiry"
 	case k.extended > 0:
-		s.Detail, s.Other, s.To = extendedKey, k.by, k.extended
-	case lived > p.ttl && !p.slow(&k):
-		s.Detail, s.For, s.TTL = outlivedTTL, lived, p.ttl
+		text += fmt.Sprintf(", which %s went on to extend, last at %s", clientOrSome(k.by), at(k.extended))
+	case lived > p.ttl && !p.slow(k):
+		text += fmt.Sprintf(", for %s, longer than the longest TTL, %v, and no fault made a clock slow there", span4(lived), p.ttl)
 	}
-	if c := p.state.client(k.client); k.client != 0 && s.End == nil && c.dead {
-		s.End = &End{By: history.Kill.String(), Client: k.client, At: c.died}
+	end := k.end
+	if c := p.state.client(k.client); k.client != 0 && end == (ending{}) && c.dead {
+		end = ending{history.Kill, k.client, c.died}
 	}
-	return s
+	switch end.by {
+	case history.Refused:
+		text += fmt.Sprintf("; client %d had been refused at %s", end.client, at(end.at))
+		if k.reason != "" {
+			text += fmt.Sprintf(" (%s)", k.reason)
+		}
+	case history.Lost:
+		text += fmt.Sprintf("; client %d had been told of its loss at %s", end.client, at(end.at))
+	case history.Lapse:
+		text += fmt.Sprintf("; its validity had ended at %s", at(end.at))
+	case history.Kill:
+		text += fmt.Sprintf("; client %d had died at %s", end.client, at(end.at))
+	case history.Release:
+		text += fmt.Sprintf("; client %d had called release at %s", end.client, at(end.at))
+	}
+	return text
 }
-
-// The Details of [KeyInTheWay].
-const (
-	withoutExpiry = "no-expiry"
-	extendedKey   = "extended"
-	outlivedTTL   = "outlived"
-)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/textfmt"
 )
 
 // outlivedTry is a try that took longer than its TTL: the keys that it had set expired before
@@ -52,6 +53,12 @@ func (p *progress) lastOutlived(r *resource, from, now history.Time) *outlivedTr
 	return nil
 }
 
-func (o *outlivedTry) statement() Statement {
-	return Statement{Kind: TryOutlived, Client: o.client, Call: o.call, At: o.at, More: o.open, For: o.took, TTL: o.ttl, Nodes: o.nodes.listed(nil)}
+func (o *outlivedTry) event() Event {
+	took, gone := "took", "expired before it returned"
+	if o.open {
+		took, gone = "has taken", "expired already"
+	}
+	e := Event{Role: RoleWait, From: o.call, To: o.at, Client: o.client, Nodes: o.nodes.listed(nil)}
+	return e.say("client %d's try, called at %s, %s %s, longer than its TTL, %v: %s on %v %s",
+		o.client, at(o.call), took, span4(o.took), o.ttl, textfmt.Plural(o.nodes.count(), "its key"), o.nodes, gone)
 }

@@ -9,6 +9,7 @@ import (
 	gotoken "go/token"
 	"io"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,15 +21,15 @@ import (
 
 const findingsPage = "../docs/findings.md"
 
-// The tables of the page are made of the types: assumptions, and kinds of statements with
-// the comments beside them.
+// The tables of the page are made of the assumptions and of the types, with the comments beside their
+// fields.
 func TestFindingsPageIsCurrent(t *testing.T) {
 	read, err := os.ReadFile(findingsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := replaced(t, string(read), "assumptions", assumptionTable())
-	made = replaced(t, made, "statements", statementTables(t))
+	made = replaced(t, made, "fields", fieldTable(t))
 	made = replaced(t, made, "example", exampleFinding(t))
 	testkit.GoldenFile(t, findingsPage, made, "A finding says something else.")
 }
@@ -81,37 +82,43 @@ func exampleFinding(t *testing.T) string {
 	return "```json\n" + string(text) + "\n```"
 }
 
-func statementTables(t *testing.T) string {
-	file, err := parser.ParseFile(gotoken.NewFileSet(), "statement.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
+// fieldTable lists the fields of a finding's JSON, and the values of its roles and duties.
+func fieldTable(t *testing.T) string {
+	decls := map[string]*ast.TypeSpec{}
+	values := map[string]string{}
+	for _, name := range []string{"finding.go", "event.go", "report.go", "contract.go"} {
+		file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				decls[n.Name.Name] = n
+			case *ast.ValueSpec:
+				if kind, _ := n.Type.(*ast.Ident); kind != nil && (kind.Name == "Role" || kind.Name == "Duty") {
+					values[kind.Name] += row(strings.ToLower(kind.Name), n.Values[0].(*ast.BasicLit).Value, n.Comment.Text())
+				}
+			}
+			return true
+		})
 	}
 	var b strings.Builder
-	for _, d := range file.Decls {
-		group, ok := d.(*ast.GenDecl)
-		if !ok || group.Tok != gotoken.CONST {
-			continue
+	b.WriteString("| of | field or value | meaning |\n|---|---|---|\n")
+	for _, of := range []struct{ what, kind string }{
+		{"finding", "Finding"}, {"event", "Event"}, {"node", "NodeTime"}, {"cause", "Cause"}, {"first", "Pair"}, {"grant", "Grant"}, {"where", "Place"},
+	} {
+		for _, f := range decls[of.kind].Type.(*ast.StructType).Fields.List {
+			tag, _ := strconv.Unquote(f.Tag.Value)
+			field, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+			b.WriteString(row(of.what, field, f.Comment.Text()))
 		}
-		fmt.Fprintf(&b, "%s\n\n| kind | meaning |\n|---|---|\n", strings.Join(strings.Fields(group.Doc.Text()), " "))
-		for _, spec := range group.Specs {
-			v := spec.(*ast.ValueSpec)
-			kind, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := strings.Join(strings.Fields(v.Doc.Text()+v.Comment.Text()), " ")
-			if text == "" {
-				t.Errorf("%s has no comment", v.Names[0].Name)
-			}
-			_, after, named := strings.Cut(text, v.Names[0].Name+": ")
-			if named {
-				text = after
-			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", kind, strings.TrimPrefix(text, v.Names[0].Name+" "))
-		}
-		b.WriteString("\n")
 	}
-	return strings.TrimSpace(b.String()) + "\n"
+	return b.String() + values["Role"] + values["Duty"]
+}
+
+func row(of, name, meaning string) string {
+	return fmt.Sprintf("| %s | `%s` | %s |\n", of, strings.Trim(name, `"`), strings.TrimSpace(meaning))
 }
 
 // Each assumption says what it means, what breaks it and what helps.

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -226,18 +227,28 @@ func (p *progress) violate(h *hold, now history.Time, how string) {
 	start := p.start(&r.waiting)
 	r.waiting.long = true
 	l := longWait{resource: r, at: now, start: start, told: Finding{
-		Events: []Statement{
-			{Kind: WaitedLong, Detail: how, Client: h.client.number, Resource: r.name, At: now, Call: h.acquire.at},
-			{Kind: NobodyGranted, At: start, TTL: p.ttl, Bound: p.bound},
-		},
-		Meanwhile: statementsOf(p.faultLog.between(now, now), now-1, false),
-		Causes:    p.causes(h, now),
-		Where:     &Place{Resource: r.name, From: start, To: now},
+		Events: append([]Event{p.waited(h, start, now, how)}, eventsOf(p.faultLog.between(now, now), now-1, false)...),
+		Causes: p.causes(h, now),
+		Where:  &Place{Resource: r.name, From: start, To: now},
 	}}
 	if !p.blocked(h) {
 		l.links, l.faults = p.excuses.present(p.state, r)
 	}
 	p.long = append(p.long, l)
+}
+
+// waited describes a wait that was too long since an instant, and how it ended.
+func (p *progress) waited(h *hold, start, now history.Time, how string) Event {
+	text := fmt.Sprintf("at %s client %d still waited for %s, having called acquire at %s", at(now), h.client.number, quoted(h.resource.name), at(h.acquire.at))
+	switch how {
+	case "refused":
+		text = fmt.Sprintf("at %s client %d was refused %s once more", at(now), h.client.number, quoted(h.resource.name))
+	case "granted":
+		text = fmt.Sprintf("client %d was granted %s only at %s, having called acquire at %s", h.client.number, quoted(h.resource.name), at(now), at(h.acquire.at))
+	}
+	e := Event{Role: RoleWait, From: start, To: now, Client: h.client.number, Resource: h.resource.name, Token: h.token}
+	return e.say("%s, and nobody had been granted it since %s, though nobody held it, no fault that can hold up a grant began or ended, and the longest TTL, %v, and the bound, %v, had passed",
+		text, at(start), p.ttl, p.bound)
 }
 
 // excuse forgets the waits that were too long only while a link was down that is up now, or a fault
@@ -285,28 +296,33 @@ func (p *progress) finding(end history.Time) Finding {
 	owing := p.owing()
 	switch {
 	case p.bound == 0:
-		return because(NotApplicable, Statement{Kind: NoBound})
+		return notExercised(NotApplicable, noBound)
 	case len(p.long) > 0:
 		f := p.long[0].told
 		f.Verdict, f.Count = Violated, len(p.long)
 		return f
 	case p.tries == 0:
-		return because(NotApplicable, Statement{Kind: NobodyWaited})
+		return notExercised(NotApplicable, "nobody waited for the lock")
 	case p.grants == 0:
-		f := because(Unknown, Statement{Kind: NobodyGrantedYet})
+		f := notExercised(Unknown, "nobody was granted the lock, and nobody waited for long enough with a majority of the nodes in reach")
 		f.Where = &Place{From: end, To: end}
 		return f
 	case owing != nil:
 		quiet := p.disturbed(&owing.waiting)
-		s := Statement{Kind: TooSoon, Resource: owing.name, From: quiet, At: end}
+		e := Event{Role: RoleUnseen, From: quiet, To: end, Resource: owing.name}
+		why := fmt.Sprintf("the history ends at %s, too soon to tell", at(end))
 		if end > p.due(&owing.waiting) && !p.awaited(owing) {
-			s.Kind, s.Nodes = OutOfReach, silent
+			why = "nobody who waits for it reaches a majority of the nodes"
+			if e.Nodes = silent; len(silent) > 0 {
+				why += fmt.Sprintf(": %v last answered their watch %s", setOf(silent), times(silent))
+			}
 		}
-		f := because(Unknown, s)
+		f := because(Unknown, e.say("nobody was granted %s after faults had last done something, at %s, and %s", quoted(owing.name), at(quiet), why))
 		f.Where = &Place{Resource: owing.name, From: quiet, To: end}
 		return f
 	}
-	return because(Holds, Statement{Kind: WaitsBounded, Count: p.grants, Bound: p.bound})
+	waited := Event{Role: RoleWait}
+	return because(Holds, waited.say("%s, and none was waited for longer than %v when nothing stood in the way", counted(p.grants, "grant"), p.bound))
 }
 
 // silentAt returns the nodes that do not answer their watch any more when the history ends, with when

@@ -30,24 +30,20 @@ type Report struct {
 // Place is a part of a history: the events of one resource, or of all if none is
 // named, from one instant to another, both included.
 type Place struct {
-	Resource string       `json:"resource,omitempty"`
-	Client   int          `json:"client,omitempty"` // the client that it is about; 0: several or none
-	From     history.Time `json:"from"`
-	To       history.Time `json:"to"`
+	Resource string       `json:"resource,omitempty"` // left out: all
+	Client   int          `json:"client,omitempty"`   // the client that it is about; left out: several or none
+	From     history.Time `json:"from"`               // its first instant
+	To       history.Time `json:"to"`                 // its last instant
 }
 
-// Pair is two grants that overlap.
+// Pair is two grants that overlap. From and To are equal if the second grant ended before its call
+// returned.
 type Pair struct {
-	First  Grant `json:"first"`
-	Second Grant `json:"second"`
-
-	// From and To bound the time in which both were held. They are equal if the
-	// second grant ended before its call returned.
-	From history.Time `json:"from"`
-	To   history.Time `json:"to"`
-
-	// Open: the history ended before either hold did. To is its last instant.
-	Open bool `json:"open,omitempty"`
+	First  Grant        `json:"first"`          // the holder's
+	Second Grant        `json:"second"`         // the newcomer's
+	From   history.Time `json:"from"`           // from when both were held
+	To     history.Time `json:"to"`             // until when
+	Open   bool         `json:"open,omitempty"` // the history ended before either hold did, at that instant
 }
 
 // Overlap returns how long both grants were held.
@@ -55,12 +51,12 @@ func (p *Pair) Overlap() time.Duration { return p.To.Sub(p.From) }
 
 // Grant names one grant.
 type Grant struct {
-	Client   int           `json:"client"`
-	Resource string        `json:"resource"`
-	Token    string        `json:"token"`
-	Call     history.Time  `json:"call"`     // of acquire
-	Granted  history.Time  `json:"granted"`  // its return
-	Validity time.Duration `json:"validity"` // at the grant, by the client's clock
+	Client   int           `json:"client"`   // who acquired the lock
+	Resource string        `json:"resource"` // what is locked
+	Token    string        `json:"token"`    // of the acquisition
+	Call     history.Time  `json:"call"`     // when acquire was called
+	Granted  history.Time  `json:"granted"`  // when it returned
+	Validity time.Duration `json:"validity"` // what was left then, by the client's clock
 }
 
 // Finding returns what was found about a property.
@@ -70,7 +66,7 @@ func (r Report) Finding(p Property) Finding {
 			return f
 		}
 	}
-	return Finding{Property: p, Verdict: Unknown, Events: []Statement{{Kind: NotJudged}}}
+	return Finding{Property: p, Verdict: Unknown, Undecided: "it was not judged"}
 }
 
 // Verdicts returns the verdict of every property.

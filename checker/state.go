@@ -251,8 +251,9 @@ type comeback struct {
 }
 
 // leads describes a node that came to lead a store.
-func (c comeback) leads() Statement {
-	return Statement{Kind: Leads, Node: c.node, At: c.at, Detail: c.how}
+func (c comeback) leads() Event {
+	e := Event{Role: RoleLoss, From: c.at, Nodes: oneNode(c.node)}
+	return e.say("node %d leads the store since %s %s", c.node, at(c.at), c.how)
 }
 
 // perResource is what a judge or a meter has to remember of each resource. The

@@ -3,11 +3,11 @@ package checker_test
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/history"
 )
 
 var expected = checker.Verdicts{
@@ -61,19 +61,18 @@ func TestPropertiesHaveNames(t *testing.T) {
 	}
 }
 
-// A finding of two sections that differs from that of their windows only in that word is about the
-// same overlap.
+// Two findings tell of one overlap if they have the same events and causes.
 func TestSameOverlap(t *testing.T) {
-	overlap := func(what string, by time.Duration) checker.Finding {
-		return checker.Finding{Events: []checker.Statement{{Kind: checker.Overlap, Detail: what, For: by, End: &checker.End{By: "release", Client: 1}}}}
+	overlap := func(p checker.Property, to history.Time) checker.Finding {
+		return checker.Finding{Property: p, Events: []checker.Event{{Role: checker.RoleOverlap, From: 1, To: to}}}
 	}
-	lease := overlap("window", 1)
-	for _, c := range []struct {
+	lease := overlap(checker.Lease, 2)
+	for i, c := range []struct {
 		section checker.Finding
 		want    bool
-	}{{overlap("section", 1), true}, {overlap("section", 2), false}, {checker.Finding{}, false}} {
+	}{{overlap(checker.Section, 2), true}, {overlap(checker.Section, 3), false}, {checker.Finding{}, false}} {
 		if got := checker.SameOverlap(lease, c.section); got != c.want {
-			t.Errorf("%s: %v", c.section.Story(), got)
+			t.Errorf("%d: %v", i, got)
 		}
 	}
 	if checker.SameOverlap(checker.Finding{}, checker.Finding{}) {

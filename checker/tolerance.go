@@ -243,8 +243,10 @@ func (t *tolerance) violate(a attempt, s streak) {
 	client, r := a.hold.client, a.hold.resource.name
 	reached := t.nodes.voters() &^ (t.state.down | client.cut)
 	tell := func() Finding {
+		refused := Event{Role: RoleWait, From: s.since, To: a.at, Client: client.number, Resource: r}
 		return Finding{
-			Events: []Statement{{Kind: RefusedInRow, Client: client.number, Resource: r, Count: s.tries, From: s.since, At: a.at, Share: t.nodes.share(reached)}},
+			Events: []Event{refused.say("client %d was refused %s at %s in a row, from %s to %s, though it reached %s and nobody competed",
+				client.number, quoted(r), counted(s.tries, "try"), at(s.since), at(a.at), t.nodes.share(reached))},
 			Causes: t.causes(a, reached),
 			Where:  &Place{Resource: r, Client: client.number, From: s.since, To: a.at},
 		}
@@ -294,33 +296,35 @@ func (t *tolerance) answered(f *fact) {
 
 func (t *tolerance) causes(a attempt, reached nodes) []Cause {
 	if lock := electorateOf(t.state.header); !lock.None() && !lock.has(reached) {
-		return broken(KeepersReached, Statement{Kind: Unreached, Nodes: (lock.voters() &^ reached).listed(nil)})
+		missed, client := lock.voters()&^reached, a.hold.client.number
+		return broken(KeepersReached, Event{Role: RoleFault, Client: client, Nodes: missed.listed(nil)}.say("client %d did not reach %v", client, missed))
 	}
 	if o := a.hold.outlived(t.nodes, a.at); o != nil {
-		return unbroken(t.faultLog, o.statement())
+		return unbroken(o.event())
 	}
-	return unbroken(t.faultLog, Statement{Kind: LockRefused})
+	return unbroken(Event{Role: RoleWait, Text: "the lock itself refused"})
 }
 
 func (t *tolerance) finding(end history.Time) Finding {
-	unknown := func(s Statement) Finding {
-		f := because(Unknown, s)
+	unknown := func(e Event) Finding {
+		f := because(Unknown, e)
 		f.Where = &Place{From: t.changed, To: end}
 		return f
 	}
 	switch {
 	case t.tries == 0:
-		return because(NotApplicable, Statement{Kind: NoTries})
+		return notExercised(NotApplicable, "no number of tries is promised")
 	case t.breaches.count > 0:
 		return t.breaches.violated()
 	case !t.faulty:
-		return because(NotApplicable, Statement{Kind: AllReached})
+		return notExercised(NotApplicable, "every client reached every node at all times")
 	case len(t.pending) > 0:
-		return unknown(Statement{Kind: KeysUnseen})
+		return unknown(Event{Role: RoleUnseen, Text: keysUnseen})
 	case t.eligible == 0:
-		return unknown(Statement{Kind: NoFairTry})
+		return unknown(Event{Role: RoleNotExercised, Text: "nodes were out of reach, but no try reached a quiet majority with nobody competing"})
 	case t.granted == 0:
-		return unknown(Statement{Kind: FairTriesFailed, Count: t.eligible, Of: t.tries})
+		return unknown(Event{Role: RoleWait}.say("%s reached a quiet majority with nobody competing, and not one was granted, but never %d in a row", counted(t.eligible, "try"), t.tries))
 	}
-	return because(Holds, Statement{Kind: FairTriesWon, Count: t.granted, Of: t.eligible})
+	won := Event{Role: RoleAccess}
+	return because(Holds, won.say("with nodes out of reach %d of %s succeeded that reached a quiet majority with nobody competing", t.granted, counted(t.eligible, "try")))
 }

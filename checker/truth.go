@@ -30,13 +30,12 @@ type truth struct {
 
 // watchedClaim is what a release or an extension returned, and what is known of it by node.
 type watchedClaim struct {
-	told     Statement
-	where    Place
-	token    string
-	extended bool  // by an extension
-	backed   nodes // they did it, as far as is recorded
-	denied   nodes // they did not: all changes are recorded
-	unseen   nodes // not known: the watch has begun anew
+	what   claimKind
+	where  Place // from the call to the return
+	token  string
+	backed nodes // they did it, as far as is recorded
+	denied nodes // they did not: all changes are recorded
+	unseen nodes // not known: the watch has begun anew
 }
 
 // storeNode is the number of the node that stands for a store.
@@ -80,7 +79,7 @@ func (t *truth) released(f *fact) {
 	if h == nil {
 		return
 	}
-	claim := t.claim(f, "release")
+	claim := t.claim(f, saysHeld)
 	watched := t.contract.header.Watched
 	e := &h.keys.entry
 	claim.backed = h.keys.deleted
@@ -91,8 +90,7 @@ func (t *truth) released(f *fact) {
 	case f.Outcome == history.OK && (watched || !e.deleted):
 		t.claims = append(t.claims, claim)
 	case f.Outcome == history.Declined && !watched && e.claimed && e.deleted:
-		claim.told.Kind = ReleaseDenied
-		t.contract.violate(claim.where, claim.told)
+		t.contract.untrue(saysLost, claim.where, claim.token, func() string { return "its request deleted the entry in between" })
 	}
 	if !watched {
 		t.judged++
@@ -105,17 +103,13 @@ func (t *truth) extended(f *fact) {
 	if h == nil || t.contract.header.Entries {
 		return
 	}
-	claim := t.claim(f, "extend")
-	claim.extended, claim.backed = true, h.keys.kept|h.keys.set|h.keys.extended
+	claim := t.claim(f, saysExtended)
+	claim.backed = h.keys.kept | h.keys.set | h.keys.extended
 	t.claims = append(t.claims, claim)
 }
 
-func (t *truth) claim(f *fact, call string) watchedClaim {
-	h := f.hold
-	return watchedClaim{
-		told:  Statement{Kind: Unbacked, Detail: call, Client: h.client.number, Token: h.token, Call: f.call.at, At: f.Time},
-		where: h.place(f.call.at, f.Time), token: h.token,
-	}
+func (t *truth) claim(f *fact, what claimKind) watchedClaim {
+	return watchedClaim{what: what, where: f.hold.place(f.call.at, f.Time), token: f.hold.token}
 }
 
 func (t *truth) observe(f *fact) {
@@ -144,7 +138,7 @@ func (t *truth) observe(f *fact) {
 // back notes that a node has done what releases, or extensions, of the token claim.
 func (t *truth) back(f *fact, extended bool) {
 	for i := range t.claims {
-		if c := &t.claims[i]; c.extended == extended && c.token == f.Token && c.where.Resource == f.Resource {
+		if c := &t.claims[i]; (c.what == saysExtended) == extended && c.token == f.Token && c.where.Resource == f.Resource {
 			c.backed = c.backed.with(f.keeper())
 		}
 	}
@@ -161,10 +155,10 @@ func (t *truth) settle() {
 func (t *truth) judge(node int, from, seen history.Time) {
 	t.claims = without(t.claims, func(c *watchedClaim) bool {
 		switch {
-		case c.told.At >= seen:
+		case c.where.To >= seen:
 			return false
 		case c.backed.has(node):
-		case c.told.Call < from:
+		case c.where.From < from:
 			c.unseen = c.unseen.with(node)
 		default:
 			c.denied = c.denied.with(node)
@@ -178,10 +172,12 @@ func (t *truth) decide(c *watchedClaim) bool {
 	switch {
 	case t.quorum.has(c.backed):
 	case !t.quorum.has(t.quorum.voters() &^ c.denied):
-		if !t.contract.header.Entries {
-			c.told.Share = t.quorum.share(c.backed)
-		}
-		t.contract.violate(c.where, c.told)
+		t.contract.untrue(c.what, c.where, c.token, func() string {
+			if t.contract.header.Entries {
+				return "no client deleted the entry in between"
+			}
+			return t.quorum.unbacked(c.backed, c.what)
+		})
 	case t.quorum.voters()&^(c.backed|c.denied|c.unseen) != 0:
 		return false
 	default:
@@ -206,19 +202,17 @@ func (t *truth) deleted(f *fact) {
 			t.contract.header.Watched && t.contract.state.seenOf(node) <= h.granted {
 			continue
 		}
-		t.contract.violate(h.place(h.granted, f.Time),
-			Statement{Kind: KeyDeleted, Node: node, Token: h.token, At: f.Time, Other: f.Client, Client: h.client.number, From: h.granted})
+		t.contract.deletedKey(h, node, f.Client, f.Time)
 	}
 }
 
-// note says what was not judged, or nothing.
-func (t *truth) note() []Statement {
-	if t.judged > 0 || t.unjudged+len(t.claims) == 0 {
-		return nil
+// unjudgedBecause says why nothing was judged, or nothing.
+func (t *truth) unjudgedBecause() string {
+	switch {
+	case t.judged > 0 || t.unjudged+len(t.claims) == 0:
+		return ""
+	case t.contract.header.Entries:
+		return "whether release told the truth was not judged: " + entriesUnseen
 	}
-	unseen := KeysUnseen
-	if t.contract.header.Entries {
-		unseen = EntriesUnseen
-	}
-	return []Statement{{Kind: TruthNotJudged, Detail: string(unseen)}}
+	return "whether extend and release told the truth was not judged: " + keysUnseen
 }

@@ -1,9 +1,8 @@
 package checker
 
 import (
+	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
 )
@@ -20,9 +19,9 @@ type violation struct {
 
 	ownEnd   history.Time
 	since    history.Time // when the first window began
-	got      [2]string    // how the two windows began: see HoldBegan
+	got      [2]string    // how the two windows began, as [got] says
 	faults   []loggedFault
-	ending   *End // of the overlap
+	ending   ending // of the overlap
 	conflict *conflict
 	gap      *interruption // for a hold that had ended and was extended; nil: the windows overlap
 }
@@ -65,9 +64,9 @@ func (v *violation) ended(t *windowEvent) {
 	v.held, v.came = nil, nil
 }
 
-func (v *violation) end(t *windowEvent) *End {
+func (v *violation) end(t *windowEvent) ending {
 	v.pair.Open = t.by == history.End
-	return &End{By: t.by.String(), Client: t.hold.client.number, At: t.at}
+	return ending{t.by, t.hold.client.number, t.at}
 }
 
 // seal completes a violation that goes on at the end of the history.
@@ -76,7 +75,7 @@ func (v *violation) seal(end history.Time) {
 		return
 	}
 	v.pair.To, v.pair.Open = end, true
-	v.ending = &End{By: history.End.String(), Client: v.pair.First.Client, At: end}
+	v.ending = ending{history.End, v.pair.First.Client, end}
 	v.conflict.counted(v.held, end)
 	v.held, v.came = nil, nil
 }
@@ -103,59 +102,80 @@ func (v *violation) finding() Finding {
 	}
 	a, b := &v.pair.First, &v.pair.Second
 	held := began(a, v.got[0], v.since)
-	held.Validity, held.More = a.Validity, v.endless
+	switch {
+	case v.endless:
+		held.Text += ", without an end"
+	case a.Validity > 0:
+		held.Text += fmt.Sprintf(" with %s of validity left", span4(a.Validity))
+	}
 	if more := v.conflict.vouched.at; more > v.since {
-		held.To = more
+		held.Text += " and was last granted more time at " + at(more)
 	}
-	f.Events = append(statementsOf(v.faults, v.since, false), held)
-	f.Events = append(f.Events, statementsOf(v.faults, v.since, true)...)
-	f.Events = append(f.Events, began(b, v.got[1], v.pair.From))
-	if v.empty {
-		f.Events = append(f.Events,
-			Statement{Kind: HoldEnded, Client: b.Client, Detail: "empty"},
-			Statement{Kind: NeverFree, Client: a.Client, At: v.ownEnd})
-		return f
+	came := began(b, v.got[1], v.pair.From)
+	f.Events = append(eventsOf(v.faults, v.since, false), held)
+	f.Events = append(f.Events, eventsOf(v.faults, v.since, true)...)
+	overlap := Event{Role: RoleOverlap, From: v.pair.From, To: v.pair.To, Client: a.Client, Resource: a.Resource}
+	switch {
+	case v.empty:
+		came.Text += " with nothing left of it"
+		overlap = overlap.between(v.ownEnd, v.pair.From).say("at no point from %s on was the lock free, client %d held it", at(v.ownEnd), a.Client)
+	case v.pair.Overlap() == 0 && v.ending.by == history.End:
+		overlap = overlap.say("client %d still held it: the two holds begin to overlap, and the history ends", a.Client)
+	default:
+		overlap = overlap.say("client %d still held it: the two holds overlap by %s, %v", a.Client, span4(v.pair.Overlap()), v.ending)
 	}
-	f.Events = append(f.Events, Statement{
-		Kind: Overlap, Client: a.Client, Other: b.Client, From: v.pair.From, To: v.pair.To,
-		Detail: v.rule.window, For: v.pair.Overlap(), End: v.ending,
-	})
+	f.Events = append(f.Events, came, overlap)
 	return f
 }
 
 // began says that a client had the lock from an instant on.
-func began(g *Grant, how string, from history.Time) Statement {
-	return Statement{Kind: HoldBegan, Client: g.Client, Resource: g.Resource, Token: g.Token, Detail: how, At: from, Call: g.Call}
+func began(g *Grant, how string, from history.Time) Event {
+	e := Event{Role: RoleAccess, From: from, Client: g.Client, Resource: g.Resource, Token: g.Token}
+	return e.say("client %d %s %s at %s", g.Client, how, lockOf(g.Resource, g.Token), at(from))
 }
 
-// got says how a window of a hold began. See [HoldBegan].
+// got says how a window of a hold began.
 func got(h *hold, from history.Time) string { return gotAs(!h.returned, h.granted, from) }
 
 // gotAs is got for a hold that acted before its try returned, or was granted at an instant.
 func gotAs(acted bool, granted, from history.Time) string {
 	switch {
 	case acted:
-		return "acted"
+		return "acted, its acquire not having returned, as the holder of"
 	case granted < from:
-		return "extended"
+		return "was granted more time for"
 	}
-	return "granted"
+	return "was granted"
+}
+
+// ending is what ended a hold.
+type ending struct {
+	by     history.Kind // release, lost, expiring, kill, lapse, or end: the history ended first
+	client int
+	at     history.Time
+}
+
+func (e ending) String() string {
+	what := "client %d's validity ended"
+	switch e.by {
+	case history.End:
+		return "until the history ended"
+	case history.Release:
+		what = "client %d called release"
+	case history.Lost:
+		what = "client %d was told of the loss"
+	case history.Expiring:
+		what = "client %d was warned"
+	case history.Kill:
+		what = "client %d died"
+	}
+	return fmt.Sprintf("until "+what+" at %s", e.client, at(e.at))
 }
 
 // SameOverlap reports whether a finding of lease exclusion and one of section exclusion
 // describe the same overlap.
 func SameOverlap(lease, section Finding) bool {
-	if len(lease.Events)+len(section.Events) == 0 { // they were stored in words
-		a, b := lease.Story(), section.Story()
-		return a != "" && strings.ReplaceAll(a, "their windows overlap", "their sections overlap") == b
-	}
-	told := slices.Clone(lease.Events)
-	for i := range told {
-		if told[i].Kind == Overlap {
-			told[i].Detail = rules[sectionRule].window
-		}
-	}
-	return reflect.DeepEqual(told, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)
+	return len(lease.Events) > 0 && reflect.DeepEqual(lease.Events, section.Events) && reflect.DeepEqual(lease.Causes, section.Causes)
 }
 
 // violations counts the violations of a property and keeps the first.

@@ -67,11 +67,10 @@ type Row struct {
 
 // Violation is the number of violations of a property in a row, and the first run with one.
 type Violation struct {
-	Property checker.Property `json:"property"`
-	Count    int              `json:"count"` // of violations in all runs
-	Seed     uint64           `json:"seed"`
-	Trace    string           `json:"trace,omitempty"`
-	Story    string           `json:"story"`
+	Count   int             `json:"count"` // of violations in all runs
+	Seed    uint64          `json:"seed"`
+	Trace   string          `json:"trace,omitempty"`
+	Finding checker.Finding `json:"finding"` // about the first run
 }
 
 // Slipped is the number of runs that slipped, and the delay of the first.
@@ -102,7 +101,7 @@ func RowOf(t runner.Tally, first uint64) Row {
 	}
 	for _, p := range checker.Properties() {
 		if first, ok := t.First[p]; ok {
-			r.Violations = append(r.Violations, Violation{p, t.Violations[p], first.Seed, traced(first.TraceHash), first.Report.Finding(p).Story()})
+			r.Violations = append(r.Violations, Violation{t.Violations[p], first.Seed, traced(first.TraceHash), first.Report.Finding(p)})
 		}
 	}
 	return r
@@ -133,10 +132,10 @@ func (r Row) Tally(s scenarios.Scenario) runner.Tally {
 		}
 	}
 	for _, v := range r.Violations {
-		t.Violations[v.Property] = v.Count
-		t.First[v.Property] = runner.Result{
+		t.Violations[v.Finding.Property] = v.Count
+		t.First[v.Finding.Property] = runner.Result{
 			Scenario: s, Seed: v.Seed, TraceHash: hashed(v.Trace),
-			Report: checker.Report{Findings: []checker.Finding{checker.Told(v.Property, checker.Violated, v.Story)}},
+			Report: checker.Report{Findings: []checker.Finding{v.Finding}},
 		}
 	}
 	return t

@@ -66,20 +66,21 @@ func (r Row) validateWitness() error {
 // validateViolations checks the violations.
 func (r Row) validateViolations() error {
 	for i, v := range r.Violations {
-		switch runs := r.Seen[v.Property][checker.Violated]; {
-		case slices.ContainsFunc(r.Violations[:i], func(other Violation) bool { return other.Property == v.Property }):
-			return fmt.Errorf("violations of %s are there twice", v.Property)
+		p := v.Finding.Property
+		switch runs := r.Seen[p][checker.Violated]; {
+		case slices.ContainsFunc(r.Violations[:i], func(other Violation) bool { return other.Finding.Property == p }):
+			return fmt.Errorf("violations of %s are there twice", p)
 		case runs == 0 || v.Count < runs:
-			return fmt.Errorf("%d violations of %s in %d runs with one", v.Count, v.Property, runs)
+			return fmt.Errorf("%d violations of %s in %d runs with one", v.Count, p, runs)
 		case !r.has(v.Seed):
-			return fmt.Errorf("seed %d, which violates %s, is none of its runs", v.Seed, v.Property)
+			return fmt.Errorf("seed %d, which violates %s, is none of its runs", v.Seed, p)
 		}
 		if err := validateTrace(v.Trace); err != nil {
 			return err
 		}
 	}
 	for p, counts := range r.Seen {
-		if counts[checker.Violated] > 0 && !slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Property == p }) {
+		if counts[checker.Violated] > 0 && !slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Finding.Property == p }) {
 			return fmt.Errorf("no violation of %s is described", p)
 		}
 	}

@@ -92,7 +92,7 @@ func printProse(out io.Writer, text string) {
 	}
 }
 
-// tell prints a story, one statement to a line. Long lines are wrapped and indented.
+// tell prints a story, one event to a line. Long lines are wrapped and indented.
 func tell(out io.Writer, story ...string) {
 	for _, l := range story {
 		for i, part := range textfmt.Lines(l, terminal.On(out).Prose()-len("    ")) {

@@ -24,9 +24,9 @@ func TestCommandsMakeReports(t *testing.T) {
 		code int
 		want string
 	}{
-		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "their windows overlap by"},
+		{"run crash-restart --runs 2 --out " + runs, exitAsExpected, "the two holds overlap by"},
 		{"run calm --out= --seed 7", exitAsExpected, "lockstorm replay v1.calm.7."},
-		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "their windows overlap by"},
+		{"replay --out= " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "the two holds overlap by"},
 		{"check " + filepath.Join(runs, "crash-restart-sim-1"), exitAsExpected, "crash-restart, sim, seed 1"},
 		{"debate crash-restart calm --runs 3 --out " + debated, exitAsExpected, `<details id="witness-crash-restart">`},
 		{"debate --from " + debated, exitAsExpected, `As expected: 2 of 2 rows`},

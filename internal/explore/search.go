@@ -215,7 +215,7 @@ func (s *search) judge(ctx context.Context, r runner.Result) error {
 // a single run that is unknown, since another might show it. An exploration makes the others, too. A run
 // that was cut short stays unknown.
 func vacuous(f checker.Finding) bool {
-	return f.Undecided == "" && len(f.Events) > 0 && f.Events[0].Kind == checker.NoFairTry
+	return f.Undecided == "" && len(f.Events) > 0 && f.Events[0].Role == checker.RoleNotExercised
 }
 
 // tooLong reports whether a run of so many events shows nothing shorter than the finds.

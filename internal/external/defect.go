@@ -30,14 +30,14 @@ func (d Defects) Add(storm string, broken []checker.Finding) (news checker.Prope
 	return news, like
 }
 
-// defectOf returns what a violation is recognized by in other storms: the property, what happened,
-// and why. Who did it, when, and the faults of the storm do not count.
+// defectOf returns what a violation is recognized by in other storms: the property, or which part of
+// it, what happened, and why. Who did it, when, and the faults of the storm do not count.
 func defectOf(f checker.Finding) string {
 	var what []string
-	add := func(kind string, list []checker.Statement) {
-		for _, s := range list {
-			if !aboutFaults(s.Kind) {
-				what = append(what, fmt.Sprintf("%s %s", kind, s.Kind))
+	add := func(kind string, list []checker.Event) {
+		for _, e := range list {
+			if e.Role != checker.RoleFault {
+				what = append(what, fmt.Sprintf("%s %s", kind, e.Role))
 			}
 		}
 	}
@@ -47,9 +47,5 @@ func defectOf(f checker.Finding) string {
 		add("evidence", c.Evidence)
 	}
 	slices.Sort(what)
-	return f.Property.String() + ": " + strings.Join(slices.Compact(what), ", ")
-}
-
-func aboutFaults(k checker.StatementKind) bool {
-	return slices.Contains([]checker.StatementKind{checker.FaultInjected, checker.NoFault, checker.NoFaultThen}, k)
+	return fmt.Sprintf("%v, %s: %s", f.Property, f.Duty, strings.Join(slices.Compact(what), ", "))
 }

@@ -50,7 +50,7 @@ func happened(f checker.Finding) string {
 	f.Causes = slices.DeleteFunc(slices.Clone(f.Causes), func(c checker.Cause) bool { return c.Assumption != "" })
 	text := textfmt.Sentence(f.Story()) + "."
 	for left := 1; len(textfmt.Lines(text, ScreenWidth)) > storyLines; left++ {
-		first := slices.IndexFunc(f.Events, func(s checker.Statement) bool { return s.Kind == checker.FaultInjected })
+		first := slices.IndexFunc(f.Events, func(e checker.Event) bool { return e.Role == checker.RoleFault })
 		if first < 0 {
 			break
 		}

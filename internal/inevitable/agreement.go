@@ -75,16 +75,8 @@ func (c *curve) names(cause checker.Cause, j Jump) bool {
 			instants[at] = true
 		}
 	}
-	return slices.ContainsFunc(cause.Evidence, func(s checker.Statement) bool {
-		return slices.ContainsFunc(instantsOf(s), func(at history.Time) bool { return at != 0 && instants[at] })
+	delete(instants, 0) // not known
+	return slices.ContainsFunc(cause.Evidence, func(e checker.Event) bool {
+		return instants[e.From] || instants[e.To] || slices.ContainsFunc(e.Nodes, func(n checker.NodeTime) bool { return instants[n.At] })
 	})
-}
-
-// instantsOf lists the instants that a statement names.
-func instantsOf(s checker.Statement) []history.Time {
-	all := []history.Time{s.At, s.From, s.To}
-	for _, n := range s.Nodes {
-		all = append(all, n.At)
-	}
-	return all
 }

@@ -41,10 +41,10 @@ func TestStanding(t *testing.T) {
 // A finding of a defect names no broken assumption, and no remedy for one: the lock promises to withstand
 // what took place. That of a limit does.
 func TestDefectNamesNoAssumption(t *testing.T) {
-	lost := checker.Statement{Kind: checker.KeyLost, Detail: "forgotten", Client: 1, Nodes: []checker.NodeTime{{Node: 3, At: 2}}}
+	lost := checker.Event{Role: checker.RoleLoss, Client: 1, Nodes: []checker.NodeTime{{Node: 3, At: 2}}, Text: "node 3 forgot client 1's key at 2ns"}
 	found := checker.Finding{
 		Property: checker.Lease, Verdict: checker.Violated,
-		Causes: []checker.Cause{{Assumption: checker.KeepsOrStaysAway, Evidence: []checker.Statement{lost}}},
+		Causes: []checker.Cause{{Assumption: checker.KeepsOrStaysAway, Evidence: []checker.Event{lost}}},
 	}
 	for name, want := range map[string]string{
 		"calm":          "No assumption is seen to be broken: node 3 forgot client 1's key at 2ns",

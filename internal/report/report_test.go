@@ -262,7 +262,7 @@ func TestAFailedTestLeadsWithWhatFailedIt(t *testing.T) {
 	}
 	text := checkPage(t, r)
 	wantIn(t, text, "V3 effect exclusion is violated, which failed the test.", "Limit: V1 lease exclusion is violated, but not promised, because nodes forget.", "limit: not promised")
-	if _, first, _ := strings.Cut(text, `class="sentence">`); !strings.HasPrefix(first, "Lost update") || strings.Contains(text, "the scenario states no expectation") {
+	if _, first, _ := strings.Cut(text, `class="sentence">`); !strings.HasPrefix(first, "An update of") || strings.Contains(text, "the scenario states no expectation") {
 		t.Errorf("the page leads with %.80q, and not with the lost update, or speaks of a scenario that the user has not written", first)
 	}
 }
@@ -320,7 +320,7 @@ func TestHostileNamesAreEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := runpage.Shown{Title: hostile, Run: run, Command: hostile}
-	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Told(checker.Lease, checker.Violated, hostile)}}
+	s.Run.Report = checker.Report{Cut: hostile, Findings: []checker.Finding{checker.Finding{Property: checker.Lease, Verdict: checker.Violated, Events: []checker.Event{{Text: hostile}}}}}
 	s.Run.Scenario.Summary, s.Run.Versions = hostile, map[string]string{hostile: hostile}
 	r := report.New(hostile, options)
 	if err := r.Runs([]runpage.Shown{s, s}); err != nil {

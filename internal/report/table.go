@@ -115,7 +115,7 @@ func violations(r results.Row, p checker.Property) []string {
 	}
 	count, witness := 0, ""
 	for _, v := range r.Violations {
-		if v.Property == p {
+		if v.Finding.Property == p {
 			count, witness = v.Count, strconv.FormatUint(v.Seed, 10)
 		}
 	}

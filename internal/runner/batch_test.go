@@ -117,7 +117,7 @@ func TestUnseenRunIsRepeated(t *testing.T) {
 		runs++
 		if unseen[seed]--; unseen[seed] >= 0 {
 			i := slices.IndexFunc(r.Report.Findings, func(f checker.Finding) bool { return f.Property == checker.Cleanup })
-			r.Report.Findings[i] = checker.Finding{Property: checker.Cleanup, Verdict: checker.Unknown, Events: []checker.Statement{{Kind: checker.KeysUnseen}}}
+			r.Report.Findings[i] = checker.Finding{Property: checker.Cleanup, Verdict: checker.Unknown, Events: []checker.Event{{Role: checker.RoleUnseen}}}
 		}
 		return r, err
 	}}

@@ -333,9 +333,7 @@ func (r Result) Unseen() bool {
 		return false
 	}
 	f := r.Report.Finding(checker.Cleanup)
-	return f.Verdict == checker.Unknown && slices.ContainsFunc(f.Events, func(s checker.Statement) bool {
-		return s.Kind == checker.KeysUnseen || s.Kind == checker.EntriesUnseen
-	})
+	return f.Verdict == checker.Unknown && slices.ContainsFunc(f.Events, func(e checker.Event) bool { return e.Role == checker.RoleUnseen })
 }
 
 // ReturnUntried reports whether no client tried to acquire after a node was back that the plan brings

@@ -21,7 +21,7 @@ func measuredRuns(limits scenarios.Limits, runs int, draw func() (acquire, outag
 			Outages:   checker.Outages{LongestOutage: outage, TotalOutage: outage, Wanted: time.Second},
 		}
 		for _, p := range checker.Properties() {
-			r.Report.Findings = append(r.Report.Findings, checker.Told(p, checker.Holds, ""))
+			r.Report.Findings = append(r.Report.Findings, checker.Finding{Property: p, Verdict: checker.Holds})
 		}
 		t.Add(r)
 	}

@@ -232,7 +232,7 @@ func happened(f checker.Finding, anchor string) []clause {
 			text = ", and "
 		case c.Assumption != "":
 			text = ", because an assumption broke: "
-		case c.Faultless:
+		case f.Faultless:
 			text = ". No fault took place: "
 		default:
 			text = ". No assumption is seen to be broken: "
@@ -265,7 +265,7 @@ func what(f checker.Finding) string {
 	if f.First != nil && len(events) > 1 {
 		events = events[len(events)-1:]
 	}
-	return strings.TrimRight(strings.Join(events, " "), ".;")
+	return strings.Join(events, "; ")
 }
 
 // assumptionAnchor is the anchor of the explanation of an assumption.

@@ -302,7 +302,7 @@ func TestTextsAreEscaped(t *testing.T) {
 	tr.Replied(1, 1, env.Reply{Node: 1, Answer: env.Failed, Err: errors.New(hostile)})
 	tr.Record(&history.Event{Time: 2e6, Kind: history.Refused, Client: 1, Resource: hostile, Token: hostile, Reason: hostile})
 	tr.Record(&history.Event{Time: 3e6, Kind: history.End, Reason: hostile})
-	d := Of(tr, checker.Told(checker.Lease, checker.Violated, hostile))
+	d := Of(tr, checker.Finding{Property: checker.Lease, Verdict: checker.Violated, Events: []checker.Event{{Text: hostile}}})
 	check(t, d)
 	if n := shapes(t, d.SVG())["script"]; n != 0 {
 		t.Errorf("%d scripts in a drawing", n)

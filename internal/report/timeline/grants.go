@@ -264,13 +264,13 @@ func (x *grantIndex) involved(f checker.Finding) []int {
 	return all
 }
 
-// closest returns the grant of a statement's client and token that is closest to a place, or
+// closest returns the grant of an event's client and token that is closest to a place, or
 // -1. A token can be granted several times.
-func (x *grantIndex) closest(s checker.Statement, to *checker.Place) int {
+func (x *grantIndex) closest(e checker.Event, to *checker.Place) int {
 	best := -1
 	for i := range x.list {
 		g := &x.list[i]
-		if g.Token != s.Token || g.Client != s.Client || s.Resource != "" && g.Resource != s.Resource {
+		if g.Token != e.Token || g.Client != e.Client || e.Resource != "" && g.Resource != e.Resource {
 			continue
 		}
 		if best < 0 || to == nil || g.distance(to) <= x.list[best].distance(to) {

@@ -2,9 +2,7 @@ package timeline
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
@@ -35,108 +33,56 @@ const (
 	CauseStep StepKind = "cause" // the assumption that was broken, or that none was
 )
 
-// Story splits the story of a finding into steps. Their lanes are not known yet.
+// Story tells a finding in steps. Their lanes are not known yet.
 func Story(f checker.Finding) []Step {
-	facts := statements(f)
-	var all []Step
-	for _, line := range f.Lines() {
-		s := Step{Text: line, Kind: EventStep, Lane: -1}
-		faults, others := 0, 0
-		for rest := line; len(facts) > 0; facts = facts[1:] {
-			_, after, said := strings.Cut(rest, facts[0].String())
-			if !said {
-				break
-			}
-			rest = after
-			s.add(facts[0].Statement)
-			switch facts[0].Kind {
-			case checker.FaultInjected, checker.NoFault, checker.NoFaultThen:
-				faults++
-			default:
-				others++
-			}
-			if facts[0].cause {
-				s.Kind = CauseStep
-			}
-		}
-		if s.Kind == EventStep && faults > 0 && others == 0 {
-			s.Kind = FaultStep
-		}
-		all = append(all, s)
+	lines := f.Lines()
+	steps := make([]Step, len(lines))
+	for i, line := range lines {
+		steps[i] = Step{Text: line, Kind: EventStep, Lane: -1}
 	}
-	return all
-}
-
-// fact is a statement of a finding, in the order of the story.
-type fact struct {
-	checker.Statement
-	cause bool
-}
-
-func statements(f checker.Finding) (all []fact) {
-	for _, s := range slices.Concat(f.Events, f.Meanwhile) {
-		all = append(all, fact{s, false})
-	}
-	for _, c := range f.Causes {
-		for _, s := range c.Evidence {
-			all = append(all, fact{s, true})
+	events := steps[len(lines)-len(f.Events)-len(f.Causes):]
+	for i, e := range f.Events {
+		s := &events[i]
+		if s.add(e); e.Role == checker.RoleFault { // it may have begun at 0
+			s.Kind, s.Placed, s.From, s.about = FaultStep, true, e.From, laneKey{}
 		}
 	}
-	return all
+	for i, c := range f.Causes {
+		s := &events[len(f.Events)+i]
+		s.Kind = CauseStep
+		for _, e := range c.Evidence {
+			s.add(e)
+		}
+	}
+	return steps
 }
 
-// add extends the place of a step by that of a statement.
-func (s *Step) add(what checker.Statement) {
+// add extends the place of a step by that of an event.
+func (s *Step) add(e checker.Event) {
 	if s.about == (laneKey{}) {
 		switch {
-		case what.Node > 0:
-			s.about = laneKey{Nodes, what.Node}
-		case len(what.Nodes) > 0:
-			s.about = laneKey{Nodes, what.Nodes[0].Node}
-		case what.Client > 0:
-			s.about = laneKey{Clients, what.Client}
+		case len(e.Nodes) > 0:
+			s.about = laneKey{Nodes, e.Nodes[0].Node}
+		case e.Client > 0:
+			s.about = laneKey{Clients, e.Client}
 		}
 	}
-	from, to, placed := spanOf(what)
-	switch {
-	case !placed:
-	case !s.Placed:
-		s.Placed, s.From, s.To = true, from, to
-	default:
-		s.From, s.To = min(s.From, from), max(s.To, to)
+	s.extend(e.From)
+	s.extend(e.To)
+	for _, n := range e.Nodes {
+		s.extend(n.At)
 	}
 }
 
-// spanOf returns when a statement says that something happened. Times that give a reason only
-// ("since", "having called acquire at") count if there is no other.
-func spanOf(s checker.Statement) (from, to history.Time, placed bool) {
-	known := func(t history.Time) bool { return t > 0 && t < math.MaxInt64 }
+// extend extends the place of a step by an instant; 0: it is not known.
+func (s *Step) extend(at history.Time) {
 	switch {
-	case s.Kind == checker.FaultInjected:
-		return s.At, max(s.At, s.To), true
-	case s.Kind == checker.Accessed && known(s.From) && known(s.At):
-		return s.From, s.At, true
-	case s.Kind == checker.Overlap && s.End != nil && known(s.End.At):
-		return s.End.At.Add(-s.For), s.End.At, true
-	case known(s.At):
-		return s.At, s.At, true
-	case known(s.From) && known(s.To):
-		return s.From, max(s.From, s.To), true
-	case known(s.From):
-		return s.From, s.From, true
-	case known(s.Call):
-		return s.Call, s.Call, true
+	case at == 0:
+	case !s.Placed:
+		s.Placed, s.From, s.To = true, at, at
+	default:
+		s.From, s.To = min(s.From, at), max(s.To, at)
 	}
-	for _, n := range s.Nodes {
-		switch {
-		case !known(n.At):
-		case !placed:
-			from, to, placed = n.At, n.At, true
-		default:
-			from, to = min(from, n.At), max(to, n.At)
-		}
-	}
-	return from, to, placed
 }
 
 // placeSteps bounds the steps of the findings by the history, and finds their lanes.
