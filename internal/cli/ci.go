@@ -56,7 +56,10 @@ error.`,
 	f.Lookup("budget").DefValue, f.Lookup("summary").DefValue = textfmt.Whole(r.budget), "$GITHUB_STEP_SUMMARY"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.out = cmd.OutOrStdout()
-		if err := r.check(); err != nil {
+		if err := allKnown("suite", r.suites, allSuites); err != nil {
+			return fmt.Errorf("--suite: %w", err)
+		}
+		if err := cmp.Or(writableDir("--out", r.dir), writableFile("--junit", r.junit), writableFile("--summary", r.summary)); err != nil {
 			return err
 		}
 		if err := r.plan(cmd.Context(), args); err != nil {
@@ -82,15 +85,6 @@ type ciRun struct {
 
 	first, last []lineCheck       // before and after the tests and the programs
 	tests       map[string]string // the directories of the packages whose tests use locktest, by import paths
-	commands    [][]string        // of the programs
-}
-
-// check checks the flags.
-func (r *ciRun) check() error {
-	if err := allKnown("suite", r.suites, allSuites); err != nil {
-		return fmt.Errorf("--suite: %w", err)
-	}
-	return cmp.Or(writableDir("--out", r.dir), writableFile("--junit", r.junit), appendableFile("--summary", r.summary))
 }
 
 // share returns a context that ends with ctx, or when a part of the time that is left is used up.
@@ -112,12 +106,11 @@ func whyEnded(ctx context.Context) string {
 func (r *ciRun) run(ctx context.Context) error {
 	r.report.With = fmt.Sprintf("lockstorm %s, budget %s, seed of the hunt %d", version(), textfmt.Whole(r.budget), r.seed)
 	r.lines(ctx, r.first)
-	parts := len(r.commands)
 	if len(r.tests) > 0 {
-		r.runTests(ctx, parts+1)
+		r.runTests(ctx, 1+len(r.programs))
 	}
-	for i := range r.commands {
-		r.runProgram(ctx, i, parts-i)
+	for i, program := range r.programs {
+		r.runProgram(ctx, program, i+1, len(r.programs)-i)
 	}
 	r.lines(ctx, r.last)
 	if r.report.Took = time.Since(r.began); len(r.report.Checks) == 0 && ctx.Err() == nil {
@@ -126,10 +119,9 @@ func (r *ciRun) run(ctx context.Context) error {
 	for _, c := range r.report.Only(ci.Contradiction, ci.Undecided) {
 		_, _ = fmt.Fprintf(r.out, "\n%s: %s, %v\n%s", c.Suite, c.Name, c.Outcome, c.Text())
 	}
-	for _, note := range r.report.Notes {
+	for _, note := range append(r.report.Notes, "ci: "+r.report.String()) {
 		_, _ = fmt.Fprintf(r.out, "\n%s\n", note)
 	}
-	_, _ = fmt.Fprintf(r.out, "\nci: %v\n", r.report)
 	if r.junit != "" { // if one file cannot be written, the others are
 		r.fail("--junit", ci.SaveJUnit(r.junit, r.report))
 	}
@@ -137,7 +129,7 @@ func (r *ciRun) run(ctx context.Context) error {
 		r.fail("--summary", ci.AppendSummary(r.summary, r.report))
 	}
 	if os.Getenv("GITHUB_ACTIONS") == "true" {
-		r.fail("annotations", ci.Annotate(r.out, r.report))
+		_, _ = io.WriteString(r.out, ci.Annotations(r.report))
 	}
 	return cmp.Or(r.failed, exitFor(r.report.Conclusion()))
 }

@@ -79,13 +79,19 @@ func wantOutcomes(t *testing.T, wanted map[string]ci.Outcome) map[string]junit.T
 func TestCIIsGreen(t *testing.T) {
 	elsewhere(t)
 	path := savedCaseHere(t, "", "")
-	code, _, problems := command(t, "ci", "--suite", "explore,hunt,cases", "calm", "crash-restart", "--runs", "10", "--budget", "4s", "--junit", "junit.xml")
+	code, _, problems := command(t, "ci", "--suite", "explore,cases", "calm", "crash-restart", "--runs", "10", "--junit", "junit.xml")
 	want(t, "exit code", code, exitAsExpected)
 	want(t, "on stderr", problems, "")
 	wantOutcomes(t, map[string]ci.Outcome{
 		"cases " + path: ci.AsExpected, "debate calm": ci.AsExpected, "debate crash-restart": ci.AsExpected,
-		"explore calm": ci.AsExpected, "explore crash-restart": ci.AsExpected, "hunt redlock": ci.AsExpected,
+		"explore calm": ci.AsExpected, "explore crash-restart": ci.AsExpected,
 	})
+	for _, budget := range []string{"1s", "10s"} { // the hunt takes all of the time, and a busy machine needs more of it
+		if code, _, _ = command(t, "ci", "--suite", "hunt", "--budget", budget, "--junit", "junit.xml"); code == exitAsExpected {
+			break
+		}
+	}
+	wantOutcomes(t, map[string]ci.Outcome{"hunt redlock": ci.AsExpected})
 	left, err := os.ReadDir(".")
 	if err != nil || len(left) != 2 {
 		t.Errorf("%v, %v: want the JUnit file beside the cases", left, err)

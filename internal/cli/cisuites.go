@@ -26,14 +26,6 @@ type lineCheck struct {
 	args []string
 }
 
-func newLineCheck(suite, name string, args ...string) lineCheck {
-	c := lineCheck{ci.Check{Suite: suite, Name: name, Command: textfmt.Command(args...)}, args}
-	if isFile(name) {
-		c.File = inRepository(name)
-	}
-	return c
-}
-
 // plan makes the checks of the arguments and the suites, without running them.
 func (r *ciRun) plan(ctx context.Context, args []string) (err error) {
 	in := map[string][]string{} // the arguments of the suites that are run
@@ -50,19 +42,14 @@ func (r *ciRun) plan(ctx context.Context, args []string) (err error) {
 	if len(in) == 0 {
 		in["cases"], in["tests"] = nil, nil
 	}
-	for _, text := range r.programs {
-		words, err := shlex.Split(text)
-		if err != nil || len(words) == 0 {
-			return fmt.Errorf("--program %q: want a command line", text)
+	for _, program := range r.programs {
+		if words, err := shlex.Split(program); err != nil || len(words) == 0 {
+			return fmt.Errorf("--program %q: want a command line", program)
 		}
-		r.commands = append(r.commands, words)
 	}
 	saved, rows := in["cases"], in["debate"]
-	if _, run := in["cases"]; run && len(saved) == 0 {
+	if len(saved) == 0 {
 		saved, _ = filepath.Glob("testdata/cases/*" + cases.Extension)
-	}
-	for _, path := range saved {
-		r.first = append(r.first, newLineCheck("cases", path, "replay", path))
 	}
 	if patterns, run := in["tests"]; run {
 		if r.tests, err = testsOf(ctx, patterns); err != nil && len(patterns) > 0 {
@@ -78,19 +65,25 @@ func (r *ciRun) plan(ctx context.Context, args []string) (err error) {
 			}
 		}
 	}
-	if _, run := in["debate"]; run {
-		for _, name := range rows {
-			r.last = append(r.last, newLineCheck("debate", name, "run", name, "--runs", fmt.Sprint(r.runs)))
+	add := func(to *[]lineCheck, suite string, names []string, line ...string) {
+		if _, run := in[suite]; !run {
+			return
+		}
+		for _, name := range names {
+			c := lineCheck{ci.Check{Suite: suite, Name: name}, slices.Clone(line)}
+			if suite != "hunt" {
+				c.args = append(c.args, name)
+			}
+			if c.Command = textfmt.Command(c.args...); isFile(name) {
+				c.File = inRepository(name)
+			}
+			*to = append(*to, c)
 		}
 	}
-	if _, run := in["explore"]; run {
-		for _, name := range rows {
-			r.last = append(r.last, newLineCheck("explore", name, "explore", "--quick", name))
-		}
-	}
-	if _, run := in["hunt"]; run {
-		r.last = append(r.last, newLineCheck("hunt", "redlock", "hunt", "--assume", promisedWord, "--seed", fmt.Sprint(r.seed)))
-	}
+	add(&r.first, "cases", saved, "replay")
+	add(&r.last, "debate", rows, "run", "--runs", fmt.Sprint(r.runs))
+	add(&r.last, "explore", rows, "explore", "--quick")
+	add(&r.last, "hunt", []string{"redlock"}, "hunt", "--assume", promisedWord, "--seed", fmt.Sprint(r.seed))
 	return nil
 }
 
@@ -162,11 +155,11 @@ func (r *ciRun) lines(ctx context.Context, checks []lineCheck) {
 }
 
 // runProgram puts a program through the storms of "lockstorm test", in a share of the time that is left.
-func (r *ciRun) runProgram(ctx context.Context, number, parts int) {
+func (r *ciRun) runProgram(ctx context.Context, text string, number, parts int) {
 	ctx, cancel := r.share(ctx, parts)
 	defer cancel()
-	text, dir := r.programs[number], filepath.Join(r.dir, "program", fmt.Sprint(number+1))
-	code, out, problems := runLine(ctx, slices.Concat([]string{"test", "--format", asJSON, "--out", dir}, r.commands[number])...)
+	words, _ := shlex.Split(text)
+	code, out, problems := runLine(ctx, append([]string{"test", "--format", asJSON, "--out", filepath.Join(r.dir, "program", fmt.Sprint(number))}, words...)...)
 	for from := json.NewDecoder(strings.NewReader(out)); ; {
 		var s stormLine
 		if from.Decode(&s) != nil {

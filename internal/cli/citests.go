@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -59,11 +58,14 @@ type testEvent struct {
 
 // goTest is a test that go test runs, or without a name a package.
 type goTest struct {
-	pkg, name, output   string // without the lines of the framework
+	dir, name, output   string // without the lines of the framework
 	attrs               map[string]string
 	parent, failedBelow bool // it has subtests, or tests, and one of them has failed
 	ended               bool
 }
+
+// title is the name of the test in the report.
+func (t *goTest) title() string { return strings.TrimSpace(t.dir + " " + t.name) }
 
 // framework matches the lines of output in which go test reports how far it is.
 var framework = regexp.MustCompile(`^\s*(=== |--- (PASS|FAIL|SKIP): |# |FAIL\s)`)
@@ -72,33 +74,30 @@ var framework = regexp.MustCompile(`^\s*(=== |--- (PASS|FAIL|SKIP): |# |FAIL\s)`
 func (r *ciRun) runTests(ctx context.Context, parts int) {
 	ctx, cancel := r.share(ctx, parts)
 	defer cancel()
-	kept, _ := filepath.Abs(filepath.Join(r.dir, "tests"))
-	args := []string{"test", "-json", "-count=1", fmt.Sprintf("-timeout=%v", r.budget+time.Minute), "-locktest.dir=" + kept}
-	tests, builds := map[[2]string]*goTest{}, map[string]string{}
 	var order []*goTest
 	find := func(path, name string) *goTest {
-		id := [2]string{path, name}
-		if tests[id] == nil {
-			tests[id] = &goTest{pkg: path, name: name, attrs: map[string]string{}}
-			order = append(order, tests[id])
+		dir := r.tests[path]
+		if i := slices.IndexFunc(order, func(t *goTest) bool { return t.dir == dir && t.name == name }); i >= 0 {
+			return order[i]
 		}
-		return tests[id]
+		order = append(order, &goTest{dir: dir, name: name, attrs: map[string]string{}})
+		return order[len(order)-1]
 	}
-	for _, path := range slices.Sorted(maps.Keys(r.tests)) {
-		args = slices.Insert(args, len(args)-1, path)
+	packages := slices.Sorted(maps.Keys(r.tests))
+	for _, path := range packages {
 		find(path, "")
 	}
-	cmd := exec.CommandContext(ctx, "go", args...)
+	kept, _ := filepath.Abs(filepath.Join(r.dir, "tests"))
+	flags := []string{"test", "-json", "-count=1", fmt.Sprintf("-timeout=%v", r.budget+time.Minute)}
+	cmd := exec.CommandContext(ctx, "go", slices.Concat(flags, packages, []string{"-locktest.dir=" + kept})...)
 	from, to := io.Pipe()
+	defer func() { _ = from.Close() }()
 	cmd.Stdout = to
 	go func() { _ = to.CloseWithError(gotool.Run(cmd)) }()
-	for lines := bufio.NewReader(from); ; {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			break // with tests that have not ended, if the command could not be run
-		}
-		var e testEvent
-		if json.Unmarshal(line, &e) != nil || framework.MatchString(e.Output) {
+	builds := map[string]string{}
+	var e testEvent
+	for events := json.NewDecoder(from); events.Decode(&e) == nil; e = (testEvent{}) {
+		if framework.MatchString(e.Output) {
 			continue
 		}
 		if e.Package == "" { // build-output, build-fail
@@ -122,7 +121,7 @@ func (r *ciRun) runTests(ctx context.Context, parts int) {
 	}
 	for _, t := range order {
 		if !t.ended && !t.parent {
-			r.add(ci.Check{Suite: "tests", Name: strings.TrimSpace(r.tests[t.pkg] + " " + t.name), Outcome: ci.NotRun, Summary: whyEnded(ctx)})
+			r.add(ci.Check{Suite: "tests", Name: t.title(), Outcome: ci.NotRun, Summary: whyEnded(ctx)})
 		}
 	}
 }
@@ -132,16 +131,16 @@ var source = regexp.MustCompile(`(?m)^\s*(\w+\.go):\d+: `)
 
 // addTest adds the check of a test that has ended. One with subtests is a check if it fails by itself.
 func (r *ciRun) addTest(t *goTest, e testEvent) {
-	c := ci.Check{Suite: "tests", Name: strings.TrimSpace(r.tests[t.pkg] + " " + t.name), Summary: t.attrs["locktest.reason"], Took: time.Duration(e.Elapsed * float64(time.Second))}
+	c := ci.Check{Suite: "tests", Name: t.title(), Summary: t.attrs["locktest.reason"], Took: time.Duration(e.Elapsed * float64(time.Second))}
 	if said := t.attrs["locktest.summary"]; said != "" {
 		r.report.Notes = append(r.report.Notes, c.Name+": "+said)
 	}
 	if alone := e.Action == "fail" && !t.failedBelow; !alone && (t.parent || t.name == "") {
 		return
 	}
-	dir, text := r.tests[t.pkg], strings.TrimSpace(t.output)
+	text := strings.TrimSpace(t.output)
 	if at := source.FindStringSubmatchIndex(text); at != nil {
-		c.File, text = inRepository(filepath.Join(dir, text[at[2]:at[3]])), text[:at[0]]+text[at[1]:]
+		c.File, text = inRepository(filepath.Join(t.dir, text[at[2]:at[3]])), text[:at[0]]+text[at[1]:]
 	}
 	text = strings.ReplaceAll(text, "\n        ", "\n") // the indentation of package testing
 	first, _, _ := strings.Cut(text, "\n")
@@ -155,13 +154,13 @@ func (r *ciRun) addTest(t *goTest, e testEvent) {
 		r.fail(c.Name, errors.New(c.Summary))
 	default:
 		c.Outcome, c.Summary, c.Story = ci.Undecided, cmp.Or(c.Summary, first), strings.TrimSpace(strings.TrimPrefix(text, c.Summary+"."))
-		c.Command = fmt.Sprintf("go test -C %s -v -run %s", textfmt.Quoted(dir), textfmt.Quoted(gotool.Only(t.name)))
+		c.Command = fmt.Sprintf("go test -C %s -v -run %s", textfmt.Quoted(t.dir), textfmt.Quoted(gotool.Only(t.name)))
 		if e.Action == "fail" {
 			c.Outcome = ci.Contradiction
 		}
 		if run := t.attrs["locktest.run"]; run != "" { // the commands of the story are for the directory of the test
 			c.Story, _, _ = strings.Cut(c.Story, "\n\nAgain:  "+t.attrs["locktest.again"])
-			c.Kept, c.Command = filepath.Join(dir, run), c.Command+" -locktest.witness="+textfmt.Quoted(run)
+			c.Kept, c.Command = filepath.Join(t.dir, run), c.Command+" -locktest.witness="+textfmt.Quoted(run)
 		}
 		if like := t.attrs["locktest.like"]; like != "" {
 			c.Summary, c.Story = c.Summary+", as in storm "+like, ""

@@ -48,9 +48,8 @@ series are run. "lockstorm run" repeats each of them.`,
 // debate is some rows and series, with the results so far.
 type debate struct {
 	topics []scenarios.Topic
-	named  bool       // the user has named rows
-	again  []string   // flags that repeat a run
-	main   *mainTable // nil: nothing of it is printed yet
+	named  bool     // the user has named rows
+	again  []string // flags that repeat a run
 	known
 
 	unclaimed bool              // nobody claims anything of the rows
@@ -259,9 +258,6 @@ func (*publications) usual(b runner.Backend) (runs, parallel int) {
 	}
 	return 6, 1
 }
-
-// widestLoss is as wide as the text of a share that was lost.
-const widestLoss = "00000 of 00000 updates, 100.0 % [00.0, 00.0]"
 
 // withLosses adds the column with the share of updates or grants that was lost, if the rows have one.
 func (d *debate) withLosses(c columns) columns {

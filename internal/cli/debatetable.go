@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lockstorm/lockstorm/internal/report"
@@ -60,8 +61,6 @@ type debateLine struct {
 	topic  string // "" if the table has one topic
 	name   string
 	claims scenarios.Claims
-	of     []string // scenarios
-	rowOf  scenarios.Row
 	series *scenarios.Series // nil: it is a row
 }
 
@@ -73,14 +72,10 @@ func (d debate) lines() (all []debateLine) {
 			topic = t.Name
 		}
 		for _, r := range t.Rows {
-			all = append(all, debateLine{topic: topic, name: r.Name, claims: r.Claims, of: []string{r.Name}, rowOf: r})
+			all = append(all, debateLine{topic: topic, name: r.Name, claims: r.Claims})
 		}
 		for _, s := range t.Series {
-			l := debateLine{topic: topic, name: report.SeriesName(s), claims: s.Claims, series: &s}
-			for _, p := range s.Points {
-				l.of = append(l.of, p.Name)
-			}
-			all = append(all, l)
+			all = append(all, debateLine{topic: topic, name: report.SeriesName(s), claims: s.Claims, series: &s})
 		}
 	}
 	return all
@@ -140,131 +135,19 @@ func tableOf(lines []debateLine, head []string, cells func(debateLine) []string)
 // claimWidth is the largest width of a claim on a terminal in characters.
 const claimWidth = 21
 
-// mainTable prints the main table of the debate as text, each line as soon as it and those before it
-// are decided. On a terminal without room for all columns the claims follow in a table of their own.
-type mainTable struct {
-	out     io.Writer
-	lines   []debateLine // that are not printed yet
-	printed []debateLine
-	found   report.Tallies
-	open    map[string]bool // scenarios that are run and not settled
-	beside  bool            // claims stand beside results
-	below   bool            // claims stand in a table of their own
-	columns columns
-	stream  *textfmt.Stream
-}
-
-// newMainTable prints the head of the table. widest returns cells that are as wide as the results of
-// a line will be, or nil if it will have none.
-func (d *debate) newMainTable(out io.Writer, widest func(debateLine) []string) *mainTable {
-	lines := d.lines()
-	m := &mainTable{out: out, lines: lines, found: report.Tallies{}, open: map[string]bool{}, columns: d.whole()}
-	look := lookOn(out)
-	all := tableOf(lines, append(claimants[:2:2], m.columns.head...), func(l debateLine) []string {
-		cells := widest(l)
-		if cells == nil {
-			return nil
-		}
-		return append(l.claimed(claimWidth), cells...)
-	})
-	m.beside = !d.unclaimed && (look.Width == 0 || all.Width() <= look.Width)
-	m.below = !d.unclaimed && !m.beside
-	if !m.beside {
-		all = tableOf(lines, m.columns.head, widest)
-	}
-	m.stream = all.Stream(out, look)
-	return m
-}
-
-// settled receives the results of a scenario, and prints the lines that are decided now.
-func (m *mainTable) settled(t runner.Tally) {
-	m.found[t.Scenario.Name] = t
-	delete(m.open, t.Scenario.Name)
-	for len(m.lines) > 0 && !m.waits(m.lines[0]) {
-		m.next()
-	}
-}
-
-// waits reports whether some results of the line are to come.
-func (m *mainTable) waits(l debateLine) bool {
-	for _, name := range l.of {
-		if m.open[name] {
-			return true
-		}
-	}
-	return false
-}
-
-// next prints the next line, unless it has no results.
-func (m *mainTable) next() {
-	l := m.lines[0]
-	m.lines = m.lines[1:]
-	cells := l.cells(m.found, m.columns)
-	if cells == nil {
+// printMain prints the main table. On a terminal without room for all columns the claims follow in a table
+// of their own.
+func (d *debate) printMain(out io.Writer) {
+	c := d.whole()
+	all := d.table(claimWidth, c)
+	if width := lookOn(out).Width; d.unclaimed || width == 0 || all.Width() <= width {
+		printTable(out, all)
 		return
 	}
-	if m.beside {
-		cells = append(l.claimed(claimWidth), cells...)
+	lines := slices.DeleteFunc(d.lines(), func(l debateLine) bool { return l.cells(d.found, c) == nil })
+	printTable(out, tableOf(lines, c.head, func(l debateLine) []string { return l.cells(d.found, c) }))
+	if len(lines) > 0 {
+		_, _ = fmt.Fprintln(out)
+		printTable(out, tableOf(lines, claimants, func(l debateLine) []string { return l.claimed(claimWidth) }))
 	}
-	if l.topic != "" {
-		m.stream.Section(l.topic)
-	}
-	m.stream.Add(append([]string{l.name}, cells...)...)
-	m.printed = append(m.printed, l)
-}
-
-// finish prints the other lines that have results, and the claims if they do not stand there yet.
-func (m *mainTable) finish(found report.Tallies) {
-	m.found = found
-	for len(m.lines) > 0 {
-		m.next()
-	}
-	if m.below && len(m.printed) > 0 {
-		_, _ = fmt.Fprintln(m.out)
-		printTable(m.out, tableOf(m.printed, claimants, func(l debateLine) []string { return l.claimed(claimWidth) }))
-	}
-}
-
-// live has the lines of the main table printed while the scenarios are run.
-func (d *debate) live(out io.Writer) func([]fittingTask) func(runner.Tally) {
-	return func(fit []fittingTask) func(runner.Tally) {
-		runs := map[string]int{}
-		for _, t := range fit {
-			runs[t.Scenario.Name] = t.Runs
-		}
-		d.main = d.newMainTable(out, func(l debateLine) []string { return d.widest(l, runs) })
-		for name := range runs {
-			d.main.open[name] = true
-		}
-		return d.main.settled
-	}
-}
-
-// widest returns cells as wide as results as expected of so many runs of each scenario.
-func (d *debate) widest(l debateLine, runs map[string]int) []string {
-	most := 0
-	for _, name := range l.of {
-		most = max(most, runs[name])
-	}
-	switch {
-	case most == 0:
-		return nil
-	case l.series != nil:
-		return []string{report.WidestShort(*l.series), summary.ShownText(len(l.of), len(l.of), runner.AsExpected), ""}
-	}
-	s := l.rowOf.Scenario
-	s.Expect = nil
-	cells := []string{summary.Signs(runner.NewTally(s)), summary.ShownText(most, most, runner.AsExpected), ""}
-	if d.losses != nil {
-		cells = append(cells, widestLoss)
-	}
-	return cells
-}
-
-// printMain prints the main table, or what is left of it.
-func (d *debate) printMain(out io.Writer) {
-	if d.main == nil {
-		d.main = d.newMainTable(out, func(l debateLine) []string { return l.cells(d.found, d.whole()) })
-	}
-	d.main.finish(d.found)
 }

@@ -29,31 +29,19 @@ func writableDir(flag, dir string) error {
 	return nil
 }
 
-// writableFile is writableDir for a file, which is replaced if it exists.
+// writableFile is writableDir for a file, which may exist.
 func writableFile(flag, path string) error {
-	return writable(flag, path, func() error { return holds(filepath.Dir(path)) })
-}
-
-// appendableFile is writableDir for a file that grows if it exists.
-func appendableFile(flag, path string) error {
-	return writable(flag, path, func() error { return appendable(path) })
-}
-
-// writable returns an error if a file cannot be written. existing checks a file that exists.
-func writable(flag, path string, existing func() error) error {
 	if path == "" {
 		return nil
 	}
 	info, err := os.Lstat(path)
 	switch {
-	case err != nil:
-		err = holds(filepath.Dir(path))
-	case info.IsDir():
+	case err == nil && info.IsDir():
 		err = errors.New("is a directory")
-	case !info.Mode().IsRegular():
+	case err == nil && !info.Mode().IsRegular():
 		err = errors.New("exists and is not a regular file")
 	default:
-		err = existing()
+		err = holds(filepath.Dir(path))
 	}
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", flag, path, err)
@@ -80,14 +68,6 @@ func holds(dir string) error {
 func fill(f *os.File) error {
 	_, err := f.Write(make([]byte, room))
 	return bare(cmp.Or(err, f.Close()))
-}
-
-func appendable(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return bare(err)
-	}
-	return f.Close()
 }
 
 // bare returns an error without its path.

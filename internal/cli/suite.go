@@ -81,8 +81,6 @@ type suiteOptions struct {
 	from     string // directory of the results that are printed in place of new ones
 	format   string
 	report   reportFile
-
-	each func(stored) // receives every run; may be nil
 }
 
 // flags adds the flags of debate and compare.
@@ -133,11 +131,7 @@ type suite struct {
 	sideBySide int    // runs at a time; 0: as suits the backend
 	out        string // directory for the runs; empty: they are not stored
 	tasks      []task
-	each       func(stored) // receives every run; may be nil
-
-	// begin receives the tasks that the backend can run, and returns what receives the tally of
-	// each when it is complete. It may be nil.
-	begin func([]fittingTask) (settled func(runner.Tally))
+	each       func(stored) // receives every run
 }
 
 // task is some runs of a scenario.
@@ -204,18 +198,8 @@ func (s suite) reference(found report.Tallies) results.Reference {
 // exit code.
 func (o suiteOptions) present(ctx context.Context, of subject, out, problems io.Writer) (side report.Side, kept keptRun, err error) {
 	s := o.suite(of)
-	if l, ok := of.(interface {
-		live(io.Writer) func([]fittingTask) func(runner.Tally)
-	}); ok && o.format == asText && terminal.On(out).Terminal { // elsewhere a reader that leaves early ends nothing
-		s.begin = l.live(out)
-	}
 	firsts := newFirsts(false)
-	s.each = func(r stored) {
-		firsts.see(&r, false)
-		if o.each != nil {
-			o.each(r)
-		}
-	}
+	s.each = func(r stored) { firsts.see(&r, false) }
 	var now known
 	if now.found, now.refused, err = s.run(ctx, problems); err != nil {
 		return side, nil, err
@@ -301,13 +285,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 	defer bar.Done()
 	each := func(r stored) {
 		bar.Step()
-		if s.each != nil {
-			s.each(r)
-		}
-	}
-	var settled func(runner.Tally)
-	if s.begin != nil {
-		settled = s.begin(fit)
+		s.each(r)
 	}
 	var batches []runner.Batch
 	for _, t := range fit {
@@ -315,7 +293,7 @@ func (s suite) run(ctx context.Context, problems io.Writer) (found report.Tallie
 		if err != nil {
 			return nil, refused, fmt.Errorf("%s: %w", t.Scenario.Name, err)
 		}
-		b.Name, b.Settled = t.Scenario.Name, settled
+		b.Name = t.Scenario.Name
 		if !s.backend.Exact {
 			b.Failed = func(err error) { _, _ = fmt.Fprintf(problems, "%v\nThis run will be repeated.\n", err) }
 		}

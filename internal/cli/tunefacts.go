@@ -1,63 +1,94 @@
 package cli
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/tune"
 	"github.com/lockstorm/lockstorm/nemesis"
 )
 
-// fact is a fact or a goal that tune accepts as NAME=VALUE.
+// fact is a fact or a goal that tune accepts as NAME=VALUE: a field of a question.
 type fact struct {
-	name, what string
-	set        func(q *tune.Question, text string) error
+	name, field, what string
+	values            []string // if there are few
 }
 
-// facts lists them. Of alternative fields, one given as NAME=VALUE replaces another in a file.
+// facts lists them.
 var facts = []fact{
-	{"nodes", "number of nodes (default 5)", wholeNumber(func(q *tune.Question, n int) { q.Nodes = n })},
-	{"round-trip", "distribution of a node's round trip", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.RoundTrip })},
-	{"clock-ppm", "largest clock rate error, in ppm", wholeNumber(func(q *tune.Question, n int) { q.Clocks.RatePPM = int64(n) })},
-	{"largest-step", "largest step of a node's wall clock", aDuration(func(q *tune.Question, d time.Duration) { q.Clocks.LargestStep = d })},
-	{"pause-every", "mean time between two pauses of a client", aDuration(func(q *tune.Question, d time.Duration) { q.Pauses.Every = d })},
-	{"pause-length", "distribution of the length of a pause", func(q *tune.Question, text string) error {
-		d, err := tune.ParseDistribution(text)
-		q.Pauses = tune.Pauses{Every: q.Pauses.Every, Length: &d}
-		return err
-	}},
-	{"pause-bound", "largest total time of all pauses during one hold", aDuration(func(q *tune.Question, d time.Duration) { q.Pauses = tune.Pauses{Bound: &d} })},
-	{"pauses-unbounded", "true: pauses have no known bound", trueOrFalse(func(q *tune.Question, is bool) { q.Pauses = tune.Pauses{Unbounded: is} })},
-	{"node-crash-every", "mean time between two crashes of a node", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.NodeEvery = d })},
-	{"client-crash-every", "mean time between two crashes of a client", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.ClientEvery = d })},
-	{"restart-delay", "fixed time until a crashed node restarts, if you cannot choose it", aDuration(func(q *tune.Question, d time.Duration) { q.Crashes.RestartDelay = &d })},
-	{"persistence", "persistence of the nodes: none, aof-everysec or aof-always", func(q *tune.Question, text string) error {
-		q.Crashes.Persistence = nemesis.Persistence(text)
-		return nil
-	}},
-	{"hold", "distribution of the time for which a client holds the lock", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.Hold })},
-	{"clients", "number of clients that want the same lock (default 1)", wholeNumber(func(q *tune.Question, n int) { q.Contention.Clients = n })},
-	{"think", "distribution of the time between two holds of a client", aDistribution(func(q *tune.Question) *nemesis.Distribution { return &q.Contention.Think })},
-	{"fence", "true: the resource checks fences on reads and writes", trueOrFalse(func(q *tune.Question, is bool) { q.FenceChecked = is })},
-	{"ttl", "the only TTL to weigh, if you cannot choose it", aDuration(func(q *tune.Question, d time.Duration) { q.TTL = d })},
-	{"longest-ttl", "longest acceptable TTL (default 10m)", aDuration(func(q *tune.Question, d time.Duration) { q.LongestTTL = d })},
-	{"no-extension", "true: holds cannot be extended", trueOrFalse(func(q *tune.Question, is bool) { q.NoExtension = is })},
-	{"availability", "goal: share of the time in which the lock is available, such as 0.999", aNumber(func(q *tune.Question, v float64) { q.Want.Availability = v })},
-	{"acquire-p99", "goal: 99th percentile of the time to acquire a free lock", aDuration(func(q *tune.Question, d time.Duration) { q.Want.AcquireP99 = d })},
-	{"violations", "goal: largest number of violations per 10⁹ grants", aNumber(func(q *tune.Question, v float64) { q.Want.ViolationsPerBillion = &v })},
+	{name: "nodes", field: "nodes", what: "number of nodes (default 5)"},
+	{name: "round-trip", field: "round_trip", what: "distribution of a node's round trip"},
+	{name: "clock-ppm", field: "clocks.rate_ppm", what: "largest clock rate error, in ppm"},
+	{name: "largest-step", field: "clocks.largest_step", what: "largest step of a node's wall clock"},
+	{name: "pause-every", field: "pauses.every", what: "mean time between two pauses of a client"},
+	{name: "pause-length", field: "pauses.length", what: "distribution of the length of a pause"},
+	{name: "pause-bound", field: "pauses.bound", what: "largest total time of all pauses during one hold"},
+	{name: "pauses-unbounded", field: "pauses.unbounded", what: "true: pauses have no known bound", values: trueFalse},
+	{name: "node-crash-every", field: "crashes.node_every", what: "mean time between two crashes of a node"},
+	{name: "client-crash-every", field: "crashes.client_every", what: "mean time between two crashes of a client"},
+	{name: "restart-delay", field: "crashes.restart_delay", what: "fixed time until a crashed node restarts, if you cannot choose it"},
+	{name: "persistence", field: "crashes.persistence", what: "persistence of the nodes: none, aof-everysec or aof-always", values: texts(nemesis.Persistences)},
+	{name: "hold", field: "hold", what: "distribution of the time for which a client holds the lock"},
+	{name: "clients", field: "contention.clients", what: "number of clients that want the same lock (default 1)"},
+	{name: "think", field: "contention.think", what: "distribution of the time between two holds of a client"},
+	{name: "fence", field: "fence_checked", what: "true: the resource checks fences on reads and writes", values: trueFalse},
+	{name: "ttl", field: "ttl", what: "the only TTL to weigh, if you cannot choose it"},
+	{name: "longest-ttl", field: "longest_ttl", what: "longest acceptable TTL (default 10m)"},
+	{name: "no-extension", field: "no_extension", what: "true: holds cannot be extended", values: trueFalse},
+	{name: "availability", field: "want.availability", what: "goal: share of the time in which the lock is available, such as 0.999"},
+	{name: "acquire-p99", field: "want.acquire_p99", what: "goal: 99th percentile of the time to acquire a free lock"},
+	{name: "violations", field: "want.violations_per_billion", what: "goal: largest number of violations per 10⁹ grants"},
+}
+
+var trueFalse = []string{"true", "false"}
+
+// distributions are the fields for which 500us and 1ms..5ms are short forms.
+var distributions = []string{"round_trip", "pauses.length", "hold", "contention.think"}
+
+// set adds the fact to a file of facts, by its field.
+func (f fact) set(file map[string]any, text string) error {
+	var value any
+	if err := yaml.Unmarshal([]byte(text), &value); err != nil || value == nil {
+		return fmt.Errorf("%s: want %s", f.name, f.what)
+	}
+	if low, is := value.(string); is && slices.Contains(distributions, f.field) {
+		low, high, isRange := strings.Cut(low, "..")
+		if !isRange {
+			high = low
+		}
+		_, bad := time.ParseDuration(low)
+		if _, err := time.ParseDuration(high); bad != nil || err != nil {
+			return fmt.Errorf("%s: %q is no distribution: want 500us, 1ms..5ms or {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}", f.name, text)
+		}
+		value = map[string]string{"min": low, "max": high}
+	}
+	if group, field, is := strings.Cut(f.field, "."); is {
+		fields, _ := file[group].(map[string]any)
+		if fields == nil {
+			fields = map[string]any{}
+		}
+		fields[field] = value
+		file[group] = fields
+	} else {
+		file[f.field] = value
+	}
+	return nil
 }
 
 // factWord is an argument that is a fact; ./a=b is a file.
 var factWord = regexp.MustCompile(`^([a-z][a-z0-9_-]*)=(.*)$`)
 
 // question returns the question that files and facts ask, in any order; of two equal names the later counts.
+// The facts are like a last file.
 func question(args []string) (tune.Question, error) {
 	var files []string
 	given := map[string]string{}
@@ -68,39 +99,39 @@ func question(args []string) (tune.Question, error) {
 			return tune.Question{}, fmt.Errorf("%s: want %s=VALUE", arg, arg)
 		case word == nil:
 			files = append(files, arg)
-			continue
-		}
-		name := word[1]
-		if !slices.ContainsFunc(facts, func(f fact) bool { return f.name == name }) {
-			return tune.Question{}, &textfmt.UnknownError{What: "fact", Name: name, Known: factNames()}
-		}
-		given[name] = word[2]
-	}
-	for _, pair := range alternatives {
-		if _, first := given[pair[0]]; first {
-			if _, second := given[pair[1]]; second {
-				return tune.Question{}, fmt.Errorf("%s and %s: want one of them", pair[0], pair[1])
-			}
+		case !slices.Contains(factNames(), word[1]):
+			return tune.Question{}, &textfmt.UnknownError{What: "fact", Name: word[1], Known: factNames()}
+		default:
+			given[word[1]] = word[2]
 		}
 	}
 	q, err := tune.Load(files...)
-	if err != nil {
+	if err != nil || len(given) == 0 {
 		return q, err
 	}
+	all := map[string]any{}
 	for _, f := range facts {
-		if text, is := given[f.name]; is {
-			if err := f.set(&q, text); err != nil {
-				return q, fmt.Errorf("%s: %w", f.name, err)
-			}
+		text, is := given[f.name]
+		if !is {
+			continue
+		}
+		alone, scratch := map[string]any{}, tune.Usual()
+		if err := cmp.Or(f.set(alone, text), f.set(all, text)); err != nil {
+			return q, err
+		}
+		if err := add(&scratch, alone); err != nil {
+			return q, fmt.Errorf("%s: %s", f.name, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "line 1: "), f.field+": "))
 		}
 	}
-	return q, nil
+	return q, add(&q, all)
 }
 
-// alternatives are facts that exclude each other.
-var alternatives = [][2]string{
-	{"pause-length", "pause-bound"}, {"pause-every", "pause-bound"},
-	{"pause-length", "pauses-unbounded"}, {"pause-every", "pauses-unbounded"}, {"pause-bound", "pauses-unbounded"},
+func add(q *tune.Question, file map[string]any) error {
+	text, err := json.Marshal(file)
+	if err == nil {
+		err = q.Add(text, ".")
+	}
+	return err
 }
 
 func factNames() (names []string) {
@@ -120,64 +151,20 @@ func factsHelp() string {
 }
 
 // factsAndFiles completes names of facts, and values where they are few; otherwise files.
-func factsAndFiles(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if name, _, valued := strings.Cut(begun, "="); valued {
-		var all []cobra.Completion
-		for _, value := range factValues[name] {
-			all = append(all, name+"="+value)
+func factsAndFiles(_ *cobra.Command, _ []string, begun string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
+	name, _, valued := strings.Cut(begun, "=")
+	for _, f := range facts {
+		switch {
+		case !valued:
+			all = append(all, cobra.CompletionWithDesc(f.name+"=", f.what))
+		case f.name == name:
+			for _, value := range f.values {
+				all = append(all, name+"="+value)
+			}
 		}
+	}
+	if valued {
 		return beginning(all, begun), cobra.ShellCompDirectiveNoFileComp
 	}
-	var all []cobra.Completion
-	for _, f := range facts {
-		all = append(all, cobra.CompletionWithDesc(f.name+"=", f.what))
-	}
 	return beginning(all, begun), cobra.ShellCompDirectiveNoSpace
-}
-
-// factValues are the values of facts that have few.
-var factValues = map[string][]string{
-	"persistence": texts(nemesis.Persistences), "pauses-unbounded": {"true", "false"},
-	"fence": {"true", "false"}, "no-extension": {"true", "false"},
-}
-
-func aDuration(set func(*tune.Question, time.Duration)) func(*tune.Question, string) error {
-	return func(q *tune.Question, text string) error {
-		d, err := parseDuration(text)
-		if err == nil {
-			set(q, d)
-		}
-		return err
-	}
-}
-
-func wholeNumber(set func(*tune.Question, int)) func(*tune.Question, string) error {
-	return parsed(strconv.Atoi, "%q is not a whole number", set)
-}
-
-func aNumber(set func(*tune.Question, float64)) func(*tune.Question, string) error {
-	return parsed(func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }, "%q is not a number", set)
-}
-
-func trueOrFalse(set func(*tune.Question, bool)) func(*tune.Question, string) error {
-	return parsed(strconv.ParseBool, "%q: want true or false", set)
-}
-
-func parsed[T any](parse func(string) (T, error), complaint string, set func(*tune.Question, T)) func(*tune.Question, string) error {
-	return func(q *tune.Question, text string) error {
-		v, err := parse(text)
-		if err != nil {
-			return fmt.Errorf(complaint, text)
-		}
-		set(q, v)
-		return nil
-	}
-}
-
-func aDistribution(of func(*tune.Question) *nemesis.Distribution) func(*tune.Question, string) error {
-	return func(q *tune.Question, text string) error {
-		d, err := tune.ParseDistribution(text)
-		*of(q) = d
-		return err
-	}
 }

@@ -55,7 +55,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	f := wrong.GetFlag()
 	if want := wantedValues[f.Value.Type()]; want != "" {
-		return fmt.Errorf("--%s %q: want %s", f.Name, withoutUser(wrong.GetValue()), want)
+		return fmt.Errorf("--%s %q: want %s", f.Name, wrong.GetValue(), want)
 	}
 	return fmt.Errorf("--%s: %w", f.Name, wrong.Unwrap()) // which is ours, and names the value
 }
@@ -103,17 +103,4 @@ func unknownFlag(cmd *cobra.Command, name string, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	}
 	return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
-}
-
-// withoutUser returns an address without the user name and the password before it.
-func withoutUser(addr string) string {
-	at := strings.LastIndex(addr, "@")
-	if at < 0 {
-		return addr
-	}
-	begin := 0
-	if i := strings.Index(addr, "://"); i >= 0 && i < at {
-		begin = i + len("://")
-	}
-	return addr[:begin] + "…" + addr[at:]
 }

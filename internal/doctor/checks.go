@@ -8,9 +8,15 @@ import (
 	"time"
 )
 
-// checks are the checks of one server.
-var checks = []func(*reading) Finding{
-	(*reading).replication, (*reading).eviction, (*reading).persistence, (*reading).uptime, (*reading).roundTrips, (*reading).version, (*reading).userRights,
+// checks are the checks of one server. A check without a finding was not made.
+var checks = []struct {
+	name string
+	of   func(*reading) Finding
+}{
+	{"connection", (*reading).connection},
+	{"replication", (*reading).replication}, {"eviction", (*reading).eviction}, {"persistence", (*reading).persistence},
+	{"uptime", (*reading).uptime}, {"round trips", (*reading).roundTrips}, {"commands", (*reading).version},
+	{"rights", (*reading).userRights}, {"a lock's commands", (*reading).trial}, {"clocks", (*reading).readable},
 }
 
 // newReport judges what was read.
@@ -20,17 +26,15 @@ func newReport(read []reading) Report {
 	for i := range read {
 		s := &read[i]
 		r.Servers = append(r.Servers, s.summary())
-		switch {
-		case s.err != nil:
-			all = append(all, Finding{Severity: Unread, Check: "connection", Servers: []string{s.address}, Text: "Not read: " + s.err.Error(), Help: "Check the address, the network and the server."})
-		case s.settings["redis_mode"] == "sentinel":
-			all = append(all, s.trouble("replication", "sentinel", s.shown("redis_mode")))
-		default:
-			for _, check := range checks {
-				all = append(all, check(s))
+		for _, c := range checks {
+			f := c.of(s)
+			if f.Severity == "" {
+				continue
 			}
-			if f, is := s.trial(); is {
-				all = append(all, f)
+			f.Check, f.Servers = c.name, []string{s.address}
+			all = append(all, f)
+			if s.err != nil || s.settings["redis_mode"] == "sentinel" {
+				break // other checks would find nothing
 			}
 		}
 	}
@@ -63,107 +67,107 @@ func (r *reading) summary() Server {
 	return s
 }
 
+func (r *reading) connection() (f Finding) {
+	if r.err != nil {
+		f = Finding{Severity: Unread, Text: "Not read: " + r.err.Error(), Help: "Check the address, the network and the server."}
+	}
+	return f
+}
+
 func (r *reading) replication() Finding {
-	const check = "replication"
 	replicas := r.settings["connected_slaves"]
 	setting := r.shown("role", "connected_slaves", "cluster_enabled")
 	switch role, is := r.settings["role"]; {
+	case r.settings["redis_mode"] == "sentinel":
+		return trouble("sentinel", r.shown("redis_mode"))
 	case r.settings["cluster_enabled"] == "1":
-		return r.trouble(check, "cluster", setting)
+		return trouble("cluster", setting)
 	case !is:
-		return r.cannotTell(check, "role", "INFO")
+		return r.cannotTell("role", "INFO")
 	case role != "master":
-		return r.trouble(check, "replica", r.shown("role", "master_host", "master_port"))
+		return trouble("replica", r.shown("role", "master_host", "master_port"))
 	case r.sentinel > 0:
-		return r.trouble(check, "watched", fmt.Sprintf("%s, %d subscribed to %s", setting, r.sentinel, sentinelChannel))
+		return trouble("watched", fmt.Sprintf("%s, %d subscribed to %s", setting, r.sentinel, sentinelChannel))
 	case r.sentinel < 0:
-		return r.cannotTell(check, setting+", Sentinels (not read)", "PUBSUB NUMSUB")
+		return r.cannotTell(setting+", Sentinels (not read)", "PUBSUB NUMSUB")
 	case replicas != "0":
-		return r.trouble(check, "replicated", setting)
+		return trouble("replicated", setting)
 	}
-	return r.fine(check, setting, "The server is a master by itself.")
+	return fine(setting, "The server is a master by itself.")
 }
 
 func (r *reading) eviction() Finding {
-	const check = "eviction"
 	setting := r.shown("maxmemory", "maxmemory-policy")
 	limit, limited := r.settings["maxmemory"]
 	policy, is := r.settings["maxmemory-policy"]
 	switch {
 	case !limited || !is:
-		return r.cannotTell(check, setting, "INFO", "CONFIG GET")
+		return r.cannotTell(setting, "INFO", "CONFIG GET")
 	case policy == "noeviction":
-		return r.fine(check, setting, "The server evicts nothing.")
+		return fine(setting, "The server evicts nothing.")
 	case limit == "0":
-		return r.trouble(check, "would evict", setting)
+		return trouble("would evict", setting)
 	case strings.HasPrefix(policy, "allkeys-"):
-		return r.trouble(check, "evicts all", setting)
+		return trouble("evicts all", setting)
 	}
-	return r.trouble(check, "evicts", setting)
+	return trouble("evicts", setting)
 }
 
 func (r *reading) persistence() Finding {
-	const check = "persistence"
 	setting := r.shown("appendonly", "appendfsync", "save")
 	save, saveRead := r.settings["save"]
-	switch sync, is := r.settings["appendfsync"]; {
-	case r.settings["appendonly"] == "":
-		return r.cannotTell(check, setting, "INFO", "CONFIG GET")
-	case r.settings["appendonly"] == "no" && saveRead && save == "":
-		return r.trouble(check, "no persistence", setting)
-	case r.settings["appendonly"] == "no":
-		return r.trouble(check, "snapshots only", setting)
-	case !is:
-		return r.cannotTell(check, setting, "CONFIG GET")
-	case sync == "always":
-		return r.fine(check, setting, "A restart and a power loss keep all acknowledged writes.")
+	switch kept := r.kept(); {
+	case kept == "":
+		return r.cannotTell(setting, "INFO", "CONFIG GET")
+	case kept == "aof-always":
+		return fine(setting, "A restart and a power loss keep all acknowledged writes.")
+	case r.settings["appendonly"] == "yes":
+		return trouble("synced late", setting)
+	case saveRead && save == "":
+		return trouble("no persistence", setting)
 	}
-	return r.trouble(check, "synced late", setting)
+	return trouble("snapshots only", setting)
+}
+
+// kept returns which of the persistences the server has.
+func (r *reading) kept() string {
+	switch aof, sync := r.settings["appendonly"], r.settings["appendfsync"]; {
+	case aof == "" || aof == "yes" && sync == "":
+		return ""
+	case aof == "yes" && sync != "no":
+		return "aof-" + sync
+	}
+	return "none"
 }
 
 // longestTTL is the longest TTL of most locks, against which a server's age is held.
 const longestTTL = 10 * time.Minute
 
 func (r *reading) uptime() Finding {
-	const check = "uptime"
 	up := time.Duration(r.summary().Uptime)
 	_, is := r.settings["uptime_in_seconds"]
 	setting := "uptime_in_seconds " + r.settings["uptime_in_seconds"]
 	switch {
 	case !is:
-		return r.cannotTell(check, "uptime_in_seconds", "INFO")
+		return r.cannotTell("uptime_in_seconds", "INFO")
 	case up < longestTTL && r.kept() != "aof-always":
-		return r.trouble(check, "restarted", setting)
+		return trouble("restarted", setting)
 	}
-	return r.fine(check, "", "No restart within 10 minutes that lost keys.")
-}
-
-// kept returns what a restart keeps, in tune's words.
-func (r *reading) kept() string {
-	sync := r.settings["appendfsync"]
-	switch {
-	case r.settings["appendonly"] == "" || r.settings["appendonly"] == "yes" && sync == "":
-		return ""
-	case r.settings["appendonly"] == "yes" && (sync == "always" || sync == "everysec"):
-		return "aof-" + sync
-	}
-	return "none"
+	return fine("", "No restart within 10 minutes that lost keys.")
 }
 
 func (r *reading) roundTrips() Finding {
-	const check = "round trips"
 	t := r.summary().RoundTrip
 	if t == nil || r.unread["PING"] != "" {
-		return r.cannotTell(check, "PING", "PING")
+		return r.cannotTell("PING", "PING")
 	}
-	return r.fine(check, fmt.Sprintf("%d PINGs", t.Samples), "Measured now and from here, so rarer delays are not covered.")
+	return fine(fmt.Sprintf("%d PINGs", t.Samples), "Measured now and from here, so rarer delays are not covered.")
 }
 
 func (r *reading) version() Finding {
-	const check = "commands"
 	setting := r.shown("redis_version")
 	if r.commands == nil {
-		return r.cannotTell(check, setting, "COMMAND INFO")
+		return r.cannotTell(setting, "COMMAND INFO")
 	}
 	var lacks, offers []string
 	for _, c := range lockCommands {
@@ -177,40 +181,46 @@ func (r *reading) version() Finding {
 		}
 	}
 	if len(lacks) > 0 {
-		return r.trouble(check, "lacks commands", setting+", no "+strings.Join(lacks, ", "))
+		return trouble("lacks commands", setting+", no "+strings.Join(lacks, ", "))
 	}
 	text := "The server has SET, EVAL and the other commands of a lock"
 	if len(offers) > 0 {
 		text += ", and " + strings.Join(offers, ", ") + " to release without a script"
 	}
-	return r.fine(check, setting, text+".")
+	return fine(setting, text+".")
 }
 
 func (r *reading) userRights() Finding {
-	const check = "rights"
 	switch {
 	case len(r.rights) > 0:
-		return r.trouble(check, "no rights", "ACL DRYRUN refuses "+strings.Join(r.rights, ", "))
+		return trouble("no rights", "ACL DRYRUN refuses "+strings.Join(r.rights, ", "))
 	case r.unread["ACL DRYRUN"] != "":
-		f := r.cannotTell(check, "ACL DRYRUN", "ACL DRYRUN")
+		f := r.cannotTell("ACL DRYRUN", "ACL DRYRUN")
 		f.Help += " Or try a lock's commands: --write."
 		return f
 	}
-	return r.fine(check, "", "The user may use the commands of a lock.")
+	return fine("", "The user may use the commands of a lock.")
 }
 
-// trial returns the finding of what was tried by writing, if it was.
-func (r *reading) trial() (f Finding, is bool) {
-	const check = "a lock's commands"
+// trial is about what was tried by writing, if it was.
+func (r *reading) trial() (f Finding) {
 	switch {
 	case !r.wrote:
-		return f, false
+		return f
 	case len(r.tried) > 0:
-		return r.trouble(check, "refuses", strings.Join(r.tried, "; ")), true
+		return trouble("refuses", strings.Join(r.tried, "; "))
 	case r.unread["SET NX PX"] != "":
-		return r.cannotTell(check, "SET NX PX", "SET NX PX"), true
+		return r.cannotTell("SET NX PX", "SET NX PX")
 	}
-	return r.fine(check, "", "SET NX PX, GET and the release script work."), true
+	return fine("", "SET NX PX, GET and the release script work.")
+}
+
+// readable is about a clock that could not be read. See clocks for the others.
+func (r *reading) readable() (f Finding) {
+	if r.unread["TIME"] != "" {
+		f = r.cannotTell("TIME", "TIME")
+	}
+	return f
 }
 
 // identities returns the findings about servers behind several addresses.
@@ -221,11 +231,11 @@ func identities(read []reading) (all []Finding) {
 			seen[id] = append(seen[id], r.address)
 		}
 	}
-	for i := range read {
-		id := read[i].settings["run_id"]
-		if addresses := seen[id]; len(addresses) > 1 && addresses[0] == read[i].address {
-			f := read[i].trouble("identity", "same server", "run_id "+id)
-			f.Servers = addresses
+	for _, r := range read {
+		id := r.settings["run_id"]
+		if addresses := seen[id]; len(addresses) > 1 && addresses[0] == r.address {
+			f := trouble("same server", "run_id "+id)
+			f.Check, f.Servers = "identity", addresses
 			all = append(all, f)
 		}
 	}
@@ -235,33 +245,26 @@ func identities(read []reading) (all []Finding) {
 // stepThreshold is the smallest difference that NTP steps instead of slewing, by default.
 const stepThreshold = 128 * time.Millisecond
 
-// clocks returns the finding about the wall clocks of the servers.
+// clocks returns the finding about the wall clocks of the servers, if there are two.
 func clocks(read []reading) []Finding {
-	const check = "clocks"
 	var list []*reading
-	var all []Finding
+	var addresses []string
 	for i := range read {
-		switch r := &read[i]; {
-		case r.clock != nil:
-			list = append(list, r)
-		case r.unread["TIME"] != "":
-			all = append(all, r.cannotTell(check, "TIME", "TIME"))
+		if r := &read[i]; r.clock != nil {
+			list, addresses = append(list, r), append(addresses, r.address)
 		}
 	}
 	if len(list) < 2 {
-		return all
+		return nil
 	}
 	apart, within := spread(list)
 	setting := fmt.Sprintf("TIME: %s apart, ± %s", milliseconds(apart), milliseconds(within))
-	f := list[0].fine(check, setting, "The wall clocks are within the 128 ms that NTP slews.")
+	f := fine(setting, "The wall clocks are within the 128 ms that NTP slews.")
 	if time.Duration(apart-within) >= stepThreshold {
-		f = list[0].trouble(check, "clocks apart", setting)
+		f = trouble("clocks apart", setting)
 	}
-	f.Servers = nil
-	for _, r := range list {
-		f.Servers = append(f.Servers, r.address)
-	}
-	return append(all, f)
+	f.Check, f.Servers = "clocks", addresses
+	return []Finding{f}
 }
 
 // spread returns the difference of the clocks that are farthest apart, and its error.

@@ -144,7 +144,7 @@ func TestBadSettings(t *testing.T) {
 			}
 			r := examine(t, quick, addresses...)
 			wantSevere(t, r, c.want...)
-			if got := r.Facts.Crashes.Persistence; got != c.kept {
+			if got := r.Facts.Crashes["persistence"]; got != c.kept {
 				t.Errorf("a restart keeps %s, want %s", got, c.kept)
 			}
 		})
@@ -236,7 +236,7 @@ func TestClocksApart(t *testing.T) {
 	}
 	r := examine(t, quick, f.Server(1).Addr(), f.Server(2).Addr())
 	wantSevere(t, r, "note clocks node-clock-jump")
-	if step := time.Duration(r.Facts.Clocks.LargestStep); step < 3*time.Second || step > 4*time.Second {
+	if step := time.Duration(r.Facts.Clocks["largest_step"]); step < 3*time.Second || step > 4*time.Second {
 		t.Errorf("a step of %v", step)
 	}
 }

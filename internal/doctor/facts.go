@@ -5,44 +5,28 @@ import (
 	"time"
 )
 
-// Facts are what "lockstorm tune" can use, in the form of its files.
+// Facts are what "lockstorm tune" can use, in the form of its files. What is not known is empty.
 type Facts struct {
-	Nodes     int        `json:"nodes,omitempty"` // different servers that replied
-	RoundTrip *Samples   `json:"round_trip,omitempty"`
-	Crashes   *Crashes   `json:"crashes,omitempty"` // nil: the persistence of a server is not known
-	Clocks    *ClockFact `json:"clocks,omitempty"`  // nil: no clock is known to be wrong
+	Nodes     int                   `json:"nodes,omitempty"`      // different servers that replied
+	RoundTrip map[string][]Duration `json:"round_trip,omitempty"` // "samples": of all servers
+	Crashes   map[string]string     `json:"crashes,omitempty"`    // "persistence": the least of any server
+	Clocks    map[string]Duration   `json:"clocks,omitempty"`     // "largest_step": puts wrong clocks right
 }
 
-// Samples are the round-trip times of all servers.
-type Samples struct {
-	Samples []Duration `json:"samples"`
-}
+// persistences are what a restart keeps, in tune's words, the least first. "": that is not known.
+var persistences = []string{"", "none", "aof-everysec", "aof-always"}
 
-// Crashes says what servers keep over a restart: the least of any server.
-type Crashes struct {
-	Persistence string `json:"persistence"`
-}
-
-// ClockFact has the step that puts the clocks right.
-type ClockFact struct {
-	LargestStep Duration `json:"largest_step"`
-}
-
-func facts(read []reading) Facts {
-	var f Facts
+func facts(read []reading) (f Facts) {
 	var times []Duration
 	var clocked []*reading
-	runs, kept, known := map[string]bool{}, "aof-always", true
+	seen, kept := map[string]bool{}, len(persistences)-1
 	for i := range read {
 		r := &read[i]
-		if r.err != nil || r.settings["redis_mode"] == "sentinel" {
-			continue
-		}
 		id := r.settings["run_id"]
-		if id != "" && runs[id] {
+		if r.err != nil || r.settings["redis_mode"] == "sentinel" || seen[id] {
 			continue
 		}
-		runs[id] = true
+		seen[id] = id != ""
 		f.Nodes++
 		for _, t := range r.pings {
 			times = append(times, Duration(t.Round(time.Microsecond)))
@@ -50,22 +34,17 @@ func facts(read []reading) Facts {
 		if r.clock != nil {
 			clocked = append(clocked, r)
 		}
-		order := []string{"none", "aof-everysec", "aof-always"}
-		if k := r.kept(); k == "" {
-			known = false
-		} else if slices.Index(order, k) < slices.Index(order, kept) {
-			kept = k
-		}
+		kept = min(kept, slices.Index(persistences, r.kept()))
 	}
 	if len(times) > 0 {
-		f.RoundTrip = &Samples{times}
+		f.RoundTrip = map[string][]Duration{"samples": times}
 	}
-	if known && f.Nodes > 0 {
-		f.Crashes = &Crashes{kept}
+	if kept > 0 && f.Nodes > 0 {
+		f.Crashes = map[string]string{"persistence": persistences[kept]}
 	}
 	if len(clocked) > 1 {
 		if apart, within := spread(clocked); time.Duration(apart-within) >= stepThreshold {
-			f.Clocks = &ClockFact{Duration(time.Duration(apart + within).Round(time.Millisecond))}
+			f.Clocks = map[string]Duration{"largest_step": Duration(time.Duration(apart + within).Round(time.Millisecond))}
 		}
 	}
 	return f

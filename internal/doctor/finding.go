@@ -38,17 +38,14 @@ type Finding struct {
 	Help       string             `json:"help,omitempty"`
 }
 
-// trouble is something that is wrong with a deployment.
-type trouble struct {
+// troubles lists what can be wrong: its severity and text, the broken assumption, the row that shows it,
+// and what helps; "": what helps against the broken assumption in general.
+var troubles = map[string]struct {
 	severity   Severity
 	text       string
 	assumption checker.Assumption
-	row        string
-	help       string // empty: what helps against the broken assumption in general
-}
-
-// troubles lists what can be wrong.
-var troubles = map[string]trouble{
+	row, help  string
+}{
 	"evicts": {Broken, "The server can evict a lock's key before it expires, because the key has a TTL.",
 		checker.KeepsUntilExpiry, "evicted-key", ""},
 	"evicts all": {Broken, "The server can evict a lock's key before it expires, and counters of fences.",
@@ -89,26 +86,24 @@ var troubles = map[string]trouble{
 		checker.KeepersReached, "majority-partition", "See the reply of the server."},
 }
 
-// finding returns the finding of a trouble.
-func (r *reading) trouble(check, name, setting string) Finding {
+// trouble returns the finding of one of the troubles.
+func trouble(name, setting string) Finding {
 	t := troubles[name]
 	_, _, remedy := t.assumption.Explain()
-	return Finding{t.severity, check, []string{r.address}, setting, t.text, t.assumption, t.row, cmp.Or(t.help, remedy)}
+	return Finding{Severity: t.severity, Setting: setting, Text: t.text, Assumption: t.assumption, Row: t.row, Help: cmp.Or(t.help, remedy)}
 }
 
-func (r *reading) fine(check, setting, text string) Finding {
-	return Finding{Severity: Fine, Check: check, Servers: []string{r.address}, Setting: setting, Text: text}
-}
+func fine(setting, text string) Finding { return Finding{Severity: Fine, Setting: setting, Text: text} }
 
 // cannotTell returns the finding of a check that lacks settings, which these commands read.
-func (r *reading) cannotTell(check, settings string, commands ...string) Finding {
+func (r *reading) cannotTell(settings string, commands ...string) Finding {
 	why := "the server does not have it"
 	for _, c := range commands {
 		if text, is := r.unread[c]; is {
 			why = c + ": " + text
 		}
 	}
-	return Finding{Severity: Unread, Check: check, Servers: []string{r.address}, Setting: settings, Text: "Not read: " + why, Help: "Run the check as a user with the right to " + strings.Join(commands, " and ") + "."}
+	return Finding{Severity: Unread, Setting: settings, Text: "Not read: " + why, Help: "Run the check as a user with the right to " + strings.Join(commands, " and ") + "."}
 }
 
 // shown returns settings as text.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -46,18 +47,11 @@ func parseAll(addresses []string) ([]target, error) {
 	return all, nil
 }
 
+// user matches the user and the password of an address.
+var user = regexp.MustCompile(`^(rediss?://)?.*@`)
+
 // hidden returns an address without the user and the password.
-func hidden(address string) string {
-	at := strings.LastIndexByte(address, '@')
-	if at < 0 {
-		return address
-	}
-	scheme, _, is := strings.Cut(address, "://")
-	if !is || at < len(scheme) {
-		return "…" + address[at:]
-	}
-	return scheme + "://…" + address[at:]
-}
+func hidden(address string) string { return user.ReplaceAllString(address, "$1…@") }
 
 var errAddress = errors.New("want HOST:PORT, redis://USER:PASSWORD@HOST:PORT or rediss://…")
 
@@ -76,10 +70,9 @@ func parse(address string) (target, error) {
 		return target{}, errAddress
 	}
 	query := u.Query()
-	files := map[string]string{}
-	for _, name := range []string{"ca", "cert", "key"} {
-		files[name] = query.Get(name)
-		query.Del(name)
+	ca, cert, key := query.Get("ca"), query.Get("cert"), query.Get("key")
+	for _, ours := range []string{"ca", "cert", "key"} {
+		query.Del(ours)
 	}
 	u.RawQuery = query.Encode()
 	o, err := redis.ParseURL(u.String())
@@ -89,7 +82,7 @@ func parse(address string) (target, error) {
 		}
 		return target{}, errAddress
 	}
-	if err := addFiles(o.TLSConfig, files); err != nil {
+	if err := addFiles(o.TLSConfig, ca, cert, key); err != nil {
 		return target{}, err
 	}
 	if o.Password == "" {
@@ -103,13 +96,12 @@ func parse(address string) (target, error) {
 }
 
 // addFiles reads PEM files into a TLS configuration; nil: there is no TLS.
-func addFiles(config *tls.Config, files map[string]string) error {
-	ca, cert, key := files["ca"], files["cert"], files["key"]
-	if config == nil {
-		if ca+cert+key != "" {
-			return errors.New("ca, cert and key need rediss://")
-		}
+func addFiles(config *tls.Config, ca, cert, key string) error {
+	if ca+cert+key == "" {
 		return nil
+	}
+	if config == nil {
+		return errors.New("ca, cert and key need rediss://")
 	}
 	if ca != "" {
 		text, err := os.ReadFile(ca)

@@ -40,7 +40,7 @@ func row(t *testing.T, name string) scenarios.Scenario {
 }
 
 // every is how many rows there are to each that is analysed: all would take a minute.
-const every = 3
+const every = 6
 
 // Law: in the rows of the debate that violate a property, the largest jump is at what the checker
 // names as the cause, if it names any. Before the run the probability is less than 1, and at its

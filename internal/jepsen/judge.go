@@ -44,15 +44,6 @@ type Finding struct {
 	window *window
 }
 
-// Excerpt returns the operations before and at a violation for porcupine, with their model.
-// Operations is empty if there is no violation to show.
-func (f Finding) Excerpt() (m porcupine.Model, operations []porcupine.Operation) {
-	if f.window == nil {
-		return m, nil
-	}
-	return f.window.excerpt(40)
-}
-
 // Judge reads a history and judges it against each model. It returns read errors; errors that name
 // the line, if the text is not a history of a lock; and the error of ctx.
 func Judge(ctx context.Context, from io.Reader, o Options) (Report, error) {
@@ -63,10 +54,7 @@ func Judge(ctx context.Context, from io.Reader, o Options) (Report, error) {
 	if rec.invoked == 0 {
 		return idle, nil
 	}
-	parts, err := rec.parts()
-	if err != nil {
-		return Report{}, err
-	}
+	parts := rec.parts()
 	report := Report{Workload: "lock", Operations: rec.invoked, Infos: rec.infos, Keys: len(parts)}
 	limited, cancel := context.WithCancel(ctx)
 	if o.Budget > 0 {

@@ -15,10 +15,10 @@ const never = math.MaxInt
 type operation struct {
 	process int64
 	f       string
-	asked   any // the value of the invocation
-	value   any // of the completion, if it has one
-	call    int // places in the history: the order of the file is the order of time
-	ret     int // never, if the outcome is unknown
+	key     string // of the lock, where the history has several
+	value   any    // of the completion, or else of the invocation
+	call    int    // places in the history: the order of the file is the order of time
+	ret     int    // never, if the outcome is unknown
 	line    int
 	end     int // the line of the completion; 0 if there is none
 	failed  bool
@@ -52,22 +52,18 @@ func load(from io.Reader) (*recording, error) {
 	rec := &recording{open: map[int64]int{}, gone: map[int64]int{}}
 	in := newReader(from)
 	for at := 0; ; at++ {
-		r, err := in.read()
-		if errors.Is(err, io.EOF) {
-			if at == 0 {
-				return nil, wrong(max(in.lines.line, 1), "the history is empty")
-			}
+		r, err := in.next()
+		if errors.Is(err, io.EOF) && at > 0 {
 			break
 		}
-		switch {
-		case err != nil || !r.client:
-		case r.kind == "invoke":
-			err = rec.invoke(r, at)
-		default:
-			err = rec.complete(r, at)
+		if errors.Is(err, io.EOF) {
+			return nil, wrong(max(in.lines.line, 1), "the history is empty")
 		}
 		if err != nil {
 			return nil, err
+		}
+		if err := rec.add(r, at); err != nil {
+			return nil, wrong(r.line, "%w", err)
 		}
 	}
 	rec.operations = slices.DeleteFunc(rec.operations, func(o operation) bool { return o.failed })
@@ -79,53 +75,77 @@ func load(from io.Reader) (*recording, error) {
 	return rec, nil
 }
 
-func (rec *recording) invoke(r record, at int) error {
-	if i, busy := rec.open[r.process]; busy {
-		return wrong(r.line, "process %d invokes %s while its %s of line %d is open", r.process, r.f, rec.operations[i].f, rec.operations[i].line)
+// add adds a record, which has a place in the history.
+func (rec *recording) add(r record, at int) error {
+	process, is, err := r.client()
+	if err != nil || !is {
+		return err
 	}
-	if line, gone := rec.gone[r.process]; gone {
-		return wrong(r.line, "process %d acts again after its :info of line %d", r.process, line)
+	value, err := r.value()
+	if err != nil {
+		return err
 	}
-	switch r.f {
-	case "acquire", "release", "lock", "unlock":
-	case "":
-		return wrong(r.line, "an operation without :f")
-	default:
-		return wrong(r.line, "operations with :f :%.64s cannot be judged; supported are those of locks: :acquire and :release, or :lock and :unlock", r.f)
+	f := word(r.F)
+	if word(r.Type) == "invoke" {
+		return rec.invoke(operation{process: process, f: f, value: value, call: at, ret: never, line: r.line})
 	}
-	if rec.invoked == 0 {
-		_, _, rec.keyed = tuple(r.value)
-	}
-	rec.open[r.process] = len(rec.operations)
-	rec.operations = append(rec.operations, operation{
-		process: r.process, f: r.f, asked: r.value, value: r.value, call: at, ret: never, line: r.line,
-	})
-	rec.invoked++
-	return nil
-}
-
-func (rec *recording) complete(r record, at int) error {
-	i, busy := rec.open[r.process]
+	i, busy := rec.open[process]
 	if !busy {
-		return wrong(r.line, "process %d completes an operation that it has not invoked", r.process)
+		return fmt.Errorf("process %d completes an operation that it has not invoked", process)
 	}
 	o := &rec.operations[i]
-	if r.f != "" && r.f != o.f {
-		return wrong(r.line, "process %d completes %s, and its open operation is the %s of line %d", r.process, r.f, o.f, o.line)
+	if f != "" && f != o.f {
+		return fmt.Errorf("process %d completes %s, and its open operation is the %s of line %d", process, f, o.f, o.line)
 	}
-	delete(rec.open, r.process)
+	delete(rec.open, process)
 	o.end = r.line
-	switch r.kind {
+	if r.Value != nil && word(r.Type) == "ok" {
+		if o.value = value; rec.keyed {
+			key, value, pair := tuple(value)
+			if !pair || show(key) != o.key {
+				return fmt.Errorf("an operation on key %.64s is completed with %.64s", o.key, show(o.value))
+			}
+			o.value = value
+		}
+	}
+	switch word(r.Type) {
 	case "ok":
 		o.ret = at
-		if r.valued {
-			o.value = r.value
-		}
 	case "fail":
 		o.failed = true
 	case "info":
-		rec.gone[r.process] = r.line
+		rec.gone[process] = r.line
 	}
+	return nil
+}
+
+func (rec *recording) invoke(o operation) error {
+	if i, busy := rec.open[o.process]; busy {
+		return fmt.Errorf("process %d invokes %s while its %s of line %d is open", o.process, o.f, rec.operations[i].f, rec.operations[i].line)
+	}
+	if line, gone := rec.gone[o.process]; gone {
+		return fmt.Errorf("process %d acts again after its :info of line %d", o.process, line)
+	}
+	switch o.f {
+	case "acquire", "release", "lock", "unlock":
+	case "":
+		return errors.New("an operation without :f")
+	default:
+		return fmt.Errorf("operations with :f :%.64s cannot be judged; supported are those of locks: :acquire and :release, or :lock and :unlock", o.f)
+	}
+	key, value, pair := tuple(o.value)
+	switch {
+	case pair && rec.invoked == 0: // values are as jepsen.independent has them
+		rec.keyed = true
+	case rec.keyed && !pair:
+		return fmt.Errorf("the first operation has a key, and this one has none: %.64s", show(o.value))
+	}
+	if rec.keyed {
+		o.key, o.value = show(key), value
+	}
+	rec.open[o.process] = len(rec.operations)
+	rec.operations = append(rec.operations, o)
+	rec.invoked++
 	return nil
 }
 
@@ -136,38 +156,19 @@ type part struct {
 }
 
 // parts splits a history by keys, in the order of their first use.
-func (rec *recording) parts() ([]part, error) {
+func (rec *recording) parts() (list []part) {
 	if !rec.keyed {
-		return []part{{operations: rec.operations}}, nil
+		return []part{{operations: rec.operations}}
 	}
-	var list []part
 	index := map[string]int{}
 	for _, o := range rec.operations {
-		key, err := o.unkey()
-		if err != nil {
-			return nil, err
-		}
-		i, known := index[key]
+		i, known := index[o.key]
 		if !known {
 			i = len(list)
-			index[key] = i
-			list = append(list, part{key: key})
+			index[o.key] = i
+			list = append(list, part{key: o.key})
 		}
 		list[i].operations = append(list[i].operations, o)
 	}
-	return list, nil
-}
-
-// unkey removes the key of jepsen.independent from the operation's values and returns it.
-func (o *operation) unkey() (string, error) {
-	key, asked, pair := tuple(o.asked)
-	if !pair {
-		return "", wrong(o.line, "the first operation has a key, and this one has none: %.64s", show(o.asked))
-	}
-	again, value, pair := tuple(o.value)
-	if !pair || show(again) != show(key) {
-		return "", wrong(o.end, "an operation on key %.64s is completed with %.64s", show(key), show(o.value))
-	}
-	o.asked, o.value = asked, value
-	return show(key), nil
+	return list
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"olympos.io/encoding/edn"
@@ -71,8 +70,14 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fields is one map of a history. The values are decoded if they are judged.
-type fields map[edn.Keyword]edn.RawMessage
+// record is one map of a history: an invocation, a completion, or an action of the nemesis.
+type record struct {
+	Type    any            `edn:"type"` // :invoke, :ok, :fail or :info
+	Process any            `edn:"process"`
+	F       any            `edn:"f"`
+	Value   edn.RawMessage `edn:"value"` // decoded only for clients: the nemesis has any
+	line    int
+}
 
 // reader reads the maps of a history: all at the top level, or all within one vector or list.
 type reader struct {
@@ -87,15 +92,18 @@ func newReader(from io.Reader) *reader {
 	l := &lines{from: bufio.NewReaderSize(from, 1<<16)}
 	r := &reader{lines: l, text: bufio.NewReader(l)}
 	r.edn = edn.NewDecoder(r.text)
-	r.edn.MustAddTagFn("jepsen.history.Op", func(f fields) (fields, error) { return f, nil })
+	r.edn.MustAddTagFn("jepsen.history.Op", func(r record) (record, error) { return r, nil })
 	return r
 }
 
-// next returns the next map and its line, or io.EOF.
-func (r *reader) next() (f fields, line int, err error) {
+// next returns the next record, or io.EOF.
+func (r *reader) next() (rec record, err error) {
 	defer func() {
 		if p := recover(); p != nil { // of the library
 			err = fmt.Errorf("%v", p)
+		}
+		if errors.Is(err, io.EOF) && r.shut != 0 {
+			err = fmt.Errorf("the history ends without %q", r.shut)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			err = wrong(max(r.lines.line, 1), "%w", err)
@@ -110,25 +118,21 @@ func (r *reader) next() (f fields, line int, err error) {
 	}
 	r.begun = true
 	switch {
-	case errors.Is(err, io.EOF) && r.shut != 0:
-		return nil, 0, fmt.Errorf("the history ends without %q", r.shut)
 	case err != nil:
-		return nil, 0, err
+		return rec, err
 	case c == r.shut:
+		r.shut = 0
 		_, _ = r.text.Discard(1)
 		if _, err = r.peek(); err == nil {
 			err = errors.New("something follows the end of the history")
 		}
-		return nil, 0, err
+		return rec, err
 	}
-	line = r.lines.line
-	switch err = r.edn.Decode(&f); {
-	case errors.Is(err, io.EOF) && r.shut != 0: // only a comment was left
-		err = fmt.Errorf("the history ends without %q", r.shut)
-	case err != nil && !errors.Is(err, io.EOF):
+	rec.line = r.lines.line
+	if err = r.edn.Decode(&rec); err != nil && !errors.Is(err, io.EOF) { // after a comment there may be nothing
 		err = fmt.Errorf("cannot be read as EDN: %w", err)
 	}
-	return f, line, err
+	return rec, err
 }
 
 // peek skips blanks and returns the next byte without taking it.
@@ -146,60 +150,41 @@ func (r *reader) peek() (byte, error) {
 	}
 }
 
-// record is one map of a history: an invocation, a completion, or an action of the nemesis.
-type record struct {
-	line    int
-	kind    string // invoke, ok, fail, info
-	process int64
-	client  bool // the process is a number; the nemesis and its like have names
-	f       string
-	value   any  // of a client
-	valued  bool // it has a :value, if only nil
+// client returns the number of the process of a client. The nemesis and its like have names.
+func (r record) client() (process int64, is bool, err error) {
+	switch word(r.Type) {
+	case "":
+		err = errors.New("an operation without :type")
+	case "invoke", "ok", "fail", "info":
+	default:
+		err = fmt.Errorf(":type %.64s: want :invoke, :ok, :fail or :info", word(r.Type))
+	}
+	if err == nil && r.Process == nil {
+		err = errors.New("an operation without :process")
+	}
+	process, is = r.Process.(int64)
+	return process, is, err
 }
 
-// read returns the next record, or io.EOF.
-func (r *reader) read() (record, error) {
-	f, line, err := r.next()
+// value returns the value of a client's record.
+func (r record) value() (v any, err error) {
+	if len(r.Value) > 0 {
+		err = edn.Unmarshal(r.Value, &v)
+	}
 	if err != nil {
-		return record{}, err
+		err = fmt.Errorf(":value %.64q: %w", r.Value, err)
 	}
-	rec := record{line: line}
-	if err := rec.set(f); err != nil {
-		return record{}, wrong(line, "%w", err)
-	}
-	return rec, nil
+	return v, err
 }
 
-func (rec *record) set(f fields) (err error) {
-	process := text(f["process"])
-	rec.kind, rec.f = word(f["type"]), word(f["f"])
-	switch {
-	case rec.kind == "":
-		return errors.New("an operation without :type")
-	case rec.kind != "invoke" && rec.kind != "ok" && rec.kind != "fail" && rec.kind != "info":
-		return fmt.Errorf(":type %.64s: want :invoke, :ok, :fail or :info", rec.kind)
-	case process == "":
-		return errors.New("an operation without :process")
+// word is the text of a keyword or symbol without its namespace.
+func word(v any) string {
+	switch v.(type) {
+	case edn.Keyword, edn.Symbol:
+		s := strings.TrimPrefix(fmt.Sprint(v), ":")
+		return s[strings.LastIndexByte(s, '/')+1:]
 	}
-	rec.process, err = strconv.ParseInt(process, 10, 64)
-	rec.client = err == nil
-	raw, given := f["value"]
-	if rec.valued = given; !given || !rec.client || text(raw) == "nil" {
-		return nil
-	}
-	if err := edn.Unmarshal(raw, &rec.value); err != nil {
-		return fmt.Errorf(":value %.64q: %w", raw, err)
-	}
-	return nil
-}
-
-// text is the text of a value.
-func text(raw edn.RawMessage) string { return strings.Trim(string(raw), blanks) }
-
-// word is a keyword or symbol without its namespace.
-func word(raw edn.RawMessage) string {
-	s := strings.TrimPrefix(text(raw), ":")
-	return s[strings.LastIndexByte(s, '/')+1:]
+	return ""
 }
 
 // tuple returns a pair of values, with or without a tag.

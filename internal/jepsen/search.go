@@ -148,20 +148,26 @@ func (w *window) state() (state any, last []porcupine.Operation) {
 	return state, last[max(0, len(last)-3):]
 }
 
-// excerpt returns the last steps before the violation, at most most, and the model from the state
-// before them. They have no order: with one, the whole would have one too, since no step of the
-// excerpt must come before one that is left out.
-func (w *window) excerpt(most int) (porcupine.Model, []porcupine.Operation) {
-	m, cut := w.model, max(0, len(w.past)-most)
+// excerptSteps is how many steps before a violation an excerpt has at most.
+const excerptSteps = 40
+
+// Excerpt returns the last operations before a violation, and the one at it, for porcupine, with the model
+// from the state before them. They have no order: with one, the whole would have one too, since no step of
+// the excerpt must come before one that is left out. Without a violation to show there are none.
+func (f Finding) Excerpt() (m porcupine.Model, operations []porcupine.Operation) {
+	w := f.window
+	if w == nil {
+		return m, nil
+	}
+	m, cut := w.model, max(0, len(w.past)-excerptSteps)
 	if cut > 0 {
 		state := w.before[cut]
 		m.Init = func() any { return state }
 	}
-	var list []porcupine.Operation
 	for _, at := range w.past[cut:] {
 		o := w.steps[at]
 		o.Return = min(o.Return, w.stuck.Return+1)
-		list = append(list, o)
+		operations = append(operations, o)
 	}
-	return m, append(list, w.stuck)
+	return m, append(operations, w.stuck)
 }

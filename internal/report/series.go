@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/report/summary"
@@ -85,18 +84,6 @@ func (c Curve) Short() string {
 		return fmt.Sprintf("%s ✗ from %s on", code, c.Values[at])
 	}
 	return fmt.Sprintf("%s ✗ up to %s", code, c.Values[at-1])
-}
-
-// WidestShort returns a text of [Curve.Short] for the series that is as wide as any.
-func WidestShort(s scenarios.Series) string {
-	code, n := s.Property.Code(), len(s.Points)
-	widest := fmt.Sprintf("%s ✗ at %d of %d values", code, n, n)
-	for _, p := range s.Points {
-		if text := fmt.Sprintf("%s ✗ from %s on", code, p.Value); utf8.RuneCountInString(text) > utf8.RuneCountInString(widest) {
-			widest = text
-		}
-	}
-	return widest
 }
 
 // broken lists the values with violations.

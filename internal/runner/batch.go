@@ -27,11 +27,6 @@ type Batch struct {
 	// nil.
 	Each func(Result)
 
-	// Settled is called once, with the tally, when all runs of the batch count. Batches settle
-	// in their order, but those with runs that have to be repeated after all others. It may
-	// be nil.
-	Settled func(Tally)
-
 	// Failed is called, by several goroutines, with the error of a world whose run will be
 	// repeated. Servers may fail to start on a busy machine, and that should not end hours of
 	// work. nil: such an error ends the batches.
@@ -206,8 +201,5 @@ func (a *batchRun) count(r Result) {
 	a.tally.Add(r)
 	if a.Each != nil {
 		a.Each(r)
-	}
-	if a.Settled != nil && a.tally.Runs == a.Runs {
-		a.Settled(a.tally)
 	}
 }

@@ -183,7 +183,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		name     string
 		scenario scenarios.Scenario
 		rounds   int
-	}{{"one client", cycles(1, 1, 1), 1_000}, {"ten clients and faults", stormy(), 200}} {
+	}{{"one client", cycles(1, 1, 1), 1_000}, {"ten clients and faults", stormy(), 100}} {
 		t.Run(c.name, func(t *testing.T) {
 			short, long := heapNearEnd(t, c.scenario, c.rounds), heapNearEnd(t, c.scenario, 10*c.rounds)
 			t.Logf("%d KB after %d rounds, %d KB after ten times as many", short>>10, c.rounds, long>>10)

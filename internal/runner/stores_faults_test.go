@@ -90,7 +90,7 @@ func TestSessionsExcludeWhileClocksRunAtOneRate(t *testing.T) {
 				s.Clients[i].ExtendEvery = 300 * ms
 			}
 		}
-		never(t, evenly(t, s, 60), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
+		never(t, evenly(t, s, 20), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
 	})
 	s := stormyStore(t, "etcd-unchecked", offRate, resurrected)
 	wantVerdicts(t, evenly(t, s, 60), verdicts{checker.Lease: checker.Violated})
@@ -99,7 +99,7 @@ func TestSessionsExcludeWhileClocksRunAtOneRate(t *testing.T) {
 // Law: so does a row of a database, while no wall clock is stepped.
 func TestRowExcludesWhileNoWallClockIsStepped(t *testing.T) {
 	s := stormyStore(t, "database-row", offRate, resurrected, steps)
-	never(t, runs(t, s, 60), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
+	never(t, runs(t, s, 20), checker.Lease, checker.Fence, checker.Contract, checker.DeadlockFreedom)
 	wantVerdicts(t, runs(t, stormyStore(t, "database-row", offRate, resurrected), 60), verdicts{checker.Lease: checker.Violated})
 }
 
@@ -109,7 +109,7 @@ func TestRowExcludesWhileNoWallClockIsStepped(t *testing.T) {
 // package hunt shows that).
 func TestFencesOfAStoreGrowInEveryStorm(t *testing.T) {
 	each(t, storeLocks, func(t *testing.T, kind string) {
-		never(t, runs(t, stormyStore(t, kind, resurrected), 30), checker.Fence)
+		never(t, runs(t, stormyStore(t, kind, resurrected), 10), checker.Fence)
 	})
 	s := stormyStore(t, "database-row", []nemesis.Kind{"peer-partition"}) // which such a store excludes
 	s.Store.Asynchronous = true

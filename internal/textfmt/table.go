@@ -56,12 +56,11 @@ type Look struct {
 	Head, Cell func(string) string
 }
 
+const gap = 2 // between two columns
+
 // Text prints the table for people. If a line has no room for all columns, they are printed in
 // groups, one below the other, each with the first column.
-func (t *Table) Text(out io.Writer, look Look) { t.within(out, look.filled()) }
-
-// filled returns the look with its defaults.
-func (look Look) filled() Look {
+func (t *Table) Text(out io.Writer, look Look) {
 	if look.Width == 0 {
 		look.Width = math.MaxInt
 	}
@@ -72,13 +71,6 @@ func (look Look) filled() Look {
 	if look.Cell == nil {
 		look.Cell = plain
 	}
-	return look
-}
-
-const gap = 2 // between two columns
-
-// within prints the table in groups of columns that are no wider than a line.
-func (t *Table) within(out io.Writer, look Look) {
 	all := t.widths()
 	if len(all) == 1 {
 		t.print(out, look)
@@ -126,34 +118,6 @@ func (t *Table) columns(from, to int) *Table {
 	return part
 }
 
-// print prints the columns side by side.
-func (t *Table) print(out io.Writer, look Look) {
-	s := t.stream(out, look)
-	for _, l := range t.Lines {
-		s.line(l)
-	}
-}
-
-// Stream prints a table line by line while its lines come.
-type Stream struct {
-	out     io.Writer
-	look    Look
-	widths  []int
-	section string
-}
-
-// Stream prints the head of a table whose lines come later. The lines of t are as wide as those
-// to come, and are not printed. A line of [Stream.Add] that is wider stands out.
-func (t *Table) Stream(out io.Writer, look Look) *Stream { return t.stream(out, look.filled()) }
-
-func (t *Table) stream(out io.Writer, look Look) *Stream {
-	s := &Stream{out: out, look: look, widths: t.widths()}
-	if len(t.Head) > 0 {
-		s.print(strings.Split(strings.ToUpper(strings.Join(t.Head, "\t")), "\t"), look.Head)
-	}
-	return s
-}
-
 // Width is how wide the table is in characters if all columns stand side by side.
 func (t *Table) Width() int {
 	width := -gap
@@ -163,47 +127,43 @@ func (t *Table) Width() int {
 	return width
 }
 
-// Add prints a line.
-func (s *Stream) Add(cells ...string) { s.line(cells) }
-
-// Section starts a section, unless the current one has that name.
-func (s *Stream) Section(name string) {
-	if s.section != name {
-		s.line([]string{name})
+// print prints the columns side by side.
+func (t *Table) print(out io.Writer, look Look) {
+	widths := t.widths()
+	if len(t.Head) > 0 {
+		printLine(out, look.Width, widths, strings.Split(strings.ToUpper(strings.Join(t.Head, "\t")), "\t"), look.Head)
 	}
-}
-
-func (s *Stream) line(cells []string) {
-	if len(cells) == 1 {
-		s.section = cells[0]
-		_, _ = fmt.Fprintf(s.out, "\n%s\n", s.look.Head(s.section))
-		return
+	for _, l := range t.Lines {
+		if len(l) == 1 {
+			_, _ = fmt.Fprintf(out, "\n%s\n", look.Head(l[0]))
+			continue
+		}
+		printLine(out, look.Width, widths, l, look.Cell)
 	}
-	s.print(cells, s.look.Cell)
 }
 
 // leastRoom is how many characters of a cell stand side by side, however narrow the terminal.
 const leastRoom = 12
 
-// print prints a line of cells, each in a style that takes no room. Text for which the last one has
+// printLine prints a line of cells, each in a style that takes no room. Text for which the last one has
 // no room continues below, in the same column.
-func (s *Stream) print(cells []string, style func(string) string) {
+func printLine(out io.Writer, width int, widths []int, cells []string, style func(string) string) {
 	last, before := len(cells)-1, ""
 	var b strings.Builder
 	for i, cell := range cells[:last] {
-		b.WriteString(style(cell) + strings.Repeat(" ", max(s.widths[i]-utf8.RuneCountInString(cell), 0)+gap))
-		before += strings.Repeat(" ", s.widths[i]+gap)
+		b.WriteString(style(cell) + strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(cell), 0)+gap))
+		before += strings.Repeat(" ", widths[i]+gap)
 	}
 	parts := []string{cells[last]}
 	if !IsCommand(cells[last]) {
-		parts = LinesOf(cells[last], max(s.look.Width-len(before), leastRoom), utf8.RuneCountInString)
+		parts = LinesOf(cells[last], max(width-len(before), leastRoom), utf8.RuneCountInString)
 	}
 	for i, part := range parts {
 		if i > 0 {
 			b.WriteString(before)
 		}
 		b.WriteString(style(part))
-		_, _ = fmt.Fprintln(s.out, strings.TrimRight(b.String(), " "))
+		_, _ = fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
 		b.Reset()
 	}
 }

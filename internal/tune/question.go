@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -265,7 +264,7 @@ func Load(paths ...string) (Question, error) {
 		text, err := scenarios.ReadText(file)
 		_ = file.Close()
 		if err == nil {
-			err = q.decode(text, filepath.Dir(path))
+			err = q.Add(text, filepath.Dir(path))
 		}
 		if err != nil {
 			return q, fmt.Errorf("%s: %w", path, err)
@@ -274,8 +273,8 @@ func Load(paths ...string) (Question, error) {
 	return q, nil
 }
 
-// decode reads a file in a directory into the question.
-func (q *Question) decode(text []byte, dir string) error {
+// Add reads the text of a file in a directory into the question.
+func (q *Question) Add(text []byte, dir string) error {
 	var report struct{ Facts json.RawMessage }
 	if json.Unmarshal(text, &report) == nil && report.Facts != nil {
 		text = report.Facts
@@ -320,7 +319,7 @@ func (q *Question) readSamples(dir string) error {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
-		samples, err := ReadSamples(path)
+		samples, err := readSamplesFile(path)
 		if err != nil {
 			return nemesis.InField(d.name+".samples_from", err)
 		}
@@ -329,9 +328,9 @@ func (q *Question) readSamples(dir string) error {
 	return nil
 }
 
-// ReadSamples reads a file with one duration a line: as in 1.2ms, or a number of milliseconds,
+// readSamplesFile reads a file with one duration a line: as in 1.2ms, or a number of milliseconds,
 // as ping prints them. A # begins a comment. Errors name the file and the line.
-func ReadSamples(path string) ([]time.Duration, error) {
+func readSamplesFile(path string) ([]time.Duration, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -351,33 +350,6 @@ func parseSample(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s is no time", text)
 	}
 	return time.Duration(ns), nil
-}
-
-// ParseDistribution reads a distribution from an argument: 500us, constant; 1ms..5ms, uniform; or
-// in braces as in a file, {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}. A file of
-// samples is relative to the working directory.
-func ParseDistribution(text string) (d nemesis.Distribution, err error) {
-	if strings.HasPrefix(strings.TrimSpace(text), "{") {
-		if err := scenarios.Decode([]byte(text), "distribution", &d); err != nil {
-			return d, err
-		}
-		if d.SamplesFrom != "" {
-			d.Samples, err = ReadSamples(d.SamplesFrom)
-			d.SamplesFrom = ""
-		}
-		return d, err
-	}
-	low, high, isRange := strings.Cut(text, "..")
-	if !isRange {
-		high = low
-	}
-	var bad error
-	d.Min, err = time.ParseDuration(low)
-	d.Max, bad = time.ParseDuration(high)
-	if errors.Join(err, bad) != nil {
-		return d, fmt.Errorf("%q is no distribution: want 500us, 1ms..5ms or {max: 5ms, log_normal: {median: 500us, sigma: 0.4}}", text)
-	}
-	return d, nil
 }
 
 // AdviceFile is the name of the advice's file in its directory.

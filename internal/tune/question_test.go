@@ -86,23 +86,6 @@ func TestLoadTellsTheLine(t *testing.T) {
 	}
 }
 
-func TestParseDistribution(t *testing.T) {
-	for text, want := range map[string]string{
-		"5ms":      "5ms",
-		"1ms..5ms": "1ms to 5ms",
-		"{max: 5ms, log_normal: {median: 1ms, sigma: 0.4}}": "0s to 5ms (log-normal, median 1ms, sigma 0.4)",
-	} {
-		if d, err := ParseDistribution(text); err != nil || d.String() != want {
-			t.Errorf("%s: %v, %v", text, d, err)
-		}
-	}
-	for _, text := range []string{"", "5", "1ms..", "{max: 5}", "{most: 5ms}", "{samples_from: nowhere.txt}"} {
-		if d, err := ParseDistribution(text); err == nil {
-			t.Errorf("%q is %v", text, d)
-		}
-	}
-}
-
 // Law: an advice is read as it was stored, including the question.
 func TestLoadAdvice(t *testing.T) {
 	q, err := Load("../../docs/service.yaml")

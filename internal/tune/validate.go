@@ -67,16 +67,14 @@ type Trial struct {
 	Control bool `json:"control,omitempty"`
 }
 
-// newTrial counts the violations of runs.
-func newTrial(name, what string, p checker.Property, perGrant bool, predicted float64, runs runner.Tally) Trial {
-	rate := runs.Rate(p)
-	if perGrant {
-		rate = runs.PerGrant(p)
+// count counts the violations of runs.
+func (t *Trial) count(runs runner.Tally) {
+	rate := runs.Rate(t.Property)
+	if t.PerGrant {
+		rate = runs.PerGrant(t.Property)
 	}
-	t := Trial{Name: name, What: what, Property: p, PerGrant: perGrant, Predicted: predicted,
-		Runs: runs.Runs, Open: runs.Seen[p][checker.Unknown], K: rate.K, N: rate.N}
+	t.Runs, t.Open, t.K, t.N = runs.Runs, runs.Seen[t.Property][checker.Unknown], rate.K, rate.N
 	t.Low, t.High = rate.Wilson()
-	return t
 }
 
 // contradiction says that there were more violations than the model allows, or returns "".
@@ -122,81 +120,70 @@ func (o Options) fitting(runs int, requests float64) int {
 	return n
 }
 
-// skip notes that a trial was skipped.
-func (v *Validation) skip(name string, requests float64) {
-	v.Skipped = append(v.Skipped, fmt.Sprintf("%s: not run, because a run would send about %.1g requests", name, requests))
-}
-
 // controlRuns is how many runs a control has: nearly all of them violate exclusion.
 func controlRuns(runs int) int { return max(runs/10, 2) }
 
-// validate runs the trials of a setting.
-func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
-	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
-	run := func(name string, runs int, draw func(d rng) scenarios.Scenario) (runner.Tally, waits, error) {
-		c := batch{o.Backend, v.Seeds.Last + 1, o.step(name, runs)}
-		tally, took, err := c.run(ctx, runs, draw)
-		if err != nil {
-			return tally, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		v.scenarios, v.seeds = append(v.scenarios, tally.Scenario), append(v.seeds, c.seed)
-		v.Seeds.Last += uint64(runs)
-		return tally, took, nil
-	}
+// plannedTrial is a trial and its runs.
+type plannedTrial struct {
+	Trial
+	runs     int     // 0: they would take too long
+	requests float64 // of a run, if that bounds the number of runs
+	draw     func(rng) scenarios.Scenario
+}
 
-	round := m.everydayRequests(w.Setting)
-	if rounds := o.fitting(2*everydayRounds, round) / 2; rounds > 0 {
-		runs := o.fitting(max(o.Runs/5, 2), round*float64(rounds))
-		tally, took, err := run("everyday", runs, func(d rng) scenarios.Scenario {
-			s := m.everyday(w.Setting, d, rounds, true, 1)
-			s.MaxEvents = max(nemesis.DefaultMaxEvents, int(eventsPerRequest*round*float64(rounds)))
-			return s
-		})
-		if err != nil {
-			return v, err
-		}
-		v.Grants = tally.Measured.All().Grants
-		v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
-		v.Trials = append(v.Trials, newTrial("everyday", "clients, pauses and crashes as stated", checker.Effect, true, w.Risk.Total(), tally))
-	} else {
-		v.skip("everyday", round)
-	}
-
-	tally, _, err := run("edge", o.Runs, func(d rng) scenarios.Scenario { return m.edge(w.Setting, d) })
-	if err != nil {
-		return v, err
-	}
-	v.Trials = append(v.Trials, newTrial("edge", "holds to the last instant with the worst clocks and steps", checker.Lease, false, 0, tally))
-
-	tally, _, err = run("restart", o.Runs, func(rng) scenarios.Scenario { return m.restart(w.Setting) })
-	if err != nil {
-		return v, err
+// trials plans the trials of a setting.
+func (m *model) trials(o Options, w Weighed) []plannedTrial {
+	round, everyday := m.everydayRequests(w.Setting), 0
+	rounds := o.fitting(2*everydayRounds, round) / 2
+	if rounds > 0 {
+		everyday = o.fitting(max(o.Runs/5, 2), round*float64(rounds))
 	}
 	early := 0.0
 	if m.earlyRestart(w.Setting) > 0 {
 		early = 1 // the given restart delay is too short
 	}
-	v.Trials = append(v.Trials, newTrial("restart", m.describeRestart(w.Setting), checker.Lease, false, early, tally))
-
-	tally, _, err = run("too early", controlRuns(o.Runs), func(rng) scenarios.Scenario { return m.tooEarly(w.Setting) })
-	if err != nil {
-		return v, err
+	list := []plannedTrial{
+		{Trial{Name: "everyday", What: "clients, pauses and crashes as stated", Property: checker.Effect, PerGrant: true, Predicted: w.Risk.Total()},
+			everyday, round, func(d rng) scenarios.Scenario {
+				s := m.everyday(w.Setting, d, rounds, true, 1)
+				s.MaxEvents = max(nemesis.DefaultMaxEvents, int(eventsPerRequest*round*float64(rounds)))
+				return s
+			}},
+		{Trial{Name: "edge", What: "holds to the last instant with the worst clocks and steps", Property: checker.Lease},
+			o.Runs, 0, func(d rng) scenarios.Scenario { return m.edge(w.Setting, d) }},
+		{Trial{Name: "restart", What: m.describeRestart(w.Setting), Property: checker.Lease, Predicted: early},
+			o.Runs, 0, func(rng) scenarios.Scenario { return m.restart(w.Setting) }},
+		{Trial{Name: "too early", What: m.describeTooEarly(w.Setting), Property: checker.Lease, Predicted: 1, Control: true},
+			controlRuns(o.Runs), 0, func(rng) scenarios.Scenario { return m.tooEarly(w.Setting) }},
 	}
-	control := newTrial("too early", m.describeTooEarly(w.Setting), checker.Lease, false, 1, tally)
-	control.Control = true
-	v.Trials = append(v.Trials, control)
-
 	if s, ok := m.slip(w); ok {
 		each := m.slipRequests(s)
-		if runs := o.fitting(o.Runs, each); runs > 0 {
-			tally, _, err = run("slips", runs, func(d rng) scenarios.Scenario { return m.slips(s, d) })
-			if err != nil {
-				return v, err
-			}
-			v.Trials = append(v.Trials, newTrial("slips", s.describe(m), checker.Effect, false, s.predicted, tally))
-		} else {
-			v.skip("slips", each)
+		list = append(list, plannedTrial{Trial{Name: "slips", What: s.describe(m), Property: checker.Effect, Predicted: s.predicted},
+			o.fitting(o.Runs, each), each, func(d rng) scenarios.Scenario { return m.slips(s, d) }})
+	}
+	return list
+}
+
+// validate runs the trials of a setting.
+func (m *model) validate(ctx context.Context, o Options, w Weighed, want Wanted, first uint64) (Validation, error) {
+	v := Validation{Seeds: Seeds{First: first, Last: first - 1}}
+	for _, t := range m.trials(o, w) {
+		if t.runs == 0 {
+			v.Skipped = append(v.Skipped, fmt.Sprintf("%s: not run, because a run would send about %.1g requests", t.Name, t.requests))
+			continue
 		}
+		seed := v.Seeds.Last + 1
+		tally, took, err := batch{o.Backend, seed, o.step(t.Name, t.runs)}.run(ctx, t.runs, t.draw)
+		if err != nil {
+			return v, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		if v.Seeds.Last += uint64(t.runs); t.PerGrant {
+			v.Grants = tally.Measured.All().Grants
+			v.AcquireP99, v.AcquireP99Min, v.AcquireP99Max = took.p99()
+		}
+		t.count(tally)
+		v.Trials = append(v.Trials, t.Trial)
+		v.scenarios, v.seeds = append(v.scenarios, tally.Scenario), append(v.seeds, seed)
 	}
 	v.judge(want)
 	return v, nil

@@ -39,11 +39,7 @@ var sample = Report{
 
 // What GitHub gets: the summary and the annotations.
 func TestGoldenGitHub(t *testing.T) {
-	var b strings.Builder
-	if err := Annotate(&b, sample); err != nil {
-		t.Fatal(err)
-	}
-	testkit.GoldenFile(t, "testdata/github.md", markdown(sample, maxSummary)+"\n<!-- the annotations -->\n\n"+b.String(), "What GitHub shows is another.")
+	testkit.GoldenFile(t, "testdata/github.md", markdown(sample, maxSummary)+"\n<!-- the annotations -->\n\n"+Annotations(sample), "What GitHub shows is another.")
 }
 
 // many is a report of n checks with an outcome.
@@ -63,11 +59,8 @@ func TestMaxAnnotations(t *testing.T) {
 		0: {0, ""}, 10: {10, "row-9"}, 11: {10, "and 2 more"},
 	} {
 		for kind, o := range map[string]Outcome{"error": Contradiction, "warning": Undecided} {
-			var b strings.Builder
-			if err := Annotate(&b, many(n, o)); err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Count(b.String(), "::"+kind+" "); got != want.lines || !strings.Contains(b.String(), want.last) {
+			text := Annotations(many(n, o))
+			if got := strings.Count(text, "::"+kind+" "); got != want.lines || !strings.Contains(text, want.last) {
 				t.Errorf("%d of %s: %d lines, without %q", n, kind, got, want.last)
 			}
 		}

@@ -2,7 +2,6 @@ package ci
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +12,11 @@ import (
 // maxAnnotations is how many annotations of a kind GitHub shows for a step.
 const maxAnnotations = 10
 
-// Annotate writes the annotations of a GitHub step: an error for each contradiction, a warning for each
-// undecided check, and a warning about the checks that were not run. Of too many of a kind, the last one
-// says how many are left out.
-func Annotate(w io.Writer, r Report) error {
+// Annotations are those of a GitHub step: an error for each contradiction, a warning for each undecided
+// check, and a warning about the checks that were not run. Of too many of a kind, the last one says how
+// many are left out.
+func Annotations(r Report) string {
+	var lines strings.Builder
 	warnings := r.Only(Undecided)
 	if left := r.Only(NotRun); len(left) > 0 {
 		warnings = append([]Check{{Summary: textfmt.Count(len(left), "check") + " not run: " + left[0].Summary}}, warnings...)
@@ -30,12 +30,10 @@ func Annotate(w io.Writer, r Report) error {
 			if c.File != "" {
 				at = "file=" + property.Replace(c.File) + "," + at
 			}
-			if _, err := fmt.Fprintf(w, "::%s %s::%s\n", []string{"error", "warning"}[i], at, data.Replace(strings.TrimSpace(c.Text()))); err != nil {
-				return err
-			}
+			fmt.Fprintf(&lines, "::%s %s::%s\n", []string{"error", "warning"}[i], at, data.Replace(strings.TrimSpace(c.Text())))
 		}
 	}
-	return nil
+	return lines.String()
 }
 
 // Escapes of workflow commands. Property values escape their separators as well.
@@ -64,11 +62,8 @@ func markdown(r Report, room int) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "## Lockstorm: %v\n\n", r)
 	for _, c := range r.Only(Contradiction, Undecided) {
-		fence := "```"
-		for strings.Contains(c.Text(), fence) {
-			fence += "`"
-		}
-		fmt.Fprintf(&page, "### %s: %s, %v\n\n%s\n%s%s\n\n", c.Suite, plain.Replace(c.Name), c.Outcome, fence, c.Text(), fence)
+		text := strings.ReplaceAll(strings.TrimSpace(c.Text()), "\n", "\n    ") // an indented block may contain anything
+		fmt.Fprintf(&page, "### %s: %s, %v\n\n    %s\n\n", c.Suite, plain.Replace(c.Name), c.Outcome, text)
 	}
 	page.WriteString("| suite | check | outcome | found |\n|---|---|---|---|\n")
 	for _, c := range r.Only(outcomes...) {
@@ -80,7 +75,7 @@ func markdown(r Report, room int) string {
 	if page.Len() <= room {
 		return page.String()
 	}
-	const cut = "\n````\n\nGitHub has no room for the rest: the JUnit file has it.\n" // it may be a story that is cut
+	const cut = "\n\nGitHub has no room for the rest: the JUnit file has it.\n"
 	return strings.ToValidUTF8(page.String()[:max(0, room-len(cut))], "") + cut
 }
 
