@@ -56,7 +56,7 @@ func (c *Client) setPaused(paused bool, now history.Time) {
 }
 
 func (c *Client) begin(f *Fact) Call {
-	return Call{Open: true, At: f.Time, Event: f.Ordinal, Paused: c.pausedFor(f.Time)}
+	return Call{Open: true, At: f.Time, Paused: c.pausedFor(f.Time)}
 }
 
 // Find returns the newest hold with the event's token at a stage. A defective lock may use

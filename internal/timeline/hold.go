@@ -85,7 +85,6 @@ func (t *Timeline) DiesWithClient(h *Hold) bool { return t.Header.Keepers < 0 &&
 type Call struct {
 	Open   bool
 	At     history.Time
-	Event  int           // the ordinal of its event
 	Paused time.Duration // how long the client had been paused by then, in all
 }
 

@@ -28,8 +28,7 @@ type Timeline struct {
 	observers []Observer
 	settlers  []Settler       // by observer; nil: it does nothing at the end of an instant
 	routes    [maxKinds]route // by kind of event
-	settling  uint64          // bits: which settlers run at the end of this instant
-	changing  uint8           // bits: which kinds of windows change in this instant
+	settling  uint64          // bits: which kinds of windows change in this instant, and then which settlers run at its end
 	intervals *intervals      // nil: nobody asks for them
 
 	Clients          []*Client // by number
@@ -141,7 +140,7 @@ func (t *Timeline) Listen(o Observer) {
 		k := bits.TrailingZeros64(rest)
 		t.routes[k].hearing |= bit
 		if settles.Has(history.Kind(k)) {
-			t.routes[k].settling |= bit
+			t.routes[k].settling |= bit << WindowKinds
 		}
 	}
 	t.observers, t.settlers = append(t.observers, o), append(t.settlers, s)
@@ -242,7 +241,7 @@ func (t *Timeline) wait(e *history.Event) {
 // unsettled reports whether there is anything to do at the end of the instant. Usually there is
 // nothing.
 func (t *Timeline) unsettled() bool {
-	return len(t.late)|len(t.told)|len(t.Changes)|len(t.retiring)|int(t.settling)|int(t.changing) != 0 || t.nextDeadline() <= t.Now
+	return len(t.late)|len(t.told)|len(t.Changes)|len(t.retiring)|int(t.settling) != 0 || t.nextDeadline() <= t.Now
 }
 
 // settle closes an instant.
@@ -257,11 +256,10 @@ func (t *Timeline) settle() {
 	if len(t.Changes) > 0 {
 		t.settleKeys()
 	}
-	for rest := t.changing; rest != 0; rest &= rest - 1 {
-		t.windows[bits.TrailingZeros8(rest)].settle()
+	for rest := t.settling & (1<<WindowKinds - 1); rest != 0; rest &= rest - 1 {
+		t.windows[bits.TrailingZeros64(rest)].settle()
 	}
-	t.changing = 0
-	for rest := t.settling; rest != 0; rest &= rest - 1 {
+	for rest := t.settling >> WindowKinds; rest != 0; rest &= rest - 1 {
 		t.settlers[bits.TrailingZeros64(rest)].Settle()
 	}
 	t.settling = 0

@@ -238,7 +238,7 @@ func (x *windows) end(h *Hold, at history.Time, by history.Kind) {
 
 func (x *windows) touch(e WindowEvent) {
 	x.events = append(x.events, e)
-	x.timeline.changing |= 1 << x.kind
+	x.timeline.settling |= 1 << x.kind
 }
 
 // begin begins the hold's window now.
