@@ -42,14 +42,14 @@ func TestImpossiblePlans(t *testing.T) {
 		"plan[0]: a fault names exactly one kind":           {Start: nemesis.At(0)},
 		"plan[0].partition.nodes[1]: node 2 is named twice": {Action: &nemesis.Partition{Links: nemesis.Links{Nodes: []int{2, 2}}}},
 		"plan[0].partition.clients[0]: 0: want at least 1":  {Action: &nemesis.Partition{Links: nemesis.Links{Clients: []int{0}}}},
-		`plan[0].partition.way: unknown direction "up"`:     {Action: &nemesis.Partition{Way: "up"}},
+		`plan[0].partition.way: unknown value "up"`:     {Action: &nemesis.Partition{Way: "up"}},
 		"plan[0].latency.add.max: 1ms is below min, 2ms":    {Action: &nemesis.Latency{Add: nemesis.Distribution{Range: nemesis.Range{Min: 2 * ms, Max: ms}}}},
 		"plan[0].clock-rate.ppm: -1000000":                  {Action: &nemesis.ClockRate{Machine: nemesis.Machine{Node: 1}, PPM: -1_000_000}},
 		"plan[0].clock-jump.by: a jump by nothing":          {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1}}},
 		"plan[0].clock-jump.client: a node and a client":    {Action: &nemesis.ClockJump{Machine: nemesis.Machine{Node: 1, Client: 1}, By: ms}},
 		"plan[0].end: a client that has died":               {Action: &nemesis.Kill{Client: 1}, End: until(ms)},
 		"plan[0].pause.client: 0: want at least 1":          {Action: &nemesis.Pause{}},
-		`plan[0].pause.first: "clocks": want replies or`:    {Action: &nemesis.Pause{Client: 1, First: "clocks"}},
+		`plan[0].pause.first: unknown value "clocks": want replies or`:    {Action: &nemesis.Pause{Client: 1, First: "clocks"}},
 	}
 	for want, fault := range cases {
 		err := setting(fault).Validate()

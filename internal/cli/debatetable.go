@@ -61,7 +61,7 @@ type debateLine struct {
 	name   string
 	claims scenarios.Claims
 	of     []string // scenarios
-	rowOf  scenarios.Row
+	rowOf  scenarios.File
 	series *scenarios.Series // nil: it is a row
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/external"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -140,8 +141,8 @@ func (o *testOptions) load(path string) error {
 		return fmt.Errorf("--config: %w", err)
 	}
 	var c testConfig
-	if err = scenarios.Decode(text, "configuration", &c); err == nil {
-		err = scenarios.Locate(text, nemesis.Bounded(&c))
+	if err = form.Decode(text, "configuration", &c); err == nil {
+		err = form.Locate(text, form.Check(&c))
 	}
 	if err != nil {
 		return fmt.Errorf("--config: %s: %w", path, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -171,7 +172,7 @@ func ValidateStorms(storms []scenarios.Storm) error {
 	}
 	seen := map[string]bool{}
 	for i, s := range storms {
-		field, within := fmt.Sprintf("Storms[%d]", i), nemesis.Bounded(&s)
+		field, within := fmt.Sprintf("Storms[%d]", i), form.Check(&s)
 		switch {
 		case !namePattern.MatchString(s.Name):
 			return wrong(field, "name %q: want up to 64 lower-case letters, digits and hyphens", s.Name)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -130,12 +131,12 @@ const longestHold = 240 * time.Hour
 // Validate returns a [nemesis.FieldError] for the first value that is invalid, by itself or
 // with others.
 func (q Question) Validate() error {
-	if err := nemesis.Bounded(&q); err != nil {
+	if err := form.Check(&q); err != nil {
 		return err
 	}
 	for _, d := range q.distributions() {
 		if err := d.of.Consistent(); err != nil {
-			return nemesis.InField(d.name, err)
+			return form.In(d.name, err)
 		}
 	}
 	if longest(q.RoundTrip) == 0 {
@@ -145,7 +146,7 @@ func (q Question) Validate() error {
 		return wrong("hold", "missing: how long a client keeps the lock")
 	}
 	if err := q.Pauses.validate(); err != nil {
-		return nemesis.InField("pauses", err)
+		return form.In("pauses", err)
 	}
 	return q.contradiction()
 }
@@ -262,7 +263,7 @@ func Load(paths ...string) (Question, error) {
 		if err != nil {
 			return q, err
 		}
-		text, err := scenarios.ReadText(file)
+		text, err := form.ReadText(file)
 		_ = file.Close()
 		if err == nil {
 			err = q.decode(text, filepath.Dir(path))
@@ -281,17 +282,17 @@ func (q *Question) decode(text []byte, dir string) error {
 		text = report.Facts
 	}
 	var given Question
-	if err := scenarios.Decode(text, "question", &given); err != nil {
+	if err := form.Decode(text, "question", &given); err != nil {
 		return err
 	}
 	q.forget(given)
-	if err := scenarios.Decode(text, "question", q); err != nil {
+	if err := form.Decode(text, "question", q); err != nil {
 		return err
 	}
-	if err := scenarios.Locate(text, nemesis.Bounded(q)); err != nil {
+	if err := form.Locate(text, form.Check(q)); err != nil {
 		return err
 	}
-	return scenarios.Locate(text, q.readSamples(dir))
+	return form.Locate(text, q.readSamples(dir))
 }
 
 // forget removes the distributions and pauses for which there are others: two forms do not mix.
@@ -322,7 +323,7 @@ func (q *Question) readSamples(dir string) error {
 		}
 		samples, err := ReadSamples(path)
 		if err != nil {
-			return nemesis.InField(d.name+".samples_from", err)
+			return form.In(d.name+".samples_from", err)
 		}
 		d.of.Samples, d.of.SamplesFrom = append(d.of.Samples, samples...), ""
 	}
@@ -358,7 +359,7 @@ func parseSample(text string) (time.Duration, error) {
 // samples is relative to the working directory.
 func ParseDistribution(text string) (d nemesis.Distribution, err error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
-		if err := scenarios.Decode([]byte(text), "distribution", &d); err != nil {
+		if err := form.Decode([]byte(text), "distribution", &d); err != nil {
 			return d, err
 		}
 		if d.SamplesFrom != "" {
@@ -386,14 +387,14 @@ const AdviceFile = "tune.json"
 // MarshalJSON writes the YAML form of the question as JSON, which [Load] reads too.
 func (q Question) MarshalJSON() ([]byte, error) {
 	type plain Question // without this method
-	return scenarios.AsJSON(plain(q))
+	return form.JSON(plain(q))
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (q *Question) UnmarshalJSON(text []byte) error {
 	type plain Question
 	var p plain
-	err := scenarios.Decode(text, "question", &p)
+	err := form.Decode(text, "question", &p)
 	*q = Question(p)
 	return err
 }

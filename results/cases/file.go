@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/lockstorm/lockstorm/checker"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -21,8 +22,8 @@ import (
 // Version is the version of the file format.
 const Version = 1
 
-// form is the content of a file, in its order.
-type form struct {
+// content is the content of a file, in its order.
+type content struct {
 	Version  int                `yaml:"version"`
 	Replay   string             `yaml:"replay"`
 	Property checker.Property   `yaml:"property"`
@@ -61,13 +62,13 @@ func Parse(text []byte) (Case, error) {
 	if !ended(text) {
 		return Case{}, fmt.Errorf("the last line is not %q: the file is truncated, or not a case", strings.TrimSpace(tail))
 	}
-	var f form
-	if err := scenarios.Decode(text, "case", &f); err != nil {
+	var f content
+	if err := form.Decode(text, "case", &f); err != nil {
 		return Case{}, err
 	}
 	c, err := f.complete()
 	if err != nil {
-		return Case{}, scenarios.Locate(text, err)
+		return Case{}, form.Locate(text, err)
 	}
 	return c, nil
 }
@@ -120,7 +121,7 @@ func notText(text []byte) int {
 }
 
 // complete checks what depends on more than one field.
-func (f form) complete() (Case, error) {
+func (f content) complete() (Case, error) {
 	c := Case{Property: f.Property, Shows: f.Shows, Story: f.Story, Notes: f.Notes, Scenario: f.Scenario}
 	for _, required := range []struct {
 		name    string
@@ -133,7 +134,7 @@ func (f form) complete() (Case, error) {
 		}
 	}
 	if err := c.Scenario.Validate(); err != nil {
-		return c, nemesis.InField("scenario", err)
+		return c, form.In("scenario", err)
 	}
 	r, err := runner.ParseReplay(f.Replay)
 	switch {
