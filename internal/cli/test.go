@@ -15,13 +15,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/guard"
-	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -116,21 +113,6 @@ protocol, or ends by itself, is bad input.`,
 	return cmd
 }
 
-// testConfig is the file of --config.
-type testConfig struct {
-	Name        string              `yaml:"name,omitempty"`
-	Clients     int                 `yaml:"clients,omitempty" want:"0.."`
-	Rounds      int                 `yaml:"rounds,omitempty" want:"0.."`
-	Work        time.Duration       `yaml:"work,omitempty" want:"0s.."`
-	Think       time.Duration       `yaml:"think,omitempty" want:"0s.."`
-	Extend      time.Duration       `yaml:"extend,omitempty" want:"0s.."`
-	Patience    time.Duration       `yaml:"patience,omitempty" want:"0s.."`
-	Workload    string              `yaml:"workload,omitempty"`
-	Guard       guard.Mode          `yaml:"guard,omitempty"`
-	Persistence nemesis.Persistence `yaml:"persistence,omitempty"`
-	Bounds      history.Bounds      `yaml:"bounds,omitempty"`
-}
-
 // load reads the file of --config, if there is one.
 func (o *testOptions) load(path string) error {
 	if path == "" {
@@ -140,16 +122,9 @@ func (o *testOptions) load(path string) error {
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}
-	var c testConfig
-	if err = form.Decode(text, "configuration", &c); err == nil {
-		err = form.Locate(text, form.Check(&c))
-	}
-	if err != nil {
+	if err := form.Load(text, "configuration", &o.config); err != nil {
 		return fmt.Errorf("--config: %s: %w", path, err)
 	}
-	o.config.Name, o.config.Clients, o.config.Rounds, o.config.Work, o.config.Think = c.Name, c.Clients, c.Rounds, c.Work, c.Think
-	o.config.Extend, o.config.Patience, o.config.Workload = c.Extend, c.Patience, c.Workload
-	o.config.Guard, o.config.Persistence, o.config.Bounds = c.Guard, c.Persistence, c.Bounds
 	return nil
 }
 

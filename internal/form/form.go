@@ -102,7 +102,7 @@ func Fields(t reflect.Type) []*Field { return of(t).fields }
 
 // Walk visits a value and all that is in it, by its type, so that nobody has to know where something
 // stands in it: visit gets each value with the name of its field, and says whether it has dealt with
-// what is in there. The walk ends with the first error, which becomes a [FieldError] with the path from
+// what is in there. Fields that are in no file are left out. The walk ends with the first error, which becomes a [FieldError] with the path from
 // the value.
 func Walk(value any, visit func(name string, v reflect.Value) (done bool, err error)) error {
 	return walk("", reflect.ValueOf(value), visit)
@@ -126,6 +126,9 @@ func walk(name string, v reflect.Value, visit func(string, reflect.Value) (bool,
 	case reflect.Struct:
 		t := of(v.Type())
 		for _, row := range t.rows {
+			if row.Name == "-" {
+				continue
+			}
 			value := v.FieldByIndex(row.Index)
 			err := walk(row.Name, value, visit)
 			switch {

@@ -204,9 +204,9 @@ func (t *table) check(v reflect.Value) error {
 	for _, row := range t.rows {
 		field := v.FieldByIndex(row.Index)
 		switch {
-		case row.Name != "" && !row.Optional && field.Kind() == reflect.String && field.Len() == 0:
+		case row.Name != "" && row.Name != "-" && !row.Optional && field.Kind() == reflect.String && field.Len() == 0:
 			return In(row.Name, errMissing)
-		case row.Limit == nil:
+		case row.Limit == nil || row.Name == "-":
 		default:
 			if err := row.Limit.check(field); err != nil {
 				return In(row.Name, err)

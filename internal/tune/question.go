@@ -134,11 +134,6 @@ func (q Question) Validate() error {
 	if err := form.Check(&q); err != nil {
 		return err
 	}
-	for _, d := range q.distributions() {
-		if err := d.of.Consistent(); err != nil {
-			return form.In(d.name, err)
-		}
-	}
 	if longest(q.RoundTrip) == 0 {
 		return wrong("round_trip", "missing: how long a node takes to answer")
 	}
@@ -289,10 +284,11 @@ func (q *Question) decode(text []byte, dir string) error {
 	if err := form.Decode(text, "question", q); err != nil {
 		return err
 	}
-	if err := form.Locate(text, form.Check(q)); err != nil {
-		return err
+	err := q.readSamples(dir)
+	if err == nil {
+		err = form.Check(q)
 	}
-	return form.Locate(text, q.readSamples(dir))
+	return form.Locate(text, err)
 }
 
 // forget removes the distributions and pauses for which there are others: two forms do not mix.
