@@ -16,6 +16,15 @@ const (
 	ofTheTypes = "A field of a scenario file, its limits or its comment is now another."
 )
 
+func pageAt(t *testing.T, file string) string {
+	t.Helper()
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
 func format(t *testing.T) *Format {
 	t.Helper()
 	f, err := Read(root)
