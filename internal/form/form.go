@@ -15,6 +15,7 @@
 package form
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"iter"
@@ -34,6 +35,7 @@ type Field struct {
 	Index    []int        // where it stands, as reflect numbers the fields of structs
 
 	variant bool // Of is a variant of a [Union]
+	needed  bool // it is a text or a word, and not optional
 }
 
 // Union is a struct with a field of an interface type for which a file has one of several fields, one
@@ -65,6 +67,7 @@ func of(t reflect.Type) *table {
 		if f.Type.Kind() == reflect.Pointer {
 			row.Of = f.Type.Elem()
 		}
+		row.needed = !row.Optional && (f.Type.Kind() == reflect.String || reflect.PointerTo(f.Type).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()))
 		made.rows = append(made.rows, row)
 		switch {
 		case name == "" && f.Type.Kind() == reflect.Struct:

@@ -201,13 +201,15 @@ func Check(value any) error {
 
 // check checks a struct's own fields.
 func (t *table) check(v reflect.Value) error {
-	for _, row := range t.rows {
+	for _, row := range t.fields {
+		if len(row.Index) > 1 || row.variant { // it is in another struct
+			continue
+		}
 		field := v.FieldByIndex(row.Index)
 		switch {
-		case row.Name != "" && row.Name != "-" && !row.Optional && field.Kind() == reflect.String && field.Len() == 0:
+		case row.needed && field.IsZero():
 			return In(row.Name, errMissing)
-		case row.Limit == nil || row.Name == "-":
-		default:
+		case row.Limit != nil:
 			if err := row.Limit.check(field); err != nil {
 				return In(row.Name, err)
 			}

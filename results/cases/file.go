@@ -16,7 +16,6 @@ import (
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/nemesis"
-	"github.com/lockstorm/lockstorm/scenarios"
 )
 
 // Version is the version of the file format.
@@ -24,13 +23,9 @@ const Version = 1
 
 // content is the content of a file, in its order.
 type content struct {
-	Version  int                `yaml:"version"`
-	Replay   string             `yaml:"replay"`
-	Property checker.Property   `yaml:"property"`
-	Shows    checker.Verdict    `yaml:"shows"`
-	Story    string             `yaml:"story,omitempty"`
-	Notes    string             `yaml:"notes,omitempty"`
-	Scenario scenarios.Scenario `yaml:"scenario"`
+	Version int    `yaml:"version"`
+	Replay  string `yaml:"replay"`
+	Case    `yaml:",inline"`
 }
 
 // maxText limits the size of a case.
@@ -122,16 +117,9 @@ func notText(text []byte) int {
 
 // complete checks what depends on more than one field.
 func (f content) complete() (Case, error) {
-	c := Case{Property: f.Property, Shows: f.Shows, Story: f.Story, Notes: f.Notes, Scenario: f.Scenario}
-	for _, required := range []struct {
-		name    string
-		missing bool
-	}{
-		{"replay", f.Replay == ""}, {"property", f.Property == ""}, {"shows", f.Shows == 0}, {"scenario", f.Scenario.Name == "" && f.Scenario.Clients == nil},
-	} {
-		if required.missing {
-			return c, fmt.Errorf("there is no %s", required.name)
-		}
+	c := f.Case
+	if err := form.Check(&f); err != nil {
+		return c, err
 	}
 	if err := c.Scenario.Validate(); err != nil {
 		return c, form.In("scenario", err)
