@@ -19,6 +19,7 @@ import (
 	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/program"
 	"github.com/lockstorm/lockstorm/internal/runner"
+	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -276,14 +277,14 @@ func stormNames(list []scenarios.Storm) string {
 
 // inFlags returns an error of a field of the configuration as one of its flag.
 func inFlags(err error) error {
-	var f *external.FieldError
+	var f *nemesis.FieldError
 	if !errors.As(err, &f) {
 		return err
 	}
-	if strings.HasPrefix(f.Field, "Storms") {
+	if strings.HasPrefix(f.Path, "Storms") {
 		return fmt.Errorf("--storm: %w", f.Err)
 	}
-	flag := strings.ToLower(f.Field)
+	flag := strings.ToLower(f.Path)
 	if !slices.Contains(storedInRun, flag) {
 		return fmt.Errorf("--config: %s: %w", flag, f.Err)
 	}

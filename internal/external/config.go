@@ -74,17 +74,8 @@ func (c Config) bounds() history.Bounds {
 	return b
 }
 
-// FieldError is the error of a field of a configuration.
-type FieldError struct {
-	Field string
-	Err   error
-}
-
-func (e *FieldError) Error() string { return fmt.Sprintf("%s: %v", e.Field, e.Err) }
-func (e *FieldError) Unwrap() error { return e.Err }
-
 func wrong(field, format string, args ...any) error {
-	return &FieldError{field, fmt.Errorf(format, args...)}
+	return &nemesis.FieldError{Path: field, Err: fmt.Errorf(format, args...)}
 }
 
 // The maxima of a configuration, besides those in its table.
@@ -93,13 +84,13 @@ const (
 	maxTime  = 1000 * time.Hour
 )
 
-// Validate returns a [FieldError] for the first invalid field of a filled configuration.
+// Validate returns a [nemesis.FieldError], whose path is a field of locktest.Config, for the first invalid field of a filled configuration.
 func (c Config) Validate() error {
 	switch {
 	case c.Nodes < 1 || c.Nodes > maxNodes:
 		return wrong("Nodes", "%d: want 1 to %d", c.Nodes, maxNodes)
 	case checkTTL(c.TTL) != nil:
-		return &FieldError{"TTL", checkTTL(c.TTL)}
+		return wrong("TTL", "%w", checkTTL(c.TTL))
 	}
 	var in *nemesis.FieldError
 	if err := form.Check(&c); !errors.As(err, &in) {
@@ -111,7 +102,7 @@ func (c Config) Validate() error {
 	if rest != "" {
 		return wrong(field, "%s: %w", rest, in.Err)
 	}
-	return &FieldError{field, in.Err}
+	return &nemesis.FieldError{Path: field, Err: in.Err}
 }
 
 // checkTTL returns an error unless a lock can have that TTL.
@@ -122,7 +113,7 @@ func checkTTL(ttl time.Duration) error {
 	return nil
 }
 
-// ValidateTime returns a [FieldError] if the time in a field is negative or too long.
+// ValidateTime returns a [nemesis.FieldError] if the time in a field is negative or too long.
 func ValidateTime(field string, d time.Duration) error {
 	if d < 0 {
 		return wrong(field, "%v is negative", d)
@@ -133,7 +124,7 @@ func ValidateTime(field string, d time.Duration) error {
 	return nil
 }
 
-// ValidatePromises returns a [FieldError] if a promise cannot be judged. keys says whether runs
+// ValidatePromises returns a [nemesis.FieldError] if a promise cannot be judged. keys says whether runs
 // record the nodes' keys.
 func ValidatePromises(promises []checker.Property, keys bool) error {
 	for _, p := range promises {
@@ -150,7 +141,7 @@ func ValidatePromises(promises []checker.Property, keys bool) error {
 // namePattern matches names of storms. Directories are named after them.
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
-// ValidateStorms returns a [FieldError] for the first storm that cannot be run by any backend.
+// ValidateStorms returns a [nemesis.FieldError] for the first storm that cannot be run by any backend.
 func ValidateStorms(storms []scenarios.Storm) error {
 	if storms != nil && len(storms) == 0 {
 		return wrong("Storms", "the list is empty, so nothing would be tested; nil means the default")

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -146,21 +147,6 @@ func (q Question) Validate() error {
 	return q.contradiction()
 }
 
-// distribution is a distribution of a question, and the name of its field.
-type distribution struct {
-	name string
-	of   *nemesis.Distribution
-}
-
-// distributions returns all given distributions.
-func (q *Question) distributions() []distribution {
-	list := []distribution{{"round_trip", &q.RoundTrip}, {"hold", &q.Hold}, {"contention.think", &q.Contention.Think}}
-	if q.Pauses.Length != nil {
-		list = append(list, distribution{"pauses.length", q.Pauses.Length})
-	}
-	return list
-}
-
 func (p Pauses) validate() error {
 	forms := 0
 	for _, given := range []bool{p.Length != nil, p.Bound != nil, p.Unbounded} {
@@ -293,10 +279,11 @@ func (q *Question) decode(text []byte, dir string) error {
 
 // forget removes the distributions and pauses for which there are others: two forms do not mix.
 func (q *Question) forget(others Question) {
-	given := others.distributions()
-	for i, d := range q.distributions()[:fixedDistributions] {
-		if o := given[i].of; o.SamplesFrom != "" || len(o.Samples) > 0 || o.Range != (nemesis.Range{}) {
-			*d.of = nemesis.Distribution{}
+	for _, d := range []struct{ own, other *nemesis.Distribution }{
+		{&q.RoundTrip, &others.RoundTrip}, {&q.Hold, &others.Hold}, {&q.Contention.Think, &others.Contention.Think},
+	} {
+		if o := d.other; o.SamplesFrom != "" || len(o.Samples) > 0 || o.Range != (nemesis.Range{}) {
+			*d.own = nemesis.Distribution{}
 		}
 	}
 	if others.Pauses != (Pauses{}) {
@@ -304,26 +291,24 @@ func (q *Question) forget(others Question) {
 	}
 }
 
-// fixedDistributions is how many distributions every question has.
-const fixedDistributions = 3
-
 // readSamples reads the files of samples into their distributions.
 func (q *Question) readSamples(dir string) error {
-	for _, d := range q.distributions() {
-		if d.of.SamplesFrom == "" {
-			continue
+	return form.Walk(q, func(_ string, v reflect.Value) (bool, error) {
+		if v.Type() != reflect.TypeFor[nemesis.Distribution]() {
+			return false, nil
 		}
-		path := d.of.SamplesFrom
+		d := v.Addr().Interface().(*nemesis.Distribution)
+		path := d.SamplesFrom
+		if path == "" {
+			return true, nil
+		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
 		samples, err := ReadSamples(path)
-		if err != nil {
-			return form.In(d.name+".samples_from", err)
-		}
-		d.of.Samples, d.of.SamplesFrom = append(d.of.Samples, samples...), ""
-	}
-	return nil
+		d.Samples, d.SamplesFrom = append(d.Samples, samples...), ""
+		return true, form.In("samples_from", err)
+	})
 }
 
 // ReadSamples reads a file with one duration a line: as in 1.2ms, or a number of milliseconds,
