@@ -26,7 +26,7 @@ func TestFaultsOfNodesThatCannotBe(t *testing.T) {
 		"plan[0].old-snapshot.age: 0s: want more than 0s":                                   {Action: &nemesis.OldSnapshot{Node: 1}},
 		"plan[0].node-pause.node: 0: want at least 1":                                       {Action: &nemesis.NodePause{}},
 		"plan[0].evict.node: -1: want at least 1":                                           {Action: &nemesis.Evict{Node: -1}},
-		`plan[0].evict.policy: unknown value "lru": want volatile or allkeys`:              {Action: &nemesis.Evict{Node: 1, Policy: "lru"}},
+		`plan[0].evict.policy: unknown value "lru": want volatile or allkeys`:               {Action: &nemesis.Evict{Node: 1, Policy: "lru"}},
 		"plan[0].end: keys that are evicted do not come back":                               {Action: &nemesis.Evict{Node: 1}, End: nemesis.After(0)},
 		"plan[0].end: scripts are loaded again when they are used next":                     {Action: &nemesis.ScriptFlush{Node: 1}, End: nemesis.After(0)},
 		`plan[0].node-error.error: unknown value "busy": want loading, oom or readonly`:     {Action: &nemesis.NodeError{Error: "busy"}},
