@@ -20,8 +20,6 @@ type Action interface {
 	Kind() Kind
 	// String describes the action, as in "node 2 crashes".
 	String() string
-	// validate returns a [FieldError] for a field that does not fit the setting.
-	validate(s Setting) error
 	// claims names what the action affects, as in "the server of node 3". Two
 	// faults with the same claim must not overlap.
 	claims(s Setting) []string
@@ -31,6 +29,10 @@ type Action interface {
 	// that meets its requirement (see [unmetRequirement]).
 	random(g *paramGenerator) Action
 }
+
+// settingValidator is implemented by actions that are valid in some settings only, beyond the numbers
+// that they name. validate returns a [FieldError].
+type settingValidator interface{ validate(s Setting) error }
 
 // settingDependent is implemented by actions that are impossible in some settings,
 // whatever their fields.

@@ -8,7 +8,7 @@ import (
 // Pause stops a client while clocks, messages and nodes go on.
 type Pause struct {
 	Client int   `yaml:"client" want:"1.."`
-	First  First `yaml:"first,omitempty"`
+	First  First `yaml:"first,omitempty" want:"replies|timers"`
 }
 
 // First is what a client sees first when it continues after a pause: the replies
@@ -35,14 +35,6 @@ func (p *Pause) String() string {
 		text += " (and then sees timers before replies)"
 	}
 	return text
-}
-
-func (p *Pause) validate(s Setting) error {
-	switch p.First {
-	case "", RepliesFirst, TimersFirst:
-		return field("client", oneOf("client", p.Client, s.Clients))
-	}
-	return field("first", fmt.Errorf("%q: want %s or %s", p.First, RepliesFirst, TimersFirst))
 }
 
 func (p *Pause) claims(Setting) []string { return []string{program(p.Client)} }
@@ -79,10 +71,6 @@ func (*Suspend) Kind() Kind { return "suspend" }
 
 func (u *Suspend) String() string { return fmt.Sprintf("the machine of client %d sleeps", u.Client) }
 
-func (u *Suspend) validate(s Setting) error {
-	return field("client", oneOf("client", u.Client, s.Clients))
-}
-
 func (u *Suspend) claims(Setting) []string { return machineOf(u.Client) }
 
 func (u *Suspend) clocks() Machine { return Machine{Client: u.Client} }
@@ -112,13 +100,6 @@ func (n *Snapshot) String() string {
 	return fmt.Sprintf("the machine of client %d is stopped, to be restored%v", n.Client, n.Healing)
 }
 
-func (n *Snapshot) validate(s Setting) error {
-	if err := n.Healing.validate(); err != nil {
-		return err
-	}
-	return field("client", oneOf("client", n.Client, s.Clients))
-}
-
 func (n *Snapshot) claims(Setting) []string { return machineOf(n.Client) }
 
 func (n *Snapshot) clocks() Machine { return Machine{Client: n.Client} }
@@ -144,11 +125,11 @@ func (c *Clone) String() string {
 	return fmt.Sprintf("the machines of %s become clones: they draw the same random numbers", listed("client", c.Clients))
 }
 
-func (c *Clone) validate(s Setting) error {
+func (c *Clone) validate(Setting) error {
 	if len(c.Clients) == 1 {
 		return field("clients", errors.New("one client is no clone of itself"))
 	}
-	return field("clients", someOf("client", c.Clients, s.Clients))
+	return nil
 }
 
 // requires implements settingDependent.
@@ -192,10 +173,6 @@ func (c *Cancel) String() string {
 	return fmt.Sprintf("the call that client %d has under way is cancelled", c.Client)
 }
 
-func (c *Cancel) validate(s Setting) error {
-	return field("client", oneOf("client", c.Client, s.Clients))
-}
-
 func (c *Cancel) claims(Setting) []string {
 	return []string{fmt.Sprintf("the call of client %d", c.Client)}
 }
@@ -215,10 +192,6 @@ type Kill struct {
 func (*Kill) Kind() Kind { return "kill" }
 
 func (k *Kill) String() string { return fmt.Sprintf("client %d dies", k.Client) }
-
-func (k *Kill) validate(s Setting) error {
-	return field("client", oneOf("client", k.Client, s.Clients))
-}
 
 func (k *Kill) claims(Setting) []string {
 	return []string{fmt.Sprintf("the life of client %d", k.Client)}

@@ -30,17 +30,14 @@ func (j *ClockJump) String() string {
 	return fmt.Sprintf("the wall clock of %s jumps %s by %v%v", j.Machine, way, by, j.Healing)
 }
 
-func (j *ClockJump) validate(s Setting) error {
+func (j *ClockJump) validate(Setting) error {
 	switch {
 	case j.By == 0:
 		return field("by", errors.New("a jump by nothing"))
 	case j.Heal == HealNone:
 		return field("heal", errors.New("a jump that is not taken back has no end: leave out both"))
 	}
-	if err := j.Healing.validate(); err != nil {
-		return err
-	}
-	return j.Machine.validate(s)
+	return nil
 }
 
 func (j *ClockJump) claims(Setting) []string {
@@ -82,14 +79,11 @@ func (r *ClockRate) String() string {
 	return fmt.Sprintf("the clock of %s runs %d ppm %s%v", r.Machine, ppm, way, r.Healing)
 }
 
-func (r *ClockRate) validate(s Setting) error {
+func (r *ClockRate) validate(Setting) error {
 	if r.PPM == 0 {
 		return field("ppm", errors.New("a rate error of nothing"))
 	}
-	if err := r.Healing.validate(); err != nil {
-		return err
-	}
-	return r.Machine.validate(s)
+	return nil
 }
 
 func (r *ClockRate) claims(Setting) []string { return []string{rate(r.Machine)} }
@@ -124,11 +118,11 @@ func (l *ClockSlew) String() string {
 	return fmt.Sprintf("the clock of %s is slewed by %v at %d ppm", l.Machine, l.By, l.PPM)
 }
 
-func (l *ClockSlew) validate(s Setting) error {
+func (l *ClockSlew) validate(Setting) error {
 	if l.By == 0 {
 		return field("by", errors.New("a slew by nothing"))
 	}
-	return l.Machine.validate(s)
+	return nil
 }
 
 func (l *ClockSlew) claims(Setting) []string { return []string{rate(l.Machine)} }
@@ -162,11 +156,11 @@ func (o *ClockStrobe) String() string {
 	return fmt.Sprintf("the wall clock of %s flips by %v and back every %v", o.Machine, o.By, o.Period)
 }
 
-func (o *ClockStrobe) validate(s Setting) error {
+func (o *ClockStrobe) validate(Setting) error {
 	if o.By == 0 {
 		return field("by", errors.New("a strobe by nothing"))
 	}
-	return o.Machine.validate(s)
+	return nil
 }
 
 func (o *ClockStrobe) claims(Setting) []string {
@@ -192,13 +186,6 @@ func (*ClockFreeze) Kind() Kind { return "clock-freeze" }
 
 func (f *ClockFreeze) String() string {
 	return fmt.Sprintf("the wall clock of %s stands still%v", f.Machine, f.Healing)
-}
-
-func (f *ClockFreeze) validate(s Setting) error {
-	if err := f.Healing.validate(); err != nil {
-		return err
-	}
-	return f.Machine.validate(s)
 }
 
 func (f *ClockFreeze) claims(Setting) []string { return []string{rate(f.Machine)} }
@@ -235,8 +222,8 @@ const (
 // Healing is how a clock fault heals at its end. A fault that heals must have
 // an end.
 type Healing struct {
-	Heal    Heal  `yaml:"heal,omitempty"`                      // what becomes of the error; needs an end of the fault. Nothing means none
-	HealPPM int64 `yaml:"heal_ppm,omitempty" want:"0..100000"` // the rate of a slew, in parts per million; 0 means 500
+	Heal    Heal  `yaml:"heal,omitempty" want:"step|slew|none"` // what becomes of the error; needs an end of the fault. Nothing means none
+	HealPPM int64 `yaml:"heal_ppm,omitempty" want:"0..100000"`  // the rate of a slew, in parts per million; 0 means 500
 }
 
 // SlewPPM returns the rate of a healing by slew.
@@ -258,15 +245,10 @@ func (h Healing) String() string {
 	return ""
 }
 
-func (h Healing) validate() error {
-	switch h.Heal {
-	case "", HealStep, HealNone:
-		if h.HealPPM != 0 {
-			return field("heal_ppm", errors.New("only a slew has a rate"))
-		}
-	case HealSlew:
-	default:
-		return field("heal", fmt.Errorf("unknown way %q: want %s, %s or %s", h.Heal, HealStep, HealSlew, HealNone))
+// Consistent returns an error for a rate without a slew.
+func (h Healing) Consistent() error {
+	if h.HealPPM != 0 && h.Heal != HealSlew {
+		return field("heal_ppm", errors.New("only a slew has a rate"))
 	}
 	return nil
 }

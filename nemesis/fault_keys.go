@@ -11,8 +11,8 @@ import "fmt"
 // operator deletes it instead: a lock cannot tell the two apart.
 type Evict struct {
 	Node     int            `yaml:"node" want:"1.."`
-	Policy   EvictionPolicy `yaml:"policy,omitempty"`   // which keys may go: volatile or allkeys. Nothing means volatile
-	Resource string         `yaml:"resource,omitempty"` // only the key of the lock of this resource goes. Nothing: all keys that may
+	Policy   EvictionPolicy `yaml:"policy,omitempty" want:"volatile|allkeys"` // which keys may go: volatile or allkeys. Nothing means volatile
+	Resource string         `yaml:"resource,omitempty"`                       // only the key of the lock of this resource goes. Nothing: all keys that may
 }
 
 // EvictionPolicy is what a server may evict: the first half of a maxmemory-policy of Redis.
@@ -35,17 +35,6 @@ func (e *Evict) String() string {
 		return fmt.Sprintf("node %d evicts all that it has", e.Node)
 	}
 	return fmt.Sprintf("node %d evicts its keys", e.Node)
-}
-
-func (e *Evict) validate(s Setting) error {
-	if err := oneOf("node", e.Node, s.Nodes); err != nil {
-		return field("node", err)
-	}
-	switch e.Policy {
-	case "", Volatile, AllKeys:
-		return nil
-	}
-	return field("policy", fmt.Errorf("unknown policy %q: want %s or %s", e.Policy, Volatile, AllKeys))
 }
 
 // OneKeyFeature is the feature of evictions that take one key alone.
@@ -85,10 +74,6 @@ func (*ScriptFlush) Kind() Kind { return "script-flush" }
 
 func (f *ScriptFlush) String() string { return fmt.Sprintf("node %d forgets its scripts", f.Node) }
 
-func (f *ScriptFlush) validate(s Setting) error {
-	return field("node", oneOf("node", f.Node, s.Nodes))
-}
-
 func (f *ScriptFlush) claims(Setting) []string {
 	return []string{fmt.Sprintf("the scripts of node %d", f.Node)}
 }
@@ -102,7 +87,7 @@ func (*ScriptFlush) random(g *paramGenerator) Action { return &ScriptFlush{Node:
 // NodeError makes nodes answer commands with an error instead of processing them.
 type NodeError struct {
 	Nodes []int     `yaml:"nodes,flow,omitempty" want:"1.."` // numbers of nodes. None: every node
-	Error ErrorName `yaml:"error"`
+	Error ErrorName `yaml:"error" want:"loading|oom|readonly"`
 }
 
 // ErrorName is an error of Redis.
@@ -124,15 +109,6 @@ func (e *NodeError) String() string {
 		verb = "answer"
 	}
 	return fmt.Sprintf("%s %s with the error %s", listed("node", e.Nodes), verb, e.Error)
-}
-
-func (e *NodeError) validate(s Setting) error {
-	switch e.Error {
-	case Loading, OOM, ReadOnly:
-	default:
-		return field("error", fmt.Errorf("unknown error %q: want %s, %s or %s", e.Error, Loading, OOM, ReadOnly))
-	}
-	return field("nodes", someOf("node", e.Nodes, s.Nodes))
 }
 
 // LoadingFeature is the feature of nodes that answer as if they were loading their data.

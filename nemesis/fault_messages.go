@@ -51,7 +51,7 @@ func HoldAll() Rule { return Rule{Holds: func(Message) bool { return true }} }
 // clients and nodes.
 type Latency struct {
 	Links `yaml:",inline"`
-	Way   Direction    `yaml:"way,omitempty"`
+	Way   Direction    `yaml:"way,omitempty" want:"requests|replies"`
 	Add   Distribution `yaml:"add"` // how much longer
 }
 
@@ -60,13 +60,6 @@ func (*Latency) Kind() Kind { return "latency" }
 
 func (l *Latency) String() string {
 	return fmt.Sprintf("%s %v take %v longer", l.Way.messages(), l.Links, l.Add)
-}
-
-func (l *Latency) validate(s Setting) error {
-	if err := l.validateWay(s, l.Way); err != nil {
-		return err
-	}
-	return field("add", l.Add.Consistent())
 }
 
 func (l *Latency) claims(s Setting) []string { return l.named("the latency", s) }
@@ -89,7 +82,7 @@ func (*Latency) random(g *paramGenerator) Action {
 // missing message or a changed order.
 type Loss struct {
 	Links   `yaml:",inline"`
-	Way     Direction `yaml:"way,omitempty"`
+	Way     Direction `yaml:"way,omitempty" want:"requests|replies"`
 	Percent int       `yaml:"percent" want:"1..100"` // of transmissions
 
 	// RTO is the retransmission timeout: after how long a message that was
@@ -127,10 +120,6 @@ func (l *Loss) String() string {
 	return fmt.Sprintf("%d %% of %s %v are lost", l.Percent, l.Way.messages(), l.Links)
 }
 
-func (l *Loss) validate(s Setting) error {
-	return l.validateWay(s, l.Way)
-}
-
 func (l *Loss) claims(s Setting) []string { return l.named("the loss", s) }
 
 func (*Loss) ending() ending { return ending{} }
@@ -148,7 +137,7 @@ func (*Loss) random(g *paramGenerator) Action {
 // another. The two directions do not.
 type Bandwidth struct {
 	Links          `yaml:",inline"`
-	Way            Direction `yaml:"way,omitempty"`
+	Way            Direction `yaml:"way,omitempty" want:"requests|replies"`
 	BytesPerSecond int64     `yaml:"bytes_per_second" want:"1.."` // of each link, each way; what cuts a link is a partition
 }
 
@@ -157,10 +146,6 @@ func (*Bandwidth) Kind() Kind { return "bandwidth" }
 
 func (b *Bandwidth) String() string {
 	return fmt.Sprintf("%s %v get %d bytes a second", b.Way.messages(), b.Links, b.BytesPerSecond)
-}
-
-func (b *Bandwidth) validate(s Setting) error {
-	return b.validateWay(s, b.Way)
 }
 
 func (b *Bandwidth) claims(s Setting) []string { return b.named("the bandwidth", s) }
@@ -190,13 +175,6 @@ func (*Duplicate) Kind() Kind { return "duplicate" }
 
 func (c *Duplicate) String() string {
 	return fmt.Sprintf("requests %v come twice, the second time %v later", c.Links, c.After)
-}
-
-func (c *Duplicate) validate(s Setting) error {
-	if err := c.validateWay(s, Requests); err != nil {
-		return err
-	}
-	return field("after", c.After.Consistent())
 }
 
 // requires implements settingDependent: a client of a store has one connection, and requests with
@@ -229,13 +207,6 @@ func (*GuardLatency) Kind() Kind { return "guard-latency" }
 
 func (l *GuardLatency) String() string {
 	return fmt.Sprintf("accesses of %s reach the guarded resource %v later", listed("client", l.Clients), l.Add)
-}
-
-func (l *GuardLatency) validate(s Setting) error {
-	if err := someOf("client", l.Clients, s.Clients); err != nil {
-		return field("clients", err)
-	}
-	return field("add", l.Add.Consistent())
 }
 
 func (l *GuardLatency) claims(s Setting) []string {

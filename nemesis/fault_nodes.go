@@ -27,8 +27,6 @@ func (c *Crash) String() string {
 	return fmt.Sprintf("node %d crashes%v", c.Node, Restart(c.RestartDelay))
 }
 
-func (c *Crash) validate(s Setting) error { return validateOutage(s, c.Node, c.RestartDelay) }
-
 func (c *Crash) claims(Setting) []string { return []string{server(c.Node)} }
 
 func (c *Crash) ending() ending { return Restart(c.RestartDelay).ending() }
@@ -59,8 +57,6 @@ func (*Shutdown) Kind() Kind { return "shutdown" }
 func (s *Shutdown) String() string {
 	return fmt.Sprintf("node %d is shut down%v", s.Node, Restart(s.RestartDelay))
 }
-
-func (s *Shutdown) validate(in Setting) error { return validateOutage(in, s.Node, s.RestartDelay) }
 
 func (s *Shutdown) claims(Setting) []string { return []string{server(s.Node)} }
 
@@ -138,7 +134,7 @@ func (p *PowerLoss) validate(s Setting) error {
 	case p.TornTail == TornRefuse && p.RestartDelay > 0:
 		return field("restart_delay", errors.New("a server that refuses its file does not start"))
 	}
-	return validateOutage(s, p.Node, p.RestartDelay)
+	return nil
 }
 
 func (p *PowerLoss) claims(Setting) []string { return []string{server(p.Node)} }
@@ -189,8 +185,6 @@ func (*NodePause) Kind() Kind { return "node-pause" }
 
 func (p *NodePause) String() string { return fmt.Sprintf("node %d stands still", p.Node) }
 
-func (p *NodePause) validate(s Setting) error { return field("node", oneOf("node", p.Node, s.Nodes)) }
-
 func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
 
 func (*NodePause) ending() ending { return ending{} }
@@ -240,15 +234,4 @@ func (r Restart) features() []Feature {
 		return nil
 	}
 	return []Feature{RestartDelayFeature}
-}
-
-// validateOutage checks the fields of the faults that take a server down.
-func validateOutage(s Setting, node int, restartDelay time.Duration) error {
-	if err := oneOf("node", node, s.Nodes); err != nil {
-		return field("node", err)
-	}
-	if restartDelay < 0 {
-		return field("restart_delay", fmt.Errorf("%v is negative", restartDelay))
-	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 // back, as TCP does, and may arrive after the end.
 type Partition struct {
 	Links `yaml:",inline"`
-	Way   Direction `yaml:"way,omitempty"`
+	Way   Direction `yaml:"way,omitempty" want:"requests|replies"`
 }
 
 // Kind is "partition".
@@ -29,10 +29,6 @@ func (p *Partition) String() string {
 		what = "is cut off"
 	}
 	return fmt.Sprintf("%s %s, from %s", listed("node", p.Nodes), what, listed("client", p.Clients))
-}
-
-func (p *Partition) validate(s Setting) error {
-	return p.validateWay(s, p.Way)
 }
 
 func (p *Partition) claims(s Setting) []string { return p.named(connectivity, s) }
@@ -78,14 +74,12 @@ func (g Group) String() string {
 	return strings.Join(parts, " with ")
 }
 
-func (g Group) validate(s Setting) error {
+// Consistent returns an error for a group of nobody.
+func (g Group) Consistent() error {
 	if len(g.Clients) == 0 && len(g.Nodes) == 0 {
 		return errors.New("a group of nobody")
 	}
-	if err := someOf("client", g.Clients, s.Clients); err != nil {
-		return field("clients", err)
-	}
-	return field("nodes", someOf("node", g.Nodes, s.Nodes))
+	return nil
 }
 
 // Over implements [Traffic]: the links that are cut, client by client.
@@ -128,11 +122,6 @@ func (p *Split) String() string {
 }
 
 func (p *Split) validate(s Setting) error {
-	for i, g := range p.Groups {
-		if err := g.validate(s); err != nil {
-			return field("groups", field(fmt.Sprintf("[%d]", i), err))
-		}
-	}
 	if len(p.cuts(s)) == 0 {
 		return field("groups", errors.New("they cut no link"))
 	}
@@ -188,7 +177,7 @@ func (*Split) random(g *paramGenerator) Action {
 // cases apart.
 type Reset struct {
 	Links `yaml:",inline"`
-	Way   Direction `yaml:"way,omitempty"`
+	Way   Direction `yaml:"way,omitempty" want:"requests|replies"`
 
 	// Once resets on each link only the connection of the first message in each of the
 	// directions that comes after the start. So a client that tries again gets through, however
@@ -210,8 +199,6 @@ func (r *Reset) String() string {
 	}
 	return "connections " + r.Links.String() + " are reset " + when
 }
-
-func (r *Reset) validate(s Setting) error { return r.validateWay(s, r.Way) }
 
 func (r *Reset) claims(s Setting) []string { return r.named("the resets", s) }
 

@@ -20,12 +20,7 @@ func (f *Failover) String() string {
 	return fmt.Sprintf("node %d fails over to its replica", f.Node)
 }
 
-func (f *Failover) validate(s Setting) error {
-	if err := oneOf("node", f.Node, s.Nodes); err != nil {
-		return field("node", err)
-	}
-	return field("node", f.requires(s))
-}
+func (f *Failover) validate(s Setting) error { return field("node", f.requires(s)) }
 
 func (*Failover) requires(s Setting) error {
 	if s.Replication == nil {
@@ -62,15 +57,7 @@ func (b *SplitBrain) String() string {
 	return fmt.Sprintf("the replica of node %d becomes a master, and %s still %s the old one", b.Node, listed("client", b.Clients), verb)
 }
 
-func (b *SplitBrain) validate(s Setting) error {
-	if err := oneOf("node", b.Node, s.Nodes); err != nil {
-		return field("node", err)
-	}
-	if err := someOf("client", b.Clients, s.Clients); err != nil {
-		return field("clients", err)
-	}
-	return field("node", b.requires(s))
-}
+func (b *SplitBrain) validate(s Setting) error { return field("node", b.requires(s)) }
 
 func (*SplitBrain) requires(s Setting) error { return (*Failover)(nil).requires(s) }
 
@@ -100,10 +87,6 @@ func (*OldSnapshot) Kind() Kind { return "old-snapshot" }
 
 func (o *OldSnapshot) String() string {
 	return fmt.Sprintf("node %d dies, to restart from a snapshot %v old", o.Node, o.Age)
-}
-
-func (o *OldSnapshot) validate(s Setting) error {
-	return field("node", oneOf("node", o.Node, s.Nodes))
 }
 
 func (o *OldSnapshot) claims(Setting) []string { return []string{server(o.Node)} }
@@ -142,10 +125,6 @@ func (v *VMRestore) String() string {
 		text += " with the clock of then"
 	}
 	return text
-}
-
-func (v *VMRestore) validate(s Setting) error {
-	return field("node", oneOf("node", v.Node, s.Nodes))
 }
 
 func (v *VMRestore) claims(Setting) []string { return []string{server(v.Node)} }

@@ -62,7 +62,11 @@ func (f *Fault) validate(s Setting) error {
 	if action == nil {
 		return errors.New("a fault names exactly one kind, as in crash: {node: 3}")
 	}
-	if err := action.validate(s); err != nil {
+	err := s.validateNumbers(action)
+	if v, has := action.(settingValidator); err == nil && has {
+		err = v.validate(s)
+	}
+	if err != nil {
 		return field(string(action.Kind()), err)
 	}
 	if err := f.Start.validate(s, false); err != nil {

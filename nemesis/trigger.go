@@ -115,21 +115,6 @@ type Links struct {
 	Nodes   []int `yaml:"nodes,flow,omitempty" want:"1.."`   // numbers of nodes. None: every node
 }
 
-func (l Links) validate(s Setting) error {
-	if err := someOf("client", l.Clients, s.Clients); err != nil {
-		return field("clients", err)
-	}
-	return field("nodes", someOf("node", l.Nodes, s.Nodes))
-}
-
-// validateWay checks the links together with a direction.
-func (l Links) validateWay(s Setting, way Direction) error {
-	if err := l.validate(s); err != nil {
-		return err
-	}
-	return field("way", way.validate())
-}
-
 // named lists the links, each after a text, as in "the latency of client 1 to node 2".
 func (l Links) named(what string, s Setting) []string {
 	var all []string
@@ -159,13 +144,6 @@ const (
 	Requests Direction = "requests" // from the client to the node
 	Replies  Direction = "replies"  // from the node to the client
 )
-
-func (d Direction) validate() error {
-	if d != Both && d != Requests && d != Replies {
-		return fmt.Errorf("unknown direction %q: want requests, replies, or nothing for both", d)
-	}
-	return nil
-}
 
 // messages names what goes that way.
 func (d Direction) messages() string {
@@ -208,14 +186,15 @@ func (m Machine) features() []Feature {
 	return []Feature{NodeClockFeature}
 }
 
-func (m Machine) validate(s Setting) error {
+// Consistent returns an error unless it is one machine.
+func (m Machine) Consistent() error {
 	switch {
 	case m.Node != 0 && m.Client != 0:
 		return field("client", errors.New("a node and a client exclude each other"))
-	case m.Client != 0:
-		return field("client", oneOf("client", m.Client, s.Clients))
+	case m == Machine{}:
+		return field("node", errors.New("missing: want the number of a node or of a client"))
 	}
-	return field("node", oneOf("node", m.Node, s.Nodes))
+	return nil
 }
 
 // someOf checks a list of numbers out of 1 to n; an empty list means all.

@@ -17,13 +17,13 @@ import (
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/internal/external"
 	"github.com/lockstorm/lockstorm/internal/files"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/internal/playground"
 	"github.com/lockstorm/lockstorm/internal/report"
 	"github.com/lockstorm/lockstorm/internal/runner"
 	"github.com/lockstorm/lockstorm/internal/terminal"
 	"github.com/lockstorm/lockstorm/internal/textfmt"
 	"github.com/lockstorm/lockstorm/internal/trace"
-	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/results"
 	"github.com/lockstorm/lockstorm/results/cases"
 	"github.com/lockstorm/lockstorm/scenarios"
@@ -227,7 +227,7 @@ func replayOfDir(dir string) (replay, error) {
 func (r replay) prepare() (runner.Experiment, error) {
 	e, err := prepareOn(r.again.backend, r.scenario)
 	if err != nil && r.kept != nil {
-		err = fmt.Errorf("%s: %w", r.again.name, nemesis.InField("scenario", err))
+		err = fmt.Errorf("%s: %w", r.again.name, form.In("scenario", err))
 	}
 	return e.WithCourse(r.course), err
 }

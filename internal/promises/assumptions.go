@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/guard"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -74,7 +75,7 @@ func (a Assumptions) Validate() error {
 			return &nemesis.FieldError{Path: fmt.Sprintf("without[%d]", i), Err: fmt.Errorf("unknown kind of fault %q: there is %v", k, known)}
 		}
 	}
-	return nemesis.Bounded(&a)
+	return form.Check(&a)
 }
 
 // restricts reports whether anything is assumed.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/form"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -399,7 +400,7 @@ func generatorOn(b Backend, s scenarios.Scenario) (*nemesis.Generator, error) {
 	}
 	g, err := s.Generate.Only(s.World(), b.Ability)
 	var wrong *nemesis.FieldError
-	if errors.As(nemesis.InField("generate", err), &wrong) {
+	if errors.As(form.In("generate", err), &wrong) {
 		return nil, &UnfitError{wrong.Path, wrong.Err}
 	}
 	return &g, err
