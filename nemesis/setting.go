@@ -296,7 +296,7 @@ func (s *Store) validate(p Plan) error {
 	if s == nil {
 		return nil
 	}
-	if (s.Durability == RemoteWrite || s.Durability == Off) && p.CutsPower() {
+	if (s.Durability == RemoteWrite || s.Durability == Off) && p.Does(CutsPower) {
 		return field("durability", fmt.Errorf("%s with the fault power-loss: what a node without power loses of a store is not modelled", s.Durability))
 	}
 	if err := s.Election.Consistent(); err != nil {
