@@ -44,6 +44,7 @@ const (
 	StepsClock   // a wall clock steps once
 	WandersClock // a clock runs wrong, so its error changes while the fault lasts
 	FreezesWall  // a wall clock stops while its machine goes on
+	SettlesClock // once the fault is over, the clocks that it affected run right
 )
 
 // Any reports whether some effect is in both sets.
@@ -104,18 +105,23 @@ type ClockFault interface {
 	Clock() ClockError
 }
 
-// KindsThat lists the kinds whose faults always have one of these effects, in the order of [Kinds].
-func KindsThat(do Effect) (names []Kind) {
-	for _, a := range Actions() {
-		if a.Effects(Setting{}).Does.Any(do) {
-			names = append(names, a.Kind())
-		}
+// always are the effects that all faults of a kind have.
+var always = func() map[Kind]Effect {
+	of := make(map[Kind]Effect, len(kinds))
+	for _, k := range kinds {
+		of[k.zero.Kind()] = k.zero.Effects(Setting{}).Does
 	}
-	return names
-}
+	return of
+}()
 
-// Does reports whether the faults of a kind always have one of these effects.
-func (k Kind) Does(any Effect) bool { return slices.Contains(KindsThat(any), k) }
+// Does reports whether all faults of a kind have one of these effects. Those of an unknown kind have none.
+func (k Kind) Does(any Effect) bool { return always[k].Any(any) }
+
+// KindsThat lists the kinds all of whose faults have one of these effects, in the order of [Kinds].
+func KindsThat(do Effect) []Kind {
+	names, _ := Kinds()
+	return slices.DeleteFunc(names, func(k Kind) bool { return !k.Does(do) })
+}
 
 // Does reports whether a fault of the plan has one of these effects.
 func (p Plan) Does(any Effect) bool {

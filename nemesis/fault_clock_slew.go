@@ -38,7 +38,7 @@ func (l *ClockSlew) claims(Setting) []string { return []string{rate(l.Machine)} 
 
 // Effects implements [Action].
 func (l *ClockSlew) Effects(Setting) Effects {
-	return Effects{Does: WandersClock, Clock: l.Clock()}
+	return Effects{Does: WandersClock | SettlesClock, Clock: l.Clock()}
 }
 
 // Clock implements [ClockFault].

@@ -26,7 +26,7 @@ func (u *Suspend) claims(Setting) []string { return machineOf(u.Client) }
 
 // Effects implements [Action].
 func (u *Suspend) Effects(Setting) Effects {
-	return Effects{Does: StopsClient | StopsMachine, Client: u.Client, Clock: u.Clock()}
+	return Effects{Does: StopsClient | StopsMachine | SettlesClock, Client: u.Client, Clock: u.Clock()}
 }
 
 // Clock implements [ClockFault].

@@ -31,7 +31,7 @@ type Limit struct {
 // harmless is what loses no message, cancels no call and kills nobody. Under such faults any lock can
 // clean up.
 const harmless = nemesis.StopsClient | nemesis.StopsNode | nemesis.Delays | nemesis.DelaysAccess | nemesis.Draws |
-	nemesis.StepsClock | nemesis.WandersClock | nemesis.FreezesWall
+	nemesis.StepsClock | nemesis.WandersClock | nemesis.FreezesWall | nemesis.SettlesClock
 
 // promisedBy returns the properties whose violation is a failure: the ones that are named, or if that is
 // nil those that a lock with these capabilities is expected to have under a plan. keys says whether the

@@ -66,8 +66,14 @@ func NewClocks(work ClockWorld) *Clocks {
 func ClockFaults[W any](clocks func(W) *Clocks, features ...nemesis.Feature) FaultHandlers[W] {
 	return FaultHandlers[W]{FaultHandler[W, nemesis.ClockFault]{
 		Features: append(slices.Clip(features), nemesis.ClientClockFeature),
-		Begin:    func(w W, f Injection[nemesis.ClockFault]) error { clocks(w).Begin(f.Number, f.Action.Clock()); return nil },
-		End:      func(w W, f Injection[nemesis.ClockFault]) error { clocks(w).End(f.Number, f.Action.Clock()); return nil },
+		Begin: func(w W, f Injection[nemesis.ClockFault]) error {
+			clocks(w).Begin(f.Number, f.Action.Clock())
+			return nil
+		},
+		End: func(w W, f Injection[nemesis.ClockFault]) error {
+			clocks(w).End(f.Number, f.Action.Clock())
+			return nil
+		},
 	}}
 }
 
