@@ -29,9 +29,7 @@ func (b *Bandwidth) validate(s Setting) error {
 func (b *Bandwidth) claims(s Setting) []string { return b.named("the bandwidth", s) }
 
 // Effects implements [Action].
-func (b *Bandwidth) Effects(s Setting) Effects {
-	return Effects{Does: Narrows, Away: b.nodes(s)}
-}
+func (b *Bandwidth) Effects(s Setting) Effects { return Effects{Does: Narrows, Away: b.nodes(s)} }
 
 func (b *Bandwidth) simpler(Setting) Action { return &Partition{Links: b.Links, Way: b.Way} }
 

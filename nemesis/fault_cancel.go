@@ -11,9 +11,7 @@ type Cancel struct {
 // Kind is "cancel".
 func (*Cancel) Kind() Kind { return "cancel" }
 
-func (*Cancel) about() string {
-	return "the context of a client's current call is cancelled"
-}
+func (*Cancel) about() string { return "the context of a client's current call is cancelled" }
 
 func (c *Cancel) String() string {
 	return fmt.Sprintf("the call that client %d has under way is cancelled", c.Client)
@@ -28,9 +26,7 @@ func (c *Cancel) claims(Setting) []string {
 }
 
 // Effects implements [Action].
-func (c *Cancel) Effects(Setting) Effects {
-	return Effects{Does: CancelsCall, Client: c.Client}
-}
+func (c *Cancel) Effects(Setting) Effects { return Effects{Does: CancelsCall, Client: c.Client} }
 
 func (*Cancel) ending() ending {
 	return ending{forbidden: "a call that has been cancelled is over; its client goes on by itself"}

@@ -13,9 +13,7 @@ type ClockFreeze struct {
 // Kind is "clock-freeze".
 func (*ClockFreeze) Kind() Kind { return "clock-freeze" }
 
-func (*ClockFreeze) about() string {
-	return "a node's or a client's wall clock stops"
-}
+func (*ClockFreeze) about() string { return "a node's or a client's wall clock stops" }
 
 func (f *ClockFreeze) String() string {
 	return fmt.Sprintf("the wall clock of %s stands still%v", f.Machine, f.Healing)

@@ -21,9 +21,7 @@ type ClockJump struct {
 // Kind is "clock-jump".
 func (*ClockJump) Kind() Kind { return "clock-jump" }
 
-func (*ClockJump) about() string {
-	return "a node's or a client's wall clock steps forward or back"
-}
+func (*ClockJump) about() string { return "a node's or a client's wall clock steps forward or back" }
 
 func (j *ClockJump) String() string {
 	way, by := "forward", j.By
@@ -51,9 +49,7 @@ func (j *ClockJump) claims(Setting) []string {
 }
 
 // Effects implements [Action].
-func (j *ClockJump) Effects(Setting) Effects {
-	return Effects{Does: StepsClock, Clock: j.Clock()}
-}
+func (j *ClockJump) Effects(Setting) Effects { return Effects{Does: StepsClock, Clock: j.Clock()} }
 
 // Clock implements [ClockFault].
 func (j *ClockJump) Clock() ClockError {

@@ -21,9 +21,7 @@ const MaxPPM = 999_999
 // Kind is "clock-rate".
 func (*ClockRate) Kind() Kind { return "clock-rate" }
 
-func (*ClockRate) about() string {
-	return "a node's or a client's clocks run fast or slow"
-}
+func (*ClockRate) about() string { return "a node's or a client's clocks run fast or slow" }
 
 func (r *ClockRate) String() string {
 	way, ppm := "fast", r.PPM
@@ -46,9 +44,7 @@ func (r *ClockRate) validate(s Setting) error {
 func (r *ClockRate) claims(Setting) []string { return []string{rate(r.Machine)} }
 
 // Effects implements [Action].
-func (r *ClockRate) Effects(Setting) Effects {
-	return Effects{Does: WandersClock, Clock: r.Clock()}
-}
+func (r *ClockRate) Effects(Setting) Effects { return Effects{Does: WandersClock, Clock: r.Clock()} }
 
 // Clock implements [ClockFault].
 func (r *ClockRate) Clock() ClockError {

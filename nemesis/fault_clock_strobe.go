@@ -41,9 +41,7 @@ func (o *ClockStrobe) claims(Setting) []string {
 }
 
 // Effects implements [Action].
-func (o *ClockStrobe) Effects(Setting) Effects {
-	return Effects{Does: WandersClock, Clock: o.Clock()}
-}
+func (o *ClockStrobe) Effects(Setting) Effects { return Effects{Does: WandersClock, Clock: o.Clock()} }
 
 // Clock implements [ClockFault].
 func (o *ClockStrobe) Clock() ClockError {

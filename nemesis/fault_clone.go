@@ -48,9 +48,7 @@ func (c *Clone) claims(s Setting) []string {
 }
 
 // Effects implements [Action].
-func (*Clone) Effects(Setting) Effects {
-	return Effects{Does: Clones}
-}
+func (*Clone) Effects(Setting) Effects { return Effects{Does: Clones} }
 
 func (*Clone) ending() ending {
 	return ending{forbidden: "clients that have one state of randomness keep it"}

@@ -47,9 +47,7 @@ func (*Duplicate) requires(s Setting) error {
 func (c *Duplicate) claims(s Setting) []string { return c.named("the copies", s) }
 
 // Effects implements [Action].
-func (*Duplicate) Effects(Setting) Effects {
-	return Effects{Does: Duplicates | Draws}
-}
+func (*Duplicate) Effects(Setting) Effects { return Effects{Does: Duplicates | Draws} }
 
 func (*Duplicate) ending() ending { return ending{} }
 

@@ -27,9 +27,7 @@ const (
 // Kind is "evict".
 func (*Evict) Kind() Kind { return "evict" }
 
-func (*Evict) about() string {
-	return "a node evicts keys: one, those with a TTL, or all"
-}
+func (*Evict) about() string { return "a node evicts keys: one, those with a TTL, or all" }
 
 func (e *Evict) String() string {
 	switch {
@@ -67,9 +65,7 @@ func (e *Evict) claims(Setting) []string {
 }
 
 // Effects implements [Action].
-func (*Evict) Effects(Setting) Effects {
-	return Effects{Does: Evicts}
-}
+func (*Evict) Effects(Setting) Effects { return Effects{Does: Evicts} }
 
 func (e *Evict) simpler(Setting) Action {
 	if usual := (Evict{Node: e.Node}); *e != usual {

@@ -13,9 +13,7 @@ type GuardLatency struct {
 // Kind is "guard-latency".
 func (*GuardLatency) Kind() Kind { return "guard-latency" }
 
-func (*GuardLatency) about() string {
-	return "accesses arrive at the guarded resource later"
-}
+func (*GuardLatency) about() string { return "accesses arrive at the guarded resource later" }
 
 func (l *GuardLatency) String() string {
 	return fmt.Sprintf("accesses of %s reach the guarded resource %v later", listed("client", l.Clients), l.Add)
@@ -41,9 +39,7 @@ func (l *GuardLatency) claims(s Setting) []string {
 func (l *GuardLatency) Rule(draw func() uint64) Rule { return delayBy(l.Add, draw) }
 
 // Effects implements [Action].
-func (*GuardLatency) Effects(Setting) Effects {
-	return Effects{Does: DelaysAccess | Draws}
-}
+func (*GuardLatency) Effects(Setting) Effects { return Effects{Does: DelaysAccess | Draws} }
 
 func (*GuardLatency) ending() ending { return ending{} }
 

@@ -10,9 +10,7 @@ type Kill struct {
 // Kind is "kill".
 func (*Kill) Kind() Kind { return "kill" }
 
-func (*Kill) about() string {
-	return "a client dies"
-}
+func (*Kill) about() string { return "a client dies" }
 
 func (k *Kill) String() string { return fmt.Sprintf("client %d dies", k.Client) }
 
@@ -25,9 +23,7 @@ func (k *Kill) claims(Setting) []string {
 }
 
 // Effects implements [Action].
-func (k *Kill) Effects(Setting) Effects {
-	return Effects{Does: EndsClient, Client: k.Client}
-}
+func (k *Kill) Effects(Setting) Effects { return Effects{Does: EndsClient, Client: k.Client} }
 
 func (*Kill) ending() ending { return ending{forbidden: "a client that has died does not come back"} }
 

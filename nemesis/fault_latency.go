@@ -13,9 +13,7 @@ type Latency struct {
 // Kind is "latency".
 func (*Latency) Kind() Kind { return "latency" }
 
-func (*Latency) about() string {
-	return "messages between clients and nodes take longer"
-}
+func (*Latency) about() string { return "messages between clients and nodes take longer" }
 
 func (l *Latency) String() string {
 	return fmt.Sprintf("%s %v take %v longer", l.Way.messages(), l.Links, l.Add)
@@ -37,9 +35,7 @@ func (l *Latency) Over(Setting) ([]Links, Direction) { return []Links{l.Links}, 
 func (l *Latency) Rule(draw func() uint64) Rule { return delayBy(l.Add, draw) }
 
 // Effects implements [Action].
-func (l *Latency) Effects(s Setting) Effects {
-	return Effects{Does: Delays | Draws, Away: l.nodes(s)}
-}
+func (l *Latency) Effects(s Setting) Effects { return Effects{Does: Delays | Draws, Away: l.nodes(s)} }
 
 func (l *Latency) simpler(Setting) Action { return &Partition{Links: l.Links, Way: l.Way} }
 

@@ -60,9 +60,7 @@ func (l *Loss) validate(s Setting) error {
 func (l *Loss) claims(s Setting) []string { return l.named("the loss", s) }
 
 // Effects implements [Action].
-func (l *Loss) Effects(s Setting) Effects {
-	return Effects{Does: Loses | Draws, Away: l.nodes(s)}
-}
+func (l *Loss) Effects(s Setting) Effects { return Effects{Does: Loses | Draws, Away: l.nodes(s)} }
 
 func (l *Loss) simpler(Setting) Action { return &Partition{Links: l.Links, Way: l.Way} }
 

@@ -25,9 +25,7 @@ const (
 // Kind is "node-error".
 func (*NodeError) Kind() Kind { return "node-error" }
 
-func (*NodeError) about() string {
-	return "nodes answer with an error: LOADING, OOM or READONLY"
-}
+func (*NodeError) about() string { return "nodes answer with an error: LOADING, OOM or READONLY" }
 
 func (e *NodeError) String() string {
 	verb := "answers"

@@ -22,9 +22,7 @@ func (p *NodePause) validate(s Setting) error { return field("node", oneOf("node
 func (p *NodePause) claims(Setting) []string { return []string{server(p.Node)} }
 
 // Effects implements [Action].
-func (p *NodePause) Effects(Setting) Effects {
-	return Effects{Does: StopsNode, Away: just(p.Node)}
-}
+func (p *NodePause) Effects(Setting) Effects { return Effects{Does: StopsNode, Away: just(p.Node)} }
 
 func (*NodePause) ending() ending { return ending{} }
 

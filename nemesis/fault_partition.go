@@ -46,9 +46,7 @@ func (p *Partition) Over(Setting) ([]Links, Direction) { return []Links{p.Links}
 func (*Partition) Rule(func() uint64) Rule { return HoldAll() }
 
 // Effects implements [Action].
-func (p *Partition) Effects(s Setting) Effects {
-	return Effects{Does: CutsLinks, Away: p.nodes(s)}
-}
+func (p *Partition) Effects(s Setting) Effects { return Effects{Does: CutsLinks, Away: p.nodes(s)} }
 
 func (*Partition) ending() ending { return ending{} }
 

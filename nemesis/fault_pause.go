@@ -26,9 +26,7 @@ const TimersFirstFeature Feature = "first: timers"
 // Kind is "pause".
 func (*Pause) Kind() Kind { return "pause" }
 
-func (*Pause) about() string {
-	return "a client is paused, as by a long garbage collection or SIGSTOP"
-}
+func (*Pause) about() string { return "a client is paused, as by a long garbage collection or SIGSTOP" }
 
 func (p *Pause) String() string {
 	text := fmt.Sprintf("client %d is paused", p.Client)
@@ -49,9 +47,7 @@ func (p *Pause) validate(s Setting) error {
 func (p *Pause) claims(Setting) []string { return []string{program(p.Client)} }
 
 // Effects implements [Action].
-func (p *Pause) Effects(Setting) Effects {
-	return Effects{Does: StopsClient, Client: p.Client}
-}
+func (p *Pause) Effects(Setting) Effects { return Effects{Does: StopsClient, Client: p.Client} }
 
 func (*Pause) ending() ending { return ending{} }
 

@@ -12,9 +12,7 @@ type ScriptFlush struct {
 // Kind is "script-flush".
 func (*ScriptFlush) Kind() Kind { return "script-flush" }
 
-func (*ScriptFlush) about() string {
-	return "a node's script cache is emptied, as by SCRIPT FLUSH"
-}
+func (*ScriptFlush) about() string { return "a node's script cache is emptied, as by SCRIPT FLUSH" }
 
 func (f *ScriptFlush) String() string { return fmt.Sprintf("node %d forgets its scripts", f.Node) }
 
@@ -27,9 +25,7 @@ func (f *ScriptFlush) claims(Setting) []string {
 }
 
 // Effects implements [Action].
-func (*ScriptFlush) Effects(Setting) Effects {
-	return Effects{}
-}
+func (*ScriptFlush) Effects(Setting) Effects { return Effects{} }
 
 func (*ScriptFlush) ending() ending {
 	return ending{forbidden: "scripts are loaded again when they are used next"}
