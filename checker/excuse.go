@@ -2,9 +2,9 @@ package checker
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // excuses says which faults can have made clients wait for a resource. A fault that cannot have is no
@@ -31,7 +31,7 @@ type excuses struct {
 type ongoingFault struct {
 	number  int
 	began   history.Time
-	kind    string
+	kind    nemesis.Kind
 	machine nodeOrClient
 	shown   bool // the history shows something that it does
 	begins  bool // in this instant
@@ -81,41 +81,35 @@ func (c concern) resources(l *state) []*resource {
 	return slices.DeleteFunc(l.inOrder(), func(r *resource) bool { return !c.everybody && !r.waiting.usedBy(c.client) })
 }
 
-// shownKinds are the faults of which the history shows what they do.
-var shownKinds = map[string]bool{
-	"crash": true, "power-loss": true, "shutdown": true, "failover": true, "old-snapshot": true, "vm-restore": true,
-	"node-pause": true, "node-error": true, "peer-partition": true,
-	"partition": true, "split": true, "latency": true, "loss": true, "reset": true, "bandwidth": true,
-	"pause": true, "kill": true, "suspend": true, "snapshot": true,
-}
-
-// harmless is a fault that delays accesses to the guarded resource, and nothing that a lock does.
-const harmless = "guard-latency"
+// shows is what the history shows of faults: nodes that go down, links, pauses and deaths.
+const shows = nemesis.TakesDown | nemesis.StopsNode | nemesis.ReturnsErrors | nemesis.CutsPeers |
+	nemesis.CutsLinks | nemesis.Delays | nemesis.Narrows | nemesis.Loses | nemesis.Resets |
+	nemesis.StopsClient | nemesis.EndsClient
 
 // concern returns whose waits the fault can have caused, other than by what the history shows of it.
 func (f *ongoingFault) concern(l *state, voters nodes) concern {
 	switch {
-	case f.kind == harmless:
+	case f.kind.Does(nemesis.DelaysAccess): // nothing that a lock does
 		return concern{}
 	case f.isClock() && f.machine.node != 0:
 		return concern{everybody: voters.has(f.machine.node)}
 	case f.isClock() && f.machine.client != 0:
 		return concern{client: l.client(f.machine.client)}
 	}
-	return concern{everybody: !f.shown || !shownKinds[f.kind]}
+	return concern{everybody: !f.shown || !f.kind.Does(shows)}
 }
 
-func (f *ongoingFault) isClock() bool { return strings.HasPrefix(f.kind, "clock-") }
+func (f *ongoingFault) isClock() bool { return f.kind.Does(nemesis.StepsClock | nemesis.WandersClock) }
 
 // starts notes that a fault begins, and returns it.
 func (x *excuses) starts(f *fact) *ongoingFault {
-	on := &ongoingFault{number: f.Fault, began: f.Time, kind: f.Name, machine: nodeOrClient{f.Node, f.Client}, begins: true}
+	on := &ongoingFault{number: f.Fault, began: f.Time, kind: nemesis.Kind(f.Name), machine: nodeOrClient{f.Node, f.Client}, begins: true}
 	x.faults[f.Fault] = on
 	switch {
 	case f.Name == "":
 		x.unnamed = min(x.unnamed, f.Time)
 	case x.voters.has(f.Node):
-		x.clocks = append(x.clocks, clockFault{f.Node, loggedFault{about: f.subject(), kind: f.Name, from: f.Time, open: true}})
+		x.clocks = append(x.clocks, clockFault{f.Node, loggedFault{about: f.subject(), kind: nemesis.Kind(f.Name), from: f.Time, open: true}})
 	}
 	return on
 }
@@ -145,7 +139,7 @@ func (x *excuses) shown(numbers []int, over []*ongoingFault) {
 	}
 	x.hidden = longAgo
 	for _, on := range x.faults {
-		if shownKinds[on.kind] && !on.shown {
+		if on.kind.Does(shows) && !on.shown {
 			x.hidden = max(x.hidden, on.began)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/nemesis"
 )
 
 // faultLog keeps what was done to the world, for findings. An effect of a planned fault is
@@ -23,7 +24,7 @@ type loggedFault struct {
 	ended bool   // it has ended; neither is true of what takes no time
 	left  string // the state in which it left its subject
 
-	kind  string       // of the fault; "": the history does not say
+	kind  nemesis.Kind // of the fault; "": the history does not say
 	wrong nodeOrClient // the machine whose clock it makes wrong, if any
 }
 
@@ -102,7 +103,7 @@ func (n *faultLog) begin(f *fact, text string) {
 	}
 	v := loggedFault{about: f.subject(), text: text, from: f.Time, open: true}
 	if f.Kind == history.FaultStart {
-		v.kind, v.wrong = f.Name, nodeOrClient{f.Node, f.Client}
+		v.kind, v.wrong = nemesis.Kind(f.Name), nodeOrClient{f.Node, f.Client}
 	}
 	n.recent = append(n.recent, v)
 }
@@ -122,7 +123,7 @@ func (n *faultLog) onClock(of nodeOrClient, from, to history.Time) (told []Event
 // clones lists the faults that made clients clones. Clones draw the same random numbers.
 func (n *faultLog) clones() (told []Event) {
 	for _, v := range n.recent {
-		if v.kind == "clone" {
+		if v.kind.Does(nemesis.Clones) {
 			told = append(told, v.event())
 		}
 	}
@@ -132,11 +133,11 @@ func (n *faultLog) clones() (told []Event) {
 // affects reports whether the fault can make a clock wrong at an instant or later. A clock
 // may be corrected slowly after the fault has ended.
 func (v loggedFault) affects(from history.Time) bool {
-	switch over := v.ended && v.to < from; v.kind {
-	case "clock-jump":
+	switch {
+	case v.kind.Does(nemesis.StepsClock):
 		return v.from >= from || v.ended
-	case "clock-slew", "suspend":
-		return !over
+	case v.kind.Does(nemesis.SettlesClock):
+		return !v.ended || v.to >= from
 	}
 	return true
 }

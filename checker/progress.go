@@ -105,7 +105,7 @@ func (p *progress) settle() {
 		}
 	}
 	for _, f := range n.starts {
-		if !shownKinds[f.kind] {
+		if !f.kind.Does(shows) {
 			n.began = append(n.began, f.concern(p.state, p.excuses.voters))
 		}
 	}

@@ -150,7 +150,7 @@ func (s Setting) ValidatePlan() error {
 	if err := s.validateNumbers(s.Links); err != nil {
 		return field("links", err)
 	}
-	if s.Store != nil && (s.Store.Durability == RemoteWrite || s.Store.Durability == Off) && s.Plan.CutsPower() { // the simulator keeps no log for each node that it could cut
+	if s.Store != nil && (s.Store.Durability == RemoteWrite || s.Store.Durability == Off) && s.Plan.Does(CutsPower) { // the simulator keeps no log for each node that it could cut
 		return field("store.durability", fmt.Errorf("%s with the fault power-loss: what a node without power loses of a store is not modelled", s.Store.Durability))
 	}
 	return field("plan", s.Plan.validate(s))

@@ -40,7 +40,7 @@ var rules = []rule{
 	{"redlock/redisnode", []string{"env"}, "a node client carries requests and knows no lock"},
 	{"redlock/redlockotel", []string{"env", "redlock"}, "telemetry observes the lock from outside"},
 	{"redlock", []string{"env"}, "the simulated lock is the one that production uses"},
-	{"checker", []string{"history", "model", "internal/textfmt"}, "the checker sees nothing but the history"},
+	{"checker", []string{"history", "model", "nemesis", "internal/textfmt"}, "the checker sees nothing but the history; of the kinds of faults that it names, nemesis says what they do"},
 	{"scenarios", []string{"internal/form", "internal/textfmt", "env", "nemesis", "history", "guard", "checker"}, "a scenario is data: it names locks and workloads and runs neither"},
 	{"results/cases", []string{"internal/form", "internal/textfmt", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/runner/simulated"}, "a case is a file, whoever found it"},
 	{"results", []string{"internal/files", "history", "checker", "scenarios", "internal/runner"}, "stored runs know no backend"},

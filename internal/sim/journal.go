@@ -276,7 +276,7 @@ var rollbackFaults = handlers{
 		},
 		Begin: func(w *World, f injection[*nemesis.VMRestore]) error {
 			n := w.node(f.Action.Node)
-			w.clocks.BeginRestore(f)
+			w.clocks.Begin(f.Number, f.Action.Effects(w.setting).Clock)
 			w.vanish(n, fmt.Sprintf("as its machine was %v before, in the same run", f.Action.Age))
 			w.makeUnreachable(n, f.ForGood)
 			n.recovery.state = snapshot{w.now - int64(f.Action.Age), n.journal.asOf(w.now - int64(f.Action.Age))}
@@ -285,7 +285,7 @@ var rollbackFaults = handlers{
 		End: func(w *World, f injection[*nemesis.VMRestore]) error {
 			n := w.node(f.Action.Node)
 			then := n.recovery.state
-			w.clocks.EndRestore(f)
+			w.clocks.End(f.Number, f.Action.Effects(w.setting).Clock)
 			w.rollBack(n, then.position)
 			maps.DeleteFunc(n.attested, func(_ time.Duration, v attestation) bool { return v.at > then.at })
 			w.resume(n)

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/lockstorm/lockstorm/env"
 	"github.com/lockstorm/lockstorm/history"
 	"github.com/lockstorm/lockstorm/nemesis"
@@ -68,15 +66,7 @@ func (w *World) hashed() bool {
 
 // FaultsDraw reports whether a fault of the plan draws a random number for each message. All messages
 // draw from one stream, so what one draws depends on how many have drawn before.
-func FaultsDraw(p nemesis.Plan) bool {
-	return slices.ContainsFunc(p, func(f nemesis.Fault) bool {
-		switch f.Action.(type) {
-		case *nemesis.Latency, *nemesis.GuardLatency, *nemesis.Loss, *nemesis.Duplicate:
-			return true
-		}
-		return false
-	})
-}
+func FaultsDraw(p nemesis.Plan) bool { return p.Does(nemesis.Draws) }
 
 func (w *World) addClient(d *digest, c *client) {
 	if ended := c.main.done && len(c.activities) == 0; ended && !w.choices.EveryOrder {
