@@ -6,9 +6,8 @@ import (
 	"math"
 
 	"github.com/lockstorm/lockstorm/checker"
-	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/internal/runner"
-	"github.com/lockstorm/lockstorm/internal/sim"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -33,7 +32,7 @@ type search struct {
 	looked int64  // ground time at which the state was looked up last; -1: never
 	shape  shape  // of the runs so far, from which the share that was made is estimated
 
-	seen map[sim.State]visit
+	seen map[choice.State]visit
 
 	tally    Tally
 	verdicts map[checker.Property]map[checker.Verdict]int // of the executions
@@ -48,7 +47,7 @@ type visit struct{ left, events int }
 func (v visit) covers(later visit) bool { return v.left >= later.left && v.events <= later.events }
 
 // fork is a point of a run, with the number of ways on and the way that is taken.
-type fork struct{ ways, way int }
+type fork struct{ ways, way uint64 }
 
 // Tally counts the runs of a search.
 type Tally struct {
@@ -73,7 +72,7 @@ type Find struct {
 	stored string // what repeats the run, if Result is not known yet
 
 	// Deviations are those of the run from the first way at each point.
-	Deviations []runner.Deviation
+	Deviations []string
 }
 
 // Replay returns what repeats the run, of the part of a scenario that was explored.
@@ -98,7 +97,7 @@ const seed = 1
 
 func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, wanted []checker.Property) *search {
 	s := &search{
-		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[sim.State]visit{},
+		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[choice.State]visit{},
 		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
 	}
 	for _, p := range wanted {
@@ -107,11 +106,7 @@ func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, 
 	if deviations < 0 {
 		s.deviations = math.MaxInt
 	}
-	s.experiment = e.WithOpener(func(ctx context.Context, setting nemesis.Setting, seed uint64, sink history.Sink) (runner.World, error) {
-		return sim.OpenBranching(ctx, setting, seed, sink, sim.Choices{
-			Chooser: s, Latencies: c.Latencies, Draws: c.Draws, EveryOrder: c.EveryOrder,
-		})
-	})
+	s.experiment = e.WithCourse(runner.Course{Choices: &c}).WithDriver(s)
 	return s
 }
 
@@ -164,7 +159,7 @@ func (s *search) once(ctx context.Context) error {
 	result, err := s.experiment.Run(ctx, seed, nil)
 	s.shape.see(s.path)
 	switch {
-	case s.cut: // err is [sim.ErrStopped]
+	case s.cut: // err says so
 		s.tally.Cut++
 		return nil
 	case errors.As(err, new(*nemesis.OverlapError)):
@@ -231,14 +226,20 @@ func (s *search) tooLong(events int) bool {
 	return true
 }
 
-// Choose implements [sim.Chooser].
-func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
+// Choose implements [choice.Driver].
+func (s *search) Choose(w choice.World, at choice.Point, n uint64) uint64 {
+	if at.Kind == choice.Next {
+		if s.ends(w) {
+			return 1
+		}
+		return 0
+	}
 	if s.at == len(s.path) {
 		if s.left == 0 {
 			s.bound = true
 			return 0
 		}
-		s.path = append(s.path, fork{ways, 0})
+		s.path = append(s.path, fork{n, 0})
 	}
 	way := s.path[s.at].way
 	s.at++
@@ -248,22 +249,22 @@ func (s *search) Choose(_ *sim.World, _ sim.Point, ways int) int {
 	return way
 }
 
-// GoOn implements [sim.Chooser]. It ends a run that is as long as the finds, or in a state that was
-// seen before with as many deviations left and no more events. While the run follows the one
-// before, there is nothing to look up.
-func (s *search) GoOn(w *sim.World) bool {
+// ends reports whether a run ends here: it is as long as the finds, or in a state that was seen before with as
+// many deviations left and no more events. At its begin, and while it follows the run before, there is nothing
+// to look up.
+func (s *search) ends(w choice.World) bool {
 	s.events = w.Events()
 	if s.tooLong(s.events) {
 		return s.stop()
 	}
 	at := int64(w.Ground())
-	if s.at < len(s.path) || at == s.looked || s.noMerging {
-		return true
+	if s.events == 0 || s.at < len(s.path) || at == s.looked || s.noMerging {
+		return false
 	}
 	s.looked = at
 	state, ok := w.State()
 	if !ok {
-		return true
+		return false
 	}
 	now := visit{s.left, s.events}
 	before, known := s.seen[state]
@@ -274,14 +275,14 @@ func (s *search) GoOn(w *sim.World) bool {
 		s.seen[state] = now
 		s.tally.States = len(s.seen)
 	}
-	return true
+	return false
 }
 
-// stop takes note that the run ends here, and returns false.
+// stop takes note that the run ends here.
 func (s *search) stop() bool {
 	s.cut = true
 	s.tally.Events += s.events
-	return false
+	return true
 }
 
 // course returns the course of the run.
@@ -289,7 +290,7 @@ func (s *search) course() runner.Course {
 	c := s.choices
 	for point, f := range s.path {
 		if f.way != 0 {
-			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: f.way})
+			c.Turns = append(c.Turns, runner.Turn{Point: point, Way: int(f.way)})
 		}
 	}
 	return runner.Course{Choices: &c}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockstorm/lockstorm/checker"
 	"github.com/lockstorm/lockstorm/history"
+	"github.com/lockstorm/lockstorm/internal/choice"
 	"github.com/lockstorm/lockstorm/nemesis"
 	"github.com/lockstorm/lockstorm/scenarios"
 )
@@ -27,7 +28,7 @@ type Experiment struct {
 	generator *nemesis.Generator
 	header    history.Header // but for the seed
 	course    Course         // that its runs take
-	open      OpenFunc       // in place of the backend's; nil: see Opener
+	driver    choice.Driver  // of its next run, in place of that of the course; may be nil
 	judge     JudgeFunc      // of its runs, in place of the checker of all properties; may be nil
 	watcher   Watcher        // nil: nobody watches
 }
@@ -131,24 +132,6 @@ func (e Experiment) WithEventLimit(events int) Experiment {
 	return e
 }
 
-// WithOpener returns the experiment with worlds that open opens. They have to be like those of its
-// backend. If it has a course, open has to take it: see [Experiment.Opener].
-func (e Experiment) WithOpener(open OpenFunc) Experiment {
-	e.open = open
-	return e
-}
-
-// Opener returns what opens the world of a run, with its course.
-func (e Experiment) Opener() OpenFunc {
-	switch {
-	case e.open != nil:
-		return e.open
-	case !e.course.Straight():
-		return e.backend.Branching(e.course)
-	}
-	return e.backend.Open
-}
-
 // Judge decides on the history of a run while it is recorded. A [checker.Checker] is one.
 type Judge interface {
 	history.Sink
@@ -206,7 +189,7 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	drawn := e.draw(seed)
 	setting := e.world
 	setting.Plan = slices.Concat(setting.Plan, drawn)
-	world, err := e.Opener()(ctx, setting, seed, sink)
+	world, err := e.backend.Open(ctx, setting, seed, sink)
 	if err != nil {
 		return Result{}, &worldError{err}
 	}
@@ -235,9 +218,11 @@ func selfContradiction(j Judge) error {
 
 // runClients runs the clients in the world.
 func (e Experiment) runClients(ctx context.Context, world World) (result Result, err error) {
-	if e.backend.ClientProcesses {
+	switch err = e.drive(world); {
+	case err != nil:
+	case e.backend.ClientProcesses:
 		err = e.runProcesses(ctx, world)
-	} else {
+	default:
 		err = e.runTasks(ctx, world)
 	}
 	if endedBy(ctx, err) {
