@@ -54,7 +54,7 @@ func (x exploration) print(out io.Writer) {
 		if f := j.Find; f != nil {
 			_, _ = fmt.Fprintf(out, "\n%s violated in a run of %d events with %s%s:\n", j.Property.Title(), f.Events, textfmt.Count(f.Faults, "fault"), x.shortest())
 			tell(out, f.Result.Report.Finding(j.Property).Lines()...)
-			printDeviations(out, f.Deviations)
+			printDeviations(out, f.Result.Deviations)
 			_, _ = fmt.Fprintf(out, "again: %s\n", x.command(f))
 		}
 	}
@@ -188,7 +188,7 @@ func (x exploration) json() explorationJSON {
 	for _, of := range o.Judged {
 		p := exploredProperty{Property: of.Property, Code: of.Property.Code(), Verdict: of.Verdict, Unknown: of.Unknown}
 		if f := of.Find; f != nil {
-			p.Find = &explorationFind{f.Events, f.Faults, x.replay(f), f.Result.Report.Finding(of.Property).Story(), f.Deviations}
+			p.Find = &explorationFind{f.Events, f.Faults, x.replay(f), f.Result.Report.Finding(of.Property).Story(), f.Result.Deviations}
 			if f == o.Find() {
 				j.Find = p.Find
 			}

@@ -27,17 +27,13 @@ type search struct {
 	at     int    // of the next point in the path
 	left   int    // deviations that the run may still have
 	cut    bool   // the run was stopped, because the rest shows nothing new
-	bound  bool   // some run had no deviation left where there was another way
 	events int    // of the run so far
 	looked int64  // ground time at which the state was looked up last; -1: never
 	shape  shape  // of the runs so far, from which the share that was made is estimated
 
 	seen map[choice.State]visit
 
-	tally    Tally
-	verdicts map[checker.Property]map[checker.Verdict]int // of the executions
-	finds    map[checker.Property]*Find                   // the shortest run that violates each property
-	finished bool                                         // every run was made
+	record
 }
 
 // visit is how a state was reached: with how many deviations left, after how many events.
@@ -63,26 +59,6 @@ type Tally struct {
 // made returns the number of runs.
 func (t Tally) made() int { return t.Executions + t.Cut + t.Overlapping }
 
-// Find is a run that violates a property.
-type Find struct {
-	Events int
-	Faults int
-	Result runner.Result // with its course
-	picks  []scenarios.Pick
-	stored string // what repeats the run, if Result is not known yet
-
-	// Deviations are those of the run from the first way at each point.
-	Deviations []string
-}
-
-// Replay returns what repeats the run, of the part of a scenario that was explored.
-func (f *Find) Replay(of scenarios.Part) runner.Replay {
-	r := f.Result.Replay()
-	r.Part = of
-	r.Part.Faults = append([]scenarios.Pick{}, f.picks...)
-	return r
-}
-
 // shorter returns the shorter of two runs, or that with fewer faults if they are of one length, or
 // else the first. Either may be nil.
 func shorter(a, b *Find) *Find {
@@ -98,10 +74,10 @@ const seed = 1
 func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, wanted []checker.Property) *search {
 	s := &search{
 		choices: c, deviations: deviations, limits: l, wanted: wanted, seen: map[choice.State]visit{},
-		verdicts: map[checker.Property]map[checker.Verdict]int{}, finds: map[checker.Property]*Find{},
+		record: record{Verdicts: map[checker.Property]map[checker.Verdict]int{}, Finds: map[checker.Property]*Find{}},
 	}
 	for _, p := range wanted {
-		s.verdicts[p] = map[checker.Verdict]int{}
+		s.Verdicts[p] = map[checker.Verdict]int{}
 	}
 	if deviations < 0 {
 		s.deviations = math.MaxInt
@@ -113,16 +89,16 @@ func newSearch(e runner.Experiment, c runner.Choices, deviations int, l Limits, 
 // run explores until every run has been made, ctx ends, or the limit is reached. It calls progress
 // now and then, and at the end.
 func (s *search) run(ctx context.Context, progress func(Tally)) error {
-	defer func() { progress(s.tally) }()
+	defer func() { progress(s.Tally) }()
 	reported := -reportEvents
-	for !s.finished {
-		made := s.tally.made()
-		if made == s.limits.Executions || s.deviations > 0 && s.tally.Events >= s.limits.Events || ctx.Err() != nil {
+	for !s.Finished {
+		made := s.Tally.made()
+		if made == s.limits.Executions || s.deviations > 0 && s.Tally.Events >= s.limits.Events || ctx.Err() != nil {
 			return nil
 		}
-		if made%reportRuns == 0 || s.tally.Events-reported >= reportEvents {
-			reported = s.tally.Events
-			progress(s.tally)
+		if made%reportRuns == 0 || s.Tally.Events-reported >= reportEvents {
+			reported = s.Tally.Events
+			progress(s.Tally)
 		}
 		if err := s.step(ctx); err != nil {
 			if ctx.Err() != nil {
@@ -146,9 +122,9 @@ func (s *search) step(ctx context.Context) error {
 		return err
 	}
 	if s.next() {
-		s.tally.Share = s.shape.share(s)
+		s.Tally.Share = s.shape.share(s)
 	} else {
-		s.tally.Share, s.finished = 1, true
+		s.Tally.Share, s.Finished = 1, true
 	}
 	return nil
 }
@@ -160,21 +136,21 @@ func (s *search) once(ctx context.Context) error {
 	s.shape.see(s.path)
 	switch {
 	case s.cut: // err says so
-		s.tally.Cut++
+		s.Tally.Cut++
 		return nil
 	case errors.As(err, new(*nemesis.OverlapError)):
-		s.tally.Overlapping++
-		s.tally.Events += s.events
+		s.Tally.Overlapping++
+		s.Tally.Events += s.events
 		return nil
 	case err != nil:
 		return err
 	case result.Interrupted:
 		return ctx.Err()
 	}
-	s.tally.Executions++
-	s.tally.Events += result.Events
+	s.Tally.Executions++
+	s.Tally.Events += result.Events
 	if result.ReturnUntried() {
-		s.tally.UntriedReturns++
+		s.Tally.UntriedReturns++
 	}
 	if s.each != nil {
 		s.each(result)
@@ -197,10 +173,12 @@ func (s *search) judge(ctx context.Context, r runner.Result) error {
 				verdicts[p] = checker.Holds
 			}
 		}
-		s.verdicts[p][verdicts[p]]++
-		if found := s.finds[p]; verdicts[p] == checker.Violated && (found == nil || r.Events < found.Events) {
+		s.Verdicts[p][verdicts[p]]++
+		if found := s.Finds[p]; verdicts[p] == checker.Violated && (found == nil || r.Events < found.Events) {
 			r.Course = s.course()
-			s.finds[p] = &Find{Events: r.Events, Faults: len(s.faults), Result: r, picks: s.faults}
+			again := r.Replay()
+			again.Part.Faults = s.faults
+			s.Finds[p] = &Find{Run: again.String(), Events: r.Events, Faults: len(s.faults)}
 		}
 	}
 	return nil
@@ -215,10 +193,10 @@ func vacuous(f checker.Finding) bool {
 
 // tooLong reports whether a run of so many events shows nothing shorter than the finds.
 func (s *search) tooLong(events int) bool {
-	if len(s.wanted) == 0 || len(s.finds) < len(s.wanted) {
+	if len(s.wanted) == 0 || len(s.Finds) < len(s.wanted) {
 		return false
 	}
-	for _, f := range s.finds {
+	for _, f := range s.Finds {
 		if events < f.Events {
 			return false
 		}
@@ -236,7 +214,7 @@ func (s *search) Choose(w choice.World, at choice.Point, n uint64) uint64 {
 	}
 	if s.at == len(s.path) {
 		if s.left == 0 {
-			s.bound = true
+			s.Bound = true
 			return 0
 		}
 		s.path = append(s.path, fork{n, 0})
@@ -273,7 +251,7 @@ func (s *search) ends(w choice.World) bool {
 	}
 	if known || len(s.seen) < s.limits.States {
 		s.seen[state] = now
-		s.tally.States = len(s.seen)
+		s.Tally.States = len(s.seen)
 	}
 	return false
 }
@@ -281,7 +259,7 @@ func (s *search) ends(w choice.World) bool {
 // stop takes note that the run ends here.
 func (s *search) stop() bool {
 	s.cut = true
-	s.tally.Events += s.events
+	s.Tally.Events += s.events
 	return true
 }
 

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -57,24 +56,26 @@ func (e Experiment) WithDriver(d choice.Driver) Experiment {
 	return e
 }
 
-// drive lets the driver of a run, or of its course, make the choices in a world.
-func (e Experiment) drive(w World) error {
+// drive lets the driver of a run, or of its course, make the choices in a world. It returns the latter.
+func (e Experiment) drive(w World) (*follower, error) {
 	if e.driver == nil && e.course.Straight() {
-		return nil
+		return new(follower), nil
 	}
+	f := e.course.follower()
 	driven, ok := w.(Driven)
 	if !ok {
-		return fmt.Errorf("runs on the %s backend cannot take a course", e.backend.Name)
+		return f, fmt.Errorf("runs on the %s backend cannot take a course", e.backend.Name)
 	}
-	d, grain := e.driver, choice.Grain{}
-	if d == nil {
-		d = e.course.Driver()
-	}
+	grain := choice.Grain{}
 	if e.course.Choices != nil {
 		grain = e.course.Choices.Grain
 	}
-	driven.Drive(grain, d)
-	return nil
+	if e.driver != nil {
+		driven.Drive(grain, e.driver)
+	} else {
+		driven.Drive(grain, f)
+	}
+	return f, nil
 }
 
 // follower is the driver of a run that takes a course.
@@ -86,10 +87,14 @@ type follower struct {
 
 	drawn map[uint64]int // the numbers of each stream that were drawn
 	first map[uint64]int // those before the branch
+
+	deviations []string // the turns that were taken
 }
 
 // Driver returns the driver of a run that takes the course.
-func (c Course) Driver() choice.Driver {
+func (c Course) Driver() choice.Driver { return c.follower() }
+
+func (c Course) follower() *follower {
 	f := &follower{branches: c.Branches, drawn: map[uint64]int{}}
 	if c.Choices != nil {
 		f.turns = c.Choices.Turns
@@ -113,38 +118,13 @@ func (f *follower) Choose(w choice.World, at choice.Point, n uint64) uint64 {
 		branched = branched && at.Number > f.first[at.Stream]
 	case !branched && len(f.turns) > 0 && f.turns[0].Point == at.Index:
 		way := min(uint64(f.turns[0].Way), n-1)
-		f.turns = f.turns[1:]
+		f.turns, f.deviations = f.turns[1:], append(f.deviations, at.Text(w, way, n))
 		return way
 	}
 	if branched {
 		return choice.Drawn(f.now.Seed, at, n)
 	}
 	return at.Own
-}
-
-// Deviations repeats a run with choices, and says what its turns are.
-func (e Experiment) Deviations(ctx context.Context, seed uint64) ([]string, error) {
-	if e.course.Choices == nil || len(e.course.Choices.Turns) == 0 {
-		return nil, nil
-	}
-	d := &deviations{Driver: e.course.Driver()}
-	_, err := e.WithDriver(d).Run(ctx, seed, nil)
-	return d.all, err
-}
-
-// deviations is a driver that notes where another takes another way than the first.
-type deviations struct {
-	choice.Driver
-	all []string
-}
-
-// Choose implements [choice.Driver].
-func (d *deviations) Choose(w choice.World, at choice.Point, n uint64) uint64 {
-	way := d.Driver.Choose(w, at, n)
-	if way > 0 {
-		d.all = append(d.all, at.Text(w, way, n))
-	}
-	return way
 }
 
 // choicesText writes choices as in "l2d2-17-1+40-1"; an o after the numbers stands for every order.

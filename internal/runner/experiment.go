@@ -218,7 +218,8 @@ func selfContradiction(j Judge) error {
 
 // runClients runs the clients in the world.
 func (e Experiment) runClients(ctx context.Context, world World) (result Result, err error) {
-	switch err = e.drive(world); {
+	follower, err := e.drive(world)
+	switch {
 	case err != nil:
 	case e.backend.ClientProcesses:
 		err = e.runProcesses(ctx, world)
@@ -228,6 +229,7 @@ func (e Experiment) runClients(ctx context.Context, world World) (result Result,
 	if endedBy(ctx, err) {
 		result.Interrupted, err = true, nil
 	}
+	result.Deviations = follower.deviations
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
@@ -285,6 +287,9 @@ type Result struct {
 	Backend  string
 	Seed     uint64
 	Course   Course // that the run took
+
+	// Deviations are the turns of the course in words, as in "node 2 loses its last change".
+	Deviations []string
 
 	// Report has the verdicts on the history.
 	Report checker.Report
