@@ -12,7 +12,7 @@ import (
 	"github.com/lockstorm/lockstorm/scenarios"
 )
 
-// search explores the runs with one plan. It is the chooser of their worlds.
+// search explores the runs with one plan. It is the driver of each.
 type search struct {
 	experiment runner.Experiment
 	deviations int // at most so many in a run
@@ -132,7 +132,7 @@ func (s *search) step(ctx context.Context) error {
 // once makes the run of the path.
 func (s *search) once(ctx context.Context) error {
 	s.at, s.left, s.cut, s.events, s.looked = 0, s.deviations, false, 0, -1
-	result, err := s.experiment.Run(ctx, seed, nil)
+	result, err := s.experiment.RunWhole(ctx, seed)
 	s.shape.see(s.path)
 	switch {
 	case s.cut: // err says so
@@ -144,8 +144,6 @@ func (s *search) once(ctx context.Context) error {
 		return nil
 	case err != nil:
 		return err
-	case result.Interrupted:
-		return ctx.Err()
 	}
 	s.Tally.Executions++
 	s.Tally.Events += result.Events

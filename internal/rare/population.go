@@ -66,11 +66,7 @@ func played(ctx context.Context, e runner.Experiment, m *move, watch *observer) 
 	if watch != nil {
 		e = e.WithJudge(func(history.Header) runner.Judge { return watch })
 	}
-	r, err := e.Run(ctx, seed, nil)
-	if err == nil && r.Interrupted {
-		err = context.Cause(ctx)
-	}
-	return r, err
+	return e.RunWhole(ctx, seed)
 }
 
 // result repeats the run of a tape.

@@ -143,11 +143,8 @@ type Driven interface {
 
 	// Drive has to be called before Run.
 	Drive(choice.Grain, choice.Driver)
-}
 
-// Counter is a [World] that counts what happens in it, the same on every machine.
-type Counter interface {
-	// Events returns the number of events so far.
+	// Events returns the number of events so far, the same on every machine.
 	Events() int
 }
 

@@ -205,6 +205,15 @@ func (e Experiment) Run(ctx context.Context, seed uint64, keep history.Sink) (Re
 	return result, cmp.Or(err, selfContradiction(judge))
 }
 
+// RunWhole is Run without a sink for the history. It is an error if ctx ends before the run does.
+func (e Experiment) RunWhole(ctx context.Context, seed uint64) (Result, error) {
+	r, err := e.Run(ctx, seed, nil)
+	if err == nil && r.Interrupted {
+		err = context.Cause(ctx)
+	}
+	return r, err
+}
+
 // selfContradiction returns an error if a run's own history cannot be true. That is a
 // defect of the harness and says nothing about the lock. A history that is too large to
 // check is not an error: its report has unknown verdicts.
@@ -233,7 +242,7 @@ func (e Experiment) runClients(ctx context.Context, world World) (result Result,
 	if hash, exact := world.Trace(); exact {
 		result.TraceHash = hash
 	}
-	if counts, ok := world.(Counter); ok {
+	if counts, ok := world.(Driven); ok {
 		result.Events = counts.Events()
 	}
 	result.SchedulingLag = world.SchedulingLag()

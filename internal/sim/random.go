@@ -60,7 +60,7 @@ func (s *source) becomes(other *source) {
 // faultDraws returns what the rule of a fault draws its numbers from.
 func (w *World) faultDraws(a nemesis.Action, stream string) func() uint64 {
 	s := w.source(choice.ForFaults, 0, stream)
-	if !varies(a) {
+	if w.few != nil && !varies(a) {
 		return s.fixed
 	}
 	return s.Uint64
