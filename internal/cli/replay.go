@@ -257,9 +257,6 @@ func (r replay) run(ctx context.Context, o replayOptions, stdout, problems io.Wr
 		done.print(stdout)
 		last = r.printSame
 	}
-	if done.deviations, err = e.Deviations(context.WithoutCancel(ctx), r.seed); err != nil {
-		return done, err
-	}
 	if err := r.decided(ctx, o, &done, stdout, problems); err != nil {
 		return done, err
 	}
@@ -271,7 +268,7 @@ func (r replay) printSame(out io.Writer, done ran) error {
 	if done.tally.Interrupted {
 		return verdictError(exitUndecided)
 	}
-	printDeviations(out, done.deviations)
+	printDeviations(out, done.last.Deviations)
 	if is, was := r.traces(done.last.Result); !r.same(done.last.Result) {
 		_, _ = fmt.Fprintf(out, "not the same run: its trace is %s, was %s. The program or the scenario has changed.\n", is, was)
 		return verdictError(exitContradiction)
@@ -384,7 +381,7 @@ func (r replay) printCase(out io.Writer, done ran) error {
 	_, _ = fmt.Fprintf(out, "%s: %s\n\n", r.again.name, colored(on, conclusion, againstCase(*c, f, conclusion)))
 	_, _ = fmt.Fprintf(out, "%s %s (seed %d):\n", f.Property.Title(), on.Verdicts(f.Verdict.String()), c.Seed)
 	tell(out, f.Lines()...)
-	printDeviations(out, done.deviations)
+	printDeviations(out, done.last.Deviations)
 	if f.Story() != c.Story && c.Story != "" {
 		_, _ = fmt.Fprintln(out, "\nStory in the case:")
 		tell(out, c.Story)

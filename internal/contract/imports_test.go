@@ -57,10 +57,11 @@ var rules = []rule{
 
 	{"internal/rivals", []string{"env"}, "the simulated lock is the one that runs on real servers"},
 	{"internal/world", []string{"env", "nemesis", "history"}, "what the worlds share knows none of them"},
-	{"internal/sim", []string{"env", "nemesis", "history", "guard", "internal/world"}, "a world knows no lock"},
+	{"internal/choice", []string{"history", "nemesis"}, "who makes the choices of a run knows neither worlds nor locks"},
+	{"internal/sim", []string{"env", "nemesis", "history", "guard", "internal/choice", "internal/world"}, "a world knows no lock"},
 	{"internal/servers", []string{"env", "nemesis", "history", "guard", "internal/world", "redlock/redisnode", "internal/servers"}, "a world knows no lock; redisnode only carries its requests"},
 	{"internal/runner/simulated", []string{"history", "nemesis", "internal/sim", "internal/runner"}, "it connects the simulator to the runner"},
-	{"internal/runner", []string{"internal/form", "env", "nemesis", "history", "checker", "scenarios", "redlock", "internal/rivals"}, "the runner sees worlds only through the interface that it defines"},
+	{"internal/runner", []string{"internal/form", "env", "nemesis", "history", "checker", "scenarios", "redlock", "internal/choice", "internal/rivals"}, "the runner sees worlds only through the interface that it defines"},
 	{"internal/external", []string{"internal/form", "internal/textfmt", "env", "guard", "history", "nemesis", "checker", "scenarios", "internal/runner", "internal/promises"}, "what is asked of a lock does not depend on where its nodes are, or on its language"},
 	{"internal/program", []string{"env", "internal/runner", "internal/external", "internal/servers/child"}, "a program is a lock of one client, whatever the run"},
 	{"internal/trace", []string{"env", "history", "checker", "internal/runner", "internal/textfmt"}, "a trace prints a run, whatever lock or world it was"},
